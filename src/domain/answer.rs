@@ -1,0 +1,66 @@
+//! A question to a human about one frozen call, and the answers there are. Must not know doors or how grants are matched.
+
+use serde::{Deserialize, Serialize};
+
+use super::{ApprovalId, CallId, SessionId, UnixMillis};
+
+/// How long an allowance holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Term {
+    Once,
+    TenMinutes,
+    Session,
+    Always,
+}
+
+/// Which arguments an allowance or a refusal covers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Scope {
+    /// Exactly the arguments that were shown.
+    Exact,
+    /// The same file tool, for any path at or below this one. Relative to the workspace, no `..`.
+    Below { path: String },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Answer {
+    Allow {
+        term: Term,
+        scope: Scope,
+    },
+    Deny {
+        /// A word of the owner to the model.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        word: Option<String>,
+    },
+    /// Deny now and every time these arguments come again.
+    Never,
+}
+
+/// One possible answer, with the words that say exactly what it grants.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Choice {
+    /// What a person types: `y`, `10m`, `s`, `a`, `never`, `n`, …
+    pub key: String,
+    pub label: String,
+    pub answer: Answer,
+}
+
+/// A frozen call as a human sees it. Every string in `arguments` is already made visible by `domain::escape`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Question {
+    pub approval: ApprovalId,
+    pub call: CallId,
+    pub session: SessionId,
+    pub server: String,
+    pub tool: String,
+    /// Name and escaped value of every argument, in the order of the canonical form.
+    pub arguments: Vec<(String, String)>,
+    /// Why it asks: the rule's `why` or the class of the tool.
+    pub why: String,
+    pub expires_at_ms: UnixMillis,
+    pub choices: Vec<Choice>,
+}

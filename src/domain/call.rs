@@ -1,0 +1,90 @@
+//! A tool call and how it can end. Owns the states of a call; must not know how a verdict is reached or a call is sent.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{ApprovalId, CallId, Origin, SessionId};
+
+/// A call that somebody wishes for. It becomes an action only behind the gate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolCall {
+    pub id: CallId,
+    /// The server's name as `mcp.json` gives it.
+    pub server: String,
+    pub tool: String,
+    pub arguments: Value,
+    pub origin: Origin,
+    /// Whose wish it is, for grants and audit, for example `console:uid:1000`.
+    pub principal: String,
+}
+
+impl ToolCall {
+    pub fn session(&self) -> &SessionId {
+        &self.id.session
+    }
+}
+
+/// `received → denied | waiting → approved → started → ended | unknown`.
+/// Only a call that was started and has no end may have run; earlier states are judged again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallState {
+    Received,
+    Denied,
+    Waiting,
+    Approved,
+    Started,
+    Ended,
+    Unknown,
+}
+
+impl CallState {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Received => "received",
+            Self::Denied => "denied",
+            Self::Waiting => "waiting",
+            Self::Approved => "approved",
+            Self::Started => "started",
+            Self::Ended => "ended",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Received, Self::Denied, Self::Waiting, Self::Approved, Self::Started, Self::Ended, Self::Unknown]
+            .into_iter()
+            .find(|state| state.as_str() == text)
+    }
+}
+
+/// What a tool gave back, reduced to what the model and the log can hold.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ToolOutput {
+    /// Text for the model. Larger results are cut by the limits layer, with a handle to the whole.
+    pub text: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub structured: Option<Value>,
+    pub is_error: bool,
+}
+
+/// How a call went, as the turn sees it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Outcome {
+    Ended {
+        output: ToolOutput,
+    },
+    /// Never forwarded. `reason` names the rule and what would be possible instead.
+    Denied {
+        reason: String,
+    },
+    /// Forwarded, and nobody knows how it ended. Never run again.
+    Unknown {
+        reason: String,
+    },
+    /// Frozen in the store until a human answers.
+    Parked {
+        approval: ApprovalId,
+    },
+}

@@ -1,0 +1,75 @@
+//! The events of a session's append-only log. Owns their stored form; must not know who writes or folds them.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Address, Answer, ApprovalId, Block, CallId, Finish, Origin, Outcome, UnixMillis, Usage};
+
+/// One row of the log. `seq` counts from 1 without gaps within a session.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    pub seq: u64,
+    pub at_ms: UnixMillis,
+    #[serde(flatten)]
+    pub body: EventBody,
+}
+
+/// Stop, time, budget, answers and compaction enter as events, because `turn::next` reads no clock and no database.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type")]
+pub enum EventBody {
+    #[serde(rename = "turn.started")]
+    TurnStarted { origin: Origin, principal: String, reply_to: Vec<Address> },
+    #[serde(rename = "user.message")]
+    UserMessage { blocks: Vec<Block>, inbox_id: i64 },
+    /// What was packed for the model: the first event sent, how many were left out, the estimate.
+    #[serde(rename = "prompt.packed")]
+    PromptPacked { from_seq: u64, dropped_events: u64, estimated_tokens: u64 },
+    #[serde(rename = "model.reply")]
+    ModelReply { blocks: Vec<Block>, finish: Finish, usage: Usage, provider: String, model: String },
+    /// The text of a stream that was stopped.
+    #[serde(rename = "model.partial")]
+    ModelPartial { text: String },
+    /// The model could not answer, after retries. `context_too_long` asks for a compaction instead of a stop.
+    #[serde(rename = "model.failed")]
+    ModelFailed { reason: String, context_too_long: bool },
+    #[serde(rename = "call.parked")]
+    CallParked { call: CallId, approval: ApprovalId },
+    /// `answer: None` means that the question expired or was superseded; `by` says which, or who answered.
+    #[serde(rename = "call.answered")]
+    CallAnswered { call: CallId, approval: ApprovalId, answer: Option<Answer>, by: String },
+    /// The answer to one tool use. `outcome` is never `Parked`.
+    #[serde(rename = "tool.result")]
+    ToolResult { call: CallId, outcome: Outcome },
+    #[serde(rename = "stop.requested")]
+    StopRequested { by: String },
+    /// A limit of the design was met; `limit` is its setting's name.
+    #[serde(rename = "limit.reached")]
+    LimitReached { limit: String, text: String },
+    #[serde(rename = "compact.requested")]
+    CompactRequested {},
+    /// Everything up to and including `through_seq` is replaced by `text` in what a model sees.
+    #[serde(rename = "summary")]
+    Summary { text: String, through_seq: u64 },
+    /// A compaction failed: everything up to and including `through_seq` is dropped from what a model sees.
+    #[serde(rename = "window.dropped")]
+    WindowDropped { reason: String, through_seq: u64 },
+    /// `/new`: the model sees nothing from before this event.
+    #[serde(rename = "session.cleared")]
+    SessionCleared {},
+    #[serde(rename = "turn.ended")]
+    TurnEnded { end: TurnEnd },
+}
+
+/// How a turn ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum TurnEnd {
+    /// The model answered.
+    Answered,
+    /// The owner stopped it.
+    Stopped { by: String },
+    /// A limit ended it; the text is what the person was told.
+    Limit { text: String },
+    /// The model could not be reached or refused; the text is what the person was told.
+    Failed { text: String },
+}

@@ -1,0 +1,54 @@
+//! What a door may show while a turn runs. Nothing here is durable: what matters comes again through the outbox.
+//! Must not know any door.
+
+use std::sync::Arc;
+
+use super::CallId;
+
+/// A glimpse of a running turn. Text is keyed by (turn, step): a step that is repeated starts with `StepRestarted`, and
+/// a door then replaces what it had shown of that step.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Live {
+    StepStarted {
+        turn_seq: u64,
+        step: u32,
+    },
+    Text {
+        turn_seq: u64,
+        step: u32,
+        text: String,
+    },
+    Reasoning {
+        turn_seq: u64,
+        step: u32,
+        text: String,
+    },
+    /// The stream broke or was refused; the step is asked for again. `why` is one sentence.
+    StepRestarted {
+        turn_seq: u64,
+        step: u32,
+        why: String,
+    },
+    /// A call passed the gate and runs. `title` is short and already escaped.
+    CallStarted {
+        call: CallId,
+        title: String,
+    },
+    CallProgress {
+        call: CallId,
+        text: String,
+    },
+    CallEnded {
+        call: CallId,
+        ok: bool,
+        title: String,
+        summary: String,
+    },
+    /// One sentence, for example about a server that failed to start.
+    Notice {
+        text: String,
+    },
+}
+
+/// Where glimpses go. It must return at once and may drop what it cannot show.
+pub type LiveSink = Arc<dyn Fn(Live) + Send + Sync>;

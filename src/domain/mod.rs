@@ -1,0 +1,29 @@
+//! The nouns that every room speaks: ids, messages, calls, events, questions, what comes in and what goes out.
+//! Owns no state. Must not know: files, sockets, SQL, clocks, async.
+
+mod answer;
+mod call;
+pub mod canonical;
+pub mod escape;
+mod event;
+mod ids;
+mod inbound;
+mod live;
+mod message;
+mod model;
+mod origin;
+mod outbound;
+
+pub use answer::{Answer, Choice, Question, Scope, Term};
+pub use call::{CallState, Outcome, ToolCall, ToolOutput};
+pub use event::{Event, EventBody, TurnEnd};
+pub use ids::{Address, ApprovalId, CallId, InvalidSessionId, SessionId};
+pub use inbound::{Inbound, InboundBody};
+pub use live::{Live, LiveSink};
+pub use message::{Block, Message, Role, ToolUse, text_of};
+pub use model::{Finish, ToolSpec, Usage};
+pub use origin::Origin;
+pub use outbound::{Outbound, OutboundBody};
+
+/// Milliseconds since 1970-01-01T00:00:00Z.
+pub type UnixMillis = i64;

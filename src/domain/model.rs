@@ -1,0 +1,42 @@
+//! What a model is offered and what it reports back, free of any provider. Must not know providers.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A tool as it is offered to a model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolSpec {
+    /// `server__tool`; ASCII letters, digits, `_`, `-`; at most 64 bytes.
+    pub name: String,
+    pub description: String,
+    /// JSON Schema of the arguments.
+    pub input_schema: Value,
+}
+
+/// Why a model's reply ended. A stream without one of these is broken and is no reply.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Finish {
+    /// The model said all it wanted to say.
+    Complete,
+    /// The model waits for the results of its tool uses.
+    ToolUse,
+    /// The output hit its token limit; what there is may be cut in the middle.
+    MaxTokens,
+    /// The provider or the model refused; `reason` is the provider's word for it.
+    Refusal { reason: String },
+}
+
+/// Tokens of one reply, as the provider counted them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// All input tokens, cached ones included.
+    pub input_tokens: u64,
+    pub output_tokens: u64,
+    /// The part of `input_tokens` that was read from the provider's cache.
+    #[serde(default)]
+    pub cached_tokens: u64,
+    /// The part of `input_tokens` that was written to the provider's cache.
+    #[serde(default)]
+    pub cache_write_tokens: u64,
+}

@@ -1,0 +1,23 @@
+//! What goes out to a door. Owns the stored form of an outbox row; must not know any door's rendering.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Address, Question, SessionId};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outbound {
+    pub session: SessionId,
+    pub to: Address,
+    pub body: OutboundBody,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum OutboundBody {
+    /// The final answer of a turn, in Markdown. `turn_seq` is the sequence number of its `turn.started`.
+    Reply { turn_seq: u64, text: String },
+    /// A call waits for a human.
+    Question { turn_seq: u64, question: Box<Question> },
+    /// One sentence from claw itself: a limit, a broken server, an error.
+    Notice { text: String },
+}

@@ -1,0 +1,3 @@
+//! The gate: every tools/call takes this chain. Must not know MCP or chat.
+
+pub mod permit;

@@ -1,0 +1,2 @@
+//! claw
+fn main() {}
