@@ -3,6 +3,8 @@
 
 pub mod domain;
 
+mod killpoint;
+
 pub mod config;
 
 pub mod store;

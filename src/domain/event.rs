@@ -18,9 +18,9 @@ pub struct Event {
 #[serde(tag = "type")]
 pub enum EventBody {
     #[serde(rename = "turn.started")]
-    TurnStarted { origin: Origin, principal: String, reply_to: Vec<Address> },
+    TurnStarted { origin: Origin, principal: String },
     #[serde(rename = "user.message")]
-    UserMessage { blocks: Vec<Block>, inbox_id: i64 },
+    UserMessage { blocks: Vec<Block>, inbox_id: i64, from: Address },
     /// What was packed for the model: the first event sent, how many were left out, the estimate.
     #[serde(rename = "prompt.packed")]
     PromptPacked { from_seq: u64, dropped_events: u64, estimated_tokens: u64 },
@@ -52,7 +52,9 @@ pub enum EventBody {
     Summary { text: String, through_seq: u64 },
     /// A compaction failed: everything up to and including `through_seq` is dropped from what a model sees.
     #[serde(rename = "window.dropped")]
-    WindowDropped { reason: String, through_seq: u64 },
+    ///
+    /// `kept_summary` is the summary that was in force before, because what is before this event is not read again.
+    WindowDropped { reason: String, through_seq: u64, kept_summary: String },
     /// `/new`: the model sees nothing from before this event.
     #[serde(rename = "session.cleared")]
     SessionCleared {},

@@ -1,1 +1,119 @@
-//! placeholder
+//! The store: the only SQL. One SQLite file (WAL, `synchronous=FULL`), one writer thread a process, readers beside it.
+//! Must not know policy, turns or chat: it keeps rows and the invariants between them.
+
+mod approvals;
+mod artifacts;
+mod audit;
+mod calls;
+mod error;
+mod events;
+mod grants;
+mod inbox;
+mod meta;
+mod outbox;
+mod pins;
+mod schema;
+mod sessions;
+mod tx;
+mod usage;
+mod writer;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rusqlite::{Connection, OpenFlags, config::DbConfig};
+
+pub use approvals::{ApprovalRow, DecideRefused};
+pub use artifacts::Artifacts;
+pub use audit::{AuditEntry, AuditRow, Broken};
+pub use calls::CallRow;
+pub use error::StoreError;
+pub use grants::{GrantRow, NewGrant};
+pub use inbox::InboxRow;
+pub use outbox::OutboxRow;
+pub use pins::{PinRow, SeenTool};
+pub use sessions::SessionRow;
+pub use tx::{Tx, now_ms};
+pub use usage::UsageRow;
+use writer::{Urgency, Writer};
+
+/// How long a process waits for another one's write transaction, in milliseconds.
+const BUSY_TIMEOUT_MS: u64 = 10_000;
+
+/// The handle to the store. Cheap to clone; the last clone commits what is left and joins the writer.
+#[derive(Clone)]
+pub struct Store {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    writer: Writer,
+    reader: Mutex<Connection>,
+    path: PathBuf,
+}
+
+impl Store {
+    /// Opens or creates the database and brings its schema up to date.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let mut conn = connect(path)?;
+        schema::migrate(&mut conn)?;
+        let reader = connect(path)?;
+        let writer = Writer::start(conn)?;
+        Ok(Self { inner: Arc::new(Inner { writer, reader: Mutex::new(reader), path: path.to_owned() }) })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.inner.path
+    }
+
+    /// Runs `job` in a write transaction and returns after it is on the disk. Jobs of one process are done in order.
+    pub async fn write<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.inner.writer.submit(Urgency::Now, job).await.map_err(|_| StoreError::Closed)?
+    }
+
+    /// Queues `job` ahead of every later write and does not wait: it is on the disk no later than they are. An error is
+    /// logged, so this is for rows whose loss a later write would show.
+    pub fn write_soon(&self, job: impl FnOnce(&Tx<'_>) -> Result<(), StoreError> + Send + 'static) {
+        let _unawaited = self.inner.writer.submit(Urgency::Soon, move |tx| {
+            job(tx).inspect_err(|error| tracing::error!(%error, "a queued write failed"))
+        });
+    }
+
+    /// Like `write`, for rows that may be done twice: a kill cannot undo it, a power loss may.
+    pub async fn write_relaxed<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.inner.writer.submit(Urgency::Relaxed, job).await.map_err(|_| StoreError::Closed)?
+    }
+
+    /// Reads what is committed. Queries are small and indexed, so they run on the caller's thread.
+    pub fn read<T>(&self, query: impl FnOnce(&Tx<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let conn = self.inner.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        query(&Tx::new(&conn))
+    }
+
+    /// A number that changes whenever another connection has committed (`PRAGMA data_version`).
+    pub fn data_version(&self) -> Result<i64, StoreError> {
+        self.read(|tx| Ok(tx.conn.pragma_query_value(None, "data_version", |row| row.get(0))?))
+    }
+}
+
+fn connect(path: &Path) -> Result<Connection, StoreError> {
+    let open = || -> rusqlite::Result<Connection> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let conn = Connection::open_with_flags(path, flags)?;
+        conn.busy_timeout(std::time::Duration::from_millis(BUSY_TIMEOUT_MS))?;
+        conn.pragma_update(None, "journal_mode", "WAL")?;
+        conn.pragma_update(None, "synchronous", "FULL")?;
+        conn.pragma_update(None, "foreign_keys", true)?;
+        // A checkpoint at every close would cost a short command a sync of its own.
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        conn.set_prepared_statement_cache_capacity(64);
+        Ok(conn)
+    };
+    open().map_err(|source| StoreError::Open { path: path.display().to_string(), source })
+}

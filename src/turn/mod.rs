@@ -1,1 +1,11 @@
-//! placeholder
+//! One turn: `next` reads the log and says the next step, `run` does it. Resuming after a crash is the same loop on the
+//! same log. Must not know doors, SQL, MCP.
+
+pub mod estimate;
+pub mod log;
+pub mod next;
+pub mod prompt;
+pub mod transcript;
+
+pub use log::Log;
+pub use next::{Bounds, Step, next};

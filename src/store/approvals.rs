@@ -1,0 +1,136 @@
+//! The questions that wait for a human, and the one compare-and-set that answers them.
+
+use rusqlite::{OptionalExtension as _, Row, params};
+
+use super::{StoreError, Tx, now_ms};
+use crate::domain::{Answer, ApprovalId, CallId, Question, SessionId, UnixMillis};
+
+/// A question and its answer, if there is one. `state`: waiting, approved, denied, expired, superseded.
+#[derive(Clone, Debug)]
+pub struct ApprovalRow {
+    pub id: ApprovalId,
+    pub call: CallId,
+    pub state: String,
+    pub question: Question,
+    /// Who may answer: principals, separated by commas.
+    pub approvers: String,
+    pub digest: String,
+    pub asked_ms: UnixMillis,
+    pub expires_ms: UnixMillis,
+    pub decided_ms: Option<UnixMillis>,
+    pub decided_by: Option<String>,
+    pub answer: Option<Answer>,
+}
+
+/// Why an answer did not count. Nothing has changed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DecideRefused {
+    #[error("there is no question with the id `{0}`; `claw approvals` lists the open ones")]
+    NotFound(String),
+    #[error("this question was already answered: {state} by {by}")]
+    AlreadyDecided { state: String, by: String },
+    #[error("this question has expired; ask again for what you want")]
+    Expired,
+    #[error("{by} may not answer this question")]
+    NotYours { by: String },
+}
+
+const COLUMNS: &str =
+    "id, call, state, question, approvers, digest, asked_ms, expires_ms, decided_ms, decided_by, answer";
+
+fn read(row: &Row<'_>) -> Result<ApprovalRow, StoreError> {
+    let call: String = row.get(1)?;
+    let question: String = row.get(3)?;
+    let answer: Option<String> = row.get(10)?;
+    Ok(ApprovalRow {
+        id: ApprovalId(row.get(0)?),
+        call: call.parse().map_err(StoreError::Decode)?,
+        state: row.get(2)?,
+        question: serde_json::from_str(&question)?,
+        approvers: row.get(4)?,
+        digest: row.get(5)?,
+        asked_ms: row.get(6)?,
+        expires_ms: row.get(7)?,
+        decided_ms: row.get(8)?,
+        decided_by: row.get(9)?,
+        answer: answer.map(|text| serde_json::from_str(&text)).transpose()?,
+    })
+}
+
+impl Tx<'_> {
+    pub fn add_approval(&self, question: &Question, approvers: &str, digest: &str) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached(
+                "INSERT INTO approvals(id, call, session, state, question, approvers, digest, asked_ms, expires_ms)
+                 VALUES (?1, ?2, ?3, 'waiting', ?4, ?5, ?6, ?7, ?8)",
+            )?
+            .execute(params![
+                question.approval.0,
+                question.call.to_string(),
+                question.session.as_str(),
+                serde_json::to_string(question)?,
+                approvers,
+                digest,
+                now_ms(),
+                question.expires_at_ms
+            ])?;
+        Ok(())
+    }
+
+    pub fn approval(&self, id: &ApprovalId) -> Result<Option<ApprovalRow>, StoreError> {
+        let mut query = self.conn.prepare_cached(&format!("SELECT {COLUMNS} FROM approvals WHERE id = ?1"))?;
+        query.query_row([&id.0], |row| Ok(read(row))).optional()?.transpose()
+    }
+
+    /// The newest question about a call.
+    pub fn approval_of(&self, call: &CallId) -> Result<Option<ApprovalRow>, StoreError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM approvals WHERE call = ?1 ORDER BY asked_ms DESC, state = 'waiting' DESC LIMIT 1"
+        );
+        let mut query = self.conn.prepare_cached(&sql)?;
+        query.query_row([call.to_string()], |row| Ok(read(row))).optional()?.transpose()
+    }
+
+    /// The open questions of one session, or of all, oldest first.
+    pub fn open_approvals(&self, session: Option<&SessionId>) -> Result<Vec<ApprovalRow>, StoreError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM approvals WHERE state = 'waiting' AND (?1 IS NULL OR session = ?1)
+             ORDER BY asked_ms, id"
+        );
+        let mut query = self.conn.prepare_cached(&sql)?;
+        let mut rows = query.query([session.map(SessionId::as_str)])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            found.push(read(row)?);
+        }
+        Ok(found)
+    }
+
+    /// The one compare-and-set of a decision: waiting → `state`. `answer: None` is for expired and superseded.
+    pub fn decide(
+        &self,
+        id: &ApprovalId,
+        state: &str,
+        answer: Option<&Answer>,
+        by: &str,
+    ) -> Result<Result<ApprovalRow, DecideRefused>, StoreError> {
+        let now = now_ms();
+        let Some(row) = self.approval(id)? else {
+            return Ok(Err(DecideRefused::NotFound(id.0.clone())));
+        };
+        if row.state == "expired" || (row.state == "waiting" && answer.is_some() && row.expires_ms <= now) {
+            return Ok(Err(DecideRefused::Expired));
+        }
+        let changed = self
+            .conn
+            .prepare_cached(
+                "UPDATE approvals SET state = ?2, answer = ?3, decided_by = ?4, decided_ms = ?5
+                 WHERE id = ?1 AND state = 'waiting'",
+            )?
+            .execute(params![id.0, state, answer.map(serde_json::to_string).transpose()?, by, now])?;
+        if changed == 1 {
+            return Ok(Ok(row));
+        }
+        Ok(Err(DecideRefused::AlreadyDecided { state: row.state, by: row.decided_by.unwrap_or_default() }))
+    }
+}

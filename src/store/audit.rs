@@ -1,0 +1,124 @@
+//! The audit: append-only rows, each bound to the one before by a hash, the head kept apart. A changed, missing or cut-off
+//! row is found and named.
+
+use rusqlite::params;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{StoreError, Tx, now_ms};
+use crate::domain::UnixMillis;
+use crate::domain::canonical::{canonical_json, sha256_hex};
+
+/// What the first row is bound to.
+const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+const HEAD: &str = "audit.head";
+
+/// One entry to append. `kind`: received, verdict, asked, answered, started, ended, panic, grant, pin, …
+#[derive(Clone, Debug)]
+pub struct AuditEntry {
+    pub kind: &'static str,
+    /// The call's id, or empty.
+    pub call: String,
+    pub body: Value,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct AuditRow {
+    pub id: i64,
+    pub at_ms: UnixMillis,
+    pub kind: String,
+    pub call: String,
+    pub body: Value,
+    pub hash: String,
+}
+
+/// The first place at which the chain does not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken {
+    pub row: i64,
+    pub what: String,
+}
+
+fn link(prev: &str, id: i64, at_ms: UnixMillis, kind: &str, call: &str, body: &str) -> String {
+    // A JSON array has one reading only: no two different rows share these bytes.
+    let bytes = canonical_json(&serde_json::json!([prev, id, at_ms, kind, call, body]));
+    sha256_hex(bytes)
+}
+
+impl Tx<'_> {
+    /// Appends a row. The head is read inside this transaction, so several processes keep one chain.
+    pub fn audit(&self, entry: &AuditEntry) -> Result<(), StoreError> {
+        let (last, prev) = self.audit_head()?;
+        let (id, at_ms, body) = (last + 1, now_ms(), canonical_json(&entry.body));
+        let hash = link(&prev, id, at_ms, entry.kind, &entry.call, &body);
+        self.conn
+            .prepare_cached(
+                "INSERT INTO audit(id, at_ms, kind, call, body, prev, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            )?
+            .execute(params![id, at_ms, entry.kind, entry.call, body, prev, hash])?;
+        self.set_meta(HEAD, &format!("{id}:{hash}"))
+    }
+
+    fn audit_head(&self) -> Result<(i64, String), StoreError> {
+        let Some(head) = self.meta(HEAD)? else { return Ok((0, GENESIS.to_owned())) };
+        let parsed = head.split_once(':').and_then(|(id, hash)| Some((id.parse().ok()?, hash.to_owned())));
+        parsed.ok_or_else(|| StoreError::Decode(format!("the head of the audit is `{head}`")))
+    }
+
+    /// Rows after `after`, oldest first, at most `limit`.
+    pub fn audit_after(&self, after: i64, limit: u32) -> Result<Vec<AuditRow>, StoreError> {
+        self.audit_rows("WHERE id > ?1 ORDER BY id LIMIT ?2", params![after, limit])
+    }
+
+    /// The newest `limit` rows, oldest first.
+    pub fn audit_newest(&self, limit: u32) -> Result<Vec<AuditRow>, StoreError> {
+        let mut rows = self.audit_rows("ORDER BY id DESC LIMIT ?1", params![limit])?;
+        rows.reverse();
+        Ok(rows)
+    }
+
+    fn audit_rows(&self, which: &str, given: &[&dyn rusqlite::ToSql]) -> Result<Vec<AuditRow>, StoreError> {
+        let mut query =
+            self.conn.prepare_cached(&format!("SELECT id, at_ms, kind, call, body, hash FROM audit {which}"))?;
+        let mut rows = query.query(given)?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            let body: String = row.get(4)?;
+            found.push(AuditRow {
+                id: row.get(0)?,
+                at_ms: row.get(1)?,
+                kind: row.get(2)?,
+                call: row.get(3)?,
+                body: serde_json::from_str(&body)?,
+                hash: row.get(5)?,
+            });
+        }
+        Ok(found)
+    }
+
+    /// Walks the whole chain. Returns how many rows there are, or the first that is wrong.
+    pub fn verify_audit(&self) -> Result<Result<u64, Broken>, StoreError> {
+        let mut query = self.conn.prepare("SELECT id, at_ms, kind, call, body, prev, hash FROM audit ORDER BY id")?;
+        let mut rows = query.query([])?;
+        let (mut last, mut prev) = (0_i64, GENESIS.to_owned());
+        while let Some(row) = rows.next()? {
+            let id: i64 = row.get(0)?;
+            let (at_ms, kind, call, body): (i64, String, String, String) =
+                (row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?);
+            let (stored_prev, hash): (String, String) = (row.get(5)?, row.get(6)?);
+            if id != last + 1 {
+                return Ok(Err(Broken { row: last + 1, what: format!("row {} is missing", last + 1) }));
+            }
+            if stored_prev != prev || link(&prev, id, at_ms, &kind, &call, &body) != hash {
+                return Ok(Err(Broken { row: id, what: format!("row {id} was changed") }));
+            }
+            (last, prev) = (id, hash);
+        }
+        let (head_id, head_hash) = self.audit_head()?;
+        if head_id != last || head_hash != prev {
+            let what = format!("the rows after {last} are missing: the chain should end with row {head_id}");
+            return Ok(Err(Broken { row: last + 1, what }));
+        }
+        Ok(Ok(last as u64))
+    }
+}

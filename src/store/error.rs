@@ -1,0 +1,28 @@
+//! What can go wrong in the store, in words that name the file and the next step.
+
+/// An error of the store. Rows are never half written: a failed job leaves no trace.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    #[error(
+        "the store was written by a newer claw (schema {found}, this one knows {known}): update claw, or point CLAW_HOME at another home"
+    )]
+    Newer { found: u32, known: u32 },
+    #[error("cannot open the store {path}: {source}; check that the file and its folder are yours and writable")]
+    Open { path: String, source: rusqlite::Error },
+    #[error("the store failed: {0}")]
+    Sqlite(#[from] rusqlite::Error),
+    #[error("the store could not commit: {0}; is the disk full?")]
+    Commit(String),
+    #[error("a stored row cannot be read: {0}")]
+    Decode(String),
+    #[error("the store has been closed")]
+    Closed,
+    #[error("{0} messages are already waiting in this conversation: wait for an answer, or stop the turn with /stop")]
+    QueueFull(u32),
+}
+
+impl From<serde_json::Error> for StoreError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Decode(error.to_string())
+    }
+}

@@ -1,0 +1,90 @@
+//! The append-only logs of the sessions. Only the holder of a session's lock appends to its log.
+
+use rusqlite::params;
+use serde_json::Value;
+
+use super::{StoreError, Tx};
+use crate::domain::{Event, EventBody, SessionId};
+
+impl Tx<'_> {
+    /// Appends an event that the log's holder has numbered. A gap or a number used twice is an error: it means that two
+    /// processes thought they were the holder.
+    pub fn append_event(&self, session: &SessionId, event: &Event) -> Result<(), StoreError> {
+        let last: i64 = self
+            .conn
+            .prepare_cached("SELECT coalesce(max(seq), 0) FROM events WHERE session = ?1")?
+            .query_row([session.as_str()], |row| row.get(0))?;
+        if event.seq as i64 != last + 1 {
+            let text =
+                format!("event {} of `{session}` follows event {last}: another process wrote to this log", event.seq);
+            return Err(StoreError::Decode(text));
+        }
+        let body = serde_json::to_value(&event.body)?;
+        let kind = body.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
+        self.conn
+            .prepare_cached("INSERT INTO events(session, seq, at_ms, type, body) VALUES (?1, ?2, ?3, ?4, ?5)")?
+            .execute(params![session.as_str(), event.seq as i64, event.at_ms, kind, body.to_string()])?;
+        Ok(())
+    }
+
+    /// The part of a log that a turn needs: from the newest boundary (a summary, a dropped window, `/new`) on. What is
+    /// before it is never read again, so the cost does not grow with the history.
+    pub fn window(&self, session: &SessionId) -> Result<Vec<Event>, StoreError> {
+        let boundary: Option<(i64, String)> = {
+            let mut query = self.conn.prepare_cached(
+                "SELECT seq, body FROM events WHERE session = ?1
+                 AND type IN ('summary', 'window.dropped', 'session.cleared') ORDER BY seq DESC LIMIT 1",
+            )?;
+            let mut rows = query.query([session.as_str()])?;
+            match rows.next()? {
+                Some(row) => Some((row.get(0)?, row.get(1)?)),
+                None => None,
+            }
+        };
+        let from = match boundary {
+            None => 1,
+            Some((seq, body)) => match serde_json::from_str::<EventBody>(&body)? {
+                EventBody::Summary { through_seq, .. } | EventBody::WindowDropped { through_seq, .. } => {
+                    through_seq + 1
+                }
+                _ => seq as u64,
+            },
+        };
+        self.events_from(session, from)
+    }
+
+    /// All events with a number of at least `from`, in order.
+    pub fn events_from(&self, session: &SessionId, from: u64) -> Result<Vec<Event>, StoreError> {
+        let mut query = self
+            .conn
+            .prepare_cached("SELECT seq, at_ms, body FROM events WHERE session = ?1 AND seq >= ?2 ORDER BY seq")?;
+        let mut rows = query.query(params![session.as_str(), from as i64])?;
+        let mut events = Vec::new();
+        while let Some(row) = rows.next()? {
+            let body: String = row.get(2)?;
+            let body = serde_json::from_str(&body)
+                .map_err(|error| StoreError::Decode(format!("an event of `{session}`: {error}")))?;
+            events.push(Event { seq: row.get::<_, i64>(0)? as u64, at_ms: row.get(1)?, body });
+        }
+        Ok(events)
+    }
+
+    /// The number of the newest event, 0 for an empty log.
+    pub fn last_seq(&self, session: &SessionId) -> Result<u64, StoreError> {
+        let mut query = self.conn.prepare_cached("SELECT coalesce(max(seq), 0) FROM events WHERE session = ?1")?;
+        Ok(query.query_row([session.as_str()], |row| row.get::<_, i64>(0))? as u64)
+    }
+
+    /// Whether the newest turn of a log has no end yet.
+    pub fn turn_open(&self, session: &SessionId) -> Result<bool, StoreError> {
+        let mut query = self.conn.prepare_cached(
+            "SELECT type FROM events WHERE session = ?1 AND type IN ('turn.started', 'turn.ended')
+             ORDER BY seq DESC LIMIT 1",
+        )?;
+        let mut rows = query.query([session.as_str()])?;
+        Ok(match rows.next()? {
+            Some(row) => row.get::<_, String>(0)? == "turn.started",
+            None => false,
+        })
+    }
+}

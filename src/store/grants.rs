@@ -1,0 +1,118 @@
+//! Standing answers of the owner: grants that turn *ask* into *allow*, and refusals that deny from now on.
+
+use rusqlite::params;
+
+use super::{StoreError, Tx, now_ms};
+use crate::domain::{SessionId, UnixMillis};
+
+/// A grant to be stored. `shape` is the gate's JSON for the arguments it covers; the store does not read it.
+#[derive(Clone, Debug)]
+pub struct NewGrant {
+    /// `allow` or `deny`.
+    pub effect: String,
+    pub principal: String,
+    /// Only calls of this session, when set.
+    pub session: Option<SessionId>,
+    pub server: String,
+    pub tool: String,
+    pub shape: String,
+    /// The lowest origin that it extends to.
+    pub origin: String,
+    /// One sentence for a person.
+    pub says: String,
+    pub expires_ms: Option<UnixMillis>,
+    pub approval: String,
+}
+
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct GrantRow {
+    pub id: i64,
+    pub effect: String,
+    pub principal: String,
+    pub session: Option<String>,
+    pub server: String,
+    pub tool: String,
+    pub shape: String,
+    pub origin: String,
+    pub says: String,
+    pub created_ms: UnixMillis,
+    pub expires_ms: Option<UnixMillis>,
+}
+
+const LIVE: &str = "SELECT id, effect, principal, session, server, tool, shape, origin, says, created_ms, expires_ms
+                    FROM grants WHERE revoked_ms IS NULL AND (expires_ms IS NULL OR expires_ms > ?1)";
+
+impl Tx<'_> {
+    pub fn add_grant(&self, grant: &NewGrant) -> Result<i64, StoreError> {
+        self.conn
+            .prepare_cached(
+                "INSERT INTO grants(effect, principal, session, server, tool, shape, origin, says, created_ms, expires_ms,
+                                    approval)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+            )?
+            .execute(params![
+                grant.effect,
+                grant.principal,
+                grant.session.as_ref().map(SessionId::as_str),
+                grant.server,
+                grant.tool,
+                grant.shape,
+                grant.origin,
+                grant.says,
+                now_ms(),
+                grant.expires_ms,
+                grant.approval
+            ])?;
+        Ok(self.conn.last_insert_rowid())
+    }
+
+    /// The grants in force for one tool.
+    pub fn grants_for(&self, server: &str, tool: &str) -> Result<Vec<GrantRow>, StoreError> {
+        self.grant_rows(" AND server = ?2 AND tool = ?3", params![now_ms(), server, tool])
+    }
+
+    /// All grants in force.
+    pub fn grants(&self) -> Result<Vec<GrantRow>, StoreError> {
+        self.grant_rows(" ORDER BY id", params![now_ms()])
+    }
+
+    fn grant_rows(&self, rest: &str, given: &[&dyn rusqlite::ToSql]) -> Result<Vec<GrantRow>, StoreError> {
+        let mut query = self.conn.prepare_cached(&format!("{LIVE}{rest}"))?;
+        let rows = query.query_map(given, |row| {
+            Ok(GrantRow {
+                id: row.get(0)?,
+                effect: row.get(1)?,
+                principal: row.get(2)?,
+                session: row.get(3)?,
+                server: row.get(4)?,
+                tool: row.get(5)?,
+                shape: row.get(6)?,
+                origin: row.get(7)?,
+                says: row.get(8)?,
+                created_ms: row.get(9)?,
+                expires_ms: row.get(10)?,
+            })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Revokes one grant. False when there is none in force with this id.
+    pub fn revoke_grant(&self, id: i64) -> Result<bool, StoreError> {
+        let changed = self
+            .conn
+            .prepare_cached(
+                "UPDATE grants SET revoked_ms = ?2
+                 WHERE id = ?1 AND revoked_ms IS NULL AND (expires_ms IS NULL OR expires_ms > ?2)",
+            )?
+            .execute(params![id, now_ms()])?;
+        Ok(changed == 1)
+    }
+
+    /// Ends the grants that were given for one session only. Returns how many.
+    pub fn revoke_session_grants(&self, session: &SessionId) -> Result<usize, StoreError> {
+        Ok(self
+            .conn
+            .prepare_cached("UPDATE grants SET revoked_ms = ?2 WHERE session = ?1 AND revoked_ms IS NULL")?
+            .execute(params![session.as_str(), now_ms()])?)
+    }
+}

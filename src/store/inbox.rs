@@ -1,0 +1,80 @@
+//! The inbox: what came in and waits to be absorbed into a session's log.
+
+use rusqlite::params;
+
+use super::{StoreError, Tx, now_ms};
+use crate::domain::{Inbound, InboundBody, SessionId, UnixMillis};
+
+#[derive(Clone, Debug)]
+pub struct InboxRow {
+    pub id: i64,
+    pub at_ms: UnixMillis,
+    pub inbound: Inbound,
+}
+
+fn kind(body: &InboundBody) -> &'static str {
+    match body {
+        InboundBody::Message { .. } => "message",
+        InboundBody::Answered { .. } => "answered",
+        InboundBody::Stop => "stop",
+        InboundBody::Compact => "compact",
+        InboundBody::Clear => "clear",
+    }
+}
+
+impl Tx<'_> {
+    /// Adds a row and returns its id. Messages beyond `queued_messages_max` are refused; stops and answers never are.
+    pub fn add_inbound(&self, inbound: &Inbound, queued_messages_max: u32) -> Result<i64, StoreError> {
+        let kind = kind(&inbound.body);
+        if kind == "message" && self.queued_messages(&inbound.session)? >= queued_messages_max {
+            return Err(StoreError::QueueFull(queued_messages_max));
+        }
+        let now = now_ms();
+        self.touch_session(&inbound.session, now)?;
+        self.conn
+            .prepare_cached("INSERT INTO inbox(session, kind, at_ms, body) VALUES (?1, ?2, ?3, ?4)")?
+            .execute(params![inbound.session.as_str(), kind, now, serde_json::to_string(inbound)?])?;
+        Ok(self.conn.last_insert_rowid())
+    }
+
+    pub fn queued_messages(&self, session: &SessionId) -> Result<u32, StoreError> {
+        let mut query = self.conn.prepare_cached(
+            "SELECT count(*) FROM inbox WHERE session = ?1 AND state = 'queued' AND kind = 'message'",
+        )?;
+        Ok(query.query_row([session.as_str()], |row| row.get(0))?)
+    }
+
+    /// All queued rows of a session, oldest first.
+    pub fn queued_inbound(&self, session: &SessionId) -> Result<Vec<InboxRow>, StoreError> {
+        let mut query = self
+            .conn
+            .prepare_cached("SELECT id, at_ms, body FROM inbox WHERE session = ?1 AND state = 'queued' ORDER BY id")?;
+        let mut rows = query.query([session.as_str()])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            let body: String = row.get(2)?;
+            found.push(InboxRow { id: row.get(0)?, at_ms: row.get(1)?, inbound: serde_json::from_str(&body)? });
+        }
+        Ok(found)
+    }
+
+    /// Whether the owner has asked to stop this session's turn and the worker has not seen it yet.
+    pub fn stop_queued(&self, session: &SessionId) -> Result<bool, StoreError> {
+        let mut query = self.conn.prepare_cached(
+            "SELECT EXISTS(SELECT 1 FROM inbox WHERE session = ?1 AND state = 'queued' AND kind IN ('stop', 'clear'))",
+        )?;
+        Ok(query.query_row([session.as_str()], |row| row.get(0))?)
+    }
+
+    /// The sessions that have something queued.
+    pub fn sessions_with_inbound(&self) -> Result<Vec<SessionId>, StoreError> {
+        let mut query = self.conn.prepare_cached("SELECT DISTINCT session FROM inbox WHERE state = 'queued'")?;
+        let names = query.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
+        names.into_iter().map(|name| SessionId::new(name).map_err(|e| StoreError::Decode(e.to_string()))).collect()
+    }
+
+    pub fn mark_absorbed(&self, id: i64) -> Result<(), StoreError> {
+        self.conn.prepare_cached("UPDATE inbox SET state = 'absorbed' WHERE id = ?1")?.execute([id])?;
+        Ok(())
+    }
+}

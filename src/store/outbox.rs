@@ -1,0 +1,64 @@
+//! The outbox: what a door still has to show. At least once: a row is marked after it was shown.
+
+use rusqlite::params;
+
+use super::{StoreError, Tx, now_ms};
+use crate::domain::{Address, Outbound, SessionId, UnixMillis};
+
+#[derive(Clone, Debug)]
+pub struct OutboxRow {
+    pub id: i64,
+    pub at_ms: UnixMillis,
+    pub outbound: Outbound,
+}
+
+impl Tx<'_> {
+    pub fn add_outbound(&self, outbound: &Outbound) -> Result<i64, StoreError> {
+        self.conn
+            .prepare_cached("INSERT INTO outbox(session, door, address, at_ms, body) VALUES (?1, ?2, ?3, ?4, ?5)")?
+            .execute(params![
+                outbound.session.as_str(),
+                outbound.to.door(),
+                outbound.to.0,
+                now_ms(),
+                serde_json::to_string(outbound)?
+            ])?;
+        Ok(self.conn.last_insert_rowid())
+    }
+
+    /// What waits for one address, oldest first.
+    pub fn queued_outbound(&self, to: &Address) -> Result<Vec<OutboxRow>, StoreError> {
+        self.outbound_rows("door = ?1 AND address = ?2", params![to.door(), to.0])
+    }
+
+    /// What waits for any instance of a door in one session, oldest first: the leftovers of instances that died.
+    pub fn queued_outbound_of(&self, door: &str, session: &SessionId) -> Result<Vec<OutboxRow>, StoreError> {
+        self.outbound_rows("door = ?1 AND session = ?2", params![door, session.as_str()])
+    }
+
+    fn outbound_rows(&self, which: &str, given: &[&dyn rusqlite::ToSql]) -> Result<Vec<OutboxRow>, StoreError> {
+        let sql = format!("SELECT id, at_ms, body FROM outbox WHERE {which} AND state = 'queued' ORDER BY id");
+        let mut query = self.conn.prepare_cached(&sql)?;
+        let mut rows = query.query(given)?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            let body: String = row.get(2)?;
+            found.push(OutboxRow { id: row.get(0)?, at_ms: row.get(1)?, outbound: serde_json::from_str(&body)? });
+        }
+        Ok(found)
+    }
+
+    /// Hands a row to another instance of the same door. False when it was shown or handed over already.
+    pub fn readdress(&self, id: i64, to: &Address) -> Result<bool, StoreError> {
+        let changed = self
+            .conn
+            .prepare_cached("UPDATE outbox SET address = ?2 WHERE id = ?1 AND state = 'queued'")?
+            .execute(params![id, to.0])?;
+        Ok(changed == 1)
+    }
+
+    pub fn mark_sent(&self, id: i64) -> Result<(), StoreError> {
+        self.conn.prepare_cached("UPDATE outbox SET state = 'sent' WHERE id = ?1")?.execute([id])?;
+        Ok(())
+    }
+}

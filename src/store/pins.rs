@@ -1,0 +1,95 @@
+//! What the servers' tools looked like when the owner last accepted them, and what they look like now if that differs.
+
+use rusqlite::{OptionalExtension as _, params};
+use serde_json::Value;
+
+use super::{StoreError, Tx, now_ms};
+
+/// A tool as a server lists it now.
+#[derive(Clone, Debug)]
+pub struct SeenTool {
+    pub tool: String,
+    pub pin: String,
+    pub raw: Value,
+}
+
+/// A pinned tool. `changed` holds the new pin and raw JSON of a tool in quarantine.
+#[derive(Clone, Debug)]
+pub struct PinRow {
+    pub server: String,
+    pub tool: String,
+    pub launch: String,
+    pub pin: String,
+    pub raw: Value,
+    pub changed: Option<(String, Value)>,
+}
+
+impl Tx<'_> {
+    /// The launch digest and the protocol era under which a server was last listed.
+    pub fn launch(&self, server: &str) -> Result<Option<(String, String)>, StoreError> {
+        let mut query = self.conn.prepare_cached("SELECT launch, era FROM launches WHERE server = ?1")?;
+        Ok(query.query_row([server], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+    }
+
+    pub fn set_launch(&self, server: &str, launch: &str, era: &str) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached(
+                "INSERT INTO launches(server, launch, era, listed_ms) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT(server) DO UPDATE SET launch = ?2, era = ?3, listed_ms = ?4",
+            )?
+            .execute(params![server, launch, era, now_ms()])?;
+        Ok(())
+    }
+
+    /// All pins, or those of one server, ordered by server and tool.
+    pub fn pins(&self, server: Option<&str>) -> Result<Vec<PinRow>, StoreError> {
+        let mut query = self.conn.prepare_cached(
+            "SELECT server, tool, launch, pin, raw, new_pin, new_raw FROM pins
+             WHERE ?1 IS NULL OR server = ?1 ORDER BY server, tool",
+        )?;
+        let mut rows = query.query([server])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            let raw: String = row.get(4)?;
+            let changed: (Option<String>, Option<String>) = (row.get(5)?, row.get(6)?);
+            found.push(PinRow {
+                server: row.get(0)?,
+                tool: row.get(1)?,
+                launch: row.get(2)?,
+                pin: row.get(3)?,
+                raw: serde_json::from_str(&raw)?,
+                changed: match changed {
+                    (Some(pin), Some(raw)) => Some((pin, serde_json::from_str(&raw)?)),
+                    _ => None,
+                },
+            });
+        }
+        Ok(found)
+    }
+
+    /// Pins a tool as accepted, and lifts its quarantine.
+    pub fn accept_pin(&self, server: &str, launch: &str, seen: &SeenTool) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached(
+                "INSERT INTO pins(server, tool, launch, pin, raw, seen_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                 ON CONFLICT(server, tool) DO UPDATE SET launch = ?3, pin = ?4, raw = ?5, new_pin = NULL, new_raw = NULL,
+                     seen_ms = ?6",
+            )?
+            .execute(params![server, seen.tool, launch, seen.pin, seen.raw.to_string(), now_ms()])?;
+        Ok(())
+    }
+
+    /// Puts a tool that no longer matches its pin into quarantine, or takes it out again with `None`.
+    pub fn set_changed(&self, server: &str, tool: &str, seen: Option<&SeenTool>) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached("UPDATE pins SET new_pin = ?3, new_raw = ?4 WHERE server = ?1 AND tool = ?2")?
+            .execute(params![server, tool, seen.map(|s| &s.pin), seen.map(|s| s.raw.to_string())])?;
+        Ok(())
+    }
+
+    /// Forgets every pin of a server that is no longer configured or lists none of them.
+    pub fn drop_pin(&self, server: &str, tool: &str) -> Result<(), StoreError> {
+        self.conn.prepare_cached("DELETE FROM pins WHERE server = ?1 AND tool = ?2")?.execute([server, tool])?;
+        Ok(())
+    }
+}

@@ -1,0 +1,46 @@
+//! The list of sessions.
+
+use rusqlite::params;
+
+use super::{StoreError, Tx};
+use crate::domain::{SessionId, UnixMillis};
+
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct SessionRow {
+    pub name: String,
+    pub created_ms: UnixMillis,
+    pub last_ms: UnixMillis,
+    pub events: u64,
+    pub turns: u64,
+}
+
+impl Tx<'_> {
+    pub(super) fn touch_session(&self, session: &SessionId, now: UnixMillis) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached(
+                "INSERT INTO sessions(name, created_ms, last_ms) VALUES (?1, ?2, ?2)
+                 ON CONFLICT(name) DO UPDATE SET last_ms = ?2",
+            )?
+            .execute(params![session.as_str(), now])?;
+        Ok(())
+    }
+
+    pub fn sessions(&self) -> Result<Vec<SessionRow>, StoreError> {
+        let mut query = self.conn.prepare_cached(
+            "SELECT name, created_ms, last_ms,
+                    (SELECT count(*) FROM events WHERE session = name),
+                    (SELECT count(*) FROM events WHERE session = name AND type = 'turn.started')
+             FROM sessions ORDER BY last_ms DESC",
+        )?;
+        let rows = query.query_map([], |row| {
+            Ok(SessionRow {
+                name: row.get(0)?,
+                created_ms: row.get(1)?,
+                last_ms: row.get(2)?,
+                events: row.get::<_, i64>(3)? as u64,
+                turns: row.get::<_, i64>(4)? as u64,
+            })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}

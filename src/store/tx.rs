@@ -1,0 +1,22 @@
+//! The handle through which every row is read and written. Owns the connection for the length of a job; the methods live
+//! beside their tables.
+
+use rusqlite::Connection;
+
+use crate::domain::UnixMillis;
+
+/// A view of the database: inside a write job, or for reading. The tables' files add the methods; no SQL leaves this room.
+pub struct Tx<'c> {
+    pub(super) conn: &'c Connection,
+}
+
+impl<'c> Tx<'c> {
+    pub(super) fn new(conn: &'c Connection) -> Self {
+        Self { conn }
+    }
+}
+
+/// The wall clock, in milliseconds since 1970-01-01T00:00:00Z.
+pub fn now_ms() -> UnixMillis {
+    jiff::Timestamp::now().as_millisecond()
+}

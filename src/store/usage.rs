@@ -1,0 +1,60 @@
+//! Tokens of every reply, as the provider counted them.
+
+use rusqlite::params;
+use serde::Serialize;
+
+use super::{StoreError, Tx, now_ms};
+use crate::domain::{SessionId, UnixMillis, Usage};
+
+/// Sums over a span of time.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct UsageRow {
+    pub replies: u64,
+    pub input_tokens: u64,
+    pub output_tokens: u64,
+    pub cached_tokens: u64,
+}
+
+impl Tx<'_> {
+    pub fn add_usage(
+        &self,
+        session: &SessionId,
+        reply_seq: u64,
+        provider: &str,
+        model: &str,
+        usage: &Usage,
+    ) -> Result<(), StoreError> {
+        self.conn.prepare_cached("INSERT OR REPLACE INTO usage VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")?.execute(
+            params![
+                session.as_str(),
+                reply_seq as i64,
+                now_ms(),
+                provider,
+                model,
+                usage.input_tokens as i64,
+                usage.output_tokens as i64,
+                usage.cached_tokens as i64,
+                usage.cache_write_tokens as i64
+            ],
+        )?;
+        Ok(())
+    }
+
+    /// The sums of one session, or of all, since a moment.
+    pub fn usage_since(&self, session: Option<&SessionId>, since: UnixMillis) -> Result<UsageRow, StoreError> {
+        let mut query = self.conn.prepare_cached(
+            "SELECT count(*), coalesce(sum(input_tokens), 0), coalesce(sum(output_tokens), 0),
+                    coalesce(sum(cached_tokens), 0)
+             FROM usage WHERE at_ms >= ?1 AND (?2 IS NULL OR session = ?2)",
+        )?;
+        Ok(query.query_row(params![since, session.map(SessionId::as_str)], |row| {
+            let number = |index| row.get::<_, i64>(index).map(|n| n as u64);
+            Ok(UsageRow {
+                replies: number(0)?,
+                input_tokens: number(1)?,
+                output_tokens: number(2)?,
+                cached_tokens: number(3)?,
+            })
+        })?)
+    }
+}

@@ -1,0 +1,43 @@
+//! How many tokens a text may be. An estimate on purpose: every provider counts in its own way, and the window only has to
+//! stay clear of its limit. Must not know providers.
+
+use crate::domain::{Block, Event, EventBody, Outcome};
+
+/// English and code come to about four bytes a token; other scripts to fewer characters but also about four bytes.
+const BYTES_PER_TOKEN: usize = 4;
+/// Role marks, ids and JSON around one block.
+const TOKENS_PER_BLOCK: usize = 8;
+/// What the large providers charge for one image of usual size.
+const TOKENS_PER_IMAGE: usize = 1_600;
+
+/// Estimated tokens of a text.
+pub fn of_text(text: &str) -> u64 {
+    (text.len().div_ceil(BYTES_PER_TOKEN) + TOKENS_PER_BLOCK) as u64
+}
+
+/// Estimated tokens of a block.
+pub fn of_block(block: &Block) -> u64 {
+    match block {
+        Block::Text { text } => of_text(text),
+        Block::ToolUse(tool_use) => of_text(&tool_use.name) + of_text(&tool_use.input.to_string()),
+        Block::ToolResult { content, .. } => of_text(content),
+        Block::Image { .. } => TOKENS_PER_IMAGE as u64,
+        Block::Opaque { data, .. } => of_text(&data.to_string()),
+    }
+}
+
+/// Estimated tokens that an event adds to what a model sees.
+pub fn of_event(event: &Event) -> u64 {
+    match &event.body {
+        EventBody::UserMessage { blocks, .. } | EventBody::ModelReply { blocks, .. } => {
+            blocks.iter().map(of_block).sum()
+        }
+        EventBody::ToolResult { outcome, .. } => match outcome {
+            Outcome::Ended { output } => of_text(&output.text),
+            Outcome::Denied { reason } | Outcome::Unknown { reason } => of_text(reason),
+            Outcome::Parked { .. } => 0,
+        },
+        EventBody::Summary { text, .. } | EventBody::ModelPartial { text } => of_text(text),
+        _ => 0,
+    }
+}

@@ -1,0 +1,234 @@
+//! The decision procedure of a turn: log in, step out. Pure and total: no clock, no database, no model; everything that
+//! happened is an event. Whoever resumes a turn after a crash asks the same question of the same log.
+
+use std::collections::{HashMap, HashSet};
+
+use super::estimate;
+use super::log::Log;
+use crate::domain::{Block, CallId, Event, EventBody, Finish, ToolUse, TurnEnd};
+
+/// The limits that the decision needs.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// The most model replies in one turn.
+    pub model_steps_max: u32,
+    /// The most estimated tokens in what a model sees.
+    pub window_tokens: u64,
+    /// How often the same call with the same result may come in a row before the turn is stopped.
+    pub identical_calls_max: u32,
+}
+
+/// What to do now.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    AskModel,
+    /// Every tool use of the turn that has no answer and does not wait for a human.
+    Call(Vec<(CallId, ToolUse)>),
+    /// Summarise everything up to and including this event.
+    Compact {
+        through_seq: u64,
+    },
+    /// Everything that is unanswered waits for a human: let the turn go.
+    Park,
+    /// The model has answered: send it and end the turn.
+    Deliver,
+    /// End the turn for another reason; the runner answers what is unanswered.
+    Stop(TurnEnd),
+    /// Nothing to do.
+    Done,
+}
+
+/// The next step of a log.
+pub fn next(log: &Log, bounds: &Bounds) -> Step {
+    let Some(turn) = log.open_turn() else {
+        return match compaction_wanted(log.events()).then(|| compactable(log)).flatten() {
+            Some(through_seq) => Step::Compact { through_seq },
+            None => Step::Done,
+        };
+    };
+    if let Some(end) = stopped(turn) {
+        return Step::Stop(end);
+    }
+    let open = unanswered(log.session(), turn);
+    if !open.is_empty() {
+        let waiting = waiting_for_a_human(turn);
+        let ready: Vec<_> = open.into_iter().filter(|(id, _)| !waiting.contains(id)).collect();
+        return if ready.is_empty() { Step::Park } else { Step::Call(ready) };
+    }
+    if let Some(step) = after_a_failure(log, turn) {
+        return step;
+    }
+    if answered(turn) {
+        return Step::Deliver;
+    }
+    if let Some(limit) = limit_met(turn, bounds) {
+        return Step::Stop(TurnEnd::Limit { text: limit });
+    }
+    let overflow = log.events().iter().map(estimate::of_event).sum::<u64>() > bounds.window_tokens;
+    if (overflow || compaction_wanted(log.events()))
+        && let Some(through_seq) = compactable(log)
+    {
+        return Step::Compact { through_seq };
+    }
+    Step::AskModel
+}
+
+/// The tool uses of a turn without a result, in the order in which the model wished for them.
+pub fn unanswered(session: &crate::domain::SessionId, turn: &[Event]) -> Vec<(CallId, ToolUse)> {
+    let done: HashSet<&CallId> = turn
+        .iter()
+        .filter_map(|event| match &event.body {
+            EventBody::ToolResult { call, .. } => Some(call),
+            _ => None,
+        })
+        .collect();
+    let mut open = Vec::new();
+    for event in turn {
+        let EventBody::ModelReply { blocks, .. } = &event.body else { continue };
+        for (index, block) in blocks.iter().enumerate() {
+            let Block::ToolUse(tool_use) = block else { continue };
+            let id = CallId { session: session.clone(), reply_seq: event.seq, block: index as u32 };
+            if !done.contains(&id) {
+                open.push((id, tool_use.clone()));
+            }
+        }
+    }
+    open
+}
+
+/// The calls whose newest question has no answer.
+pub fn waiting_for_a_human(turn: &[Event]) -> HashSet<CallId> {
+    let mut waiting = HashMap::new();
+    for event in turn {
+        match &event.body {
+            EventBody::CallParked { call, approval } => {
+                waiting.insert(call.clone(), approval.clone());
+            }
+            EventBody::CallAnswered { call, approval, .. } if waiting.get(call) == Some(approval) => {
+                waiting.remove(call);
+            }
+            _ => {}
+        }
+    }
+    waiting.into_keys().collect()
+}
+
+fn stopped(turn: &[Event]) -> Option<TurnEnd> {
+    turn.iter().find_map(|event| match &event.body {
+        EventBody::StopRequested { by } => Some(TurnEnd::Stopped { by: by.clone() }),
+        EventBody::LimitReached { text, .. } => Some(TurnEnd::Limit { text: text.clone() }),
+        _ => None,
+    })
+}
+
+/// A model that failed stops the turn, except that a context that is too long is compacted once.
+fn after_a_failure(log: &Log, turn: &[Event]) -> Option<Step> {
+    let failed = turn.iter().rposition(|event| matches!(event.body, EventBody::ModelFailed { .. }))?;
+    let after = turn.get(failed + 1..)?;
+    if after.iter().any(|event| moves_on(&event.body)) {
+        return None;
+    }
+    let EventBody::ModelFailed { reason, context_too_long } = &turn.get(failed)?.body else { return None };
+    let tried = turn.iter().any(|event| is_compaction(&event.body));
+    if *context_too_long
+        && !tried
+        && let Some(through_seq) = compactable(log)
+    {
+        return Some(Step::Compact { through_seq });
+    }
+    Some(Step::Stop(TurnEnd::Failed { text: reason.clone() }))
+}
+
+fn moves_on(body: &EventBody) -> bool {
+    is_compaction(body) || matches!(body, EventBody::ModelReply { .. } | EventBody::UserMessage { .. })
+}
+
+fn is_compaction(body: &EventBody) -> bool {
+    matches!(body, EventBody::Summary { .. } | EventBody::WindowDropped { .. })
+}
+
+/// The last word is a reply without tool uses, and nobody has written since.
+fn answered(turn: &[Event]) -> bool {
+    let last = turn.iter().rev().find(|event| {
+        matches!(
+            event.body,
+            EventBody::ModelReply { .. } | EventBody::UserMessage { .. } | EventBody::ToolResult { .. }
+        )
+    });
+    match last.map(|event| &event.body) {
+        Some(EventBody::ModelReply { blocks, finish, .. }) => {
+            !blocks.iter().any(|block| matches!(block, Block::ToolUse(_))) || matches!(finish, Finish::Refusal { .. })
+        }
+        _ => false,
+    }
+}
+
+fn limit_met(turn: &[Event], bounds: &Bounds) -> Option<String> {
+    let steps = turn.iter().filter(|event| matches!(event.body, EventBody::ModelReply { .. })).count();
+    if steps >= bounds.model_steps_max as usize {
+        return Some(format!(
+            "This turn was stopped after {steps} model steps (limits.model_steps_max). Write again to go on."
+        ));
+    }
+    let repeats = repeated_calls(turn);
+    (repeats >= bounds.identical_calls_max as usize).then(|| {
+        format!(
+            "This turn was stopped: the same call gave the same result {repeats} times in a row \
+             (limits.identical_calls_max). Write again to go on."
+        )
+    })
+}
+
+/// How many of the newest results in a row are the same call with the same outcome.
+fn repeated_calls(turn: &[Event]) -> usize {
+    let uses: HashMap<(u64, u32), &ToolUse> = turn
+        .iter()
+        .filter_map(|event| match &event.body {
+            EventBody::ModelReply { blocks, .. } => Some((event.seq, blocks)),
+            _ => None,
+        })
+        .flat_map(|(seq, blocks)| {
+            blocks.iter().enumerate().filter_map(move |(index, block)| match block {
+                Block::ToolUse(tool_use) => Some(((seq, index as u32), tool_use)),
+                _ => None,
+            })
+        })
+        .collect();
+    let mut results = turn.iter().rev().filter_map(|event| match &event.body {
+        EventBody::ToolResult { call, outcome } => {
+            uses.get(&(call.reply_seq, call.block)).map(|tool_use| (&tool_use.name, &tool_use.input, outcome))
+        }
+        _ => None,
+    });
+    let Some(newest) = results.next() else { return 0 };
+    1 + results.take_while(|other| *other == newest).count()
+}
+
+/// Whether `/compact` was asked for and nothing has come of it yet.
+fn compaction_wanted(events: &[Event]) -> bool {
+    let asked = events.iter().rposition(|event| matches!(event.body, EventBody::CompactRequested {}));
+    let done = events.iter().rposition(|event| is_compaction(&event.body));
+    asked > done
+}
+
+/// Up to where the oldest ended turns can be summarised: they make up half of the window, and at least one of them.
+/// `None` when no ended turn is in the window.
+fn compactable(log: &Log) -> Option<u64> {
+    let total: u64 = log.events().iter().map(estimate::of_event).sum();
+    let mut seen = 0;
+    let mut through = None;
+    let boundary = log.events().iter().rev().find_map(|event| match &event.body {
+        EventBody::Summary { through_seq, .. } | EventBody::WindowDropped { through_seq, .. } => Some(*through_seq),
+        _ => None,
+    });
+    for event in log.events() {
+        seen += estimate::of_event(event);
+        if matches!(event.body, EventBody::TurnEnded { .. }) && Some(event.seq) > boundary {
+            through = Some(event.seq);
+            if seen * 2 >= total {
+                break;
+            }
+        }
+    }
+    through
+}

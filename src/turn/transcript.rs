@@ -1,0 +1,114 @@
+//! The transcript sent to a model: a pure fold of the events. Nothing else is stored as "the history". Guarantees that
+//! every tool use is followed by its result, in order, whatever the log looks like. Must not know providers.
+
+use std::collections::HashMap;
+
+use super::log::Log;
+use crate::domain::{Block, CallId, Event, EventBody, Message, Outcome, Role, SessionId, ToolUse};
+
+/// What a summary is introduced with.
+const SUMMARY_INTRO: &str = "Summary of the earlier part of this conversation:\n";
+
+/// Folds the whole window.
+pub fn fold(log: &Log) -> Vec<Message> {
+    fold_where(log, |_| true)
+}
+
+/// Folds the part that a summary is to replace: everything up to and including `through_seq`.
+pub fn fold_through(log: &Log, through_seq: u64) -> Vec<Message> {
+    fold_where(log, |event| event.seq <= through_seq)
+}
+
+fn fold_where(log: &Log, wanted: impl Fn(&Event) -> bool) -> Vec<Message> {
+    let events: Vec<&Event> = log.events().iter().filter(|event| wanted(event)).collect();
+    let mut fold = Fold::new(log.session(), &events);
+    if let Some(text) = log.summary() {
+        fold.user(vec![Block::Text { text: format!("{SUMMARY_INTRO}{text}") }]);
+    }
+    for event in events {
+        fold.event(event);
+    }
+    fold.messages
+}
+
+struct Fold<'a> {
+    session: &'a SessionId,
+    results: HashMap<CallId, &'a Outcome>,
+    messages: Vec<Message>,
+}
+
+impl<'a> Fold<'a> {
+    fn new(session: &'a SessionId, events: &[&'a Event]) -> Self {
+        let results = events
+            .iter()
+            .filter_map(|event| match &event.body {
+                EventBody::ToolResult { call, outcome } => Some((call.clone(), outcome)),
+                _ => None,
+            })
+            .collect();
+        Self { session, results, messages: Vec::new() }
+    }
+
+    fn event(&mut self, event: &Event) {
+        match &event.body {
+            EventBody::UserMessage { blocks, .. } => self.user(blocks.clone()),
+            EventBody::ModelReply { blocks, .. } => self.reply(event.seq, blocks),
+            EventBody::ModelPartial { text } if !text.is_empty() => {
+                self.assistant(vec![Block::Text { text: format!("{text}\n[stopped here]") }]);
+            }
+            _ => {}
+        }
+    }
+
+    /// A reply, and right behind it the result of each of its tool uses. A use without a result (the turn is still in
+    /// its call step, or ended hard) gets one that says so: no provider accepts a gap.
+    fn reply(&mut self, seq: u64, blocks: &[Block]) {
+        if blocks.is_empty() {
+            return;
+        }
+        self.assistant(blocks.to_vec());
+        let results: Vec<Block> = blocks
+            .iter()
+            .enumerate()
+            .filter_map(|(index, block)| match block {
+                Block::ToolUse(tool_use) => {
+                    let id = CallId { session: self.session.clone(), reply_seq: seq, block: index as u32 };
+                    Some(result_block(tool_use, self.results.get(&id).copied()))
+                }
+                _ => None,
+            })
+            .collect();
+        if !results.is_empty() {
+            self.user(results);
+        }
+    }
+
+    fn user(&mut self, blocks: Vec<Block>) {
+        self.push(Role::User, blocks);
+    }
+
+    fn assistant(&mut self, blocks: Vec<Block>) {
+        self.push(Role::Assistant, blocks);
+    }
+
+    /// Consecutive messages of one role become one: providers demand that roles alternate.
+    fn push(&mut self, role: Role, blocks: Vec<Block>) {
+        match self.messages.last_mut() {
+            Some(last) if last.role == role => last.blocks.extend(blocks),
+            _ => self.messages.push(Message { role, blocks }),
+        }
+    }
+}
+
+fn result_block(tool_use: &ToolUse, outcome: Option<&Outcome>) -> Block {
+    let (content, is_error) = match outcome {
+        Some(Outcome::Ended { output }) => (output.text.clone(), output.is_error),
+        Some(Outcome::Denied { reason }) => (format!("Not run: {reason}"), true),
+        Some(Outcome::Unknown { reason }) => (
+            format!("Interrupted: it may or may not have run ({reason}). Check what happened before trying again."),
+            true,
+        ),
+        Some(Outcome::Parked { .. }) | None => ("No result yet: it waits for the owner.".to_owned(), true),
+    };
+    Block::ToolResult { use_id: tool_use.id.clone(), name: tool_use.name.clone(), content, is_error }
+}
