@@ -20,7 +20,7 @@ pub enum EventBody {
     #[serde(rename = "turn.started")]
     TurnStarted { origin: Origin, principal: String },
     #[serde(rename = "user.message")]
-    UserMessage { blocks: Vec<Block>, inbox_id: i64, from: Address },
+    UserMessage { blocks: Vec<Block>, inbox_id: i64, from: Address, origin: Origin },
     /// What was packed for the model: the first event sent, how many were left out, the estimate.
     #[serde(rename = "prompt.packed")]
     PromptPacked { from_seq: u64, dropped_events: u64, estimated_tokens: u64 },

@@ -1,3 +1,126 @@
-//! The gate: every tools/call takes this chain. Must not know MCP or chat.
+//! The gate: every tools/call takes this chain, from the model, a button, a schedule or an MCP client. Owns verdicts,
+//! questions, grants, pins and the audit. Must not know MCP or chat.
 
+mod abandon;
+mod approvals;
+mod audit;
+mod catalog;
+mod chain;
+mod frozen;
+mod grants;
+mod judge;
+mod limits;
+mod permission;
 pub mod permit;
+mod quarantine;
+mod start;
+mod transparency;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{RwLock, Semaphore};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+pub use approvals::DecideError;
+pub use catalog::{Offered, ServerTrouble};
+pub use quarantine::{Change, QuarantineError};
+
+use crate::domain::{LiveSink, Outcome, ToolCall};
+use crate::hub::Hub;
+use crate::store::{Artifacts, Store};
+use catalog::Catalog;
+use policy::Policy;
+use redact::Redactor;
+
+/// What the gate is made of.
+pub struct GateParts {
+    pub store: Store,
+    pub hub: Arc<Hub>,
+    pub policy: Policy,
+    pub redactor: Arc<Redactor>,
+    pub artifacts: Artifacts,
+    pub settings: GateSettings,
+}
+
+/// The settings of the gate, in their units.
+#[derive(Clone, Debug)]
+pub struct GateSettings {
+    /// Where the tools work.
+    pub workspace: PathBuf,
+    /// Claw's home.
+    pub home: PathBuf,
+    /// The home of the user that claw runs as.
+    pub user_home: PathBuf,
+    /// Whether the operating system keeps our bash server in its box.
+    pub confined: bool,
+    /// The most time that one call may take.
+    pub tool_timeout: Duration,
+    /// The most bytes of a result that go to the model; the whole is kept as an artifact.
+    pub tool_result_bytes: usize,
+    /// How long a question stays open.
+    pub question_time: Duration,
+    /// The most calls that run side by side in this process.
+    pub calls_at_once: usize,
+    /// Who may answer questions: a principal, for example `console:uid:1000`.
+    pub owner: String,
+    /// Which build of claw this is: its own servers' tools need no yes while it is the same.
+    pub program: String,
+}
+
+/// What surrounds one call.
+#[derive(Clone)]
+pub struct CallContext {
+    pub live: LiveSink,
+    /// Cancelled when the owner stops the turn or pulls the stop switch.
+    pub cancel: CancellationToken,
+    /// When the time of the turn is up.
+    pub deadline: Instant,
+}
+
+pub struct Gate {
+    store: Store,
+    hub: Arc<Hub>,
+    policy: Policy,
+    redactor: Arc<Redactor>,
+    artifacts: Artifacts,
+    settings: GateSettings,
+    slots: Semaphore,
+    catalog: RwLock<Option<Arc<Catalog>>>,
+}
+
+impl Gate {
+    pub fn new(parts: GateParts) -> Self {
+        let slots = Semaphore::new(parts.settings.calls_at_once);
+        Self {
+            store: parts.store,
+            hub: parts.hub,
+            policy: parts.policy,
+            redactor: parts.redactor,
+            artifacts: parts.artifacts,
+            settings: parts.settings,
+            slots,
+            catalog: RwLock::new(None),
+        }
+    }
+
+    /// Takes a call through the whole chain. Asking twice about one call id is safe at any time: what has an end keeps it,
+    /// what waits still waits, and what was started and has no end is reported as unknown, never run again.
+    pub async fn call(&self, call: ToolCall, context: CallContext) -> Outcome {
+        chain::run(self, call, context).await
+    }
+
+    pub fn redactor(&self) -> &Redactor {
+        &self.redactor
+    }
+
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    pub fn hub(&self) -> &Hub {
+        &self.hub
+    }
+}

@@ -1,1 +1,13 @@
-//! placeholder
+//! A session: one mailbox, one turn at a time, one log. Owns the order in which things happen to a log. Must not know
+//! doors, MCP, or how a model is reached.
+
+mod absorb;
+mod drive;
+mod finish;
+mod lock;
+mod staged;
+mod watch;
+mod worker;
+
+pub use lock::SessionLock;
+pub use worker::{Ran, SessionError, Worker, WorkerParts};

@@ -93,3 +93,16 @@ impl Tx<'_> {
         Ok(())
     }
 }
+
+const PINNED_BY: &str = "pins.version";
+
+impl Tx<'_> {
+    /// The version of claw that pinned the tools of its own servers.
+    pub fn pinned_by(&self) -> Result<Option<String>, StoreError> {
+        self.meta(PINNED_BY)
+    }
+
+    pub fn set_pinned_by(&self, version: &str) -> Result<(), StoreError> {
+        self.set_meta(PINNED_BY, version)
+    }
+}

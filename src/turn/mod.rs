@@ -5,6 +5,7 @@ pub mod estimate;
 pub mod log;
 pub mod next;
 pub mod prompt;
+pub mod run;
 pub mod transcript;
 
 pub use log::Log;

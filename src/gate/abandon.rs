@@ -1,0 +1,43 @@
+//! What becomes of a call whose turn ends before it has an end. Must not know why the turn ends.
+
+use serde_json::json;
+
+use super::Gate;
+use super::audit::describe;
+use crate::domain::{CallId, CallState, Outcome};
+use crate::store::{AuditEntry, StoreError};
+
+impl Gate {
+    /// Gives a call its end: the one it already has; unknown, if it was started; else denied with `reason`, and its open
+    /// question is closed. Only the holder of the session's lock may ask.
+    pub async fn abandon(&self, call: &CallId, reason: &'static str) -> Result<Outcome, StoreError> {
+        let call = call.clone();
+        self.store
+            .write(move |tx| {
+                let row = tx.call(&call)?;
+                if let Some(outcome) = row.as_ref().and_then(|row| row.outcome.clone()) {
+                    return Ok(outcome);
+                }
+                let started = row.as_ref().is_some_and(|row| row.state == CallState::Started);
+                let outcome = if started {
+                    Outcome::Unknown { reason: "it was running when the turn ended".to_owned() }
+                } else {
+                    Outcome::Denied { reason: reason.to_owned() }
+                };
+                if let Some(approval) = tx.approval_of(&call)?
+                    && approval.state == "waiting"
+                {
+                    // A refusal means that it was answered a moment ago; the call is denied by the end of the turn anyway.
+                    let _answered = tx.decide(&approval.id, "superseded", None, "the turn ended")?;
+                }
+                if tx.end_call(&call, &outcome)? {
+                    tx.audit(&AuditEntry { kind: "ended", call: call.to_string(), body: describe(&outcome) })?;
+                }
+                if row.is_none() {
+                    tx.audit(&AuditEntry { kind: "dropped", call: call.to_string(), body: json!({"reason": reason}) })?;
+                }
+                Ok(outcome)
+            })
+            .await
+    }
+}

@@ -1,0 +1,223 @@
+//! Questions to a human and their answers. A decision is one compare-and-set by any process; it wakes the session through
+//! the inbox. Must not know doors.
+
+use serde_json::{Value, json};
+
+use super::{Gate, shape};
+use crate::domain::canonical::canonical_json;
+use crate::domain::{
+    Address, Answer, ApprovalId, CallId, CallState, Inbound, InboundBody, Origin, Outcome, Question, Term, ToolCall,
+    escape,
+};
+use crate::killpoint;
+use crate::store::{ApprovalRow, AuditEntry, CallRow, DecideRefused, NewGrant, StoreError, Tx, now_ms};
+
+/// How long "10 minutes" is.
+const TEN_MINUTES_MS: i64 = 10 * 60 * 1000;
+/// Letters and digits that nobody mistakes for one another (Crockford's base 32, lower case).
+const ID_ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+
+/// Why an answer did not count. Nothing has changed.
+#[derive(Debug, thiserror::Error)]
+pub enum DecideError {
+    #[error(transparent)]
+    Refused(#[from] DecideRefused),
+    #[error("{0}")]
+    NotOffered(String),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Gate {
+    /// Answers a question: waiting → approved or denied, once, with its grant, its audit row and the wake-up of the session
+    /// in the same transaction.
+    pub async fn decide(&self, id: &ApprovalId, answer: &Answer, by: &str) -> Result<ApprovalRow, DecideError> {
+        let Some((approval, row)) = self.store.read(|tx| found(tx, id))? else {
+            return Err(DecideRefused::NotFound(id.0.clone()).into());
+        };
+        if approval.approvers != by {
+            return Err(DecideRefused::NotYours { by: by.to_owned() }.into());
+        }
+        let grant = self.grant_of(&approval, &row, answer, by)?;
+        let (id, answer, by) = (id.clone(), answer.clone(), by.to_owned());
+        let decided = self.store.write(move |tx| decide_in(tx, &id, &row, &answer, &by, grant.as_ref())).await?;
+        killpoint::here("gate.decided.after");
+        Ok(decided?)
+    }
+
+    /// The standing grant or refusal that an answer asks for, checked against the call that was shown.
+    fn grant_of(
+        &self,
+        approval: &ApprovalRow,
+        row: &CallRow,
+        answer: &Answer,
+        by: &str,
+    ) -> Result<Option<NewGrant>, DecideError> {
+        let (effect, scope, term) = match answer {
+            Answer::Allow { term: Term::Once, .. } | Answer::Deny { .. } => return Ok(None),
+            Answer::Allow { term, scope } => ("allow", scope.clone(), *term),
+            Answer::Never => ("deny", crate::domain::Scope::Exact, Term::Always),
+        };
+        let call = call_of_row(row)?;
+        let facts = self.facts(&call, None);
+        let shape = shape::shape_for(&scope, &facts).map_err(DecideError::NotOffered)?;
+        let says = shape.says(&facts);
+        Ok(Some(NewGrant {
+            effect: effect.to_owned(),
+            principal: by.to_owned(),
+            session: (term == Term::Session).then(|| approval.question.session.clone()),
+            server: row.server.clone(),
+            tool: row.tool.clone(),
+            shape: serde_json::to_string(&shape).map_err(StoreError::from)?,
+            origin: row.origin.clone(),
+            says,
+            expires_ms: (term == Term::TenMinutes).then(|| now_ms() + TEN_MINUTES_MS),
+            approval: approval.id.0.clone(),
+        }))
+    }
+
+    /// The question with this id, if it is still open.
+    pub fn question(&self, id: &ApprovalId) -> Result<Option<Question>, StoreError> {
+        let found = self.store.read(|tx| tx.approval(id))?;
+        Ok(found.filter(|row| row.state == "waiting").map(|row| row.question))
+    }
+
+    /// Which call a question is about.
+    pub fn call_of(&self, id: &ApprovalId) -> Result<Option<CallId>, StoreError> {
+        Ok(self.store.read(|tx| tx.approval(id))?.map(|row| row.call))
+    }
+
+    /// Closes the open question of a call because the owner wrote something else. `None` when it was answered meanwhile.
+    pub async fn supersede(&self, call: &CallId) -> Result<Option<ApprovalId>, StoreError> {
+        self.close(call, "superseded", "the owner wrote a new message instead of answering", |_| true).await
+    }
+
+    /// Closes the question of a call if its time is over.
+    pub async fn expire(&self, call: &CallId) -> Result<Option<ApprovalId>, StoreError> {
+        let due = |row: &ApprovalRow| row.expires_ms <= now_ms();
+        if !self.store.read(|tx| tx.approval_of(call))?.is_some_and(|row| row.state == "waiting" && due(&row)) {
+            return Ok(None);
+        }
+        self.close(call, "expired", "nobody answered the question in time", due).await
+    }
+
+    async fn close(
+        &self,
+        call: &CallId,
+        state: &'static str,
+        reason: &'static str,
+        due: impl Fn(&ApprovalRow) -> bool + Send + 'static,
+    ) -> Result<Option<ApprovalId>, StoreError> {
+        let call = call.clone();
+        self.store
+            .write(move |tx| {
+                let Some(approval) = tx.approval_of(&call)?.filter(due) else { return Ok(None) };
+                if tx.decide(&approval.id, state, None, state)?.is_err() {
+                    return Ok(None);
+                }
+                tx.end_call(&call, &Outcome::Denied { reason: reason.to_owned() })?;
+                let body = json!({"approval": approval.id.0, "answer": state});
+                tx.audit(&AuditEntry { kind: "answered", call: call.to_string(), body })?;
+                Ok(Some(approval.id))
+            })
+            .await
+    }
+}
+
+fn found(tx: &Tx<'_>, id: &ApprovalId) -> Result<Option<(ApprovalRow, CallRow)>, StoreError> {
+    let Some(approval) = tx.approval(id)? else { return Ok(None) };
+    let row =
+        tx.call(&approval.call)?.ok_or_else(|| StoreError::Decode(format!("the call {} is gone", approval.call)))?;
+    Ok(Some((approval, row)))
+}
+
+fn decide_in(
+    tx: &Tx<'_>,
+    id: &ApprovalId,
+    row: &CallRow,
+    answer: &Answer,
+    by: &str,
+    grant: Option<&NewGrant>,
+) -> Result<Result<ApprovalRow, DecideRefused>, StoreError> {
+    let allowed = matches!(answer, Answer::Allow { .. });
+    let approval = match tx.decide(id, if allowed { "approved" } else { "denied" }, Some(answer), by)? {
+        Ok(approval) => approval,
+        Err(refused) => return Ok(Err(refused)),
+    };
+    if allowed {
+        tx.move_call(&row.id, CallState::Waiting, CallState::Approved)?;
+    } else {
+        tx.end_call(&row.id, &Outcome::Denied { reason: denial(answer) })?;
+    }
+    let mut body = json!({"approval": id.0, "answer": answer, "by": by, "digest": approval.digest});
+    if let Some(grant) = grant {
+        let grant_id = tx.add_grant(grant)?;
+        if let Value::Object(map) = &mut body {
+            map.insert("grant".to_owned(), json!({"id": grant_id, "effect": grant.effect, "says": grant.says}));
+        }
+    }
+    tx.audit(&AuditEntry { kind: "answered", call: row.id.to_string(), body })?;
+    let wake = Inbound {
+        session: approval.question.session.clone(),
+        from: Address("gate/answer".to_owned()),
+        principal: by.to_owned(),
+        origin: Origin::Owner,
+        body: InboundBody::Answered { approval: id.clone(), answer: Some(answer.clone()), by: by.to_owned() },
+    };
+    tx.add_inbound(&wake, u32::MAX)?;
+    Ok(Ok(approval))
+}
+
+fn denial(answer: &Answer) -> String {
+    match answer {
+        Answer::Deny { word: Some(word) } => format!("the owner said no: {word}"),
+        Answer::Never => "the owner said no, and never again with these arguments".to_owned(),
+        _ => "the owner said no".to_owned(),
+    }
+}
+
+/// A call as it was frozen.
+pub(super) fn call_of_row(row: &CallRow) -> Result<ToolCall, StoreError> {
+    let origin = serde_json::from_value(Value::String(row.origin.clone()))?;
+    Ok(ToolCall {
+        id: row.id.clone(),
+        server: row.server.clone(),
+        tool: row.tool.clone(),
+        arguments: serde_json::from_str(&row.arguments)?,
+        origin,
+        principal: row.principal.clone(),
+    })
+}
+
+/// Every argument with its whole value, made visible. A string is shown as it is, anything else as canonical JSON.
+pub(super) fn shown_arguments(arguments: &Value) -> Vec<(String, String)> {
+    let Value::Object(map) = arguments else {
+        return vec![("arguments".to_owned(), escape::visible(&canonical_json(arguments)))];
+    };
+    let mut shown: Vec<(String, String)> = map
+        .iter()
+        .map(|(name, value)| {
+            let text = match value {
+                Value::String(text) => escape::visible_multiline(text),
+                other => escape::visible(&canonical_json(other)),
+            };
+            (escape::visible(name), text)
+        })
+        .collect();
+    shown.sort();
+    shown
+}
+
+/// Ten characters of 5 bits each, from the operating system's generator.
+pub(super) fn new_approval_id() -> ApprovalId {
+    let mut bytes = [0_u8; 10];
+    if getrandom::fill(&mut bytes).is_err() {
+        // Without randomness an id could be guessed; an id by the clock is still unique, and answers need an owner anyway.
+        bytes.copy_from_slice(&[0; 10]);
+        for (byte, clock) in bytes.iter_mut().zip(now_ms().to_le_bytes()) {
+            *byte = clock;
+        }
+    }
+    let id = bytes.iter().map(|byte| char::from(ID_ALPHABET[usize::from(byte % 32)])).collect();
+    ApprovalId(id)
+}

@@ -1,0 +1,132 @@
+//! The audit layer: intent before, outcome after, denials too. It also keeps known secrets out of the store, and answers
+//! for calls that already have an end. Must not know verdicts.
+
+use serde_json::{Value, json};
+
+use super::Gate;
+use super::chain::{Next, Pass};
+use super::frozen::Freeze;
+use crate::domain::{CallState, Outcome, ToolCall};
+use crate::killpoint;
+use crate::store::{AuditEntry, CallRow};
+
+pub(super) async fn layer(gate: &Gate, mut pass: Pass, next: Next<'_>) -> Outcome {
+    match gate.store.read(|tx| tx.call(&pass.call.id)) {
+        Err(error) => return Outcome::Denied { reason: format!("the store cannot be read: {error}") },
+        Ok(None) => {}
+        Ok(Some(row)) => match recorded(gate, &row) {
+            Some(outcome) => return finish(gate, &pass.call, outcome),
+            None => pass.row = Some(row),
+        },
+    }
+    if let Some(reason) = secret_in(gate, &pass.call.arguments) {
+        pass.call.arguments = json!({});
+        receive(gate, &pass.call);
+        return finish(gate, &pass.call, Outcome::Denied { reason });
+    }
+    if pass.row.is_none() {
+        receive(gate, &pass.call);
+    }
+    let call = pass.call.clone();
+    let outcome = next.run(pass).await;
+    killpoint::here("gate.outcome.before");
+    finish(gate, &call, outcome)
+}
+
+/// What the store already says about how this call ended. A call that was started by an earlier runner may have run: it is
+/// unknown, unless our own configuration calls the tool idempotent.
+fn recorded(gate: &Gate, row: &CallRow) -> Option<Outcome> {
+    match row.state {
+        CallState::Ended | CallState::Denied | CallState::Unknown => row.outcome.clone(),
+        CallState::Started if gate.is_idempotent(&row.server, &row.tool) => None,
+        CallState::Started => {
+            Some(Outcome::Unknown { reason: "claw was ended while it ran; nobody knows how far it got".to_owned() })
+        }
+        CallState::Received | CallState::Waiting | CallState::Approved => None,
+    }
+}
+
+/// Why arguments may not be stored or sent: they hold a known secret, or the mark that a secret was replaced with.
+fn secret_in(gate: &Gate, arguments: &Value) -> Option<String> {
+    if let Some(name) = gate.redactor.contains_secret(arguments) {
+        return Some(format!(
+            "the arguments hold the secret {name}; secrets stay in claw. Use a form that does not need it"
+        ));
+    }
+    gate.redactor.contains_mark(arguments).then(|| {
+        "the arguments hold a `[redacted:…]` mark: the real text was a secret that was hidden from you, and writing the mark \
+         would destroy it. Change only the other parts, for example with an edit of the lines around it"
+            .to_owned()
+    })
+}
+
+fn receive(gate: &Gate, call: &ToolCall) {
+    let row = gate.freeze(call, &Freeze { state: CallState::Received, pin: "", env_names: "", rule: "" });
+    let entry = entry(
+        "received",
+        call,
+        json!({
+            "session": call.session().as_str(),
+            "server": row.server,
+            "tool": row.tool,
+            "arguments": call.arguments,
+            "origin": row.origin,
+            "principal": row.principal,
+        }),
+    );
+    gate.store.write_soon(move |tx| {
+        tx.put_call(&row)?;
+        tx.audit(&entry)
+    });
+}
+
+/// Writes the end of a call, once. What waits for a human has no end yet.
+fn finish(gate: &Gate, call: &ToolCall, outcome: Outcome) -> Outcome {
+    if matches!(outcome, Outcome::Parked { .. }) {
+        return outcome;
+    }
+    let outcome = gate.redacted(outcome);
+    let (id, kept) = (call.id.clone(), outcome.clone());
+    let entry = entry("ended", call, describe(&outcome));
+    gate.store.write_soon(move |tx| {
+        if tx.end_call(&id, &kept)? {
+            tx.audit(&entry)?;
+        }
+        Ok(())
+    });
+    outcome
+}
+
+/// The outcome in the words of the audit: how it went and how large it was, not the text itself.
+pub(super) fn describe(outcome: &Outcome) -> Value {
+    match outcome {
+        Outcome::Ended { output } => {
+            json!({"outcome": "ended", "is_error": output.is_error, "result_bytes": output.text.len()})
+        }
+        Outcome::Denied { reason } => json!({"outcome": "denied", "reason": reason}),
+        Outcome::Unknown { reason } => json!({"outcome": "unknown", "reason": reason}),
+        Outcome::Parked { approval } => json!({"outcome": "parked", "approval": approval.0}),
+    }
+}
+
+pub(super) fn entry(kind: &'static str, call: &ToolCall, body: Value) -> AuditEntry {
+    AuditEntry { kind, call: call.id.to_string(), body }
+}
+
+impl Gate {
+    /// Text that leaves a tool is redacted before it reaches the model, the log or the chat.
+    fn redacted(&self, outcome: Outcome) -> Outcome {
+        match outcome {
+            Outcome::Ended { mut output } => {
+                output.text = self.redactor.redact(&output.text).into_owned();
+                if let Some(structured) = &mut output.structured {
+                    self.redactor.redact_json(structured);
+                }
+                Outcome::Ended { output }
+            }
+            Outcome::Denied { reason } => Outcome::Denied { reason: self.redactor.redact(&reason).into_owned() },
+            Outcome::Unknown { reason } => Outcome::Unknown { reason: self.redactor.redact(&reason).into_owned() },
+            parked @ Outcome::Parked { .. } => parked,
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Which tools are offered, and whether each is still the one that was pinned. Keeps pins in the store, so that claw can
+//! answer before slow servers are up. Must not know rules.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use futures::future::join_all;
+use serde_json::{Value, json};
+
+use super::Gate;
+use super::judge::destructive_hint;
+use crate::domain::ToolSpec;
+use crate::hub::names::offered_name;
+use crate::hub::{ServerTools, ToolEntry};
+use crate::store::{AuditEntry, PinRow, SeenTool, StoreError, Tx};
+
+/// What a model is offered.
+#[derive(Clone, Debug, Default)]
+pub struct Offered {
+    pub specs: Vec<ToolSpec>,
+    /// One sentence for each server that failed or tool that is withheld, told once.
+    pub notices: Vec<String>,
+}
+
+/// A server that could not be asked for its tools.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerTrouble {
+    pub server: String,
+    pub reason: String,
+}
+
+/// The tools that are offered, by the name under which they are.
+#[derive(Debug, Default)]
+pub(super) struct Catalog {
+    specs: Vec<ToolSpec>,
+    names: BTreeMap<String, (String, String)>,
+}
+
+/// A tool that may be called: it is what its pin says.
+#[derive(Clone, Debug)]
+pub(super) struct Tool {
+    pub(super) pin: String,
+    pub(super) destructive_hint: Option<bool>,
+    pub(super) env_names: String,
+}
+
+impl Gate {
+    /// The tools for a model, with what a person should hear about them. Notices come with the first call only.
+    pub async fn offered(&self) -> Offered {
+        if let Some(catalog) = self.catalog.read().await.as_ref() {
+            return Offered { specs: catalog.specs.clone(), notices: Vec::new() };
+        }
+        let mut slot = self.catalog.write().await;
+        let (catalog, notices) = self.build_catalog().await;
+        let specs = catalog.specs.clone();
+        *slot = Some(Arc::new(catalog));
+        Offered { specs, notices }
+    }
+
+    /// The server and tool behind an offered name.
+    pub fn resolve(&self, name: &str) -> Option<(String, String)> {
+        self.catalog.try_read().ok()?.as_ref()?.names.get(name).cloned()
+    }
+
+    pub fn offered_names(&self) -> Vec<String> {
+        let catalog = self.catalog.try_read().ok().and_then(|slot| slot.as_ref().cloned());
+        catalog.map(|catalog| catalog.names.keys().cloned().collect()).unwrap_or_default()
+    }
+
+    async fn build_catalog(&self) -> (Catalog, Vec<String>) {
+        let servers: Vec<String> =
+            self.hub.servers().into_iter().filter(|status| !status.disabled).map(|status| status.name).collect();
+        let listed = join_all(servers.iter().map(|server| self.pinned_tools(server))).await;
+        let mut catalog = Catalog::default();
+        let mut notices = Vec::new();
+        for (server, pins) in servers.into_iter().zip(listed) {
+            match pins {
+                Ok(pins) => {
+                    for pin in pins {
+                        if pin.changed.is_some() {
+                            notices.push(withheld(&server, &pin.tool));
+                        } else {
+                            catalog.add(&server, &pin);
+                        }
+                    }
+                }
+                Err(trouble) => notices.push(format!("{}; its tools are not offered.", trouble.reason)),
+            }
+        }
+        (catalog, notices)
+    }
+
+    /// The pins of a server, from the store if it was listed under the same launch command before, else from itself.
+    async fn pinned_tools(&self, server: &str) -> Result<Vec<PinRow>, ServerTrouble> {
+        let trouble = |reason: String| ServerTrouble { server: server.to_owned(), reason };
+        let known = self.store.read(|tx| Ok((tx.launch(server)?, tx.pins(Some(server))?)));
+        let (launch, pins) = known.map_err(|error| trouble(error.to_string()))?;
+        let same_launch = launch.is_some_and(|(launch, _)| Some(launch) == self.hub.launch_pin(server));
+        // Our own servers are this very program: a cached list may be that of an older one.
+        if same_launch && !pins.is_empty() && (self.hub.builtin(server).is_none() || self.same_program(&pins)) {
+            return Ok(pins);
+        }
+        let listed = self.hub.tools(server).await.map_err(|error| trouble(error.to_string()))?;
+        self.reconcile(&listed).await.map_err(|error| trouble(error.to_string()))
+    }
+
+    /// Whether pins of our own server were taken by this very program.
+    fn same_program(&self, pins: &[PinRow]) -> bool {
+        let by = self.store.read(|tx| tx.pinned_by()).ok().flatten();
+        by.as_deref() == Some(self.settings.program.as_str()) && !pins.is_empty()
+    }
+
+    /// Compares what a server lists with its pins, and writes down what is new or differs.
+    pub(super) async fn reconcile(&self, listed: &Arc<ServerTools>) -> Result<Vec<PinRow>, StoreError> {
+        let listed = listed.clone();
+        let own = self.hub.builtin(&listed.server).is_some();
+        let stored = self.store.read(|tx| Ok((tx.launch(&listed.server)?, tx.pins(Some(&listed.server))?)))?;
+        if own && stored.0.is_some() && all_pinned(&listed, &stored.1) && self.same_program(&stored.1) {
+            return Ok(stored.1);
+        }
+        if !own
+            && stored.0.as_ref().is_some_and(|(launch, _)| *launch == listed.launch_pin)
+            && all_pinned(&listed, &stored.1)
+        {
+            return Ok(stored.1);
+        }
+        let first_sight = own || stored.0.is_none();
+        let program = self.settings.program.clone();
+        self.store
+            .write(move |tx| {
+                let pins = tx.pins(Some(&listed.server))?;
+                for tool in &listed.tools {
+                    let pinned = pins.iter().find(|pin| pin.tool == tool.name);
+                    reconcile_tool(tx, &listed, tool, pinned, first_sight)?;
+                }
+                for gone in pins.iter().filter(|pin| own && !listed.tools.iter().any(|tool| tool.name == pin.tool)) {
+                    tx.drop_pin(&gone.server, &gone.tool)?;
+                }
+                tx.set_launch(&listed.server, &listed.launch_pin, "")?;
+                if own {
+                    tx.set_pinned_by(&program)?;
+                }
+                tx.pins(Some(&listed.server))
+            })
+            .await
+    }
+
+    /// The tool behind a call, from its running server, if it is what its pin says. `Err` is the reason for a denial.
+    pub(super) async fn tool(&self, server: &str, tool: &str) -> Result<Tool, String> {
+        let listed = self.hub.tools(server).await.map_err(|error| error.to_string())?;
+        let pins = self.reconcile(&listed).await.map_err(|error| error.to_string())?;
+        let Some(entry) = listed.tools.iter().find(|entry| entry.name == tool) else {
+            return Err(format!("the server `{server}` has no tool `{tool}` now"));
+        };
+        match pins.iter().find(|pin| pin.tool == tool) {
+            Some(pin) if pin.changed.is_none() && pin.pin == entry.pin => Ok(Tool {
+                pin: entry.pin.clone(),
+                destructive_hint: destructive_hint(&entry.raw),
+                env_names: self.hub.env_names(server).join(","),
+            }),
+            _ => Err(withheld(server, tool)),
+        }
+    }
+}
+
+fn withheld(server: &str, tool: &str) -> String {
+    format!(
+        "the tool `{server}/{tool}` is not what it was when you accepted it, so it is withheld; \
+         `claw tools diff` shows the change and `claw tools accept {server}` takes it"
+    )
+}
+
+fn all_pinned(listed: &ServerTools, pins: &[PinRow]) -> bool {
+    listed
+        .tools
+        .iter()
+        .all(|tool| pins.iter().any(|pin| pin.tool == tool.name && pin.pin == tool.pin && pin.changed.is_none()))
+}
+
+/// First sight pins; the same JSON under another launch command is pinned anew (the owner wrote that command); anything
+/// else is a change and waits for a yes. Our own servers are part of this program and need none.
+fn reconcile_tool(
+    tx: &Tx<'_>,
+    listed: &ServerTools,
+    tool: &ToolEntry,
+    pinned: Option<&PinRow>,
+    first_sight: bool,
+) -> Result<(), StoreError> {
+    let seen = SeenTool { tool: tool.name.clone(), pin: tool.pin.clone(), raw: tool.raw.clone() };
+    let unchanged = pinned.is_some_and(|pin| pin.raw == tool.raw);
+    let kind = if unchanged && pinned.is_some_and(|pin| pin.pin == tool.pin) {
+        if pinned.is_some_and(|pin| pin.changed.is_some()) {
+            tx.set_changed(&listed.server, &tool.name, None)?;
+        }
+        return Ok(());
+    } else if first_sight || unchanged {
+        tx.accept_pin(&listed.server, &listed.launch_pin, &seen)?;
+        "pinned"
+    } else {
+        if pinned.and_then(|pin| pin.changed.as_ref()).is_some_and(|(pin, _)| *pin == tool.pin) {
+            return Ok(());
+        }
+        if pinned.is_none() {
+            let nothing = SeenTool { tool: tool.name.clone(), pin: String::new(), raw: Value::Null };
+            tx.accept_pin(&listed.server, &listed.launch_pin, &nothing)?;
+        }
+        tx.set_changed(&listed.server, &tool.name, Some(&seen))?;
+        "quarantined"
+    };
+    let body = json!({"server": listed.server, "tool": tool.name, "pin": tool.pin});
+    tx.audit(&AuditEntry { kind, call: String::new(), body })
+}
+
+impl Catalog {
+    fn add(&mut self, server: &str, pin: &PinRow) {
+        let name = offered_name(server, &pin.tool);
+        let text = |key: &str| pin.raw.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let schema = pin.raw.get("inputSchema").cloned().filter(Value::is_object);
+        self.specs.push(ToolSpec {
+            name: name.clone(),
+            description: text("description"),
+            input_schema: schema.unwrap_or_else(|| json!({"type": "object"})),
+        });
+        self.names.insert(name, (server.to_owned(), pin.tool.clone()));
+    }
+}

@@ -1,0 +1,59 @@
+//! A call as it is frozen: the row that is shown, approved and run, and the digest over all of it. Must not know verdicts.
+
+use serde_json::json;
+
+use super::Gate;
+use crate::domain::canonical::{canonical_json, digest};
+use crate::domain::{CallState, ToolCall};
+use crate::store::{CallRow, now_ms};
+
+/// What freezing adds to a call.
+pub(super) struct Freeze<'a> {
+    pub(super) state: CallState,
+    pub(super) pin: &'a str,
+    pub(super) env_names: &'a str,
+    pub(super) rule: &'a str,
+}
+
+impl Gate {
+    pub(super) fn freeze(&self, call: &ToolCall, freeze: &Freeze<'_>) -> CallRow {
+        let mut row = CallRow {
+            id: call.id.clone(),
+            server: call.server.clone(),
+            tool: call.tool.clone(),
+            arguments: canonical_json(&call.arguments),
+            origin: call.origin.as_str().to_owned(),
+            principal: call.principal.clone(),
+            state: freeze.state,
+            pin: freeze.pin.to_owned(),
+            cwd: self.settings.workspace.display().to_string(),
+            env_names: freeze.env_names.to_owned(),
+            policy_version: self.policy.version(),
+            digest: String::new(),
+            rule: freeze.rule.to_owned(),
+            outcome: None,
+            received_ms: now_ms(),
+            started_ms: None,
+            ended_ms: None,
+        };
+        row.digest = digest_of(&row, &self.settings.owner);
+        row
+    }
+}
+
+/// The digest over everything that a person approves: what, where, by which tool, under which rules, and who may say so.
+pub(super) fn digest_of(row: &CallRow, approvers: &str) -> String {
+    digest(&json!({
+        "call": row.id.to_string(),
+        "server": row.server,
+        "tool": row.tool,
+        "arguments": row.arguments,
+        "origin": row.origin,
+        "principal": row.principal,
+        "pin": row.pin,
+        "cwd": row.cwd,
+        "env_names": row.env_names,
+        "policy_version": row.policy_version,
+        "approvers": approvers,
+    }))
+}

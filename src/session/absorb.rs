@@ -1,0 +1,130 @@
+//! Takes what waits in the inbox into the log, at the places where it may come in. Must not know who wrote it or by which
+//! door.
+
+use super::drive::Drive;
+use super::worker::SessionError;
+use crate::domain::{EventBody, InboundBody, Outbound, OutboundBody};
+use crate::store::InboxRow;
+use crate::turn::next::{next, waiting_for_a_human};
+use crate::turn::{Log, Step};
+
+impl Drive<'_> {
+    /// Absorbs every row that may come in now. A message waits until the results in hand are in the log, so that a tool
+    /// use and its result are never parted.
+    pub(super) async fn absorb(&mut self) -> Result<(), SessionError> {
+        self.expire().await?;
+        let rows = self.worker.parts.store.read(|tx| tx.queued_inbound(&self.session))?;
+        for row in rows {
+            if !self.absorbed.contains(&row.id) && self.absorb_row(&row).await? {
+                self.absorbed.insert(row.id);
+                self.staged.absorbed.push(row.id);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the row is done with; false leaves it for later.
+    async fn absorb_row(&mut self, row: &InboxRow) -> Result<bool, SessionError> {
+        match &row.inbound.body {
+            InboundBody::Message { .. } => self.absorb_message(row).await,
+            InboundBody::Answered { approval, answer, by } => {
+                if let Some(call) = self.worker.parts.gate.call_of(approval)? {
+                    let (approval, answer, by) = (approval.clone(), answer.clone(), by.clone());
+                    self.push(EventBody::CallAnswered { call, approval, answer, by });
+                }
+                Ok(true)
+            }
+            InboundBody::Stop => {
+                if self.log.open_turn().is_some() {
+                    self.push(EventBody::StopRequested { by: row.inbound.principal.clone() });
+                } else {
+                    self.reply_to(row, "Nothing is running.");
+                }
+                Ok(true)
+            }
+            InboundBody::Compact => {
+                if has_ended_turn(&self.log) {
+                    self.push(EventBody::CompactRequested {});
+                    self.reply_to(row, "The oldest exchanges will be summarised.");
+                } else {
+                    self.reply_to(row, "There is nothing to summarise yet.");
+                }
+                Ok(true)
+            }
+            InboundBody::Clear => Ok(self.clear(row)),
+        }
+    }
+
+    async fn absorb_message(&mut self, row: &InboxRow) -> Result<bool, SessionError> {
+        let InboundBody::Message { blocks } = &row.inbound.body else { return Ok(true) };
+        match next(&self.log, &self.worker.parts.runner.bounds) {
+            // What was streamed is delivered as it is; the message starts the next turn. Results in hand come first.
+            Step::Call(_) | Step::Stop(_) | Step::Deliver => return Ok(false),
+            Step::Park => {
+                self.supersede().await?;
+                return Ok(false);
+            }
+            _ => {}
+        }
+        let origin = row.inbound.origin;
+        if self.log.open_turn().is_none() {
+            self.push(EventBody::TurnStarted { origin, principal: row.inbound.principal.clone() });
+        }
+        let (blocks, from) = (blocks.clone(), row.inbound.from.clone());
+        self.push(EventBody::UserMessage { blocks, inbox_id: row.id, from, origin });
+        Ok(true)
+    }
+
+    /// The owner wrote instead of answering: every open question of the turn is closed.
+    async fn supersede(&mut self) -> Result<(), SessionError> {
+        let waiting = waiting_for_a_human(self.log.open_turn().unwrap_or_default());
+        for call in waiting {
+            if let Some(approval) = self.worker.parts.gate.supersede(&call).await? {
+                let by = "superseded by a new message".to_owned();
+                self.push(EventBody::CallAnswered { call, approval, answer: None, by });
+            }
+        }
+        Ok(())
+    }
+
+    /// Closes the questions whose time is over, and says so.
+    async fn expire(&mut self) -> Result<(), SessionError> {
+        let waiting = waiting_for_a_human(self.log.open_turn().unwrap_or_default());
+        for call in waiting {
+            if let Some(approval) = self.worker.parts.gate.expire(&call).await? {
+                let text = format!("Nobody answered the question {approval} in time; the call was not run.");
+                self.tell(&OutboundBody::Notice { text });
+                self.push(EventBody::CallAnswered { call, approval, answer: None, by: "expired".into() });
+            }
+        }
+        Ok(())
+    }
+
+    /// `/new`. A running turn is stopped first; the row is done with when nothing runs.
+    fn clear(&mut self, row: &InboxRow) -> bool {
+        if let Some(turn) = self.log.open_turn() {
+            let stopping = turn.iter().any(|event| matches!(event.body, EventBody::StopRequested { .. }));
+            if !stopping {
+                self.push(EventBody::StopRequested { by: row.inbound.principal.clone() });
+            }
+            return false;
+        }
+        self.push(EventBody::SessionCleared {});
+        self.staged.end_session_grants = true;
+        self.reply_to(
+            row,
+            "A new conversation. The log keeps the old one; what was allowed for this session has ended.",
+        );
+        true
+    }
+
+    fn reply_to(&mut self, row: &InboxRow, text: &str) {
+        let body = OutboundBody::Notice { text: text.to_owned() };
+        let to = row.inbound.from.clone();
+        self.staged.outbound.push(Outbound { session: self.session.clone(), to, body });
+    }
+}
+
+fn has_ended_turn(log: &Log) -> bool {
+    log.events().iter().any(|event| matches!(event.body, EventBody::TurnEnded { .. }))
+}

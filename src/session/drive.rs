@@ -1,0 +1,234 @@
+//! Drives one session while its lock is held: absorb what came in, ask `next`, do the step, again. Must not know how a
+//! step is done or who asked.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::staged::Staged;
+use super::watch::{By, interruptible};
+use super::worker::{Ran, SessionError, Worker};
+use crate::domain::{
+    Address, CallId, EventBody, Live, LiveSink, Origin, Outbound, OutboundBody, Outcome, SessionId, ToolUse, UnixMillis,
+};
+use crate::killpoint;
+use crate::store::now_ms;
+use crate::turn::run::{Around, Behalf};
+use crate::turn::{Log, Step, next};
+
+/// A gap in the log that this run has not seen itself may be the time that claw was not running. It counts for at most this
+/// much of a turn's time.
+const UNSEEN_GAP_MAX_MS: i64 = 120_000;
+
+pub(super) struct Drive<'w> {
+    pub(super) worker: &'w Worker,
+    pub(super) session: SessionId,
+    pub(super) log: Log,
+    pub(super) staged: Staged,
+    /// Inbox rows that were absorbed, perhaps not yet on the disk.
+    pub(super) absorbed: HashSet<i64>,
+    live: LiveSink,
+    opened_ms: UnixMillis,
+    /// Something was queued for the disk and not waited for.
+    unsynced: bool,
+}
+
+impl<'w> Drive<'w> {
+    pub(super) fn open(worker: &'w Worker, session: &SessionId, live: LiveSink) -> Result<Self, SessionError> {
+        let (events, last_seq) = worker.parts.store.read(|tx| Ok((tx.window(session)?, tx.last_seq(session)?)))?;
+        Ok(Self {
+            worker,
+            session: session.clone(),
+            log: Log::new(session.clone(), events, last_seq),
+            staged: Staged::default(),
+            absorbed: HashSet::new(),
+            live,
+            opened_ms: now_ms(),
+            unsynced: false,
+        })
+    }
+
+    pub(super) async fn until_idle(mut self) -> Result<Ran, SessionError> {
+        loop {
+            self.absorb().await?;
+            let step = next(&self.log, &self.worker.parts.runner.bounds);
+            if !matches!(step, Step::Deliver | Step::Stop(_)) {
+                self.flush_soon();
+            }
+            match step {
+                Step::Done => return self.let_go(Ran::Idle).await,
+                Step::Park => return self.let_go(Ran::Parked).await,
+                Step::AskModel => self.ask_model().await,
+                Step::Call(uses) => self.calls(uses).await?,
+                Step::Compact { through_seq } => self.compact(through_seq).await,
+                Step::Deliver => self.deliver().await?,
+                Step::Stop(end) => self.stop(end).await?,
+            }
+        }
+    }
+
+    /// Numbers an event, keeps it in the window, and stages it for the disk.
+    pub(super) fn push(&mut self, body: EventBody) {
+        let event = self.log.push(now_ms(), body);
+        self.staged.events.push(event);
+    }
+
+    /// Tells everybody who takes part in the open turn.
+    pub(super) fn tell(&mut self, body: &OutboundBody) {
+        for to in self.addresses() {
+            self.staged.outbound.push(Outbound { session: self.session.clone(), to, body: body.clone() });
+        }
+    }
+
+    /// Hands what is staged to the disk, without waiting for it.
+    fn flush_soon(&mut self) {
+        if self.staged.is_empty() {
+            return;
+        }
+        let (staged, session) = (std::mem::take(&mut self.staged), self.session.clone());
+        self.unsynced = true;
+        self.worker.parts.store.write_soon(move |tx| staged.write(&session, tx));
+    }
+
+    /// Writes what is staged, and everything before it, and waits for the disk.
+    pub(super) async fn flush_now(&mut self) -> Result<(), SessionError> {
+        let (staged, session) = (std::mem::take(&mut self.staged), self.session.clone());
+        self.worker.parts.store.write(move |tx| staged.write(&session, tx)).await?;
+        self.unsynced = false;
+        Ok(())
+    }
+
+    /// The next holder of the lock must see everything, so nothing may still be queued when it is let go.
+    async fn let_go(mut self, ran: Ran) -> Result<Ran, SessionError> {
+        if self.unsynced || !self.staged.is_empty() {
+            self.flush_now().await?;
+        }
+        Ok(ran)
+    }
+
+    async fn ask_model(&mut self) {
+        let around = self.around();
+        let asked = self.worker.parts.runner.ask_model(&self.log, &around);
+        killpoint::here("turn.model.before");
+        let bodies = interruptible(&self.worker.parts.store, &self.session, &around.cancel, By::Stop, asked).await;
+        killpoint::here("turn.model.after");
+        for body in bodies {
+            self.push(body);
+        }
+    }
+
+    async fn calls(&mut self, uses: Vec<(CallId, ToolUse)>) -> Result<(), SessionError> {
+        let worker = self.worker;
+        let around = self.around();
+        let behalf = self.behalf();
+        let session = self.session.clone();
+        let cancel = around.cancel.clone();
+        let mut outcomes = std::pin::pin!(worker.parts.runner.calls(uses, &behalf, &around));
+        let step = async {
+            while let Some((call, outcome)) = outcomes.next().await {
+                self.called(call, outcome)?;
+                // A question must not wait for a slow sibling.
+                self.flush_soon();
+            }
+            Ok(())
+        };
+        interruptible(&worker.parts.store, &session, &cancel, By::StopOrPanic, step).await
+    }
+
+    fn called(&mut self, call: CallId, outcome: Outcome) -> Result<(), SessionError> {
+        if let Outcome::Parked { approval } = outcome {
+            if let Some(question) = self.worker.parts.gate.question(&approval)? {
+                let turn_seq = self.turn_seq();
+                self.tell(&OutboundBody::Question { turn_seq, question: Box::new(question) });
+            }
+            self.push(EventBody::CallParked { call, approval });
+            return Ok(());
+        }
+        if let Outcome::Unknown { reason } = &outcome {
+            let text = format!(
+                "The call {call} was interrupted: it may or may not have run ({reason}). It will not be repeated."
+            );
+            self.tell(&OutboundBody::Notice { text });
+        }
+        self.push(EventBody::ToolResult { call, outcome });
+        Ok(())
+    }
+
+    async fn compact(&mut self, through_seq: u64) {
+        let around = self.around();
+        (self.live)(Live::Notice { text: "Summarising the oldest part of the conversation…".into() });
+        let compacted = self.worker.parts.runner.compact(&self.log, through_seq, &around);
+        let body = interruptible(&self.worker.parts.store, &self.session, &around.cancel, By::Stop, compacted).await;
+        if let EventBody::WindowDropped { reason, .. } = &body {
+            let text = format!(
+                "The oldest part of this conversation could not be summarised ({reason}); the model no longer sees it. \
+                 The log keeps it: `claw sessions show {}`.",
+                self.session
+            );
+            (self.live)(Live::Notice { text: text.clone() });
+            self.tell(&OutboundBody::Notice { text });
+        }
+        self.push(body);
+    }
+
+    fn around(&self) -> Around {
+        let limit_s = self.worker.parts.turn_time_s;
+        let left_ms = (limit_s as i64 * 1000 - self.active_ms()).max(0);
+        Around {
+            live: self.live.clone(),
+            cancel: CancellationToken::new(),
+            deadline: Instant::now() + Duration::from_millis(left_ms as u64),
+            deadline_text: format!(
+                "This turn was stopped after {limit_s} s (limits.turn_time_s). Write again to go on."
+            ),
+        }
+    }
+
+    /// How long the open turn has been at work, waiting for a human not counted.
+    fn active_ms(&self) -> i64 {
+        let turn = self.log.open_turn().unwrap_or_default();
+        let gaps = turn.windows(2).filter_map(|pair| match pair {
+            [_, after] if matches!(after.body, EventBody::CallAnswered { .. } | EventBody::UserMessage { .. }) => None,
+            [before, after] => {
+                let gap = after.at_ms - before.at_ms;
+                Some(if before.at_ms < self.opened_ms { gap.min(UNSEEN_GAP_MAX_MS) } else { gap })
+            }
+            _ => None,
+        });
+        gaps.sum()
+    }
+
+    /// The turn acts for the least trusted of those who have spoken in it.
+    fn behalf(&self) -> Behalf {
+        let turn = self.log.open_turn().unwrap_or_default();
+        let principal = turn.iter().find_map(|event| match &event.body {
+            EventBody::TurnStarted { principal, .. } => Some(principal.clone()),
+            _ => None,
+        });
+        let origin = turn.iter().filter_map(|event| match &event.body {
+            EventBody::TurnStarted { origin, .. } | EventBody::UserMessage { origin, .. } => Some(*origin),
+            _ => None,
+        });
+        Behalf { origin: origin.min().unwrap_or(Origin::Forwarded), principal: principal.unwrap_or_default() }
+    }
+
+    pub(super) fn turn_seq(&self) -> u64 {
+        self.log.open_turn().and_then(|turn| turn.first()).map_or(0, |event| event.seq)
+    }
+
+    /// Everybody who has written in the open turn, once each.
+    fn addresses(&self) -> Vec<Address> {
+        let mut found: Vec<Address> = Vec::new();
+        for event in self.log.open_turn().unwrap_or_default() {
+            if let EventBody::UserMessage { from, .. } = &event.body
+                && !found.contains(from)
+            {
+                found.push(from.clone());
+            }
+        }
+        found
+    }
+}

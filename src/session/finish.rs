@@ -1,0 +1,73 @@
+//! The end of a turn: every tool use gets a result, everybody gets the answer, in one transaction. Must not know doors.
+
+use super::drive::Drive;
+use super::worker::SessionError;
+use crate::domain::{Block, EventBody, Finish, OutboundBody, TurnEnd, text_of};
+use crate::killpoint;
+use crate::turn::next::unanswered;
+
+impl Drive<'_> {
+    /// The model has answered.
+    pub(super) async fn deliver(&mut self) -> Result<(), SessionError> {
+        self.end(TurnEnd::Answered).await
+    }
+
+    /// The turn ends for another reason. Calls that were never forwarded are not; one that was is reported as unknown.
+    pub(super) async fn stop(&mut self, end: TurnEnd) -> Result<(), SessionError> {
+        self.end(end).await
+    }
+
+    async fn end(&mut self, end: TurnEnd) -> Result<(), SessionError> {
+        let reason = match &end {
+            TurnEnd::Stopped { .. } => "the owner stopped the turn before it ran",
+            TurnEnd::Limit { .. } => "a limit stopped the turn before it ran",
+            TurnEnd::Failed { .. } => "the turn failed before it ran",
+            TurnEnd::Answered => "the turn ended before it ran",
+        };
+        let open = unanswered(&self.session, self.log.open_turn().unwrap_or_default());
+        for (call, _) in open {
+            let outcome = self.worker.parts.gate.abandon(&call, reason).await?;
+            self.push(EventBody::ToolResult { call, outcome });
+        }
+        let turn_seq = self.turn_seq();
+        let text = self.last_words(&end);
+        self.tell(&OutboundBody::Reply { turn_seq, text });
+        self.push(EventBody::TurnEnded { end });
+        killpoint::here("turn.end.before");
+        self.flush_now().await?;
+        killpoint::here("turn.end.after");
+        Ok(())
+    }
+
+    /// What the person reads. Nothing ends without a word.
+    fn last_words(&self, end: &TurnEnd) -> String {
+        match end {
+            TurnEnd::Stopped { .. } => "Stopped.".to_owned(),
+            TurnEnd::Limit { text } | TurnEnd::Failed { text } => text.clone(),
+            TurnEnd::Answered => self.answer(),
+        }
+    }
+
+    fn answer(&self) -> String {
+        let turn = self.log.open_turn().unwrap_or_default();
+        let last = turn.iter().rev().find_map(|event| match &event.body {
+            EventBody::ModelReply { blocks, finish, .. } => Some((blocks, finish)),
+            _ => None,
+        });
+        let Some((blocks, finish)) = last else { return String::new() };
+        let text = text_of(blocks);
+        match finish {
+            Finish::MaxTokens => with_mark(&text, "cut here: the answer hit the model's output limit; say “go on”"),
+            Finish::Refusal { reason } => with_mark(&text, &format!("the model refused: {reason}")),
+            _ if text.trim().is_empty() && !blocks.iter().any(|b| matches!(b, Block::Image { .. })) => {
+                with_mark("", "the model gave an empty answer")
+            }
+            _ => text,
+        }
+    }
+}
+
+fn with_mark(text: &str, mark: &str) -> String {
+    let text = text.trim_end();
+    if text.is_empty() { format!("*[{mark}]*") } else { format!("{text}\n\n*[{mark}]*") }
+}

@@ -1,0 +1,39 @@
+//! What a drive wants to have on the disk next: events, absorbed inbox rows and outbox rows, in one transaction. Must not
+//! know when that is.
+
+use crate::domain::{Event, EventBody, Outbound, SessionId};
+use crate::store::{StoreError, Tx};
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Staged {
+    pub(super) events: Vec<Event>,
+    pub(super) absorbed: Vec<i64>,
+    pub(super) outbound: Vec<Outbound>,
+    /// `/new`: the grants of this session end.
+    pub(super) end_session_grants: bool,
+}
+
+impl Staged {
+    pub(super) fn is_empty(&self) -> bool {
+        self.events.is_empty() && self.absorbed.is_empty() && self.outbound.is_empty() && !self.end_session_grants
+    }
+
+    pub(super) fn write(&self, session: &SessionId, tx: &Tx<'_>) -> Result<(), StoreError> {
+        for event in &self.events {
+            tx.append_event(session, event)?;
+            if let EventBody::ModelReply { usage, provider, model, .. } = &event.body {
+                tx.add_usage(session, event.seq, provider, model, usage)?;
+            }
+        }
+        for id in &self.absorbed {
+            tx.mark_absorbed(*id)?;
+        }
+        for outbound in &self.outbound {
+            tx.add_outbound(outbound)?;
+        }
+        if self.end_session_grants {
+            tx.revoke_session_grants(session)?;
+        }
+        Ok(())
+    }
+}

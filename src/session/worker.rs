@@ -1,0 +1,82 @@
+//! The worker of a session: takes the lock, does what there is to do, lets go, and looks once more. Must not know what a
+//! step does.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::drive::Drive;
+use super::lock::SessionLock;
+use crate::domain::{LiveSink, SessionId};
+use crate::gate::Gate;
+use crate::store::{Store, StoreError};
+use crate::turn::run::Runner;
+
+/// What goes wrong in a session. The session lives on: everything that was committed is still there.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("cannot lock the session in {path}: {source}; check that the folder is yours and writable")]
+    Lock { path: String, source: std::io::Error },
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ran {
+    /// Nothing is left to do.
+    Idle,
+    /// A turn is open, and everything in it waits for a human.
+    Parked,
+    /// Another process or task holds the session and will do it.
+    Elsewhere,
+}
+
+/// What a worker is made of.
+pub struct WorkerParts {
+    pub store: Store,
+    pub gate: Arc<Gate>,
+    pub runner: Runner,
+    pub locks: PathBuf,
+    /// The most time that a turn may take, in seconds, waiting for a human not counted.
+    pub turn_time_s: u64,
+}
+
+/// Runs any session of a home, one at a time each.
+pub struct Worker {
+    pub(super) parts: WorkerParts,
+}
+
+impl Worker {
+    pub fn new(parts: WorkerParts) -> Self {
+        Self { parts }
+    }
+
+    pub fn runner(&self) -> &Runner {
+        &self.parts.runner
+    }
+
+    /// Does everything that waits in the session, unless somebody else is at it.
+    pub async fn run(&self, session: &SessionId, live: &LiveSink) -> Result<Ran, SessionError> {
+        loop {
+            let Some(lock) = self.lock(session)? else { return Ok(Ran::Elsewhere) };
+            let ran = Drive::open(self, session, live.clone())?.until_idle().await;
+            drop(lock);
+            let ran = ran?;
+            // A row that came between the last look and letting go found the lock taken; so look once more.
+            let more = self.parts.store.read(|tx| Ok(!tx.queued_inbound(session)?.is_empty()))?;
+            if !more {
+                return Ok(ran);
+            }
+        }
+    }
+
+    /// Whether an earlier run left something that can be done without anybody saying more.
+    pub fn left_over(&self, session: &SessionId) -> Result<bool, SessionError> {
+        Ok(self.parts.store.read(|tx| Ok(tx.turn_open(session)? || !tx.queued_inbound(session)?.is_empty()))?)
+    }
+
+    fn lock(&self, session: &SessionId) -> Result<Option<SessionLock>, SessionError> {
+        SessionLock::try_take(&self.parts.locks, session)
+            .map_err(|source| SessionError::Lock { path: self.parts.locks.display().to_string(), source })
+    }
+}

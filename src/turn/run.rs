@@ -1,0 +1,236 @@
+//! Does the steps of a turn: asks the model, hands calls to the gate, has the oldest turns summarised. Returns events and
+//! stores none. Must not know SQL, doors, MCP.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures::stream::{FuturesUnordered, Stream, StreamExt as _};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::log::Log;
+use super::next::Bounds;
+use super::prompt::{self, Persona};
+use super::{estimate, transcript};
+use crate::domain::{CallId, EventBody, Live, LiveSink, Message, Origin, Outcome, ToolCall, ToolUse, text_of};
+use crate::gate::{CallContext, Gate};
+use crate::model::{Delta, Model, ModelError, Request};
+
+/// What a turn works with. Shared by all sessions.
+pub struct Runner {
+    pub model: Arc<dyn Model>,
+    pub gate: Arc<Gate>,
+    pub persona: Persona,
+    pub bounds: Bounds,
+}
+
+/// What surrounds one step.
+#[derive(Clone)]
+pub struct Around {
+    pub live: LiveSink,
+    /// Cancelled when the owner stops the turn.
+    pub cancel: CancellationToken,
+    /// When the turn's time is up.
+    pub deadline: Instant,
+    /// What the person is told when the deadline cut the step.
+    pub deadline_text: String,
+}
+
+/// On whose behalf the turn's calls are made.
+#[derive(Clone)]
+pub struct Behalf {
+    pub origin: Origin,
+    pub principal: String,
+}
+
+impl Runner {
+    /// One round-trip to the model: the events that it adds to the log.
+    pub async fn ask_model(&self, log: &Log, around: &Around) -> Vec<EventBody> {
+        let offered = self.gate.offered().await;
+        for notice in &offered.notices {
+            (around.live)(Live::Notice { text: notice.clone() });
+        }
+        let messages = transcript::fold(log);
+        let request = Request { system: prompt::system(&self.persona), messages, tools: offered.specs };
+        let mut events = vec![packed(log)];
+        let draft = Draft::new(self, log, around);
+        draft.started();
+        let mut sink = |delta: Delta| draft.delta(delta);
+        tokio::select! {
+            biased;
+            () = around.cancel.cancelled() => events.push(EventBody::ModelPartial { text: draft.text() }),
+            () = tokio::time::sleep_until(around.deadline) => {
+                events.push(EventBody::ModelPartial { text: draft.text() });
+                events.push(EventBody::LimitReached { limit: "turn_time_s".into(), text: around.deadline_text.clone() });
+            }
+            replied = self.model.reply(&request, &mut sink) => events.push(self.replied(replied)),
+        }
+        draft.flush();
+        events
+    }
+
+    fn replied(&self, replied: Result<crate::model::Reply, ModelError>) -> EventBody {
+        match replied {
+            Ok(reply) => EventBody::ModelReply {
+                blocks: self.gate.redactor().redact_blocks(reply.blocks),
+                finish: reply.finish,
+                usage: reply.usage,
+                provider: reply.provider,
+                model: reply.model,
+            },
+            Err(error) => EventBody::ModelFailed {
+                context_too_long: matches!(error, ModelError::ContextTooLong { .. }),
+                reason: error.for_person(&jiff::Zoned::now()),
+            },
+        }
+    }
+
+    /// Takes every call through the gate, side by side. Each item is what one call adds to the log, as soon as it is known.
+    pub fn calls<'a>(
+        &'a self,
+        uses: Vec<(CallId, ToolUse)>,
+        behalf: &Behalf,
+        around: &'a Around,
+    ) -> impl Stream<Item = (CallId, Outcome)> + 'a {
+        let calls: FuturesUnordered<_> = uses
+            .into_iter()
+            .map(|(id, tool_use)| {
+                let behalf = behalf.clone();
+                async move {
+                    let outcome = self.call(&id, tool_use, behalf, around).await;
+                    (id, outcome)
+                }
+            })
+            .collect();
+        calls.boxed()
+    }
+
+    async fn call(&self, id: &CallId, tool_use: ToolUse, behalf: Behalf, around: &Around) -> Outcome {
+        if let Some(raw) = &tool_use.broken_input {
+            let shown: String = raw.chars().take(200).collect();
+            let reason =
+                format!("the arguments are not complete, valid JSON (they begin with {shown:?}); send the call again");
+            return Outcome::Denied { reason };
+        }
+        let Some((server, tool)) = self.gate.resolve(&tool_use.name) else {
+            let names = self.gate.offered_names().join(", ");
+            return Outcome::Denied { reason: format!("there is no tool `{}`; there are: {names}", tool_use.name) };
+        };
+        let call = ToolCall {
+            id: id.clone(),
+            server,
+            tool,
+            arguments: tool_use.input,
+            origin: behalf.origin,
+            principal: behalf.principal,
+        };
+        let context =
+            CallContext { live: around.live.clone(), cancel: around.cancel.clone(), deadline: around.deadline };
+        self.gate.call(call, context).await
+    }
+
+    /// Has everything up to `through_seq` summarised. A failure drops it with a notice; it changes nothing else.
+    pub async fn compact(&self, log: &Log, through_seq: u64, around: &Around) -> EventBody {
+        let mut messages = transcript::fold_through(log, through_seq);
+        match messages.last_mut() {
+            Some(last) if last.role == crate::domain::Role::User => {
+                last.blocks.push(crate::domain::Block::Text { text: prompt::SUMMARISE.to_owned() });
+            }
+            _ => messages.push(Message::user_text(prompt::SUMMARISE)),
+        }
+        let request = Request { system: prompt::system(&self.persona), messages, tools: Vec::new() };
+        let mut ignore = |_: Delta| {};
+        let asked = async {
+            tokio::select! {
+                () = around.cancel.cancelled() => Err("it was stopped".to_owned()),
+                () = tokio::time::sleep_until(around.deadline) => Err("the time of the turn was up".to_owned()),
+                replied = self.model.reply(&request, &mut ignore) => replied.map_err(|error| error.to_string()),
+            }
+        };
+        let dropped = |reason: String| EventBody::WindowDropped {
+            reason,
+            through_seq,
+            kept_summary: log.summary().unwrap_or_default().to_owned(),
+        };
+        match asked.await {
+            Ok(reply) => match text_of(&reply.blocks) {
+                text if text.trim().is_empty() => dropped("the model gave an empty summary".to_owned()),
+                text => EventBody::Summary { text: self.gate.redactor().redact(&text).into_owned(), through_seq },
+            },
+            Err(reason) => dropped(reason),
+        }
+    }
+}
+
+fn packed(log: &Log) -> EventBody {
+    let from_seq = log.events().first().map_or(1, |event| event.seq);
+    EventBody::PromptPacked {
+        from_seq,
+        dropped_events: from_seq.saturating_sub(1),
+        estimated_tokens: log.events().iter().map(estimate::of_event).sum(),
+    }
+}
+
+/// The text of a step while it comes: shown at once, secrets held back, kept in case the step is stopped.
+struct Draft<'a> {
+    runner: &'a Runner,
+    around: &'a Around,
+    turn_seq: u64,
+    step: u32,
+    state: Mutex<DraftState>,
+}
+
+struct DraftState {
+    text: String,
+    redactor: crate::gate::redact::StreamRedactor,
+}
+
+impl<'a> Draft<'a> {
+    fn new(runner: &'a Runner, log: &Log, around: &'a Around) -> Self {
+        let turn = log.open_turn().unwrap_or_default();
+        let replies = turn.iter().filter(|event| matches!(event.body, EventBody::ModelReply { .. })).count();
+        Self {
+            runner,
+            around,
+            turn_seq: turn.first().map_or(0, |event| event.seq),
+            step: replies as u32 + 1,
+            state: Mutex::new(DraftState { text: String::new(), redactor: runner.gate.redactor().stream() }),
+        }
+    }
+
+    fn started(&self) {
+        (self.around.live)(Live::StepStarted { turn_seq: self.turn_seq, step: self.step });
+    }
+
+    fn delta(&self, delta: Delta) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let (turn_seq, step) = (self.turn_seq, self.step);
+        match delta {
+            Delta::Text(text) => {
+                let text = state.redactor.push(&text);
+                state.text.push_str(&text);
+                (self.around.live)(Live::Text { turn_seq, step, text });
+            }
+            Delta::Reasoning(text) => {
+                let text = self.runner.gate.redactor().redact(&text).into_owned();
+                (self.around.live)(Live::Reasoning { turn_seq, step, text });
+            }
+            Delta::Restarted { why } => {
+                state.text.clear();
+                state.redactor = self.runner.gate.redactor().stream();
+                (self.around.live)(Live::StepRestarted { turn_seq, step, why });
+            }
+        }
+    }
+
+    fn flush(&self) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = state.redactor.finish();
+        if !text.is_empty() {
+            (self.around.live)(Live::Text { turn_seq: self.turn_seq, step: self.step, text });
+        }
+    }
+
+    fn text(&self) -> String {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).text.clone()
+    }
+}
