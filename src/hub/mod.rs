@@ -1,1 +1,4 @@
-//! placeholder
+//! The hub.
+
+pub mod manifest;
+pub mod names;
