@@ -1,1 +1,124 @@
-//! placeholder
+//! The hub: the only MCP client of the house and the only spawner of servers. Reads `mcp.json`, starts each server on
+//! first need, keeps its tools with their pins, forwards calls that carry a [`Permit`], and ends every process group.
+//! Must not know turns, SQL, chat or policy.
+
+mod call;
+mod catalog;
+mod connect;
+mod connection;
+pub mod era;
+mod error;
+mod lines;
+pub mod manifest;
+pub mod names;
+mod outbox;
+mod output;
+pub mod pins;
+mod server;
+mod settings;
+mod spawn;
+mod stderr;
+mod wire;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+pub use call::{CallContext, CallEnd};
+pub use catalog::{ServerTools, ToolEntry};
+pub use era::Era;
+pub use error::HubError;
+pub use settings::{HubNotice, HubSettings, INHERITED_VARIABLES, LogSink, NoticeSink, ServerState, ServerStatus};
+
+use crate::gate::permit::Permit;
+use manifest::Manifest;
+use server::Server;
+use spawn::Keepers;
+
+/// All servers of one `mcp.json`. There is no lock that two servers share, so that a broken one holds up nobody else.
+/// Needs a Tokio runtime with time and IO.
+pub struct Hub {
+    servers: BTreeMap<String, Arc<Server>>,
+    closing: CancellationToken,
+    keepers: Keepers,
+}
+
+/// For the processes of starts that were given up, after all others are gone.
+const STRAGGLERS_TIMEOUT: Duration = Duration::from_secs(2);
+
+impl Hub {
+    /// Starts nothing yet.
+    pub fn new(manifest: Manifest, settings: HubSettings) -> Self {
+        let settings = Arc::new(settings);
+        let closing = CancellationToken::new();
+        let keepers = Keepers::new();
+        let build = |entry| Arc::new(Server::new(entry, settings.clone(), closing.clone(), keepers.clone()));
+        let servers = manifest.servers.into_iter().map(|(name, entry)| (name, build(entry))).collect();
+        Self { servers, closing, keepers }
+    }
+
+    /// All servers in the order of their names, with what is known of them now.
+    pub fn servers(&self) -> Vec<ServerStatus> {
+        self.servers.values().map(|server| server.status()).collect()
+    }
+
+    /// SHA-256 over the launch entry of a server, see [`pins::launch_form`]. `None` for an unknown server.
+    pub fn launch_pin(&self, server: &str) -> Option<String> {
+        self.servers.get(server).map(|server| pins::launch_pin(&server.entry))
+    }
+
+    /// What the launch pin covers, for a human.
+    pub fn launch_form(&self, server: &str) -> Option<Value> {
+        self.servers.get(server).map(|server| pins::launch_form(&server.entry))
+    }
+
+    /// The limit of a call to this server, where `mcp.json` sets one.
+    pub fn call_timeout(&self, server: &str) -> Option<Duration> {
+        self.servers.get(server).and_then(|server| server.entry.timeout)
+    }
+
+    /// The tools of a server. Starts it if need be; remembered while it lives and tells of no change. Bounded by
+    /// `startup_timeout` for the start and again for each page of the list.
+    ///
+    /// # Errors
+    /// Unknown, disabled, remote or unusable servers; one that does not start or list; one that failed too often lately.
+    pub async fn tools(&self, server: &str) -> Result<Arc<ServerTools>, HubError> {
+        self.find(server)?.tools().await
+    }
+
+    /// Forwards one call, once: the permit is used up, whatever comes of it. Refuses when the tool's present pin is not
+    /// the permit's. This is the only way to a `tools/call`.
+    pub async fn call(&self, permit: Permit, context: CallContext) -> CallEnd {
+        match self.find(permit.server()) {
+            Ok(server) => server.call(permit, context).await,
+            Err(error) => CallEnd::NotForwarded { reason: error.to_string() },
+        }
+    }
+
+    /// Ends all children, in parallel: stdin closed, a grace, SIGTERM, a grace, SIGKILL, always to the group. Calls in
+    /// flight become unknown. The next need starts a server again.
+    pub async fn end_all(&self) {
+        let mut ends = JoinSet::new();
+        for server in self.servers.values().cloned() {
+            ends.spawn(async move { server.end().await });
+        }
+        while ends.join_next().await.is_some() {}
+        // Nothing is left to do about a process that survives even this; the kernel has been told to kill it.
+        let _ = timeout(STRAGGLERS_TIMEOUT, self.keepers.all_done()).await;
+    }
+
+    /// Like [`Hub::end_all`], and nothing starts again. At most about 2 s with the default graces.
+    pub async fn shutdown(&self) {
+        self.closing.cancel();
+        self.end_all().await;
+    }
+
+    fn find(&self, server: &str) -> Result<&Arc<Server>, HubError> {
+        self.servers.get(server).ok_or_else(|| HubError::UnknownServer { server: server.to_owned() })
+    }
+}

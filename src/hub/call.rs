@@ -1,0 +1,159 @@
+//! Forwards one call. The only place in the house that sends `tools/call`. Must not know who allowed it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, ServerResult};
+use rmcp::service::{PeerRequestOptions, RequestHandle, ServiceError};
+use rmcp::RoleClient;
+use serde_json::Value;
+use tokio::time::{sleep_until, timeout, Instant};
+use tokio_util::sync::CancellationToken;
+
+use super::connection::Connection;
+use super::output::{read_error, read_result};
+use super::wire::{ANSWER_TOO_LONG, CallTag, ProgressSink, Ticket};
+use crate::domain::ToolOutput;
+use crate::gate::permit::Permit;
+
+/// After a call is given up, the server is told so; a full pipe must not hold up the answer.
+const CANCEL_TIMEOUT: Duration = Duration::from_millis(250);
+
+/// An answer may still be in the pipe when the process has ended.
+const LAST_WORDS_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// What a call is given besides its permit.
+#[derive(Clone)]
+pub struct CallContext {
+    /// Ends the wait; what was sent by then is unknown.
+    pub cancel: CancellationToken,
+    /// Takes the texts of progress notifications, in order. It must return at once.
+    pub progress: ProgressSink,
+}
+
+/// How a call ended, as far as anybody can know.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CallEnd {
+    /// The server answered, with a result or with an error.
+    Ended(ToolOutput),
+    /// It certainly never reached the server.
+    NotForwarded { reason: String },
+    /// It was sent, or a part of it, and there is no readable answer: it may have run.
+    Unknown { reason: String },
+    /// A modern server asks for input before it goes on (a multi round-trip request). The call has not ended.
+    InputRequired { requests: Value, state: Option<String> },
+}
+
+/// Why nobody waits for an answer any longer.
+enum Stop {
+    Timeout,
+    Cancelled,
+    Dead,
+}
+
+/// Sends the call and waits for its end. The permit is used up. The caller has compared the pin.
+#[expect(clippy::disallowed_methods, reason = "this is the one place that sends tools/call, and it takes a Permit")]
+pub(super) async fn forward(connection: &Connection, permit: Permit, context: CallContext) -> CallEnd {
+    let arguments = match permit.arguments() {
+        Value::Object(arguments) => arguments.clone(),
+        Value::Null => serde_json::Map::new(),
+        _ => return CallEnd::NotForwarded { reason: "the arguments of a tool must be a JSON object".to_owned() },
+    };
+    let ticket = Arc::new(Ticket::default());
+    let params = CallToolRequestParams::new(permit.tool().to_owned()).with_arguments(arguments);
+    let mut request = CallToolRequest::new(params);
+    request.extensions.insert(CallTag { progress: context.progress.clone(), ticket: ticket.clone() });
+
+    let deadline = Instant::now() + permit.timeout();
+    let send = connection
+        .peer
+        .send_request_with_option(ClientRequest::CallToolRequest(request), PeerRequestOptions::no_options());
+    let mut handle = tokio::select! {
+        biased;
+        sent = send => match sent {
+            Ok(handle) => handle,
+            Err(_) => return ended_before(connection, &ticket).await,
+        },
+        stop = stopped(connection, &context.cancel, deadline) => return give_up(connection, None, stop, &ticket, &permit).await,
+    };
+    tokio::select! {
+        biased;
+        answer = &mut handle.rx => match answer {
+            Ok(answer) => read_answer(connection, answer, &ticket).await,
+            Err(_) => ended_before(connection, &ticket).await,
+        },
+        stop = stopped(connection, &context.cancel, deadline) => {
+            give_up(connection, Some(handle), stop, &ticket, &permit).await
+        }
+    }
+}
+
+async fn stopped(connection: &Connection, cancel: &CancellationToken, deadline: Instant) -> Stop {
+    tokio::select! {
+        biased;
+        () = cancel.cancelled() => Stop::Cancelled,
+        () = async {
+            connection.child.dead().cancelled().await;
+            tokio::time::sleep(LAST_WORDS_TIMEOUT).await;
+        } => Stop::Dead,
+        () = sleep_until(deadline) => Stop::Timeout,
+    }
+}
+
+async fn read_answer(
+    connection: &Connection,
+    answer: Result<ServerResult, ServiceError>,
+    ticket: &Ticket,
+) -> CallEnd {
+    let bytes_max = connection.settings.result_bytes_max;
+    let unknown = |reason: String| CallEnd::Unknown { reason };
+    match answer {
+        Ok(ServerResult::CustomResult(result)) => read_result(&result.0, bytes_max),
+        Ok(_) => unknown("the server's answer has an unknown shape".to_owned()),
+        Err(ServiceError::McpError(error)) if error.code == ANSWER_TOO_LONG => {
+            let limit = connection.settings.line_bytes_max;
+            unknown(format!("the server sent a message of more than {limit} bytes, which may have been the answer"))
+        }
+        Err(ServiceError::McpError(error)) => {
+            read_error(&connection.server, error.code.0, &error.message, error.data.as_ref(), bytes_max)
+        }
+        Err(ServiceError::TransportSend(error)) if ticket.revoke() => {
+            CallEnd::NotForwarded { reason: error.error.to_string() }
+        }
+        Err(_) => ended_before(connection, ticket).await,
+    }
+}
+
+/// The connection ended before there was an answer.
+async fn ended_before(connection: &Connection, ticket: &Ticket) -> CallEnd {
+    let epitaph = connection.wait_for_epitaph().await;
+    if ticket.revoke() {
+        return CallEnd::NotForwarded { reason: format!("the server ended before the call was sent: {epitaph}") };
+    }
+    CallEnd::Unknown { reason: format!("the server ended before it answered: {epitaph}") }
+}
+
+async fn give_up(
+    connection: &Connection,
+    handle: Option<RequestHandle<RoleClient>>,
+    stop: Stop,
+    ticket: &Ticket,
+    permit: &Permit,
+) -> CallEnd {
+    let why = match stop {
+        Stop::Dead => return ended_before(connection, ticket).await,
+        Stop::Timeout => format!("there was no answer within {} s", permit.timeout().as_secs_f32()),
+        Stop::Cancelled => "it was stopped while it ran".to_owned(),
+    };
+    if ticket.revoke() {
+        return CallEnd::NotForwarded { reason: why };
+    }
+    // On stdio both eras want to be told. A server that does not read will not read this either.
+    if let Some(handle) = handle {
+        let _ = timeout(CANCEL_TIMEOUT, handle.cancel(Some(why.clone()))).await;
+    }
+    if connection.end_if_stuck() {
+        return CallEnd::Unknown { reason: format!("{why}; the server had stopped reading and was ended") };
+    }
+    CallEnd::Unknown { reason: why }
+}

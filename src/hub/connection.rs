@@ -1,0 +1,243 @@
+//! One living connection: a child, its wire, and `rmcp`'s client above them. Owns listing; must not know when a server is
+//! started again.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rmcp::RoleClient;
+use rmcp::model::{
+    ClientCapabilities, ClientConfig, ClientRequest, Implementation, ListToolsRequest, PaginatedRequestParams,
+    ProtocolVersion, ServerCapabilities, ServerPeerInfo, ServerResult, SubscriptionFilter,
+};
+use rmcp::service::{Peer, PeerRequestOptions, RunningService, serve_directly};
+use serde_json::Value;
+use tokio::time::{Instant, timeout};
+
+use super::catalog::{PAGES_MAX, ServerTools, read_page};
+use super::connect::Agreement;
+use super::era::Era;
+use super::lines::LineReader;
+use super::manifest::ServerEntry;
+use super::outbox::Outbox;
+use super::pins::launch_pin;
+use super::settings::{HubNotice, HubSettings};
+use super::spawn::ChildHandle;
+use super::wire::{StdioTransport, Wire};
+
+/// Until an unasked subscription is acknowledged. Without it the tools are listed again before every use.
+const LISTEN_TIMEOUT: Duration = Duration::from_secs(5);
+
+pub(super) struct Connection {
+    pub(super) server: String,
+    pub(super) era: Era,
+    pub(super) protocol: String,
+    pub(super) launch_pin: String,
+    pub(super) peer: Peer<RoleClient>,
+    pub(super) outbox: Outbox,
+    pub(super) child: ChildHandle,
+    pub(super) settings: Arc<HubSettings>,
+    pub(super) started: Instant,
+    /// We asked for the end, so it is no failure.
+    pub(super) ending: AtomicBool,
+    wire: Arc<Wire>,
+    /// Dropping it ends `rmcp`'s task, which closes the child's stdin.
+    service: Mutex<Option<RunningService<RoleClient, ClientConfig>>>,
+    /// Whether a change of the tools would be told: the server does not announce changes, or the announcements come.
+    hears_changes: Arc<AtomicBool>,
+    /// The tools and the count of changes before they were listed.
+    listed: tokio::sync::Mutex<Option<(u64, Arc<ServerTools>)>>,
+    /// Of the last list, plus one; zero before it.
+    tool_count: AtomicUsize,
+}
+
+/// Everything that a started and greeted server consists of.
+pub(super) struct Parts<R> {
+    pub(super) lines: LineReader<R>,
+    pub(super) outbox: Outbox,
+    pub(super) child: ChildHandle,
+    pub(super) agreement: Agreement,
+}
+
+impl Connection {
+    pub(super) fn new<R>(entry: &ServerEntry, parts: Parts<R>, settings: Arc<HubSettings>) -> Self
+    where
+        R: tokio::io::AsyncRead + Send + Unpin + 'static,
+    {
+        let Parts { lines, outbox, child, agreement } = parts;
+        let wire = Arc::new(Wire::default());
+        let transport = StdioTransport {
+            server: entry.name.clone(),
+            lines,
+            outbox: outbox.clone(),
+            wire: wire.clone(),
+            log: settings.log.clone(),
+            on_list_changed: tell_of_changes(&entry.name, &settings),
+            decoded: VecDeque::new(),
+        };
+        let protocol: ProtocolVersion = protocol_version(agreement.era, &agreement.protocol);
+        let mut config = ClientConfig::new(
+            ClientCapabilities::default(),
+            Implementation::new("claw", settings.client_version.clone()),
+        );
+        config.protocol_version = protocol.clone();
+        let capabilities: ServerCapabilities =
+            serde_json::from_value(agreement.capabilities.clone()).unwrap_or_default();
+        let service = serve_directly(config, transport, Some(ServerPeerInfo::new(protocol, capabilities)));
+        let announces = agreement.capabilities.pointer("/tools/listChanged") == Some(&Value::Bool(true));
+        let needs_subscription = announces && agreement.era == Era::Modern;
+        let hears_changes = Arc::new(AtomicBool::new(!needs_subscription));
+        let peer = service.peer().clone();
+        if needs_subscription {
+            tokio::spawn(listen(peer.clone(), hears_changes.clone()));
+        }
+        Self {
+            server: entry.name.clone(),
+            era: agreement.era,
+            protocol: agreement.protocol,
+            launch_pin: launch_pin(entry),
+            peer,
+            outbox,
+            child,
+            settings,
+            started: Instant::now(),
+            ending: AtomicBool::new(false),
+            wire,
+            service: Mutex::new(Some(service)),
+            hears_changes,
+            listed: tokio::sync::Mutex::new(None),
+            tool_count: AtomicUsize::new(0),
+        }
+    }
+
+    pub(super) fn is_dead(&self) -> bool {
+        self.child.dead().is_cancelled() || self.outbox.closed().is_cancelled() || self.peer.is_transport_closed()
+    }
+
+    pub(super) fn tool_count(&self) -> Option<usize> {
+        self.tool_count.load(Ordering::Relaxed).checked_sub(1)
+    }
+
+    /// A server that does not read what is sent to it will not end by itself either (trap 3).
+    pub(super) fn end_if_stuck(&self) -> bool {
+        let stuck = self.outbox.is_stuck();
+        if stuck {
+            self.request_end();
+        }
+        stuck
+    }
+
+    /// Closes stdin and lets the child's keeper end the group. Returns at once.
+    pub(super) fn request_end(&self) {
+        drop(self.service.lock().unwrap_or_else(PoisonError::into_inner).take());
+        self.outbox.close();
+        self.child.request_end();
+    }
+
+    /// Ends the child and waits until its group is gone; bounded by the graces of the settings.
+    pub(super) async fn end(&self) {
+        self.ending.store(true, Ordering::SeqCst);
+        self.request_end();
+        let longest = self.settings.shutdown_grace * 2 + Duration::from_secs(1);
+        // The keeper's own limits are shorter; this one is for a runtime that is itself late.
+        let _ = timeout(longest, self.child.dead().cancelled()).await;
+    }
+
+    /// The tools, remembered while no change is told.
+    pub(super) async fn tools(&self) -> Result<Arc<ServerTools>, String> {
+        let mut listed = self.listed.lock().await;
+        if let Some((changes, tools)) = &*listed
+            && *changes == self.wire.list_changes()
+            && self.hears_changes.load(Ordering::SeqCst)
+        {
+            return Ok(tools.clone());
+        }
+        // Read before listing: a change that comes meanwhile makes this list old.
+        let changes = self.wire.list_changes();
+        let tools = Arc::new(self.list().await?);
+        self.tool_count.store(tools.tools.len() + 1, Ordering::Relaxed);
+        *listed = Some((changes, tools.clone()));
+        Ok(tools)
+    }
+
+    async fn list(&self) -> Result<ServerTools, String> {
+        let (mut tools, mut odd) = (Vec::new(), Vec::new());
+        let mut cursor: Option<String> = None;
+        let mut pages = 0;
+        loop {
+            pages += 1;
+            let limit = self.settings.startup_timeout;
+            let page = match timeout(limit, self.page(cursor.take())).await {
+                Ok(page) => page?,
+                Err(_) => {
+                    self.end_if_stuck();
+                    return Err(format!("it did not answer within {} s", limit.as_secs_f32()));
+                }
+            };
+            cursor = read_page(page, &self.launch_pin, &mut tools, &mut odd)?;
+            if cursor.is_none() {
+                break;
+            }
+            if pages >= PAGES_MAX {
+                return Err(format!("its list has more than {PAGES_MAX} pages"));
+            }
+        }
+        for text in odd {
+            (self.settings.notices)(HubNotice::Odd { server: self.server.clone(), text });
+        }
+        Ok(ServerTools { server: self.server.clone(), launch_pin: self.launch_pin.clone(), era: self.era, tools })
+    }
+
+    /// Through `send_request_with_option`, which has no cache (trap 8).
+    #[expect(clippy::disallowed_methods, reason = "tools/list is no action; only the hub lists")]
+    async fn page(&self, cursor: Option<String>) -> Result<Value, String> {
+        let mut request = ListToolsRequest::default();
+        if let Some(cursor) = cursor {
+            request.params = Some(PaginatedRequestParams::default().with_cursor(Some(cursor)));
+        }
+        let request = ClientRequest::ListToolsRequest(request);
+        let sent = self.peer.send_request_with_option(request, PeerRequestOptions::no_options()).await;
+        let answer = match sent {
+            Ok(handle) => handle.await_response().await,
+            Err(error) => Err(error),
+        };
+        match answer {
+            Ok(ServerResult::CustomResult(result)) => Ok(result.0),
+            Ok(_) => Err("its answer has an unknown shape".to_owned()),
+            Err(rmcp::ServiceError::McpError(error)) => Err(format!("{} (JSON-RPC error {})", error.message, error.code.0)),
+            Err(_) => Err(self.wait_for_epitaph().await),
+        }
+    }
+
+    /// How the server ended. Its output closes a moment before its process is reaped.
+    pub(super) async fn wait_for_epitaph(&self) -> String {
+        let _ = timeout(Duration::from_millis(500), self.child.dead().cancelled()).await;
+        self.child.epitaph()
+    }
+}
+
+fn tell_of_changes(server: &str, settings: &HubSettings) -> Arc<dyn Fn() + Send + Sync> {
+    let (server, notices) = (server.to_owned(), settings.notices.clone());
+    Arc::new(move || notices(HubNotice::ToolsChanged { server: server.clone() }))
+}
+
+/// `rmcp` keeps known versions as constants; the handshake admits no others.
+fn protocol_version(era: Era, protocol: &str) -> ProtocolVersion {
+    let known = ProtocolVersion::KNOWN_VERSIONS.iter().find(|version| version.as_str() == protocol);
+    known.cloned().unwrap_or(match era {
+        Era::Legacy => ProtocolVersion::LATEST_WITH_INITIALIZE,
+        Era::Modern => ProtocolVersion::V_2026_07_28,
+    })
+}
+
+/// A modern server tells of changes only on a subscription, which lives as long as the connection. The wire counts the
+/// changes; this only keeps the stream open and notes when it ends.
+#[expect(clippy::disallowed_methods, reason = "a subscription is no action; only the hub listens")]
+async fn listen(peer: Peer<RoleClient>, hears_changes: Arc<AtomicBool>) {
+    let filter = SubscriptionFilter::builder().tools_list_changed().build();
+    let Ok(Ok(mut subscription)) = timeout(LISTEN_TIMEOUT, peer.listen(filter)).await else { return };
+    hears_changes.store(subscription.acknowledged().tools_list_changed == Some(true), Ordering::SeqCst);
+    while let Ok(Some(_)) = subscription.next().await {}
+    hears_changes.store(false, Ordering::SeqCst);
+}

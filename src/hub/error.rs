@@ -1,0 +1,28 @@
+//! How the hub fails. A call's own fate is no error but a [`super::CallEnd`]. Must not know how a failure is shown.
+
+use std::time::Duration;
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HubError {
+    #[error("there is no server `{server}` in mcp.json")]
+    UnknownServer { server: String },
+    #[error("the server `{server}` is disabled in mcp.json")]
+    Disabled { server: String },
+    #[error("the server `{server}` is reached by a URL; remote servers are not supported yet")]
+    Remote { server: String },
+    #[error("the server `{server}` cannot be started: {reason}")]
+    Unusable { server: String, reason: String },
+    #[error("the server `{server}` did not start: {reason}")]
+    Start { server: String, reason: String },
+    #[error(
+        "the server `{server}` failed {failures} times in a row and is left alone for another {} s; last time: {reason}",
+        .retry_in.as_secs() + 1
+    )]
+    BackingOff { server: String, failures: u32, retry_in: Duration, reason: String },
+    #[error("the server `{server}` did not list its tools: {reason}")]
+    List { server: String, reason: String },
+    #[error("the start of the server `{server}` was given up, because everything was told to end")]
+    Interrupted { server: String },
+    #[error("claw is ending")]
+    ShuttingDown,
+}

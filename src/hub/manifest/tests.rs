@@ -1,0 +1,130 @@
+//! The four forms, their variables, and what is refused.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::*;
+
+fn expansion() -> Expansion {
+    let env = [("TOKEN", "s3cret"), ("EMPTY", ""), ("SNEAKY", "${TOKEN}")];
+    Expansion {
+        env: env.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
+        home: PathBuf::from("/home/ann"),
+        workspace: PathBuf::from("/work/space"),
+        claw_exe: PathBuf::from("/opt/claw"),
+        extra_claw_args: vec!["--workspace".into(), "/work/space".into()],
+        inputs: BTreeMap::new(),
+    }
+}
+
+fn stdio(text: &str, name: &str) -> StdioLaunch {
+    let manifest = parse(text, &expansion()).unwrap();
+    match &manifest.servers[name].launch {
+        Launch::Stdio(launch) => launch.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn claude_desktop() {
+    let text = r#"{"globalShortcut":"x","mcpServers":{"fs":{"command":"npx","args":["-y","@x/fs","/tmp"],"env":{"A":"$TOKEN"}}}}"#;
+    let launch = stdio(text, "fs");
+    assert_eq!((launch.command.as_str(), launch.args.len()), ("npx", 3));
+    assert_eq!(launch.env["A"], "$TOKEN", "a bare variable stays");
+}
+
+#[test]
+fn claude_code() {
+    let text = r#"{"mcpServers":{"a":{"type":"stdio","command":"x","timeout":90000,
+        "args":["${TOKEN}","${NOPE:-dflt}","${EMPTY:-dflt}","${NOPE}","${SNEAKY}","${unclosed"]},
+        "b":{"type":"http","url":"https://h/${TOKEN}","headers":{"Authorization":"Bearer ${TOKEN}"}}}}"#;
+    assert_eq!(stdio(text, "a").args, ["s3cret", "dflt", "", "${NOPE}", "${TOKEN}", "${unclosed"]);
+    let manifest = parse(text, &expansion()).unwrap();
+    assert_eq!(manifest.servers["a"].timeout, Some(Duration::from_secs(90)));
+    assert_eq!(manifest.warnings.len(), 1, "{:?}", manifest.warnings);
+    assert!(manifest.warnings[0].contains("`a`") && manifest.warnings[0].contains("NOPE"));
+    let Launch::Http { url, headers } = &manifest.servers["b"].launch else { panic!() };
+    assert_eq!((url.as_str(), headers["Authorization"].as_str()), ("https://h/s3cret", "Bearer s3cret"));
+}
+
+#[test]
+fn vs_code() {
+    let text = r#"{ // comment
+        "inputs":[{"id":"key","type":"promptString"},{"id":"host","default":"localhost"}],
+        "servers":{
+            "a":{"command":"${userHome}/bin/x","args":["${workspaceFolder}${/}y","${env:TOKEN}","${input:host}","${TOKEN}"],
+                 "envFile":"${workspaceFolder}/.env",},
+            "b":{"command":"x","env":{"K":"${input:key}"}},
+        },
+    }"#;
+    let launch = stdio(text, "a");
+    assert_eq!(launch.command, "/home/ann/bin/x");
+    assert_eq!(launch.args, ["/work/space/y", "s3cret", "localhost", "${TOKEN}"]);
+    assert_eq!(launch.env_file, Some(PathBuf::from("/work/space/.env")));
+    let manifest = parse(text, &expansion()).unwrap();
+    let Launch::Unusable { reason } = &manifest.servers["b"].launch else { panic!() };
+    assert!(reason.contains("`key`"), "{reason}");
+    let mut answered = expansion();
+    answered.inputs.insert("key".into(), "42".into());
+    let manifest = parse(text, &answered).unwrap();
+    assert!(matches!(&manifest.servers["b"].launch, Launch::Stdio(launch) if launch.env["K"] == "42"));
+}
+
+#[test]
+fn cursor() {
+    let text = r#"{"mcpServers":{"a":{"command":"~/bin/x","args":["~","${userHome}","${env:NOPE}"],"cwd":"~/w","disabled":true,
+        "env":{"PORT":8080}},"r":{"type":"streamableHttp","url":"http://h"}}}"#;
+    let launch = stdio(text, "a");
+    assert_eq!(launch.command, "/home/ann/bin/x");
+    assert_eq!(launch.args, ["~", "/home/ann", ""]);
+    assert_eq!(launch.cwd, Some(PathBuf::from("/home/ann/w")));
+    assert_eq!(launch.env["PORT"], "8080");
+    let manifest = parse(text, &expansion()).unwrap();
+    assert!(manifest.servers["a"].disabled);
+    assert!(matches!(manifest.servers["r"].launch, Launch::Http { .. }));
+}
+
+#[test]
+fn claw_means_this_executable() {
+    let launch = stdio(include_str!("../../../mcp.json"), "bash");
+    assert_eq!(launch.args, ["server", "bash"], "the caller's arguments are kept apart");
+    let own = launch.own.unwrap();
+    assert_eq!(own.exe, PathBuf::from("/opt/claw"));
+    assert_eq!(own.extra_args, ["--workspace", "/work/space"]);
+    assert!(stdio(r#"{"mcpServers":{"a":{"command":"/usr/bin/claw"}}}"#, "a").own.is_none());
+}
+
+#[test]
+fn what_is_refused_names_the_place() {
+    let cases = [
+        ("{\n  \"mcpServers\": {\n    \"a\": }\n}", "line 3"),
+        ("{\"mcpServers\":{\"a\":{\"command\":\"x\"},\n \"a\":{\"command\":\"y\"}}}", "line 2, column 2: the key `a`"),
+        (r#"{"mcpServers":{"a":{"command":"x","env":{"K":"1","K":"2"}}}}"#, "the key `K`"),
+        (r#"{"mcpServers":{"a":{"command":7}}}"#, "server `a`: `command` must be text"),
+        (r#"{"mcpServers":{"a":{"command":"x","args":"y"}}}"#, "`args` must be a list"),
+        (r#"{"mcpServers":{"a":{"command":"x","env":{"K":{}}}}}"#, "`env.K` must be text"),
+        (r#"{"mcpServers":{"a":{"command":"x","env":{"K=":"1"}}}}"#, "name of a variable"),
+        (r#"{"mcpServers":{"a":{"args":[]}}}"#, "server `a`: needs a `command`"),
+        (r#"{"mcpServers":{"a":{"command":" "}}}"#, "`command` is empty"),
+        (r#"{"mcpServers":{"a":{"command":"x","timeout":-1}}}"#, "milliseconds"),
+        (r#"{"mcpServers":[]}"#, "`mcpServers` must be an object"),
+        ("[]", "one JSON object"),
+        (r#"{"mcpServers":{"ä b":{"command":"x"},"ö b":{"command":"x"}}}"#, "`ä b` and `ö b`"),
+        (r#"{"mcpServers":{"Git":{"command":"x"}},"servers":{"git":{"command":"x"}}}"#, "same name"),
+        (r#"{"mcpServers":{"":{"command":"x"}}}"#, "name is empty"),
+    ];
+    for (text, expected) in cases {
+        let error = parse(text, &expansion()).unwrap_err().to_string();
+        assert!(error.contains(expected), "{text}\n{error}");
+    }
+}
+
+#[test]
+fn what_is_only_unsupported_is_kept() {
+    let text = r#"{"mcpServers":{"a":{"type":"ws","url":"x"},"b":{"command":"x","alwaysAllow":["y"],"args":null}}}"#;
+    let manifest = parse(text, &expansion()).unwrap();
+    assert!(matches!(&manifest.servers["a"].launch, Launch::Unusable { reason } if reason.contains("`ws`")));
+    assert!(matches!(&manifest.servers["b"].launch, Launch::Stdio(_)));
+    assert_eq!(parse(" // nothing\n", &expansion()).unwrap(), Manifest::default());
+    assert_eq!(parse(r#"{"mcp":{}}"#, &expansion()).unwrap().warnings.len(), 1);
+}

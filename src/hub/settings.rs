@@ -1,0 +1,109 @@
+//! What the hub is told at its birth, and what it tells back. Must not know where these values come from.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::era::Era;
+
+/// Takes one line of a server's stderr or of its log messages: the server's name, then the line. Called from tasks of the
+/// hub, so it must return at once. Redaction is the sink's work.
+pub type LogSink = Arc<dyn Fn(&str, &str) + Send + Sync>;
+
+/// Takes what a person should hear. It must return at once.
+pub type NoticeSink = Arc<dyn Fn(HubNotice) + Send + Sync>;
+
+/// The variables that a server gets from claw's environment; everything else comes from its entry (trap 9).
+pub const INHERITED_VARIABLES: [&str; 6] = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"];
+
+#[derive(Clone)]
+pub struct HubSettings {
+    /// Only [`INHERITED_VARIABLES`] are taken from here.
+    pub base_env: BTreeMap<String, String>,
+    /// Where servers run whose entry names no `cwd`. Not the agent's workspace: what the agent writes there must not be
+    /// picked up by a server that starts outside of the box (`.npmrc`, a Python module).
+    pub working_dir: PathBuf,
+    /// From the spawn to the end of the handshake, second attempt included.
+    pub startup_timeout: Duration,
+    /// How long a server may be silent on the first message before it is also offered `initialize`.
+    pub probe_timeout: Duration,
+    /// Between closing stdin and SIGTERM, and again between SIGTERM and SIGKILL.
+    pub shutdown_grace: Duration,
+    /// Of one child's stderr, in bytes, that reach the log. It is drained to its end in any case (trap 10).
+    pub stderr_bytes_max: usize,
+    /// The longest line that a server may send, in bytes (trap 5).
+    pub line_bytes_max: usize,
+    /// The most bytes that wait for a server to read them.
+    pub queue_bytes_max: usize,
+    /// The most text of one result, in bytes. Above the limit of what a model sees, below what a machine minds.
+    pub result_bytes_max: usize,
+    /// What claw calls itself towards servers.
+    pub client_version: String,
+    /// Eras from an earlier run, by server; saves the probe.
+    pub known_eras: BTreeMap<String, Era>,
+    pub log: LogSink,
+    pub notices: NoticeSink,
+}
+
+impl HubSettings {
+    /// The defaults; logs and notices go nowhere until they are set.
+    pub fn new(base_env: BTreeMap<String, String>, working_dir: PathBuf) -> Self {
+        Self {
+            base_env,
+            working_dir,
+            startup_timeout: Duration::from_secs(20),
+            probe_timeout: Duration::from_secs(2),
+            shutdown_grace: Duration::from_millis(700),
+            stderr_bytes_max: 1024 * 1024,
+            line_bytes_max: 16 * 1024 * 1024,
+            queue_bytes_max: 32 * 1024 * 1024,
+            result_bytes_max: 4 * 1024 * 1024,
+            client_version: env!("CARGO_PKG_VERSION").to_owned(),
+            known_eras: BTreeMap::new(),
+            log: Arc::new(|_, _| {}),
+            notices: Arc::new(|_| {}),
+        }
+    }
+}
+
+/// What a person should hear about a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HubNotice {
+    /// It could not be started; its tools are withdrawn.
+    Failed { server: String, reason: String },
+    /// It ended by itself; the next call starts it again.
+    Died { server: String, reason: String },
+    /// It said that its tools changed, or listed them differently than before.
+    ToolsChanged { server: String },
+    /// Something about its tools that was left out, one sentence.
+    Odd { server: String, text: String },
+}
+
+/// One server, as `claw tools` and `claw doctor` show it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ServerStatus {
+    pub name: String,
+    pub state: ServerState,
+    pub disabled: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum ServerState {
+    /// Not started yet, or ended without a fault.
+    Idle,
+    Starting,
+    Up {
+        era: Era,
+        /// The protocol revision in use, for example `2025-11-25`.
+        protocol: String,
+        pid: u32,
+        /// `None` until its tools were listed.
+        tool_count: Option<usize>,
+    },
+    Failed {
+        reason: String,
+        /// How long ago.
+        since: Duration,
+    },
+}
