@@ -20,3 +20,5 @@ pub mod turn;
 pub mod session;
 
 pub mod gateway;
+
+pub mod cli;
