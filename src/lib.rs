@@ -22,3 +22,5 @@ pub mod turn;
 pub mod session;
 
 pub mod gateway;
+
+pub mod cli;

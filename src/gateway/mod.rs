@@ -1,1 +1,4 @@
-//! placeholder
+//! The doors: chat wires and what they show. Must not know: model, gate, hub, SQL.
+
+pub mod commands;
+pub mod console;
