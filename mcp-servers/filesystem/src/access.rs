@@ -1,0 +1,120 @@
+//! The root as one request sees it. Owns the protected places of the moment and the way from a user's path to an open file
+//! or directory; must not know tools.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
+use cap_std::fs::{Dir, File, Metadata, OpenOptions};
+
+use crate::error::{Result, ToolError};
+use crate::guard::{Act, Guard};
+use crate::kind::Kind;
+use crate::resolve::{Last, Missing, Place, Walker, enter};
+use crate::root::Root;
+use crate::user_path;
+
+pub struct Access<'a> {
+    pub root: &'a Root,
+    pub guard: Guard,
+}
+
+impl<'a> Access<'a> {
+    /// Looks up where the protected places are now: their names may run through links that did not exist at the start.
+    pub fn new(root: &'a Root) -> Self {
+        let mut guard = Guard::default();
+        let blind = Guard::default();
+        for place in &root.protected {
+            guard.add(place, None);
+            let names = place.iter().map(Into::into).collect();
+            let shown = place.display().to_string();
+            // A place that cannot be walked to is still protected by its name.
+            if let Ok(found) = Walker::new(root, &blind, &shown).walk(names, Last::Follow, Missing::Allow) {
+                guard.add(&found.real, found.metadata.as_ref());
+            }
+        }
+        Self { root, guard }
+    }
+
+    /// The place that a user's path names.
+    ///
+    /// # Errors
+    /// See `Walker::walk` and `user_path::split`.
+    pub fn resolve(&self, path: &str, last: Last, missing: Missing) -> Result<Place> {
+        let names = user_path::split(path, &self.root.forms)?;
+        let place = Walker::new(self.root, &self.guard, path).walk(names, last, missing)?;
+        if place.metadata.as_ref().is_some_and(|metadata| self.guard.forbids_identity(metadata)) {
+            return Err(ToolError::Protected { path: path.to_owned() });
+        }
+        Ok(place)
+    }
+
+    /// # Errors
+    /// The place, or something below or above it, is protected, so that it cannot be removed or replaced.
+    pub fn may_replace(&self, place: &Place) -> Result<()> {
+        if self.guard.forbids_path(&place.real, Act::Replace) {
+            return Err(ToolError::Protected { path: place.shown.clone() });
+        }
+        Ok(())
+    }
+
+    /// The directory at a place.
+    ///
+    /// # Errors
+    /// It is no directory, is protected, or cannot be opened.
+    pub fn open_dir(&self, place: &Place) -> Result<Arc<Dir>> {
+        let Some(name) = &place.name else { return Ok(Arc::clone(&place.parent)) };
+        match place.kind() {
+            Some(Kind::Dir) => enter(&place.parent, name, &place.real, &self.guard)
+                .map_err(|error| error.into_tool_error(&place.shown)),
+            Some(kind) => Err(ToolError::NotADirectory { path: place.shown.clone(), is: kind.phrase() }),
+            None => Err(ToolError::NotFound { path: place.shown.clone(), hint: String::new() }),
+        }
+    }
+
+    /// The regular file at a place, for reading.
+    ///
+    /// # Errors
+    /// It is no regular file or cannot be opened.
+    pub fn open_file(&self, place: &Place) -> Result<(File, Metadata)> {
+        let name = place.file_name()?;
+        refuse_other_kinds(place)?;
+        open_regular(&place.parent, Path::new(name), &place.shown)
+    }
+}
+
+/// # Errors
+/// Something is at the place, and it is not a regular file.
+pub fn refuse_other_kinds(place: &Place) -> Result<()> {
+    let path = || place.shown.clone();
+    match place.kind() {
+        Some(Kind::File) | None => Ok(()),
+        Some(Kind::Dir) => {
+            Err(ToolError::IsDirectory { path: path(), instead: "Use list_dir to see what is in it, and name a file." })
+        }
+        // Links were followed on the way here; this one came in between.
+        Some(Kind::Symlink) => Err(ToolError::ChangedMeanwhile { path: path() }),
+        Some(kind) => Err(ToolError::Special { path: path(), is: kind.phrase() }),
+    }
+}
+
+/// Opens one name without following a link and without ever blocking (`O_NONBLOCK`: a FIFO opens at once), and believes
+/// only what the open handle says about its kind.
+///
+/// # Errors
+/// It is no regular file or cannot be opened.
+pub fn open_regular(parent: &Dir, name: &Path, shown: &str) -> Result<(File, Metadata)> {
+    let mut options = OpenOptions::new();
+    options.read(true).follow(FollowSymlinks::No).nonblock(true);
+    let file = parent.open_with(name, &options).map_err(|error| {
+        if rustix::io::Errno::from_io_error(&error) == Some(rustix::io::Errno::LOOP) {
+            return ToolError::ChangedMeanwhile { path: shown.to_owned() };
+        }
+        ToolError::io("open", shown, &error)
+    })?;
+    let metadata = file.metadata().map_err(|error| ToolError::io("look at", shown, &error))?;
+    match Kind::of(metadata.file_type()) {
+        Kind::File => Ok((file, metadata)),
+        kind => Err(ToolError::Special { path: shown.to_owned(), is: kind.phrase() }),
+    }
+}

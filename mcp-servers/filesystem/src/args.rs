@@ -1,0 +1,90 @@
+//! What can be set on the command line. Owns names, units and defaults; must not know how they are used.
+
+use std::path::PathBuf;
+
+/// The arguments of `claw-mcp-filesystem` and of `claw server filesystem`.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub struct Args {
+    /// The root: no tool reaches a file outside of it. Default: $CLAW_WORKSPACE, else the current directory
+    #[arg(long, value_name = "DIR")]
+    pub workspace: Option<PathBuf>,
+
+    /// A directory inside the root that no tool may touch, even while it does not exist yet. May be repeated.
+    /// Relative paths are relative to the root; a directory outside of the root is out of reach anyway
+    #[arg(long = "protect", value_name = "DIR")]
+    pub protect: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+const KIB: u64 = 1024;
+const MIB: u64 = 1024 * KIB;
+
+/// Upper bounds of one call. All of them hold whatever a request asks for.
+#[derive(clap::Args, Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Text that one `read_file` returns, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = MIB)]
+    pub read_reply_bytes_max: u64,
+
+    /// How far `read_file` looks into a file for the lines it was asked for, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 256 * MIB)]
+    pub read_scan_bytes_max: u64,
+
+    /// The largest file that `edit_file` changes, before and after, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 16 * MIB)]
+    pub edit_file_bytes_max: u64,
+
+    /// The most that one `write_file` writes, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 16 * MIB)]
+    pub write_file_bytes_max: u64,
+
+    /// The largest file that `search` looks into, in bytes; larger ones are skipped and counted
+    #[arg(long, value_name = "BYTES", default_value_t = 16 * MIB)]
+    pub search_file_bytes_max: u64,
+
+    /// Text that one `search`, `find` or `list_dir` returns, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 256 * KIB)]
+    pub list_reply_bytes_max: u64,
+
+    /// The part of a diff that `edit_file` returns, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 64 * KIB)]
+    pub diff_reply_bytes_max: u64,
+
+    /// Entries that one `list_dir` or `find`, and matches that one `search` returns
+    #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
+    pub list_entries_max: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            read_reply_bytes_max: MIB,
+            read_scan_bytes_max: 256 * MIB,
+            edit_file_bytes_max: 16 * MIB,
+            write_file_bytes_max: 16 * MIB,
+            search_file_bytes_max: 16 * MIB,
+            list_reply_bytes_max: 256 * KIB,
+            diff_reply_bytes_max: 64 * KIB,
+            list_entries_max: 10_000,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Cli {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    #[test]
+    fn the_command_line_and_the_library_have_the_same_defaults() {
+        assert_eq!(Cli::parse_from(["x"]).args.limits, Limits::default());
+    }
+}

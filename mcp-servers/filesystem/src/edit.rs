@@ -1,0 +1,221 @@
+//! Replacing exact, unique pieces of a text. Pure: owns the matching, line ends included; must not know files.
+
+/// One replacement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit<'a> {
+    pub old: &'a str,
+    pub new: &'a str,
+}
+
+/// Positions that are counted before we say "at least".
+const MATCHES_COUNTED_MAX: usize = 100;
+/// Line numbers that an error names.
+const LINES_SHOWN_MAX: usize = 10;
+
+/// Why the edits were not applied. `index` counts from 1.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EditError {
+    #[error("edit {index}: old_text is empty. To create or fill a file use write_file.")]
+    Empty { index: usize },
+    #[error("edit {index}: old_text and new_text are the same, so there is nothing to change.")]
+    NoChange { index: usize },
+    #[error(
+        "edit {index}: old_text was not found.{hint} It must match exactly, white space and indentation included. Nothing was changed."
+    )]
+    NotFound { index: usize, hint: String },
+    #[error(
+        "edit {index}: old_text occurs {count} times (starting at lines {lines}); it must be unique. Add lines before or after it. Nothing was changed."
+    )]
+    Ambiguous { index: usize, count: String, lines: String },
+}
+
+/// Applies `edits` in order, each to the result of those before it. All or nothing.
+///
+/// In a file whose every line ends in CRLF, a lone LF in `old` and `new` stands for CRLF, so that the file keeps its line
+/// ends whatever the model writes. In a file of mixed line ends `old` is first taken as it is.
+///
+/// # Errors
+/// An `old` text that is empty, missing or not unique; overlapping occurrences count as several.
+pub fn apply(text: &str, edits: &[Edit<'_>]) -> Result<String, EditError> {
+    let mut text = text.to_owned();
+    for (at, edit) in edits.iter().enumerate() {
+        text = apply_one(&text, edit, at + 1)?;
+    }
+    Ok(text)
+}
+
+fn apply_one(text: &str, edit: &Edit<'_>, index: usize) -> Result<String, EditError> {
+    if edit.old.is_empty() {
+        return Err(EditError::Empty { index });
+    }
+    if edit.old == edit.new {
+        return Err(EditError::NoChange { index });
+    }
+    let all_crlf = is_all_crlf(text);
+    let mut old = edit.old.to_owned();
+    let mut new = edit.new.to_owned();
+    if all_crlf {
+        old = to_crlf(&old);
+        new = to_crlf(&new);
+    }
+    let mut found = positions(text, &old, MATCHES_COUNTED_MAX);
+    if found.is_empty() && !all_crlf && text.contains("\r\n") && old.contains('\n') {
+        old = to_crlf(&old);
+        new = to_crlf(&new);
+        found = positions(text, &old, MATCHES_COUNTED_MAX);
+    }
+    match found.as_slice() {
+        [] => Err(EditError::NotFound { index, hint: near_miss(text, edit.old) }),
+        [at] => {
+            let mut out = String::with_capacity(text.len() + new.len());
+            out.push_str(&text[..*at]);
+            out.push_str(&new);
+            out.push_str(&text[at + old.len()..]);
+            Ok(out)
+        }
+        many => Err(ambiguous(text, many, index)),
+    }
+}
+
+fn ambiguous(text: &str, positions: &[usize], index: usize) -> EditError {
+    let at_least = if positions.len() >= MATCHES_COUNTED_MAX { "at least " } else { "" };
+    let mut lines: Vec<String> =
+        positions.iter().take(LINES_SHOWN_MAX).map(|at| line_of(text, *at).to_string()).collect();
+    if positions.len() > LINES_SHOWN_MAX {
+        lines.push("…".into());
+    }
+    EditError::Ambiguous { index, count: format!("{at_least}{}", positions.len()), lines: lines.join(", ") }
+}
+
+/// Counts from 1.
+fn line_of(text: &str, at: usize) -> usize {
+    text.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count() + 1
+}
+
+/// The most common slip: the right lines with other white space.
+fn near_miss(text: &str, old: &str) -> String {
+    let Some(wanted) = old.lines().map(str::trim).find(|line| !line.is_empty()) else { return String::new() };
+    let lines: Vec<String> = text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| line.trim() == wanted)
+        .take(3)
+        .map(|(index, _)| (index + 1).to_string())
+        .collect();
+    if lines.is_empty() {
+        return " Read the file again to see its present text.".into();
+    }
+    format!(" Its first line is there apart from white space, at line {}; read that part again.", lines.join(", "))
+}
+
+fn is_all_crlf(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let mut any = false;
+    for (at, byte) in bytes.iter().enumerate() {
+        if *byte == b'\n' {
+            if at == 0 || bytes[at - 1] != b'\r' {
+                return false;
+            }
+            any = true;
+        }
+    }
+    any
+}
+
+fn to_crlf(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\n', "\r\n")
+}
+
+/// Where `needle` begins in `text`, overlapping occurrences included, at most `count_max` of them.
+fn positions(text: &str, needle: &str, count_max: usize) -> Vec<usize> {
+    let step = needle.chars().next().map_or(1, char::len_utf8);
+    let mut found = Vec::new();
+    let mut from = 0;
+    while found.len() < count_max {
+        let Some(at) = text.get(from..).and_then(|rest| rest.find(needle)) else { break };
+        found.push(from + at);
+        from += at + step;
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn one(text: &str, old: &str, new: &str) -> Result<String, EditError> {
+        apply(text, &[Edit { old, new }])
+    }
+
+    #[test]
+    fn edits_follow_each_other_and_all_or_none_apply() {
+        let both = [Edit { old: "a", new: "b" }, Edit { old: "b", new: "c" }];
+        assert_eq!(apply("a", &both).unwrap(), "c");
+        let second_missing = [Edit { old: "a", new: "b" }, Edit { old: "x", new: "c" }];
+        assert!(matches!(apply("a", &second_missing), Err(EditError::NotFound { index: 2, .. })));
+    }
+
+    #[test]
+    fn an_ambiguous_text_names_its_lines() {
+        let error = one("x\ny\nx\n", "x", "z").unwrap_err().to_string();
+        assert!(error.contains("2 times") && error.contains("lines 1, 3"), "{error}");
+        // Overlapping occurrences are two possible places.
+        assert!(matches!(one("aaa", "aa", "b"), Err(EditError::Ambiguous { .. })));
+        assert!(one(&"x".repeat(500), "x", "z").unwrap_err().to_string().contains("at least 100 times"));
+    }
+
+    #[test]
+    fn a_near_miss_is_pointed_at() {
+        let error = one("a\n    let x = 1;\n", "  let x = 1;", "y").map(|_| ());
+        // Here the text is a substring, so it is no miss at all.
+        assert!(error.is_ok());
+        let error = one("a\n\tlet x = 1;\n", "    let x = 1;", "y").unwrap_err().to_string();
+        assert!(error.contains("line 2"), "{error}");
+    }
+
+    #[test]
+    fn crlf_stays_crlf() {
+        assert_eq!(one("a\r\nb\r\nc\r\n", "a\nb\n", "x\ny\nz\n").unwrap(), "x\r\ny\r\nz\r\nc\r\n");
+        assert_eq!(one("a\r\nb\r\n", "a\r\nb", "x\ny").unwrap(), "x\r\ny\r\n");
+        // Mixed: what matches as it is stays as it is.
+        assert_eq!(one("a\r\nb\nc\n", "b\nc", "x\ny").unwrap(), "a\r\nx\ny\n");
+        assert_eq!(one("a\r\nb\nc\n", "a\nb", "x\ny").unwrap(), "x\r\ny\nc\n");
+    }
+
+    #[test]
+    fn the_end_of_a_file_stays_as_it_is() {
+        assert_eq!(one("a\nb", "b", "c").unwrap(), "a\nc");
+        assert_eq!(one("a\nb\n", "b\n", "").unwrap(), "a\n");
+    }
+
+    proptest! {
+        #[test]
+        fn equals_replacen_for_any_unique_needle(
+            text in "[ab\\n\u{e9}\u{1F600}]{0,60}", start in 0usize..60, length in 1usize..12, new in "[abx\\n\u{e9}]{0,8}"
+        ) {
+            let chars: Vec<char> = text.chars().collect();
+            prop_assume!(start < chars.len());
+            let old: String = chars[start..chars.len().min(start + length)].iter().collect();
+            prop_assume!(old != new);
+            // Independent of our search: try every position, so overlaps count.
+            let count = text.char_indices().filter(|(at, _)| text[*at..].starts_with(&old)).count();
+            let result = one(&text, &old, &new);
+            if count == 1 {
+                prop_assert_eq!(result.unwrap(), text.replacen(&old, &new, 1));
+            } else {
+                let ambiguous = matches!(result, Err(EditError::Ambiguous { .. }));
+                prop_assert!(ambiguous);
+            }
+        }
+
+        #[test]
+        fn in_a_crlf_file_it_is_the_lf_edit_with_crlf(text in "[ab\\n]{1,40}", start in 0usize..40, new in "[x\\n]{0,6}") {
+            prop_assume!(start < text.len() && text.contains('\n'));
+            let old = &text[start..(start + 3).min(text.len())];
+            prop_assume!(text.matches(old).count() == 1 && !text[text.find(old).unwrap() + 1..].contains(old));
+            let expected = text.replacen(old, &new, 1).replace('\n', "\r\n");
+            prop_assert_eq!(one(&text.replace('\n', "\r\n"), old, &new).unwrap(), expected);
+        }
+    }
+}

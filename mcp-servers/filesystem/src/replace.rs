@@ -1,0 +1,142 @@
+//! Writing a whole file at once: a temporary file in the same directory, synced, then renamed over the old one. Owns what
+//! is kept of the old file; must not know what the new text is.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use cap_fs_ext::{FollowSymlinks, MetadataExt as _, OpenOptionsFollowExt as _};
+use cap_std::fs::{Dir, File, Metadata, OpenOptions, OpenOptionsExt as _, Permissions, PermissionsExt as _};
+
+use crate::access::{Access, refuse_other_kinds};
+use crate::error::{Result, ToolError};
+use crate::guard::Act;
+use crate::rename::rename_new;
+use crate::resolve::{DEPTH_MAX, Place, enter};
+
+/// Names that somebody else has taken before we give up.
+const NAME_TRIES_MAX: u32 = 32;
+
+/// What a write did.
+#[derive(Debug)]
+pub struct Written {
+    pub created: bool,
+    pub directories_created: usize,
+    pub previous_bytes: Option<u64>,
+}
+
+/// Puts `bytes` at `place`, which either holds nothing or a regular file. A reader sees the old file or the new one, never
+/// a part. The permission bits of an old file are kept (not set-user-id and the like); an old hard link elsewhere keeps
+/// the old content.
+///
+/// # Errors
+/// Something else than a file is there, it is read-only or protected, it is no longer the file in `expected`, or the system
+/// refuses. Nothing has changed then, except for parent directories that were made.
+pub fn write(access: &Access<'_>, place: &Place, bytes: &[u8], expected: Option<&Metadata>) -> Result<Written> {
+    let name = place.file_name()?.to_owned();
+    refuse_other_kinds(place)?;
+    access.may_replace(place)?;
+    if let Some(old) = &place.metadata {
+        let mode = old.permissions().mode() & 0o777;
+        if mode & 0o222 == 0 {
+            return Err(ToolError::ReadOnly { path: place.shown.clone(), mode });
+        }
+    }
+    let parent = make_parents(access, place)?;
+    let (temporary, mut file) = create_temporary(&parent, place.metadata.is_some(), &place.shown)?;
+    let outcome = fill(&mut file, bytes, place)
+        .and_then(|()| unchanged(&parent, &name, expected, &place.shown))
+        .and_then(|()| put(&parent, &temporary, &name, place));
+    if outcome.is_err() {
+        // The first error is the one to tell; a leftover is named so that it can be recognised.
+        let _ = parent.remove_file(&temporary);
+    }
+    outcome?;
+    Ok(Written {
+        created: place.metadata.is_none(),
+        directories_created: place.missing_parents.len(),
+        previous_bytes: place.metadata.as_ref().map(Metadata::len),
+    })
+}
+
+/// Makes the missing directories above a place and gives the one that holds it.
+///
+/// # Errors
+/// A directory cannot be made, or somebody put something else in its place.
+pub fn make_parents(access: &Access<'_>, place: &Place) -> Result<Arc<Dir>> {
+    let mut dir = Arc::clone(&place.parent);
+    let above = place.missing_parents.len() + 1;
+    let mut real = place.real.ancestors().nth(above).map(Path::to_path_buf).unwrap_or_default();
+    if place.real.iter().count() > DEPTH_MAX {
+        return Err(ToolError::Refused(format!("`{}` is more than {DEPTH_MAX} levels deep.", place.shown)));
+    }
+    if access.guard.forbids_path(&place.real, Act::Touch) {
+        return Err(ToolError::Protected { path: place.shown.clone() });
+    }
+    for name in &place.missing_parents {
+        real.push(name);
+        match dir.create_dir(name) {
+            Ok(()) => {}
+            // Another call has just made it.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(ToolError::io("create the directory", real.display().to_string(), &error)),
+        }
+        dir = enter(&dir, name, &real, &access.guard).map_err(|error| error.into_tool_error(&place.shown))?;
+    }
+    Ok(dir)
+}
+
+fn create_temporary(parent: &Dir, private: bool, shown: &str) -> Result<(OsString, File)> {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).follow(FollowSymlinks::No);
+    // The content of an old file must not be readable by more people for a moment; a new file follows the umask.
+    options.mode(if private { 0o600 } else { 0o666 });
+    for _ in 0..NAME_TRIES_MAX {
+        let count = COUNTER.fetch_add(1, Ordering::Relaxed);
+        let name = OsString::from(format!(".claw-tmp-{}-{count}", std::process::id()));
+        match parent.open_with(&name, &options) {
+            Ok(file) => return Ok((name, file)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(ToolError::io("write next to", shown, &error)),
+        }
+    }
+    Err(ToolError::Refused(format!("no temporary name was free next to `{shown}`.")))
+}
+
+fn fill(file: &mut File, bytes: &[u8], place: &Place) -> Result<()> {
+    let fail = |error: io::Error| ToolError::io("write", &place.shown, &error);
+    file.write_all(bytes).map_err(fail)?;
+    if let Some(old) = &place.metadata {
+        file.set_permissions(Permissions::from_mode(old.permissions().mode() & 0o777)).map_err(fail)?;
+    }
+    file.sync_all().map_err(fail)
+}
+
+fn put(parent: &Dir, temporary: &OsStr, name: &OsStr, place: &Place) -> Result<()> {
+    let renamed = if place.metadata.is_some() {
+        parent.rename(temporary, parent, name)
+    } else {
+        rename_new(parent, temporary, parent, name)
+    };
+    renamed.map_err(|error| match error.kind() {
+        // It was not there when the call began.
+        io::ErrorKind::AlreadyExists => ToolError::ChangedMeanwhile { path: place.shown.clone() },
+        _ => ToolError::io("replace", &place.shown, &error),
+    })
+}
+
+/// The file that was read is still the one that is there. Between this look and the rename is a moment that no system call
+/// closes; whoever writes in it loses, as with every editor.
+fn unchanged(parent: &Dir, name: &OsStr, expected: Option<&Metadata>, shown: &str) -> Result<()> {
+    let Some(expected) = expected else { return Ok(()) };
+    let same = parent.symlink_metadata(name).is_ok_and(|now| {
+        now.dev() == expected.dev()
+            && now.ino() == expected.ino()
+            && now.len() == expected.len()
+            && now.modified().ok() == expected.modified().ok()
+    });
+    if same { Ok(()) } else { Err(ToolError::ChangedMeanwhile { path: shown.to_owned() }) }
+}

@@ -1,0 +1,101 @@
+//! The MCP side: introduces the server, lists the tools and runs one. Owns the protocol; must not know what a tool does.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use rmcp::model::{
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, DiscoverResult, ErrorData,
+    Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
+};
+use rmcp::service::RequestContext;
+use rmcp::{RoleServer, ServerHandler};
+use serde_json::Value;
+
+use crate::SERVER_NAME;
+use crate::args::Limits;
+use crate::cancel::Cancel;
+use crate::error::ToolError;
+use crate::root::Root;
+use crate::tools::{self, Reply, ToolDef, Workspace};
+
+/// The list of tools is part of the program, so clients may keep it for an hour.
+const LIST_TTL_MS: u64 = 3_600_000;
+
+pub struct Server {
+    workspace: Arc<Workspace>,
+    tools: Vec<Arc<ToolDef>>,
+    by_name: HashMap<String, usize>,
+    instructions: String,
+}
+
+impl Server {
+    pub fn new(root: Root, limits: Limits) -> Self {
+        let instructions = instructions(&root);
+        let tools: Vec<Arc<ToolDef>> = tools::all().into_iter().map(Arc::new).collect();
+        let by_name = tools.iter().enumerate().map(|(index, def)| (def.tool.name.to_string(), index)).collect();
+        Self { workspace: Arc::new(Workspace::new(root, limits)), tools, by_name, instructions }
+    }
+}
+
+fn instructions(root: &Root) -> String {
+    let at = root.forms.first().map(|form| format!(" (`{}`)", form.display())).unwrap_or_default();
+    format!(
+        "Works on the files of one workspace{at}. Paths are relative to it; nothing outside of it can be reached. Read a file \
+         before you edit it."
+    )
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let mut info = ServerConfig::new(ServerCapabilities::builder().enable_tools().build());
+        info.server_info = Implementation::new(SERVER_NAME, env!("CARGO_PKG_VERSION")).with_title("Files");
+        info.instructions = Some(self.instructions.clone());
+        info
+    }
+
+    async fn discover(&self, _context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        let versions = self.supported_protocol_versions().into_owned();
+        let mut result = DiscoverResult::from_server_info(versions, self.get_info()).with_ttl_ms(LIST_TTL_MS);
+        // The instructions name the workspace, which is one user's.
+        result.cache_scope = CacheScope::Private;
+        Ok(result)
+    }
+
+    async fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let tools = self.tools.iter().map(|def| def.tool.clone()).collect();
+        Ok(ListToolsResult::with_all_items(tools).with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Public))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(def) = self.by_name.get(request.name.as_ref()).and_then(|index| self.tools.get(*index)) else {
+            return Err(ErrorData::invalid_params(format!("there is no tool `{}`", request.name), None));
+        };
+        let (def, workspace) = (Arc::clone(def), Arc::clone(&self.workspace));
+        let cancel = Cancel::new(context.ct.clone());
+        let arguments = request.arguments.unwrap_or_default();
+        // File work blocks; here it does not hold up other requests.
+        let outcome = tokio::task::spawn_blocking(move || (def.run)(&workspace, arguments, &cancel))
+            .await
+            .map_err(|error| ErrorData::internal_error(format!("the tool ended abnormally: {error}"), None))?;
+        Ok(result_of(outcome).into())
+    }
+}
+
+fn result_of(outcome: Result<Reply<Value>, ToolError>) -> CallToolResult {
+    match outcome {
+        Ok(reply) => {
+            let mut result = CallToolResult::success(reply.text.into_iter().map(ContentBlock::text).collect());
+            result.structured_content = Some(reply.structured);
+            result
+        }
+        Err(error) => CallToolResult::error(vec![ContentBlock::text(error.to_string())]),
+    }
+}

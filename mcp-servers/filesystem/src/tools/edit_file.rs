@@ -1,0 +1,126 @@
+//! `edit_file`: exact, unique replacements in a text file, all or nothing, with a diff.
+
+use std::io::Read as _;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{About, Effect, Reply, ToolDef, Workspace, is_false, length, shown};
+use crate::access::Access;
+use crate::cancel::Cancel;
+use crate::diff;
+use crate::edit;
+use crate::error::{Result, ToolError};
+use crate::replace;
+use crate::resolve::{Last, Missing};
+use crate::text;
+
+const EDITS_MAX: usize = 500;
+
+pub fn tool() -> ToolDef {
+    About {
+        name: "edit_file",
+        title: "Edit a text file",
+        description: "Replaces exact pieces of a text file of the workspace. Each old_text must occur exactly once, white space \
+                      included; add neighbouring lines until it does. Several edits are applied in order, each to the result \
+                      of those before it, and either all of them or none. Line ends (CRLF) are kept. The result is a unified \
+                      diff; with dry_run nothing is written.",
+        effect: Effect::Destructive { idempotent: false },
+    }
+    .tool(run)
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// The file, relative to the workspace.
+    path: String,
+    /// The replacements, applied in this order.
+    #[schemars(length(min = 1, max = 500))]
+    edits: Vec<EditInput>,
+    /// Only show the diff. Default: false.
+    #[serde(default)]
+    dry_run: bool,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct EditInput {
+    /// The text to be replaced, exactly as it is in the file. It must occur exactly once.
+    old_text: String,
+    /// The text to put there; may be empty.
+    new_text: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Output {
+    path: String,
+    /// Whether the file was changed; false for a dry run.
+    written: bool,
+    edits: usize,
+    size_bytes: u64,
+    previous_size_bytes: u64,
+    /// A unified diff.
+    diff: String,
+    /// The diff was too long and its end is missing.
+    #[serde(skip_serializing_if = "is_false")]
+    diff_cut: bool,
+}
+
+fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Output>> {
+    if input.edits.is_empty() || input.edits.len() > EDITS_MAX {
+        return Err(ToolError::BadArguments(format!("edits must hold 1 to {EDITS_MAX} edits.")));
+    }
+    let limit_bytes = workspace.limits.edit_file_bytes_max;
+    let too_large = |size_bytes, path: &str| ToolError::TooLarge {
+        path: path.to_owned(),
+        size_bytes,
+        limit_bytes,
+        instead: "It was not changed. Look at parts of it with read_file and change it with a command.",
+    };
+    let _changing = workspace.changing();
+    cancel.check()?;
+    let access = Access::new(&workspace.root);
+    let place = access.resolve(&input.path, Last::Follow, Missing::Fail)?;
+    let (file, metadata) = access.open_file(&place)?;
+    if metadata.len() > limit_bytes {
+        return Err(too_large(metadata.len(), &place.shown));
+    }
+    let mut bytes = Vec::with_capacity(length(metadata.len()));
+    file.take(limit_bytes).read_to_end(&mut bytes).map_err(|error| ToolError::io("read", &place.shown, &error))?;
+    let not_text = |bytes: &[u8]| ToolError::NotText {
+        path: place.shown.clone(),
+        guess: text::guess(bytes).to_owned(),
+        size_bytes: metadata.len(),
+    };
+    if text::looks_binary(&bytes) {
+        return Err(not_text(&bytes));
+    }
+    let old = String::from_utf8(bytes).map_err(|error| not_text(error.as_bytes()))?;
+    let edits: Vec<edit::Edit<'_>> =
+        input.edits.iter().map(|edit| edit::Edit { old: &edit.old_text, new: &edit.new_text }).collect();
+    let new = edit::apply(&old, &edits).map_err(|error| ToolError::Refused(format!("`{}`: {error}", place.shown)))?;
+    if new.len() as u64 > limit_bytes {
+        return Err(too_large(new.len() as u64, &place.shown));
+    }
+    cancel.check()?;
+    if !input.dry_run {
+        replace::write(&access, &place, new.as_bytes(), Some(&metadata))?;
+    }
+    let path = shown(&place.real);
+    let (diff, diff_cut) =
+        diff::shortened(diff::unified(&path, &old, &new), length(workspace.limits.diff_reply_bytes_max));
+    let count = edits.len();
+    let done = if input.dry_run { "Dry run, nothing written:" } else { "Edited" };
+    let text = format!("{done} `{path}`, {count} replacement{}.\n\n{diff}", if count == 1 { "" } else { "s" });
+    let output = Output {
+        path,
+        written: !input.dry_run,
+        edits: count,
+        size_bytes: new.len() as u64,
+        previous_size_bytes: old.len() as u64,
+        diff,
+        diff_cut,
+    };
+    Ok(Reply { text: vec![text], structured: output })
+}

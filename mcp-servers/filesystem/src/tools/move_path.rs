@@ -1,0 +1,103 @@
+//! `move`: renames a file, a directory or a symbolic link inside the workspace.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{About, Effect, Reply, ToolDef, Workspace, shown};
+use crate::access::Access;
+use crate::cancel::Cancel;
+use crate::error::{Result, ToolError};
+use crate::kind::Kind;
+use crate::rename::rename_new;
+use crate::replace::make_parents;
+use crate::resolve::{Last, Missing, Place};
+
+const TAKEN: &str = "Nothing was moved. Choose another destination, or pass overwrite: true to replace it.";
+
+pub fn tool() -> ToolDef {
+    About {
+        name: "move",
+        title: "Move or rename",
+        description: "Moves or renames a file, directory or symbolic link inside the workspace, making the parent directories of \
+                      the destination. The destination is the full new path, not the directory to move into. An existing \
+                      file there is replaced only with overwrite: true, a directory never.",
+        effect: Effect::Destructive { idempotent: false },
+    }
+    .tool(run)
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// What to move, relative to the workspace. A symbolic link is moved itself.
+    source: String,
+    /// Its full new path, relative to the workspace.
+    destination: String,
+    /// Replace a file that is at the destination. Default: false.
+    #[serde(default)]
+    overwrite: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Output {
+    source: String,
+    destination: String,
+    #[serde(rename = "type")]
+    kind: Kind,
+    /// A file was at the destination and is gone.
+    replaced: bool,
+}
+
+fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Output>> {
+    let _changing = workspace.changing();
+    cancel.check()?;
+    let access = Access::new(&workspace.root);
+    let source = access.resolve(&input.source, Last::Keep, Missing::Fail)?;
+    let destination = access.resolve(&input.destination, Last::Keep, Missing::Allow)?;
+    let kind = source.kind().unwrap_or(Kind::Other);
+    check(&access, &source, &destination, kind, input.overwrite)?;
+    let (from, to) = (source.file_name()?, destination.file_name()?);
+    let parent = make_parents(&access, &destination)?;
+    let renamed = if input.overwrite {
+        source.parent.rename(from, &parent, to)
+    } else {
+        rename_new(&source.parent, from, &parent, to)
+    };
+    renamed.map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => ToolError::Exists { path: destination.shown.clone(), instead: TAKEN },
+        _ => ToolError::io("move", &source.shown, &error),
+    })?;
+    let output = Output {
+        source: shown(&source.real),
+        destination: shown(&destination.real),
+        kind,
+        replaced: destination.metadata.is_some(),
+    };
+    let replaced = if output.replaced { ", replacing what was there" } else { "" };
+    let text = format!("Moved `{}` to `{}`{replaced}.", output.source, output.destination);
+    Ok(Reply { text: vec![text], structured: output })
+}
+
+fn check(access: &Access<'_>, source: &Place, destination: &Place, kind: Kind, overwrite: bool) -> Result<()> {
+    if source.name.is_none() {
+        return Err(ToolError::Refused("the workspace itself cannot be moved.".into()));
+    }
+    access.may_replace(source)?;
+    access.may_replace(destination)?;
+    if source.real == destination.real {
+        return Err(ToolError::Refused("source and destination are the same.".into()));
+    }
+    if kind == Kind::Dir && destination.real.starts_with(&source.real) {
+        return Err(ToolError::Refused(format!("`{}` cannot be moved into itself.", source.shown)));
+    }
+    let exists = |instead| Err(ToolError::Exists { path: destination.shown.clone(), instead });
+    match destination.kind() {
+        None => Ok(()),
+        Some(Kind::Dir) => {
+            exists("It is a directory: to move into it, give the full new path with the name at its end.")
+        }
+        Some(_) if !overwrite => exists(TAKEN),
+        Some(_) if kind == Kind::Dir => exists("A directory cannot replace a file. Delete the file first."),
+        Some(_) => Ok(()),
+    }
+}

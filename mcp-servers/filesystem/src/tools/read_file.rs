@@ -1,0 +1,272 @@
+//! `read_file`: the text of a file or of some of its lines. Owns the ranges and the notes about what was left out.
+
+use std::fmt::Write as _;
+use std::io::{self, BufRead, BufReader};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{About, Effect, Reply, ToolDef, Workspace, is_false, length, shown};
+use crate::access::Access;
+use crate::args::Limits;
+use crate::cancel::Cancel;
+use crate::error::{Result, ToolError};
+use crate::resolve::{Last, Missing, Place};
+use crate::text;
+
+const BUFFER_BYTES: usize = 64 * 1024;
+
+pub fn tool() -> ToolDef {
+    About {
+        name: "read_file",
+        title: "Read a text file",
+        description: "Reads a UTF-8 text file of the workspace, or some of its lines. The text comes back exactly as it is in \
+                      the file, so that pieces of it can be used as old_text of edit_file. If there is more than fits, a note \
+                      says which lines to ask for next. Binary files are refused with their type and size.",
+        effect: Effect::ReadOnly,
+    }
+    .tool(run)
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// The file, relative to the workspace.
+    path: String,
+    /// The first line to read; lines count from 1. Default: 1.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    start_line: Option<u64>,
+    /// The last line to read, included. Default: the end of the file.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    end_line: Option<u64>,
+    /// Put its number and a tab before each line. The numbers are not part of the file. Default: false.
+    #[serde(default)]
+    line_numbers: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Output {
+    path: String,
+    /// The text of the lines, without numbers.
+    content: String,
+    /// The first line in `content`; 0 if the file is empty.
+    start_line: u64,
+    /// The last line in `content`; 0 if the file is empty.
+    end_line: u64,
+    /// Missing if the file is so large that its lines were not counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_lines: Option<u64>,
+    size_bytes: u64,
+    /// Where to go on reading, if the limit on a reply cut the requested range.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_start_line: Option<u64>,
+    /// The one line in `content` is longer than a reply, and its end is missing.
+    #[serde(skip_serializing_if = "is_false")]
+    line_cut: bool,
+}
+
+fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Output>> {
+    let first = input.start_line.unwrap_or(1);
+    let last = input.end_line.unwrap_or(u64::MAX);
+    if first == 0 || last < first {
+        let message =
+            format!("lines {first} to {last} are no range: lines count from 1, and end_line is not before start_line.");
+        return Err(ToolError::BadArguments(message));
+    }
+    let access = Access::new(&workspace.root);
+    let place = access.resolve(&input.path, Last::Follow, Missing::Fail)?;
+    let (file, metadata) = access.open_file(&place)?;
+    let size_bytes = metadata.len();
+    let not_text = |bytes: &[u8]| ToolError::NotText {
+        path: place.shown.clone(),
+        guess: text::guess(bytes).to_owned(),
+        size_bytes,
+    };
+    let fail = |error: io::Error| ToolError::io("read", &place.shown, &error);
+
+    let mut reader = BufReader::with_capacity(BUFFER_BYTES, file);
+    let probe = reader.fill_buf().map_err(fail)?;
+    if text::looks_binary(probe) {
+        return Err(not_text(probe));
+    }
+    let mut lines = Lines::new(first, last, &workspace.limits);
+    lines.read(&mut reader, cancel, &place)?;
+    if lines.kept_first == 0 && first > 1 {
+        return Err(nothing_there(&place, first, &lines));
+    }
+    let mut bytes = std::mem::take(&mut lines.kept);
+    if lines.line_cut {
+        // Only the cut itself may split a character.
+        let valid = std::str::from_utf8(&bytes)
+            .map_or_else(|e| (e.error_len().is_none(), e.valid_up_to()), |s| (true, s.len()));
+        if valid.0 {
+            bytes.truncate(valid.1);
+        }
+    }
+    let content = String::from_utf8(bytes).map_err(|error| not_text(error.as_bytes()))?;
+    let output = Output {
+        path: shown(&place.real),
+        content,
+        start_line: lines.kept_first,
+        end_line: lines.kept_last,
+        total_lines: lines.reached_end.then_some(lines.number),
+        size_bytes,
+        next_start_line: lines.next,
+        line_cut: lines.line_cut,
+    };
+    Ok(Reply { text: blocks(&output, input.line_numbers), structured: output })
+}
+
+fn nothing_there(place: &Place, first: u64, lines: &Lines) -> ToolError {
+    let number = lines.number;
+    ToolError::BadArguments(if lines.reached_end {
+        format!("`{}` has {number} lines, so there is no line {first}.", place.shown)
+    } else {
+        format!(
+            "line {first} of `{}` lies further in than the {} bytes that are looked at ({number} lines). Use search.",
+            place.shown, lines.scan_bytes_max
+        )
+    })
+}
+
+/// The exact text, then a note if there is something to say, as blocks of their own: a note is never taken for text.
+fn blocks(output: &Output, numbered: bool) -> Vec<String> {
+    if output.size_bytes == 0 || output.start_line == 0 {
+        return vec![format!("[`{}` is empty]", output.path)];
+    }
+    let mut blocks = vec![if numbered { with_numbers(output) } else { output.content.clone() }];
+    let total = output.total_lines.map_or_else(|| "an unknown number of".to_owned(), |total| total.to_string());
+    let whole = output.start_line == 1 && output.total_lines == Some(output.end_line);
+    let (from, to, path) = (output.start_line, output.end_line, &output.path);
+    if output.line_cut {
+        let next = output.next_start_line.map(|next| format!(" The next line is {next}.")).unwrap_or_default();
+        blocks.push(format!(
+            "[line {from} of `{path}` is too long: only its first {} bytes are shown, and read_file cannot show the rest; use search.{next}]",
+            output.content.len()
+        ));
+    } else if let Some(next) = output.next_start_line {
+        let until = (to - from + next).min(output.total_lines.unwrap_or(u64::MAX));
+        blocks.push(format!(
+            "[lines {from}–{to} of {total} in `{path}`; there is more: ask for lines {next}–{until} with start_line and end_line]"
+        ));
+    } else if !whole {
+        blocks.push(format!("[lines {from}–{to} of {total} in `{path}`]"));
+    }
+    blocks
+}
+
+fn with_numbers(output: &Output) -> String {
+    let mut text = String::with_capacity(output.content.len() * 2);
+    for (number, line) in (output.start_line..).zip(output.content.split_inclusive('\n')) {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{number:>6}\t{line}");
+    }
+    text
+}
+
+/// A pass over a file that keeps the lines of a range as far as they fit.
+struct Lines {
+    first: u64,
+    last: u64,
+    reply_bytes_max: usize,
+    scan_bytes_max: u64,
+    kept: Vec<u8>,
+    kept_first: u64,
+    kept_last: u64,
+    /// Lines seen so far.
+    number: u64,
+    next: Option<u64>,
+    line_cut: bool,
+    reached_end: bool,
+}
+
+impl Lines {
+    fn new(first: u64, last: u64, limits: &Limits) -> Self {
+        Self {
+            first,
+            last,
+            reply_bytes_max: length(limits.read_reply_bytes_max),
+            scan_bytes_max: limits.read_scan_bytes_max,
+            kept: Vec::new(),
+            kept_first: 0,
+            kept_last: 0,
+            number: 0,
+            next: None,
+            line_cut: false,
+            reached_end: false,
+        }
+    }
+
+    fn read(&mut self, reader: &mut impl BufRead, cancel: &Cancel, place: &Place) -> Result<()> {
+        let mut scanned = 0u64;
+        while scanned < self.scan_bytes_max {
+            if self.number.is_multiple_of(1024) {
+                cancel.check()?;
+            }
+            let wanted = (self.first..=self.last).contains(&(self.number + 1)) && self.next.is_none() && !self.line_cut;
+            let before = self.kept.len();
+            let room = if wanted { self.reply_bytes_max - before } else { 0 };
+            let (bytes, fitted) = next_line(reader, &mut self.kept, room, self.scan_bytes_max, cancel)
+                .map_err(|error| ToolError::io("read", &place.shown, &error))?;
+            if bytes == 0 {
+                self.reached_end = true;
+                cancel.check()?;
+                return Ok(());
+            }
+            scanned += bytes;
+            self.number += 1;
+            if wanted {
+                self.keep(before, fitted);
+            } else if self.line_cut && self.next.is_none() && self.number <= self.last {
+                self.next = Some(self.number);
+            }
+        }
+        Ok(())
+    }
+
+    /// The line is at the end of `kept` from `before` on, whole if it fitted.
+    fn keep(&mut self, before: usize, fitted: bool) {
+        if !fitted && before > 0 {
+            self.kept.truncate(before);
+            self.next = Some(self.number);
+            return;
+        }
+        if self.kept_first == 0 {
+            self.kept_first = self.number;
+        }
+        self.kept_last = self.number;
+        self.line_cut = !fitted;
+    }
+}
+
+/// Reads one line, its end included, and keeps up to `room` bytes of it. Gives its length, 0 at the end of the file, and
+/// whether all of it was kept. A line of more than `bytes_max` is left in the middle.
+fn next_line(
+    reader: &mut impl BufRead,
+    kept: &mut Vec<u8>,
+    room: usize,
+    bytes_max: u64,
+    cancel: &Cancel,
+) -> io::Result<(u64, bool)> {
+    let mut length = 0u64;
+    let mut left = room;
+    loop {
+        let buffer = match reader.fill_buf() {
+            Ok(buffer) => buffer,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        let end = buffer.iter().position(|byte| *byte == b'\n');
+        let taken = end.map_or(buffer.len(), |at| at + 1);
+        let copied = taken.min(left);
+        kept.extend_from_slice(&buffer[..copied]);
+        left -= copied;
+        reader.consume(taken);
+        length += taken as u64;
+        if end.is_some() || taken == 0 || length >= bytes_max || cancel.check().is_err() {
+            return Ok((length, length <= room as u64));
+        }
+    }
+}
