@@ -1,1 +1,71 @@
-//! placeholder
+//! The bash MCP server: one tool, `run`, over stdio, inside a box that the operating system holds. This file owns the
+//! order of the start: read the arguments, close the box, and only then make a runtime. Knows no other crate of claw.
+//!
+//! The tour: `args` (what was typed, and what it means) → `confine` (the box) → `server` (the MCP face, `tool` its
+//! words) → `run` (one job as the server sees it) → `supervisor` (one small process a job, which kills what it started).
+
+mod args;
+mod capture;
+mod confine;
+mod environment;
+mod eof;
+mod error;
+mod processes;
+mod progress;
+mod run;
+mod scratch;
+mod server;
+mod supervisor;
+mod tool;
+mod wire;
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+pub use args::Args;
+pub use confine::{BoxLevel, probe};
+
+use args::Settings;
+use confine::Boundary;
+use error::StartError;
+use scratch::Scratch;
+
+/// Serves MCP over stdin and stdout until stdin closes. Confines the **whole process** for good, so it is the last thing
+/// that a program does, and it must be called before any thread exists.
+///
+/// Exit code 0 after an orderly end, 2 for arguments that cannot be served (one sentence on stderr), 1 for a broken
+/// environment. Nothing but MCP is written to stdout.
+pub fn main(args: Args) -> ExitCode {
+    if args.supervise {
+        return supervisor::main();
+    }
+    match start(&args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            complain(&error.to_string());
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+fn start(args: &Args) -> Result<(), StartError> {
+    let settings = Settings::new(args)?;
+    let scratch = Scratch::new()?;
+    let boundary = Boundary::new(&settings, scratch.path());
+    let level = confine::apply(&boundary)?;
+    if !level.is_full() {
+        complain(&level.to_string());
+    }
+    let environment = environment::of_jobs(&settings.workspace, scratch.path(), &boundary.readable);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(StartError::Runtime)?;
+    let served = runtime.block_on(server::serve(settings, environment, level));
+    // A read of stdin that never returns must not hold the end up.
+    runtime.shutdown_background();
+    scratch.clear();
+    served
+}
+
+/// One line to stderr. A host that has closed stderr is no reason to stop.
+fn complain(sentence: &str) {
+    let _ = writeln!(std::io::stderr(), "claw-mcp-bash: {sentence}");
+}

@@ -1,0 +1,225 @@
+//! What was typed (`Args`) and what it means (`Settings`, validated). The only reader of the server's own environment
+//! besides `environment`. Must not know how the box is built.
+
+use std::env;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::confine::ESSENTIAL_PATHS;
+use crate::error::StartError;
+
+/// The least that the head, the tail and the words around them need.
+const OUTPUT_BYTES_MIN: usize = 2048;
+
+/// The command line of the server.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Args {
+    /// Directory that commands run in; the only place besides a private temporary one that they can write to.
+    /// Default: CLAW_WORKSPACE, else the current directory
+    #[arg(long, value_name = "DIR")]
+    pub workspace: Option<PathBuf>,
+    /// Directory that commands must never reach, for example claw's home; refuses to start if the workspace holds it.
+    /// Repeatable
+    #[arg(long, value_name = "DIR")]
+    pub protect: Vec<PathBuf>,
+    /// One more directory that commands may read and execute from, for example a toolchain. Repeatable
+    #[arg(long, value_name = "DIR")]
+    pub read_only: Vec<PathBuf>,
+    /// Seconds that a command may take when the call does not say
+    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    pub timeout_s: u64,
+    /// The longest that a call may ask for, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 600)]
+    pub timeout_s_max: u64,
+    /// Size of a result's text in bytes; the head and the tail of a longer output are kept
+    #[arg(long, value_name = "BYTES", default_value_t = 16 * 1024)]
+    pub output_bytes_max: usize,
+    /// Size in bytes up to which a longer output is kept as a file in the workspace
+    #[arg(long, value_name = "BYTES", default_value_t = 64 * 1024 * 1024)]
+    pub file_bytes_max: u64,
+    /// Commands that may run at the same time
+    #[arg(long, value_name = "COUNT", default_value_t = 8)]
+    pub jobs_max: usize,
+    /// Watches over one job; the server starts itself with it.
+    #[arg(long, hide = true)]
+    pub supervise: bool,
+}
+
+/// The limits of one server.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    pub timeout_s: u64,
+    pub timeout_s_max: u64,
+    pub output_bytes_max: usize,
+    pub file_bytes_max: u64,
+    pub jobs_max: usize,
+}
+
+/// What the arguments mean: every path exists and is canonical, no grant overlaps what is protected.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub workspace: PathBuf,
+    pub protect: Vec<PathBuf>,
+    pub read_only: Vec<PathBuf>,
+    pub limits: Limits,
+}
+
+impl Settings {
+    pub fn new(args: &Args) -> Result<Self, StartError> {
+        let workspace = workspace(args.workspace.as_deref())?;
+        let protect: Vec<PathBuf> = args.protect.iter().map(|path| canonical_even_if_missing(path)).collect();
+        for inside in secrets_of_the_user().iter().chain(&protect) {
+            if inside.starts_with(&workspace) {
+                return Err(StartError::TooWide { workspace, inside: inside.clone() });
+            }
+        }
+        let mut read_only = Vec::new();
+        for path in &args.read_only {
+            let canonical =
+                path.canonicalize().map_err(|source| StartError::ReadOnly { path: path.clone(), source })?;
+            read_only.push(canonical);
+        }
+        let essential = ESSENTIAL_PATHS.iter().filter_map(|path| Path::new(path).canonicalize().ok());
+        for granted in essential.chain(read_only.iter().cloned()) {
+            if let Some(protected) = protect.iter().find(|protected| protected.starts_with(&granted)) {
+                return Err(StartError::Overlap { protected: protected.clone(), granted });
+            }
+        }
+        Ok(Self { workspace, protect, read_only, limits: limits(args)? })
+    }
+}
+
+fn workspace(given: Option<&Path>) -> Result<PathBuf, StartError> {
+    let path = match (given, env::var_os("CLAW_WORKSPACE").filter(|value| !value.is_empty())) {
+        (Some(path), _) => path.to_owned(),
+        (None, Some(path)) => path.into(),
+        (None, None) => PathBuf::from("."),
+    };
+    let canonical = path.canonicalize().map_err(|source| StartError::Workspace { path: path.clone(), source })?;
+    if !fs::metadata(&canonical).is_ok_and(|meta| meta.is_dir()) {
+        return Err(StartError::NotADirectory(path));
+    }
+    Ok(canonical)
+}
+
+/// What a workspace may never hold, whoever starts us: the user's own home. (`/` holds it, too.) A host that starts
+/// servers in `/` or in the home gets told so here instead of handing out everything.
+fn secrets_of_the_user() -> Vec<PathBuf> {
+    let home = env::home_dir().filter(|home| home.is_absolute());
+    let mut secrets: Vec<PathBuf> = home.iter().map(|home| canonical_even_if_missing(home)).collect();
+    secrets.push(PathBuf::from("/"));
+    secrets
+}
+
+fn limits(args: &Args) -> Result<Limits, StartError> {
+    if args.timeout_s == 0 || args.timeout_s > args.timeout_s_max {
+        return Err(StartError::Limit("--timeout-s must be at least 1 and at most --timeout-s-max"));
+    }
+    if args.output_bytes_max < OUTPUT_BYTES_MIN {
+        return Err(StartError::Limit("--output-bytes-max must be at least 2048"));
+    }
+    if args.jobs_max == 0 || args.jobs_max > 1024 {
+        return Err(StartError::Limit("--jobs-max must be between 1 and 1024"));
+    }
+    Ok(Limits {
+        timeout_s: args.timeout_s,
+        timeout_s_max: args.timeout_s_max,
+        output_bytes_max: args.output_bytes_max,
+        file_bytes_max: args.file_bytes_max,
+        jobs_max: args.jobs_max,
+    })
+}
+
+/// The canonical form of a path that need not exist yet: its longest existing part is resolved, the rest is appended.
+fn canonical_even_if_missing(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut missing = Vec::new();
+    let mut existing = absolute.as_path();
+    loop {
+        match existing.canonicalize() {
+            Ok(canonical) => return missing.iter().rev().fold(canonical, |path, name| path.join(name)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            // Unreadable: nobody can say more about it than its own words.
+            Err(_) => return absolute,
+        }
+        match (existing.parent(), existing.file_name()) {
+            (Some(parent), Some(name)) => {
+                missing.push(name);
+                existing = parent;
+            }
+            _ => return absolute,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(workspace: &Path) -> Args {
+        Args {
+            workspace: Some(workspace.to_owned()),
+            protect: Vec::new(),
+            read_only: Vec::new(),
+            timeout_s: 120,
+            timeout_s_max: 600,
+            output_bytes_max: 16 * 1024,
+            file_bytes_max: 1024,
+            jobs_max: 8,
+            supervise: false,
+        }
+    }
+
+    #[test]
+    fn the_root_and_what_holds_a_protected_directory_are_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(matches!(Settings::new(&args(Path::new("/"))), Err(StartError::TooWide { .. })));
+        let mut wide = args(dir.path());
+        wide.protect = vec![dir.path().join("not/yet/there")];
+        assert!(matches!(Settings::new(&wide), Err(StartError::TooWide { .. })));
+        wide.protect = vec![dir.path().to_owned()];
+        assert!(matches!(Settings::new(&wide), Err(StartError::TooWide { .. })));
+    }
+
+    #[test]
+    fn a_workspace_inside_the_protected_directory_is_fine() {
+        let home = tempfile::tempdir().unwrap();
+        let workspace = home.path().join("workspace");
+        fs::create_dir(&workspace).unwrap();
+        let mut inside = args(&workspace);
+        inside.protect = vec![home.path().to_owned()];
+        assert!(Settings::new(&inside).is_ok());
+    }
+
+    #[test]
+    fn a_protected_directory_among_the_system_files_or_below_read_only_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let tools = tempfile::tempdir().unwrap();
+        let mut overlap = args(dir.path());
+        overlap.protect = vec!["/usr/share/claw-home".into()];
+        assert!(matches!(Settings::new(&overlap), Err(StartError::Overlap { .. })));
+        overlap.protect = vec![tools.path().join("home")];
+        overlap.read_only = vec![tools.path().to_owned()];
+        assert!(matches!(Settings::new(&overlap), Err(StartError::Overlap { .. })));
+    }
+
+    #[test]
+    fn a_link_does_not_hide_that_the_workspace_is_too_wide() {
+        let dir = tempfile::tempdir().unwrap();
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink("/", &link).unwrap();
+        assert!(matches!(Settings::new(&args(&link)), Err(StartError::TooWide { .. })));
+    }
+
+    #[test]
+    fn limits_that_make_no_sense_are_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut bad = args(dir.path());
+        bad.timeout_s = 601;
+        assert!(matches!(Settings::new(&bad), Err(StartError::Limit(_))));
+        let mut small = args(dir.path());
+        small.output_bytes_max = 10;
+        assert!(matches!(Settings::new(&small), Err(StartError::Limit(_))));
+    }
+}

@@ -1,0 +1,94 @@
+//! How strong the box is on this system, and the sentence that says so. Must not know how it is closed.
+
+use std::fmt;
+
+/// What the operating system holds. Compare, do not guess: `keeps_files` is the promise that claw's gate builds on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BoxLevel {
+    /// The Landlock ABI in force, 0 for none. 3 (Linux 6.2) keeps files out of reach, 5 (6.10) adds devices, 6 (6.12)
+    /// signals and abstract sockets, 9 (7.1) lets the kernel judge each Unix socket by its path.
+    pub landlock_abi: u32,
+    /// Whether the filter of system calls is in force: Unix sockets, io_uring, namespaces, mounts, keys.
+    pub seccomp: bool,
+}
+
+impl BoxLevel {
+    pub const NONE: Self = Self { landlock_abi: 0, seccomp: false };
+
+    /// Whether the contents of files outside of the workspace are safe from commands. Before ABI 3 a command can still
+    /// truncate a file that it cannot open, so that is no box.
+    pub fn keeps_files(self) -> bool {
+        self.landlock_abi >= 3
+    }
+
+    /// Everything that this server knows how to close is closed.
+    pub fn is_full(self) -> bool {
+        self.landlock_abi >= 6 && self.seccomp
+    }
+
+    /// A short name for structured results: `landlock-7+seccomp`, `landlock-4`, `none`.
+    pub fn label(self) -> String {
+        match (self.landlock_abi, self.seccomp) {
+            (0, false) => "none".into(),
+            (0, true) => "seccomp".into(),
+            (abi, false) => format!("landlock-{abi}"),
+            (abi, true) => format!("landlock-{abi}+seccomp"),
+        }
+    }
+
+    fn gaps(self) -> Vec<&'static str> {
+        let mut gaps = Vec::new();
+        if self.landlock_abi < 5 {
+            gaps.push("device ioctls");
+        }
+        if self.landlock_abi < 6 {
+            gaps.push("signals to the user's other processes");
+            gaps.push("abstract Unix sockets");
+        }
+        if !self.seccomp {
+            gaps.push("Unix sockets such as Docker's or D-Bus");
+            gaps.push("io_uring and namespaces");
+        }
+        gaps
+    }
+}
+
+impl fmt::Display for BoxLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.keeps_files() {
+            return write!(
+                f,
+                "no box ({}): this system has no Landlock (Linux 6.2 or newer, enabled at boot), so a command can reach \
+                 everything that the user can",
+                self.label()
+            );
+        }
+        write!(f, "box ({}): commands reach the workspace, and system files for reading", self.label())?;
+        if !self.is_full() {
+            write!(f, "; not stopped on this system: {}", self.gaps().join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_on_which_files_can_be_truncated_is_no_box() {
+        let old = BoxLevel { landlock_abi: 2, seccomp: true };
+        assert!(!old.keeps_files());
+        assert!(old.to_string().starts_with("no box (landlock-2+seccomp)"), "{old}");
+    }
+
+    #[test]
+    fn the_sentence_names_what_is_not_stopped() {
+        let middle = BoxLevel { landlock_abi: 4, seccomp: false };
+        let sentence = middle.to_string();
+        for gap in ["ioctls", "signals", "Docker"] {
+            assert!(sentence.contains(gap), "{sentence}");
+        }
+        assert!(!BoxLevel { landlock_abi: 7, seccomp: true }.to_string().contains("not stopped"));
+    }
+}

@@ -1,0 +1,70 @@
+//! The box: what every command of this server can reach, held by the operating system. Owns the list of paths and the
+//! words that say which level is in force. Must not know jobs or MCP.
+//!
+//! Two layers. The first closes around the server itself before it has a thread (`apply`); everything that it starts
+//! inherits it. The second closes around each job (`isolate_this_thread`, called by the job's supervisor) and makes the
+//! server and the supervisor strangers to it: no signal, no ptrace, nothing of their `/proc` that is guarded by ptrace
+//! (`environ`, `mem`, `fd`, `root`, `cwd`).
+//!
+//! **What remains open**, and is said to whoever asks: metadata of paths outside (`stat`; `chmod`, `chown`, `utime`,
+//! `setxattr` on what the user owns), the names in `/proc` (process list, command lines), the network (TCP and UDP,
+//! services on loopback included), System V shared memory and POSIX queues of the same user, hard links that somebody
+//! outside put into the workspace, and, where the server runs as root, what root may read below `/etc`.
+
+#[cfg(target_os = "linux")]
+mod capabilities;
+#[cfg(target_os = "linux")]
+mod landlock;
+mod level;
+mod paths;
+#[cfg(target_os = "linux")]
+mod seccomp;
+
+pub use level::BoxLevel;
+pub use paths::{Boundary, ESSENTIAL_PATHS};
+
+use crate::error::StartError;
+
+/// Closes the box around the whole process, for good. Must run before a second thread exists.
+#[cfg(target_os = "linux")]
+pub fn apply(boundary: &Boundary) -> Result<BoxLevel, StartError> {
+    let threads = std::fs::read_dir("/proc/self/task").map_or(1, |tasks| tasks.count());
+    if threads > 1 {
+        return Err(StartError::Threads(threads));
+    }
+    close(boundary).map_err(StartError::Box)
+}
+
+#[cfg(target_os = "linux")]
+fn close(boundary: &Boundary) -> Result<BoxLevel, String> {
+    // The capabilities of root first: the two others keep an exec from bringing them back (no_new_privs).
+    capabilities::drop_dangerous().map_err(|error| error.to_string())?;
+    let landlock_abi = landlock::restrict(boundary).map_err(|error| error.to_string())?;
+    let seccomp = seccomp::apply()?;
+    Ok(BoxLevel { landlock_abi, seccomp })
+}
+
+/// There is no box on this system; the caller says so.
+#[cfg(not(target_os = "linux"))]
+pub fn apply(_boundary: &Boundary) -> Result<BoxLevel, StartError> {
+    Ok(BoxLevel::NONE)
+}
+
+/// What this system offers, found out by doing it to a thread that then ends. The caller is not confined.
+pub fn probe() -> BoxLevel {
+    #[cfg(target_os = "linux")]
+    {
+        let attempt = std::thread::spawn(|| close(&Boundary::default()));
+        attempt.join().ok().and_then(Result::ok).unwrap_or(BoxLevel::NONE)
+    }
+    #[cfg(not(target_os = "linux"))]
+    BoxLevel::NONE
+}
+
+/// The inner layer: what this thread starts from now on can neither signal nor look into the processes around it.
+/// Does nothing where there is no Landlock.
+pub fn isolate_this_thread() -> Result<(), String> {
+    #[cfg(target_os = "linux")]
+    landlock::isolate().map_err(|error| error.to_string())?;
+    Ok(())
+}

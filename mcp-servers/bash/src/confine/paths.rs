@@ -1,0 +1,62 @@
+//! Which paths lie inside the box. Must not know how the kernel is told.
+
+use std::path::{Path, PathBuf};
+
+use crate::args::Settings;
+
+/// System directories without which hardly a command runs. A protected directory inside one of them stops the start.
+pub const ESSENTIAL_PATHS: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc"];
+
+/// Read and execute where they exist; left out where a protected directory lies inside. `/proc` guards what is secret
+/// by ptrace, which the inner layer refuses. Of `/sys` only what programs read to count processors and memory. The rest
+/// is what a name lookup needs, and the system profiles of distributions without `/usr`.
+const OPTIONAL_PATHS: &[&str] = &[
+    "/opt",
+    "/nix",
+    "/gnu",
+    "/snap",
+    "/proc",
+    "/sys/devices/system",
+    "/sys/fs/cgroup",
+    "/sys/kernel/mm/transparent_hugepage",
+    "/run/systemd/resolve",
+    "/run/resolvconf",
+    "/run/NetworkManager/resolv.conf",
+    "/run/current-system",
+    "/mnt/wsl/resolv.conf",
+];
+
+/// Read and write. No `/dev/pts` and no `/dev/shm`: they hold the user's terminals and other programs' memory.
+const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
+
+/// Everything that a command can reach.
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "there is no box to tell it to"))]
+#[derive(Clone, Debug, Default)]
+pub struct Boundary {
+    /// Everything is allowed below these.
+    pub writable: Vec<PathBuf>,
+    /// Read, list and execute below these.
+    pub readable: Vec<PathBuf>,
+    /// Single device files, read and write.
+    pub devices: Vec<PathBuf>,
+    /// Our own program, which starts itself again to watch over a job.
+    pub own_program: Option<PathBuf>,
+}
+
+impl Boundary {
+    pub fn new(settings: &Settings, scratch: &Path) -> Self {
+        let system =
+            ESSENTIAL_PATHS.iter().chain(OPTIONAL_PATHS).filter_map(|path| Path::new(path).canonicalize().ok());
+        let holds_no_secret = |path: &PathBuf| !settings.protect.iter().any(|protected| protected.starts_with(path));
+        let mut readable: Vec<PathBuf> =
+            system.filter(holds_no_secret).chain(settings.read_only.iter().cloned()).collect();
+        readable.sort();
+        readable.dedup();
+        Self {
+            writable: vec![settings.workspace.clone(), scratch.to_owned()],
+            readable,
+            devices: DEVICES.iter().map(PathBuf::from).filter(|path| path.exists()).collect(),
+            own_program: cfg!(target_os = "linux").then(|| PathBuf::from("/proc/self/exe")),
+        }
+    }
+}

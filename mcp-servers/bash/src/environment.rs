@@ -1,0 +1,72 @@
+//! The environment of a job: a short list, made anew, nothing inherited. Owns which variables and which shell. Must not
+//! know how a job is started.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+const PATH_DEFAULT: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+const SHELLS: &[&str] =
+    &["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/run/current-system/sw/bin/bash", "/bin/sh"];
+
+/// How a job sees its surroundings.
+#[derive(Clone, Debug)]
+pub struct Environment {
+    pub variables: Vec<(OsString, OsString)>,
+    pub shell: PathBuf,
+}
+
+/// HOME is the workspace, never the user's; PATH is the server's own, reduced to system directories that lie in the box.
+pub fn of_jobs(workspace: &Path, scratch: &Path, readable: &[PathBuf]) -> Environment {
+    let mut variables: Vec<(OsString, OsString)> = vec![
+        ("PATH".into(), search_path(env::var_os("PATH"), readable)),
+        ("HOME".into(), workspace.into()),
+        ("TMPDIR".into(), scratch.into()),
+        ("TERM".into(), "dumb".into()),
+        ("LANG".into(), plain("LANG").unwrap_or_else(|| "C.UTF-8".into())),
+    ];
+    for name in ["LC_ALL", "USER", "LOGNAME"] {
+        if let Some(value) = plain(name) {
+            variables.push((name.into(), value));
+        }
+    }
+    let shell = SHELLS.iter().map(Path::new).find(|path| path.exists()).unwrap_or(Path::new("/bin/sh"));
+    Environment { variables, shell: shell.to_owned() }
+}
+
+/// A variable of the server that is passed on, if it is a plain word: these never hold more.
+fn plain(name: &str) -> Option<OsString> {
+    let value = env::var(name).ok()?;
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '@');
+    let plain = !value.is_empty() && value.len() <= 64 && value.chars().all(fits);
+    plain.then(|| value.into())
+}
+
+fn search_path(own: Option<OsString>, readable: &[PathBuf]) -> OsString {
+    let own = own.unwrap_or_default();
+    let in_the_box = |dir: &PathBuf| {
+        let real = dir.canonicalize().ok();
+        dir.is_absolute() && real.is_some_and(|real| readable.iter().any(|granted| real.starts_with(granted)))
+    };
+    let mut dirs: Vec<PathBuf> = Vec::new();
+    for dir in env::split_paths(&own).filter(in_the_box) {
+        if !dirs.contains(&dir) {
+            dirs.push(dir);
+        }
+    }
+    env::join_paths(dirs).ok().filter(|path| !path.is_empty()).unwrap_or_else(|| PATH_DEFAULT.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_search_path_holds_only_absolute_directories_of_the_box() {
+        let own = "relative::/root/.cargo/bin:/usr/bin:/tmp:/usr/bin:/usr/../tmp".into();
+        assert_eq!(search_path(Some(own), &["/usr".into()]), "/usr/bin");
+        assert_eq!(search_path(None, &["/usr".into()]), PATH_DEFAULT);
+        assert_eq!(search_path(Some("/tmp".into()), &["/usr".into()]), PATH_DEFAULT);
+    }
+}

@@ -1,0 +1,234 @@
+//! One job as the server sees it: start its supervisor, read its output, watch time and cancellation, collect the end.
+//! Must not know MCP, or what kills what (that is the supervisor's).
+
+use std::collections::BTreeSet;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream as StdUnixStream;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf, pipe};
+use tokio::process::{Child, Command};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio_util::sync::CancellationToken;
+
+use crate::capture::Capture;
+use crate::environment::Environment;
+use crate::error::StartError;
+use crate::processes;
+use crate::progress::Progress;
+use crate::tool::Ending;
+use crate::wire::{JobReport, JobSpec};
+
+/// A supervisor that was told to kill gives up after five seconds; then we kill it and what it leaves to us.
+const END_PATIENCE: Duration = Duration::from_secs(6);
+const CHUNK_BYTES: usize = 64 * 1024;
+const SWEEP_ROUNDS: u32 = 100;
+const SWEEP_ROUND: Duration = Duration::from_millis(5);
+
+/// Starts jobs. Owns which supervisors are alive, so that what a dead one left can be told from their jobs.
+pub struct Runner {
+    workspace: PathBuf,
+    environment: Environment,
+    program: PathBuf,
+    /// Our own arguments and `--supervise`, so that it works under every name that this library is started by.
+    arguments: Vec<std::ffi::OsString>,
+    supervisors: Mutex<BTreeSet<i32>>,
+}
+
+/// The wish for one job, already checked.
+pub struct Wish {
+    pub command: String,
+    pub cwd: PathBuf,
+    pub timeout: Duration,
+}
+
+struct Job {
+    child: Child,
+    report: BufReader<OwnedReadHalf>,
+    /// The supervisor kills the job when this closes.
+    lifeline: Option<OwnedWriteHalf>,
+    output: pipe::Receiver,
+}
+
+impl Runner {
+    pub fn new(workspace: PathBuf, environment: Environment) -> Result<Self, StartError> {
+        // The link in /proc still leads to this program after its file was replaced by an update.
+        #[cfg(target_os = "linux")]
+        let program = PathBuf::from("/proc/self/exe");
+        #[cfg(not(target_os = "linux"))]
+        let program = std::env::current_exe().map_err(StartError::OwnProgram)?;
+        // What a killed supervisor leaves comes to us.
+        #[cfg(target_os = "linux")]
+        rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
+            .map_err(|error| StartError::OwnProgram(error.into()))?;
+        let mut arguments: Vec<std::ffi::OsString> = std::env::args_os().skip(1).collect();
+        arguments.push("--supervise".into());
+        Ok(Self { workspace, environment, program, arguments, supervisors: Mutex::default() })
+    }
+
+    /// Runs one job to its end, whatever it is. When this returns, nothing of the job is alive. Dropping the future
+    /// closes the lifeline, which kills the job as well.
+    pub async fn run(
+        &self,
+        wish: Wish,
+        stop: &CancellationToken,
+        progress: Option<&Progress>,
+        capture: &mut Capture,
+    ) -> Ending {
+        let mut job = match self.spawn() {
+            Ok(job) => job,
+            Err(error) => return Ending::NotStarted(format!("the supervisor could not be started: {error}")),
+        };
+        let pid = job.child.id().and_then(|id| i32::try_from(id).ok());
+        self.supervisors().extend(pid);
+        let deadline = Instant::now() + wish.timeout;
+        let spec = JobSpec {
+            shell: self.environment.shell.clone(),
+            command: wish.command,
+            workspace: self.workspace.clone(),
+            cwd: wish.cwd,
+        };
+        let cut = job.drive(&spec, deadline, stop, progress, capture).await;
+        let ending = self.conclude(job, cut, capture, progress).await;
+        if let Some(pid) = pid {
+            self.supervisors().remove(&pid);
+        }
+        if matches!(ending, Ending::Lost(_)) || cut.is_some() {
+            self.kill_strays().await;
+        }
+        match ending {
+            Ending::TimedOut { .. } => Ending::TimedOut { timeout_s: wish.timeout.as_secs() },
+            other => other,
+        }
+    }
+
+    fn spawn(&self) -> std::io::Result<Job> {
+        let (ours, theirs) = StdUnixStream::pair()?;
+        ours.set_nonblocking(true)?;
+        let (reader, writer) = std::io::pipe()?;
+        let mut command = Command::new(&self.program);
+        command
+            .args(&self.arguments)
+            .env_clear()
+            .envs(self.environment.variables.iter().cloned())
+            .current_dir(&self.workspace)
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::from(writer.try_clone()?))
+            .stderr(Stdio::from(writer));
+        let child = command.spawn()?;
+        // Our copies of the job's ends of the pipes would keep them open for ever.
+        drop(command);
+        let (report, lifeline) = UnixStream::from_std(ours)?.into_split();
+        let output = pipe::Receiver::from_owned_fd(reader.into())?;
+        Ok(Job { child, report: BufReader::new(report), lifeline: Some(lifeline), output })
+    }
+
+    /// After the output has ended or the job was cut off: the report, and the end of the supervisor.
+    async fn conclude(
+        &self,
+        mut job: Job,
+        cut: Option<Cut>,
+        capture: &mut Capture,
+        progress: Option<&Progress>,
+    ) -> Ending {
+        let until = Instant::now() + END_PATIENCE;
+        let mut line = String::new();
+        if cut.is_some() {
+            job.lifeline = None;
+            job.read_output_until(until, capture, progress).await;
+        } else {
+            let _ = timeout(END_PATIENCE, job.report.read_line(&mut line)).await;
+        }
+        if !matches!(tokio::time::timeout_at(until, job.child.wait()).await, Ok(Ok(_))) {
+            let _ = job.child.kill().await;
+            self.kill_strays().await;
+        }
+        match (cut, serde_json::from_str(&line)) {
+            (Some(Cut::TimeIsUp), _) => Ending::TimedOut { timeout_s: 0 },
+            (Some(Cut::Stopped), _) => Ending::Cancelled,
+            (None, Ok(JobReport::Exited(code))) => Ending::Exited(code),
+            (None, Ok(JobReport::Signaled(signal))) => Ending::Signaled(signal),
+            (None, Ok(JobReport::NotStarted(why))) => Ending::NotStarted(why),
+            (None, Err(_)) => Ending::Lost("the supervisor of the command was killed, and the command with it".into()),
+        }
+    }
+
+    /// Kills what has come to us because its supervisor died, and all that it started.
+    async fn kill_strays(&self) {
+        let own = rustix::process::getpid().as_raw_nonzero().get();
+        for _ in 0..SWEEP_ROUNDS {
+            let spared: Vec<i32> = self.supervisors().iter().copied().collect();
+            let strays = processes::descendants(&processes::list(), own, &spared);
+            if strays.is_empty() {
+                return;
+            }
+            for stray in &strays {
+                processes::kill(stray);
+                if stray.parent == own {
+                    let pid = rustix::process::Pid::from_raw(stray.pid);
+                    let _ = rustix::process::waitpid(pid, rustix::process::WaitOptions::NOHANG);
+                }
+            }
+            sleep(SWEEP_ROUND).await;
+        }
+    }
+
+    fn supervisors(&self) -> std::sync::MutexGuard<'_, BTreeSet<i32>> {
+        self.supervisors.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Why a job was not left to its end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cut {
+    TimeIsUp,
+    Stopped,
+}
+
+impl Job {
+    /// Says what to run, and reads until the output ends, the time is up or somebody stops it.
+    async fn drive(
+        &mut self,
+        spec: &JobSpec,
+        deadline: Instant,
+        stop: &CancellationToken,
+        progress: Option<&Progress>,
+        capture: &mut Capture,
+    ) -> Option<Cut> {
+        let mut line = serde_json::to_vec(spec).unwrap_or_default();
+        line.push(b'\n');
+        let work = async {
+            if let Some(lifeline) = &mut self.lifeline {
+                // A supervisor that does not listen has died; its end is seen below.
+                let _ = lifeline.write_all(&line).await;
+            }
+            read_output(&mut self.output, capture, progress).await;
+        };
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => Some(Cut::Stopped),
+            () = sleep_until(deadline) => Some(Cut::TimeIsUp),
+            () = work => None,
+        }
+    }
+
+    async fn read_output_until(&mut self, until: Instant, capture: &mut Capture, progress: Option<&Progress>) {
+        let _ = tokio::time::timeout_at(until, read_output(&mut self.output, capture, progress)).await;
+    }
+}
+
+/// Until every process that could write is gone, or the pipe breaks.
+async fn read_output(output: &mut pipe::Receiver, capture: &mut Capture, progress: Option<&Progress>) {
+    let mut chunk = vec![0; CHUNK_BYTES];
+    while let Ok(bytes @ 1..) = output.read(&mut chunk).await {
+        capture.push(&chunk[..bytes]);
+        if let Some(progress) = progress {
+            progress.push(&chunk[..bytes]);
+        }
+    }
+}

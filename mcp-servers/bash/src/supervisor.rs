@@ -1,0 +1,188 @@
+//! One small process between the server and a job (this same program, started with `--supervise`). It starts the shell,
+//! says how it ended, and kills everything that the job started: when the shell has ended, when the server says so, and
+//! when the server dies, however it dies. Must not know MCP, limits or output; the output goes past it.
+//!
+//! Why a process of its own: the server's SIGKILL must not leave a job behind, and the kernel's parent death signal
+//! reaches a direct child only. As a subreaper the supervisor inherits whatever left its parent, its group or its
+//! session, so it can kill until it has no child left.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::os::fd::AsFd as _;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, WaitOptions, kill_process_group};
+
+use crate::confine;
+use crate::processes;
+use crate::wire::{JobReport, JobSpec};
+
+/// How long background processes may finish by themselves after the shell has ended, for example the `tee` of a process
+/// substitution.
+const LINGER: Duration = Duration::from_millis(200);
+/// A killed process ends at once, unless the kernel itself hangs (a dead network mount).
+const KILL_PATIENCE: Duration = Duration::from_secs(5);
+const KILL_ROUND: Duration = Duration::from_millis(5);
+
+enum Event {
+    /// The server said so, or is dead.
+    Cut,
+    /// A child of ours ended: the shell, or something that we inherited.
+    Ended(i32, JobReport),
+    NoChildLeft,
+}
+
+pub fn main() -> ExitCode {
+    match supervise() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // stderr is the job's output here, which is where the model and the person look.
+            let _ = writeln!(std::io::stderr(), "claw-mcp-bash: the supervisor of this command failed: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn supervise() -> std::io::Result<()> {
+    let mut line = UnixStream::from(std::io::stdin().as_fd().try_clone_to_owned()?);
+    let mut reader = BufReader::new(line.try_clone()?);
+    let mut spec = String::new();
+    if reader.read_line(&mut spec)? == 0 {
+        // The server changed its mind before it had said anything.
+        return Ok(());
+    }
+    let spec: JobSpec = serde_json::from_str(&spec)?;
+    // A session of its own has no terminal, and no signal that a terminal sends to the server's group.
+    let _ = rustix::process::setsid();
+    #[cfg(target_os = "linux")]
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+
+    let report = match start(&spec) {
+        Ok(shell) => match watch(shell, reader) {
+            Some(report) => report,
+            None => return Ok(()),
+        },
+        Err(why) => JobReport::NotStarted(why),
+    };
+    let mut text = serde_json::to_string(&report)?;
+    text.push('\n');
+    line.write_all(text.as_bytes())
+}
+
+/// Starts the shell in the inner layer of the box. Gives its process id.
+fn start(spec: &JobSpec) -> Result<i32, String> {
+    enter(spec)?;
+    let mut command = Command::new(&spec.shell);
+    // The environment is the one that the server gave us. `--` keeps a command that starts with a dash a command.
+    command.args(["-c", "--", &spec.command]).stdin(Stdio::null()).process_group(0);
+    // A layer of Landlock belongs to a thread and is inherited by what that thread starts; this process itself has to
+    // stay outside of it, so that the job cannot touch it.
+    let starter = thread::spawn(move || {
+        confine::isolate_this_thread()?;
+        command.spawn().map_err(|error| format!("the shell could not be started: {error}"))
+    });
+    let child = starter.join().map_err(|_| "the thread that starts the shell ended early".to_owned())??;
+    i32::try_from(child.id()).map_err(|error| error.to_string())
+}
+
+/// Goes to the working directory without a moment between check and use: it is opened below the workspace, links that
+/// lead out are refused while they are followed, and the directory that was opened is the one we stand in.
+fn enter(spec: &JobSpec) -> Result<(), String> {
+    let cwd = spec.cwd.display();
+    let wrong = |error: std::io::Error| {
+        format!("cwd {cwd:?} cannot be used: {error}. Give a directory inside the workspace, relative to it, or none")
+    };
+    let authority = cap_std::ambient_authority();
+    let workspace = cap_std::fs::Dir::open_ambient_dir(&spec.workspace, authority)
+        .map_err(|error| format!("the workspace {} is gone: {error}", spec.workspace.display()))?;
+    let dir = if spec.cwd.as_os_str().is_empty() { Ok(workspace) } else { workspace.open_dir(&spec.cwd) };
+    rustix::process::fchdir(dir.map_err(wrong)?).map_err(|error| wrong(error.into()))
+}
+
+/// Waits until the shell and everything around it has ended. `None` if it was told to kill instead.
+fn watch(shell: i32, reader: BufReader<UnixStream>) -> Option<JobReport> {
+    let (sender, events) = channel();
+    let reaper = sender.clone();
+    thread::spawn(move || wait_for_the_end_of_the_line(reader, &sender));
+    thread::spawn(move || reap(&reaper));
+    let mut report = None;
+    let mut deadline = None;
+    loop {
+        let event = match deadline {
+            None => events.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(at) => events.recv_timeout(Instant::saturating_duration_since(&at, Instant::now())),
+        };
+        match event {
+            Ok(Event::Ended(pid, how)) if pid == shell => {
+                report = Some(how);
+                deadline = Some(Instant::now() + LINGER);
+            }
+            Ok(Event::Ended(..)) => {}
+            Ok(Event::NoChildLeft) => return report,
+            Ok(Event::Cut) => {
+                kill_all(shell, &events);
+                return None;
+            }
+            Err(_) => {
+                kill_all(shell, &events);
+                return report;
+            }
+        }
+    }
+}
+
+fn wait_for_the_end_of_the_line(mut reader: BufReader<UnixStream>, events: &Sender<Event>) {
+    let mut byte = [0];
+    while matches!(reader.read(&mut byte), Ok(1..)) {}
+    let _ = events.send(Event::Cut);
+}
+
+fn reap(events: &Sender<Event>) {
+    loop {
+        match rustix::process::wait(WaitOptions::empty()) {
+            Ok(Some((pid, status))) => {
+                let how = match (status.exit_status(), status.terminating_signal()) {
+                    (Some(code), _) => JobReport::Exited(code),
+                    (None, Some(signal)) => JobReport::Signaled(signal),
+                    (None, None) => continue,
+                };
+                if events.send(Event::Ended(pid.as_raw_nonzero().get(), how)).is_err() {
+                    return;
+                }
+            }
+            Ok(None) | Err(rustix::io::Errno::INTR) => {}
+            Err(_) => {
+                let _ = events.send(Event::NoChildLeft);
+                return;
+            }
+        }
+    }
+}
+
+/// Kills until there is no child left. The group goes first and at once, which also ends a fork bomb; then, round by
+/// round, whoever has left it.
+fn kill_all(shell: i32, events: &Receiver<Event>) {
+    let until = Instant::now() + KILL_PATIENCE;
+    let own = rustix::process::getpid().as_raw_nonzero().get();
+    while Instant::now() < until {
+        let left = processes::descendants(&processes::list(), own, &[]);
+        // Without a process table the group is all that can be named.
+        let group_lives = left.is_empty() || left.iter().any(|process| process.group == shell);
+        if let Some(group) = Pid::from_raw(shell).filter(|_| group_lives) {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+        left.iter().for_each(processes::kill);
+        let round = Instant::now() + KILL_ROUND;
+        loop {
+            match events.recv_timeout(Instant::saturating_duration_since(&round, Instant::now())) {
+                Ok(Event::NoChildLeft) | Err(RecvTimeoutError::Disconnected) => return,
+                Ok(_) => {}
+                Err(RecvTimeoutError::Timeout) => break,
+            }
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! The one tool as a model and a host see it: name, description, schemas, annotations, and the words of a result. Must
+//! not know how a job is run.
+
+use std::time::Duration;
+
+use rmcp::handler::server::common::{schema_for_input, schema_for_output};
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::args::Limits;
+use crate::capture::Captured;
+use crate::confine::BoxLevel;
+
+pub const NAME: &str = "run";
+/// Linux takes 128 KiB for one argument of a program.
+pub const COMMAND_BYTES_MAX: usize = 100 * 1024;
+
+/// What a model may say.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RunArguments {
+    /// The command line, as you would type it into bash. Standard input is empty.
+    pub command: String,
+    /// Seconds after which the command is killed. Default and maximum are in the tool's description.
+    #[serde(default)]
+    pub timeout_s: Option<u64>,
+    /// Directory to run in, inside the workspace and relative to it. Default: the workspace itself.
+    #[serde(default)]
+    pub cwd: Option<String>,
+}
+
+/// The structured result of a command that was started.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RunResult {
+    /// The exit code; null if a signal ended the command.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it, for example SIGKILL.
+    pub signal: Option<String>,
+    pub duration_ms: u64,
+    /// Whether it was killed because its time was up.
+    pub timed_out: bool,
+    /// Whether `output` leaves out a part of the output.
+    pub truncated: bool,
+    /// Size of the whole output.
+    pub output_bytes: u64,
+    /// Standard output and standard error in the order in which they came; head and tail if truncated.
+    pub output: String,
+    /// The file with the whole output, relative to the workspace, if there is one.
+    pub output_file: Option<String>,
+    /// Whether the operating system kept the command inside the workspace.
+    pub confined: bool,
+    /// How: Landlock's ABI and seccomp, or none.
+    #[serde(rename = "box")]
+    pub box_level: String,
+}
+
+/// How a job ended, for the words of the result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    Exited(i32),
+    Signaled(i32),
+    TimedOut {
+        timeout_s: u64,
+    },
+    Cancelled,
+    /// Nothing ran.
+    NotStarted(String),
+    /// It ran, but nobody saw how it ended.
+    Lost(String),
+}
+
+pub fn tool(limits: &Limits, level: BoxLevel) -> Result<Tool, String> {
+    let reach = if level.keeps_files() {
+        "The operating system confines it: it can read and write the workspace (also its HOME) and a private TMPDIR, and read \
+         system files; everything else, the user's own home and Unix sockets included, is refused with \"Permission denied\", \
+         and trying again does not help. "
+    } else {
+        "It runs in the workspace (also its HOME). "
+    };
+    let description = format!(
+        "Run a shell command (bash) in the workspace and return its exit code and its output, standard output and standard \
+         error together. {reach}It has no terminal and no input, and a cleared environment. It is killed after timeout_s \
+         seconds (default {}, at most {}). Background processes are killed when the command ends: there are no servers \
+         that stay. Of output over {} bytes you get the head and the tail, and the name of a file in the workspace that has \
+         all of it.",
+        limits.timeout_s, limits.timeout_s_max, limits.output_bytes_max
+    );
+    let annotations = ToolAnnotations::with_title("Run a shell command")
+        .read_only(false)
+        .destructive(true)
+        .idempotent(false)
+        .open_world(true);
+    Ok(Tool::new(NAME, description, schema_for_input::<RunArguments>()?)
+        .with_title("Run a shell command")
+        .with_raw_output_schema(schema_for_output::<RunResult>())
+        .with_annotations(annotations))
+}
+
+/// Reads what the model sent; the error tells it what to change.
+pub fn parse(arguments: Option<JsonObject>, limits: &Limits) -> Result<RunArguments, String> {
+    let value = serde_json::Value::Object(arguments.unwrap_or_default());
+    let arguments: RunArguments = serde_json::from_value(value)
+        .map_err(|error| format!("The arguments do not fit: {error}. Nothing was run."))?;
+    if arguments.command.trim().is_empty() {
+        return Err("The command is empty. Nothing was run.".into());
+    }
+    if arguments.command.contains('\0') {
+        return Err("The command holds a NUL character, which no program can be given. Nothing was run.".into());
+    }
+    if arguments.command.len() > COMMAND_BYTES_MAX {
+        return Err(format!(
+            "The command is longer than {COMMAND_BYTES_MAX} bytes. Write it to a file in the workspace and run that. Nothing was run."
+        ));
+    }
+    if !matches!(arguments.timeout_s, None | Some(1..)) || arguments.timeout_s > Some(limits.timeout_s_max) {
+        return Err(format!("timeout_s must be between 1 and {}. Nothing was run.", limits.timeout_s_max));
+    }
+    Ok(arguments)
+}
+
+/// A nonzero exit is a result like any other: the model reads the code. An error is what kept the command from ending by
+/// itself, or from starting.
+pub fn result(ending: &Ending, took: Duration, output: Captured, level: BoxLevel) -> CallToolResult {
+    if let Ending::NotStarted(why) = ending {
+        return CallToolResult::error(vec![ContentBlock::text(format!("Nothing was run: {why}."))]);
+    }
+    let seconds = took.as_secs_f64();
+    let (exit_code, signal) = match ending {
+        Ending::Exited(code) => (Some(*code), None),
+        Ending::Signaled(number) => (None, Some(signal_name(*number))),
+        _ => (None, Some("SIGKILL".to_owned())),
+    };
+    let mut text = match ending {
+        Ending::Exited(code) => format!("exit code {code} after {seconds:.2} s"),
+        Ending::Signaled(number) => format!("ended by {} after {seconds:.2} s", signal_name(*number)),
+        Ending::TimedOut { timeout_s } => format!(
+            "timed out: killed after {timeout_s} s, with everything that it had started; what it did until then stays done. \
+             Give a larger timeout_s, or split the work"
+        ),
+        Ending::Cancelled => format!("cancelled: killed after {seconds:.2} s; what it did until then stays done"),
+        Ending::Lost(why) => {
+            format!("{why} after {seconds:.2} s; it may have done its work or not, check before trying again")
+        }
+        Ending::NotStarted(_) => String::new(),
+    };
+    for note in &output.notes {
+        text.push('\n');
+        text.push_str(note);
+    }
+    text.push_str("\n\n");
+    text.push_str(if output.text.is_empty() { "(no output)" } else { &output.text });
+    let structured = RunResult {
+        exit_code,
+        signal,
+        duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        timed_out: matches!(ending, Ending::TimedOut { .. }),
+        truncated: output.truncated,
+        output_bytes: output.bytes,
+        output: output.text,
+        output_file: output.file,
+        confined: level.keeps_files(),
+        box_level: level.label(),
+    };
+    let ended_by_itself = matches!(ending, Ending::Exited(_) | Ending::Signaled(_));
+    let content = vec![ContentBlock::text(text)];
+    let mut result = if ended_by_itself { CallToolResult::success(content) } else { CallToolResult::error(content) };
+    result.structured_content = serde_json::to_value(structured).ok();
+    result
+}
+
+/// The names of the signals whose numbers are the same on every system, signal(7).
+fn signal_name(number: i32) -> String {
+    let name = match number {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        3 => "SIGQUIT",
+        4 => "SIGILL",
+        5 => "SIGTRAP",
+        6 => "SIGABRT",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        13 => "SIGPIPE",
+        14 => "SIGALRM",
+        15 => "SIGTERM",
+        other => return format!("signal {other}"),
+    };
+    name.to_owned()
+}
