@@ -1,26 +1,43 @@
 //! claw: a personal agent that asks before it acts. The modules in reading order are the tour of the house; who may know
 //! whom is in `docs/architecture.md` and held by `tests/arrows.rs`.
 
+/// The nouns that every room speaks.
 pub mod domain;
 
-mod killpoint;
-
+/// What is written (file, environment) becomes what is meant.
 pub mod config;
 
-pub mod store;
-
-pub mod mail;
-
-pub mod hub;
-
-pub mod gate;
-
-pub mod model;
-
-pub mod turn;
-
-pub mod session;
-
+/// Chat doors: the console.
 pub mod gateway;
 
+/// Inbox and outbox, the only way between doors and the house.
+pub mod mail;
+
+/// Who is it, may they, which session?
+pub mod router;
+
+/// One mailbox, one turn at a time, one log.
+pub mod session;
+
+/// Log in, next step out; and the one who does it.
+pub mod turn;
+
+/// One round-trip to a language model.
+pub mod model;
+
+/// Every tools/call takes this chain.
+pub mod gate;
+
+/// The only MCP client, the only spawner of servers.
+pub mod hub;
+
+/// The only SQL.
+pub mod store;
+
+/// Builds and connects the rooms.
+pub mod app;
+
+/// One file a command.
 pub mod cli;
+
+mod killpoint;

@@ -1,1 +1,70 @@
-//! placeholder
+//! Inbox and outbox: the only way between the doors and the house. Must not know what a message means or how it is shown.
+
+mod instance;
+
+use crate::domain::{Address, Inbound, SessionId};
+use crate::store::{OutboxRow, Store, StoreError};
+
+pub use instance::Instance;
+
+/// The post office. Cheap to clone.
+#[derive(Clone)]
+pub struct Mail {
+    store: Store,
+    queued_messages_max: u32,
+}
+
+impl Mail {
+    pub fn new(store: Store, queued_messages_max: u32) -> Self {
+        Self { store, queued_messages_max }
+    }
+
+    /// Commits what came in. When this returns, nothing can lose it any more.
+    ///
+    /// # Errors
+    /// `QueueFull` when too many messages wait already; otherwise the store's own.
+    pub async fn submit(&self, inbound: Inbound) -> Result<i64, StoreError> {
+        let limit = self.queued_messages_max;
+        self.store.write(move |tx| tx.add_inbound(&inbound, limit)).await
+    }
+
+    /// What waits to be shown at one address, oldest first.
+    pub fn waiting(&self, me: &Address) -> Result<Vec<OutboxRow>, StoreError> {
+        self.store.read(|tx| tx.queued_outbound(me))
+    }
+
+    /// Marks a row after it was shown. A power loss may undo this, and the row is then shown twice, never not at all.
+    pub async fn shown(&self, id: i64) -> Result<(), StoreError> {
+        self.store.write_relaxed(move |tx| tx.mark_sent(id)).await
+    }
+
+    /// Takes over what instances of the same door that are gone have not shown in this session.
+    pub async fn adopt(
+        &self,
+        me: &Address,
+        session: &SessionId,
+        alive: impl Fn(&Address) -> bool,
+    ) -> Result<usize, StoreError> {
+        let rows = self.store.read(|tx| tx.queued_outbound_of(me.door(), session))?;
+        let orphans: Vec<i64> =
+            rows.iter().filter(|row| row.outbound.to != *me && !alive(&row.outbound.to)).map(|row| row.id).collect();
+        if orphans.is_empty() {
+            return Ok(0);
+        }
+        let me = me.clone();
+        self.store
+            .write(move |tx| {
+                let mut adopted = 0;
+                for id in orphans {
+                    adopted += usize::from(tx.readdress(id, &me)?);
+                }
+                Ok(adopted)
+            })
+            .await
+    }
+
+    /// The number that changes whenever somebody else has committed something.
+    pub fn version(&self) -> Result<i64, StoreError> {
+        self.store.data_version()
+    }
+}

@@ -4,6 +4,7 @@
 mod absorb;
 mod drive;
 mod finish;
+mod host;
 mod lock;
 mod staged;
 mod watch;

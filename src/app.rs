@@ -1,0 +1,201 @@
+//! Builds and connects the rooms. The only file that names all of them; it decides nothing.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use tokio::sync::OnceCell;
+
+use crate::config::Config;
+use crate::domain::{Address, LiveSink, Origin};
+use crate::gate::policy::Policy;
+use crate::gate::redact::Redactor;
+use crate::gate::{Gate, GateParts, GateSettings};
+use crate::hub::manifest::{self, Expansion, Manifest};
+use crate::hub::{Hub, HubSettings};
+use crate::mail::{Instance, Mail};
+use crate::model::Chosen;
+use crate::router::{Router, Visitor};
+use crate::session::{Worker, WorkerParts};
+use crate::store::{Artifacts, Store};
+use crate::turn::Bounds;
+use crate::turn::prompt::Persona;
+use crate::turn::run::Runner;
+
+/// The most calls that run side by side in one process.
+const CALLS_AT_ONCE: usize = 8;
+
+/// The whole house.
+pub struct App {
+    pub config: Config,
+    pub store: Store,
+    pub gate: Arc<Gate>,
+    pub mail: Mail,
+    pub router: Router,
+    /// What the author of `mcp.json` should know, one sentence each.
+    pub warnings: Vec<String>,
+    chosen: OnceCell<Chosen>,
+    worker: OnceCell<Arc<Worker>>,
+}
+
+impl App {
+    /// Opens the home: store, policy, servers. Starts no server and asks no model yet.
+    pub fn open(config: Config) -> anyhow::Result<Self> {
+        let store = Store::open(&config.home.claw_db())?;
+        let policy = load_policy(&config)?;
+        let redactor = Arc::new(Redactor::new(config.secret_pairs()));
+        let manifest = load_manifest(&config)?;
+        let warnings = manifest.warnings.clone();
+        let hub = Arc::new(Hub::new(manifest, hub_settings(&config, &redactor)));
+        let gate = Arc::new(Gate::new(GateParts {
+            store: store.clone(),
+            hub,
+            policy,
+            redactor,
+            artifacts: Artifacts::new(&config.home.artifacts()),
+            settings: gate_settings(&config),
+        }));
+        let mail = Mail::new(store.clone(), config.limits.queued_messages_max);
+        let router = Router::new(mail.clone(), gate.clone());
+        Ok(Self { config, store, gate, mail, router, warnings, chosen: OnceCell::new(), worker: OnceCell::new() })
+    }
+
+    /// The model, picked once. An error names what to set.
+    pub async fn model(&self) -> anyhow::Result<&Chosen> {
+        self.chosen
+            .get_or_try_init(|| async {
+                Ok(crate::model::choose(&self.config.model, &self.config.env).await?)
+            })
+            .await
+    }
+
+    /// The worker of all sessions, with the model in place.
+    pub async fn worker(&self) -> anyhow::Result<Arc<Worker>> {
+        let built = self
+            .worker
+            .get_or_try_init(|| async {
+                let model = self.model().await?.model.clone();
+                let runner = Runner {
+                    model,
+                    gate: self.gate.clone(),
+                    persona: self.persona()?,
+                    bounds: Bounds {
+                        model_steps_max: self.config.limits.model_steps_max,
+                        window_tokens: self.config.limits.window_tokens,
+                        identical_calls_max: self.config.limits.identical_calls_max,
+                    },
+                };
+                anyhow::Ok(Arc::new(Worker::new(WorkerParts {
+                    store: self.store.clone(),
+                    gate: self.gate.clone(),
+                    runner,
+                    locks: self.config.home.locks(),
+                    turn_time_s: self.config.limits.turn_time_s,
+                })))
+            })
+            .await?;
+        Ok(built.clone())
+    }
+
+    /// Somebody at this machine's console: whoever can open the home is its owner.
+    pub fn console_visitor(&self, from: &Address) -> Visitor {
+        Visitor { from: from.clone(), principal: owner_principal(), origin: Origin::Owner }
+    }
+
+    /// A new instance of a door.
+    pub fn open_door(&self, door: &str) -> anyhow::Result<Instance> {
+        let locks = self.config.home.locks();
+        Instance::open(&locks, door).with_context(|| format!("cannot create a lock file in {}", locks.display()))
+    }
+
+    /// Ends the servers. Everything that was committed stays; the store commits what is left when it is dropped.
+    pub async fn close(&self) {
+        self.gate.hub().shutdown().await;
+    }
+
+    fn persona(&self) -> anyhow::Result<Persona> {
+        let path = self.config.home.soul_md();
+        let soul = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        Ok(Persona {
+            soul,
+            workspace: self.config.workspace.display().to_string(),
+            platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+        })
+    }
+}
+
+/// A sink for what nobody looks at.
+pub fn unseen() -> LiveSink {
+    Arc::new(|_| {})
+}
+
+/// The principal of the person at this machine.
+pub fn owner_principal() -> String {
+    format!("console:uid:{}", rustix::process::getuid().as_raw())
+}
+
+fn load_policy(config: &Config) -> anyhow::Result<Policy> {
+    let path = config.home.policy_toml();
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => Some(text),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
+    };
+    Policy::load(text.as_deref()).with_context(|| format!("{} is refused, so claw does not start", path.display()))
+}
+
+fn load_manifest(config: &Config) -> anyhow::Result<Manifest> {
+    let path = config.home.mcp_json();
+    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let expansion = Expansion {
+        env: config.env.clone(),
+        home: config.user_home.clone(),
+        workspace: config.workspace.clone(),
+        claw_exe: std::env::current_exe().context("cannot find this program's own path")?,
+        extra_claw_args: own_server_args(config),
+        ..Expansion::default()
+    };
+    manifest::parse(&text, &expansion).with_context(|| format!("{} is refused", path.display()))
+}
+
+/// Our own servers are told where to work and what never to touch, whatever `mcp.json` says.
+fn own_server_args(config: &Config) -> Vec<String> {
+    let text = |path: &PathBuf| path.display().to_string();
+    vec!["--workspace".into(), text(&config.workspace), "--protect".into(), config.home.root().display().to_string()]
+}
+
+fn hub_settings(config: &Config, redactor: &Arc<Redactor>) -> HubSettings {
+    let mut settings = HubSettings::new(config.env.clone(), config.home.root().to_owned());
+    let redactor = redactor.clone();
+    settings.log = Arc::new(move |server, line| {
+        tracing::info!(server, "{}", redactor.redact(line));
+    });
+    settings.notices = Arc::new(|notice| tracing::warn!(?notice, "a server needs attention"));
+    settings
+}
+
+fn gate_settings(config: &Config) -> GateSettings {
+    GateSettings {
+        workspace: config.workspace.clone(),
+        home: config.home.root().to_owned(),
+        user_home: config.user_home.clone(),
+        confined: claw_mcp_bash::probe().confines(),
+        tool_timeout: Duration::from_secs(config.limits.tool_timeout_s),
+        tool_result_bytes: config.limits.tool_result_bytes,
+        question_time: Duration::from_secs(config.limits.question_time_s),
+        calls_at_once: CALLS_AT_ONCE,
+        owner: owner_principal(),
+        program: program(),
+    }
+}
+
+/// Which build this is: its version, and the size and time of its file.
+fn program() -> String {
+    let file = std::env::current_exe().and_then(std::fs::metadata);
+    let stamp = file.ok().and_then(|meta| {
+        let modified = meta.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+        Some(format!("{}:{}", meta.len(), modified.as_nanos()))
+    });
+    format!("{} {}", env!("CARGO_PKG_VERSION"), stamp.unwrap_or_default())
+}

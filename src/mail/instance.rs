@@ -1,0 +1,84 @@
+//! One running instance of a door: its address, and the lock that tells others that it lives. Must not know what it shows.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, flock};
+
+use crate::domain::Address;
+
+/// Held while the door is open. The kernel frees the lock when the process ends, however it ends.
+#[derive(Debug)]
+pub struct Instance {
+    address: Address,
+    path: PathBuf,
+    _file: File,
+}
+
+impl Instance {
+    /// Opens an instance of `door` with an id that nobody else has.
+    pub fn open(locks: &Path, door: &str) -> io::Result<Self> {
+        let mut random = [0_u8; 8];
+        getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
+        let id: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+        let address = Address(format!("{door}/{id}"));
+        let path = lock_path(locks, &address);
+        let file = OpenOptions::new().create_new(true).write(true).open(&path)?;
+        flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+        Ok(Self { address, path, _file: file })
+    }
+
+    pub fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// Whether the instance behind an address still runs. A lock file that nobody holds is removed.
+    pub fn alive(locks: &Path, address: &Address) -> bool {
+        let path = lock_path(locks, address);
+        let Ok(file) = OpenOptions::new().write(true).open(&path) else { return false };
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {
+                // A stale file that cannot be removed is harmless: it is only looked at again.
+                let _ = std::fs::remove_file(&path);
+                false
+            }
+            Err(_) => true,
+        }
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        // If this fails, the next instance finds the file unlocked and removes it.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+fn lock_path(locks: &Path, address: &Address) -> PathBuf {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '-' };
+    locks.join(format!("door-{}.lock", address.0.chars().map(plain).collect::<String>()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn alive_while_held_and_gone_after() {
+        let dir = tempfile::tempdir().unwrap();
+        let one = Instance::open(dir.path(), "console").unwrap();
+        let address = one.address().clone();
+        assert!(Instance::alive(dir.path(), &address));
+        drop(one);
+        assert!(!Instance::alive(dir.path(), &address));
+    }
+
+    #[test]
+    fn a_stale_file_means_dead() {
+        let dir = tempfile::tempdir().unwrap();
+        let address = Address("console/00".into());
+        std::fs::write(lock_path(dir.path(), &address), "").unwrap();
+        assert!(!Instance::alive(dir.path(), &address));
+    }
+}
