@@ -64,9 +64,7 @@ impl App {
     /// The model, picked once. An error names what to set.
     pub async fn model(&self) -> anyhow::Result<&Chosen> {
         self.chosen
-            .get_or_try_init(|| async {
-                Ok(crate::model::choose(&self.config.model, &self.config.env).await?)
-            })
+            .get_or_try_init(|| async { Ok(crate::model::choose(&self.config.model, &self.config.env).await?) })
             .await
     }
 
@@ -180,7 +178,7 @@ fn gate_settings(config: &Config) -> GateSettings {
         workspace: config.workspace.clone(),
         home: config.home.root().to_owned(),
         user_home: config.user_home.clone(),
-        confined: claw_mcp_bash::probe().confines(),
+        confined: claw_mcp_bash::probe().keeps_files(),
         tool_timeout: Duration::from_secs(config.limits.tool_timeout_s),
         tool_result_bytes: config.limits.tool_result_bytes,
         question_time: Duration::from_secs(config.limits.question_time_s),

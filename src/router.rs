@@ -53,7 +53,12 @@ impl Router {
     }
 
     /// Answers a question. Who may is checked by the gate, against the frozen row.
-    pub async fn answer(&self, visitor: &Visitor, id: &ApprovalId, answer: &Answer) -> Result<ApprovalRow, DecideError> {
+    pub async fn answer(
+        &self,
+        visitor: &Visitor,
+        id: &ApprovalId,
+        answer: &Answer,
+    ) -> Result<ApprovalRow, DecideError> {
         let answer = match answer {
             Answer::Deny { word: Some(word) } => {
                 Answer::Deny { word: Some(self.gate.redactor().redact(word).into_owned()) }

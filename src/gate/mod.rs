@@ -6,13 +6,17 @@ mod approvals;
 mod audit;
 mod catalog;
 mod chain;
+mod classes;
+mod deny;
 mod frozen;
 mod grants;
 mod judge;
 mod limits;
 mod permission;
 pub mod permit;
+pub mod policy;
 mod quarantine;
+mod rules;
 mod start;
 mod transparency;
 
@@ -26,7 +30,9 @@ use tokio_util::sync::CancellationToken;
 
 pub use approvals::DecideError;
 pub use catalog::{Offered, ServerTrouble};
+pub use classes::Class;
 pub use quarantine::{Change, QuarantineError};
+pub use rules::Decision;
 
 use crate::domain::{LiveSink, Outcome, ToolCall};
 use crate::hub::Hub;

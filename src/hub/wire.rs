@@ -131,10 +131,8 @@ impl<R: AsyncRead + Send + Unpin + 'static> StdioTransport<R> {
         let mut registered = None;
         match &mut item {
             JsonRpcMessage::Request(request) => {
-                let raw = matches!(
-                    request.request,
-                    ClientRequest::CallToolRequest(_) | ClientRequest::ListToolsRequest(_)
-                );
+                let raw =
+                    matches!(request.request, ClientRequest::CallToolRequest(_) | ClientRequest::ListToolsRequest(_));
                 if let ClientRequest::CallToolRequest(call) = &mut request.request {
                     tag = call.extensions.remove::<CallTag>();
                 }
