@@ -4,7 +4,9 @@ mod classes;
 mod deny;
 pub mod permit;
 pub mod policy;
+pub mod redact;
 mod rules;
+pub mod shape;
 
 pub use classes::Class;
 pub use rules::Decision;
