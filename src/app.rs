@@ -44,7 +44,7 @@ impl App {
     pub fn open(config: Config) -> anyhow::Result<Self> {
         let store = Store::open(&config.home.claw_db())?;
         let policy = load_policy(&config)?;
-        let redactor = Arc::new(Redactor::new(config.secret_pairs()));
+        let redactor = Redactor::new(config.secret_pairs())?;
         let manifest = load_manifest(&config)?;
         let warnings = manifest.warnings.clone();
         let hub = Arc::new(Hub::new(manifest, hub_settings(&config, &redactor)));
@@ -163,7 +163,7 @@ fn own_server_args(config: &Config) -> Vec<String> {
     vec!["--workspace".into(), text(&config.workspace), "--protect".into(), config.home.root().display().to_string()]
 }
 
-fn hub_settings(config: &Config, redactor: &Arc<Redactor>) -> HubSettings {
+fn hub_settings(config: &Config, redactor: &Redactor) -> HubSettings {
     let mut settings = HubSettings::new(config.env.clone(), config.home.root().to_owned());
     let redactor = redactor.clone();
     settings.log = Arc::new(move |server, line| {

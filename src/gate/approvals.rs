@@ -3,7 +3,8 @@
 
 use serde_json::{Value, json};
 
-use super::{Gate, shape};
+use super::Gate;
+use super::shape::Shape;
 use crate::domain::canonical::canonical_json;
 use crate::domain::{
     Address, Answer, ApprovalId, CallId, CallState, Inbound, InboundBody, Origin, Outcome, Question, Term, ToolCall,
@@ -60,8 +61,17 @@ impl Gate {
         };
         let call = call_of_row(row)?;
         let facts = self.facts(&call, None);
-        let shape = shape::shape_for(&scope, &facts).map_err(DecideError::NotOffered)?;
-        let says = shape.says(&facts);
+        let Some(shape) = Shape::of(&scope, &facts) else {
+            let text = format!("a grant of that kind is not offered for {}/{}", row.server, row.tool);
+            return Err(DecideError::NotOffered(text));
+        };
+        let says = match &shape {
+            Shape::Exact { .. } => {
+                let shown = escape::visible(&row.arguments);
+                format!("{}/{} with exactly these arguments: {shown}", row.server, row.tool)
+            }
+            Shape::Below { path } => format!("{}/{} for any path at or below {path}", row.server, row.tool),
+        };
         Ok(Some(NewGrant {
             effect: effect.to_owned(),
             principal: by.to_owned(),

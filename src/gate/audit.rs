@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::Gate;
+use super::{Gate, redact};
 use super::chain::{Next, Pass};
 use super::frozen::Freeze;
 use crate::domain::{CallState, Outcome, ToolCall};
@@ -53,7 +53,7 @@ fn secret_in(gate: &Gate, arguments: &Value) -> Option<String> {
             "the arguments hold the secret {name}; secrets stay in claw. Use a form that does not need it"
         ));
     }
-    gate.redactor.contains_mark(arguments).then(|| {
+    redact::contains_mark(arguments).then(|| {
         "the arguments hold a `[redacted:…]` mark: the real text was a secret that was hidden from you, and writing the mark \
          would destroy it. Change only the other parts, for example with an edit of the lines around it"
             .to_owned()

@@ -16,7 +16,9 @@ mod permission;
 pub mod permit;
 pub mod policy;
 mod quarantine;
+pub mod redact;
 mod rules;
+pub mod shape;
 mod start;
 mod transparency;
 
@@ -46,7 +48,7 @@ pub struct GateParts {
     pub store: Store,
     pub hub: Arc<Hub>,
     pub policy: Policy,
-    pub redactor: Arc<Redactor>,
+    pub redactor: Redactor,
     pub artifacts: Artifacts,
     pub settings: GateSettings,
 }
@@ -90,7 +92,7 @@ pub struct Gate {
     store: Store,
     hub: Arc<Hub>,
     policy: Policy,
-    redactor: Arc<Redactor>,
+    redactor: Redactor,
     artifacts: Artifacts,
     settings: GateSettings,
     slots: Semaphore,

@@ -77,6 +77,26 @@ impl Hub {
         self.servers.get(server).map(|server| pins::launch_form(&server.entry))
     }
 
+    /// Which of our own servers this is, by its launch command: `claw server NAME`. `None` for a stranger, whatever its
+    /// name in `mcp.json` is.
+    pub fn builtin(&self, server: &str) -> Option<&str> {
+        match &self.servers.get(server)?.entry.launch {
+            manifest::Launch::Stdio(launch) if launch.own.is_some() => match launch.args.as_slice() {
+                [server, name, ..] if server == "server" => Some(name),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The names of the variables that the entry of a server sets, sorted. Never the values.
+    pub fn env_names(&self, server: &str) -> Vec<&str> {
+        match self.servers.get(server).map(|server| &server.entry.launch) {
+            Some(manifest::Launch::Stdio(launch)) => launch.env.keys().map(String::as_str).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// The limit of a call to this server, where `mcp.json` sets one.
     pub fn call_timeout(&self, server: &str) -> Option<Duration> {
         self.servers.get(server).and_then(|server| server.entry.timeout)

@@ -11,7 +11,8 @@ use super::log::Log;
 use super::next::Bounds;
 use super::prompt::{self, Persona};
 use super::{estimate, transcript};
-use crate::domain::{CallId, EventBody, Live, LiveSink, Message, Origin, Outcome, ToolCall, ToolUse, text_of};
+use crate::domain::{Block, CallId, EventBody, Live, LiveSink, Message, Origin, Outcome, ToolCall, ToolUse, text_of};
+use crate::gate::redact::{Redactor, StreamRedactor};
 use crate::gate::{CallContext, Gate};
 use crate::model::{Delta, Model, ModelError, Request};
 
@@ -71,7 +72,7 @@ impl Runner {
     fn replied(&self, replied: Result<crate::model::Reply, ModelError>) -> EventBody {
         match replied {
             Ok(reply) => EventBody::ModelReply {
-                blocks: self.gate.redactor().redact_blocks(reply.blocks),
+                blocks: reply.blocks.into_iter().map(|block| redacted(self.gate.redactor(), block)).collect(),
                 finish: reply.finish,
                 usage: reply.usage,
                 provider: reply.provider,
@@ -133,7 +134,7 @@ impl Runner {
         let mut messages = transcript::fold_through(log, through_seq);
         match messages.last_mut() {
             Some(last) if last.role == crate::domain::Role::User => {
-                last.blocks.push(crate::domain::Block::Text { text: prompt::SUMMARISE.to_owned() });
+                last.blocks.push(Block::Text { text: prompt::SUMMARISE.to_owned() });
             }
             _ => messages.push(Message::user_text(prompt::SUMMARISE)),
         }
@@ -161,6 +162,24 @@ impl Runner {
     }
 }
 
+/// The log is a sink: no known secret goes into it. A call whose arguments held one then holds a mark, and the gate denies
+/// it with that reason.
+fn redacted(redactor: &Redactor, block: Block) -> Block {
+    match block {
+        Block::Text { text } => Block::Text { text: redactor.redact(&text).into_owned() },
+        Block::ToolUse(mut tool_use) => {
+            redactor.redact_json(&mut tool_use.input);
+            tool_use.broken_input = tool_use.broken_input.map(|raw| redactor.redact(&raw).into_owned());
+            Block::ToolUse(tool_use)
+        }
+        Block::Opaque { provider, mut data } => {
+            redactor.redact_json(&mut data);
+            Block::Opaque { provider, data }
+        }
+        other => other,
+    }
+}
+
 fn packed(log: &Log) -> EventBody {
     let from_seq = log.events().first().map_or(1, |event| event.seq);
     EventBody::PromptPacked {
@@ -181,7 +200,7 @@ struct Draft<'a> {
 
 struct DraftState {
     text: String,
-    redactor: crate::gate::redact::StreamRedactor,
+    redactor: StreamRedactor,
 }
 
 impl<'a> Draft<'a> {
@@ -193,7 +212,7 @@ impl<'a> Draft<'a> {
             around,
             turn_seq: turn.first().map_or(0, |event| event.seq),
             step: replies as u32 + 1,
-            state: Mutex::new(DraftState { text: String::new(), redactor: runner.gate.redactor().stream() }),
+            state: Mutex::new(DraftState { text: String::new(), redactor: StreamRedactor::new(runner.gate.redactor().clone()) }),
         }
     }
 
@@ -216,7 +235,7 @@ impl<'a> Draft<'a> {
             }
             Delta::Restarted { why } => {
                 state.text.clear();
-                state.redactor = self.runner.gate.redactor().stream();
+                state.redactor = self.StreamRedactor::new(runner.gate.redactor().clone());
                 (self.around.live)(Live::StepRestarted { turn_seq, step, why });
             }
         }

@@ -1,0 +1,75 @@
+//! Waits for what a turn has to say to one address: runs the session, and hands over what comes out. Shared by `ask`,
+//! `approve` and `deny`. Must not know how anything is shown.
+
+use std::sync::Arc;
+
+use crate::app::App;
+use crate::domain::{LiveSink, OutboundBody, Question, SessionId};
+use crate::mail::Instance;
+use crate::session::{Ran, Worker};
+
+/// How following ended.
+pub enum Followed {
+    /// The turn that began with this event has ended, with this text.
+    Replied { turn_seq: u64, text: String },
+    /// These questions wait for an answer.
+    Waits(Vec<Question>),
+    /// Nothing is left to do, and no reply came (for example after an order).
+    Quiet,
+}
+
+/// Follows one session on behalf of one instance.
+pub struct Follow<'a> {
+    pub app: &'a App,
+    pub worker: Arc<Worker>,
+    pub instance: &'a Instance,
+    pub session: &'a SessionId,
+    pub live: LiveSink,
+}
+
+impl Follow<'_> {
+    /// Runs the session until it is idle or parked, and collects what is addressed to this instance. `notice` gets every
+    /// notice as it is read.
+    pub async fn until_said(&self, mut notice: impl FnMut(&str)) -> anyhow::Result<Followed> {
+        let ran = self.worker.settle(self.session, &self.live).await?;
+        let mut replied = None;
+        let mut asked = Vec::new();
+        for row in self.app.mail.waiting(self.instance.address())? {
+            match row.outbound.body {
+                OutboundBody::Reply { turn_seq, text } => replied = Some(Followed::Replied { turn_seq, text }),
+                OutboundBody::Question { question, .. } => asked.push(*question),
+                OutboundBody::Notice { text } => notice(&text),
+            }
+            self.app.mail.shown(row.id).await?;
+        }
+        // A question that was answered or superseded meanwhile is no longer open.
+        let mut open = Vec::new();
+        for question in asked {
+            open.extend(self.app.gate.question(&question.approval)?);
+        }
+        if ran == Ran::Parked && open.is_empty() {
+            open = self.open_questions()?;
+        }
+        Ok(match replied {
+            Some(replied) => replied,
+            None if !open.is_empty() => Followed::Waits(open),
+            None => Followed::Quiet,
+        })
+    }
+
+    /// Every open question of the session, whoever it was put to.
+    pub fn open_questions(&self) -> anyhow::Result<Vec<Question>> {
+        let rows = self.app.store.read(|tx| tx.open_approvals(Some(self.session)))?;
+        Ok(rows.into_iter().map(|row| row.question).collect())
+    }
+
+    /// Finishes what an earlier run of this session left, and takes over what its door has not shown.
+    pub async fn finish_leftovers(&self) -> anyhow::Result<()> {
+        if self.worker.left_over(self.session)? {
+            self.worker.settle(self.session, &self.live).await?;
+        }
+        let locks = self.app.config.home.locks();
+        self.app.mail.adopt(self.instance.address(), self.session, |to| Instance::alive(&locks, to)).await?;
+        Ok(())
+    }
+}

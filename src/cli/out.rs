@@ -1,0 +1,22 @@
+//! The only place of the command line that prints. Replies and lists go to stdout, everything else to stderr. Must not know
+//! what is printed.
+
+use std::io::{self, Write as _};
+
+use crate::domain::escape;
+
+/// A line on stdout. Returns false when nobody reads it any more (a closed pipe), so that a long list can end.
+pub fn line(text: &str) -> bool {
+    let mut stdout = io::stdout().lock();
+    writeln!(stdout, "{text}").and_then(|()| stdout.flush()).is_ok()
+}
+
+/// A line on stderr. If even that is closed there is nobody left to tell.
+pub fn err_line(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// Text of strangers for a terminal: line breaks stay, control and invisible characters are made visible.
+pub fn clean(text: &str) -> String {
+    escape::visible_multiline(text).replace("\\\\", "\\")
+}

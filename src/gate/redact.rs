@@ -1,0 +1,164 @@
+//! Keeps the values of known secrets out of text that leaves: log, store, prompt, chat. Used at sinks only, never on data on
+//! its way to a tool: a call that holds a secret or a mark is denied instead. Must not know where secrets come from.
+//!
+//! A value is found as it is and as it looks in base64 (at any offset), URL-encoded, and inside a JSON string. Values
+//! under [`SECRET_BYTES_MIN`] bytes are ignored: masking `true` or `1234` everywhere would ruin text and hide nothing.
+
+mod forms;
+mod stream;
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use serde_json::{Map, Value};
+
+pub use stream::StreamRedactor;
+
+/// Shorter values are not treated as secrets, in bytes.
+pub const SECRET_BYTES_MIN: usize = 8;
+const MARK_START: &str = "[redacted:";
+
+/// The known secrets could not be compiled; there are too many or they are too long.
+#[derive(Debug, thiserror::Error)]
+#[error("the known secrets cannot be watched for: {0}. Remove some of them from the environment or from `[redact]`.")]
+pub struct RedactError(#[from] aho_corasick::BuildError);
+
+/// Finds and masks the known secrets. Cheap to clone.
+#[derive(Clone)]
+pub struct Redactor {
+    known: Arc<Known>,
+}
+
+struct Known {
+    /// `None` where there are no secrets.
+    finder: Option<AhoCorasick>,
+    /// What each pattern of the finder is, and the mark that takes its place.
+    patterns: Vec<Pattern>,
+}
+
+struct Pattern {
+    text: String,
+    name: String,
+    mark: String,
+}
+
+impl fmt::Debug for Redactor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Redactor").field("patterns", &self.known.patterns.len()).finish_non_exhaustive()
+    }
+}
+
+impl Redactor {
+    /// From names and values. Of equal values the first name counts.
+    pub fn new(secrets: impl IntoIterator<Item = (String, String)>) -> Result<Self, RedactError> {
+        let mut patterns: Vec<Pattern> = Vec::new();
+        for (name, value) in secrets {
+            let value = value.trim();
+            if value.len() < SECRET_BYTES_MIN {
+                continue;
+            }
+            for text in forms::of(value) {
+                if !patterns.iter().any(|pattern| pattern.text == text) {
+                    patterns.push(Pattern { text, name: name.clone(), mark: format!("{MARK_START}{name}]") });
+                }
+            }
+        }
+        let finder = if patterns.is_empty() {
+            None
+        } else {
+            let texts = patterns.iter().map(|pattern| &pattern.text);
+            Some(AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(texts)?)
+        };
+        Ok(Self { known: Arc::new(Known { finder, patterns }) })
+    }
+
+    /// `text` with every known secret replaced by `[redacted:NAME]`.
+    pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let Some(finder) = &self.known.finder else { return Cow::Borrowed(text) };
+        let mut out = String::new();
+        let mut copied = 0;
+        for found in finder.find_iter(text) {
+            out.push_str(text.get(copied..found.start()).unwrap_or_default());
+            out.push_str(self.mark(found.pattern()));
+            copied = found.end();
+        }
+        if copied == 0 {
+            return Cow::Borrowed(text);
+        }
+        out.push_str(text.get(copied..).unwrap_or_default());
+        Cow::Owned(out)
+    }
+
+    /// Every string, key and number of a value. Keys that become equal are told apart by a number.
+    pub fn redact_json(&self, value: &mut Value) {
+        if self.known.finder.is_none() {
+            return;
+        }
+        match value {
+            Value::String(text) => {
+                if let Cow::Owned(masked) = self.redact(text) {
+                    *text = masked;
+                }
+            }
+            Value::Number(number) => {
+                if let Cow::Owned(masked) = self.redact(&number.to_string()) {
+                    *value = Value::String(masked);
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.redact_json(item)),
+            Value::Object(map) => {
+                let mut masked = Map::new();
+                for (key, mut inner) in std::mem::take(map) {
+                    self.redact_json(&mut inner);
+                    let key = self.redact(&key).into_owned();
+                    let mut unique = key.clone();
+                    let mut count = 1;
+                    while masked.contains_key(&unique) {
+                        count += 1;
+                        unique = format!("{key} {count}");
+                    }
+                    masked.insert(unique, inner);
+                }
+                *map = masked;
+            }
+            Value::Null | Value::Bool(_) => {}
+        }
+    }
+
+    /// The name of a known secret that the value holds, in any of the forms, in a string, a key or a number.
+    pub fn contains_secret(&self, value: &Value) -> Option<&str> {
+        let finder = self.known.finder.as_ref()?;
+        let in_text = |text: &str| {
+            let found = finder.find(text)?;
+            self.known.patterns.get(found.pattern().as_usize()).map(|pattern| pattern.name.as_str())
+        };
+        match value {
+            Value::String(text) => in_text(text),
+            Value::Number(number) => in_text(&number.to_string()),
+            Value::Array(items) => items.iter().find_map(|item| self.contains_secret(item)),
+            Value::Object(map) => {
+                map.iter().find_map(|(key, inner)| in_text(key).or_else(|| self.contains_secret(inner)))
+            }
+            Value::Null | Value::Bool(_) => None,
+        }
+    }
+
+    fn mark(&self, pattern: aho_corasick::PatternID) -> &str {
+        self.known.patterns.get(pattern.as_usize()).map_or("[redacted]", |pattern| &pattern.mark)
+    }
+}
+
+/// Whether the value holds a mark that `redact` makes: writing it somewhere would destroy what it stands for.
+pub fn contains_mark(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains(MARK_START),
+        Value::Array(items) => items.iter().any(contains_mark),
+        Value::Object(map) => map.iter().any(|(key, inner)| key.contains(MARK_START) || contains_mark(inner)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests;
