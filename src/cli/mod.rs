@@ -1,4 +1,6 @@
-//! The command line: one file a command. Owns arguments and what a list looks like; must not know how rooms are built.
-
-pub mod args;
-pub mod table;
+//! x
+pub mod fail;
+pub mod out;
+pub mod server;
+pub mod turn_report;
+pub mod follow;

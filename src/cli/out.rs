@@ -20,3 +20,15 @@ pub fn err_line(text: &str) {
 pub fn clean(text: &str) -> String {
     escape::visible_multiline(text).replace("\\\\", "\\")
 }
+
+/// The reply of a turn on stdout: for a terminal rendered and made harmless, for a pipe as the model wrote it.
+pub fn reply(text: &str) {
+    use io::IsTerminal as _;
+    if !io::stdout().is_terminal() {
+        line(text);
+        return;
+    }
+    for rendered in crate::gateway::console::render_for_terminal(text) {
+        line(&rendered);
+    }
+}

@@ -80,7 +80,7 @@ impl Runner {
             },
             Err(error) => EventBody::ModelFailed {
                 context_too_long: matches!(error, ModelError::ContextTooLong { .. }),
-                reason: error.for_person(&jiff::Zoned::now()),
+                reason: error.for_person(jiff::Zoned::now()),
             },
         }
     }
@@ -235,7 +235,7 @@ impl<'a> Draft<'a> {
             }
             Delta::Restarted { why } => {
                 state.text.clear();
-                state.redactor = self.StreamRedactor::new(runner.gate.redactor().clone());
+                state.redactor = StreamRedactor::new(self.runner.gate.redactor().clone());
                 (self.around.live)(Live::StepRestarted { turn_seq, step, why });
             }
         }

@@ -1,0 +1,88 @@
+//! `claw approvals`, `claw approve ID`, `claw deny ID`: the open questions, and the answers, from any process. Must not
+//! know how a grant is matched.
+
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+use super::follow::{Follow, Followed};
+use super::{ask, fail, out};
+use crate::app::App;
+use crate::domain::{Answer, ApprovalId, Question, SessionId};
+
+/// Lists the open questions.
+pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
+    let rows = app.store.read(|tx| tx.open_approvals(None))?;
+    for row in &rows {
+        let shown = if as_json { question_json(&row.question).to_string() } else { question_text(&row.question) };
+        if !out::line(&shown) {
+            break;
+        }
+    }
+    if rows.is_empty() && !as_json {
+        out::err_line("Nothing waits for an answer.");
+    }
+    Ok(ExitCode::from(fail::DONE))
+}
+
+/// Answers a question and carries the turn on.
+pub async fn answer(app: &App, id: &str, answer: Answer, as_json: bool) -> anyhow::Result<ExitCode> {
+    let worker = app.worker().await?;
+    let instance = app.open_door("console")?;
+    let visitor = app.console_visitor(instance.address());
+    let decided = app.router.answer(&visitor, &ApprovalId(id.to_owned()), &answer).await?;
+    let session = decided.question.session.clone();
+    let word = if matches!(answer, Answer::Allow { .. }) { "Allowed" } else { "Denied" };
+    out::err_line(&format!("{word}: {} {}", decided.question.server, decided.question.tool));
+    let follow = Follow { app, worker, instance: &instance, session: &session, live: ask::on_stderr() };
+    let told = async {
+        follow.finish_leftovers().await?;
+        ask::answer_until_done(&follow, &visitor).await
+    };
+    let asked = ask::Ask { text: String::new(), session: session.clone(), json: as_json };
+    match super::interrupt::stoppable(app, &visitor, &session, told).await? {
+        None => Ok(ExitCode::from(fail::INTERRUPTED)),
+        Some(Followed::Replied { turn_seq, text }) => ask::finish(&follow, &asked, turn_seq, &text),
+        Some(Followed::Waits(questions)) => Ok(ask::waits(&asked, &questions)),
+        Some(Followed::Quiet) => Ok(quiet(app, &session)),
+    }
+}
+
+/// The turn went on in another process, which shows what comes of it.
+fn quiet(app: &App, session: &SessionId) -> ExitCode {
+    let open = app.store.read(|tx| tx.turn_open(session)).unwrap_or(false);
+    out::err_line(if open { "The turn goes on where it was started." } else { "The turn has ended; its reply went to where it was asked." });
+    ExitCode::from(fail::DONE)
+}
+
+/// A question as one JSON object.
+pub fn question_json(question: &Question) -> Value {
+    json!({
+        "id": question.approval.0,
+        "session": question.session.as_str(),
+        "call": question.call.to_string(),
+        "server": question.server,
+        "tool": question.tool,
+        "arguments": question.arguments.iter().map(|(name, value)| json!({"name": name, "value": value})).collect::<Vec<_>>(),
+        "why": question.why,
+        "expires_at_ms": question.expires_at_ms,
+    })
+}
+
+/// A question for a person, whole, with how to answer it.
+pub fn question_text(question: &Question) -> String {
+    let mut text = format!("? {}  {} {}", question.approval, question.server, question.tool);
+    for (name, value) in &question.arguments {
+        if value.contains('\n') {
+            text.push_str(&format!("\n    {name}:"));
+            for line in value.split('\n') {
+                text.push_str(&format!("\n      {line}"));
+            }
+        } else {
+            text.push_str(&format!("\n    {name}: {value}"));
+        }
+    }
+    text.push_str(&format!("\n  Asked because {}. Session `{}`.", question.why, question.session));
+    text.push_str(&format!("\n  Answer with: claw approve {0}   or: claw deny {0} [WORDS]", question.approval));
+    text
+}

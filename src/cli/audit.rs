@@ -1,0 +1,88 @@
+//! `claw audit`: the story of every call, the chain's proof, and the live view. Must not know how rows are written.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{fail, out};
+use crate::app::App;
+use crate::store::AuditRow;
+
+/// How often a followed audit is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+/// Rows a read.
+const PAGE: u32 = 500;
+
+pub async fn list(app: &App, limit: u32, follow: bool, as_json: bool) -> anyhow::Result<ExitCode> {
+    let rows = app.store.read(|tx| tx.audit_newest(limit))?;
+    let mut last = rows.last().map_or(0, |row| row.id);
+    let mut read_on = show(&rows, as_json);
+    while follow && read_on {
+        tokio::select! {
+            _ = tokio::signal::ctrl_c() => break,
+            () = tokio::time::sleep(LOOK_EVERY) => {}
+        }
+        let rows = app.store.read(|tx| tx.audit_after(last, PAGE))?;
+        last = rows.last().map_or(last, |row| row.id);
+        read_on = show(&rows, as_json);
+    }
+    Ok(ExitCode::from(fail::DONE))
+}
+
+pub fn verify(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
+    match app.store.read(|tx| tx.verify_audit())? {
+        Ok(rows) => {
+            out::line(&if as_json {
+                json!({"id": "audit", "ok": true, "rows": rows}).to_string()
+            } else {
+                format!("The audit is whole: {rows} rows, each bound to the one before.")
+            });
+            Ok(ExitCode::from(fail::DONE))
+        }
+        Err(broken) => {
+            out::line(&if as_json {
+                json!({"id": "audit", "ok": false, "row": broken.row, "what": broken.what}).to_string()
+            } else {
+                format!("The audit is broken: {}.", broken.what)
+            });
+            Ok(ExitCode::from(fail::BROKEN))
+        }
+    }
+}
+
+fn show(rows: &[AuditRow], as_json: bool) -> bool {
+    rows.iter().all(|row| {
+        out::line(&if as_json { serde_json::to_string(row).unwrap_or_default() } else { sentence(row) })
+    })
+}
+
+/// One row for a person.
+fn sentence(row: &AuditRow) -> String {
+    let at = jiff::Timestamp::from_millisecond(row.at_ms)
+        .map(|at| at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string())
+        .unwrap_or_default();
+    let text = |key: &str| row.body.get(key).map(plain).unwrap_or_default();
+    let what = match row.kind.as_str() {
+        "received" => format!("{}/{} {}  ({}, {})", text("server"), text("tool"), text("arguments"), text("origin"), text("principal")),
+        "verdict" => format!("{}: {} ({})", text("verdict"), text("why"), text("rule")),
+        "asked" => format!("question {}", text("approval")),
+        "answered" => format!("{} {}", text("answer"), text("by")),
+        "started" => format!("digest {}", text("digest").chars().take(12).collect::<String>()),
+        "ended" => format!("{} {}{}", text("outcome"), text("reason"), size(&row.body)),
+        _ => plain(&row.body),
+    };
+    format!("{:>5}  {at}  {:<14} {:<9} {}", row.id, row.call, row.kind, out::clean(what.trim()))
+}
+
+fn size(body: &Value) -> String {
+    let error = if body.get("is_error") == Some(&Value::Bool(true)) { ", the tool says it failed" } else { "" };
+    body.get("result_bytes").map(|bytes| format!("{bytes} bytes{error}")).unwrap_or_default()
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => crate::domain::canonical::canonical_json(other),
+    }
+}

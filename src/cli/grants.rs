@@ -1,0 +1,55 @@
+//! `claw grants`: what the owner has allowed or forbidden for longer, and taking it back. Must not know how it is matched.
+
+use std::process::ExitCode;
+
+use serde_json::json;
+
+use super::fail::{self, UserError};
+use super::out;
+use crate::app::App;
+use crate::store::AuditEntry;
+
+pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
+    let grants = app.store.read(|tx| tx.grants())?;
+    for grant in &grants {
+        let shown = if as_json {
+            serde_json::to_string(grant)?
+        } else {
+            let until = match (grant.expires_ms, &grant.session) {
+                (Some(at), _) => format!("until {}", super::when(at)),
+                (None, Some(session)) => format!("while session `{session}` lasts"),
+                (None, None) => "until revoked".to_owned(),
+            };
+            format!("{:>4}  {:<5} {}  ({until}, for {})", grant.id, grant.effect, out::clean(&grant.says), grant.origin)
+        };
+        if !out::line(&shown) {
+            break;
+        }
+    }
+    if grants.is_empty() && !as_json {
+        out::err_line("No grants are in force.");
+    }
+    Ok(ExitCode::from(fail::DONE))
+}
+
+pub async fn revoke(app: &App, id: &str, as_json: bool) -> anyhow::Result<ExitCode> {
+    let wrong = || UserError::new(format!("there is no grant `{id}` in force; `claw grants` lists them"));
+    let number: i64 = id.parse().map_err(|_| wrong())?;
+    let by = crate::app::owner_principal();
+    let revoked = app
+        .store
+        .write(move |tx| {
+            let revoked = tx.revoke_grant(number)?;
+            if revoked {
+                let body = json!({"grant": number, "by": by});
+                tx.audit(&AuditEntry { kind: "revoked", call: String::new(), body })?;
+            }
+            Ok(revoked)
+        })
+        .await?;
+    if !revoked {
+        return Err(wrong());
+    }
+    out::line(&if as_json { json!({"id": number, "revoked": true}).to_string() } else { format!("Grant {number} is revoked.") });
+    Ok(ExitCode::from(fail::DONE))
+}

@@ -1,0 +1,31 @@
+//! `claw panic on|off|status`: the stop switch. Must not know what runs: every process sees the switch by itself.
+
+use std::process::ExitCode;
+
+use serde_json::json;
+
+use super::{fail, out};
+use crate::app::{App, owner_principal};
+use crate::store::AuditEntry;
+
+pub async fn set(app: &App, on: bool, as_json: bool) -> anyhow::Result<ExitCode> {
+    let by = owner_principal();
+    app.store
+        .write(move |tx| {
+            tx.set_panic(on.then_some(by.as_str()))?;
+            let kind = if on { "panic.on" } else { "panic.off" };
+            tx.audit(&AuditEntry { kind, call: String::new(), body: json!({"by": by}) })
+        })
+        .await?;
+    status(app, as_json)
+}
+
+pub fn status(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
+    let by = app.store.read(|tx| tx.panic())?;
+    out::line(&match (&by, as_json) {
+        (_, true) => json!({"id": "panic", "on": by.is_some(), "by": by}).to_string(),
+        (Some(by), false) => format!("The stop switch is ON ({by}): no call runs, what ran is ended. `claw panic off` releases it."),
+        (None, false) => "The stop switch is off.".to_owned(),
+    });
+    Ok(ExitCode::from(fail::DONE))
+}

@@ -1,0 +1,105 @@
+//! `claw sessions`: the list, one session in readable form, and its log as it is. Must not know how a log is folded.
+
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+use super::fail::{self, UserError};
+use super::out;
+use crate::app::App;
+use crate::domain::{Block, Event, EventBody, Outcome, SessionId, text_of};
+
+pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
+    let sessions = app.store.read(|tx| tx.sessions())?;
+    for session in &sessions {
+        let shown = if as_json {
+            json!({"id": session.name, "created_ms": session.created_ms, "last_ms": session.last_ms,
+                   "events": session.events, "turns": session.turns}).to_string()
+        } else {
+            format!("{:<24} {:>5} turns  {:>6} events  last {}", session.name, session.turns, session.events, super::when(session.last_ms))
+        };
+        if !out::line(&shown) {
+            break;
+        }
+    }
+    if sessions.is_empty() && !as_json {
+        out::err_line("There is no session yet; `claw chat` starts one.");
+    }
+    Ok(ExitCode::from(fail::DONE))
+}
+
+/// One event a line, as JSON, with an id: the whole log.
+pub fn export(app: &App, name: &str) -> anyhow::Result<ExitCode> {
+    for event in events(app, name)? {
+        let mut value = serde_json::to_value(&event)?;
+        if let Value::Object(map) = &mut value {
+            map.insert("id".into(), json!(format!("{name}:{}", event.seq)));
+        }
+        if !out::line(&value.to_string()) {
+            break;
+        }
+    }
+    Ok(ExitCode::from(fail::DONE))
+}
+
+pub fn show(app: &App, name: &str, as_json: bool) -> anyhow::Result<ExitCode> {
+    if as_json {
+        return export(app, name);
+    }
+    for event in events(app, name)? {
+        if let Some(text) = readable(&event)
+            && !out::line(&format!("{:>5}  {}  {}", event.seq, super::when(event.at_ms), out::clean(&text)))
+        {
+            break;
+        }
+    }
+    Ok(ExitCode::from(fail::DONE))
+}
+
+fn events(app: &App, name: &str) -> anyhow::Result<Vec<Event>> {
+    let session = SessionId::new(name)?;
+    let events = app.store.read(|tx| tx.events_from(&session, 1))?;
+    if events.is_empty() {
+        return Err(UserError::new(format!("there is no session `{name}`; `claw sessions` lists them")));
+    }
+    Ok(events)
+}
+
+fn readable(event: &Event) -> Option<String> {
+    Some(match &event.body {
+        EventBody::UserMessage { blocks, .. } => format!("you: {}", text_of(blocks)),
+        EventBody::ModelReply { blocks, usage, model, .. } => {
+            let calls = blocks.iter().filter_map(|block| match block {
+                Block::ToolUse(tool_use) => Some(format!("\n         calls {} {}", tool_use.name, tool_use.input)),
+                _ => None,
+            });
+            let calls: String = calls.collect();
+            format!("{model} ({} + {} tokens): {}{calls}", usage.input_tokens, usage.output_tokens, text_of(blocks))
+        }
+        EventBody::ToolResult { call, outcome } => format!("result of {call}: {}", outcome_text(outcome)),
+        EventBody::CallParked { call, approval } => format!("{call} waits for an answer to {approval}"),
+        EventBody::CallAnswered { call, answer, by, .. } => match answer {
+            Some(answer) => format!("{call} answered by {by}: {}", serde_json::to_string(answer).unwrap_or_default()),
+            None => format!("{call} not answered: {by}"),
+        },
+        EventBody::ModelPartial { text } => format!("(stopped while it wrote) {text}"),
+        EventBody::ModelFailed { reason, .. } => format!("the model failed: {reason}"),
+        EventBody::StopRequested { by } => format!("stop requested by {by}"),
+        EventBody::LimitReached { text, .. } => text.clone(),
+        EventBody::Summary { text, through_seq } => format!("summary of everything up to {through_seq}: {text}"),
+        EventBody::WindowDropped { reason, through_seq, .. } => format!("dropped up to {through_seq}: {reason}"),
+        EventBody::SessionCleared {} => "a new conversation".to_owned(),
+        EventBody::CompactRequested {} => "a summary was asked for".to_owned(),
+        EventBody::TurnEnded { .. } | EventBody::TurnStarted { .. } | EventBody::PromptPacked { .. } => return None,
+    })
+}
+
+fn outcome_text(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Ended { output } if output.is_error => format!("(failed) {}", output.text),
+        Outcome::Ended { output } => output.text.clone(),
+        Outcome::Denied { reason } => format!("not run: {reason}"),
+        Outcome::Unknown { reason } => format!("may or may not have run: {reason}"),
+        Outcome::Parked { approval } => format!("waits for {approval}"),
+    }
+}

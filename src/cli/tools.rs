@@ -1,0 +1,74 @@
+//! `claw tools`: every server with its tools, what changed since the owner accepted it, and the yes. Must not know pins.
+
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+use super::{fail, out};
+use crate::app::{App, owner_principal};
+use crate::hub::ServerState;
+
+/// Starts every server and lists its tools.
+pub async fn list(app: &App, only: Option<&str>, as_json: bool) -> anyhow::Result<ExitCode> {
+    let (changes, troubles) = app.gate.changes().await?;
+    for pin in app.gate.pinned()?.iter().filter(|pin| only.is_none_or(|server| server == pin.server)) {
+        let builtin = app.gate.hub().builtin(&pin.server);
+        let class = app.gate.policy().class(builtin, &pin.server, &pin.tool).as_str();
+        let changed = pin.changed.is_some();
+        let raw = pin.changed.as_ref().map_or(&pin.raw, |(_, raw)| raw);
+        let description = raw.get("description").and_then(Value::as_str).unwrap_or_default();
+        let shown = if as_json {
+            json!({"id": format!("{}/{}", pin.server, pin.tool), "server": pin.server, "tool": pin.tool, "class": class,
+                   "changed": changed, "pin": pin.pin, "description": description}).to_string()
+        } else {
+            let first = description.lines().next().unwrap_or_default();
+            let mark = if changed { " CHANGED, withheld: see `claw tools diff`" } else { "" };
+            format!("{:<32} {:<9} {}{mark}", format!("{}/{}", pin.server, pin.tool), class, out::clean(first))
+        };
+        if !out::line(&shown) {
+            break;
+        }
+    }
+    for status in app.gate.hub().servers() {
+        if let ServerState::Failed { reason, .. } = status.state {
+            out::err_line(&format!("{}: {}", status.name, out::clean(&reason)));
+        }
+    }
+    for trouble in &troubles {
+        out::err_line(&out::clean(trouble));
+    }
+    if !changes.is_empty() {
+        out::err_line(&format!("{} tools changed; `claw tools diff` shows how.", changes.len()));
+    }
+    let broken = !troubles.is_empty() || !changes.is_empty();
+    Ok(ExitCode::from(if broken { fail::BROKEN } else { fail::DONE }))
+}
+
+/// Shows what changed since the owner accepted it.
+pub async fn diff(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
+    let (changes, troubles) = app.gate.changes().await?;
+    for change in &changes {
+        let id = format!("{}/{}", change.server, change.tool);
+        out::line(&if as_json {
+            json!({"id": id, "diff": change.diff, "pin": change.new_pin}).to_string()
+        } else {
+            format!("{id}\n{}\nTake it with: claw tools accept {id}\n", change.diff.trim_end())
+        });
+    }
+    for trouble in &troubles {
+        out::err_line(&out::clean(trouble));
+    }
+    if changes.is_empty() && !as_json {
+        out::err_line("No tool has changed.");
+    }
+    Ok(ExitCode::from(fail::DONE))
+}
+
+/// Takes the change of a server, or of one tool.
+pub async fn accept(app: &App, what: &str, as_json: bool) -> anyhow::Result<ExitCode> {
+    for change in app.gate.accept(what, &owner_principal()).await? {
+        let id = format!("{}/{}", change.server, change.tool);
+        out::line(&if as_json { json!({"id": id, "accepted": change.new_pin}).to_string() } else { format!("Accepted: {id}") });
+    }
+    Ok(ExitCode::from(fail::DONE))
+}
