@@ -199,3 +199,9 @@ fn a_file_that_does_not_load_says_why_and_where() {
     }
     assert!(said(&"#".repeat(2_000_000)).contains("larger than"));
 }
+
+#[test]
+fn the_example_in_the_repository_loads() {
+    let policy = policy(include_str!("../../../examples/policy.toml"));
+    assert_eq!(policy.rules_count(), 4);
+}

@@ -1,0 +1,93 @@
+//! The written form of `claw.toml`: its sections, and their reading with every `$NAME` filled in. Must not know where the
+//! file is, or what the rooms do with their settings.
+
+use serde::Deserialize;
+use toml::de::{DeTable, Deserializer};
+
+use super::env::Env;
+use super::error::ConfigError;
+use super::expand::Expander;
+use super::limits::Limits;
+use super::model::ModelSection;
+use super::toml_fault;
+
+/// When the console uses colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Color {
+    /// On a terminal, unless `NO_COLOR` is set.
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+/// `[console]`
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ConsoleSection {
+    pub color: Color,
+    /// Lines of typed history that are kept.
+    pub history_lines_max: u32,
+}
+
+impl Default for ConsoleSection {
+    fn default() -> Self {
+        Self { color: Color::Auto, history_lines_max: 1000 }
+    }
+}
+
+/// `[redact]`
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct RedactSection {
+    /// Further values that must not leave, usually as `"$NAME"`. Taken while expanding.
+    #[serde(rename = "extra")]
+    _extra: Vec<String>,
+}
+
+/// A whole `claw.toml`. Every key may be left out.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct ClawToml {
+    pub(super) model: ModelSection,
+    pub(super) limits: Limits,
+    pub(super) console: ConsoleSection,
+    #[serde(rename = "redact")]
+    _redact: RedactSection,
+    pub(super) workspace: Option<String>,
+}
+
+/// What a file says, and the secrets that it names.
+pub(super) struct Written {
+    pub(super) file: ClawToml,
+    pub(super) secrets: Vec<(String, String)>,
+}
+
+/// Reads the text of a `claw.toml`. `place` is the file's name for errors.
+pub(super) fn read(place: &str, text: &str, env: &Env) -> Result<Written, ConfigError> {
+    let wrong = |error: toml::de::Error| {
+        let fault = toml_fault::fault(text, &error);
+        let place = fault.line.map_or(place.to_owned(), |line| format!("{place}, line {line}"));
+        ConfigError::new(place, fault.message, "Correct the line and start again")
+    };
+    let mut table = DeTable::parse(text).map_err(wrong)?;
+    let mut expander = Expander { env, place, text, secrets: Vec::new() };
+    expander.table(table.get_mut(), "")?;
+    let secrets = expander.secrets;
+    let file = ClawToml::deserialize(Deserializer::from(table)).map_err(wrong)?;
+    let out_of_range = |message: String, key: &str| {
+        let line = text.lines().position(|line| line.trim_start().starts_with(key));
+        let place = line.map_or(place.to_owned(), |line| format!("{place}, line {}", line + 1));
+        ConfigError::new(place, message, "Correct the value and start again")
+    };
+    file.limits.check().map_err(|(key, message)| out_of_range(message, key))?;
+    if !(0..=1_000_000).contains(&file.console.history_lines_max) {
+        let message = "`console.history_lines_max` must be at most 1000000".to_owned();
+        return Err(out_of_range(message, "history_lines_max"));
+    }
+    file.model
+        .validate()
+        .map_err(|error| ConfigError::new(place, error.to_string(), "Correct the value and start again"))?;
+    Ok(Written { file, secrets })
+}

@@ -1,0 +1,158 @@
+//! Claw's home: where it is, what it holds, and that nobody else can look into it. Must not know what its files say.
+
+use std::fs::{self, DirBuilder, OpenOptions, Permissions};
+use std::io::Write as _;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use super::env::Env;
+use super::error::ConfigError;
+
+/// The tool servers that a new user starts with.
+pub const DEFAULT_MCP_JSON: &str = include_str!("../../mcp.json");
+/// The persona that a new user starts with.
+pub const DEFAULT_SOUL_MD: &str = include_str!("../../SOUL.md");
+
+const OWNER_ONLY_DIR: u32 = 0o700;
+const OWNER_ONLY_FILE: u32 = 0o600;
+
+/// The paths of one home. Its files need not be there, except where `ensure` makes them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Home {
+    path: PathBuf,
+}
+
+impl Home {
+    /// `CLAW_HOME`, else `.claw` in the user's home.
+    pub fn locate(env: &Env, user_home: Option<&Path>) -> Result<Self, ConfigError> {
+        let path = match (env.get("CLAW_HOME"), user_home) {
+            (Some(written), _) => with_tilde(written, user_home),
+            (None, Some(user_home)) => user_home.join(".claw"),
+            (None, None) => {
+                let message = "neither CLAW_HOME nor HOME is set, so there is no place for claw's files";
+                return Err(ConfigError::new("environment", message, "Set CLAW_HOME to a folder of your own"));
+            }
+        };
+        let path = std::path::absolute(&path).map_err(|error| ConfigError::io(&path, "is no path", &error))?;
+        Ok(Self { path })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn claw_toml(&self) -> PathBuf {
+        self.path.join("claw.toml")
+    }
+
+    pub fn mcp_json(&self) -> PathBuf {
+        self.path.join("mcp.json")
+    }
+
+    pub fn soul_md(&self) -> PathBuf {
+        self.path.join("SOUL.md")
+    }
+
+    pub fn policy_toml(&self) -> PathBuf {
+        self.path.join("policy.toml")
+    }
+
+    pub fn claw_db(&self) -> PathBuf {
+        self.path.join("claw.db")
+    }
+
+    pub fn artifacts(&self) -> PathBuf {
+        self.path.join("artifacts")
+    }
+
+    pub fn logs(&self) -> PathBuf {
+        self.path.join("logs")
+    }
+
+    pub fn locks(&self) -> PathBuf {
+        self.path.join("locks")
+    }
+
+    /// The default workspace: the only part of the home that tools may see.
+    pub fn workspace(&self) -> PathBuf {
+        self.path.join("workspace")
+    }
+
+    /// Makes the home and its folders, owner-only, and writes `mcp.json` and `SOUL.md` where they are missing; never over
+    /// what is there. Afterwards the path holds no symbolic link. Gives back what was repaired, a sentence each.
+    ///
+    /// # Errors
+    /// A home that belongs to somebody else, a part of it that is a link or no folder, and every failure to write.
+    pub fn ensure(&mut self) -> Result<Vec<String>, ConfigError> {
+        create_dir(&self.path)?;
+        self.path =
+            self.path.canonicalize().map_err(|error| ConfigError::io(&self.path, "cannot be opened", &error))?;
+        let mut notices = Vec::new();
+        notices.extend(make_private(&self.path)?);
+        for folder in [self.artifacts(), self.logs(), self.locks()] {
+            create_dir(&folder)?;
+            refuse_link(&folder)?;
+            notices.extend(make_private(&folder)?);
+        }
+        write_new(&self.mcp_json(), DEFAULT_MCP_JSON)?;
+        write_new(&self.soul_md(), DEFAULT_SOUL_MD)?;
+        Ok(notices)
+    }
+}
+
+/// `~` and `~/…` mean the user's home, as in a shell.
+pub(super) fn with_tilde(written: &str, user_home: Option<&Path>) -> PathBuf {
+    match (written, written.strip_prefix("~/"), user_home) {
+        ("~", _, Some(home)) => home.to_path_buf(),
+        (_, Some(rest), Some(home)) => home.join(rest),
+        _ => PathBuf::from(written),
+    }
+}
+
+/// Makes a folder and those above it; a new one is owner-only.
+pub(super) fn create_dir(path: &Path) -> Result<(), ConfigError> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    let made = DirBuilder::new().recursive(true).mode(OWNER_ONLY_DIR).create(path);
+    made.map_err(|error| ConfigError::io(path, "this folder cannot be made", &error))
+}
+
+fn refuse_link(path: &Path) -> Result<(), ConfigError> {
+    let metadata = fs::symlink_metadata(path).map_err(|error| ConfigError::io(path, "cannot be opened", &error))?;
+    if metadata.is_dir() {
+        return Ok(());
+    }
+    let message = "this is a link, where claw needs a folder of its own";
+    Err(ConfigError::new(path.display().to_string(), message, "Remove the link and start again"))
+}
+
+/// Takes away what group and others may do, and says so. Refuses what belongs to somebody else.
+fn make_private(path: &Path) -> Result<Option<String>, ConfigError> {
+    let metadata = fs::metadata(path).map_err(|error| ConfigError::io(path, "cannot be opened", &error))?;
+    if metadata.uid() != rustix::process::geteuid().as_raw() {
+        let message = "this folder belongs to another user, who could read and change what claw keeps there";
+        return Err(ConfigError::new(path.display().to_string(), message, "Set CLAW_HOME to a folder of your own"));
+    }
+    let mode = metadata.mode() & 0o777;
+    if mode & 0o077 == 0 {
+        return Ok(None);
+    }
+    fs::set_permissions(path, Permissions::from_mode(OWNER_ONLY_DIR)).map_err(|error| {
+        ConfigError::io(path, "other users can open this folder, and that cannot be changed", &error)
+    })?;
+    Ok(Some(format!("{} was open to other users (mode {mode:o}); now it is yours alone.", path.display())))
+}
+
+/// Writes a file that is not there yet. Nothing is followed and nothing is overwritten (`O_CREAT | O_EXCL`).
+fn write_new(path: &Path, text: &str) -> Result<(), ConfigError> {
+    let made = OpenOptions::new().write(true).create_new(true).mode(OWNER_ONLY_FILE).open(path);
+    match made.and_then(|mut file| file.write_all(text.as_bytes())) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(ConfigError::io(path, "this file cannot be written", &error)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,86 @@
+//! The `[limits]` section of `claw.toml`: every limit is on by default, has its unit in its name, and a range. Must not know
+//! who keeps to them.
+
+use serde::Deserialize;
+
+/// What a turn, a call, a question and a session may take.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// Requests to a model within one turn.
+    pub model_steps_max: u32,
+    /// Seconds that a turn may take; time waiting for a human does not count.
+    pub turn_time_s: u64,
+    /// Seconds without a byte from a model.
+    pub model_timeout_s: u64,
+    /// How often a request to a model is repeated after a passing failure.
+    pub model_retries_max: u32,
+    /// Seconds that a tool call may take.
+    pub tool_timeout_s: u64,
+    /// Tool calls of one session that run at the same time.
+    pub tool_calls_parallel_max: u32,
+    /// Bytes of a tool's result that the model gets; the whole is kept.
+    pub tool_result_bytes: u64,
+    /// Seconds that a question stays open.
+    pub question_time_s: u64,
+    /// Messages that wait in one session.
+    pub queued_messages_max: u32,
+    /// Estimated tokens of the window that is sent to a model.
+    pub window_tokens: u64,
+    /// Identical calls in a row without progress, after which the turn stops.
+    pub identical_calls_max: u32,
+    /// Tokens that all sessions together may use in a day; 0 means no limit.
+    pub daily_tokens_max: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            model_steps_max: 20,
+            turn_time_s: 900,
+            model_timeout_s: 90,
+            model_retries_max: 5,
+            tool_timeout_s: 120,
+            tool_calls_parallel_max: 8,
+            tool_result_bytes: 16_384,
+            question_time_s: 14_400,
+            queued_messages_max: 64,
+            window_tokens: 100_000,
+            identical_calls_max: 3,
+            daily_tokens_max: 5_000_000,
+        }
+    }
+}
+
+impl Limits {
+    /// The first key outside of its range, and what is wrong with it.
+    pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
+        const DAY_S: u64 = 86_400;
+        for (name, value, least, most) in [
+            ("model_steps_max", u64::from(self.model_steps_max), 1, 1000),
+            ("turn_time_s", self.turn_time_s, 1, DAY_S),
+            ("model_timeout_s", self.model_timeout_s, 1, 3600),
+            ("model_retries_max", u64::from(self.model_retries_max), 0, 10),
+            ("tool_timeout_s", self.tool_timeout_s, 1, DAY_S),
+            ("tool_calls_parallel_max", u64::from(self.tool_calls_parallel_max), 1, 64),
+            ("tool_result_bytes", self.tool_result_bytes, 1024, 16 * 1024 * 1024),
+            ("question_time_s", self.question_time_s, 10, 30 * DAY_S),
+            ("queued_messages_max", u64::from(self.queued_messages_max), 1, 10_000),
+            ("window_tokens", self.window_tokens, 1000, 100_000_000),
+            ("identical_calls_max", u64::from(self.identical_calls_max), 1, 1000),
+            ("daily_tokens_max", self.daily_tokens_max, 0, u64::MAX),
+        ] {
+            if !(least..=most).contains(&value) {
+                return Err((name, format!("`limits.{name}` is {value}, and must be from {least} to {most}")));
+            }
+        }
+        if self.tool_timeout_s > self.turn_time_s {
+            let message = format!(
+                "`limits.tool_timeout_s` ({}) is longer than a whole turn, `limits.turn_time_s` ({})",
+                self.tool_timeout_s, self.turn_time_s
+            );
+            return Err(("tool_timeout_s", message));
+        }
+        Ok(())
+    }
+}
