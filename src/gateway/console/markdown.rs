@@ -399,7 +399,8 @@ impl Renderer {
 
     fn line(&mut self, content: Line) {
         let around = self.blank_due.take().and_then(|depth| self.containers.get(..depth));
-        if let Some(around) = around.filter(|around| around.iter().all(|c| c.first.is_none()) && !self.lines.is_empty()) {
+        if let Some(around) = around.filter(|around| around.iter().all(|c| c.first.is_none()) && !self.lines.is_empty())
+        {
             self.lines.push(around.iter().flat_map(|c| c.rest.clone()).collect());
         }
         let mut line = Line::new();

@@ -84,7 +84,9 @@ impl Table {
 
     /// One `header: value` paragraph a cell, for a table with more columns than fit.
     fn records(&self, columns: usize) -> Vec<Line> {
-        let (Some(header), rows) = (self.rows.first(), self.rows.get(1..).unwrap_or_default()) else { return Vec::new() };
+        let (Some(header), rows) = (self.rows.first(), self.rows.get(1..).unwrap_or_default()) else {
+            return Vec::new();
+        };
         let mut lines = Vec::new();
         if rows.is_empty() {
             for cell in header {
