@@ -1,1 +1,236 @@
-//! x
+//! Puts lines on the terminal, above the prompt if there is one. Owns the rows that are drafts and have to be erased before
+//! the next lines; must not know what the lines say.
+
+use std::io::Write;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use super::style::visible;
+use super::wrap::width;
+
+/// What to put on the screen. A frame replaces the draft of the frame before and comes below its lines.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Frame {
+    /// Lines that stay, without line feeds.
+    pub lines: Vec<String>,
+    /// Lines that the next frame replaces: an unfinished paragraph, a running call. Only a terminal shows them.
+    pub draft: Vec<String>,
+}
+
+/// A terminal's size in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    pub columns: usize,
+    pub rows: usize,
+}
+
+/// The size of the terminal on standard output, or 80 by 24 if there is none.
+pub fn terminal_size() -> Size {
+    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok().filter(|size| size.ws_col > 0 && size.ws_row > 0);
+    size.map_or(Size { columns: 80, rows: 24 }, |size| Size { columns: size.ws_col.into(), rows: size.ws_row.into() })
+}
+
+/// Takes frames without ever waiting; a thread of its own writes them. Frames that pile up are joined.
+#[derive(Debug)]
+pub struct Painter {
+    frames: Option<Sender<Frame>>,
+    done: Receiver<()>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// How long [`Painter::close`] waits for what is still to be written.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+
+impl Painter {
+    /// Writes the lines to `out` and leaves drafts away: for a pipe or a file.
+    pub fn plain(mut out: impl Write + Send + 'static) -> std::io::Result<Self> {
+        Self::start(move |frame| {
+            let text: String = frame.lines.iter().flat_map(|line| [line, "\n"]).collect();
+            out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_ok()
+        })
+    }
+
+    /// Hands each frame to `print` as one text that erases the old draft first. `print` must end up above the prompt.
+    pub(super) fn above_prompt(
+        gate: Arc<Gate>,
+        size: impl Fn() -> Size + Send + 'static,
+        mut print: impl FnMut(String) -> bool + Send + 'static,
+    ) -> std::io::Result<Self> {
+        Self::start(move |frame| {
+            let text = gate.compose(&frame, size());
+            text.is_empty() || print(text)
+        })
+    }
+
+    fn start(mut paint: impl FnMut(Frame) -> bool + Send + 'static) -> std::io::Result<Self> {
+        let (frames, inbox) = channel::<Frame>();
+        let (finished, done) = channel();
+        let thread = std::thread::Builder::new().name("console-paint".into()).spawn(move || {
+            while let Ok(mut frame) = inbox.recv() {
+                while let Ok(more) = inbox.try_recv() {
+                    frame.lines.extend(more.lines);
+                    frame.draft = more.draft;
+                }
+                if !paint(frame) {
+                    break;
+                }
+            }
+            // Nobody listens any more if the painter was dropped; that is no error.
+            let _ = finished.send(());
+        })?;
+        Ok(Self { frames: Some(frames), done, thread: Some(thread) })
+    }
+
+    /// Shows a frame. False if the screen is gone (a closed pipe).
+    pub fn show(&self, frame: Frame) -> bool {
+        self.frames.as_ref().is_some_and(|frames| frames.send(frame).is_ok())
+    }
+
+    /// Writes what is left and ends. Gives up after two seconds, if the terminal does not take it.
+    pub fn close(&mut self) {
+        self.frames = None;
+        let in_time = !matches!(self.done.recv_timeout(CLOSE_TIMEOUT), Err(RecvTimeoutError::Timeout));
+        if let Some(thread) = self.thread.take().filter(|_| in_time) {
+            // A panic in the thread has been reported by its own message.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Painter {
+    fn drop(&mut self) {
+        if self.thread.is_some() {
+            self.close();
+        }
+    }
+}
+
+/// Keeps painter and prompt apart: while no prompt is on the screen but one is about to come, the painter waits, because
+/// rustyline would print around its own queue then.
+#[derive(Debug, Default)]
+pub(super) struct Gate {
+    state: Mutex<GateState>,
+    opened: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct GateState {
+    open: bool,
+    /// Rows of the draft above the prompt.
+    draft_rows: usize,
+}
+
+impl Gate {
+    fn lock(&self) -> MutexGuard<'_, GateState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A prompt is on the screen, or none will come any more.
+    pub(super) fn open(&self) {
+        self.lock().open = true;
+        self.opened.notify_all();
+    }
+
+    pub(super) fn close(&self) {
+        self.lock().open = false;
+    }
+
+    /// The draft's rows are now someone else's to erase.
+    pub(super) fn take_draft_rows(&self) -> usize {
+        std::mem::take(&mut self.lock().draft_rows)
+    }
+
+    fn compose(&self, frame: &Frame, size: Size) -> String {
+        let mut state = self.lock();
+        while !state.open {
+            state = self.opened.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        let erase = state.draft_rows;
+        let draft = last_rows(&frame.draft, size);
+        state.draft_rows = draft.iter().map(|line| rows(line, size.columns)).sum();
+        drop(state);
+        let mut text = erase_rows(erase);
+        for line in frame.lines.iter().chain(draft) {
+            text.push_str(line);
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// Moves up over `rows` rows and clears everything below. Empty for none.
+pub(super) fn erase_rows(rows: usize) -> String {
+    if rows == 0 { String::new() } else { format!("\u{1b}[{rows}A\r\u{1b}[J") }
+}
+
+/// Rows that a line takes on a terminal that breaks it by itself.
+pub(super) fn rows(line: &str, columns: usize) -> usize {
+    width(&visible(line)).div_ceil(columns.max(1)).max(1)
+}
+
+/// The end of a draft, so much of it as can be erased again: a row that has scrolled away cannot.
+fn last_rows(draft: &[String], size: Size) -> &[String] {
+    let mut room = (size.rows / 2).clamp(1, 16);
+    let mut from = draft.len();
+    while from > 0 && rows(&draft[from - 1], size.columns) <= room {
+        from -= 1;
+        room -= rows(&draft[from], size.columns);
+    }
+    &draft[from..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIZE: Size = Size { columns: 10, rows: 8 };
+
+    fn frame(lines: &[&str], draft: &[&str]) -> Frame {
+        let owned = |all: &[&str]| all.iter().map(|line| (*line).to_owned()).collect();
+        Frame { lines: owned(lines), draft: owned(draft) }
+    }
+
+    #[test]
+    fn a_draft_is_erased_by_the_rows_it_took() {
+        let gate = Gate::default();
+        gate.open();
+        assert_eq!(
+            gate.compose(&frame(&["a"], &["\u{1b}[1mtwelve chars\u{1b}[0m", "x"]), SIZE),
+            "a\n\u{1b}[1mtwelve chars\u{1b}[0m\nx\n"
+        );
+        assert_eq!(gate.compose(&frame(&["b"], &[]), SIZE), "\u{1b}[3A\r\u{1b}[Jb\n");
+        assert_eq!(gate.compose(&frame(&["c"], &[]), SIZE), "c\n");
+    }
+
+    #[test]
+    fn a_long_draft_shows_its_end() {
+        let lines: Vec<String> = (0..9).map(|n| n.to_string()).collect();
+        assert_eq!(last_rows(&lines, SIZE), ["5", "6", "7", "8"]);
+        assert_eq!(last_rows(&["x".repeat(99)], SIZE).len(), 0);
+    }
+
+    #[test]
+    fn lines_come_in_order_and_all_of_them() {
+        #[derive(Clone, Default)]
+        struct Out(Arc<Mutex<Vec<u8>>>);
+        impl Write for Out {
+            fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+                self.0.lock().unwrap().extend_from_slice(bytes);
+                Ok(bytes.len())
+            }
+            fn flush(&mut self) -> std::io::Result<()> {
+                Ok(())
+            }
+        }
+        let out = Out::default();
+        let mut painter = Painter::plain(out.clone()).unwrap();
+        for n in 0..500 {
+            assert!(painter.show(frame(&[&n.to_string()], &["draft"])));
+        }
+        painter.close();
+        let wanted: String = (0..500).map(|n| format!("{n}\n")).collect();
+        assert_eq!(String::from_utf8(out.0.lock().unwrap().clone()).unwrap(), wanted);
+    }
+}

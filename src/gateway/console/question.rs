@@ -1,1 +1,294 @@
-//! x
+//! How a question to a human looks on the console, and how a typed answer is read. Owns the wording of the frame and the
+//! line between an answer and a message; must not know how an answer is decided or what it grants.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::domain::{Answer, Question, Scope, Term};
+use crate::gateway::commands::edit_distance;
+
+use super::clean::clean;
+use super::style::{Line, Look, Span, Style, paint_line};
+use super::wrap::{Long, chop, width, wrap};
+
+/// What a typed line is to an open question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ParsedAnswer {
+    Answer(Answer),
+    /// A message, which supersedes the question.
+    NotAnAnswer,
+    /// Too close to an answer to be taken for a message; the sentence says what to type.
+    Unclear(String),
+}
+
+/// The time and its zone, so that tests do not depend on where they run.
+#[derive(Clone, Debug)]
+pub struct Clock {
+    pub now_ms: i64,
+    pub zone: TimeZone,
+}
+
+impl Clock {
+    pub fn system() -> Self {
+        Self { now_ms: Timestamp::now().as_millisecond(), zone: TimeZone::system() }
+    }
+}
+
+/// The whole question as lines, without line feeds. `number` is what a person types to answer this one of several.
+pub fn question_lines(question: &Question, number: Option<usize>, look: Look, clock: &Clock) -> Vec<String> {
+    let mut lines: Vec<Line> = Vec::new();
+    let label = number.map(|number| format!(" (question {number})")).unwrap_or_default();
+    let title = [
+        Span::new("May ", Style::PLAIN),
+        Span::new(&format!("{} · {}", one_row(&question.server), one_row(&question.tool)), Style::BOLD),
+        Span::new(&format!(" run this?{label}"), Style::PLAIN),
+    ];
+    hang(&mut lines, Span::new("? ", Style::YELLOW.with(Style::BOLD)), &title, look);
+    if question.arguments.is_empty() {
+        lines.push(vec![Span::new("  (no arguments)", Style::DIM)]);
+    }
+    let names = question.arguments.iter().map(|(name, _)| width(&clean(name))).max().unwrap_or(0).min(16);
+    for (name, value) in &question.arguments {
+        argument(&mut lines, name, value, names, look);
+    }
+    hang(&mut lines, Span::new("  why: ", Style::DIM), &[Span::new(&one_row(&question.why), Style::PLAIN)], look);
+    let until = format!("open until {}", expiry(question.expires_at_ms, clock));
+    hang(&mut lines, Span::new("  ", Style::PLAIN), &[Span::new(&until, Style::DIM)], look);
+    let keys = question.choices.iter().map(|choice| width(&one_row(&choice.key))).max().unwrap_or(0);
+    for choice in &question.choices {
+        let key = one_row(&choice.key);
+        let label = format!("  {key}{}  ", " ".repeat(keys.saturating_sub(width(&key))));
+        let grants = Span::new(&one_row(&choice.label), Style::PLAIN);
+        hang(&mut lines, Span::new(&label, Style::BOLD.with(Style::CYAN)), &[grants], look);
+    }
+    lines.iter().map(|line| paint_line(line, look)).collect()
+}
+
+/// Every character of the value, on as many rows as it needs: `│` starts a line of the value, `┊` continues it.
+fn argument(lines: &mut Vec<Line>, name: &str, value: &str, names: usize, look: Look) {
+    let name = one_row(name);
+    let own_row = width(&name) > names;
+    if own_row {
+        lines.push(vec![Span::new(&format!("  {name}"), Style::BOLD)]);
+    }
+    let room = look.width.saturating_sub(names + 6).max(10);
+    let mut label = if own_row { String::new() } else { name };
+    for row in clean(value).replace('\t', "␉").split('\n') {
+        for (part, text) in chop(row, room).iter().enumerate() {
+            let pad = " ".repeat(names.saturating_sub(width(&label)));
+            let bar = if part == 0 { "│ " } else { "┊ " };
+            lines.push(vec![
+                Span::new(&format!("  {label}{pad}  "), Style::BOLD),
+                Span::new(bar, Style::DIM),
+                Span::new(&visible_end(text), Style::PLAIN),
+            ]);
+            label.clear();
+        }
+    }
+}
+
+/// Spaces at the end of a row would be lost to the eye.
+fn visible_end(row: &str) -> String {
+    let text = row.trim_end();
+    format!("{text}{}", "·".repeat(row[text.len()..].chars().count()))
+}
+
+fn one_row(text: &str) -> String {
+    clean(text).replace('\n', "␊").replace('\t', "␉")
+}
+
+/// A label and a text beside it, wrapped under its own start.
+fn hang(lines: &mut Vec<Line>, label: Span, text: &[Span], look: Look) {
+    let indent = width(label.text());
+    for (index, row) in wrap(text, look.width.saturating_sub(indent).max(10), Long::Break).into_iter().enumerate() {
+        let start = if index == 0 { label.clone() } else { Span::new(&" ".repeat(indent), Style::PLAIN) };
+        lines.push(std::iter::once(start).chain(row).collect());
+    }
+}
+
+/// `14:05`, or with the date if that is another day, and how long that is from now.
+fn expiry(at_ms: i64, clock: &Clock) -> String {
+    let (Ok(at), Ok(now)) = (Timestamp::from_millisecond(at_ms), Timestamp::from_millisecond(clock.now_ms)) else {
+        return "a time that cannot be shown".to_owned();
+    };
+    let (at, now) = (at.to_zoned(clock.zone.clone()), now.to_zoned(clock.zone.clone()));
+    let format = if at.date() == now.date() { "%H:%M" } else { "%a %Y-%m-%d %H:%M" };
+    let minutes = at.timestamp().as_millisecond().saturating_sub(clock.now_ms) / 60_000;
+    let left = match minutes {
+        ..0 => "over".to_owned(),
+        0..120 => format!("{minutes} min"),
+        _ => format!("{} h", minutes / 60),
+    };
+    format!("{} ({left})", at.strftime(format))
+}
+
+const HINT: &str = "To send it as a message instead, start the line with a space.";
+
+/// Words that people say for yes; none is an answer by itself, because a grant is never guessed.
+const NEARLY_YES: &[&str] =
+    &["ok", "okay", "k", "yep", "yeah", "yup", "sure", "allow", "approve", "ja", "oui", "si", "go"];
+
+/// Reads a line as an answer to `question`. Only the offered choices can be given, letter case aside; a refusal may carry a
+/// word to the model (`n because …`, `n: …`, `deny …`).
+pub fn parse_answer(line: &str, question: &Question) -> ParsedAnswer {
+    let text = line.trim();
+    if text.is_empty() {
+        return ParsedAnswer::NotAnAnswer;
+    }
+    let lower = text.to_lowercase();
+    if let Some(answer) = exact(&lower, question) {
+        return ParsedAnswer::Answer(answer);
+    }
+    if let Some(answer) = refusal(text, &lower) {
+        return ParsedAnswer::Answer(answer);
+    }
+    match near_miss(&lower, question) {
+        Some(sentence) if !line.starts_with(char::is_whitespace) => ParsedAnswer::Unclear(sentence),
+        _ => ParsedAnswer::NotAnAnswer,
+    }
+}
+
+fn exact(lower: &str, question: &Question) -> Option<Answer> {
+    if let Some(choice) = question.choices.iter().find(|choice| choice.key.to_lowercase() == lower) {
+        return Some(choice.answer.clone());
+    }
+    let once = Answer::Allow { term: Term::Once, scope: Scope::Exact };
+    let meant = match lower {
+        "y" | "yes" => once,
+        "n" | "no" | "deny" => Answer::Deny { word: None },
+        "never" => Answer::Never,
+        _ => return None,
+    };
+    // To refuse is always possible; anything else only if it was offered.
+    let offered = question.choices.iter().any(|choice| choice.answer == meant);
+    (offered || matches!(meant, Answer::Deny { .. })).then_some(meant)
+}
+
+fn refusal(text: &str, lower: &str) -> Option<Answer> {
+    for start in ["n because ", "no because ", "no, because ", "n: ", "no: ", "n, ", "n ", "deny: ", "deny "] {
+        if lower.starts_with(start) {
+            // The starts are ASCII, so that the same number of bytes can be cut off the text itself.
+            let keep = start.find("because").unwrap_or(start.len());
+            let word = text.get(keep..)?.trim();
+            return Some(Answer::Deny { word: (!word.is_empty()).then(|| word.to_owned()) });
+        }
+    }
+    None
+}
+
+fn near_miss(lower: &str, question: &Question) -> Option<String> {
+    let keys: Vec<String> = question.choices.iter().map(|choice| choice.key.to_lowercase()).collect();
+    let offered = || format!("Type one of: {}. {HINT}", keys.join(", "));
+    let first = lower.split([' ', ',', '.', ':', ';', '!']).next().unwrap_or_default();
+    if first != lower.trim_end_matches(['.', ',', '!', '?', ';', ':']) {
+        // Several words. An approval takes none, and a grant is never read out of a sentence.
+        let approves = matches!(first, "y" | "yes") || keys.iter().any(|key| key == first && key.len() > 1);
+        return approves.then(|| format!("An approval takes no words after it. {}", offered()));
+    }
+    let word = lower.trim_matches(|c: char| !c.is_alphanumeric());
+    let known = ["y", "yes", "n", "no", "never", "deny", "always", "session", "once"];
+    let candidates = || keys.iter().map(String::as_str).chain(known);
+    let close = candidates().any(|key| {
+        key == word || (key.chars().count() >= 3 && word.chars().count() >= 2 && edit_distance(key, word) <= 1)
+    });
+    let minutes = word.starts_with("10") && word.len() <= 10;
+    let short = word.chars().count() <= 1 || NEARLY_YES.contains(&word);
+    (close || minutes || short).then(|| format!("`{}` is no answer to this question. {}", clean(lower), offered()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{ApprovalId, CallId, Choice, SessionId};
+
+    fn question() -> Question {
+        let allow = |term, scope| Answer::Allow { term, scope };
+        let below = || Scope::Below { path: "src".into() };
+        let choice = |key: &str, answer| Choice { key: key.into(), label: "…".into(), answer };
+        Question {
+            approval: ApprovalId("q7f2".into()),
+            call: CallId { session: SessionId::new("main").unwrap(), reply_seq: 3, block: 0 },
+            session: SessionId::new("main").unwrap(),
+            server: "filesystem".into(),
+            tool: "write_file".into(),
+            arguments: vec![],
+            why: "it changes files".into(),
+            expires_at_ms: 0,
+            choices: vec![
+                choice("y", allow(Term::Once, Scope::Exact)),
+                choice("10m", allow(Term::TenMinutes, Scope::Exact)),
+                choice("s", allow(Term::Session, Scope::Exact)),
+                choice("a", allow(Term::Always, Scope::Exact)),
+                choice("sb", allow(Term::Session, below())),
+                choice("never", Answer::Never),
+                choice("n", Answer::Deny { word: None }),
+            ],
+        }
+    }
+
+    fn denied(word: &str) -> ParsedAnswer {
+        ParsedAnswer::Answer(Answer::Deny { word: Some(word.into()) })
+    }
+
+    #[test]
+    fn the_offered_keys_are_answers() {
+        let question = question();
+        for choice in &question.choices {
+            for line in [choice.key.clone(), format!(" {} ", choice.key.to_uppercase())] {
+                assert_eq!(parse_answer(&line, &question), ParsedAnswer::Answer(choice.answer.clone()), "{line}");
+            }
+        }
+        assert_eq!(parse_answer("yes", &question), parse_answer("y", &question));
+        assert_eq!(parse_answer("No", &question), parse_answer("n", &question));
+    }
+
+    #[test]
+    fn a_refusal_carries_a_word() {
+        let question = question();
+        assert_eq!(parse_answer("n because it is Friday", &question), denied("because it is Friday"));
+        assert_eq!(parse_answer("deny use trash instead", &question), denied("use trash instead"));
+        assert_eq!(parse_answer("N: Not now", &question), denied("Not now"));
+    }
+
+    #[test]
+    fn a_slip_is_neither_an_answer_nor_a_message() {
+        let question = question();
+        for line in
+            ["Y.", "yse", "ys", "yes!", "nver", "ok", "j", "10", "10min", "alwys", "y but only once", "yes please", "."]
+        {
+            assert!(matches!(parse_answer(line, &question), ParsedAnswer::Unclear(_)), "{line}");
+        }
+        let mut short = question.clone();
+        short.choices.retain(|choice| choice.key != "a" && choice.key != "never");
+        for line in ["a", "never", "always"] {
+            assert!(matches!(parse_answer(line, &short), ParsedAnswer::Unclear(_)), "{line}");
+        }
+    }
+
+    #[test]
+    fn everything_else_is_a_message() {
+        let question = question();
+        for line in [
+            "",
+            "what does it do?",
+            "a better idea: use git",
+            "no problem, show me the file first",
+            " yes please",
+            "stop",
+        ] {
+            assert_eq!(parse_answer(line, &question), ParsedAnswer::NotAnAnswer, "{line}");
+        }
+    }
+
+    #[test]
+    fn arguments_are_shown_whole() {
+        let mut question = question();
+        let value = format!("first  line \n{}\u{1b}[2J\u{202e}", "x".repeat(200));
+        question.arguments = vec![("content".into(), value)];
+        let lines = question_lines(&question, None, Look::new(40, false), &Clock { now_ms: 0, zone: TimeZone::UTC });
+        assert!(lines.iter().all(|line| width(line) <= 40), "{lines:#?}");
+        let shown: String =
+            lines.iter().filter_map(|line| line.split_once(['│', '┊'])).map(|(_, text)| &text[1..]).collect();
+        assert_eq!(shown, format!("first  line·{}␛[2J<U+202E>", "x".repeat(200)));
+    }
+}

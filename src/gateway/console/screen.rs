@@ -1,1 +1,457 @@
-//! x
+//! What the screen shows of a running turn: streamed text, calls, notices, the reply. Owns what has been shown, so that a
+//! reply that was streamed is not printed again; must not know channels, terminals or what was typed.
+
+use std::time::{Duration, Instant};
+
+use crate::domain::{CallId, Live, OutboundBody, Question};
+
+use super::clean::{clean, clean_line};
+use super::paint::Frame;
+use super::question::{Clock, question_lines};
+use super::stream::{StreamView, markdown_lines};
+use super::style::{Look, Span, Style, paint_line};
+use super::wrap::{Long, head, wrap};
+
+/// Without a terminal, the progress of one call is printed at most this often.
+const PLAIN_PROGRESS_EVERY: Duration = Duration::from_secs(2);
+/// Running calls that have a row of their own; the others are counted.
+const CALL_ROWS_MAX: usize = 4;
+
+/// (turn, step) of the text that is being streamed.
+type StepKey = (u64, u32);
+
+/// What was shown last, to set unlike things apart by a blank line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shown {
+    Nothing,
+    Text,
+    Call,
+    Note,
+    Question,
+    Typed,
+}
+
+#[derive(Debug)]
+struct RunningCall {
+    call: CallId,
+    title: String,
+    progress: String,
+    /// When its progress was last printed as a line.
+    printed: Option<Instant>,
+}
+
+/// Collects what is to be painted; [`Screen::take`] hands it out.
+#[derive(Debug)]
+pub struct Screen {
+    look: Look,
+    /// Drafts can be shown and erased.
+    drafts: bool,
+    step: Option<StepKey>,
+    view: StreamView,
+    /// Lines of the running step have been shown.
+    step_shown: bool,
+    /// The turn and the text of the last step that was shown to its end.
+    finished: Option<(u64, String)>,
+    /// The last turn whose reply was shown.
+    replied: Option<u64>,
+    calls: Vec<RunningCall>,
+    /// One passing sentence: thinking, waiting for the provider.
+    passing: String,
+    last: Shown,
+    lines: Vec<String>,
+    changed: bool,
+}
+
+impl Screen {
+    pub fn new(look: Look, drafts: bool) -> Self {
+        Self {
+            look,
+            drafts,
+            step: None,
+            view: StreamView::new(look),
+            step_shown: false,
+            finished: None,
+            replied: None,
+            calls: Vec::new(),
+            passing: String::new(),
+            last: Shown::Nothing,
+            lines: Vec::new(),
+            changed: false,
+        }
+    }
+
+    /// The terminal has another size. Lines that are out stay as they are.
+    pub fn set_look(&mut self, look: Look) {
+        self.look = look;
+        self.view.set_look(look);
+    }
+
+    /// What has changed since the last call, or nothing.
+    pub fn take(&mut self) -> Option<Frame> {
+        if !std::mem::take(&mut self.changed) {
+            return None;
+        }
+        let draft = if self.drafts { self.draft() } else { Vec::new() };
+        Some(Frame { lines: std::mem::take(&mut self.lines), draft })
+    }
+
+    /// There are lines that stay; a change of drafts alone can wait.
+    pub fn has_lines(&self) -> bool {
+        !self.lines.is_empty()
+    }
+
+    pub fn has_changed(&self) -> bool {
+        self.changed
+    }
+
+    /// Shows a glimpse of a running turn.
+    pub fn live(&mut self, live: Live, now: Instant) {
+        self.changed = true;
+        match live {
+            Live::StepStarted { turn_seq, step } => self.enter((turn_seq, step), true),
+            Live::Text { turn_seq, step, text } => self.text((turn_seq, step), &text),
+            Live::Reasoning { turn_seq, step, .. } => {
+                if self.is_current((turn_seq, step)) && self.view.text().is_empty() {
+                    "thinking …".clone_into(&mut self.passing);
+                }
+            }
+            Live::StepRestarted { turn_seq, step, why } => {
+                if !self.is_current((turn_seq, step)) {
+                    return;
+                }
+                self.enter((turn_seq, step), false);
+                self.view.restart();
+                self.passing = clean_line(&why);
+                if !self.drafts {
+                    self.note(&why);
+                }
+            }
+            Live::CallStarted { call, title } => {
+                self.end_step();
+                let title = clean_line(&title);
+                if !self.drafts {
+                    self.hang(Shown::Call, ("· ", Style::DIM), &format!("running: {title}"), Style::DIM);
+                }
+                self.calls.push(RunningCall { call, title, progress: String::new(), printed: None });
+            }
+            Live::CallProgress { call, text } => self.progress(&call, &text, now),
+            Live::CallEnded { call, ok, title, summary } => {
+                self.calls.retain(|running| running.call != call);
+                let mark = if ok { ("✓ ", Style::CYAN) } else { ("✗ ", Style::RED) };
+                let title = clean_line(&title);
+                let text = if summary.trim().is_empty() { title } else { format!("{title} · {}", summary.trim()) };
+                self.hang(Shown::Call, mark, &text, Style::PLAIN);
+            }
+            Live::Notice { text } => self.note(&text),
+        }
+    }
+
+    /// Shows a message from the outbox. Questions come by [`Screen::question`].
+    pub fn out(&mut self, body: &OutboundBody) {
+        self.changed = true;
+        match body {
+            OutboundBody::Reply { turn_seq, text } => self.reply(*turn_seq, text),
+            OutboundBody::Notice { text } => self.note(text),
+            OutboundBody::Question { turn_seq, question } => self.question(*turn_seq, question, None, &Clock::system()),
+        }
+    }
+
+    /// Shows a question of turn `turn`, whose text is complete by now.
+    pub fn question(&mut self, turn: u64, question: &Question, number: Option<usize>, clock: &Clock) {
+        if self.step.is_some_and(|(running, _)| running == turn) {
+            self.end_step();
+        }
+        let lines = question_lines(question, number, self.look, clock);
+        self.add(Shown::Question, lines);
+    }
+
+    /// One sentence from claw itself.
+    pub fn note(&mut self, text: &str) {
+        self.hang(Shown::Note, ("• ", Style::DIM), text, Style::DIM);
+    }
+
+    pub fn error(&mut self, text: &str) {
+        self.hang(Shown::Note, ("! ", Style::RED.with(Style::BOLD)), text, Style::RED);
+    }
+
+    /// A whole text in Markdown.
+    pub fn markdown(&mut self, text: &str) {
+        let lines = markdown_lines(text, self.look);
+        self.last = if self.last == Shown::Nothing { Shown::Nothing } else { Shown::Typed };
+        self.add(Shown::Text, lines);
+    }
+
+    /// The person has typed a line, which stands above whatever comes next.
+    pub fn typed(&mut self) {
+        self.last = Shown::Typed;
+    }
+
+    /// No turn runs: nothing is left of what was passing.
+    pub fn idle(&mut self) {
+        self.end_step();
+        self.calls.clear();
+        self.passing.clear();
+        self.changed = true;
+    }
+
+    fn is_current(&self, key: StepKey) -> bool {
+        self.replied.is_none_or(|turn| key.0 > turn) && self.step.is_none_or(|step| key >= step)
+    }
+
+    /// Makes `key` the step that is shown. A step that starts once more is a repetition.
+    fn enter(&mut self, key: StepKey, starts: bool) {
+        if !self.is_current(key) {
+            return;
+        }
+        if self.step != Some(key) {
+            self.end_step();
+            self.finished = None;
+            self.step = Some(key);
+        } else if starts && !self.view.text().is_empty() {
+            self.view.restart();
+        }
+        self.passing.clear();
+    }
+
+    fn text(&mut self, key: StepKey, text: &str) {
+        if !self.is_current(key) {
+            return;
+        }
+        self.enter(key, false);
+        let lines = self.view.push(text);
+        self.add_streamed(lines);
+    }
+
+    fn add_streamed(&mut self, lines: Vec<String>) {
+        if lines.is_empty() {
+            return;
+        }
+        // The view sets its own blocks apart; only its first lines need to be set apart from what was there before.
+        let apart = match self.last {
+            Shown::Nothing => false,
+            Shown::Text => !self.step_shown,
+            _ => true,
+        };
+        if apart && lines.first().is_some_and(|line| !line.is_empty()) {
+            self.lines.push(String::new());
+        }
+        self.step_shown = true;
+        self.last = Shown::Text;
+        self.lines.extend(lines);
+        self.changed = true;
+    }
+
+    fn end_step(&mut self) {
+        let text = self.view.text().to_owned();
+        let lines = self.view.finish();
+        self.add_streamed(lines);
+        if let Some((turn, _)) = self.step.filter(|_| !text.is_empty()) {
+            self.finished = Some((turn, text));
+        }
+        self.step_shown = false;
+        self.passing.clear();
+    }
+
+    fn reply(&mut self, turn: u64, text: &str) {
+        if self.replied == Some(turn) {
+            return;
+        }
+        if self.step.is_some_and(|(running, _)| running == turn) {
+            // The reply may overtake the last glimpses: what it has more than them is all that is missing.
+            let streamed = self.view.text().trim_start();
+            if !same_words(streamed, text)
+                && let Some(rest) = text.trim_start().strip_prefix(streamed)
+                && !self.was_shown(turn, text)
+            {
+                let lines = self.view.push(rest);
+                self.add_streamed(lines);
+            }
+        }
+        self.end_step();
+        if !self.was_shown(turn, text) {
+            let lines = markdown_lines(text, self.look);
+            self.last = if self.last == Shown::Nothing { Shown::Nothing } else { Shown::Typed };
+            self.add(Shown::Text, lines);
+        }
+        self.replied = Some(turn);
+        self.finished = None;
+    }
+
+    fn was_shown(&self, turn: u64, text: &str) -> bool {
+        self.finished.as_ref().is_some_and(|(shown, streamed)| *shown == turn && same_words(streamed, text))
+    }
+
+    fn progress(&mut self, call: &CallId, text: &str, now: Instant) {
+        let drafts = self.drafts;
+        let Some(running) = self.calls.iter_mut().find(|running| running.call == *call) else { return };
+        let Some(row) = text.lines().rev().map(clean_line).find(|row| !row.is_empty()) else { return };
+        running.progress = row.clone();
+        if drafts || running.printed.is_some_and(|at| now.duration_since(at) < PLAIN_PROGRESS_EVERY) {
+            return;
+        }
+        running.printed = Some(now);
+        self.hang(Shown::Call, ("  ", Style::PLAIN), &row, Style::DIM);
+    }
+
+    fn draft(&self) -> Vec<String> {
+        let mut draft = self.view.draft();
+        let room = self.look.width.saturating_sub(1);
+        let mut row = |text: &str| draft.push(paint_line(&[Span::new(&head(text, room), Style::DIM)], self.look));
+        if !self.passing.is_empty() {
+            row(&self.passing);
+        }
+        for running in self.calls.iter().take(CALL_ROWS_MAX) {
+            let progress =
+                if running.progress.is_empty() { String::new() } else { format!(" · {}", running.progress) };
+            row(&format!("running: {}{progress}", running.title));
+        }
+        if self.calls.len() > CALL_ROWS_MAX {
+            row(&format!("and {} more", self.calls.len() - CALL_ROWS_MAX));
+        }
+        draft
+    }
+
+    /// A mark and a text beside it; line feeds of the text stay.
+    fn hang(&mut self, shown: Shown, (mark, mark_style): (&str, Style), text: &str, style: Style) {
+        let spans = [Span::new(&clean(text.trim()), style)];
+        let rows = wrap(&spans, self.look.width.saturating_sub(2), Long::Keep);
+        let lines = rows.into_iter().enumerate().map(|(index, row)| {
+            let start = if index == 0 { Span::new(mark, mark_style) } else { Span::new("  ", Style::PLAIN) };
+            paint_line(&std::iter::once(start).chain(row).collect::<Vec<_>>(), self.look)
+        });
+        let lines = lines.collect();
+        self.add(shown, lines);
+    }
+
+    fn add(&mut self, shown: Shown, lines: Vec<String>) {
+        let apart = match self.last {
+            Shown::Nothing => false,
+            Shown::Typed => shown == Shown::Text || shown == Shown::Question,
+            last => last != shown || shown == Shown::Question,
+        };
+        if apart && !lines.is_empty() {
+            self.lines.push(String::new());
+        }
+        self.last = shown;
+        self.lines.extend(lines);
+        self.changed = true;
+    }
+}
+
+/// Equal but for white space: the reply joins its blocks with blank lines, the stream does not.
+fn same_words(a: &str, b: &str) -> bool {
+    a.chars().filter(|c| !c.is_whitespace()).eq(b.chars().filter(|c| !c.is_whitespace()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::SessionId;
+
+    fn screen() -> Screen {
+        Screen::new(Look::new(40, false), true)
+    }
+
+    fn text(step: u32, text: &str) -> Live {
+        Live::Text { turn_seq: 7, step, text: text.into() }
+    }
+
+    fn reply(text: &str) -> OutboundBody {
+        OutboundBody::Reply { turn_seq: 7, text: text.into() }
+    }
+
+    fn call(block: u32) -> CallId {
+        CallId { session: SessionId::new("main").unwrap(), reply_seq: 8, block }
+    }
+
+    fn lines(screen: &mut Screen) -> Vec<String> {
+        screen.take().map(|frame| frame.lines).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_streamed_reply_is_not_printed_again() {
+        let mut screen = screen();
+        let now = Instant::now();
+        screen.live(Live::StepStarted { turn_seq: 7, step: 0 }, now);
+        screen.live(text(0, "Hello *you*.\n\nBye"), now);
+        screen.out(&reply("Hello *you*.\n\nBye"));
+        screen.out(&reply("Hello *you*.\n\nBye"));
+        screen.live(text(0, "Bye"), now);
+        assert_eq!(lines(&mut screen), ["Hello you.", "", "Bye"]);
+    }
+
+    #[test]
+    fn a_reply_that_overtakes_the_stream_is_complete() {
+        let mut screen = screen();
+        screen.live(text(0, "One.\n\nTw"), Instant::now());
+        screen.out(&reply("One.\n\nTwo.\n\nThree."));
+        assert_eq!(lines(&mut screen), ["One.", "", "Two.", "", "Three."]);
+    }
+
+    #[test]
+    fn a_reply_that_was_not_streamed_is_printed() {
+        let mut screen = screen();
+        screen.live(text(0, "Let me look."), Instant::now());
+        screen.live(Live::CallStarted { call: call(0), title: "bash run ls".into() }, Instant::now());
+        screen.out(&reply("Done."));
+        assert_eq!(lines(&mut screen), ["Let me look.", "", "Done."]);
+    }
+
+    #[test]
+    fn a_broken_stream_that_repeats_itself_is_shown_once() {
+        let mut screen = screen();
+        let now = Instant::now();
+        screen.live(text(1, "One.\n\nTwo."), now);
+        screen.live(Live::StepRestarted { turn_seq: 7, step: 1, why: "It broke.".into() }, now);
+        assert_eq!(screen.take().unwrap().draft, ["It broke."]);
+        screen.live(text(1, "One.\n\n"), now);
+        screen.live(text(1, "Two and three."), now);
+        screen.out(&reply("One.\n\nTwo and three."));
+        assert_eq!(lines(&mut screen), ["", "Two and three."]);
+    }
+
+    #[test]
+    fn a_note_does_not_tear_a_paragraph() {
+        let mut screen = screen();
+        let now = Instant::now();
+        screen.live(text(0, "One.\n\nTwo **and"), now);
+        screen.live(Live::Notice { text: "A server failed.".into() }, now);
+        let frame = screen.take().unwrap();
+        assert_eq!(frame.lines, ["One.", "", "• A server failed."]);
+        assert_eq!(frame.draft, ["", "Two **and"]);
+        screen.live(text(0, " three**."), now);
+        screen.out(&reply("One.\n\nTwo **and three**."));
+        assert_eq!(lines(&mut screen), ["", "Two and three."]);
+    }
+
+    #[test]
+    fn running_calls_are_drafts_and_their_ends_stay() {
+        let mut screen = screen();
+        let now = Instant::now();
+        for block in 0..2 {
+            screen.live(Live::CallStarted { call: call(block), title: format!("bash run job {block}\u{1b}[2J") }, now);
+        }
+        screen.live(Live::CallProgress { call: call(1), text: "10 %\n20 %\n".into() }, now);
+        let frame = screen.take().unwrap();
+        assert_eq!(frame.draft, ["running: bash run job 0␛[2J", "running: bash run job 1␛[2J · 20 %"]);
+        let ended =
+            |block, ok| Live::CallEnded { call: call(block), ok, title: "job".into(), summary: "exit 1\n0.2 s".into() };
+        screen.live(ended(0, true), now);
+        screen.live(ended(1, false), now);
+        let frame = screen.take().unwrap();
+        assert_eq!(frame.lines, ["✓ job · exit 1", "  0.2 s", "✗ job · exit 1", "  0.2 s"]);
+        assert!(frame.draft.is_empty());
+    }
+
+    #[test]
+    fn without_a_terminal_progress_is_lines_but_few() {
+        let mut screen = Screen::new(Look::new(40, false), false);
+        let now = Instant::now();
+        screen.live(Live::CallStarted { call: call(0), title: "bash run".into() }, now);
+        for second in [0, 1, 2, 3] {
+            let text = format!("at {second} s");
+            screen.live(Live::CallProgress { call: call(0), text }, now + Duration::from_secs(second));
+        }
+        assert_eq!(lines(&mut screen), ["· running: bash run", "  at 0 s", "  at 2 s"]);
+    }
+}

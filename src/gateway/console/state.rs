@@ -1,1 +1,382 @@
-//! x
+//! What a typed line means just now: a message, a command, or an answer and to which question. Owns the open questions and
+//! the count of Ctrl-C; pure, so that every rule can be tested. Must not know channels, terminals or layout.
+
+use std::time::{Duration, Instant};
+
+use crate::domain::{Answer, ApprovalId, Question, Term};
+use crate::gateway::commands::{self, ChatCommand, Parsed};
+
+use super::chat::ConsoleEvent;
+use super::clean::clean_line;
+use super::editor::Input;
+use super::question::{ParsedAnswer, parse_answer};
+
+/// A second Ctrl-C within this time leaves.
+pub(super) const INTERRUPT_TWICE: Duration = Duration::from_secs(2);
+/// Nobody reads a question faster: a typed approval that comes sooner was meant for what stood there before.
+pub(super) const READ_TIME_MIN: Duration = Duration::from_millis(700);
+
+/// What follows from an input.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Effect {
+    Send(ConsoleEvent),
+    /// One sentence for the person.
+    Note(String),
+    Markdown(String),
+    Leave,
+}
+
+#[derive(Debug)]
+struct OpenQuestion {
+    question: Question,
+    number: usize,
+    /// Since when a plain answer goes to it; `None` while another one is before it.
+    addressed: Option<Instant>,
+    shown: Instant,
+}
+
+#[derive(Debug)]
+pub(super) struct ChatState {
+    /// A person sits there, who needs time to read.
+    interactive: bool,
+    /// Oldest first.
+    open: Vec<OpenQuestion>,
+    busy: bool,
+    /// The input has ended; leave when nothing runs any more.
+    ended: bool,
+    interrupted: Option<Instant>,
+    sent: u64,
+}
+
+impl ChatState {
+    pub(super) fn new(interactive: bool) -> Self {
+        Self { interactive, open: Vec::new(), busy: false, ended: false, interrupted: None, sent: 0 }
+    }
+
+    /// Takes a question in and returns its number; `None` if it is open already.
+    pub(super) fn ask(&mut self, question: &Question, now: Instant) -> Option<usize> {
+        if self.open.iter().any(|open| open.question.approval == question.approval) {
+            return None;
+        }
+        let number = self.open.iter().map(|open| open.number).max().unwrap_or(0) + 1;
+        self.open.push(OpenQuestion { question: question.clone(), number, addressed: None, shown: now });
+        self.address_oldest(now);
+        Some(number)
+    }
+
+    /// A question was answered elsewhere, expired or was superseded. Returns what it was about, if it was open here.
+    pub(super) fn close(&mut self, approval: &ApprovalId, now: Instant) -> Option<String> {
+        let index = self.open.iter().position(|open| open.question.approval == *approval)?;
+        Some(self.remove(index, now))
+    }
+
+    /// Something runs.
+    pub(super) fn running(&mut self) {
+        self.busy = true;
+    }
+
+    /// Nothing runs after `taken` events. `None` if more events than that are on their way.
+    pub(super) fn idle(&mut self, taken: u64) -> Option<Vec<Effect>> {
+        if taken < self.sent {
+            return None;
+        }
+        self.busy = false;
+        Some(if self.ended { self.leave() } else { Vec::new() })
+    }
+
+    pub(super) fn input(&mut self, input: Input, now: Instant, now_ms: i64) -> Vec<Effect> {
+        match input {
+            Input::Line(line) => self.line(&line, now, now_ms),
+            Input::Interrupt { discarded: true } => Vec::new(),
+            Input::Interrupt { discarded: false } => self.interrupt(now),
+            Input::Eof if !self.interactive && self.busy => {
+                self.ended = true;
+                Vec::new()
+            }
+            Input::Eof => self.leave(),
+            Input::Failed(why) => {
+                let mut effects = vec![Effect::Note(format!("The console ends: {why}."))];
+                effects.extend(self.leave());
+                effects
+            }
+        }
+    }
+
+    fn interrupt(&mut self, now: Instant) -> Vec<Effect> {
+        let again = self.interrupted.is_some_and(|at| now.duration_since(at) < INTERRUPT_TWICE);
+        if again || !self.busy && self.open.is_empty() {
+            return self.leave();
+        }
+        self.interrupted = Some(now);
+        vec![self.send(ConsoleEvent::Interrupt), Effect::Note("Stopping. Ctrl-C once more leaves.".into())]
+    }
+
+    fn leave(&mut self) -> Vec<Effect> {
+        vec![self.send(ConsoleEvent::Quit), Effect::Leave]
+    }
+
+    fn send(&mut self, event: ConsoleEvent) -> Effect {
+        self.sent += 1;
+        self.busy |= !matches!(event, ConsoleEvent::Quit);
+        Effect::Send(event)
+    }
+
+    fn line(&mut self, line: &str, now: Instant, now_ms: i64) -> Vec<Effect> {
+        if line.trim().is_empty() {
+            return Vec::new();
+        }
+        match commands::parse(line) {
+            Parsed::Command(ChatCommand::Help) => return vec![Effect::Markdown(commands::help_markdown())],
+            Parsed::Command(ChatCommand::Quit) => return self.leave(),
+            Parsed::Command(command) => return vec![self.send(ConsoleEvent::Command(command))],
+            Parsed::Unknown(sentence) => return vec![Effect::Note(sentence)],
+            Parsed::Message => {}
+        }
+        if self.open.is_empty() {
+            return vec![self.send(ConsoleEvent::Line(line.to_owned()))];
+        }
+        match self.addressee(line) {
+            Ok((index, rest)) => self.maybe_answer(index, &rest, line, now, now_ms),
+            Err(sentence) => vec![Effect::Note(sentence)],
+        }
+    }
+
+    fn maybe_answer(&mut self, index: usize, rest: &str, line: &str, now: Instant, now_ms: i64) -> Vec<Effect> {
+        let Some(open) = self.open.get(index) else { return Vec::new() };
+        let answer = match parse_answer(rest, &open.question) {
+            ParsedAnswer::Answer(answer) => answer,
+            ParsedAnswer::NotAnAnswer => return vec![self.send(ConsoleEvent::Line(line.to_owned()))],
+            ParsedAnswer::Unclear(sentence) => return vec![Effect::Note(sentence)],
+        };
+        // Named by its number it was aimed at as soon as it was shown; otherwise since it is the oldest.
+        let since = if rest == line { open.addressed } else { Some(open.shown) };
+        let unread = since.is_none_or(|since| now.duration_since(since) < READ_TIME_MIN);
+        if self.interactive && unread && !matches!(answer, Answer::Deny { .. }) {
+            let about = about(&open.question);
+            return vec![Effect::Note(format!(
+                "The question about {about} has only just come up: look, and answer again."
+            ))];
+        }
+        if open.question.expires_at_ms <= now_ms {
+            let about = self.remove(index, now);
+            return vec![Effect::Note(format!("The question about {about} has expired; nothing was allowed."))];
+        }
+        let approval = open.question.approval.clone();
+        let about = self.remove(index, now);
+        let said = Effect::Note(format!("{}: {about}", in_words(&answer)));
+        let mut effects = vec![self.send(ConsoleEvent::Answer { approval, answer }), said];
+        if let Some(next) = self.open.first() {
+            let text = format!("Question {} is open: {}", next.number, about_with_key(&next.question));
+            effects.push(Effect::Note(text));
+        }
+        effects
+    }
+
+    /// Which question a line is aimed at, and the line without that. `2 n because …`, `y 2` and `y ID` name one.
+    fn addressee(&self, line: &str) -> Result<(usize, String), String> {
+        let find = |word: &str| {
+            let number = word.strip_prefix('#').unwrap_or(word);
+            self.open.iter().position(|open| open.number.to_string() == number || open.question.approval.0 == word)
+        };
+        let is_number = |word: &str| {
+            let digits = word.strip_prefix('#').unwrap_or(word);
+            !digits.is_empty() && digits.len() < 4 && digits.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        let is_answer = |text: &str| {
+            self.open.iter().any(|open| matches!(parse_answer(text, &open.question), ParsedAnswer::Answer(_)))
+        };
+        let none = |word: &str| format!("There is no open question {}.", clean_line(word));
+        let words: Vec<&str> = line.split_whitespace().collect();
+        if let [first, second] = words[..]
+            && is_answer(first)
+        {
+            match find(second) {
+                Some(index) => return Ok((index, first.to_owned())),
+                None if is_number(second) => return Err(none(second)),
+                None => {}
+            }
+        }
+        if let Some((first, rest)) = line.trim().split_once(char::is_whitespace)
+            && is_answer(rest)
+        {
+            match find(first) {
+                Some(index) => return Ok((index, rest.trim().to_owned())),
+                None if is_number(first) => return Err(none(first)),
+                None => {}
+            }
+        }
+        Ok((0, line.to_owned()))
+    }
+
+    fn remove(&mut self, index: usize, now: Instant) -> String {
+        let open = self.open.remove(index);
+        self.address_oldest(now);
+        about(&open.question)
+    }
+
+    fn address_oldest(&mut self, now: Instant) {
+        if let Some(oldest) = self.open.first_mut() {
+            oldest.addressed.get_or_insert(now);
+        }
+    }
+}
+
+fn about(question: &Question) -> String {
+    format!("{} · {}", clean_line(&question.server), clean_line(&question.tool))
+}
+
+fn about_with_key(question: &Question) -> String {
+    let first =
+        question.arguments.first().map(|(name, value)| format!(" ({}: {})", clean_line(name), clean_line(value)));
+    format!("{}{}", about(question), first.unwrap_or_default())
+}
+
+fn in_words(answer: &Answer) -> &'static str {
+    match answer {
+        Answer::Allow { term: Term::Once, .. } => "Allowed once",
+        Answer::Allow { term: Term::TenMinutes, .. } => "Allowed for 10 minutes",
+        Answer::Allow { term: Term::Session, .. } => "Allowed for this session",
+        Answer::Allow { term: Term::Always, .. } => "Allowed always",
+        Answer::Deny { .. } => "Denied",
+        Answer::Never => "Denied for good",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{CallId, Choice, Scope, SessionId};
+
+    const ONCE: Answer = Answer::Allow { term: Term::Once, scope: Scope::Exact };
+
+    fn question(id: &str) -> Question {
+        let session = SessionId::new("main").unwrap();
+        Question {
+            approval: ApprovalId(id.into()),
+            call: CallId { session: session.clone(), reply_seq: 3, block: 0 },
+            session,
+            server: "bash".into(),
+            tool: "run".into(),
+            arguments: vec![("command".into(), format!("echo {id}"))],
+            why: "it asks".into(),
+            expires_at_ms: 1_000,
+            choices: vec![Choice { key: "y".into(), label: "allow once".into(), answer: ONCE }],
+        }
+    }
+
+    struct Desk {
+        state: ChatState,
+        now: Instant,
+    }
+
+    impl Desk {
+        fn new(interactive: bool) -> Self {
+            Self { state: ChatState::new(interactive), now: Instant::now() }
+        }
+
+        fn later(&mut self, ms: u64) {
+            self.now += Duration::from_millis(ms);
+        }
+
+        fn ask(&mut self, id: &str) -> Option<usize> {
+            self.state.ask(&question(id), self.now)
+        }
+
+        fn sent(&mut self, input: Input) -> Vec<ConsoleEvent> {
+            let effects = self.state.input(input, self.now, 0);
+            effects.into_iter().filter_map(|e| if let Effect::Send(event) = e { Some(event) } else { None }).collect()
+        }
+
+        fn typed(&mut self, line: &str) -> Vec<ConsoleEvent> {
+            self.sent(Input::Line(line.into()))
+        }
+    }
+
+    fn answer(id: &str, answer: Answer) -> Vec<ConsoleEvent> {
+        vec![ConsoleEvent::Answer { approval: ApprovalId(id.into()), answer }]
+    }
+
+    fn message(text: &str) -> Vec<ConsoleEvent> {
+        vec![ConsoleEvent::Line(text.into())]
+    }
+
+    #[test]
+    fn a_typed_answer_goes_to_the_oldest_question() {
+        let mut desk = Desk::new(true);
+        assert_eq!(desk.typed("y"), message("y"), "without a question it is a message");
+        assert_eq!((desk.ask("a"), desk.ask("b"), desk.ask("a")), (Some(1), Some(2), None));
+        desk.later(1_000);
+        assert_eq!(desk.typed("y"), answer("a", ONCE));
+        desk.later(1_000);
+        assert_eq!(desk.typed("y"), answer("b", ONCE));
+        assert_eq!(desk.typed("y"), message("y"));
+    }
+
+    #[test]
+    fn a_number_or_an_id_names_another_question() {
+        let mut desk = Desk::new(true);
+        for id in ["a", "b", "c", "dddd"] {
+            desk.ask(id);
+        }
+        desk.later(1_000);
+        assert_eq!(desk.typed("y 2"), answer("b", ONCE));
+        let word = Answer::Deny { word: Some("because no".into()) };
+        assert_eq!(desk.typed("#3 n because no"), answer("c", word));
+        assert_eq!(desk.typed("y dddd"), answer("dddd", ONCE));
+        assert_eq!(desk.typed("y 9"), [], "there is no question 9, and nothing is guessed");
+        assert_eq!(desk.typed("9 y"), []);
+        assert_eq!(desk.typed("2 files are missing"), message("2 files are missing"));
+        assert_eq!(desk.typed("yse"), []);
+        assert_eq!(desk.typed("y"), answer("a", ONCE));
+    }
+
+    #[test]
+    fn an_approval_never_hits_a_question_that_was_not_read() {
+        let mut desk = Desk::new(true);
+        desk.ask("a");
+        desk.ask("b");
+        desk.later(5_000);
+        assert!(desk.state.close(&ApprovalId("a".into()), desk.now).is_some());
+        desk.later(100);
+        assert_eq!(desk.typed("y"), [], "it was meant for the question that has just gone");
+        assert_eq!(desk.typed("n"), answer("b", Answer::Deny { word: None }), "a refusal harms nobody");
+        desk.ask("c");
+        assert_eq!(desk.typed("y 1"), []);
+        desk.later(1_000);
+        assert_eq!(desk.typed("y 1"), answer("c", ONCE));
+    }
+
+    #[test]
+    fn an_expired_question_allows_nothing() {
+        let mut desk = Desk::new(false);
+        desk.ask("a");
+        let effects = desk.state.input(Input::Line("y".into()), desk.now, 1_000);
+        assert!(matches!(&effects[..], [Effect::Note(text)] if text.contains("expired")), "{effects:?}");
+    }
+
+    #[test]
+    fn ctrl_c_stops_then_leaves() {
+        let interrupt = || Input::Interrupt { discarded: false };
+        let mut desk = Desk::new(true);
+        desk.typed("go");
+        assert_eq!(desk.sent(Input::Interrupt { discarded: true }), [], "it only threw the typed line away");
+        assert_eq!(desk.sent(interrupt()), [ConsoleEvent::Interrupt]);
+        desk.later(2_500);
+        assert_eq!(desk.sent(interrupt()), [ConsoleEvent::Interrupt], "too late for the second of two");
+        desk.later(500);
+        assert_eq!(desk.sent(interrupt()), [ConsoleEvent::Quit]);
+
+        let mut idle = Desk::new(true);
+        assert_eq!(idle.sent(interrupt()), [ConsoleEvent::Quit]);
+    }
+
+    #[test]
+    fn the_end_of_a_pipe_waits_for_the_turn() {
+        let mut desk = Desk::new(false);
+        assert_eq!(desk.typed("one"), message("one"));
+        assert_eq!(desk.typed("two"), message("two"));
+        assert_eq!(desk.sent(Input::Eof), []);
+        assert_eq!(desk.state.idle(1), None, "this idle knows nothing of the second message");
+        assert_eq!(desk.state.idle(2), Some(vec![Effect::Send(ConsoleEvent::Quit), Effect::Leave]));
+    }
+}
