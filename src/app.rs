@@ -1,10 +1,12 @@
 //! Builds and connects the rooms. The only file that names all of them; it decides nothing.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use secrecy::{ExposeSecret as _, SecretString};
 use tokio::sync::OnceCell;
 
 use crate::config::Config;
@@ -22,9 +24,6 @@ use crate::store::{Artifacts, Store};
 use crate::turn::Bounds;
 use crate::turn::prompt::Persona;
 use crate::turn::run::Runner;
-
-/// The most calls that run side by side in one process.
-const CALLS_AT_ONCE: usize = 8;
 
 /// The whole house.
 pub struct App {
@@ -44,7 +43,7 @@ impl App {
     pub fn open(config: Config) -> anyhow::Result<Self> {
         let store = Store::open(&config.home.claw_db())?;
         let policy = load_policy(&config)?;
-        let redactor = Redactor::new(config.secret_pairs())?;
+        let redactor = Redactor::new(secret_pairs(&config))?;
         let manifest = load_manifest(&config)?;
         let warnings = manifest.warnings.clone();
         let hub = Arc::new(Hub::new(manifest, hub_settings(&config, &redactor)));
@@ -64,7 +63,7 @@ impl App {
     /// The model, picked once. An error names what to set.
     pub async fn model(&self) -> anyhow::Result<&Chosen> {
         self.chosen
-            .get_or_try_init(|| async { Ok(crate::model::choose(&self.config.model, &self.config.env).await?) })
+            .get_or_try_init(|| async { Ok(crate::model::choose(&self.config.model, &variables(&self.config)).await?) })
             .await
     }
 
@@ -133,13 +132,19 @@ pub fn owner_principal() -> String {
     format!("console:uid:{}", rustix::process::getuid().as_raw())
 }
 
+/// The environment as the rooms take it.
+fn variables(config: &Config) -> BTreeMap<String, String> {
+    config.env.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}
+
+fn secret_pairs(config: &Config) -> Vec<(String, String)> {
+    let exposed = |(name, value): &(String, SecretString)| (name.clone(), value.expose_secret().to_owned());
+    config.secrets.iter().map(exposed).collect()
+}
+
 fn load_policy(config: &Config) -> anyhow::Result<Policy> {
     let path = config.home.policy_toml();
-    let text = match std::fs::read_to_string(&path) {
-        Ok(text) => Some(text),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-        Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
-    };
+    let text = crate::config::read_if_there(&path)?;
     Policy::load(text.as_deref()).with_context(|| format!("{} is refused, so claw does not start", path.display()))
 }
 
@@ -147,7 +152,7 @@ fn load_manifest(config: &Config) -> anyhow::Result<Manifest> {
     let path = config.home.mcp_json();
     let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
     let expansion = Expansion {
-        env: config.env.clone(),
+        env: variables(config),
         home: config.user_home.clone(),
         workspace: config.workspace.clone(),
         claw_exe: std::env::current_exe().context("cannot find this program's own path")?,
@@ -160,11 +165,11 @@ fn load_manifest(config: &Config) -> anyhow::Result<Manifest> {
 /// Our own servers are told where to work and what never to touch, whatever `mcp.json` says.
 fn own_server_args(config: &Config) -> Vec<String> {
     let text = |path: &PathBuf| path.display().to_string();
-    vec!["--workspace".into(), text(&config.workspace), "--protect".into(), config.home.root().display().to_string()]
+    vec!["--workspace".into(), text(&config.workspace), "--protect".into(), config.home.path().display().to_string()]
 }
 
 fn hub_settings(config: &Config, redactor: &Redactor) -> HubSettings {
-    let mut settings = HubSettings::new(config.env.clone(), config.home.root().to_owned());
+    let mut settings = HubSettings::new(variables(config), config.home.path().to_owned());
     let redactor = redactor.clone();
     settings.log = Arc::new(move |server, line| {
         tracing::info!(server, "{}", redactor.redact(line));
@@ -176,13 +181,13 @@ fn hub_settings(config: &Config, redactor: &Redactor) -> HubSettings {
 fn gate_settings(config: &Config) -> GateSettings {
     GateSettings {
         workspace: config.workspace.clone(),
-        home: config.home.root().to_owned(),
+        home: config.home.path().to_owned(),
         user_home: config.user_home.clone(),
         confined: claw_mcp_bash::probe().keeps_files(),
         tool_timeout: Duration::from_secs(config.limits.tool_timeout_s),
-        tool_result_bytes: config.limits.tool_result_bytes,
+        tool_result_bytes: config.limits.tool_result_bytes as usize,
         question_time: Duration::from_secs(config.limits.question_time_s),
-        calls_at_once: CALLS_AT_ONCE,
+        calls_at_once: config.limits.tool_calls_parallel_max as usize,
         owner: owner_principal(),
         program: program(),
     }

@@ -1,2 +1,21 @@
-//! claw
-fn main() {}
+//! The binary: arguments, tracing to stderr, call the command. No logic.
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use claw::cli::args::Cli;
+use tracing_subscriber::EnvFilter;
+
+fn main() -> ExitCode {
+    // A server confines its whole process, so it starts before there is a thread or a runtime.
+    if let Some(code) = claw::cli::server::run_if_asked(std::env::args()) {
+        return code;
+    }
+    let cli = Cli::parse();
+    let filter = EnvFilter::try_from_env("CLAW_LOG").unwrap_or_else(|_| EnvFilter::new("error"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime.block_on(claw::cli::run(cli)),
+        Err(error) => claw::cli::fail::report(&error.into()),
+    }
+}

@@ -51,7 +51,11 @@ pub async fn answer(app: &App, id: &str, answer: Answer, as_json: bool) -> anyho
 /// The turn went on in another process, which shows what comes of it.
 fn quiet(app: &App, session: &SessionId) -> ExitCode {
     let open = app.store.read(|tx| tx.turn_open(session)).unwrap_or(false);
-    out::err_line(if open { "The turn goes on where it was started." } else { "The turn has ended; its reply went to where it was asked." });
+    out::err_line(if open {
+        "The turn goes on where it was started."
+    } else {
+        "The turn has ended; its reply went to where it was asked."
+    });
     ExitCode::from(fail::DONE)
 }
 

@@ -1,1 +1,190 @@
-//! x
+//! The command line as it is typed. Owns names, helps and defaults; must not know what a command does.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// A personal agent that asks before it acts.
+#[derive(Debug, Parser)]
+#[command(name = "claw", version, arg_required_else_help = true, disable_help_subcommand = true)]
+pub struct Cli {
+    /// The folder that the tools work in [default: workspace in the home]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub workspace: Option<PathBuf>,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Talk to claw in this terminal
+    Chat {
+        #[command(flatten)]
+        session: SessionArg,
+    },
+    /// Ask once: the reply on stdout, everything else on stderr
+    ///
+    /// Exit codes: 0 done, 1 broken, 2 a mistake in what was typed or configured, 3 a call waits for an answer, 4 the model
+    /// is unavailable, 130 stopped.
+    Ask {
+        /// What to ask; `-` or nothing reads standard input
+        #[arg(trailing_var_arg = true, allow_hyphen_values = false)]
+        text: Vec<String>,
+        #[command(flatten)]
+        session: SessionArg,
+        /// Print reply, calls and usage as one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Run one of claw's own tool servers on stdin and stdout
+    Server {
+        /// bash or filesystem
+        name: String,
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+        rest: Vec<String>,
+    },
+    /// List the tools of all servers; show and accept what changed
+    Tools {
+        #[command(subcommand)]
+        action: Option<ToolsAction>,
+        #[command(flatten)]
+        json: Json,
+    },
+    /// List the calls that wait for an answer
+    Approvals {
+        #[command(flatten)]
+        json: Json,
+    },
+    /// Allow a waiting call, and carry its turn on
+    Approve {
+        /// From `claw approvals`
+        id: String,
+        /// Allow it for longer than this once
+        #[arg(long = "for", value_name = "HOW_LONG")]
+        term: Option<For>,
+        /// Allow the same file tool for every path at or below this one (needs --for)
+        #[arg(long, value_name = "PATH", requires = "term")]
+        below: Option<String>,
+        #[command(flatten)]
+        json: Json,
+    },
+    /// Deny a waiting call, and carry its turn on
+    Deny {
+        /// From `claw approvals`
+        id: String,
+        /// A word to the model
+        words: Vec<String>,
+        /// Deny it now and whenever these arguments come again
+        #[arg(long, conflicts_with = "words")]
+        never: bool,
+        #[command(flatten)]
+        json: Json,
+    },
+    /// List or revoke what was allowed or forbidden for longer
+    Grants {
+        #[command(subcommand)]
+        action: Option<GrantsAction>,
+        #[command(flatten)]
+        json: Json,
+    },
+    /// The story of every call, and the proof that nothing in it was changed
+    Audit {
+        #[command(subcommand)]
+        action: Option<AuditAction>,
+        /// Go on as new rows come
+        #[arg(long)]
+        follow: bool,
+        /// How many of the newest rows
+        #[arg(long, default_value_t = 100, value_name = "ROWS")]
+        limit: u32,
+        #[command(flatten)]
+        json: Json,
+    },
+    /// List, show or export sessions
+    Sessions {
+        #[command(subcommand)]
+        action: Option<SessionsAction>,
+        #[command(flatten)]
+        json: Json,
+    },
+    /// Check the home, the store, the box, the servers and the model
+    Doctor {
+        #[command(flatten)]
+        json: Json,
+    },
+    /// The stop switch: block every call at once, end what runs
+    Panic {
+        #[arg(value_enum)]
+        what: PanicWhat,
+        #[command(flatten)]
+        json: Json,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct SessionArg {
+    /// Which conversation
+    #[arg(long, default_value = "main", value_name = "NAME")]
+    pub session: String,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+pub struct Json {
+    /// One JSON object a line
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum For {
+    #[value(name = "10m")]
+    TenMinutes,
+    Session,
+    Always,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ToolsAction {
+    /// All tools, or those of one server
+    List { server: Option<String> },
+    /// What changed since you accepted it
+    Diff,
+    /// Take the change of SERVER or SERVER/TOOL
+    Accept { what: String },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum GrantsAction {
+    List,
+    /// Take one back
+    Revoke {
+        id: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum AuditAction {
+    List,
+    /// Walk the whole chain of hashes
+    Verify,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum SessionsAction {
+    List,
+    /// One session, readable
+    Show {
+        name: String,
+    },
+    /// One session's log, as it is, one event a line
+    Export {
+        name: String,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PanicWhat {
+    On,
+    Off,
+    Status,
+}

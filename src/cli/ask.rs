@@ -50,11 +50,10 @@ fn text_of(text: &str) -> anyhow::Result<String> {
     let stdin = std::io::stdin();
     let text = if text == "-" || (text.is_empty() && !stdin.is_terminal()) {
         let mut read = String::new();
-        let size = stdin
-            .lock()
-            .take(STDIN_BYTES_MAX + 1)
-            .read_to_string(&mut read)
-            .map_err(|error| UserError::new(format!("standard input is not UTF-8 text ({error}); convert it first")))?;
+        let size =
+            stdin.lock().take(STDIN_BYTES_MAX + 1).read_to_string(&mut read).map_err(|error| {
+                UserError::new(format!("standard input is not UTF-8 text ({error}); convert it first"))
+            })?;
         if size as u64 > STDIN_BYTES_MAX {
             return Err(UserError::new(format!(
                 "standard input is over {STDIN_BYTES_MAX} bytes; put it into a file of the workspace and name the file"
@@ -65,7 +64,9 @@ fn text_of(text: &str) -> anyhow::Result<String> {
         text.to_owned()
     };
     if text.trim().is_empty() {
-        return Err(UserError::new("there is nothing to ask; write it behind the command: claw ask \"what is in this folder?\""));
+        return Err(UserError::new(
+            "there is nothing to ask; write it behind the command: claw ask \"what is in this folder?\"",
+        ));
     }
     Ok(text)
 }
@@ -122,16 +123,19 @@ pub fn finish(follow: &Follow<'_>, ask: &Ask, turn_seq: u64, text: &str) -> anyh
     let report = turn_report::read(&follow.app.store, follow.session, turn_seq)?;
     let failed = matches!(report.end, Some(TurnEnd::Failed { .. }));
     if ask.json {
-        out::line(&json!({
-            "id": format!("{}:{turn_seq}", ask.session),
-            "reply": if failed { None } else { Some(text) },
-            "error": if failed { Some(text) } else { None },
-            "end": report.end,
-            "calls": report.calls,
-            "usage": report.usage,
-            "steps": report.steps,
-            "model": report.model,
-        }).to_string());
+        out::line(
+            &json!({
+                "id": format!("{}:{turn_seq}", ask.session),
+                "reply": if failed { None } else { Some(text) },
+                "error": if failed { Some(text) } else { None },
+                "end": report.end,
+                "calls": report.calls,
+                "usage": report.usage,
+                "steps": report.steps,
+                "model": report.model,
+            })
+            .to_string(),
+        );
     } else if failed {
         out::err_line(&format!("claw: {}", out::clean(text)));
     } else {

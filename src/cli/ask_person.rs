@@ -4,7 +4,8 @@ use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 use super::out;
 use crate::domain::{Answer, Question};
-use crate::gateway::console::{ParsedAnswer, parse_answer, question_for_terminal};
+use crate::gateway::console::question::{Clock, ParsedAnswer, parse_answer, question_lines};
+use crate::gateway::console::{paint, style::Look};
 
 /// Whether there is somebody to ask.
 pub fn possible() -> bool {
@@ -13,7 +14,8 @@ pub fn possible() -> bool {
 
 /// Asks until the answer is clear. `None` at the end of input: the question then stays open.
 pub async fn ask(question: &Question) -> anyhow::Result<Option<Answer>> {
-    for line in question_for_terminal(question) {
+    let look = Look::new(paint::terminal_size().columns, false);
+    for line in question_lines(question, None, look, &Clock::system()) {
         out::err_line(&line);
     }
     loop {
@@ -21,7 +23,9 @@ pub async fn ask(question: &Question) -> anyhow::Result<Option<Answer>> {
         match parse_answer(&line, question) {
             ParsedAnswer::Answer(answer) => return Ok(Some(answer)),
             ParsedAnswer::Unclear(sentence) => out::err_line(&sentence),
-            ParsedAnswer::NotAnAnswer => out::err_line("Please answer with one of the letters above; Ctrl-D leaves it open."),
+            ParsedAnswer::NotAnAnswer => {
+                out::err_line("Please answer with one of the letters above; Ctrl-D leaves it open.")
+            }
         }
     }
 }

@@ -52,9 +52,8 @@ pub fn verify(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
 }
 
 fn show(rows: &[AuditRow], as_json: bool) -> bool {
-    rows.iter().all(|row| {
-        out::line(&if as_json { serde_json::to_string(row).unwrap_or_default() } else { sentence(row) })
-    })
+    rows.iter()
+        .all(|row| out::line(&if as_json { serde_json::to_string(row).unwrap_or_default() } else { sentence(row) }))
 }
 
 /// One row for a person.
@@ -64,7 +63,14 @@ fn sentence(row: &AuditRow) -> String {
         .unwrap_or_default();
     let text = |key: &str| row.body.get(key).map(plain).unwrap_or_default();
     let what = match row.kind.as_str() {
-        "received" => format!("{}/{} {}  ({}, {})", text("server"), text("tool"), text("arguments"), text("origin"), text("principal")),
+        "received" => format!(
+            "{}/{} {}  ({}, {})",
+            text("server"),
+            text("tool"),
+            text("arguments"),
+            text("origin"),
+            text("principal")
+        ),
         "verdict" => format!("{}: {} ({})", text("verdict"), text("why"), text("rule")),
         "asked" => format!("question {}", text("approval")),
         "answered" => format!("{} {}", text("answer"), text("by")),

@@ -36,8 +36,10 @@ pub fn code_of(error: &anyhow::Error) -> u8 {
             || cause.is::<crate::model::ChooseError>()
             || cause.is::<crate::domain::InvalidSessionId>()
             || matches!(cause.downcast_ref(), Some(crate::store::StoreError::QueueFull(_)))
-            || cause.is::<crate::store::DecideRefused>()
-            || matches!(cause.downcast_ref(), Some(crate::gate::DecideError::NotOffered(_)))
+            || matches!(
+                cause.downcast_ref(),
+                Some(crate::gate::DecideError::NotOffered(_) | crate::gate::DecideError::Refused(_))
+            )
             || matches!(cause.downcast_ref(), Some(crate::gate::QuarantineError::Nothing(_)))
     });
     if user { USER_ERROR } else { BROKEN }

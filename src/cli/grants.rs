@@ -50,6 +50,10 @@ pub async fn revoke(app: &App, id: &str, as_json: bool) -> anyhow::Result<ExitCo
     if !revoked {
         return Err(wrong());
     }
-    out::line(&if as_json { json!({"id": number, "revoked": true}).to_string() } else { format!("Grant {number} is revoked.") });
+    out::line(&if as_json {
+        json!({"id": number, "revoked": true}).to_string()
+    } else {
+        format!("Grant {number} is revoked.")
+    });
     Ok(ExitCode::from(fail::DONE))
 }

@@ -1,6 +1,109 @@
-//! x
+//! The command line: one file a command. Here and in the doors is the only printing. Must not know how a room works.
+
+mod approvals;
+pub mod args;
+mod ask;
+mod ask_person;
+mod audit;
+mod chat;
+mod doctor;
 pub mod fail;
-pub mod out;
+mod follow;
+mod grants;
+mod interrupt;
+mod out;
+mod panic;
+mod postman;
 pub mod server;
-pub mod turn_report;
-pub mod follow;
+mod sessions;
+mod status;
+mod tools;
+mod turn_report;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use crate::app::App;
+use crate::config::{Config, Overrides};
+use crate::domain::{Answer, Scope, SessionId, Term, UnixMillis};
+use args::{AuditAction, Cli, Command, For, GrantsAction, PanicWhat, SessionsAction, ToolsAction};
+
+/// Carries out a command line. `Server` never comes here: a server starts before there is a runtime.
+pub async fn run(cli: Cli) -> ExitCode {
+    match dispatch(cli).await {
+        Ok(code) => code,
+        Err(error) => fail::report(&error),
+    }
+}
+
+async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
+    let overrides = Overrides { workspace: cli.workspace };
+    if let Command::Doctor { json } = &cli.command {
+        return doctor::run(overrides, json.json).await;
+    }
+    let app = Arc::new(App::open(Config::load(overrides)?)?);
+    let done = command(&app, cli.command).await;
+    app.close().await;
+    done
+}
+
+async fn command(app: &Arc<App>, command: Command) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Chat { session } => chat::run(app.clone(), SessionId::new(session.session)?).await,
+        Command::Ask { text, session, json } => {
+            ask::run(app, ask::Ask { text: text.join(" "), session: SessionId::new(session.session)?, json }).await
+        }
+        Command::Server { name, rest } => Ok(server::run(&name, &rest)),
+        Command::Tools { action, json } => match action {
+            None => tools::list(app, None, json.json).await,
+            Some(ToolsAction::List { server }) => tools::list(app, server.as_deref(), json.json).await,
+            Some(ToolsAction::Diff) => tools::diff(app, json.json).await,
+            Some(ToolsAction::Accept { what }) => tools::accept(app, &what, json.json).await,
+        },
+        Command::Approvals { json } => approvals::list(app, json.json),
+        Command::Approve { id, term, below, json } => approvals::answer(app, &id, allow(term, below), json.json).await,
+        Command::Deny { id, words, never, json } => {
+            let word = (!words.is_empty()).then(|| words.join(" "));
+            let answer = if never { Answer::Never } else { Answer::Deny { word } };
+            approvals::answer(app, &id, answer, json.json).await
+        }
+        Command::Grants { action, json } => match action {
+            None | Some(GrantsAction::List) => grants::list(app, json.json),
+            Some(GrantsAction::Revoke { id }) => grants::revoke(app, &id, json.json).await,
+        },
+        Command::Audit { action, follow, limit, json } => match action {
+            None | Some(AuditAction::List) => audit::list(app, limit, follow, json.json).await,
+            Some(AuditAction::Verify) => audit::verify(app, json.json),
+        },
+        Command::Sessions { action, json } => match action {
+            None | Some(SessionsAction::List) => sessions::list(app, json.json),
+            Some(SessionsAction::Show { name }) => sessions::show(app, &name, json.json),
+            Some(SessionsAction::Export { name }) => sessions::export(app, &name),
+        },
+        Command::Doctor { .. } => Ok(ExitCode::from(fail::DONE)),
+        Command::Panic { what, json } => match what {
+            PanicWhat::On => panic::set(app, true, json.json).await,
+            PanicWhat::Off => panic::set(app, false, json.json).await,
+            PanicWhat::Status => panic::status(app, json.json),
+        },
+    }
+}
+
+fn allow(term: Option<For>, below: Option<String>) -> Answer {
+    let term = match term {
+        None => Term::Once,
+        Some(For::TenMinutes) => Term::TenMinutes,
+        Some(For::Session) => Term::Session,
+        Some(For::Always) => Term::Always,
+    };
+    let scope = below.map_or(Scope::Exact, |path| Scope::Below { path });
+    Answer::Allow { term, scope }
+}
+
+/// A moment in the person's own time.
+fn when(at_ms: UnixMillis) -> String {
+    match jiff::Timestamp::from_millisecond(at_ms) {
+        Ok(at) => at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string(),
+        Err(_) => format!("{at_ms} ms"),
+    }
+}

@@ -28,7 +28,9 @@ pub fn reply(text: &str) {
         line(text);
         return;
     }
-    for rendered in crate::gateway::console::render_for_terminal(text) {
+    use crate::gateway::console::{paint, stream, style::Look};
+    let look = Look::new(paint::terminal_size().columns, false);
+    for rendered in stream::markdown_lines(text, look) {
         line(&rendered);
     }
 }

@@ -24,7 +24,9 @@ pub fn status(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
     let by = app.store.read(|tx| tx.panic())?;
     out::line(&match (&by, as_json) {
         (_, true) => json!({"id": "panic", "on": by.is_some(), "by": by}).to_string(),
-        (Some(by), false) => format!("The stop switch is ON ({by}): no call runs, what ran is ended. `claw panic off` releases it."),
+        (Some(by), false) => {
+            format!("The stop switch is ON ({by}): no call runs, what ran is ended. `claw panic off` releases it.")
+        }
         (None, false) => "The stop switch is off.".to_owned(),
     });
     Ok(ExitCode::from(fail::DONE))

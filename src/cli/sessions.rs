@@ -14,9 +14,16 @@ pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
     for session in &sessions {
         let shown = if as_json {
             json!({"id": session.name, "created_ms": session.created_ms, "last_ms": session.last_ms,
-                   "events": session.events, "turns": session.turns}).to_string()
+                   "events": session.events, "turns": session.turns})
+            .to_string()
         } else {
-            format!("{:<24} {:>5} turns  {:>6} events  last {}", session.name, session.turns, session.events, super::when(session.last_ms))
+            format!(
+                "{:<24} {:>5} turns  {:>6} events  last {}",
+                session.name,
+                session.turns,
+                session.events,
+                super::when(session.last_ms)
+            )
         };
         if !out::line(&shown) {
             break;

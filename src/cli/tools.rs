@@ -19,7 +19,8 @@ pub async fn list(app: &App, only: Option<&str>, as_json: bool) -> anyhow::Resul
         let description = raw.get("description").and_then(Value::as_str).unwrap_or_default();
         let shown = if as_json {
             json!({"id": format!("{}/{}", pin.server, pin.tool), "server": pin.server, "tool": pin.tool, "class": class,
-                   "changed": changed, "pin": pin.pin, "description": description}).to_string()
+                   "changed": changed, "pin": pin.pin, "description": description})
+            .to_string()
         } else {
             let first = description.lines().next().unwrap_or_default();
             let mark = if changed { " CHANGED, withheld: see `claw tools diff`" } else { "" };
@@ -68,7 +69,11 @@ pub async fn diff(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
 pub async fn accept(app: &App, what: &str, as_json: bool) -> anyhow::Result<ExitCode> {
     for change in app.gate.accept(what, &owner_principal()).await? {
         let id = format!("{}/{}", change.server, change.tool);
-        out::line(&if as_json { json!({"id": id, "accepted": change.new_pin}).to_string() } else { format!("Accepted: {id}") });
+        out::line(&if as_json {
+            json!({"id": id, "accepted": change.new_pin}).to_string()
+        } else {
+            format!("Accepted: {id}")
+        });
     }
     Ok(ExitCode::from(fail::DONE))
 }

@@ -3,9 +3,9 @@
 
 use serde_json::{Value, json};
 
-use super::{Gate, redact};
 use super::chain::{Next, Pass};
 use super::frozen::Freeze;
+use super::{Gate, redact};
 use crate::domain::{CallState, Outcome, ToolCall};
 use crate::killpoint;
 use crate::store::{AuditEntry, CallRow};

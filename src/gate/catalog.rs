@@ -47,24 +47,31 @@ pub(super) struct Tool {
 impl Gate {
     /// The tools for a model, with what a person should hear about them. Notices come with the first call only.
     pub async fn offered(&self) -> Offered {
-        if let Some(catalog) = self.catalog.read().await.as_ref() {
-            return Offered { specs: catalog.specs.clone(), notices: Vec::new() };
-        }
-        let mut slot = self.catalog.write().await;
-        let (catalog, notices) = self.build_catalog().await;
-        let specs = catalog.specs.clone();
-        *slot = Some(Arc::new(catalog));
-        Offered { specs, notices }
+        let (catalog, notices) = self.catalog().await;
+        Offered { specs: catalog.specs.clone(), notices }
     }
 
     /// The server and tool behind an offered name.
-    pub fn resolve(&self, name: &str) -> Option<(String, String)> {
-        self.catalog.try_read().ok()?.as_ref()?.names.get(name).cloned()
+    pub async fn resolve(&self, name: &str) -> Option<(String, String)> {
+        self.catalog().await.0.names.get(name).cloned()
     }
 
-    pub fn offered_names(&self) -> Vec<String> {
-        let catalog = self.catalog.try_read().ok().and_then(|slot| slot.as_ref().cloned());
-        catalog.map(|catalog| catalog.names.keys().cloned().collect()).unwrap_or_default()
+    pub async fn offered_names(&self) -> Vec<String> {
+        self.catalog().await.0.names.keys().cloned().collect()
+    }
+
+    async fn catalog(&self) -> (Arc<Catalog>, Vec<String>) {
+        if let Some(catalog) = self.catalog.read().await.as_ref() {
+            return (catalog.clone(), Vec::new());
+        }
+        let mut slot = self.catalog.write().await;
+        if let Some(catalog) = slot.as_ref() {
+            return (catalog.clone(), Vec::new());
+        }
+        let (catalog, notices) = self.build_catalog().await;
+        let catalog = Arc::new(catalog);
+        *slot = Some(catalog.clone());
+        (catalog, notices)
     }
 
     async fn build_catalog(&self) -> (Catalog, Vec<String>) {

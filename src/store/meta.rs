@@ -29,3 +29,11 @@ impl Tx<'_> {
         self.set_meta(PANIC, by.unwrap_or_default())
     }
 }
+
+impl Tx<'_> {
+    /// What SQLite's own quick check finds wrong, if anything.
+    pub fn quick_check(&self) -> Result<Option<String>, StoreError> {
+        let found: String = self.conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+        Ok((found != "ok").then_some(found))
+    }
+}

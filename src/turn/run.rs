@@ -112,8 +112,8 @@ impl Runner {
                 format!("the arguments are not complete, valid JSON (they begin with {shown:?}); send the call again");
             return Outcome::Denied { reason };
         }
-        let Some((server, tool)) = self.gate.resolve(&tool_use.name) else {
-            let names = self.gate.offered_names().join(", ");
+        let Some((server, tool)) = self.gate.resolve(&tool_use.name).await else {
+            let names = self.gate.offered_names().await.join(", ");
             return Outcome::Denied { reason: format!("there is no tool `{}`; there are: {names}", tool_use.name) };
         };
         let call = ToolCall {
@@ -212,7 +212,10 @@ impl<'a> Draft<'a> {
             around,
             turn_seq: turn.first().map_or(0, |event| event.seq),
             step: replies as u32 + 1,
-            state: Mutex::new(DraftState { text: String::new(), redactor: StreamRedactor::new(runner.gate.redactor().clone()) }),
+            state: Mutex::new(DraftState {
+                text: String::new(),
+                redactor: StreamRedactor::new(runner.gate.redactor().clone()),
+            }),
         }
     }
 

@@ -1,0 +1,185 @@
+//! `claw chat`: the console on one side, the session on the other. Must not know how anything is drawn or how a turn goes.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::sync::{Notify, mpsc};
+
+use super::fail;
+use super::postman::Postman;
+use crate::app::App;
+use crate::domain::{LiveSink, SessionId};
+use crate::gateway::commands::ChatCommand;
+use crate::gateway::console::chat::{self, ConsoleEvent, ConsoleShow};
+use crate::gateway::console::editor::{Console, EditorSettings};
+use crate::mail::Instance;
+use crate::router::{Order, Visitor};
+use crate::session::Worker;
+
+/// How often the store is looked at for what other processes did. A look costs microseconds.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// Glimpses of a turn that wait to be shown; more are dropped, for what matters comes again through the outbox.
+const SHOWS_QUEUED_MAX: usize = 4096;
+
+pub async fn run(app: Arc<App>, session: SessionId) -> anyhow::Result<ExitCode> {
+    let worker = app.worker().await?;
+    let instance = app.open_door("console")?;
+    let visitor = app.console_visitor(instance.address());
+    let settings = EditorSettings { history: Some(app.config.home.path().join("history")), no_colour: no_colour(&app) };
+    let console = Console::open(settings)?;
+    let (show, shows) = mpsc::channel(SHOWS_QUEUED_MAX);
+    let (send, mut events) = mpsc::channel(16);
+    let screen = tokio::spawn(chat::run(console, shows, send));
+    greet(&app, &session, &show).await?;
+    let desk = Arc::new(Desk { app, session, instance, worker, show, wake: Notify::new(), handled: AtomicU64::new(0) });
+    let keeper = tokio::spawn(desk.clone().keep());
+    while let Some(event) = events.recv().await {
+        let quit = event == ConsoleEvent::Quit;
+        if let Err(error) = desk.handle(&visitor, event).await {
+            desk.say(ConsoleShow::Error(format!("{error:#}"))).await;
+        }
+        desk.handled.fetch_add(1, Ordering::SeqCst);
+        desk.wake.notify_one();
+        if quit {
+            break;
+        }
+    }
+    // What was committed goes on from its log; leaving in the middle loses nothing.
+    keeper.abort();
+    drop(desk);
+    // The screen ends by itself when nobody can show anything any more.
+    let _ended = tokio::time::timeout(Duration::from_secs(1), screen).await;
+    Ok(ExitCode::from(fail::DONE))
+}
+
+fn no_colour(app: &App) -> bool {
+    use crate::config::Color;
+    match app.config.console.color {
+        Color::Always => false,
+        Color::Never => true,
+        Color::Auto => app.config.env.get("NO_COLOR").is_some(),
+    }
+}
+
+async fn greet(app: &App, session: &SessionId, show: &mpsc::Sender<ConsoleShow>) -> anyhow::Result<()> {
+    let chosen = app.model().await?;
+    let text = format!(
+        "**claw** · session `{session}` · workspace `{}`\n\n{}\n\n`/help` lists the commands.",
+        app.config.workspace.display(),
+        chosen.why
+    );
+    // A screen that is gone ends the loop of events by itself.
+    let _ = show.send(ConsoleShow::Status(text)).await;
+    for notice in app.warnings.iter().chain(&app.config.notices) {
+        let _ = show.send(ConsoleShow::Error(notice.clone())).await;
+    }
+    Ok(())
+}
+
+/// What the tasks of one chat share.
+struct Desk {
+    app: Arc<App>,
+    session: SessionId,
+    instance: Instance,
+    worker: Arc<Worker>,
+    show: mpsc::Sender<ConsoleShow>,
+    wake: Notify,
+    /// How many events of the person have been carried out.
+    handled: AtomicU64,
+}
+
+impl Desk {
+    async fn say(&self, show: ConsoleShow) {
+        // A screen that is gone ends the loop of events by itself.
+        let _ = self.show.send(show).await;
+    }
+
+    async fn handle(&self, visitor: &Visitor, event: ConsoleEvent) -> anyhow::Result<()> {
+        match event {
+            ConsoleEvent::Line(text) => drop(self.app.router.message(visitor, &self.session, &text).await?),
+            ConsoleEvent::Answer { approval, answer } => {
+                self.app.router.answer(visitor, &approval, &answer).await?;
+            }
+            ConsoleEvent::Interrupt => self.order(visitor, Order::Stop).await?,
+            ConsoleEvent::Command(command) => self.command(visitor, command).await?,
+            ConsoleEvent::Quit => {}
+        }
+        Ok(())
+    }
+
+    async fn order(&self, visitor: &Visitor, order: Order) -> anyhow::Result<()> {
+        self.app.router.order(visitor, &self.session, order).await?;
+        Ok(())
+    }
+
+    async fn command(&self, visitor: &Visitor, command: ChatCommand) -> anyhow::Result<()> {
+        match command {
+            ChatCommand::New => self.order(visitor, Order::Clear).await?,
+            ChatCommand::Stop => self.order(visitor, Order::Stop).await?,
+            ChatCommand::Compact => self.order(visitor, Order::Compact).await?,
+            ChatCommand::Status => {
+                self.say(ConsoleShow::Status(super::status::status(&self.app, &self.session).await?)).await
+            }
+            ChatCommand::Tools => self.say(ConsoleShow::Status(super::status::tools(&self.app).await)).await,
+            ChatCommand::Approvals => self.say(ConsoleShow::Status(super::status::approvals(&self.app)?)).await,
+            ChatCommand::Help | ChatCommand::Quit => {}
+        }
+        Ok(())
+    }
+
+    /// Keeps the session going and the person informed, until it is aborted.
+    async fn keep(self: Arc<Self>) {
+        let mut postman =
+            Postman::new(self.app.clone(), self.session.clone(), self.instance.address().clone(), self.show.clone());
+        if let Err(error) = postman.begin().await {
+            self.say(ConsoleShow::Error(format!("{error:#}"))).await;
+        }
+        let mut idle_at = None;
+        loop {
+            let handled = self.handled.load(Ordering::SeqCst);
+            if let Err(error) = self.round(&mut postman).await {
+                // The session lives on: what was committed is still there, and the next look tries again.
+                tracing::error!(error = format!("{error:#}"), "a turn failed");
+                self.say(ConsoleShow::Error(format!("{error:#}"))).await;
+                tokio::time::sleep(Duration::from_secs(1)).await;
+            }
+            if idle_at != Some(handled) {
+                idle_at = Some(handled);
+                self.say(ConsoleShow::TurnIdle { taken: handled }).await;
+            }
+            loop {
+                tokio::select! {
+                    () = self.wake.notified() => break,
+                    () = tokio::time::sleep(LOOK_EVERY) => {}
+                }
+                if postman.news() {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Does what there is to do, and delivers while it is done.
+    async fn round(&self, postman: &mut Postman) -> anyhow::Result<()> {
+        if self.worker.left_over(&self.session)? {
+            let live = self.live();
+            let settle = self.worker.settle(&self.session, &live);
+            tokio::pin!(settle);
+            loop {
+                tokio::select! {
+                    ran = &mut settle => { ran?; break }
+                    () = tokio::time::sleep(LOOK_EVERY) => postman.deliver().await?,
+                }
+            }
+        }
+        postman.deliver().await
+    }
+
+    fn live(&self) -> LiveSink {
+        let show = self.show.clone();
+        // A full queue drops a glimpse; the outbox brings the whole.
+        Arc::new(move |live| drop(show.try_send(ConsoleShow::Live(live))))
+    }
+}
