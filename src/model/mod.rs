@@ -1,1 +1,69 @@
-//! placeholder
+//! The model room: one round-trip to a language model, streamed. Owns the trait, the retries, the picking of a model and
+//! what is known about each provider. Must not know what a tool means, sessions, turns, or where a delta is shown.
+
+mod choose;
+mod demo;
+mod error;
+pub mod genai;
+mod history;
+mod retry;
+mod scripted;
+
+use futures::future::BoxFuture;
+
+use crate::domain::{Block, Finish, Message, ToolSpec, Usage};
+
+pub use choose::{ChooseError, Chosen, choose};
+pub use demo::Demo;
+pub use error::ModelError;
+pub use retry::{Policy, Retry};
+pub use scripted::{Script, Scripted};
+
+/// Everything that a model is told in one round-trip.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Request {
+    pub system: String,
+    pub messages: Vec<Message>,
+    pub tools: Vec<ToolSpec>,
+}
+
+/// A piece of a reply while it comes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Delta {
+    Text(String),
+    Reasoning(String),
+    /// The attempt broke: everything of this reply that was shown so far is void. `why` is one sentence.
+    Restarted {
+        why: String,
+    },
+}
+
+/// A whole reply. There is none without an explicit finish.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reply {
+    /// Every tool use in it has an id that is unique within the reply.
+    pub blocks: Vec<Block>,
+    pub finish: Finish,
+    pub usage: Usage,
+    pub provider: String,
+    pub model: String,
+}
+
+/// Where deltas go. It must return at once.
+pub type DeltaSink<'a> = dyn FnMut(Delta) + Send + 'a;
+
+/// A language model, or something that plays one.
+pub trait Model: Send + Sync {
+    /// Whose wire it is: `claude`, `openai`, `ollama`, `demo`, … Opaque blocks go back only to the provider that made them.
+    fn provider(&self) -> &str;
+
+    /// The model's name as the provider knows it.
+    fn model(&self) -> &str;
+
+    /// One round-trip. Dropping the future cancels it and closes the connection.
+    fn reply<'a>(
+        &'a self,
+        request: &'a Request,
+        deltas: &'a mut DeltaSink<'_>,
+    ) -> BoxFuture<'a, Result<Reply, ModelError>>;
+}

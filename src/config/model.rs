@@ -1,0 +1,186 @@
+//! The `[model]` section of `claw.toml`. Owns its keys and their limits. Must not know providers' defaults or the network;
+//! what a value such as `$NAME` stands for has been filled in before it gets here.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use secrecy::SecretString;
+use serde::{Deserialize, Deserializer};
+
+/// Seconds without a byte from a model, unless `timeout_s` says otherwise.
+pub const TIMEOUT_S_DEFAULT: u64 = 90;
+const TIMEOUT_S_MAX: u64 = 3_600;
+const TEMPERATURE_MAX: f64 = 2.0;
+
+/// Which kind of model answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub enum Agent {
+    Claude,
+    /// Any server that speaks OpenAI's chat completions: OpenAI, DeepSeek, Groq, llama.cpp, vLLM, …
+    OpenAiCompatible,
+    Gemini,
+    Ollama,
+    Demo,
+}
+
+impl Agent {
+    pub const ALL: [Self; 5] = [Self::Claude, Self::OpenAiCompatible, Self::Gemini, Self::Ollama, Self::Demo];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Claude => "claude",
+            Self::OpenAiCompatible => "openai-compatible",
+            Self::Gemini => "gemini",
+            Self::Ollama => "ollama",
+            Self::Demo => "demo",
+        }
+    }
+}
+
+impl fmt::Display for Agent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A name that is no agent.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no agent `{0}`: use one of {names}", names = Agent::ALL.map(Agent::as_str).join(", "))]
+pub struct UnknownAgent(pub String);
+
+impl FromStr for Agent {
+    type Err = UnknownAgent;
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        let wanted = name.trim().to_ascii_lowercase();
+        Self::ALL.into_iter().find(|agent| agent.as_str() == wanted).ok_or_else(|| UnknownAgent(name.to_owned()))
+    }
+}
+
+impl TryFrom<String> for Agent {
+    type Error = UnknownAgent;
+    fn try_from(name: String) -> Result<Self, Self::Error> {
+        name.parse()
+    }
+}
+
+/// `[model]`. Every key may be left out.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelSection {
+    pub agent: Option<Agent>,
+    /// The model's name as the provider knows it.
+    pub model: Option<String>,
+    /// Where the provider listens; needed for servers of one's own.
+    pub base_url: Option<String>,
+    /// Usually `"$SOME_VARIABLE"`. Never printed.
+    #[serde(default, deserialize_with = "secret")]
+    pub api_key: Option<SecretString>,
+    /// The longest reply, in tokens.
+    pub max_tokens: Option<u32>,
+    /// 0 to 2.
+    pub temperature: Option<f64>,
+    /// Seconds without a byte from the model before the attempt counts as broken; 1 to 3600, default 90.
+    pub timeout_s: Option<u64>,
+}
+
+fn secret<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SecretString>, D::Error> {
+    Ok(Option::<String>::deserialize(deserializer)?.map(SecretString::from))
+}
+
+/// A value outside of its limits. Each text names the key.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidModelSection {
+    #[error("`[model] {0}` is empty: give it a value or remove the line")]
+    Empty(&'static str),
+    #[error("`[model] base_url` must start with http:// or https://, this is `{0}`")]
+    BaseUrl(String),
+    #[error("`[model] max_tokens` must be at least 1")]
+    MaxTokens,
+    #[error("`[model] temperature` must lie between 0 and 2")]
+    Temperature,
+    #[error("`[model] timeout_s` must lie between 1 and 3600 seconds")]
+    Timeout,
+    #[error("`[model] api_key` needs `agent` beside it, so that it is sent to nobody else")]
+    KeyWithoutAgent,
+}
+
+impl ModelSection {
+    /// Checks what the types cannot. Call it once after loading.
+    pub fn validate(&self) -> Result<(), InvalidModelSection> {
+        let empty = |text: &Option<String>| text.as_deref().is_some_and(|text| text.trim().is_empty());
+        if empty(&self.model) {
+            return Err(InvalidModelSection::Empty("model"));
+        }
+        if let Some(url) = &self.base_url
+            && !(url.starts_with("http://") || url.starts_with("https://"))
+        {
+            // A URL may carry a password before its `@`; do not repeat it.
+            let shown = url.rsplit('@').next().unwrap_or_default();
+            return Err(InvalidModelSection::BaseUrl(shown.to_owned()));
+        }
+        if self.max_tokens == Some(0) {
+            return Err(InvalidModelSection::MaxTokens);
+        }
+        if self.temperature.is_some_and(|t| !(0.0..=TEMPERATURE_MAX).contains(&t)) {
+            return Err(InvalidModelSection::Temperature);
+        }
+        if self.timeout_s.is_some_and(|s| !(1..=TIMEOUT_S_MAX).contains(&s)) {
+            return Err(InvalidModelSection::Timeout);
+        }
+        if self.api_key.is_some() && self.agent.is_none() {
+            return Err(InvalidModelSection::KeyWithoutAgent);
+        }
+        Ok(())
+    }
+
+    pub fn timeout(&self) -> Duration {
+        Duration::from_secs(self.timeout_s.unwrap_or(TIMEOUT_S_DEFAULT))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use secrecy::ExposeSecret as _;
+
+    fn parse(text: &str) -> Result<ModelSection, String> {
+        let section: ModelSection = toml::from_str(text).map_err(|e| e.to_string())?;
+        section.validate().map_err(|e| e.to_string())?;
+        Ok(section)
+    }
+
+    #[test]
+    fn a_whole_section_reads() {
+        let section = parse(
+            "agent = 'openai-compatible'\nmodel = 'm'\nbase_url = 'http://127.0.0.1:1/v1'\napi_key = 'k-1'\nmax_tokens = 5\ntemperature = 0.5\ntimeout_s = 7",
+        )
+        .unwrap();
+        assert_eq!(section.agent, Some(Agent::OpenAiCompatible));
+        assert_eq!(section.api_key.as_ref().unwrap().expose_secret(), "k-1");
+        assert_eq!(section.timeout(), Duration::from_secs(7));
+        assert!(!format!("{section:?}").contains("k-1"), "a key must not be printed");
+        assert_eq!(parse("").unwrap().timeout(), Duration::from_secs(90));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        for (text, expected) in [
+            ("agent = 'gpt'", "use one of claude, openai-compatible, gemini, ollama, demo"),
+            ("modell = 'x'", "modell"),
+            ("model = ' '", "[model] model"),
+            ("base_url = 'localhost:1'", "base_url"),
+            ("max_tokens = 0", "max_tokens"),
+            ("max_tokens = -1", "max_tokens"),
+            ("temperature = 3.0", "temperature"),
+            ("temperature = nan", "temperature"),
+            ("timeout_s = 0", "timeout_s"),
+            ("api_key = 'k'", "needs `agent`"),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(error.contains(expected), "{text}: {error}");
+        }
+        assert!(!parse("base_url = 'ftp://me:pass@host'").unwrap_err().contains("pass"));
+    }
+}

@@ -1,0 +1,285 @@
+//! Picks a model from what is there. Owns the order: what was asked for by name, a key, a local server, the demo. Must not
+//! read the environment or files itself.
+
+mod probe;
+mod services;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use secrecy::SecretString;
+
+use self::services::{SERVICES, Service, value};
+use super::genai::{GenaiModel, Target, Wire, is_loopback};
+use super::{Demo, Model, Retry};
+use crate::config::model::{Agent, ModelSection, UnknownAgent};
+
+/// The model that will answer, and why it is this one.
+pub struct Chosen {
+    /// Already wrapped into retries.
+    pub model: Arc<dyn Model>,
+    /// One sentence for `/status` and `doctor`.
+    pub why: String,
+}
+
+/// Nothing can answer as it was asked for. Each text names the variable or setting to fix.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ChooseError {
+    #[error("CLAW_AGENT: {0}")]
+    UnknownAgent(#[from] UnknownAgent),
+    #[error("{asked} asks for {service}, which needs a key: set {variable}, or `api_key` under `[model]` in claw.toml")]
+    NoKey { asked: String, service: &'static str, variable: &'static str },
+    #[error(
+        "{asked} asks for an OpenAI-compatible provider: set CLAW_BASE_URL to a server of your own, or the key of one: {variables}"
+    )]
+    NoCompatible { asked: String, variables: String },
+    #[error("{asked} is no address that works: {reason}")]
+    BaseUrl { asked: String, reason: String },
+    #[error("there is no Ollama at {url}: start it, or set CLAW_BASE_URL or OLLAMA_HOST to where it is")]
+    NoOllama { url: String },
+    #[error("the Ollama at {url} has no models yet: get one with `ollama pull NAME`, or set CLAW_MODEL")]
+    NoOllamaModel { url: String },
+    #[error("{asked} points to a server whose models are not known: set CLAW_MODEL")]
+    NoModelName { asked: String },
+    #[error(
+        "{asked} names the model `{model}`, but no provider of it: set CLAW_AGENT or a key such as ANTHROPIC_API_KEY"
+    )]
+    ModelWithoutProvider { asked: String, model: String },
+}
+
+/// Picks the model. `env` is the process environment; it overrides `section`.
+///
+/// Asks the network only for a local server, on loopback, and for less than a second.
+pub async fn choose(section: &ModelSection, env: &BTreeMap<String, String>) -> Result<Chosen, ChooseError> {
+    let wish = Wish::new(section, env)?;
+    match wish.agent {
+        Some((agent, ref asked)) => wish.named(agent, asked).await,
+        None => wish.found().await,
+    }
+}
+
+/// What was asked for, and by which setting.
+struct Wish<'a> {
+    section: &'a ModelSection,
+    env: &'a BTreeMap<String, String>,
+    agent: Option<(Agent, String)>,
+    model: Option<(String, &'static str)>,
+    base_url: Option<(String, &'static str)>,
+    api_key: Option<SecretString>,
+}
+
+impl<'a> Wish<'a> {
+    fn new(section: &'a ModelSection, env: &'a BTreeMap<String, String>) -> Result<Self, ChooseError> {
+        let from_env = value(env, "CLAW_AGENT").map(str::parse::<Agent>).transpose()?;
+        // What claw.toml says about one agent must not reach another one, least of all its key.
+        let other = matches!((from_env, section.agent), (Some(env), Some(file)) if env != file);
+        let file = |text: &Option<String>| text.clone().filter(|_| !other);
+        let pick = |variable: &'static str, text: &Option<String>, setting: &'static str| {
+            value(env, variable)
+                .map(|text| (text.to_owned(), variable))
+                .or_else(|| file(text).map(|text| (text, setting)))
+        };
+        let base_url = pick("CLAW_BASE_URL", &section.base_url, "`[model] base_url`");
+        let agent = from_env
+            .map(|agent| (agent, format!("CLAW_AGENT={agent}")))
+            .or_else(|| section.agent.map(|agent| (agent, format!("`[model] agent = \"{agent}\"`"))))
+            .or_else(|| {
+                let (url, asked) = base_url.as_ref()?;
+                let agent = Service::at(url).map_or(Agent::OpenAiCompatible, |service| service.agent);
+                Some((agent, (*asked).to_owned()))
+            });
+        Ok(Self {
+            section,
+            env,
+            agent,
+            model: pick("CLAW_MODEL", &section.model, "`[model] model`"),
+            base_url,
+            api_key: section.api_key.clone().filter(|_| !other),
+        })
+    }
+
+    fn model_name(&self) -> Option<String> {
+        self.model.as_ref().map(|(name, _)| name.clone())
+    }
+
+    async fn named(&self, agent: Agent, asked: &str) -> Result<Chosen, ChooseError> {
+        match agent {
+            Agent::Demo => Ok(demo(format!("{asked} asks for the built-in demo model."))),
+            Agent::Ollama => self.ollama(asked).await,
+            Agent::Claude | Agent::Gemini | Agent::OpenAiCompatible => self.provider(agent, asked).await,
+        }
+    }
+
+    async fn provider(&self, agent: Agent, asked: &str) -> Result<Chosen, ChooseError> {
+        if let Some((url, setting)) = &self.base_url {
+            let known = Service::at(url).filter(|service| service.agent == agent);
+            if let Some(service) = known.or_else(|| Service::of(agent)) {
+                return self.at_address(service, known.is_some(), url, setting).await;
+            }
+        }
+        let in_family = |service: &&Service| self.model.as_ref().is_some_and(|(name, _)| service.makes(name));
+        let candidates: Vec<&'static Service> = SERVICES.iter().filter(|service| service.agent == agent).collect();
+        let with_key: Vec<&'static Service> =
+            candidates.iter().copied().filter(|service| service.key(self.env).is_some()).collect();
+        let service = with_key.iter().copied().find(in_family).or_else(|| with_key.first().copied());
+        let first = candidates.first().copied();
+        let Some(service) = service.or_else(|| first.filter(|_| self.api_key.is_some())) else {
+            return Err(no_key(agent, asked, &candidates));
+        };
+        let model = self.model_name().unwrap_or_else(|| service.model.to_owned());
+        let (key, key_setting) = self.key_for(service);
+        let why = format!("{asked} asks for {}; the key is from {key_setting}.", service.name);
+        Ok(self.real(service.wire, service.name, model, service.base_url.to_owned(), key, key_setting, why))
+    }
+
+    /// A provider at an address that a person gave.
+    async fn at_address(
+        &self,
+        service: &'static Service,
+        known: bool,
+        url: &str,
+        setting: &'static str,
+    ) -> Result<Chosen, ChooseError> {
+        let wire = if known || service.agent != Agent::OpenAiCompatible { service.wire } else { Wire::OpenAi };
+        let base_url = Target::normal_base_url(wire, url)
+            .map_err(|reason| ChooseError::BaseUrl { asked: setting.to_owned(), reason })?;
+        let local =
+            reqwest::Url::parse(&base_url).ok().and_then(|url| url.host_str().map(is_loopback)).unwrap_or(false);
+        let (key, key_setting) = self.key_for(service);
+        if key.is_none() && !local {
+            let variable = service.keys.first().copied().unwrap_or_default();
+            return Err(ChooseError::NoKey { asked: setting.to_owned(), service: service.name, variable });
+        }
+        let own_server = !known && service.agent == Agent::OpenAiCompatible;
+        let model = match self.model_name() {
+            Some(name) => name,
+            None if own_server && local => {
+                let root = base_url.strip_suffix("v1/").unwrap_or(&base_url).to_owned();
+                probe::llama_cpp(&root).await.ok_or(ChooseError::NoModelName { asked: setting.to_owned() })?
+            }
+            None if own_server => return Err(ChooseError::NoModelName { asked: setting.to_owned() }),
+            None => service.model.to_owned(),
+        };
+        let name = if own_server { Agent::OpenAiCompatible.as_str() } else { service.name };
+        let why = format!("{setting} points to {base_url}.");
+        Ok(self.real(wire, name, model, base_url, key, key_setting, why))
+    }
+
+    async fn ollama(&self, asked: &str) -> Result<Chosen, ChooseError> {
+        let (url, setting) = match &self.base_url {
+            Some((url, setting)) => (url.clone(), *setting),
+            None => match value(self.env, "OLLAMA_HOST") {
+                Some(host) => (probe::ollama_host(host).unwrap_or_else(|| host.to_owned()), "OLLAMA_HOST"),
+                None => (probe::OLLAMA.to_owned(), "the usual address"),
+            },
+        };
+        let url = Target::normal_base_url(Wire::Ollama, &url)
+            .map_err(|reason| ChooseError::BaseUrl { asked: setting.to_owned(), reason })?;
+        let model = match self.model_name() {
+            Some(name) => name,
+            None => match probe::ollama(&url).await {
+                Some(Some(name)) => name,
+                Some(None) => return Err(ChooseError::NoOllamaModel { url }),
+                None => return Err(ChooseError::NoOllama { url }),
+            },
+        };
+        let why = format!("{asked} asks for Ollama, which is at {url}.");
+        Ok(self.real(Wire::Ollama, "ollama", model, url, self.api_key.clone(), "`[model] api_key`".into(), why))
+    }
+
+    /// Nothing was asked for by name: a key, a local server, the demo.
+    async fn found(&self) -> Result<Chosen, ChooseError> {
+        let with_key: Vec<&'static Service> =
+            SERVICES.iter().filter(|service| service.key(self.env).is_some()).collect();
+        let in_family = |service: &&Service| self.model.as_ref().is_some_and(|(name, _)| service.makes(name));
+        if let Some(service) = with_key.iter().copied().find(in_family).or_else(|| with_key.first().copied()) {
+            let model = self.model_name().unwrap_or_else(|| service.model.to_owned());
+            let (key, key_setting) = self.key_for(service);
+            let why = format!("{key_setting} is set.");
+            let url = service.base_url.to_owned();
+            return Ok(self.real(service.wire, service.name, model, url, key, key_setting, why));
+        }
+        if let Some(chosen) = self.local().await {
+            return Ok(chosen);
+        }
+        if let Some((model, asked)) = &self.model {
+            return Err(ChooseError::ModelWithoutProvider { asked: (*asked).to_owned(), model: model.clone() });
+        }
+        Ok(demo(
+            "No provider's key is set and no local model server was found, so the built-in demo model answers.".into(),
+        ))
+    }
+
+    async fn local(&self) -> Option<Chosen> {
+        let host = value(self.env, "OLLAMA_HOST").and_then(probe::ollama_host).filter(|url| {
+            reqwest::Url::parse(url).ok().and_then(|url| url.host_str().map(is_loopback)).unwrap_or(false)
+        });
+        let ollama_url = host.unwrap_or_else(|| probe::OLLAMA.to_owned());
+        let (ollama, llama) = futures::join!(probe::ollama(&ollama_url), probe::llama_cpp(probe::LLAMA_CPP));
+        let wanted = self.model_name();
+        if let Some(model) = ollama.and_then(|first| wanted.clone().or(first)) {
+            let why = format!("An Ollama runs at {ollama_url}.");
+            return Some(self.real(Wire::Ollama, "ollama", model, ollama_url, None, "OLLAMA_HOST".into(), why));
+        }
+        let model = wanted.or(llama.clone()).filter(|_| llama.is_some())?;
+        let url = format!("{}v1/", probe::LLAMA_CPP);
+        let why = format!("A llama.cpp server runs at {}.", probe::LLAMA_CPP);
+        Some(self.real(Wire::OpenAi, "openai-compatible", model, url, None, "OPENAI_API_KEY".into(), why))
+    }
+
+    fn key_for(&self, service: &Service) -> (Option<SecretString>, String) {
+        if let Some(key) = &self.api_key {
+            return (Some(key.clone()), "`[model] api_key`".to_owned());
+        }
+        match service.key(self.env) {
+            Some((name, key)) => (Some(SecretString::from(key)), name.to_owned()),
+            None => (None, service.keys.first().copied().unwrap_or_default().to_owned()),
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the one place where a target is put together")]
+    fn real(
+        &self,
+        wire: Wire,
+        provider: &str,
+        model: String,
+        base_url: String,
+        api_key: Option<SecretString>,
+        key_setting: String,
+        why: String,
+    ) -> Chosen {
+        let why = format!("{model} ({provider}): {why}");
+        let target = Target {
+            wire,
+            provider: provider.to_owned(),
+            model,
+            base_url,
+            api_key,
+            key_setting,
+            max_tokens: self.section.max_tokens,
+            temperature: self.section.temperature,
+            timeout: self.section.timeout(),
+        };
+        Chosen { model: Arc::new(Retry::new(Arc::new(GenaiModel::new(target)))), why }
+    }
+}
+
+fn demo(why: String) -> Chosen {
+    Chosen { model: Arc::new(Retry::new(Arc::new(Demo))), why }
+}
+
+fn no_key(agent: Agent, asked: &str, candidates: &[&'static Service]) -> ChooseError {
+    let variables: Vec<&str> = candidates.iter().filter_map(|service| service.keys.first().copied()).collect();
+    match candidates {
+        [only] if agent != Agent::OpenAiCompatible => ChooseError::NoKey {
+            asked: asked.to_owned(),
+            service: only.name,
+            variable: only.keys.first().copied().unwrap_or_default(),
+        },
+        _ => ChooseError::NoCompatible { asked: asked.to_owned(), variables: variables.join(", ") },
+    }
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

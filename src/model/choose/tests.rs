@@ -1,0 +1,108 @@
+//! Tests of the picking of a model. Local servers are played by sockets; nothing here leaves the machine.
+
+use std::collections::BTreeMap;
+
+use super::{ChooseError, Chosen, choose};
+use crate::config::model::ModelSection;
+
+fn env(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+    pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+}
+
+fn section(text: &str) -> ModelSection {
+    toml::from_str(text).unwrap()
+}
+
+async fn pick(file: &str, pairs: &[(&str, &str)]) -> Result<Chosen, ChooseError> {
+    choose(&section(file), &env(pairs)).await
+}
+
+async fn name(file: &str, pairs: &[(&str, &str)]) -> String {
+    let chosen = pick(file, pairs).await.unwrap_or_else(|error| panic!("{pairs:?}: {error}"));
+    format!("{}/{}", chosen.model.provider(), chosen.model.model())
+}
+
+async fn error(file: &str, pairs: &[(&str, &str)]) -> String {
+    match pick(file, pairs).await {
+        Ok(chosen) => panic!("{}", chosen.why),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[tokio::test]
+async fn a_key_is_enough() {
+    assert_eq!(name("", &[("ANTHROPIC_API_KEY", "k")]).await, "claude/claude-sonnet-5");
+    assert_eq!(name("", &[("OPENAI_API_KEY", "k"), ("GEMINI_API_KEY", "k")]).await, "openai/gpt-5.4-mini");
+    assert_eq!(name("", &[("GROQ_API_KEY", "k"), ("CLAW_MODEL", "m")]).await, "groq/m");
+    for key in ["GEMINI", "DEEPSEEK", "OPENROUTER", "XAI", "MISTRAL", "TOGETHER"] {
+        let found = name("", &[(&format!("{key}_API_KEY"), "k")]).await;
+        assert!(found.starts_with(&key.to_ascii_lowercase()), "{found}");
+    }
+}
+
+#[tokio::test]
+async fn a_named_model_goes_to_the_provider_that_makes_it() {
+    let keys = [("ANTHROPIC_API_KEY", "k"), ("GEMINI_API_KEY", "k"), ("CLAW_MODEL", "gemini-9")];
+    assert_eq!(name("", &keys).await, "gemini/gemini-9");
+}
+
+#[tokio::test]
+async fn asked_for_by_name_without_a_key_is_an_error_and_never_the_demo() {
+    for (agent, variable) in
+        [("claude", "ANTHROPIC_API_KEY"), ("gemini", "GEMINI_API_KEY"), ("openai-compatible", "OPENAI_API_KEY")]
+    {
+        let text = error("", &[("CLAW_AGENT", agent)]).await;
+        assert!(text.contains(variable) && text.contains("CLAW_AGENT"), "{text}");
+        let text = error(&format!("agent = '{agent}'"), &[("XAI_API_KE", "k")]).await;
+        assert!(text.contains(variable) && text.contains("[model] agent"), "{text}");
+        // Set to nothing is not set.
+        assert!(error("", &[("CLAW_AGENT", agent), (variable, " ")]).await.contains(variable));
+    }
+    let text = error("", &[("CLAW_AGENT", "gpt")]).await;
+    assert!(text.contains("claude, openai-compatible, gemini, ollama, demo"), "{text}");
+}
+
+#[tokio::test]
+async fn the_environment_wins_over_the_file() {
+    let file = "agent = 'claude'\nmodel = 'file-model'\napi_key = 'file-key'";
+    assert_eq!(name(file, &[]).await, "claude/file-model");
+    assert_eq!(name(file, &[("CLAW_MODEL", "env-model")]).await, "claude/env-model");
+    assert_eq!(name(file, &[("CLAW_AGENT", "demo")]).await, "demo/demo");
+}
+
+#[tokio::test]
+async fn a_key_of_the_file_never_reaches_another_agent() {
+    let file = "agent = 'claude'\nmodel = 'claude-x'\nbase_url = 'http://127.0.0.1:9'\napi_key = 'file-key'";
+    let text = error(file, &[("CLAW_AGENT", "gemini")]).await;
+    assert!(text.contains("GEMINI_API_KEY"), "{text}");
+    let other = [("CLAW_AGENT", "gemini"), ("GEMINI_API_KEY", "k")];
+    assert_eq!(name(file, &other).await, "gemini/gemini-3.8-flash");
+}
+
+#[tokio::test]
+async fn an_address_decides_the_agent() {
+    let here = [("CLAW_BASE_URL", "http://127.0.0.1:9/v1"), ("CLAW_MODEL", "m")];
+    assert_eq!(name("", &here).await, "openai-compatible/m");
+    let known = [("CLAW_BASE_URL", "https://api.groq.com/openai/v1"), ("GROQ_API_KEY", "k")];
+    assert_eq!(name("", &known).await, "groq/openai/gpt-oss-120b");
+    assert!(error("", &[("CLAW_BASE_URL", "https://x.example/v1")]).await.contains("OPENAI_API_KEY"));
+    assert!(error("", &[("CLAW_BASE_URL", "nonsense")]).await.contains("CLAW_BASE_URL"));
+    let unnamed = [("CLAW_BASE_URL", "https://x.example/v1"), ("OPENAI_API_KEY", "k")];
+    assert!(error("", &unnamed).await.contains("CLAW_MODEL"));
+}
+
+#[tokio::test]
+async fn no_why_and_no_error_holds_a_key() {
+    let chosen = pick("", &[("ANTHROPIC_API_KEY", "sk-very-secret")]).await.unwrap();
+    assert!(!chosen.why.contains("secret") && chosen.why.contains("ANTHROPIC_API_KEY"), "{}", chosen.why);
+}
+
+#[tokio::test]
+async fn an_ollama_that_is_not_there_or_has_nothing_is_an_error() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let closed = format!("http://{}", listener.local_addr().unwrap());
+    drop(listener);
+    let text = error("", &[("CLAW_AGENT", "ollama"), ("OLLAMA_HOST", &closed)]).await;
+    assert!(text.contains("no Ollama at"), "{text}");
+    assert_eq!(name("", &[("CLAW_AGENT", "ollama"), ("CLAW_MODEL", "qwen")]).await, "ollama/qwen");
+}

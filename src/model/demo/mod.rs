@@ -1,0 +1,185 @@
+//! The built-in demo model: a small fixed grammar that makes real tool calls. Owns what it answers at each point of a
+//! conversation. A pure function of the request; no network, no clock.
+
+mod grammar;
+mod render;
+
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+
+use self::grammar::{Command, Step};
+use super::{Delta, DeltaSink, Model, ModelError, Reply, Request};
+use crate::domain::{Block, Finish, Message, Role, ToolUse, Usage, text_of};
+
+/// The model that answers when there is no other. It says of itself that it is none.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Demo;
+
+/// A call that was made, and what came back.
+struct Done<'a> {
+    call: &'a ToolUse,
+    content: &'a str,
+    is_error: bool,
+}
+
+impl Demo {
+    fn answer(request: &Request) -> Reply {
+        let blocks = answer(request);
+        let calls = blocks.iter().any(|block| matches!(block, Block::ToolUse(_)));
+        let finish = if calls { Finish::ToolUse } else { Finish::Complete };
+        Reply { blocks, finish, usage: Usage::default(), provider: "demo".into(), model: "demo".into() }
+    }
+}
+
+impl Model for Demo {
+    fn provider(&self) -> &str {
+        "demo"
+    }
+
+    fn model(&self) -> &str {
+        "demo"
+    }
+
+    fn reply<'a>(
+        &'a self,
+        request: &'a Request,
+        deltas: &'a mut DeltaSink<'_>,
+    ) -> BoxFuture<'a, Result<Reply, ModelError>> {
+        Box::pin(async move {
+            let reply = Self::answer(request);
+            for piece in text_of(&reply.blocks).split_inclusive(' ') {
+                deltas(Delta::Text(piece.to_owned()));
+            }
+            Ok(reply)
+        })
+    }
+}
+
+fn answer(request: &Request) -> Vec<Block> {
+    let Some(start) = request.messages.iter().rposition(is_request) else {
+        return text(render::help());
+    };
+    let said = text_of(&request.messages[start].blocks);
+    if request.tools.is_empty() && request.system.to_ascii_lowercase().contains("summar") {
+        return text(render::summary(&request.messages));
+    }
+    let steps = match grammar::parse(&said) {
+        Ok(steps) => steps,
+        Err(part) => {
+            let in_hand = render::results(&results_in(&request.messages, start));
+            return text(join(in_hand, render::not_understood(&part)));
+        }
+    };
+    let mut done: Vec<Vec<Done<'_>>> = Vec::new();
+    for index in start + 1..request.messages.len() {
+        let results = results_in(&request.messages, index);
+        if !results.is_empty() {
+            done.push(results);
+        }
+    }
+    next(request, start, &steps, &done)
+}
+
+/// A message in which somebody says something, as opposed to one that only carries results.
+fn is_request(message: &Message) -> bool {
+    message.role == Role::User && !message.text().trim().is_empty()
+}
+
+/// Results in the message at `index`, each with the call that it answers.
+fn results_in(messages: &[Message], index: usize) -> Vec<Done<'_>> {
+    let calls: Vec<&ToolUse> = index
+        .checked_sub(1)
+        .and_then(|before| messages.get(before))
+        .into_iter()
+        .flat_map(|message| &message.blocks)
+        .filter_map(|block| match block {
+            Block::ToolUse(call) => Some(call),
+            _ => None,
+        })
+        .collect();
+    let blocks = messages.get(index).map(|message| message.blocks.as_slice()).unwrap_or_default();
+    blocks
+        .iter()
+        .filter_map(|block| match block {
+            Block::ToolResult { use_id, content, is_error, .. } => {
+                let call = calls.iter().find(|call| call.id == *use_id)?;
+                Some(Done { call, content, is_error: *is_error })
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+/// The next step, or the report when all are done or one has failed.
+fn next(request: &Request, start: usize, steps: &[Step], done: &[Vec<Done<'_>>]) -> Vec<Block> {
+    let before = render::results(&results_in(&request.messages, start));
+    let failed = done.last().is_some_and(|results| results.iter().any(|one| one.is_error));
+    let step = if failed { None } else { steps.get(done.len()) };
+    let Some(step) = step else {
+        return text(report(request, start, steps, done, before));
+    };
+    if let [Command::Help] = step.as_slice()
+        && steps.len() == 1
+    {
+        return text(join(before, render::help()));
+    }
+    let offered = |command: &Command| {
+        let (tool, _) = command.call()?;
+        request.tools.iter().any(|spec| spec.name == tool).then_some(())
+    };
+    if let Some(missing) = step.iter().find(|command| offered(command).is_none()) {
+        let shown = join(before, done.iter().map(|results| render::results(results)).collect::<Vec<_>>().join("\n\n"));
+        return text(join(shown, render::not_offered(missing)));
+    }
+    let words: Vec<String> = step.iter().map(Command::intent).collect();
+    let intro = format!("I'll {}.", words.join(" and "));
+    let mut blocks = text(if done.is_empty() { join(before, intro) } else { intro });
+    for (index, command) in step.iter().enumerate() {
+        if let Some((name, input)) = command.call() {
+            let id = format!("demo_{}_{index}", request.messages.len());
+            blocks.push(Block::ToolUse(ToolUse { id, name: name.to_owned(), input, broken_input: None }));
+        }
+    }
+    blocks
+}
+
+fn report(request: &Request, start: usize, steps: &[Step], done: &[Vec<Done<'_>>], before: String) -> String {
+    let mut parts: Vec<String> = vec![before];
+    parts.extend(done.iter().map(|results| render::results(results)));
+    let left: Vec<String> = steps.iter().skip(done.len()).flatten().map(Command::intent).collect();
+    if !left.is_empty() {
+        parts.push(format!("I stopped there and did not {}.", left.join(" or ")));
+    }
+    let first_answer = !request.messages[..start].iter().any(|message| message.role == Role::Assistant);
+    if first_answer {
+        parts.push(render::FOOTER.to_owned());
+    }
+    parts.retain(|part| !part.is_empty());
+    parts.join("\n\n")
+}
+
+fn join(first: String, second: String) -> String {
+    if first.is_empty() { second } else { format!("{first}\n\n{second}") }
+}
+
+fn text(text: String) -> Vec<Block> {
+    vec![Block::Text { text }]
+}
+
+impl Command {
+    /// The tool that does it, and its arguments. `None` for what needs no tool.
+    fn call(&self) -> Option<(&'static str, Value)> {
+        Some(match self {
+            Self::List { dir } => ("filesystem__list_dir", json!({ "path": dir })),
+            Self::Show { file } => ("filesystem__read_file", json!({ "path": file })),
+            Self::Write { file, text } => ("filesystem__write_file", json!({ "path": file, "content": text })),
+            Self::Search { pattern, dir } => ("filesystem__search", json!({ "pattern": pattern, "path": dir })),
+            Self::Run { command } => ("bash__run", json!({ "command": command })),
+            Self::Help => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

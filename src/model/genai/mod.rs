@@ -1,0 +1,133 @@
+//! Real models, through the `genai` crate; this folder is the only place that knows it. Owns: one streamed round-trip with
+//! any of the wires. Must not know retries, or why this model was picked.
+
+mod failure;
+mod http;
+mod receive;
+mod send;
+mod target;
+mod witness;
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use ::genai::chat::ChatOptions;
+use ::genai::resolver::{AuthData, Endpoint};
+use ::genai::{Client, ModelIden, ServiceTarget};
+use futures::StreamExt as _;
+use futures::future::BoxFuture;
+use secrecy::ExposeSecret as _;
+
+use self::receive::Receiver;
+use self::witness::Witness;
+use super::{DeltaSink, Model, ModelError, Reply, Request};
+
+pub(super) use self::http::{is_loopback, plain_client};
+pub use self::target::{Target, Wire};
+
+/// One model behind one provider's wire.
+pub struct GenaiModel {
+    target: Target,
+    /// Built at the first request: reading the system's certificates costs more than a whole cold start otherwise does.
+    client: OnceLock<Client>,
+}
+
+impl GenaiModel {
+    pub fn new(target: Target) -> Self {
+        Self { target, client: OnceLock::new() }
+    }
+
+    fn client(&self) -> Result<&Client, ModelError> {
+        if let Some(client) = self.client.get() {
+            return Ok(client);
+        }
+        let reqwest = http::client_for(&self.target.base_url)
+            .map_err(|error| ModelError::permanent(format!("no HTTPS client could be built: {error}")))?;
+        let client = Client::builder()
+            .with_reqwest(reqwest)
+            .build()
+            .map_err(|error| ModelError::permanent(format!("no HTTPS client could be built: {error}")))?;
+        Ok(self.client.get_or_init(|| client))
+    }
+
+    fn service_target(&self) -> ServiceTarget {
+        // Local servers need no key, but the wire wants the header.
+        let key = self.target.api_key.as_ref().map_or("none", |key| key.expose_secret());
+        ServiceTarget {
+            endpoint: Endpoint::from_owned(self.target.base_url.as_str()),
+            auth: AuthData::from_single(key),
+            model: ModelIden::new(self.target.wire.adapter(), self.target.model.as_str()),
+        }
+    }
+
+    fn options(&self, witness: Arc<Witness>) -> ChatOptions {
+        let target = &self.target;
+        let mut options = ChatOptions::default()
+            .with_stream_header_timeout(target.timeout)
+            .with_stream_read_timeout(target.timeout)
+            .with_capture_usage(true)
+            .with_capture_content(true)
+            .with_capture_tool_calls(true)
+            .with_raw_frame_sink_arc(witness);
+        if target.wire == Wire::Anthropic {
+            // Without it the signatures are lost that must go back with the next request. On Gemini's wire the same
+            // option would ask for thoughts, which older models refuse, and signatures come anyway.
+            options = options.with_capture_reasoning_content(true);
+        }
+        options.max_tokens = target.max_tokens;
+        options.temperature = target.temperature;
+        options.reasoning_effort = target.effort_that_keeps_the_name();
+        options
+    }
+
+    async fn run(&self, request: &Request, deltas: &mut DeltaSink<'_>) -> Result<Reply, ModelError> {
+        let target = &self.target;
+        let witness = Arc::new(Witness::new(target.wire));
+        let chat = send::chat_request(request, target);
+        let answer = self
+            .client()?
+            .exec_chat_stream(self.service_target(), chat, Some(&self.options(witness.clone())))
+            .await
+            .map_err(|error| failure::of(&error, target))?;
+        let mut stream = answer.stream;
+        let mut receiver = Receiver::new(target, &witness);
+        while let Some(event) = stream.next().await {
+            match event {
+                Ok(event) => {
+                    if let Some(reply) = receiver.take(event, deltas)? {
+                        return Ok(reply);
+                    }
+                }
+                Err(error) => {
+                    if let Some(reply) = receiver.after_error(&error)? {
+                        return Ok(reply);
+                    }
+                }
+            }
+        }
+        Err(receiver.cut())
+    }
+}
+
+impl Model for GenaiModel {
+    fn provider(&self) -> &str {
+        &self.target.provider
+    }
+
+    fn model(&self) -> &str {
+        &self.target.model
+    }
+
+    fn reply<'a>(
+        &'a self,
+        request: &'a Request,
+        deltas: &'a mut DeltaSink<'_>,
+    ) -> BoxFuture<'a, Result<Reply, ModelError>> {
+        Box::pin(self.run(request, deltas))
+    }
+}
+
+/// Seconds for a person: whole ones without a fraction.
+fn seconds(duration: Duration) -> String {
+    format!("{} s", duration.as_secs_f64())
+}

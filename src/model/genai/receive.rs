@@ -1,0 +1,249 @@
+//! From genai's events to our reply. Owns what counts as a finish, and ids that are unique within a reply. Must not know HTTP.
+
+use std::collections::HashSet;
+
+use ::genai::chat::{ChatStreamEvent, ContentPart, StopReason, StreamEnd, ToolCall, Usage as WireUsage};
+use serde_json::{Value, json};
+
+use super::target::{Target, Wire};
+use super::witness::Witness;
+use super::{failure, seconds};
+use crate::domain::{Block, Finish, ToolUse, Usage};
+use crate::model::{Delta, DeltaSink, ModelError, Reply};
+
+/// Collects one stream.
+pub(super) struct Receiver<'a> {
+    target: &'a Target,
+    witness: &'a Witness,
+    /// In the order in which they came; Anthropic's calls and thoughts are taken from the end event instead.
+    blocks: Vec<Block>,
+    /// Gemini's signatures that wait for the call or text they belong to.
+    signatures: Vec<String>,
+}
+
+impl<'a> Receiver<'a> {
+    pub(super) fn new(target: &'a Target, witness: &'a Witness) -> Self {
+        Self { target, witness, blocks: Vec::new(), signatures: Vec::new() }
+    }
+
+    /// The reply, once the end event is there.
+    pub(super) fn take(
+        &mut self,
+        event: ChatStreamEvent,
+        deltas: &mut DeltaSink<'_>,
+    ) -> Result<Option<Reply>, ModelError> {
+        match event {
+            ChatStreamEvent::Start | ChatStreamEvent::Heartbeat => {}
+            ChatStreamEvent::Chunk(chunk) => {
+                self.text(&chunk.content);
+                deltas(Delta::Text(chunk.content));
+            }
+            ChatStreamEvent::ReasoningChunk(chunk) => deltas(Delta::Reasoning(chunk.content)),
+            ChatStreamEvent::ThoughtSignatureChunk(chunk) => self.signatures.push(chunk.content),
+            // Gemini and Ollama send whole calls; the others send pieces, which are put together elsewhere.
+            ChatStreamEvent::ToolCallChunk(chunk) => {
+                if matches!(self.target.wire, Wire::Gemini | Wire::Ollama) {
+                    self.whole_call(chunk.tool_call);
+                }
+            }
+            ChatStreamEvent::End(end) => return self.finish(end).map(Some),
+        }
+        Ok(None)
+    }
+
+    /// An error event is final, but for the frames of Gemini that hold no candidate: either the prompt was blocked, or the
+    /// frame only counts tokens and more will come.
+    pub(super) fn after_error(&mut self, error: &::genai::Error) -> Result<Option<Reply>, ModelError> {
+        let hollow = matches!(error, ::genai::Error::ChatResponse { body, .. } if body.get("error").is_none());
+        if self.target.wire == Wire::Gemini && hollow {
+            let refusal = self.witness.seen().refusal.clone();
+            if refusal.is_empty() {
+                return Ok(None);
+            }
+            return Ok(Some(self.reply(Vec::new(), Finish::Refusal { reason: refusal }, Usage::default())));
+        }
+        Err(failure::of(error, self.target))
+    }
+
+    /// The stream ended and nothing said that the reply did.
+    pub(super) fn cut(&self) -> ModelError {
+        let error = self.witness.seen().error.clone();
+        if !error.is_empty() {
+            return failure::in_stream(&Value::String(error), self.target);
+        }
+        ModelError::transient(format!("{} closed the stream in the middle of its reply", self.target.provider))
+    }
+
+    fn text(&mut self, piece: &str) {
+        match self.blocks.last_mut() {
+            Some(Block::Text { text }) => text.push_str(piece),
+            _ => self.blocks.push(Block::Text { text: piece.to_owned() }),
+        }
+    }
+
+    fn whole_call(&mut self, call: ToolCall) {
+        let own = call.thought_signatures.and_then(|signatures| signatures.into_iter().next());
+        if let Some(signature) = own {
+            self.signatures.retain(|waiting| *waiting != signature);
+            self.blocks.push(self.opaque(json!({"type": "call_signature", "signature": signature})));
+        }
+        self.blocks.push(tool_use(call.call_id, call.fn_name, call.fn_arguments));
+    }
+
+    fn opaque(&self, data: Value) -> Block {
+        Block::Opaque { provider: self.target.provider.clone(), data }
+    }
+
+    fn finish(&mut self, end: StreamEnd) -> Result<Reply, ModelError> {
+        if self.witness.seen().torn {
+            return Err(ModelError::transient(format!("{} sent a frame that is torn", self.target.provider)));
+        }
+        let reason = match end.captured_stop_reason {
+            Some(reason) => reason,
+            None if self.witness.seen().done => StopReason::Completed("done".to_owned()),
+            None => return Err(self.cut()),
+        };
+        let usage = usage(end.captured_usage.unwrap_or_default());
+        let mut blocks = self.collect(end.captured_content.map(|content| content.into_parts()).unwrap_or_default());
+        let visible = |block: &Block| !matches!(block, Block::Text { text } if text.trim().is_empty());
+        blocks.retain(visible);
+        unique_ids(&mut blocks);
+        let calls = blocks.iter().any(|block| matches!(block, Block::ToolUse(_)));
+        let finish = self.classify(&reason, calls)?;
+        Ok(self.reply(blocks, finish, usage))
+    }
+
+    fn reply(&self, blocks: Vec<Block>, finish: Finish, usage: Usage) -> Reply {
+        Reply { blocks, finish, usage, provider: self.target.provider.clone(), model: self.target.model.clone() }
+    }
+
+    fn collect(&mut self, parts: Vec<ContentPart>) -> Vec<Block> {
+        if self.target.wire == Wire::Anthropic {
+            return self.anthropic(parts);
+        }
+        let mut blocks = std::mem::take(&mut self.blocks);
+        for signature in std::mem::take(&mut self.signatures) {
+            blocks.push(self.opaque(json!({"type": "text_signature", "signature": signature})));
+        }
+        let seen = self.witness.seen();
+        if !seen.reasoning_content.is_empty() {
+            let data = json!({"type": "reasoning_content", "text": seen.reasoning_content});
+            blocks.insert(0, self.opaque(data));
+        }
+        for call in &seen.calls {
+            let input = if call.arguments.trim().is_empty() {
+                json!({})
+            } else {
+                serde_json::from_str(&call.arguments).unwrap_or_else(|_| Value::String(call.arguments.clone()))
+            };
+            blocks.push(tool_use(call.id.clone(), call.name.clone(), input));
+        }
+        blocks
+    }
+
+    /// Thinking comes as pairs of signature and text, and goes back as Anthropic wrote it.
+    fn anthropic(&self, parts: Vec<ContentPart>) -> Vec<Block> {
+        let mut blocks = Vec::new();
+        let mut parts = parts.into_iter().peekable();
+        while let Some(part) = parts.next() {
+            match part {
+                ContentPart::ThoughtSignature(signature) => {
+                    let thinking = match parts.next_if(|next| matches!(next, ContentPart::ReasoningContent(_))) {
+                        Some(ContentPart::ReasoningContent(text)) => text,
+                        _ => String::new(),
+                    };
+                    let data = json!({"type": "thinking", "thinking": thinking, "signature": signature});
+                    blocks.push(self.opaque(data));
+                }
+                ContentPart::Custom(custom) => blocks.push(self.opaque(custom.data)),
+                ContentPart::Text(text) => blocks.push(Block::Text { text }),
+                ContentPart::ToolCall(call) => blocks.push(tool_use(call.call_id, call.fn_name, call.fn_arguments)),
+                ContentPart::ReasoningContent(_) | ContentPart::Binary(_) | ContentPart::ToolResponse(_) => {}
+            }
+        }
+        blocks
+    }
+
+    fn classify(&self, reason: &StopReason, calls: bool) -> Result<Finish, ModelError> {
+        let refusal = self.witness.seen().refusal.clone();
+        Ok(match reason {
+            _ if !refusal.is_empty() => Finish::Refusal { reason: refusal },
+            StopReason::MaxTokens(_) => Finish::MaxTokens,
+            StopReason::ContentFilter(word) => Finish::Refusal { reason: word.clone() },
+            StopReason::Other(word) if is_failure(word) => {
+                return Err(ModelError::transient(format!("{} broke off with `{word}`", self.target.provider)));
+            }
+            StopReason::ToolCall(_) if !calls => {
+                let who = &self.target.provider;
+                return Err(ModelError::transient(format!("{who} announced a tool call and sent none")));
+            }
+            _ if calls => Finish::ToolUse,
+            _ => Finish::Complete,
+        })
+    }
+}
+
+/// Words that end a reply and mean that something went wrong on the provider's side.
+fn is_failure(word: &str) -> bool {
+    const WORDS: [&str; 10] = [
+        "error",
+        "failed",
+        "cancelled",
+        "insufficient_system_resource",
+        "load",
+        "unload",
+        "other",
+        "malformed_function_call",
+        "unexpected_tool_call",
+        "finish_reason_unspecified",
+    ];
+    WORDS.iter().any(|known| word.eq_ignore_ascii_case(known))
+}
+
+/// Arguments are an object, or they are broken: genai leaves what it cannot parse as a string.
+fn tool_use(id: String, name: String, input: Value) -> Block {
+    let (input, broken_input) = match input {
+        Value::Object(_) => (input, None),
+        Value::Null => (json!({}), None),
+        Value::String(raw) => (json!({}), Some(raw)),
+        other => (json!({}), Some(other.to_string())),
+    };
+    Block::ToolUse(ToolUse { id, name, input, broken_input })
+}
+
+/// Some providers send no id, some use one for all parallel calls.
+fn unique_ids(blocks: &mut [Block]) {
+    let mut used: HashSet<String> = HashSet::new();
+    let mut number = 0;
+    for block in blocks {
+        let Block::ToolUse(one) = block else { continue };
+        let given = one.id.clone();
+        while one.id.is_empty() || used.contains(&one.id) {
+            number += 1;
+            one.id = match given.strip_prefix("call#").and_then(|rest| rest.rsplit_once('#')) {
+                // genai's stand-in for Gemini's missing ids, which it takes off again by its form.
+                Some((name, _)) => format!("call#{name}#{number}"),
+                None if given.is_empty() => format!("call_{number}"),
+                None => format!("{given}-{number}"),
+            };
+        }
+        used.insert(one.id.clone());
+    }
+}
+
+/// genai has already added Anthropic's cached tokens to its input tokens.
+fn usage(usage: WireUsage) -> Usage {
+    let count = |tokens: Option<i32>| tokens.and_then(|tokens| u64::try_from(tokens).ok()).unwrap_or(0);
+    let details = usage.prompt_tokens_details.unwrap_or_default();
+    Usage {
+        input_tokens: count(usage.prompt_tokens),
+        output_tokens: count(usage.completion_tokens),
+        cached_tokens: count(details.cached_tokens),
+        cache_write_tokens: count(details.cache_creation_tokens),
+    }
+}
+
+/// The sentence for a silence.
+pub(super) fn silence(target: &Target) -> String {
+    format!("{} sent nothing for {}", target.provider, seconds(target.timeout))
+}
