@@ -55,7 +55,7 @@ impl ModelError {
 
 /// `now` plus `wait`, rounded up to a whole second so that nobody comes back too early.
 fn later(now: &jiff::Zoned, wait: Duration) -> Option<jiff::Zoned> {
-    let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0 || now.subsec_nanosecond() > 0);
+    let seconds = wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0 || now.subsec_nanosecond() > 0));
     let span = jiff::SignedDuration::from_secs(i64::try_from(seconds).ok()?);
     now.checked_add(span).ok()
 }

@@ -45,7 +45,7 @@ const NO_RESULT: &str = "No result was recorded for this call. It may or may not
 pub(super) fn well_formed(messages: &[Message], rule: IdRule) -> Vec<Message> {
     let mut out: Vec<Message> = Vec::new();
     for message in merged(messages) {
-        let uses = out.last().map(|last| tool_uses(last)).unwrap_or_default();
+        let uses = out.last().map(tool_uses).unwrap_or_default();
         let is_answer = message.role == Role::User;
         if !uses.is_empty() && !is_answer {
             out.push(Message { role: Role::User, blocks: in_order(&uses, Vec::new()) });

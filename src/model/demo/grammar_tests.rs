@@ -42,7 +42,7 @@ fn every_verb() {
         ("show me the file a b.txt", show("a b.txt")),
         ("cat `a.txt`", show("a.txt")),
         ("write notes.txt: hello world", write("notes.txt", "hello world")),
-        ("write notes.txt:\nline one\nline two", write("notes.txt", "\nline one\nline two")),
+        ("write notes.txt:\nline one\nline two", write("notes.txt", "line one\nline two")),
         ("write \"my notes.txt\": \"hi\"", write("my notes.txt", "hi")),
         ("write hello world to notes.txt", write("notes.txt", "hello world")),
         ("write \"a to b\" to \"x y.txt\"", write("x y.txt", "a to b")),

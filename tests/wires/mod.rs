@@ -1,0 +1,265 @@
+//! HTTP stand-ins for model providers, on loopback, streaming, as strict as the real ones: a history that a provider would
+//! refuse is refused with status 400 and recorded. Owns the server and the faults. Knows nothing of claw.
+#![expect(clippy::allow_attributes, reason = "an `expect` would fail in the test binary that uses everything")]
+#![allow(dead_code, reason = "each test binary uses its own part of the stand-ins")]
+#![expect(clippy::unwrap_used, reason = "a stand-in that cannot start fails its test")]
+
+pub mod anthropic;
+pub mod gemini;
+pub mod ollama;
+pub mod openai;
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::response::Response;
+use axum::routing::any;
+use futures::stream::{self, StreamExt as _};
+use serde_json::Value;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wire {
+    Anthropic,
+    OpenAi,
+    Gemini,
+    Ollama,
+}
+
+pub const WIRES: [Wire; 4] = [Wire::Anthropic, Wire::OpenAi, Wire::Gemini, Wire::Ollama];
+
+/// A tool call of the stand-in: `arguments` is raw text, so that it may be no JSON.
+#[derive(Clone, Debug)]
+pub struct Call {
+    pub id: String,
+    pub name: String,
+    pub arguments: String,
+}
+
+impl Call {
+    pub fn new(id: &str, name: &str, arguments: &str) -> Self {
+        Self { id: id.into(), name: name.into(), arguments: arguments.into() }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    Natural,
+    MaxTokens,
+    Refusal,
+}
+
+/// What the provider would say, whatever its wire.
+#[derive(Clone, Debug)]
+pub struct Turn {
+    pub text: String,
+    pub calls: Vec<Call>,
+    pub stop: Stop,
+}
+
+impl Turn {
+    pub fn text(text: &str) -> Self {
+        Self { text: text.into(), calls: Vec::new(), stop: Stop::Natural }
+    }
+
+    pub fn calls(calls: &[Call]) -> Self {
+        Self { text: String::new(), calls: calls.to_vec(), stop: Stop::Natural }
+    }
+
+    pub fn stop(mut self, stop: Stop) -> Self {
+        self.stop = stop;
+        self
+    }
+
+    /// The frames of the stream, each complete with its end.
+    pub fn frames(&self, wire: Wire) -> Vec<String> {
+        match wire {
+            Wire::Anthropic => anthropic::frames(self),
+            Wire::OpenAi => openai::frames(self),
+            Wire::Gemini => gemini::frames(self),
+            Wire::Ollama => ollama::frames(self),
+        }
+    }
+}
+
+/// How a stream ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Then {
+    /// Properly, as HTTP sees it: a cut that only the protocol above can notice.
+    End,
+    /// The connection breaks.
+    Reset,
+    /// Nothing comes any more.
+    Silence,
+}
+
+/// The stand-in's answer to one request.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    Turn(Turn),
+    /// Pieces of a body as they are put on the wire, with a pause before each.
+    Raw {
+        pieces: Vec<Vec<u8>>,
+        pause: Duration,
+        then: Then,
+    },
+    Status {
+        code: u16,
+        headers: Vec<(&'static str, String)>,
+        body: String,
+    },
+}
+
+impl Answer {
+    pub fn text(text: &str) -> Self {
+        Self::Turn(Turn::text(text))
+    }
+
+    pub fn raw(body: &str, then: Then) -> Self {
+        Self::Raw { pieces: vec![body.as_bytes().to_vec()], pause: Duration::ZERO, then }
+    }
+
+    pub fn status(code: u16, body: &str) -> Self {
+        Self::Status { code, headers: Vec::new(), body: body.into() }
+    }
+
+    pub fn limited(header: &'static str, value: &str) -> Self {
+        Self::Status { code: 429, headers: vec![(header, value.into())], body: "{}".into() }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    pub path: String,
+    pub headers: HeaderMap,
+    pub body: Value,
+    /// Why it was refused as ill-formed, if it was.
+    pub fault: Option<String>,
+}
+
+struct Shared {
+    wire: Wire,
+    answers: Mutex<VecDeque<Answer>>,
+    recorded: Mutex<Vec<Recorded>>,
+}
+
+/// A running stand-in; it ends when dropped.
+pub struct StandIn {
+    pub base_url: String,
+    shared: Arc<Shared>,
+    server: tokio::task::JoinHandle<()>,
+}
+
+impl StandIn {
+    /// Answers requests with `answers` in their order, then with status 418.
+    pub async fn start(wire: Wire, answers: impl IntoIterator<Item = Answer>) -> Self {
+        let shared =
+            Arc::new(Shared { wire, answers: Mutex::new(answers.into_iter().collect()), recorded: Mutex::default() });
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let base_url = format!("http://{}", listener.local_addr().unwrap());
+        let app = Router::new().fallback(any(answer)).with_state(shared.clone());
+        let server = tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
+        Self { base_url, shared, server }
+    }
+
+    pub fn push(&self, answer: Answer) {
+        self.shared.answers.lock().unwrap().push_back(answer);
+    }
+
+    pub fn recorded(&self) -> Vec<Recorded> {
+        self.shared.recorded.lock().unwrap().clone()
+    }
+
+    /// Everything that was refused as ill-formed. An oracle: it must stay empty.
+    pub fn faults(&self) -> Vec<String> {
+        self.recorded().into_iter().filter_map(|one| one.fault).collect()
+    }
+}
+
+impl Drop for StandIn {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+async fn answer(State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
+    let body: Value = serde_json::from_slice(&body).unwrap_or(Value::Null);
+    let path = uri.path_and_query().map(ToString::to_string).unwrap_or_default();
+    let checked = match shared.wire {
+        Wire::Anthropic => anthropic::check(&path, &headers, &body),
+        Wire::OpenAi => openai::check(&path, &headers, &body),
+        Wire::Gemini => gemini::check(&path, &headers, &body),
+        Wire::Ollama => ollama::check(&path, &body),
+    };
+    let fault = checked.err();
+    shared.recorded.lock().unwrap().push(Recorded { path, headers, body, fault: fault.clone() });
+    if let Some(fault) = fault {
+        return plain(400, &[], format!(r#"{{"error":{{"message":{}}}}}"#, Value::String(fault)));
+    }
+    let next = shared.answers.lock().unwrap().pop_front();
+    match next {
+        Some(Answer::Status { code, headers, body }) => plain(code, &headers, body),
+        Some(Answer::Turn(turn)) => {
+            let pieces = turn.frames(shared.wire).into_iter().map(String::into_bytes).collect();
+            streamed(shared.wire, pieces, Duration::ZERO, Then::End)
+        }
+        Some(Answer::Raw { pieces, pause, then }) => streamed(shared.wire, pieces, pause, then),
+        None => plain(418, &[], r#"{"error":{"message":"the stand-in has no more answers"}}"#.into()),
+    }
+}
+
+fn plain(code: u16, headers: &[(&'static str, String)], body: String) -> Response {
+    let mut response = Response::builder().status(StatusCode::from_u16(code).unwrap());
+    for (name, value) in headers {
+        response = response.header(*name, value);
+    }
+    response.header("content-type", "application/json").body(Body::from(body)).unwrap()
+}
+
+fn streamed(wire: Wire, pieces: Vec<Vec<u8>>, pause: Duration, then: Then) -> Response {
+    let kind = if wire == Wire::Ollama { "application/x-ndjson" } else { "text/event-stream" };
+    let head = stream::iter(pieces).then(move |piece| async move {
+        if pause.is_zero() {
+            // Gives the connection a chance to send each piece by itself.
+            tokio::task::yield_now().await;
+        } else {
+            tokio::time::sleep(pause).await;
+        }
+        Ok::<Bytes, std::io::Error>(Bytes::from(piece))
+    });
+    let tail = stream::once(async move {
+        match then {
+            Then::Silence => std::future::pending().await,
+            // Without a pause the error may overtake what was written before it.
+            Then::Reset => {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+                Err(std::io::Error::other("reset"))
+            }
+            Then::End => Ok(Bytes::new()),
+        }
+    });
+    let body = Body::from_stream(head.chain(tail));
+    Response::builder().header("content-type", kind).body(body).unwrap()
+}
+
+pub fn require(holds: bool, what: impl Into<String>) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(what.into()) }
+}
+
+pub fn array<'a>(value: &'a Value, key: &str) -> Result<&'a Vec<Value>, String> {
+    value.get(key).and_then(Value::as_array).ok_or(format!("`{key}` is missing or no array"))
+}
+
+pub fn text<'a>(value: &'a Value, key: &str) -> Result<&'a str, String> {
+    value.get(key).and_then(Value::as_str).ok_or(format!("`{key}` is missing or no string in {value}"))
+}
+
+/// Cuts a text into two pieces in the middle of its characters.
+pub fn halves(text: &str) -> (&str, &str) {
+    let middle = text.char_indices().nth(text.chars().count() / 2).map_or(0, |(at, _)| at);
+    text.split_at(middle)
+}
