@@ -2,6 +2,7 @@
 //! walked outside of the box, where it has to work, so that none of them fails for a reason of its own.
 
 #![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 mod common;
 

@@ -61,8 +61,11 @@ fn closing_stdin_kills_the_whole_family_at_once_and_ends_the_server() {
     let mut server = house.server();
     server.post_run(json!({"command": format!("{FAMILY} wait")}));
     let pids = family_of(&house);
+    let closed = std::time::Instant::now();
     server.close_stdin();
     assert_eq!(server.exit_code(), Some(0));
+    // The MCP library alone would let a running call go on for five seconds.
+    assert!(closed.elapsed().as_secs() < 4, "{:?}", closed.elapsed());
     // The server leaves last.
     assert!(!pids.iter().any(|pid| alive(*pid)), "{pids:?}");
 }
