@@ -27,7 +27,7 @@ const WAYS_TO_READ: &[(&str, &str)] = &[
     ("by the root of another process", "cat \"/proc/$OUTER/root$SECRET_FILE\""),
     ("by the directory of another process", "cat /proc/$OUTER/cwd/claw.toml"),
     ("by an open file of another process", "cat /proc/$OUTER/fd/9"),
-    ("by any open file of any process", "cat /proc/[0-9]*/fd/9"),
+    ("by any open file of any process", "for f in /proc/[0-9]*/fd/9; do [ -f $f ] && cat $f; done"),
     ("by a here-document", "cat <<EOF\n$(< \"$SECRET_FILE\")\nEOF"),
     (
         "by redirection",
@@ -236,6 +236,23 @@ fn the_servers_own_environment_and_memory_are_out_of_reach() {
     let parents = "p=$PPID; while [ $p -gt 1 ]; do cat /proc/$p/environ; ls /proc/$p/root/; cat /proc/$p/fd/0; head -c 1 /proc/$p/mem; \
                    p=$(awk '{print $4}' /proc/$p/stat); done 2>&1 | grep -vi 'permission denied'";
     assert_eq!(server.output(parents), "");
+}
+
+#[test]
+fn a_file_that_the_host_left_open_is_not_handed_on() {
+    let house = House::new();
+    let server = house.command(&[]);
+    let mut host = Command::new("/bin/bash");
+    host.args(["-c", "exec 9< \"$0\"; exec \"$@\""]).arg(house.claw_home().join("claw.toml"));
+    host.arg(server.get_program()).args(server.get_args());
+    host.env_clear().envs(server.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let mut server = Server::start(host);
+    server.open_legacy();
+    let way = "cat <&9; cat /proc/self/fd/9 /dev/fd/9";
+    let output = server.output(way);
+    assert!(!output.contains(SECRET) && output.contains("9: Bad file descriptor"), "{output}");
+    let control = format!("exec 9< ../claw.toml; {way}");
+    assert!(outside_of_the_box(&house, &control).contains(SECRET), "the way does not even work outside");
 }
 
 #[test]

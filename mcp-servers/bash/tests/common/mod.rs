@@ -218,10 +218,17 @@ pub fn alive(pid: i32) -> bool {
 
 /// A job with a child in its group, a grandchild in a session of its own and one that also lost its parent. Each writes
 /// its process id to a file.
+#[cfg(target_os = "linux")]
 pub const FAMILY: &str = "note() { echo $$ > $1.new; mv $1.new $1; }; export -f note
     bash -c 'note child; exec sleep 300' &
     setsid bash -c 'note session; exec sleep 300' &
     bash -c 'setsid bash -c \"note orphan; exec sleep 300\" & exit' &
+    ";
+
+/// Elsewhere only the process group is promised.
+#[cfg(not(target_os = "linux"))]
+pub const FAMILY: &str = "note() { echo $$ > $1.new; mv $1.new $1; }; export -f note
+    for name in child session orphan; do bash -c \"note $name; exec sleep 300\" & done
     ";
 
 pub fn family_of(house: &House) -> Vec<i32> {
