@@ -49,6 +49,8 @@ pub fn main(args: Args) -> ExitCode {
 }
 
 fn start(args: &Args) -> Result<(), StartError> {
+    // A host may have leaked descriptors of its own files to us, and the box does not take back what is open already.
+    close_fds::set_fds_cloexec(3, &[]);
     let settings = Settings::new(args)?;
     let scratch = Scratch::new()?;
     let boundary = Boundary::new(&settings, scratch.path());

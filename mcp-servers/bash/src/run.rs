@@ -98,9 +98,6 @@ impl Runner {
         if let Some(pid) = pid {
             self.supervisors().remove(&pid);
         }
-        if matches!(ending, Ending::Lost(_)) || cut.is_some() {
-            self.kill_strays().await;
-        }
         match ending {
             Ending::TimedOut { .. } => Ending::TimedOut { timeout_s: wish.timeout.as_secs() },
             other => other,
@@ -140,10 +137,13 @@ impl Runner {
         let mut line = String::new();
         if cut.is_some() {
             job.lifeline = None;
-            job.read_output_until(until, capture, progress).await;
         } else {
             let _ = timeout(END_PATIENCE, job.report.read_line(&mut line)).await;
+            if line.is_empty() {
+                self.kill_strays().await;
+            }
         }
+        job.read_output_until(until, capture, progress).await;
         if !matches!(tokio::time::timeout_at(until, job.child.wait()).await, Ok(Ok(_))) {
             let _ = job.child.kill().await;
             self.kill_strays().await;
@@ -202,18 +202,21 @@ impl Job {
     ) -> Option<Cut> {
         let mut line = serde_json::to_vec(spec).unwrap_or_default();
         line.push(b'\n');
+        let Self { child, lifeline, output, .. } = self;
         let work = async {
-            if let Some(lifeline) = &mut self.lifeline {
+            if let Some(lifeline) = lifeline {
                 // A supervisor that does not listen has died; its end is seen below.
                 let _ = lifeline.write_all(&line).await;
             }
-            read_output(&mut self.output, capture, progress).await;
+            read_output(output, capture, progress).await;
         };
         tokio::select! {
             biased;
             () = stop.cancelled() => Some(Cut::Stopped),
             () = sleep_until(deadline) => Some(Cut::TimeIsUp),
             () = work => None,
+            // A supervisor ends last, unless somebody killed it; then its job still holds the output open.
+            _ = child.wait() => None,
         }
     }
 

@@ -1,0 +1,247 @@
+//! A house to try things in and a raw JSON-RPC client for the real server in it. Owns what every test file shares.
+#![expect(dead_code, reason = "each test file uses a part of it")]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests: to panic is how a test fails")]
+#![expect(clippy::print_stderr, reason = "a skipped test has to say so")]
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+/// Longer than anything here takes; a test that waits for so long has failed.
+pub const PATIENCE: Duration = Duration::from_secs(20);
+pub const SECRET: &str = "TOP-SECRET-4711";
+
+/// A user's home with claw's home and its workspace in it, and a temporary directory beside it.
+pub struct House {
+    root: tempfile::TempDir,
+}
+
+impl House {
+    pub fn new() -> Self {
+        let house = Self { root: tempfile::tempdir().unwrap() };
+        fs::create_dir_all(house.workspace()).unwrap();
+        fs::create_dir_all(house.tmp()).unwrap();
+        fs::write(house.home().join("diary"), SECRET).unwrap();
+        fs::write(house.claw_home().join("claw.toml"), SECRET).unwrap();
+        fs::write(house.tmp().join("foreign"), SECRET).unwrap();
+        house
+    }
+
+    pub fn home(&self) -> PathBuf {
+        self.root.path().canonicalize().unwrap().join("home")
+    }
+
+    pub fn claw_home(&self) -> PathBuf {
+        self.home().join(".claw")
+    }
+
+    pub fn workspace(&self) -> PathBuf {
+        self.root.path().canonicalize().unwrap().join("home/.claw/workspace")
+    }
+
+    pub fn tmp(&self) -> PathBuf {
+        self.root.path().canonicalize().unwrap().join("tmp")
+    }
+
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_claw-mcp-bash"));
+        command
+            .env_clear()
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("HOME", self.home())
+            .env("TMPDIR", self.tmp())
+            .env("API_KEY", SECRET)
+            .arg("--workspace")
+            .arg(self.workspace())
+            .arg("--protect")
+            .arg(self.claw_home())
+            .args(arguments);
+        command
+    }
+
+    pub fn server(&self) -> Server {
+        self.server_with(&[])
+    }
+
+    pub fn server_with(&self, arguments: &[&str]) -> Server {
+        let mut server = Server::start(self.command(arguments));
+        server.open_legacy();
+        server
+    }
+}
+
+pub struct Server {
+    pub child: Child,
+    stdin: Option<ChildStdin>,
+    lines: Receiver<Value>,
+    next_id: u64,
+    /// Notifications that came while a response was awaited.
+    pub notifications: Vec<Value>,
+}
+
+impl Server {
+    pub fn start(mut command: Command) -> Self {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            for line in stdout.lines() {
+                let message = serde_json::from_str(&line.unwrap()).expect("stdout holds nothing but JSON-RPC");
+                if sender.send(message).is_err() {
+                    return;
+                }
+            }
+        });
+        let stdin = child.stdin.take();
+        Self { child, stdin, lines, next_id: 1, notifications: Vec::new() }
+    }
+
+    pub fn open_legacy(&mut self) -> Value {
+        let info = json!({"name": "test", "version": "1"});
+        let opening = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info});
+        let answer = self.request("initialize", opening);
+        self.notify("notifications/initialized", json!({}));
+        answer
+    }
+
+    pub fn send(&mut self, message: &Value) {
+        let stdin = self.stdin.as_mut().unwrap();
+        writeln!(stdin, "{message}").unwrap();
+        stdin.flush().unwrap();
+    }
+
+    pub fn notify(&mut self, method: &str, params: Value) {
+        self.send(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
+    }
+
+    pub fn post(&mut self, method: &str, params: Value) -> u64 {
+        let id = self.next_id;
+        self.next_id += 1;
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        id
+    }
+
+    pub fn next_message(&mut self) -> Value {
+        self.lines.recv_timeout(PATIENCE).expect("the server says something in time")
+    }
+
+    pub fn answer(&mut self, id: u64) -> Value {
+        loop {
+            let message = self.next_message();
+            if message["id"] == id {
+                return message;
+            }
+            self.notifications.push(message);
+        }
+    }
+
+    pub fn request(&mut self, method: &str, params: Value) -> Value {
+        let id = self.post(method, params);
+        self.answer(id)
+    }
+
+    pub fn post_run(&mut self, arguments: Value) -> u64 {
+        self.post("tools/call", json!({"name": "run", "arguments": arguments, "_meta": {"progressToken": "p"}}))
+    }
+
+    /// The `result` of a call.
+    pub fn call(&mut self, arguments: Value) -> Value {
+        let id = self.post_run(arguments);
+        self.answer(id)["result"].take()
+    }
+
+    /// The structured result of a command that ended by itself.
+    pub fn run(&mut self, command: &str) -> Value {
+        let mut result = self.call(json!({"command": command}));
+        assert_eq!(result["isError"], false, "{result:#}");
+        result["structuredContent"].take()
+    }
+
+    pub fn output(&mut self, command: &str) -> String {
+        self.run(command)["output"].as_str().unwrap().to_owned()
+    }
+
+    pub fn close_stdin(&mut self) {
+        self.stdin = None;
+    }
+
+    pub fn exit_code(&mut self) -> Option<i32> {
+        let mut code = None;
+        eventually("the server ends", || {
+            code = self.child.try_wait().unwrap();
+            code.is_some()
+        });
+        code.unwrap().code()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stdin = None;
+        let until = Instant::now() + PATIENCE;
+        while Instant::now() < until && self.child.try_wait().unwrap().is_none() {
+            std::thread::yield_now();
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Waits for an effect of another process.
+pub fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
+    let until = Instant::now() + PATIENCE;
+    while !condition() {
+        assert!(Instant::now() < until, "not in time: {what}");
+        std::thread::park_timeout(Duration::from_millis(5));
+    }
+}
+
+/// The process id that a job wrote down, once it is there.
+pub fn pid_in(file: &Path) -> i32 {
+    let mut pid = None;
+    eventually("a job writes its process id", || {
+        pid =
+            fs::read_to_string(file).ok().filter(|text| text.ends_with('\n')).and_then(|text| text.trim().parse().ok());
+        pid.is_some()
+    });
+    pid.unwrap()
+}
+
+pub fn alive(pid: i32) -> bool {
+    rustix::process::test_kill_process(rustix::process::Pid::from_raw(pid).unwrap()).is_ok()
+}
+
+/// A job with a child in its group, a grandchild in a session of its own and one that also lost its parent. Each writes
+/// its process id to a file.
+#[cfg(target_os = "linux")]
+pub const FAMILY: &str = "note() { echo $$ > $1.new; mv $1.new $1; }; export -f note
+    bash -c 'note child; exec sleep 300' &
+    setsid bash -c 'note session; exec sleep 300' &
+    bash -c 'setsid bash -c \"note orphan; exec sleep 300\" & exit' &
+    ";
+
+/// Elsewhere only the process group is promised.
+#[cfg(not(target_os = "linux"))]
+pub const FAMILY: &str = "note() { echo $$ > $1.new; mv $1.new $1; }; export -f note
+    for name in child session orphan; do bash -c \"note $name; exec sleep 300\" & done
+    ";
+
+pub fn family_of(house: &House) -> Vec<i32> {
+    ["child", "session", "orphan"].iter().map(|name| pid_in(&house.workspace().join(name))).collect()
+}
+
+/// Whether there is a box to test. Says loudly if not, and that `probe` says so, too.
+pub fn box_or_skip(test: &str, abi_min: u32) -> bool {
+    let level = claw_mcp_bash::probe();
+    if level.landlock_abi >= abi_min && level.seccomp {
+        return true;
+    }
+    eprintln!("SKIPPED {test}: needs Landlock ABI {abi_min} and seccomp, but: {level}");
+    assert!(level.to_string().starts_with("no box") || level.to_string().contains("not stopped"), "{level}");
+    false
+}
