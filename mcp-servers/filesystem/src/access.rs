@@ -7,10 +7,12 @@ use std::sync::Arc;
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 
+use crate::enter::enter;
 use crate::error::{Result, ToolError};
 use crate::guard::{Act, Guard};
 use crate::kind::Kind;
-use crate::resolve::{Last, Missing, Place, Walker, enter};
+use crate::place::Place;
+use crate::resolve::{Last, Missing, Walker};
 use crate::root::Root;
 use crate::user_path;
 

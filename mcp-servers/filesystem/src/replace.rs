@@ -11,10 +11,12 @@ use cap_fs_ext::{FollowSymlinks, MetadataExt as _, OpenOptionsFollowExt as _};
 use cap_std::fs::{Dir, File, Metadata, OpenOptions, OpenOptionsExt as _, Permissions, PermissionsExt as _};
 
 use crate::access::{Access, refuse_other_kinds};
+use crate::enter::enter;
 use crate::error::{Result, ToolError};
 use crate::guard::Act;
+use crate::place::Place;
 use crate::rename::rename_new;
-use crate::resolve::{DEPTH_MAX, Place, enter};
+use crate::resolve::DEPTH_MAX;
 
 /// Names that somebody else has taken before we give up.
 const NAME_TRIES_MAX: u32 = 32;

@@ -11,11 +11,13 @@ use cap_std::fs::Dir;
 
 use crate::access::Access;
 use crate::cancel::Cancel;
+use crate::enter::{Enter, enter};
 use crate::error::{Result, ToolError};
 use crate::guard::{Act, Guard};
 use crate::ignore_rules::IgnoreRules;
 use crate::kind::Kind;
-use crate::resolve::{DEPTH_MAX, Enter, Place, enter};
+use crate::place::Place;
+use crate::resolve::DEPTH_MAX;
 
 /// One entry as the visitor sees it.
 pub struct Entry<'a> {
