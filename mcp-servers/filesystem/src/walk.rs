@@ -1,7 +1,7 @@
 //! A walk over a tree through directory handles. Owns order, depth and what is passed over; must not know what the visitor
 //! wants. Symbolic links are shown and never followed.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -77,7 +77,7 @@ type Names = Vec<(OsString, Kind)>;
 
 impl<V: FnMut(&Entry<'_>) -> Result<ControlFlow<()>>> Walk<'_, V> {
     fn directory(&mut self, dir: &Arc<Dir>, names: Names, real: &Path, depth: usize) -> Result<ControlFlow<()>> {
-        let pushed = self.options.respect_ignore_files && self.rules.push(dir, real);
+        let pushed = self.options.respect_ignore_files && self.rules.push(dir, real, self.guard);
         let outcome = self.entries(dir, names, real, depth);
         if pushed {
             self.rules.pop();
@@ -89,7 +89,7 @@ impl<V: FnMut(&Entry<'_>) -> Result<ControlFlow<()>>> Walk<'_, V> {
         for (name, kind) in names {
             self.cancel.check()?;
             let path: PathBuf = real.join(&name);
-            if self.guard.forbids_path(&path, Act::Touch) {
+            if self.guard.forbids_path(&path, Act::Touch) || self.is_protected_file(dir, &name, kind) {
                 continue;
             }
             if self.options.respect_ignore_files && self.rules.ignores(&path, &name, kind == Kind::Dir) {
@@ -115,6 +115,13 @@ impl<V: FnMut(&Entry<'_>) -> Result<ControlFlow<()>>> Walk<'_, V> {
             }
         }
         Ok(ControlFlow::Continue(()))
+    }
+
+    /// A protected file under another name, a hard link. Directories are recognised when they are entered.
+    fn is_protected_file(&self, dir: &Dir, name: &OsStr, kind: Kind) -> bool {
+        kind != Kind::Dir
+            && self.guard.has_identities()
+            && dir.symlink_metadata(name).is_ok_and(|metadata| self.guard.forbids_identity(&metadata))
     }
 
     fn descend(&mut self, below: Result<Arc<Dir>, Enter>, path: &Path, depth: usize) -> Result<ControlFlow<()>> {
@@ -158,7 +165,7 @@ fn push_rules_above(access: &Access<'_>, start: &Path, rules: &mut IgnoreRules) 
     let mut dir = Arc::clone(&access.root.dir);
     let mut real = PathBuf::new();
     for name in start {
-        rules.push(&dir, &real);
+        rules.push(&dir, &real, &access.guard);
         real.push(name);
         let Ok(below) = enter(&dir, name, &real, &access.guard) else { return };
         dir = below;

@@ -192,3 +192,28 @@ fn delete_takes_what_it_is_told_and_no_more() {
     assert_eq!(names(&room, "."), ["kept"]);
     assert!(server.err("delete", json!({"path": "file"})).contains("does not exist"));
 }
+
+#[test]
+fn a_reader_sees_the_old_file_or_the_new_one_and_never_a_part() {
+    let room = Room::new();
+    let contents = ["a".repeat(3_000_000), "b".repeat(2_000_000)];
+    room.write("f", &contents[0]);
+    let mut server = room.start(&[]);
+    let (path, expected) = (room.root.join("f"), contents.clone());
+    let done = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let finished = std::sync::Arc::clone(&done);
+    let reader = std::thread::spawn(move || {
+        let mut reads = 0;
+        while !finished.load(std::sync::atomic::Ordering::Relaxed) {
+            let seen = std::fs::read_to_string(&path).unwrap();
+            assert!(expected.contains(&seen), "{} bytes, beginning with {:?}", seen.len(), seen.chars().next());
+            reads += 1;
+        }
+        reads
+    });
+    for round in 1..=20 {
+        server.ok("write_file", json!({"path": "f", "content": contents[round % 2]}));
+    }
+    done.store(true, std::sync::atomic::Ordering::Relaxed);
+    assert!(reader.join().unwrap() > 0);
+}

@@ -174,7 +174,18 @@ fn a_directory_that_does_not_exist_yet_is_protected_too() {
 }
 
 #[test]
-fn a_protected_directory_that_is_renamed_keeps_its_protection_where_it_is_known() {
+fn a_second_name_of_something_protected_is_known_by_its_identity() {
+    let room = Room::new();
+    room.write("secret", CANARY);
+    std::fs::hard_link(room.root.join("secret"), room.root.join("alias")).unwrap();
+    let mut server = room.start(&["--protect", "secret"]);
+    assert!(server.err("read_file", json!({"path": "alias"})).contains("is protected"));
+    assert_eq!(server.ok("search", json!({"pattern": "sings"})).0["matches"], json!([]));
+    assert!(!server.ok("list_dir", json!({})).1.contains("alias"));
+}
+
+#[test]
+fn nothing_above_a_protected_directory_can_be_moved_or_deleted() {
     let room = Room::new();
     room.write("deep/tree/home/secret", CANARY);
     let mut server = room.start(&["--protect", "deep/tree/home"]);
