@@ -171,3 +171,37 @@ fn push_rules_above(access: &Access<'_>, start: &Path, rules: &mut IgnoreRules) 
         dir = below;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::Args;
+    use crate::resolve::{Last, Missing};
+    use crate::root::Root;
+
+    /// What a bind mount or a name in another normal form of Unicode looks like: another path, the same directory.
+    #[test]
+    fn a_protected_directory_under_another_name_is_not_shown_and_not_entered() {
+        let temp = tempfile::tempdir().unwrap();
+        for dir in ["mounted/inner", "open"] {
+            std::fs::create_dir_all(temp.path().join(dir)).unwrap();
+        }
+        let root = Root::open(&Args { workspace: Some(temp.path().into()), ..Args::default() }).unwrap();
+        let mut guard = Guard::default();
+        guard.add(Path::new("home"), Some(&root.dir.symlink_metadata("mounted").unwrap()));
+        let access = Access { root: &root, guard };
+        let start = access.resolve(".", Last::Follow, Missing::Fail).unwrap();
+        let mut seen = Vec::new();
+        let options = Options { respect_ignore_files: true, depth_max: 9 };
+        walk(&access, &start, options, &Cancel::default(), |entry| {
+            seen.push(entry.real.to_owned());
+            Ok(ControlFlow::Continue(()))
+        })
+        .unwrap();
+        assert_eq!(seen, [Path::new("open")]);
+        for path in ["mounted", "mounted/inner", "mounted/new/file"] {
+            let outcome = access.resolve(path, Last::Keep, Missing::Allow);
+            assert!(matches!(outcome, Err(ToolError::Protected { .. })), "{path}");
+        }
+    }
+}

@@ -63,6 +63,9 @@ fn every_tool_is_described_and_honest() {
         for schema in ["inputSchema", "outputSchema"] {
             assert_eq!(tool[schema]["type"], "object", "{name}");
             jsonschema::meta::validate(&tool[schema]).unwrap();
+            let text = tool[schema].to_string();
+            assert!(!text.contains("uint") && !text.contains("$ref"), "{name}: {text}");
+            assert!(schema == "outputSchema" || !text.contains("null"), "{name}: {text}");
         }
         for (argument, schema) in tool["inputSchema"]["properties"].as_object().unwrap() {
             assert!(schema["description"].is_string(), "{name}.{argument} has no description");

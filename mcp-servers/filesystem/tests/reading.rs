@@ -212,6 +212,18 @@ fn overlapping_context_shows_every_line_once() {
     assert!(text.starts_with("a\n  1- 1\n  2: x2\n  3: x3\n  4- 4\n  --\n  7- 7\n  8: x8\n"), "{text}");
 }
 
+#[test]
+fn a_reply_is_bounded_however_much_matches() {
+    let room = Room::new();
+    room.write("all", format!("{}\n", "x".repeat(1000)).repeat(5000));
+    let mut server = room.start(&["--list-reply-bytes-max", "50000"]);
+    let result = server.call("search", json!({"pattern": "x", "context_lines": 20, "limit": 9000}));
+    let (bytes, structured) = (result.to_string().len(), &result["structuredContent"]);
+    assert!(bytes < 150_000 && structured["truncated"] == true, "{bytes} bytes");
+    let shown = structured["matches"][0]["text"].as_str().unwrap();
+    assert!(shown.ends_with("… [1000 bytes]"), "{shown}");
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn names_that_are_not_utf8_are_shown_and_do_no_harm() {

@@ -136,7 +136,7 @@ fn nothing_there(place: &Place, first: u64, lines: &Lines) -> ToolError {
 
 /// The exact text, then a note if there is something to say, as blocks of their own: a note is never taken for text.
 fn blocks(output: &Output, numbered: bool) -> Vec<String> {
-    if output.size_bytes == 0 || output.start_line == 0 {
+    if output.start_line == 0 {
         return vec![format!("[`{}` is empty]", output.path)];
     }
     let mut blocks = vec![if numbered { with_numbers(output) } else { output.content.clone() }];
