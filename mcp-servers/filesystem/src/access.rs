@@ -7,10 +7,12 @@ use std::sync::Arc;
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 
+use crate::enter::enter;
 use crate::error::{Result, ToolError};
 use crate::guard::{Act, Guard};
 use crate::kind::Kind;
-use crate::resolve::{Last, Missing, Place, Walker, enter};
+use crate::place::Place;
+use crate::resolve::{Last, Missing, Walker};
 use crate::root::Root;
 use crate::user_path;
 
@@ -79,7 +81,7 @@ impl<'a> Access<'a> {
     pub fn open_file(&self, place: &Place) -> Result<(File, Metadata)> {
         let name = place.file_name()?;
         refuse_other_kinds(place)?;
-        open_regular(&place.parent, Path::new(name), &place.shown)
+        open_regular(&place.parent, Path::new(name), &place.shown, &self.guard)
     }
 }
 
@@ -102,8 +104,8 @@ pub fn refuse_other_kinds(place: &Place) -> Result<()> {
 /// only what the open handle says about its kind.
 ///
 /// # Errors
-/// It is no regular file or cannot be opened.
-pub fn open_regular(parent: &Dir, name: &Path, shown: &str) -> Result<(File, Metadata)> {
+/// It is no regular file, is a protected one under another name, or cannot be opened.
+pub fn open_regular(parent: &Dir, name: &Path, shown: &str, guard: &Guard) -> Result<(File, Metadata)> {
     let mut options = OpenOptions::new();
     options.read(true).follow(FollowSymlinks::No).nonblock(true);
     let file = parent.open_with(name, &options).map_err(|error| {
@@ -113,6 +115,9 @@ pub fn open_regular(parent: &Dir, name: &Path, shown: &str) -> Result<(File, Met
         ToolError::io("open", shown, &error)
     })?;
     let metadata = file.metadata().map_err(|error| ToolError::io("look at", shown, &error))?;
+    if guard.forbids_identity(&metadata) {
+        return Err(ToolError::Protected { path: shown.to_owned() });
+    }
     match Kind::of(metadata.file_type()) {
         Kind::File => Ok((file, metadata)),
         kind => Err(ToolError::Special { path: shown.to_owned(), is: kind.phrase() }),

@@ -210,12 +210,13 @@ mod tests {
         }
 
         #[test]
-        fn in_a_crlf_file_it_is_the_lf_edit_with_crlf(text in "[ab\\n]{1,40}", start in 0usize..40, new in "[x\\n]{0,6}") {
-            prop_assume!(start < text.len() && text.contains('\n'));
-            let old = &text[start..(start + 3).min(text.len())];
-            prop_assume!(text.matches(old).count() == 1 && !text[text.find(old).unwrap() + 1..].contains(old));
-            let expected = text.replacen(old, &new, 1).replace('\n', "\r\n");
-            prop_assert_eq!(one(&text.replace('\n', "\r\n"), old, &new).unwrap(), expected);
+        fn in_a_crlf_file_it_is_the_lf_edit_with_crlf(
+            head in "[ab\\n]{0,20}", old in "[ab\\n]{0,3}Z[ab\\n]{0,3}", tail in "[ab\\n]{0,20}", new in "[x\\n]{0,6}"
+        ) {
+            // `Z` occurs once, so the needle is unique; the first line end makes it a file with CRLF.
+            let text = format!("a\n{head}{old}{tail}");
+            let expected = text.replacen(&old, &new, 1).replace('\n', "\r\n");
+            prop_assert_eq!(one(&text.replace('\n', "\r\n"), &old, &new).unwrap(), expected);
         }
     }
 }

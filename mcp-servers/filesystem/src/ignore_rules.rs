@@ -9,6 +9,7 @@ use cap_std::fs::Dir;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::access::open_regular;
+use crate::guard::Guard;
 
 /// In the order in which they win: the later one overrides.
 const FILE_NAMES: [&str; 2] = [".gitignore", ".ignore"];
@@ -24,11 +25,11 @@ pub struct IgnoreRules {
 impl IgnoreRules {
     /// Adds the files of a directory whose path from the root is `real`. Returns whether there were any; then `pop` when
     /// the directory is left.
-    pub fn push(&mut self, dir: &Dir, real: &Path) -> bool {
+    pub fn push(&mut self, dir: &Dir, real: &Path, guard: &Guard) -> bool {
         let mut builder = GitignoreBuilder::new("");
         let mut any = false;
         for name in FILE_NAMES {
-            let Ok((file, _)) = open_regular(dir, Path::new(name), name) else { continue };
+            let Ok((file, _)) = open_regular(dir, Path::new(name), name, guard) else { continue };
             let mut bytes = Vec::new();
             if file.take(FILE_BYTES_MAX).read_to_end(&mut bytes).is_err() {
                 continue;

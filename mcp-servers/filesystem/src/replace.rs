@@ -11,10 +11,12 @@ use cap_fs_ext::{FollowSymlinks, MetadataExt as _, OpenOptionsFollowExt as _};
 use cap_std::fs::{Dir, File, Metadata, OpenOptions, OpenOptionsExt as _, Permissions, PermissionsExt as _};
 
 use crate::access::{Access, refuse_other_kinds};
+use crate::enter::enter;
 use crate::error::{Result, ToolError};
 use crate::guard::Act;
+use crate::place::Place;
 use crate::rename::rename_new;
-use crate::resolve::{DEPTH_MAX, Place, enter};
+use crate::resolve::DEPTH_MAX;
 
 /// Names that somebody else has taken before we give up.
 const NAME_TRIES_MAX: u32 = 32;
@@ -139,4 +141,36 @@ fn unchanged(parent: &Dir, name: &OsStr, expected: Option<&Metadata>, shown: &st
             && now.modified().ok() == expected.modified().ok()
     });
     if same { Ok(()) } else { Err(ToolError::ChangedMeanwhile { path: shown.to_owned() }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::Args;
+    use crate::resolve::{Last, Missing};
+    use crate::root::Root;
+
+    #[test]
+    fn a_file_that_somebody_else_changed_is_left_alone_and_so_is_one_that_appeared() {
+        let temp = tempfile::tempdir().unwrap();
+        let file = temp.path().join("f");
+        std::fs::write(&file, "old").unwrap();
+        let root = Root::open(&Args { workspace: Some(temp.path().into()), ..Args::default() }).unwrap();
+        let access = Access::new(&root);
+        let place = access.resolve("f", Last::Follow, Missing::Fail).unwrap();
+        let (_, seen) = access.open_file(&place).unwrap();
+        std::fs::write(&file, "theirs").unwrap();
+        let outcome = write(&access, &place, b"ours", Some(&seen));
+        assert!(matches!(outcome, Err(ToolError::ChangedMeanwhile { .. })));
+
+        let absent = access.resolve("g", Last::Follow, Missing::Allow).unwrap();
+        std::fs::write(temp.path().join("g"), "theirs").unwrap();
+        let outcome = write(&access, &absent, b"ours", None);
+        assert!(matches!(outcome, Err(ToolError::ChangedMeanwhile { .. })));
+
+        for name in ["f", "g"] {
+            assert_eq!(std::fs::read_to_string(temp.path().join(name)).unwrap(), "theirs");
+        }
+        assert_eq!(std::fs::read_dir(temp.path()).unwrap().count(), 2, "no temporary file is left");
+    }
 }

@@ -11,13 +11,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cap_fs_ext::DirExt as _;
 use cap_std::fs::{Dir, Metadata};
 
+use crate::enter::{Enter, enter};
 use crate::error::{Result, ToolError};
 use crate::guard::{Act, Guard};
 use crate::hint;
 use crate::kind::Kind;
+use crate::place::Place;
 use crate::root::Root;
 
 /// As many as Linux allows (path_resolution(7)).
@@ -40,41 +41,6 @@ pub enum Missing {
     Fail,
     /// The last component, and directories above it, may be missing.
     Allow,
-}
-
-/// One name in one open directory. Nothing but single names below `parent` is ever given to the system.
-#[derive(Debug)]
-pub struct Place {
-    pub parent: Arc<Dir>,
-    /// `None` is the root itself, and `parent` is its handle.
-    pub name: Option<OsString>,
-    /// Relative to the root, links resolved. Empty for the root.
-    pub real: PathBuf,
-    /// The entry itself, a link not followed. `None` if it does not exist.
-    pub metadata: Option<Metadata>,
-    /// Directories to be made between `parent` and `name`.
-    pub missing_parents: Vec<OsString>,
-    /// The path as the user wrote it, for messages.
-    pub shown: String,
-}
-
-impl Place {
-    /// The kind of what is there, or `None` if nothing is.
-    pub fn kind(&self) -> Option<Kind> {
-        if self.name.is_none() {
-            return Some(Kind::Dir);
-        }
-        self.metadata.as_ref().map(|metadata| Kind::of(metadata.file_type()))
-    }
-
-    /// # Errors
-    /// The place is the root, which has no name to be worked on.
-    pub fn file_name(&self) -> Result<&OsStr> {
-        self.name.as_deref().ok_or_else(|| ToolError::IsDirectory {
-            path: self.shown.clone(),
-            instead: "It is the workspace itself; name a file in it.",
-        })
-    }
 }
 
 struct Level {
@@ -253,43 +219,4 @@ impl<'a> Walker<'a> {
     fn outside(&self, how: &str) -> ToolError {
         ToolError::Outside { path: self.shown.to_owned(), how: how.to_owned() }
     }
-}
-
-/// Why a directory could not be entered.
-#[derive(Debug)]
-pub enum Enter {
-    Protected,
-    /// It is a link or a file (by now).
-    NotADirectory,
-    Io(io::Error),
-}
-
-impl Enter {
-    pub fn into_tool_error(self, shown: &str) -> ToolError {
-        match self {
-            Self::Protected => ToolError::Protected { path: shown.to_owned() },
-            Self::NotADirectory => ToolError::ChangedMeanwhile { path: shown.to_owned() },
-            Self::Io(error) => ToolError::io("open the directory", shown, &error),
-        }
-    }
-}
-
-/// Opens the directory `name` in `parent`, never through a link, and refuses a protected one. `real` is its path from the
-/// root. Every descent of this crate, walks included, takes this way.
-pub fn enter(parent: &Dir, name: &OsStr, real: &Path, guard: &Guard) -> Result<Arc<Dir>, Enter> {
-    if guard.forbids_path(real, Act::Touch) {
-        return Err(Enter::Protected);
-    }
-    let dir = parent.open_dir_nofollow(name).map_err(|error| {
-        let not_a_directory = rustix::io::Errno::from_io_error(&error)
-            .is_some_and(|errno| errno == rustix::io::Errno::LOOP || errno == rustix::io::Errno::NOTDIR);
-        if not_a_directory { Enter::NotADirectory } else { Enter::Io(error) }
-    })?;
-    if guard.has_identities() {
-        let metadata = dir.dir_metadata().map_err(Enter::Io)?;
-        if guard.forbids_identity(&metadata) {
-            return Err(Enter::Protected);
-        }
-    }
-    Ok(Arc::new(dir))
 }

@@ -1,7 +1,7 @@
 //! A walk over a tree through directory handles. Owns order, depth and what is passed over; must not know what the visitor
 //! wants. Symbolic links are shown and never followed.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -11,11 +11,13 @@ use cap_std::fs::Dir;
 
 use crate::access::Access;
 use crate::cancel::Cancel;
+use crate::enter::{Enter, enter};
 use crate::error::{Result, ToolError};
 use crate::guard::{Act, Guard};
 use crate::ignore_rules::IgnoreRules;
 use crate::kind::Kind;
-use crate::resolve::{DEPTH_MAX, Enter, Place, enter};
+use crate::place::Place;
+use crate::resolve::DEPTH_MAX;
 
 /// One entry as the visitor sees it.
 pub struct Entry<'a> {
@@ -75,7 +77,7 @@ type Names = Vec<(OsString, Kind)>;
 
 impl<V: FnMut(&Entry<'_>) -> Result<ControlFlow<()>>> Walk<'_, V> {
     fn directory(&mut self, dir: &Arc<Dir>, names: Names, real: &Path, depth: usize) -> Result<ControlFlow<()>> {
-        let pushed = self.options.respect_ignore_files && self.rules.push(dir, real);
+        let pushed = self.options.respect_ignore_files && self.rules.push(dir, real, self.guard);
         let outcome = self.entries(dir, names, real, depth);
         if pushed {
             self.rules.pop();
@@ -87,7 +89,7 @@ impl<V: FnMut(&Entry<'_>) -> Result<ControlFlow<()>>> Walk<'_, V> {
         for (name, kind) in names {
             self.cancel.check()?;
             let path: PathBuf = real.join(&name);
-            if self.guard.forbids_path(&path, Act::Touch) {
+            if self.guard.forbids_path(&path, Act::Touch) || self.is_protected_file(dir, &name, kind) {
                 continue;
             }
             if self.options.respect_ignore_files && self.rules.ignores(&path, &name, kind == Kind::Dir) {
@@ -113,6 +115,13 @@ impl<V: FnMut(&Entry<'_>) -> Result<ControlFlow<()>>> Walk<'_, V> {
             }
         }
         Ok(ControlFlow::Continue(()))
+    }
+
+    /// A protected file under another name, a hard link. Directories are recognised when they are entered.
+    fn is_protected_file(&self, dir: &Dir, name: &OsStr, kind: Kind) -> bool {
+        kind != Kind::Dir
+            && self.guard.has_identities()
+            && dir.symlink_metadata(name).is_ok_and(|metadata| self.guard.forbids_identity(&metadata))
     }
 
     fn descend(&mut self, below: Result<Arc<Dir>, Enter>, path: &Path, depth: usize) -> Result<ControlFlow<()>> {
@@ -156,9 +165,43 @@ fn push_rules_above(access: &Access<'_>, start: &Path, rules: &mut IgnoreRules) 
     let mut dir = Arc::clone(&access.root.dir);
     let mut real = PathBuf::new();
     for name in start {
-        rules.push(&dir, &real);
+        rules.push(&dir, &real, &access.guard);
         real.push(name);
         let Ok(below) = enter(&dir, name, &real, &access.guard) else { return };
         dir = below;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::Args;
+    use crate::resolve::{Last, Missing};
+    use crate::root::Root;
+
+    /// What a bind mount or a name in another normal form of Unicode looks like: another path, the same directory.
+    #[test]
+    fn a_protected_directory_under_another_name_is_not_shown_and_not_entered() {
+        let temp = tempfile::tempdir().unwrap();
+        for dir in ["mounted/inner", "open"] {
+            std::fs::create_dir_all(temp.path().join(dir)).unwrap();
+        }
+        let root = Root::open(&Args { workspace: Some(temp.path().into()), ..Args::default() }).unwrap();
+        let mut guard = Guard::default();
+        guard.add(Path::new("home"), Some(&root.dir.symlink_metadata("mounted").unwrap()));
+        let access = Access { root: &root, guard };
+        let start = access.resolve(".", Last::Follow, Missing::Fail).unwrap();
+        let mut seen = Vec::new();
+        let options = Options { respect_ignore_files: true, depth_max: 9 };
+        walk(&access, &start, options, &Cancel::default(), |entry| {
+            seen.push(entry.real.to_owned());
+            Ok(ControlFlow::Continue(()))
+        })
+        .unwrap();
+        assert_eq!(seen, [Path::new("open")]);
+        for path in ["mounted", "mounted/inner", "mounted/new/file"] {
+            let outcome = access.resolve(path, Last::Keep, Missing::Allow);
+            assert!(matches!(outcome, Err(ToolError::Protected { .. })), "{path}");
+        }
     }
 }

@@ -11,9 +11,10 @@ use serde::{Deserialize, Serialize};
 use super::{About, Effect, Reply, ToolDef, Workspace, shown};
 use crate::access::Access;
 use crate::cancel::Cancel;
+use crate::enter::enter;
 use crate::error::{Result, ToolError};
 use crate::kind::Kind;
-use crate::resolve::{DEPTH_MAX, Last, Missing, enter};
+use crate::resolve::{DEPTH_MAX, Last, Missing};
 
 pub fn tool() -> ToolDef {
     About {

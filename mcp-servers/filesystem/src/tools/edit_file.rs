@@ -45,6 +45,7 @@ struct Input {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(inline)]
 struct EditInput {
     /// The text to be replaced, exactly as it is in the file. It must occur exactly once.
     old_text: String,

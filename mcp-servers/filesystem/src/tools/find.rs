@@ -56,6 +56,7 @@ struct Input {
 
 #[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(inline)]
 enum KindFilter {
     #[default]
     Any,
@@ -75,6 +76,7 @@ struct Output {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
 struct Found {
     /// Relative to the workspace.
     path: String,

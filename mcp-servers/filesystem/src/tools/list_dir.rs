@@ -57,6 +57,7 @@ struct Output {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
 struct Listed {
     /// Relative to the workspace.
     path: String,
@@ -78,6 +79,7 @@ struct Listed {
 
 #[derive(Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(inline)]
 enum Leads {
     /// To something inside the workspace, which can be used.
     Inside,

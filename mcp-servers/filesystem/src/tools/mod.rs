@@ -7,6 +7,7 @@ mod find;
 mod list_dir;
 mod move_path;
 mod read_file;
+mod schema;
 mod search;
 mod write_file;
 
@@ -95,7 +96,7 @@ impl About {
         O: Serialize + JsonSchema + 'static,
     {
         // The schema of a struct is always an object; the tests list every tool.
-        let input = schema_for_input::<I>().unwrap_or_default();
+        let input = Arc::new(schema::plain(&schema_for_input::<I>().unwrap_or_default()));
         let names = argument_names(&input);
         let hints = ToolAnnotations::new().open_world(false);
         let hints = match self.effect {
@@ -105,7 +106,7 @@ impl About {
         let tool = Tool::new(self.name, self.description, Arc::clone(&input))
             .with_title(self.title)
             .with_annotations(hints)
-            .with_raw_output_schema(schema_for_output::<O>());
+            .with_raw_output_schema(Arc::new(schema::plain(&schema_for_output::<O>())));
         let run = move |workspace: &Workspace, arguments: JsonObject, cancel: &Cancel| {
             let input = serde_json::from_value(Value::Object(arguments)).map_err(|error| {
                 ToolError::BadArguments(format!("wrong arguments: {error}. The arguments are: {names}."))

@@ -8,9 +8,10 @@ use crate::access::Access;
 use crate::cancel::Cancel;
 use crate::error::{Result, ToolError};
 use crate::kind::Kind;
+use crate::place::Place;
 use crate::rename::rename_new;
 use crate::replace::make_parents;
-use crate::resolve::{Last, Missing, Place};
+use crate::resolve::{Last, Missing};
 
 const TAKEN: &str = "Nothing was moved. Choose another destination, or pass overwrite: true to replace it.";
 

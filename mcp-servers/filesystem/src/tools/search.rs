@@ -18,6 +18,7 @@ use crate::access::{Access, open_regular};
 use crate::args::Limits;
 use crate::cancel::Cancel;
 use crate::error::{Result, ToolError};
+use crate::guard::Guard;
 use crate::kind::Kind;
 use crate::resolve::{DEPTH_MAX, Last, Missing};
 use crate::text;
@@ -83,6 +84,7 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
         regex,
         limits,
         context_lines: length(input.context_lines),
+        guard: &access.guard,
         report: Report::new(limit(input.limit, LIMIT_DEFAULT, limits)?, length(limits.list_reply_bytes_max)),
         cancel,
     };
@@ -119,6 +121,7 @@ struct Search<'a> {
     regex: Regex,
     limits: &'a Limits,
     context_lines: usize,
+    guard: &'a Guard,
     report: Report,
     cancel: &'a Cancel,
 }
@@ -126,7 +129,7 @@ struct Search<'a> {
 impl Search<'_> {
     fn file(&mut self, parent: &Dir, name: &Path, real: &Path) -> Result<ControlFlow<()>> {
         // A file that vanished, changed its kind or may not be read is counted, and the search goes on.
-        let Ok((file, metadata)) = open_regular(parent, name, "") else {
+        let Ok((file, metadata)) = open_regular(parent, name, "", self.guard) else {
             self.report.unreadable();
             return Ok(ControlFlow::Continue(()));
         };

@@ -32,6 +32,7 @@ pub struct Output {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
 struct Match {
     /// Relative to the workspace.
     path: String,
@@ -48,6 +49,8 @@ struct Match {
 pub struct Report {
     output: Output,
     text: String,
+    /// Lines in `output`, context included, which may repeat; never less than what is in `text`.
+    bytes: usize,
     matches_max: usize,
     bytes_max: usize,
     path: String,
@@ -61,6 +64,7 @@ impl Report {
         Self {
             output: Output::default(),
             text: String::new(),
+            bytes: 0,
             matches_max,
             bytes_max,
             path: String::new(),
@@ -97,7 +101,7 @@ impl Report {
 
     /// Adds a match; breaks, without adding it, when the limit was reached before.
     pub fn add(&mut self, index: usize, line: &[u8], before: &[&[u8]], after: &[&[u8]]) -> ControlFlow<()> {
-        if self.output.matches.len() >= self.matches_max || self.text.len() >= self.bytes_max {
+        if self.output.matches.len() >= self.matches_max || self.bytes >= self.bytes_max {
             self.output.truncated = true;
             return ControlFlow::Break(());
         }
@@ -112,6 +116,8 @@ impl Report {
             before: before.iter().map(|line| readable(line)).collect(),
             after: after.iter().map(|line| readable(line)).collect(),
         };
+        let lines = found.before.iter().chain(&found.after).map(|line| line.len() + 1);
+        self.bytes += found.path.len() + found.text.len() + lines.sum::<usize>();
         self.tell(&found);
         self.output.matches.push(found);
         ControlFlow::Continue(())
