@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use rmcp::RoleClient;
 use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, ServerResult};
 use rmcp::service::{PeerRequestOptions, RequestHandle, ServiceError};
-use rmcp::RoleClient;
 use serde_json::Value;
-use tokio::time::{sleep_until, timeout, Instant};
+use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::connection::Connection;
@@ -100,11 +100,7 @@ async fn stopped(connection: &Connection, cancel: &CancellationToken, deadline: 
     }
 }
 
-async fn read_answer(
-    connection: &Connection,
-    answer: Result<ServerResult, ServiceError>,
-    ticket: &Ticket,
-) -> CallEnd {
+async fn read_answer(connection: &Connection, answer: Result<ServerResult, ServiceError>, ticket: &Ticket) -> CallEnd {
     let bytes_max = connection.settings.result_bytes_max;
     let unknown = |reason: String| CallEnd::Unknown { reason };
     match answer {

@@ -191,7 +191,7 @@ impl<R: AsyncRead + Unpin> Talk<'_, R> {
                 Ok(Line::TooLong) => {}
                 Ok(Line::Whole) => {
                     // Greetings on stdout are common and no reason to give up.
-                    let Ok(message) = serde_json::from_slice::<Value>(self.lines.line()) else { continue };
+                    let Some(Ok(message)) = self.lines.json() else { continue };
                     if let Some(reply) = self.sort(message)? {
                         return Ok(reply);
                     }
@@ -232,8 +232,7 @@ impl<R: AsyncRead + Unpin> Talk<'_, R> {
     }
 
     fn initialize_request(&self) -> Value {
-        let params =
-            json!({"protocolVersion": LEGACY_PROTOCOL, "capabilities": {}, "clientInfo": self.client_info()});
+        let params = json!({"protocolVersion": LEGACY_PROTOCOL, "capabilities": {}, "clientInfo": self.client_info()});
         json!({"jsonrpc": "2.0", "id": INITIALIZE_ID, "method": "initialize", "params": params})
     }
 
@@ -271,11 +270,7 @@ fn judge_discover(answer: Answer) -> Result<Verdict, OpeningError> {
         && supported.contains(&MODERN_PROTOCOL)
     {
         let capabilities = result.get("capabilities").cloned().unwrap_or_default();
-        return Ok(Verdict::Modern(Agreement {
-            era: Era::Modern,
-            protocol: MODERN_PROTOCOL.to_owned(),
-            capabilities,
-        }));
+        return Ok(Verdict::Modern(Agreement { era: Era::Modern, protocol: MODERN_PROTOCOL.to_owned(), capabilities }));
     }
     if supported.iter().any(|version| LEGACY_PROTOCOLS.contains(version)) {
         return Ok(Verdict::Legacy);

@@ -205,7 +205,9 @@ impl Connection {
         match answer {
             Ok(ServerResult::CustomResult(result)) => Ok(result.0),
             Ok(_) => Err("its answer has an unknown shape".to_owned()),
-            Err(rmcp::ServiceError::McpError(error)) => Err(format!("{} (JSON-RPC error {})", error.message, error.code.0)),
+            Err(rmcp::ServiceError::McpError(error)) => {
+                Err(format!("{} (JSON-RPC error {})", error.message, error.code.0))
+            }
             Err(_) => Err(self.wait_for_epitaph().await),
         }
     }

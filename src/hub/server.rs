@@ -118,7 +118,11 @@ impl Server {
             },
         };
         let Some(tool) = tools.tool(permit.tool()) else {
-            return not_forwarded(format!("the server `{}` has no tool `{}` (any more)", permit.server(), permit.tool()));
+            return not_forwarded(format!(
+                "the server `{}` has no tool `{}` (any more)",
+                permit.server(),
+                permit.tool()
+            ));
         };
         if tool.pin != permit.pin() {
             return not_forwarded(format!("the tool `{}` has changed since the call was allowed", permit.tool()));

@@ -60,7 +60,10 @@ pub(super) async fn drain(
         }
         if left == 0 {
             emit(&server, &mut line, &log);
-            log(&server, &format!("[claw drops the rest of this server's stderr: it wrote more than {bytes_max} bytes]"));
+            log(
+                &server,
+                &format!("[claw drops the rest of this server's stderr: it wrote more than {bytes_max} bytes]"),
+            );
         }
     }
     emit(&server, &mut line, &log);

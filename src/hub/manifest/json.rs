@@ -29,11 +29,7 @@ pub(super) fn parse(text: &str) -> Result<Option<Value>, ManifestError> {
 }
 
 fn syntax(error: ParseError) -> ManifestError {
-    ManifestError::Syntax {
-        line: error.line_display(),
-        column: error.column_display(),
-        what: error.kind().to_string(),
-    }
+    ManifestError::Syntax { line: error.line_display(), column: error.column_display(), what: error.kind().to_string() }
 }
 
 fn to_value(ast: &Ast<'_>, text: &str) -> Result<Value, ManifestError> {
