@@ -191,7 +191,7 @@ impl<R: AsyncRead + Unpin> Talk<'_, R> {
                 Ok(Line::TooLong) => {}
                 Ok(Line::Whole) => {
                     // Greetings on stdout are common and no reason to give up.
-                    let Ok(message) = serde_json::from_slice::<Value>(self.lines.line()) else { continue };
+                    let Some(Ok(message)) = self.lines.json() else { continue };
                     if let Some(reply) = self.sort(message)? {
                         return Ok(reply);
                     }

@@ -1,9 +1,11 @@
 //! Lines from a stranger: newline-delimited frames with an upper limit on memory. Must not know what a line says.
 
+use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
 
 /// Kept for the next line; a larger buffer is given back after the line that needed it.
 const KEPT_BYTES_MAX: usize = 256 * 1024;
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 const READ_BYTES: usize = 32 * 1024;
 
 /// One step of reading.
@@ -35,6 +37,13 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     /// The line of the last [`Line::Whole`], without its end.
     pub(super) fn line(&self) -> &[u8] {
         self.line.strip_suffix(b"\r").unwrap_or(&self.line)
+    }
+
+    /// The line as JSON; `None` for an empty one. A byte order mark in front is allowed (RFC 8259 section 8.1).
+    pub(super) fn json(&self) -> Option<serde_json::Result<Value>> {
+        let line = self.line();
+        let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line).trim_ascii();
+        (!line.is_empty()).then(|| serde_json::from_slice(line))
     }
 
     /// Reads on. Safe to cancel: what has been read stays for the next call.
@@ -90,7 +99,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_line_past_the_limit_is_skipped_and_the_next_one_is_read() {
-        let seen = read_all(b"one\r\n12345678901\n\n1234567890\nlast without end", 10).await;
+        let seen = read_all(b"one\r\n12345678901\n\n1234567890\nunended", 10).await;
         let expected = [Ok("one".into()), Err(Line::TooLong), Ok(String::new()), Ok("1234567890".into())];
         assert_eq!(seen, expected);
     }

@@ -124,7 +124,8 @@ impl Hub {
     /// flight become unknown. The next need starts a server again.
     pub async fn end_all(&self) {
         let mut ends = JoinSet::new();
-        for server in self.servers.values().cloned() {
+        for server in self.servers.values() {
+            let server = server.clone();
             ends.spawn(async move { server.end().await });
         }
         while ends.join_next().await.is_some() {}
@@ -142,3 +143,6 @@ impl Hub {
         self.servers.get(server).ok_or_else(|| HubError::UnknownServer { server: server.to_owned() })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -164,17 +164,14 @@ impl<R: AsyncRead + Send + Unpin + 'static> StdioTransport<R> {
     }
 
     fn read_line(&mut self) {
-        let line = self.lines.line();
-        let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
-        if line.trim_ascii().is_empty() {
-            return;
-        }
-        match serde_json::from_slice::<Value>(line) {
-            Ok(Value::Array(batch)) => batch.into_iter().for_each(|message| self.decode(message)),
-            Ok(message) => self.decode(message),
+        match self.lines.json() {
+            None => {}
+            // Revision 2025-03-26 allows batches.
+            Some(Ok(Value::Array(batch))) => batch.into_iter().for_each(|message| self.decode(message)),
+            Some(Ok(message)) => self.decode(message),
             // Prints to stdout are common among servers; they belong into the log like prints to stderr.
-            Err(_) => {
-                let text: String = String::from_utf8_lossy(line).chars().take(200).collect();
+            Some(Err(_)) => {
+                let text: String = String::from_utf8_lossy(self.lines.line()).chars().take(200).collect();
                 (self.log)(&self.server, &format!("[no JSON on stdout] {text}"));
             }
         }

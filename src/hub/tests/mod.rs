@@ -1,0 +1,8 @@
+//! The hub against small misbehaving servers (`tests/support/stranger.rs`), over real processes and pipes.
+
+mod rig;
+
+mod calls;
+mod eras;
+mod life;
+mod traps;

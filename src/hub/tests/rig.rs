@@ -1,0 +1,165 @@
+//! What the hub's tests stand on: a hub with strangers, and an oracle of what reached them.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+use crate::gate::permit::Permit;
+use crate::hub::manifest::{Expansion, parse};
+use crate::hub::{CallContext, CallEnd, Hub, HubNotice, HubSettings, ServerState};
+
+pub(super) const SOON: Duration = Duration::from_secs(10);
+
+pub(super) struct Rig {
+    pub(super) hub: Hub,
+    pub(super) notices: Arc<Mutex<Vec<HubNotice>>>,
+    pub(super) log: Arc<Mutex<Vec<String>>>,
+    dir: TempDir,
+}
+
+/// An example's program, beside this test's own binary. `cargo test` builds examples, but `cargo test NAME` does not.
+fn example_exe(name: &str) -> PathBuf {
+    static BUILT: OnceLock<()> = OnceLock::new();
+    let deps = std::env::current_exe().unwrap();
+    let exe = deps.parent().unwrap().parent().unwrap().join("examples").join(name);
+    if !exe.exists() {
+        BUILT.get_or_init(build_examples);
+    }
+    assert!(exe.exists(), "{} is missing: run `cargo build --examples`", exe.display());
+    exe
+}
+
+#[expect(clippy::disallowed_methods, reason = "the tests build the program that they need")]
+fn build_examples() {
+    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+    let mut build = std::process::Command::new(env!("CARGO"));
+    build.args(["build", "--quiet", "--offline", "--examples", "--package", "claw", "--manifest-path", manifest]);
+    assert!(build.status().unwrap().success());
+}
+
+impl Rig {
+    /// A hub with one server a mode, named like it.
+    pub(super) fn new(modes: &[&str]) -> Self {
+        Self::with(modes, |_| {})
+    }
+
+    pub(super) fn with(modes: &[&str], change: impl FnOnce(&mut HubSettings)) -> Self {
+        let dir = TempDir::new().unwrap();
+        let servers: serde_json::Map<String, Value> = modes
+            .iter()
+            .map(|mode| {
+                let record = dir.path().join(mode);
+                ((*mode).to_owned(), json!({"command": Self::exe(), "args": [mode, record], "env": {"OWN": "yes"}}))
+            })
+            .collect();
+        Self::from_servers(Value::Object(servers), dir, change)
+    }
+
+    pub(super) fn from_servers(servers: Value, dir: TempDir, change: impl FnOnce(&mut HubSettings)) -> Self {
+        let manifest = parse(&json!({"mcpServers": servers}).to_string(), &Expansion::default()).unwrap();
+        let mut settings = HubSettings::new(std::env::vars().collect(), dir.path().to_owned());
+        settings.shutdown_grace = Duration::from_millis(300);
+        let (notices, log) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Vec::new())));
+        let (notices_in, log_in) = (notices.clone(), log.clone());
+        settings.notices = Arc::new(move |notice| notices_in.lock().unwrap().push(notice));
+        settings.log = Arc::new(move |_, line| log_in.lock().unwrap().push(line.to_owned()));
+        change(&mut settings);
+        Self { hub: Hub::new(manifest, settings), notices, log, dir }
+    }
+
+    pub(super) fn exe() -> PathBuf {
+        example_exe("hub-stranger")
+    }
+
+    /// The example for users: a server on `rmcp`, which speaks both eras.
+    pub(super) fn greeter() -> PathBuf {
+        example_exe("greeter_server")
+    }
+
+    /// What the server saw, line by line, over all of its lives.
+    pub(super) fn record(&self, server: &str) -> Vec<String> {
+        let text = std::fs::read_to_string(self.dir.path().join(server)).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    pub(super) fn starts(&self, server: &str) -> usize {
+        self.record(server).iter().filter(|line| line.starts_with("pid ")).count()
+    }
+
+    /// A permit with the pin of now.
+    pub(super) async fn permit(&self, server: &str, tool: &str, arguments: Value) -> Permit {
+        self.permit_for(server, tool, arguments, SOON).await
+    }
+
+    pub(super) async fn permit_for(&self, server: &str, tool: &str, arguments: Value, limit: Duration) -> Permit {
+        let tools = self.hub.tools(server).await.unwrap();
+        let pin = &tools.tool(tool).unwrap_or_else(|| panic!("no tool {tool}")).pin;
+        Permit::for_hub_tests(server, tool, arguments, pin, limit)
+    }
+
+    pub(super) async fn call(&self, server: &str, tool: &str, arguments: Value) -> CallEnd {
+        let permit = self.permit(server, tool, arguments).await;
+        self.hub.call(permit, context()).await
+    }
+
+    pub(super) fn state(&self, server: &str) -> ServerState {
+        let found = self.hub.servers().into_iter().find(|status| status.name == server);
+        found.unwrap().state
+    }
+
+    pub(super) fn pid(&self, server: &str) -> u32 {
+        match self.state(server) {
+            ServerState::Up { pid, .. } => pid,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+pub(super) fn context() -> CallContext {
+    CallContext { cancel: CancellationToken::new(), progress: Arc::new(|_| {}) }
+}
+
+/// The text of a call that ended well.
+pub(super) fn text(end: CallEnd) -> String {
+    match end {
+        CallEnd::Ended(output) if !output.is_error => output.text,
+        other => panic!("{other:?}"),
+    }
+}
+
+pub(super) fn unknown(end: CallEnd) -> String {
+    match end {
+        CallEnd::Unknown { reason } => reason,
+        other => panic!("{other:?}"),
+    }
+}
+
+pub(super) fn not_forwarded(end: CallEnd) -> String {
+    match end {
+        CallEnd::NotForwarded { reason } => reason,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Waits for something outside of this process, with a deadline.
+pub(super) async fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let deadline = Instant::now() + SOON;
+    while !holds() {
+        assert!(Instant::now() < deadline, "not in time: {what}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// Whether a process runs. A zombie that nobody has reaped yet does not.
+pub(super) fn runs(pid: u32) -> bool {
+    let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    if rustix::process::test_kill_process(pid).is_err() {
+        return false;
+    }
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
+    !stat.rsplit(')').next().unwrap_or_default().trim_start().starts_with('Z')
+}

@@ -1,0 +1,211 @@
+//! A small MCP server that misbehaves on demand, for the hub's tests: `hub-stranger MODE [RECORD]`. Written on bare JSON
+//! lines, because a library would not let it. It appends what it sees to the file RECORD, which is how a test knows what
+//! really reached it. Not part of the product.
+#![allow(clippy::print_stderr, clippy::unwrap_used, reason = "a test's helper may talk and fail loudly")]
+#![allow(clippy::allow_attributes, reason = "not every lint above fires in every build")]
+
+use std::io::{BufRead, Write};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+const LEGACY: &str = "2025-11-25";
+const MODERN: &str = "2026-07-28";
+
+struct Stranger {
+    mode: String,
+    record: Option<String>,
+    /// Goes into a description, so that it can change.
+    mood: &'static str,
+    first: bool,
+}
+
+fn main() {
+    let mut args = std::env::args().skip(1);
+    let mode = args.next().unwrap_or_else(|| "legacy".to_owned());
+    let mut stranger = Stranger { mode, record: args.next(), mood: "calm", first: true };
+    stranger.note(&format!("pid {}", std::process::id()));
+    if stranger.mode == "mute" {
+        sleep_forever();
+    }
+    if stranger.mode == "broken" {
+        eprintln!("cannot find my module");
+        std::process::exit(7);
+    }
+    for line in std::io::stdin().lock().lines() {
+        let Ok(line) = line else { break };
+        let message: Value = serde_json::from_str(&line).unwrap();
+        stranger.take(&message);
+    }
+    if stranger.mode == "ignores-eof" {
+        sleep_forever();
+    }
+}
+
+fn sleep_forever() -> ! {
+    loop {
+        std::thread::sleep(Duration::from_secs(3600));
+    }
+}
+
+impl Stranger {
+    fn note(&self, what: &str) {
+        if let Some(path) = &self.record {
+            let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
+            writeln!(file, "{what}").unwrap();
+        }
+    }
+
+    fn say(&self, message: &Value) {
+        let mut out = std::io::stdout().lock();
+        if self.mode == "garbage" {
+            write!(out, "Hello, I am a friendly server!\n{{\"broken\": \n[]\n\u{feff}").unwrap();
+        }
+        writeln!(out, "{message}").unwrap();
+        out.flush().unwrap();
+    }
+
+    fn answer(&self, id: &Value, result: Value) {
+        self.say(&json!({"jsonrpc": "2.0", "id": id, "result": result}));
+    }
+
+    fn refuse(&self, id: &Value, code: i64, message: &str) {
+        self.say(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}));
+    }
+
+    fn is_modern(&self) -> bool {
+        matches!(self.mode.as_str(), "modern" | "rounds" | "modern-changing")
+    }
+
+    fn take(&mut self, message: &Value) {
+        let method = message["method"].as_str().unwrap_or_default().to_owned();
+        let id = &message["id"];
+        self.note(&method);
+        let first = std::mem::replace(&mut self.first, false);
+        if self.mode == "exits-on-unknown" && first && method != "initialize" {
+            std::process::exit(1);
+        }
+        if self.mode == "flood" {
+            let line = "x".repeat(1023);
+            for _ in 0..4096 {
+                eprintln!("{line}");
+            }
+        }
+        match method.as_str() {
+            "server/discover" => self.discover(id),
+            "initialize" => self.initialize(id, &message["params"]),
+            _ if self.is_modern() && !id.is_null() && !has_meta(message) => {
+                self.refuse(id, -32602, "the metadata of 2026-07-28 is missing");
+            }
+            "tools/list" => self.list(id, &message["params"]),
+            "tools/call" => self.call(id, &message["params"]),
+            "subscriptions/listen" => self.acknowledge(id),
+            _ if id.is_null() => {}
+            _ => self.refuse(id, -32601, "unknown method"),
+        }
+    }
+
+    fn discover(&self, id: &Value) {
+        if self.is_modern() {
+            let tools = json!({"listChanged": self.mode == "modern-changing"});
+            self.answer(
+                id,
+                json!({"resultType": "complete", "supportedVersions": [MODERN], "capabilities": {"tools": tools},
+                "serverInfo": {"name": "s", "version": "1"}, "ttlMs": 0, "cacheScope": "private"}),
+            );
+        } else if self.mode != "silent-on-probe" {
+            self.refuse(id, -32601, "unknown method");
+        }
+    }
+
+    fn initialize(&self, id: &Value, params: &Value) {
+        if self.is_modern() {
+            return self.refuse(id, -32601, "there is no initialize");
+        }
+        self.note(&format!("initialize with {}", params["protocolVersion"]));
+        let capabilities = json!({"tools": {"listChanged": true}});
+        let info = json!({"name": "somebody else", "version": "1"});
+        self.answer(id, json!({"protocolVersion": LEGACY, "capabilities": capabilities, "serverInfo": info}));
+    }
+
+    fn acknowledge(&self, id: &Value) {
+        let meta = json!({"io.modelcontextprotocol/subscriptionId": id});
+        let params = json!({"_meta": meta, "notifications": {"toolsListChanged": true}});
+        self.say(&json!({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged", "params": params}));
+    }
+
+    fn list(&self, id: &Value, params: &Value) {
+        let schema = json!({"type": "object", "properties": {"text": {"type": "string"}}});
+        let echo = json!({"name": "echo", "description": format!("Says it again, {}.", self.mood), "inputSchema": schema, "x-unknown": 1});
+        let mut result = if params["cursor"].is_null() {
+            json!({"tools": [echo, {"name": "bare"}], "nextCursor": "2"})
+        } else {
+            let names = ["env", "change", "grandchild", "progress"];
+            json!({"tools": names.map(|name| json!({"name": name, "inputSchema": schema}))})
+        };
+        if self.is_modern() {
+            result["resultType"] = json!("complete");
+            result["ttlMs"] = json!(86_400_000);
+            result["cacheScope"] = json!("public");
+        }
+        self.answer(id, result);
+        if self.mode == "deaf" && !params["cursor"].is_null() {
+            sleep_forever();
+        }
+    }
+
+    fn call(&mut self, id: &Value, params: &Value) {
+        self.note(&format!("call {}", params["name"]));
+        match (self.mode.as_str(), params["name"].as_str().unwrap_or_default()) {
+            ("dies", _) => {
+                eprintln!("boom");
+                std::process::exit(3);
+            }
+            ("never", _) => {}
+            ("refuses-calls", _) => self.refuse(id, -32602, "unknown tool"),
+            ("huge", "echo") => self.text(id, &"x".repeat(20 * 1024 * 1024)),
+            ("rounds", _) => {
+                let ask = json!({"method": "elicitation/create", "params": {"message": "sure?"}});
+                self.answer(
+                    id,
+                    json!({"resultType": "input_required", "inputRequests": {"a": ask}, "requestState": "opaque"}),
+                );
+            }
+            (_, "echo" | "bare") => self.text(id, params["arguments"]["text"].as_str().unwrap_or_default()),
+            (_, "env") => {
+                let names: Vec<String> = std::env::vars().map(|(name, value)| format!("{name}={value}")).collect();
+                self.text(id, &names.join("\n"));
+            }
+            (_, "change") => {
+                self.mood = "changed";
+                self.say(&json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}));
+                self.text(id, "changed");
+            }
+            (_, "grandchild") => self.text(id, &grandchild().to_string()),
+            (_, "progress") => {
+                for step in ["one", "two", "three"] {
+                    let token = &params["_meta"]["progressToken"];
+                    let params = json!({"progressToken": token, "progress": 1, "message": step});
+                    self.say(&json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}));
+                }
+                self.text(id, "done");
+            }
+            _ => self.refuse(id, -32602, "unknown tool"),
+        }
+    }
+
+    fn text(&self, id: &Value, text: &str) {
+        self.answer(id, json!({"content": [{"type": "text", "text": text}]}));
+    }
+}
+
+fn has_meta(message: &Value) -> bool {
+    message["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] == json!(MODERN)
+        && message["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"].is_object()
+}
+
+/// A process of the same group that outlives its parent and holds its pipes.
+#[expect(clippy::disallowed_methods, reason = "a test's helper shows what servers do")]
+fn grandchild() -> u32 {
+    std::process::Command::new("sleep").arg("1000").spawn().unwrap().id()
+}
