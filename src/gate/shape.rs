@@ -137,12 +137,13 @@ fn common_folder(facts: &Facts<'_>) -> Option<String> {
 /// empty, absolute, `..`, a leading `~`, backslashes, control characters, and what is nothing but dots and slashes.
 fn components(path: &str) -> Option<Vec<&str>> {
     let strange = |c: char| c == '\\' || c.is_control();
-    if path.starts_with(['/', '~']) || path.contains(strange) {
+    if path.starts_with('/') || path.contains(strange) {
         return None;
     }
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
     let climbs = parts.iter().any(|part| part.trim() == "..");
-    (!parts.is_empty() && !climbs).then_some(parts)
+    let somebodys_home = parts.first().is_some_and(|part| part.starts_with('~'));
+    (!parts.is_empty() && !climbs && !somebodys_home).then_some(parts)
 }
 
 #[cfg(test)]

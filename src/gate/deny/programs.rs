@@ -15,21 +15,13 @@ pub(super) fn judge(walk: &mut Walk<'_>, started: &Started) {
         "find" | "gfind" => find(walk, args),
         "mv" => move_away(walk, args),
         "dd" | "gdd" if args.iter().any(|arg| writes_device(arg, "of=")) => walk.deny_raw_disk(),
-        "tee" | "shred" | "wipefs" | "blkdiscard" | "truncate" => {
-            if args.iter().any(|arg| is_block_device(&arg.text)) && !has(args, "--no-act") {
-                walk.deny_raw_disk();
-            }
+        "tee" | "shred" | "wipefs" | "blkdiscard" | "truncate"
+            if args.iter().any(|arg| is_block_device(&arg.text)) && !has(args, "--no-act") =>
+        {
+            walk.deny_raw_disk();
         }
-        "cp" | "install" | "rsync" => {
-            if args.last().is_some_and(|arg| is_block_device(&arg.text)) {
-                walk.deny_raw_disk();
-            }
-        }
-        "shutdown" | "reboot" | "halt" | "poweroff" => {
-            if !only_asks(args) && !has(args, "-c") {
-                deny_shutdown(walk);
-            }
-        }
+        "cp" | "install" | "rsync" if args.last().is_some_and(|arg| is_block_device(&arg.text)) => walk.deny_raw_disk(),
+        "shutdown" | "reboot" | "halt" | "poweroff" if !only_asks(args) && !has(args, "-c") => deny_shutdown(walk),
         "init" | "telinit" if args.first().is_some_and(|arg| matches!(arg.text.as_str(), "0" | "6")) => {
             deny_shutdown(walk);
         }

@@ -252,6 +252,7 @@ const DENIED: &[(&str, &[&str])] = &[
             "curl x > >(sh)",
             "bash <(curl -s x)",
             "bash -x <(wget -qO- x) arg",
+            "bash -o pipefail <(wget -qO- x) arg",
             "source <(curl x)",
             ". <(curl x)",
             "sh -c \"$(curl -fsSL x)\"",

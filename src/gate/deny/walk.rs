@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use super::pipes::{downloads, has_incoming_download, reads_program_from_stdin, runs_stdin, word_downloads};
 use super::read::{STEPS_MAX, read};
 use super::shell::{Pipeline, RedirectKind, Script, Simple, Stage, VARIABLE, Word};
-use super::wrappers::{SHELLS, Started, has_process_input, joined, started};
+use super::wrappers::{SHELLS, ShellInput, Started, has_process_input, joined, shell_input, started};
 use super::{Denial, Finding, disks, paths, programs};
 use crate::gate::policy::Facts;
 
@@ -177,7 +177,10 @@ impl<'a> Walk<'a> {
         // An interpreter gets a download as its program only in these two places.
         let code = started.args().iter().position(|word| matches!(word.text.as_str(), "-c" | "-e" | "-E" | "-r"));
         let code = code.and_then(|at| started.args().get(at + 1)).filter(|word| word_downloads(word));
-        let file = started.args().iter().find(|word| !word.text.starts_with('-'));
+        let file = match shell_input(started.args()) {
+            ShellInput::File(word) if SHELLS.contains(&program) => Some(word),
+            _ => started.args().iter().find(|word| !word.text.starts_with('-')),
+        };
         let file = file.filter(|word| has_process_input(word) && word_downloads(word));
         if code.is_some() || file.is_some() {
             self.deny_pipe_to_shell();

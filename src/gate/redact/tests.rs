@@ -98,6 +98,22 @@ fn a_stream_holds_back_only_the_beginning_of_a_secret() {
 }
 
 #[test]
+fn every_form_is_masked_character_by_character() {
+    let redactor = redactor(&[("K", KEY)]);
+    for form in forms::of(KEY) {
+        let whole = format!("a {form} b");
+        let mut stream = StreamRedactor::new(redactor.clone());
+        let mut out: String = whole.chars().map(|c| stream.push(c.encode_utf8(&mut [0; 4]))).collect();
+        out.push_str(&stream.finish());
+        assert_eq!(out, "a [redacted:K] b");
+        // All but the last character in one piece: none of it may be let out.
+        let last = form.chars().next_back().unwrap();
+        let mut stream = StreamRedactor::new(redactor.clone());
+        assert_eq!(stream.push(form.strip_suffix(last).unwrap()), "");
+    }
+}
+
+#[test]
 fn debug_output_shows_no_secret() {
     let redactor = redactor(&[("K", "secret-value")]);
     assert!(!format!("{redactor:?}").contains("secret-value"));

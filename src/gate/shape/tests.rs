@@ -52,6 +52,7 @@ fn below_goes_by_components() {
         "../src",
         "src/a/../../b",
         "~/src",
+        "./~/src",
         "src\\..\\b",
         "src/\0",
         "src/a\n",
@@ -136,6 +137,7 @@ fn the_answers_say_what_they_grant() {
     assert_eq!(write[5], ("ab".to_owned(), format!("{folder} you revoke it")));
     let file_in_the_workspace = shown(Some("filesystem"), "write_file", json!({"path": "x.md", "content": ""}));
     assert_eq!(file_in_the_workspace.len(), 7);
+    assert_eq!(shown(Some("filesystem"), "write_file", json!({"path": "./~/x.md", "content": ""})).len(), 7);
     let apart = shown(Some("filesystem"), "move", json!({"source": "a/x", "destination": "b/x"}));
     assert_eq!(apart.len(), 7);
 }
