@@ -15,6 +15,7 @@ use tokio::time::{Instant, timeout_at};
 use super::era::{Era, LEGACY_PROTOCOL, LEGACY_PROTOCOLS, MODERN_PROTOCOL};
 use super::lines::{Line, LineReader};
 use super::outbox::Outbox;
+use super::wire::cut;
 
 /// Ids outside of those that `rmcp` counts up from 0, so that a late answer meets no later request.
 const DISCOVER_ID: i64 = 2_000_000_001;
@@ -24,6 +25,7 @@ const INITIALIZE_ID: i64 = 2_000_000_002;
 const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
 /// Errors of 2026-07-28 that no legacy server sends: a header mismatch, a missing client capability.
 const MODERN_REFUSALS: [i64; 2] = [-32020, -32021];
+const REASON_BYTES_MAX: usize = 500;
 const METHOD_NOT_FOUND: i64 = -32601;
 
 /// How long a modern answer is held back for the other one, once both questions are out.
@@ -281,5 +283,5 @@ fn judge_discover(answer: Answer) -> Result<Verdict, OpeningError> {
 
 fn refused(method: &str, error: &Value) -> OpeningError {
     let message = error.get("message").and_then(Value::as_str).map_or_else(|| error.to_string(), str::to_owned);
-    OpeningError::Refused(format!("it refused `{method}`: {message}"))
+    OpeningError::Refused(format!("it refused `{method}`: {}", cut(&message, REASON_BYTES_MAX)))
 }

@@ -24,10 +24,13 @@ use super::outbox::Outbox;
 use super::pins::launch_pin;
 use super::settings::{HubNotice, HubSettings};
 use super::spawn::ChildHandle;
-use super::wire::{StdioTransport, Wire};
+use super::wire::{LOG_LINES_MAX, StdioTransport, Wire, cut};
 
 /// Until an unasked subscription is acknowledged. Without it the tools are listed again before every use.
 const LISTEN_TIMEOUT: Duration = Duration::from_secs(5);
+
+const ODD_NOTICES_MAX: usize = 10;
+const REASON_BYTES_MAX: usize = 500;
 
 pub(super) struct Connection {
     pub(super) server: String,
@@ -73,6 +76,7 @@ impl Connection {
             outbox: outbox.clone(),
             wire: wire.clone(),
             log: settings.log.clone(),
+            log_lines_left: LOG_LINES_MAX,
             on_list_changed: tell_of_changes(&entry.name, &settings),
             decoded: VecDeque::new(),
         };
@@ -156,6 +160,7 @@ impl Connection {
         // Read before listing: a change that comes meanwhile makes this list old.
         let changes = self.wire.list_changes();
         let tools = Arc::new(self.list().await?);
+        self.wire.note_listed();
         self.tool_count.store(tools.tools.len() + 1, Ordering::Relaxed);
         *listed = Some((changes, tools.clone()));
         Ok(tools)
@@ -183,7 +188,9 @@ impl Connection {
                 return Err(format!("its list has more than {PAGES_MAX} pages"));
             }
         }
-        for text in odd {
+        // Told once a life: a server that tells of no changes is listed before every use.
+        let first_list = self.tool_count().is_none();
+        for text in odd.into_iter().filter(|_| first_list).take(ODD_NOTICES_MAX) {
             (self.settings.notices)(HubNotice::Odd { server: self.server.clone(), text });
         }
         Ok(ServerTools { server: self.server.clone(), launch_pin: self.launch_pin.clone(), era: self.era, tools })
@@ -206,7 +213,7 @@ impl Connection {
             Ok(ServerResult::CustomResult(result)) => Ok(result.0),
             Ok(_) => Err("its answer has an unknown shape".to_owned()),
             Err(rmcp::ServiceError::McpError(error)) => {
-                Err(format!("{} (JSON-RPC error {})", error.message, error.code.0))
+                Err(format!("{} (JSON-RPC error {})", cut(&error.message, REASON_BYTES_MAX), error.code.0))
             }
             Err(_) => Err(self.wait_for_epitaph().await),
         }

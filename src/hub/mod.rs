@@ -8,6 +8,7 @@ mod connect;
 mod connection;
 pub mod era;
 mod error;
+mod health;
 mod lines;
 pub mod manifest;
 pub mod names;
@@ -17,6 +18,7 @@ pub mod pins;
 mod server;
 mod settings;
 mod spawn;
+mod start;
 mod stderr;
 mod wire;
 

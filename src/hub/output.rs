@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::call::CallEnd;
+use super::wire::cut;
 use crate::domain::ToolOutput;
 
 /// Reads the raw result of a `tools/call` (2026-07-28 `CallToolResult` and `InputRequiredResult`; older ones are subsets).
@@ -82,7 +83,7 @@ fn base64_bytes(encoded: &str) -> usize {
 fn bounded(mut output: ToolOutput, bytes_max: usize) -> ToolOutput {
     let whole = output.text.len();
     if whole > bytes_max {
-        let end = (0..=bytes_max).rev().find(|index| output.text.is_char_boundary(*index)).unwrap_or(0);
+        let end = cut(&output.text, bytes_max).len();
         output.text.truncate(end);
         output.text.push_str(&format!("\n[cut by claw: the first {end} of {whole} bytes]"));
     }

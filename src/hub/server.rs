@@ -3,28 +3,21 @@
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Duration;
 
 use tokio::sync::Notify;
-use tokio::time::{Instant, timeout};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::call::{CallContext, CallEnd, forward};
 use super::catalog::ServerTools;
-use super::connect::{Opening, OpeningError, open};
-use super::connection::{Connection, Parts};
-use super::era::Era;
+use super::connection::Connection;
 use super::error::HubError;
-use super::lines::LineReader;
+use super::health::{Backoff, Health, Phase};
 use super::manifest::{Launch, ServerEntry, StdioLaunch};
-use super::outbox::Outbox;
-use super::settings::{HubNotice, HubSettings, ServerState, ServerStatus};
-use super::spawn::{Keepers, spawn};
+use super::settings::{HubNotice, HubSettings, ServerStatus};
+use super::spawn::Keepers;
+use super::start::Start;
 use crate::gate::permit::Permit;
-
-/// A server that lived this long did not fail at its start.
-const STABLE_AFTER: Duration = Duration::from_secs(60);
-const BACKOFF_MAX: Duration = Duration::from_secs(60);
 
 pub(super) struct Server {
     pub(super) entry: ServerEntry,
@@ -40,21 +33,6 @@ pub(super) struct Server {
     health: Mutex<Health>,
 }
 
-struct Health {
-    phase: Phase,
-    /// Failures in a row; a call that ended sets it back.
-    failures: u32,
-    not_before: Option<Instant>,
-    era: Option<Era>,
-}
-
-enum Phase {
-    Idle,
-    Starting,
-    Up(Weak<Connection>),
-    Failed { reason: String, at: Instant },
-}
-
 impl Server {
     pub(super) fn new(
         entry: ServerEntry,
@@ -63,7 +41,7 @@ impl Server {
         keepers: Keepers,
     ) -> Self {
         let era = settings.known_eras.get(&entry.name).copied();
-        let health = Mutex::new(Health { phase: Phase::Idle, failures: 0, not_before: None, era });
+        let health = Mutex::new(Health::new(era));
         let (interrupt, slot) = (Notify::new(), tokio::sync::Mutex::new(None));
         Self { entry, settings, closing, keepers, interrupt, slot, health }
     }
@@ -73,21 +51,7 @@ impl Server {
     }
 
     pub(super) fn status(&self) -> ServerStatus {
-        let state = match &self.health().phase {
-            Phase::Idle => ServerState::Idle,
-            Phase::Starting => ServerState::Starting,
-            Phase::Failed { reason, at } => ServerState::Failed { reason: reason.clone(), since: at.elapsed() },
-            Phase::Up(connection) => match connection.upgrade() {
-                Some(up) => ServerState::Up {
-                    era: up.era,
-                    protocol: up.protocol.clone(),
-                    pid: up.child.pid,
-                    tool_count: up.tool_count(),
-                },
-                None => ServerState::Idle,
-            },
-        };
-        ServerStatus { name: self.entry.name.clone(), state, disabled: self.entry.disabled }
+        ServerStatus { name: self.entry.name.clone(), state: self.health().state(), disabled: self.entry.disabled }
     }
 
     pub(super) async fn tools(self: &Arc<Self>) -> Result<Arc<ServerTools>, HubError> {
@@ -129,7 +93,7 @@ impl Server {
         }
         let end = forward(&connection, permit, context).await;
         if matches!(end, CallEnd::Ended(_) | CallEnd::InputRequired { .. }) {
-            self.health().failures = 0;
+            self.health().note_success();
         }
         end
     }
@@ -158,12 +122,15 @@ impl Server {
             return Err(HubError::ShuttingDown);
         }
         self.check_backoff()?;
+        let era = self.health().era;
+        let (entry, settings, keepers) = (&self.entry, &self.settings, &self.keepers);
+        let start = Start { entry, launch, settings, keepers, era };
         let _starting = self.note_start();
         let started = tokio::select! {
             biased;
             () = self.closing.cancelled() => return Err(HubError::ShuttingDown),
             () = self.interrupt.notified() => return Err(HubError::Interrupted { server: self.entry.name.clone() }),
-            started = self.start(launch) => started,
+            started = start.run() => started,
         };
         match started {
             Ok(connection) => {
@@ -180,7 +147,7 @@ impl Server {
                 Ok(connection)
             }
             Err(reason) => {
-                self.note_failure(&reason);
+                self.health().note_failure(&reason);
                 let server = self.entry.name.clone();
                 (self.settings.notices)(HubNotice::Failed { server: server.clone(), reason: reason.clone() });
                 Err(HubError::Start { server, reason })
@@ -200,68 +167,12 @@ impl Server {
         }
     }
 
-    /// Two openings at most, within one `startup_timeout`.
-    async fn start(&self, launch: &StdioLaunch) -> Result<Connection, String> {
-        let whole = self.settings.startup_timeout;
-        let begun = Instant::now();
-        let (first, second) = match self.health().era {
-            None => (Opening::Probe, Opening::Initialize),
-            Some(Era::Legacy) => (Opening::Initialize, Opening::Discover),
-            Some(Era::Modern) => (Opening::Discover, Opening::Initialize),
-        };
-        // A server that is known to be legacy gets all of the time; what is only guessed leaves some for the other way.
-        let first_deadline = if first == Opening::Initialize { begun + whole } else { begun + whole * 3 / 4 };
-        let (reason, again) = match self.attempt(launch, first, first_deadline).await {
-            Ok(connection) => return Ok(connection),
-            Err(failed) => failed,
-        };
-        if !again || Instant::now() >= begun + whole {
-            return Err(reason);
-        }
-        self.attempt(launch, second, begun + whole).await.map_err(|(second_reason, _)| second_reason)
-    }
-
-    /// Spawns and opens. The flag of a failure says whether another opening may do better.
-    async fn attempt(&self, launch: &StdioLaunch, opening: Opening, by: Instant) -> Result<Connection, (String, bool)> {
-        let settings = &self.settings;
-        let spawned = spawn(&self.entry.name, launch, settings, &self.keepers).map_err(|reason| (reason, false))?;
-        let outbox = Outbox::start(spawned.stdin, settings.queue_bytes_max);
-        let mut lines = LineReader::new(spawned.stdout, settings.line_bytes_max);
-        let version = &settings.client_version;
-        match open(&mut lines, &outbox, opening, version, settings.probe_timeout, by).await {
-            Ok(agreement) => {
-                let parts = Parts { lines, outbox, child: spawned.child, agreement };
-                Ok(Connection::new(&self.entry, parts, settings.clone()))
-            }
-            Err(error) => {
-                outbox.close();
-                let (what, again) = match error {
-                    OpeningError::Closed => ("it closed the connection".to_owned(), true),
-                    OpeningError::Silent => {
-                        let text = format!("it did not answer within {} s", settings.startup_timeout.as_secs_f32());
-                        (text, opening != Opening::Initialize)
-                    }
-                    OpeningError::Refused(what) => (what, opening != Opening::Probe),
-                };
-                // Its last words say more than ours, once it has ended.
-                let ended = timeout(settings.shutdown_grace, spawned.child.dead().cancelled()).await.is_ok();
-                let what = if ended { format!("{what}; {}", spawned.child.epitaph()) } else { what };
-                Err((what, again))
-            }
-        }
-    }
-
     fn check_backoff(&self) -> Result<(), HubError> {
-        let health = self.health();
-        let retry_in = health.not_before.map(|at| at.saturating_duration_since(Instant::now())).unwrap_or_default();
-        match &health.phase {
-            Phase::Failed { reason, .. } if !retry_in.is_zero() => Err(HubError::BackingOff {
-                server: self.entry.name.clone(),
-                failures: health.failures,
-                retry_in,
-                reason: reason.clone(),
-            }),
-            _ => Ok(()),
+        match self.health().backoff() {
+            None => Ok(()),
+            Some(Backoff { failures, retry_in, reason }) => {
+                Err(HubError::BackingOff { server: self.entry.name.clone(), failures, retry_in, reason })
+            }
         }
     }
 
@@ -280,26 +191,14 @@ impl Server {
         Starting(self)
     }
 
-    /// The first failure may be tried again at once; after that 1 s, 2 s, 4 s, … up to a minute.
-    fn note_failure(&self, reason: &str) {
-        let mut health = self.health();
-        health.failures += 1;
-        let doublings = health.failures.saturating_sub(2).min(6);
-        let wait = if health.failures < 2 { Duration::ZERO } else { Duration::from_secs(1 << doublings) };
-        health.not_before = Some(Instant::now() + wait.min(BACKOFF_MAX));
-        health.phase = Phase::Failed { reason: reason.to_owned(), at: Instant::now() };
-    }
-
     async fn note_death(&self, connection: &Arc<Connection>) {
         // Told once, by whoever sees it first.
         if connection.ending.swap(true, Ordering::SeqCst) {
             return;
         }
-        if connection.started.elapsed() >= STABLE_AFTER {
-            self.health().failures = 0;
-        }
+        let lived = connection.started.elapsed();
         let reason = connection.wait_for_epitaph().await;
-        self.note_failure(&reason);
+        self.health().note_death(&reason, lived);
         (self.settings.notices)(HubNotice::Died { server: self.entry.name.clone(), reason });
     }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::RoleClient;
@@ -68,6 +68,9 @@ pub(super) struct Wire {
     pending: Mutex<HashMap<RequestId, Pending>>,
     /// Goes up with every `notifications/tools/list_changed`.
     list_changes: AtomicU64,
+    /// Somebody has seen a list since the last change was told: a server that repeats itself is not news, and neither is
+    /// one that is still setting itself up.
+    change_is_news: AtomicBool,
 }
 
 struct Pending {
@@ -81,9 +84,25 @@ impl Wire {
         self.list_changes.load(Ordering::SeqCst)
     }
 
+    /// The tools were listed, so the next change is news.
+    pub(super) fn note_listed(&self) {
+        self.change_is_news.store(true, Ordering::SeqCst);
+    }
+
     fn pending(&self) -> MutexGuard<'_, HashMap<RequestId, Pending>> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Of one child, by way of stdout.
+pub(super) const LOG_LINES_MAX: usize = 1000;
+const LOG_LINE_BYTES_MAX: usize = 8 * 1024;
+const PROGRESS_BYTES_MAX: usize = 64 * 1024;
+
+/// The longest head of `text` within `bytes_max` that keeps characters whole.
+pub(super) fn cut(text: &str, bytes_max: usize) -> &str {
+    let end = (0..=bytes_max.min(text.len())).rev().find(|index| text.is_char_boundary(*index));
+    text.get(..end.unwrap_or(0)).unwrap_or_default()
 }
 
 pub(super) struct StdioTransport<R> {
@@ -92,7 +111,9 @@ pub(super) struct StdioTransport<R> {
     pub(super) outbox: Outbox,
     pub(super) wire: Arc<Wire>,
     pub(super) log: LogSink,
-    /// Called after `wire.list_changes` went up.
+    /// How many more of its lines reach the log.
+    pub(super) log_lines_left: usize,
+    /// Called after `wire.list_changes` went up, once until the next list.
     pub(super) on_list_changed: Arc<dyn Fn() + Send + Sync>,
     /// Decoded and not yet taken; a batch brings several.
     pub(super) decoded: VecDeque<ServerJsonRpcMessage>,
@@ -172,7 +193,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> StdioTransport<R> {
             // Prints to stdout are common among servers; they belong into the log like prints to stderr.
             Some(Err(_)) => {
                 let text: String = String::from_utf8_lossy(self.lines.line()).chars().take(200).collect();
-                (self.log)(&self.server, &format!("[no JSON on stdout] {text}"));
+                self.log_line(&format!("[no JSON on stdout] {text}"));
             }
         }
     }
@@ -184,12 +205,14 @@ impl<R: AsyncRead + Send + Unpin + 'static> StdioTransport<R> {
             Some("notifications/progress") => self.progress(&message),
             Some("notifications/tools/list_changed") => {
                 self.wire.list_changes.fetch_add(1, Ordering::SeqCst);
-                (self.on_list_changed)();
+                if self.wire.change_is_news.swap(false, Ordering::SeqCst) {
+                    (self.on_list_changed)();
+                }
             }
             Some("notifications/message") => {
                 let data = message.pointer("/params/data").unwrap_or(&Value::Null);
                 let text = data.as_str().map_or_else(|| data.to_string(), str::to_owned);
-                (self.log)(&self.server, &text);
+                self.log_line(&text);
             }
             Some(_) => match serde_json::from_value(message) {
                 Ok(message) => self.decoded.push_back(message),
@@ -211,6 +234,15 @@ impl<R: AsyncRead + Send + Unpin + 'static> StdioTransport<R> {
             ServerJsonRpcMessage::response(typed.unwrap_or(ServerResult::CustomResult(CustomResult(result))), id)
         };
         self.decoded.push_back(answer);
+    }
+
+    fn log_line(&mut self, text: &str) {
+        match self.log_lines_left {
+            0 => return,
+            1 => (self.log)(&self.server, "[claw drops further lines of this server]"),
+            _ => (self.log)(&self.server, cut(text, LOG_LINE_BYTES_MAX)),
+        }
+        self.log_lines_left -= 1;
     }
 
     /// Takes the request that an answer belongs to. Some servers send the id back as text.
@@ -237,13 +269,13 @@ impl<R: AsyncRead + Send + Unpin + 'static> StdioTransport<R> {
                 (None, _) => return,
             },
         };
-        sink(text);
+        sink(cut(&text, PROGRESS_BYTES_MAX).to_owned());
     }
 
     /// An overlong line cannot be read, so its id is not known: everything in flight may be the one that it answers.
     fn fail_pending(&mut self) {
         let ids: Vec<RequestId> = self.wire.pending().drain().map(|(id, _)| id).collect();
-        (self.log)(&self.server, "[a message of this server was longer than claw reads; it was dropped]");
+        self.log_line("[a message of this server was longer than claw reads; it was dropped]");
         for id in ids {
             let error = ErrorData::new(ANSWER_TOO_LONG, "the answer was too long", None);
             self.decoded.push_back(ServerJsonRpcMessage::error(error, Some(id)));

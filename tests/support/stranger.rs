@@ -18,12 +18,14 @@ struct Stranger {
     /// Goes into a description, so that it can change.
     mood: &'static str,
     first: bool,
+    /// Somebody subscribed; a modern server tells of changes only then.
+    listened: bool,
 }
 
 fn main() {
     let mut args = std::env::args().skip(1);
     let mode = args.next().unwrap_or_else(|| "legacy".to_owned());
-    let mut stranger = Stranger { mode, record: args.next(), mood: "calm", first: true };
+    let mut stranger = Stranger { mode, record: args.next(), mood: "calm", first: true, listened: false };
     stranger.note(&format!("pid {}", std::process::id()));
     if stranger.mode == "mute" {
         sleep_forever();
@@ -66,6 +68,11 @@ impl Stranger {
     }
 
     fn answer(&self, id: &Value, result: Value) {
+        if self.mode == "odd-json" {
+            // The id as text, a batch of two, and members that nobody knows.
+            let ping = json!({"jsonrpc": "2.0", "id": "p", "method": "ping"});
+            return self.say(&json!([ping, {"jsonrpc": "2.0", "id": id.to_string(), "result": result, "x": 1}]));
+        }
         self.say(&json!({"jsonrpc": "2.0", "id": id, "result": result}));
     }
 
@@ -99,7 +106,10 @@ impl Stranger {
             }
             "tools/list" => self.list(id, &message["params"]),
             "tools/call" => self.call(id, &message["params"]),
-            "subscriptions/listen" => self.acknowledge(id),
+            "subscriptions/listen" => {
+                self.listened = true;
+                self.acknowledge(id);
+            }
             _ if id.is_null() => {}
             _ => self.refuse(id, -32601, "unknown method"),
         }
@@ -125,6 +135,11 @@ impl Stranger {
         self.note(&format!("initialize with {}", params["protocolVersion"]));
         let capabilities = json!({"tools": {"listChanged": true}});
         let info = json!({"name": "somebody else", "version": "1"});
+        if self.mode == "odd-json" {
+            // Without the members that a strict reader wants.
+            let result = json!({"protocolVersion": LEGACY});
+            return self.say(&json!({"jsonrpc": "2.0", "id": id.to_string(), "result": result}));
+        }
         self.answer(id, json!({"protocolVersion": LEGACY, "capabilities": capabilities, "serverInfo": info}));
     }
 
@@ -178,7 +193,9 @@ impl Stranger {
             }
             (_, "change") => {
                 self.mood = "changed";
-                self.say(&json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}));
+                for _ in 0..if self.listened || !self.is_modern() { 100 } else { 0 } {
+                    self.say(&json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}));
+                }
                 self.text(id, "changed");
             }
             (_, "grandchild") => self.text(id, &grandchild().to_string()),

@@ -140,3 +140,9 @@ async fn more_than_the_queue_holds_is_not_forwarded() {
     assert!(!rig.record("legacy").contains(&"tools/call".to_owned()));
     assert_eq!(text(rig.call("legacy", "echo", json!({"text": "small"})).await), "small");
 }
+
+#[tokio::test]
+async fn ids_as_text_batches_and_missing_members_are_read() {
+    let rig = Rig::new(&["odd-json"]);
+    assert_eq!(text(rig.call("odd-json", "echo", json!({"text": "odd"})).await), "odd");
+}
