@@ -86,6 +86,8 @@ fn the_death_of_the_server_kills_the_whole_family() {
 fn the_death_of_a_supervisor_kills_the_family_and_is_told() {
     let house = House::new();
     let mut server = house.server();
+    let bystander = server.post_run(json!({"command": "echo $$ > b; mv b bystander; exec sleep 300"}));
+    let spared = pid_in(&house.workspace().join("bystander"));
     let id = server.post_run(json!({"command": format!("echo $PPID > n; mv n supervisor; {FAMILY} wait")}));
     let supervisor = pid_in(&house.workspace().join("supervisor"));
     let pids = family_of(&house);
@@ -96,6 +98,10 @@ fn the_death_of_a_supervisor_kills_the_family_and_is_told() {
     assert!(!pids.iter().any(|pid| alive(*pid)), "{pids:?}");
     let text = result["result"]["content"][0]["text"].as_str().unwrap();
     assert!(result["result"]["isError"] == true && text.contains("check before trying again"), "{text}");
+    // What is swept up is the dead supervisor's family, not the other job.
+    assert!(alive(spared));
+    server.notify("notifications/cancelled", json!({"requestId": bystander}));
+    all_gone(&[spared]);
     assert_eq!(server.output("echo next"), "next\n");
 }
 

@@ -245,3 +245,9 @@ pub fn box_or_skip(test: &str, abi_min: u32) -> bool {
     assert!(level.to_string().starts_with("no box") || level.to_string().contains("not stopped"), "{level}");
     false
 }
+
+/// The control of a test: the same words in the same place, and no box.
+pub fn outside_of_the_box(house: &House, command: &str) -> String {
+    let output = Command::new("/bin/bash").args(["-c", command]).current_dir(house.workspace()).output().unwrap();
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
