@@ -50,3 +50,30 @@ pub fn enter(parent: &Dir, name: &OsStr, real: &Path, guard: &Guard) -> Result<A
     }
     Ok(Arc::new(dir))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::access::open_regular;
+
+    /// The moment of a race, held still: what was a directory or a file when it was looked at is a link when it is opened.
+    #[test]
+    fn a_link_is_neither_entered_nor_opened_wherever_it_leads() {
+        let temp = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(temp.path().join("root/inside")).unwrap();
+        std::fs::create_dir(temp.path().join("outside")).unwrap();
+        std::fs::write(temp.path().join("outside/canary"), "sings").unwrap();
+        let outside = temp.path().join("outside");
+        let dir = Dir::open_ambient_dir(temp.path().join("root"), cap_std::ambient_authority()).unwrap();
+        let targets =
+            [outside.clone(), "../outside".into(), "inside".into(), outside.join("canary"), "/proc/self/root".into()];
+        for target in targets {
+            std::os::unix::fs::symlink(&target, temp.path().join("root/link")).unwrap();
+            let entered = enter(&dir, OsStr::new("link"), Path::new("link"), &Guard::default());
+            assert!(matches!(entered, Err(Enter::NotADirectory)), "{target:?}: {entered:?}");
+            let opened = open_regular(&dir, Path::new("link"), "link", &Guard::default());
+            assert!(matches!(opened, Err(ToolError::ChangedMeanwhile { .. })), "{target:?}: {opened:?}");
+            std::fs::remove_file(temp.path().join("root/link")).unwrap();
+        }
+    }
+}

@@ -204,4 +204,25 @@ mod tests {
             assert!(matches!(outcome, Err(ToolError::Protected { .. })), "{path}");
         }
     }
+
+    #[test]
+    fn a_walk_stops_at_the_first_entry_after_it_was_cancelled() {
+        let temp = tempfile::tempdir().unwrap();
+        for file in ["a", "b", "c"] {
+            std::fs::write(temp.path().join(file), "").unwrap();
+        }
+        let root = Root::open(&Args { workspace: Some(temp.path().into()), ..Args::default() }).unwrap();
+        let access = Access::new(&root);
+        let start = access.resolve(".", Last::Follow, Missing::Fail).unwrap();
+        let token = tokio_util::sync::CancellationToken::new();
+        let mut seen = 0;
+        let options = Options { respect_ignore_files: false, depth_max: 1 };
+        let outcome = walk(&access, &start, options, &Cancel::new(token.clone()), |_| {
+            seen += 1;
+            token.cancel();
+            Ok(ControlFlow::Continue(()))
+        });
+        assert!(matches!(outcome, Err(ToolError::Cancelled)));
+        assert_eq!(seen, 1);
+    }
 }
