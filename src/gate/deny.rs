@@ -11,6 +11,7 @@ mod paths;
 mod pipes;
 mod programs;
 mod read;
+mod redirects;
 mod shell;
 mod walk;
 mod words;

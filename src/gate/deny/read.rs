@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 
-use super::shell::{Pipeline, Redirect, RedirectKind, Script, Simple, Stage, Word};
+use super::shell::{Pipeline, Script, Simple, Stage};
 
 /// The longest shell text that is read, in bytes.
 pub(super) const TEXT_BYTES_MAX: usize = 64 * 1024;
@@ -333,17 +333,6 @@ impl<'s> Reader<'s> {
         Ok(Stage::Simple(simple))
     }
 
-    fn trailing_redirects(&mut self) -> Read<Vec<Redirect>> {
-        let mut redirects = Vec::new();
-        loop {
-            self.skip_blanks()?;
-            match self.redirect()? {
-                Some(redirect) => redirects.push(redirect),
-                None => return Ok(redirects),
-            }
-        }
-    }
-
     fn simple(&mut self) -> Read<Stage> {
         let mut simple = Simple::default();
         loop {
@@ -374,43 +363,6 @@ impl<'s> Reader<'s> {
             return Err(Unreadable);
         }
         Ok(Stage::Simple(simple))
-    }
-
-    /// `2> file`, `<<EOF`, `<<< word`, `&> file`, `>& 2`, … at this place.
-    fn redirect(&mut self) -> Read<Option<Redirect>> {
-        let digits = (0..4).take_while(|ahead| self.peek_at(*ahead).is_some_and(|c| c.is_ascii_digit())).count();
-        let operator = (self.peek_at(digits), self.peek_at(digits + 1));
-        let ampersand = digits == 0 && operator == (Some('&'), Some('>'));
-        let process = matches!(operator, (Some('<' | '>'), Some('(')));
-        if !ampersand && (process || !matches!(operator.0, Some('<' | '>'))) {
-            return Ok(None);
-        }
-        for _ in 0..digits + usize::from(ampersand) {
-            self.bump()?;
-        }
-        if self.eat("<<<")? {
-            let word = self.redirect_word()?;
-            return Ok(Some(Redirect { kind: RedirectKind::Text, word }));
-        }
-        if self.eat("<<")? {
-            let strip_tabs = self.eat("-")?;
-            return Ok(Some(Redirect { kind: RedirectKind::Text, word: self.here_document(strip_tabs)? }));
-        }
-        let kind = if self.peek() == Some('<') { RedirectKind::Input } else { RedirectKind::Output };
-        let both_ways = self.eat("<>")?;
-        if !both_ways {
-            let _ = self.eat(">>")? || self.eat(">|")? || self.eat(">&")? || self.eat("<&")? || {
-                self.bump()?;
-                true
-            };
-        }
-        let kind = if both_ways { RedirectKind::Output } else { kind };
-        Ok(Some(Redirect { kind, word: self.redirect_word()? }))
-    }
-
-    fn redirect_word(&mut self) -> Read<Word> {
-        self.skip_blanks()?;
-        self.word()?.ok_or(Unreadable)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Reads one word of shell text: quotes, variables, substitutions, here-documents. Must not know commands.
+//! Reads one word of shell text: quotes, variables, substitutions. Must not know commands.
 
 use super::read::{End, Read, Reader, Unreadable, is_meta};
 use super::shell::{Nested, NestedKind, SUBSTITUTION, VARIABLE, Word};
@@ -290,42 +290,6 @@ impl Reader<'_> {
             }
         }
         Ok(None)
-    }
-
-    /// Behind `<<` or `<<-`: reads the delimiter, takes the body from behind this line, and remembers where to go on.
-    pub(super) fn here_document(&mut self, strip_tabs: bool) -> Read<Word> {
-        self.skip_blanks()?;
-        let delimiter = self.word()?.ok_or(Unreadable)?;
-        let line_break = match self.here {
-            Some((line_break, _)) => line_break,
-            None => {
-                let rest = self.chars.get(self.at..).unwrap_or_default();
-                self.at + rest.iter().position(|c| *c == '\n').ok_or(Unreadable)?
-            }
-        };
-        let mut next = self.here.map_or(line_break + 1, |(_, resume)| resume);
-        let mut body = String::new();
-        while next < self.chars.len() {
-            let rest = self.chars.get(next..).unwrap_or_default();
-            let length = rest.iter().position(|c| *c == '\n').unwrap_or(rest.len());
-            let line: String = rest.iter().take(length).collect();
-            next += length + 1;
-            let line = if strip_tabs { line.trim_start_matches('\t') } else { line.as_str() };
-            if line == delimiter.text {
-                break;
-            }
-            body.push_str(line);
-            body.push('\n');
-        }
-        self.here = Some((line_break, next));
-        let mut word = Word::default();
-        if delimiter.quoted {
-            word = Word { text: body, quoted: true, ..Word::default() };
-        } else {
-            let inner = body.chars().collect();
-            Reader::new(inner, self.steps, self.depth + 1)?.double(&mut word, None)?;
-        }
-        Ok(word)
     }
 }
 
