@@ -26,10 +26,9 @@ fn assistant(blocks: Vec<Block>) -> Message {
 }
 
 fn results(message: &Message) -> Vec<(&str, &str)> {
-    let pick = |block| match block {
-        &Block::ToolResult { ref use_id, ref content, .. } => Some((use_id.as_str(), content.as_str())),
-        _ => None,
-    };
+    fn pick(block: &Block) -> Option<(&str, &str)> {
+        if let Block::ToolResult { use_id, content, .. } = block { Some((use_id, content)) } else { None }
+    }
     message.blocks.iter().filter_map(pick).collect()
 }
 

@@ -106,3 +106,76 @@ async fn an_ollama_that_is_not_there_or_has_nothing_is_an_error() {
     assert!(text.contains("no Ollama at"), "{text}");
     assert_eq!(name("", &[("CLAW_AGENT", "ollama"), ("CLAW_MODEL", "qwen")]).await, "ollama/qwen");
 }
+
+/// Answers every request with what `body` says for its path, on a free port of this machine.
+async fn server(body: fn(&str) -> &'static str) -> String {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        while let Ok((mut socket, _)) = listener.accept().await {
+            let mut head = vec![0; 4096];
+            let read = socket.read(&mut head).await.unwrap();
+            let text = String::from_utf8_lossy(&head[..read]).into_owned();
+            let body = body(text.split(' ').nth(1).unwrap());
+            let length = body.len();
+            let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}");
+            socket.write_all(answer.as_bytes()).await.unwrap();
+        }
+    });
+    url
+}
+
+#[tokio::test]
+async fn an_ollama_on_loopback_is_found_and_its_first_model_taken() {
+    let url =
+        server(|path| if path == "/api/tags" { r#"{"models":[{"name":"qwen3:8b"},{"name":"b"}]}"# } else { "{}" })
+            .await;
+    assert_eq!(name("", &[("OLLAMA_HOST", &url)]).await, "ollama/qwen3:8b");
+    assert_eq!(name("", &[("OLLAMA_HOST", &url), ("CLAW_MODEL", "b")]).await, "ollama/b");
+    assert_eq!(name("", &[("CLAW_AGENT", "ollama"), ("CLAW_BASE_URL", &url)]).await, "ollama/qwen3:8b");
+    // A key comes before what merely runs here.
+    assert_eq!(name("", &[("OLLAMA_HOST", &url), ("XAI_API_KEY", "k")]).await, "xai/grok-4");
+    let empty = server(|_| r#"{"models":[]}"#).await;
+    assert!(error("", &[("CLAW_AGENT", "ollama"), ("OLLAMA_HOST", &empty)]).await.contains("ollama pull"));
+}
+
+#[tokio::test]
+async fn a_web_server_that_is_no_ollama_is_not_taken_for_one() {
+    for body in [(|_: &str| "<html>") as fn(&str) -> &'static str, |_| "[]", |_| r#"{"models":7}"#] {
+        let url = server(body).await;
+        let found = pick("", &[("OLLAMA_HOST", &url)]).await.unwrap();
+        // Port 8080 of this machine belongs to somebody else and may hold a real llama.cpp server.
+        assert_ne!(found.model.provider(), "ollama", "{}", found.why);
+        assert!(error("", &[("CLAW_AGENT", "ollama"), ("OLLAMA_HOST", &url)]).await.contains("no Ollama at"));
+    }
+}
+
+#[tokio::test]
+async fn a_llama_cpp_server_says_that_it_is_one() {
+    use super::probe::llama_cpp;
+    let own = server(|_| r#"{"data":[{"id":"m.gguf","owned_by":"llamacpp"}]}"#).await;
+    assert_eq!(llama_cpp(&format!("{own}/")).await.as_deref(), Some("m.gguf"));
+    let props =
+        server(
+            |path| {
+                if path == "/props" { r#"{"default_generation_settings":{}}"# } else { r#"{"data":[{"id":"m"}]}"# }
+            },
+        )
+        .await;
+    assert_eq!(llama_cpp(&format!("{props}/")).await.as_deref(), Some("m"));
+    let other = server(|_| r#"{"data":[{"id":"m"}]}"#).await;
+    assert_eq!(llama_cpp(&format!("{other}/")).await, None);
+    assert_eq!(name("", &[("CLAW_BASE_URL", &own)]).await, "openai-compatible/m.gguf");
+}
+
+#[tokio::test]
+async fn a_model_without_any_provider_is_an_error_and_not_the_demo() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let closed = format!("http://{}", listener.local_addr().unwrap());
+    drop(listener);
+    match pick("", &[("OLLAMA_HOST", &closed), ("CLAW_MODEL", "gpt-9")]).await {
+        Ok(chosen) => assert_eq!(chosen.model.provider(), "openai-compatible", "only a real llama.cpp may answer"),
+        Err(error) => assert!(error.to_string().contains("CLAW_MODEL"), "{error}"),
+    }
+}

@@ -29,10 +29,9 @@ async fn ask(request: &Request) -> Reply {
 }
 
 fn calls(reply: &Reply) -> Vec<&ToolUse> {
-    let pick = |block| match block {
-        &Block::ToolUse(ref call) => Some(call),
-        _ => None,
-    };
+    fn pick(block: &Block) -> Option<&ToolUse> {
+        if let Block::ToolUse(call) = block { Some(call) } else { None }
+    }
     reply.blocks.iter().filter_map(pick).collect()
 }
 
