@@ -1,5 +1,7 @@
 //! What the console looks like at 80 and 40 columns, plain and in colour.
 
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
 use std::time::Instant;
 
 use claw::domain::{Answer, ApprovalId, CallId, Choice, Live, OutboundBody, Question, Scope, SessionId, Term};
