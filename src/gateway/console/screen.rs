@@ -301,9 +301,12 @@ impl Screen {
             row(&self.passing);
         }
         for running in self.calls.iter().take(CALL_ROWS_MAX) {
-            let progress =
-                if running.progress.is_empty() { String::new() } else { format!(" · {}", running.progress) };
-            row(&format!("running: {}{progress}", running.title));
+            // A long title leaves two fifths of the row to the progress.
+            let text = match running.progress.as_str() {
+                "" => format!("running: {}", running.title),
+                progress => format!("{} · {progress}", head(&format!("running: {}", running.title), room * 3 / 5)),
+            };
+            row(&text);
         }
         if self.calls.len() > CALL_ROWS_MAX {
             row(&format!("and {} more", self.calls.len() - CALL_ROWS_MAX));
