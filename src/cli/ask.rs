@@ -52,10 +52,10 @@ fn text_of(text: &str) -> anyhow::Result<String> {
         let mut read = String::new();
         let size =
             stdin.lock().take(STDIN_BYTES_MAX + 1).read_to_string(&mut read).map_err(|error| {
-                UserError::new(format!("standard input is not UTF-8 text ({error}); convert it first"))
+                UserError::because(format!("standard input is not UTF-8 text ({error}); convert it first"))
             })?;
         if size as u64 > STDIN_BYTES_MAX {
-            return Err(UserError::new(format!(
+            return Err(UserError::because(format!(
                 "standard input is over {STDIN_BYTES_MAX} bytes; put it into a file of the workspace and name the file"
             )));
         }
@@ -64,7 +64,7 @@ fn text_of(text: &str) -> anyhow::Result<String> {
         text.to_owned()
     };
     if text.trim().is_empty() {
-        return Err(UserError::new(
+        return Err(UserError::because(
             "there is nothing to ask; write it behind the command: claw ask \"what is in this folder?\"",
         ));
     }

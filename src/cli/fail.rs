@@ -21,7 +21,7 @@ pub const INTERRUPTED: u8 = 130;
 pub struct UserError(pub String);
 
 impl UserError {
-    pub fn new(text: impl Into<String>) -> anyhow::Error {
+    pub fn because(text: impl Into<String>) -> anyhow::Error {
         Self(text.into()).into()
     }
 }

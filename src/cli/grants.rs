@@ -33,7 +33,7 @@ pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
 }
 
 pub async fn revoke(app: &App, id: &str, as_json: bool) -> anyhow::Result<ExitCode> {
-    let wrong = || UserError::new(format!("there is no grant `{id}` in force; `claw grants` lists them"));
+    let wrong = || UserError::because(format!("there is no grant `{id}` in force; `claw grants` lists them"));
     let number: i64 = id.parse().map_err(|_| wrong())?;
     let by = crate::app::owner_principal();
     let revoked = app

@@ -37,7 +37,7 @@ pub fn run(name: &str, rest: &[String]) -> ExitCode {
     match name {
         "bash" => claw_mcp_bash::main(Bash::parse_from(argv).args),
         "filesystem" => claw_mcp_filesystem::main(Filesystem::parse_from(argv).args),
-        other => super::fail::report(&UserError::new(format!(
+        other => super::fail::report(&UserError::because(format!(
             "there is no server `{other}`; there are: {}",
             NAMES.join(", ")
         ))),

@@ -67,7 +67,7 @@ fn events(app: &App, name: &str) -> anyhow::Result<Vec<Event>> {
     let session = SessionId::new(name)?;
     let events = app.store.read(|tx| tx.events_from(&session, 1))?;
     if events.is_empty() {
-        return Err(UserError::new(format!("there is no session `{name}`; `claw sessions` lists them")));
+        return Err(UserError::because(format!("there is no session `{name}`; `claw sessions` lists them")));
     }
     Ok(events)
 }
