@@ -81,9 +81,9 @@ mod tests {
     #[test]
     fn a_rate_limit_says_the_local_time() {
         let error = ModelError::RateLimited { provider: "claude".into(), retry_after: Some(Duration::from_secs(300)) };
-        let text = error.for_person(at("2026-11-21T10:58:30[Europe/Berlin]"));
+        let text = error.for_person(at("2026-11-21T10:58:30+01:00[+01:00]"));
         assert_eq!(text, "claude limits how often it may be asked. Try again at 11:03:30.");
-        let text = error.for_person(at("2026-11-21T23:58:30[Europe/Berlin]"));
+        let text = error.for_person(at("2026-11-21T23:58:30+01:00[+01:00]"));
         assert_eq!(text, "claude limits how often it may be asked. Try again at 2026-11-22 00:03:30.");
     }
 

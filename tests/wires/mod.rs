@@ -1,10 +1,11 @@
 //! HTTP stand-ins for model providers, on loopback, streaming, as strict as the real ones: a history that a provider would
-//! refuse is refused with status 400 and recorded. Owns the server and the faults. Knows nothing of claw.
-#![expect(clippy::allow_attributes, reason = "an `expect` would fail in the test binary that uses everything")]
+//! refuse is refused with status 400 and recorded. Owns the server and the faults.
+//! Only `asking` knows claw.
 #![allow(dead_code, reason = "each test binary uses its own part of the stand-ins")]
 #![expect(clippy::unwrap_used, reason = "a stand-in that cannot start fails its test")]
 
 pub mod anthropic;
+pub mod asking;
 pub mod gemini;
 pub mod ollama;
 pub mod openai;
