@@ -10,7 +10,7 @@ use super::paint::Frame;
 use super::question::{Clock, question_lines};
 use super::stream::{StreamView, markdown_lines};
 use super::style::{Look, Span, Style, paint_line};
-use super::wrap::{Long, head, wrap};
+use super::wrap::{Long, head, width, wrap};
 
 /// Without a terminal, the progress of one call is printed at most this often.
 const PLAIN_PROGRESS_EVERY: Duration = Duration::from_secs(2);
@@ -301,10 +301,14 @@ impl Screen {
             row(&self.passing);
         }
         for running in self.calls.iter().take(CALL_ROWS_MAX) {
-            // A long title leaves two fifths of the row to the progress.
+            // A long title leaves two fifths of the row to the progress, if that needs so much.
+            let title = format!("running: {}", running.title);
             let text = match running.progress.as_str() {
-                "" => format!("running: {}", running.title),
-                progress => format!("{} · {progress}", head(&format!("running: {}", running.title), room * 3 / 5)),
+                "" => title,
+                progress => {
+                    let left = room.saturating_sub(width(progress) + 3).max(room * 3 / 5);
+                    format!("{} · {progress}", head(&title, left))
+                }
             };
             row(&text);
         }
