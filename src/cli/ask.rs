@@ -50,10 +50,9 @@ fn text_of(text: &str) -> anyhow::Result<String> {
     let stdin = std::io::stdin();
     let text = if text == "-" || (text.is_empty() && !stdin.is_terminal()) {
         let mut read = String::new();
-        let size =
-            stdin.lock().take(STDIN_BYTES_MAX + 1).read_to_string(&mut read).map_err(|error| {
-                UserError::because(format!("standard input is not UTF-8 text ({error}); convert it first"))
-            })?;
+        let size = stdin.lock().take(STDIN_BYTES_MAX + 1).read_to_string(&mut read).map_err(|error| {
+            UserError::because(format!("standard input is not UTF-8 text ({error}); convert it first"))
+        })?;
         if size as u64 > STDIN_BYTES_MAX {
             return Err(UserError::because(format!(
                 "standard input is over {STDIN_BYTES_MAX} bytes; put it into a file of the workspace and name the file"

@@ -1,6 +1,6 @@
 //! The box, tried from inside: what a job must not reach, by every way around that we know. Each way of reading is first
 //! walked outside of the box, where it has to work, so that none of them fails for a reason of its own.
-
+#![expect(clippy::disallowed_methods, reason = "a test starts real processes and real clients")]
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 

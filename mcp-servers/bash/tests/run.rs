@@ -1,4 +1,5 @@
 //! The tool `run` over the wire of the real server: results, limits, streaming, both eras of the protocol.
+#![expect(clippy::disallowed_methods, reason = "a test starts real processes and real clients")]
 
 mod common;
 

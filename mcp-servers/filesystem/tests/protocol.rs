@@ -1,5 +1,5 @@
 //! Both protocol eras over a real child process: what a host sees before it calls anything, and how calls fail.
-
+#![expect(clippy::disallowed_methods, reason = "a test starts real processes and real clients")]
 #![expect(clippy::unwrap_used, reason = "a test helper that fails should panic")]
 
 mod support;

@@ -1,5 +1,5 @@
 //! `read_file`, `list_dir`, `find` and `search`: what a model gets, and what it is told when it cannot have it.
-
+#![expect(clippy::disallowed_methods, reason = "a test starts real processes and real clients")]
 #![expect(clippy::unwrap_used, reason = "a test helper that fails should panic")]
 
 mod support;

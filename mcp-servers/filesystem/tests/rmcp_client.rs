@@ -1,4 +1,5 @@
 //! The rmcp client against the real child, in each of its ways to open a connection: what claw's own hub will do.
+#![expect(clippy::disallowed_methods, reason = "a test starts real processes and real clients")]
 
 use rmcp::model::{CallToolRequestParams, ClientConfig, ProtocolVersion};
 use rmcp::service::{ClientLifecycleMode, ClientServiceExt as _};

@@ -1,4 +1,5 @@
 //! A house to try things in and a raw JSON-RPC client for the real server in it. Owns what every test file shares.
+#![expect(clippy::disallowed_methods, reason = "a test starts real processes and real clients")]
 #![expect(dead_code, reason = "each test file uses a part of it")]
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests: to panic is how a test fails")]
 #![expect(clippy::print_stderr, reason = "a skipped test has to say so")]

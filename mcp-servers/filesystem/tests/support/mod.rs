@@ -1,4 +1,5 @@
 //! A real child process spoken to in raw JSON-RPC. Owns the wire; must not know the tools.
+#![expect(clippy::disallowed_methods, reason = "a test starts real processes and real clients")]
 #![allow(dead_code, clippy::allow_attributes, reason = "each test program uses a part of it")]
 
 use std::collections::HashMap;
