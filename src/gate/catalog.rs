@@ -143,7 +143,7 @@ impl Gate {
                 for gone in pins.iter().filter(|pin| own && !listed.tools.iter().any(|tool| tool.name == pin.tool)) {
                     tx.drop_pin(&gone.server, &gone.tool)?;
                 }
-                tx.set_launch(&listed.server, &listed.launch_pin, "")?;
+                tx.set_launch(&listed.server, &listed.launch_pin, listed.era.as_str())?;
                 if own {
                     tx.set_pinned_by(&program)?;
                 }

@@ -60,7 +60,8 @@ impl Gate {
     fn mint(&self, row: CallRow) -> Result<Permit, String> {
         let arguments =
             serde_json::from_str(&row.arguments).map_err(|error| format!("the stored arguments: {error}"))?;
-        Ok(Permit::mint(row.id, row.server, row.tool, arguments, row.pin, self.settings.tool_timeout))
+        let timeout = self.hub.call_timeout(&row.server).unwrap_or(self.settings.tool_timeout);
+        Ok(Permit::mint(row.id, row.server, row.tool, arguments, row.pin, timeout))
     }
 
     /// Freezes the call and its question. The turn is let go; the answer comes back through the inbox.

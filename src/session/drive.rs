@@ -133,9 +133,13 @@ impl<'w> Drive<'w> {
                 // A question must not wait for a slow sibling.
                 self.flush_soon();
             }
-            Ok(())
+            Ok::<(), SessionError>(())
         };
-        interruptible(&worker.parts.store, &session, &cancel, By::StopOrPanic, step).await
+        interruptible(&worker.parts.store, &session, &cancel, By::StopOrPanic, step).await?;
+        if cancel.is_cancelled() {
+            worker.parts.gate.obey_panic().await?;
+        }
+        Ok(())
     }
 
     fn called(&mut self, call: CallId, outcome: Outcome) -> Result<(), SessionError> {
