@@ -67,7 +67,12 @@ impl App {
     /// The model, picked once. An error names what to set.
     pub async fn model(&self) -> anyhow::Result<&Chosen> {
         self.chosen
-            .get_or_try_init(|| async { Ok(crate::model::choose(&self.config.model, &variables(&self.config)).await?) })
+            .get_or_try_init(|| async {
+                let mut section = self.config.model.clone();
+                // `[model] timeout_s` is for this model, `limits.model_timeout_s` for any.
+                section.timeout_s.get_or_insert(self.config.limits.model_timeout_s);
+                Ok(crate::model::choose(&section, &variables(&self.config)).await?)
+            })
             .await
     }
 
