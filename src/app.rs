@@ -122,7 +122,8 @@ impl App {
 
     fn persona(&self) -> anyhow::Result<Persona> {
         let path = self.config.home.soul_md();
-        let soul = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        // One that was deleted since the start counts as empty; one that is no text is the owner's to repair.
+        let soul = crate::config::read_if_there(&path)?.unwrap_or_default();
         Ok(Persona {
             soul,
             workspace: self.config.workspace.display().to_string(),
@@ -159,7 +160,7 @@ fn load_policy(config: &Config) -> anyhow::Result<Policy> {
 
 fn load_manifest(config: &Config) -> anyhow::Result<Manifest> {
     let path = config.home.mcp_json();
-    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let text = crate::config::read_if_there(&path)?.with_context(|| format!("{} is gone", path.display()))?;
     let expansion = Expansion {
         env: variables(config),
         home: config.user_home.clone(),

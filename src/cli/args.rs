@@ -27,8 +27,7 @@ pub enum Command {
     /// Exit codes: 0 done, 1 broken, 2 a mistake in what was typed or configured, 3 a call waits for an answer, 4 the model
     /// is unavailable, 130 stopped.
     Ask {
-        /// What to ask; `-` or nothing reads standard input
-        #[arg(trailing_var_arg = true, allow_hyphen_values = false)]
+        /// What to ask; `-` or nothing reads standard input. Behind `--` words may begin with a dash
         text: Vec<String>,
         #[command(flatten)]
         session: SessionArg,

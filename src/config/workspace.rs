@@ -13,10 +13,17 @@ use super::home::{Home, create_dir};
 pub(super) fn prepare(written: &Path, place: &str, home: &Home) -> Result<PathBuf, ConfigError> {
     // Checked before it is made, as far as it is there, and again on the real path.
     refuse_overlap(&real_part(written), place, home)?;
-    create_dir(written)?;
-    let real = written.canonicalize().map_err(|error| ConfigError::io(written, "cannot be opened", &error))?;
+    create_dir(written).map_err(|error| of_the_setting(error, place))?;
+    let real = written
+        .canonicalize()
+        .map_err(|error| of_the_setting(ConfigError::io(written, "this folder cannot be opened", &error), place))?;
     refuse_overlap(&real, place, home)?;
     Ok(real)
+}
+
+/// Names the setting before the folder: a person looks for what was written, not for what came of it.
+fn of_the_setting(error: ConfigError, place: &str) -> ConfigError {
+    ConfigError { message: format!("{}: {}", error.place, error.message), place: place.to_owned(), ..error }
 }
 
 fn refuse_overlap(workspace: &Path, place: &str, home: &Home) -> Result<(), ConfigError> {

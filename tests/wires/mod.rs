@@ -9,6 +9,7 @@ pub mod asking;
 pub mod gemini;
 pub mod ollama;
 pub mod openai;
+pub mod threaded;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};

@@ -1,0 +1,247 @@
+//! Questions and answers across processes: what a yes, a no, a grant and a refusal do, and that nothing runs twice.
+
+mod program;
+
+use program::{House, eventually, outcomes};
+use serde_json::Value;
+
+/// A command that appends to a file: the oracle of what ran, outside of claw.
+const EFFECT: &str = "run `echo x >> effects`";
+
+fn effects(house: &House) -> usize {
+    house.in_workspace("effects").lines().count()
+}
+
+fn last_reason(house: &House) -> String {
+    let outcome = outcomes(&house.events("main")).pop().unwrap();
+    outcome["reason"].as_str().unwrap_or_else(|| panic!("{outcome}")).to_owned()
+}
+
+#[test]
+fn a_question_is_answered_once() {
+    let house = House::new();
+    let id = house.ask_parks(EFFECT);
+    house.claw(&["approve", &id]).expect(0);
+    for again in [vec!["approve", &id], vec!["deny", &id], vec!["approve", &id, "--for", "always"]] {
+        house.claw(&again).expect_mistake(&["already answered"]);
+    }
+    for wrong in [["approve", "nosuchid00"], ["deny", "nosuchid00"]] {
+        house.claw(&wrong).expect_mistake(&["nosuchid00"]);
+    }
+    assert_eq!(effects(&house), 1);
+    assert!(house.claw(&["grants", "--json"]).rows().is_empty(), "a late answer made a grant");
+    house.is_whole();
+}
+
+#[test]
+fn many_who_answer_at_once_make_one_effect() {
+    let house = House::new();
+    for round in 1..=3 {
+        let id = house.ask_parks(EFFECT);
+        let racers: Vec<_> = (0..6)
+            .map(|racer| house.start(&[if racer == 5 { "deny" } else { "approve" }, &id]))
+            .collect();
+        let codes: Vec<_> = racers.into_iter().map(|racer| racer.ends().code.unwrap()).collect();
+        assert_eq!(codes.iter().filter(|code| **code == 0).count(), 1, "round {round}: {codes:?}");
+        assert!(codes.iter().all(|code| [0, 2].contains(code)), "round {round}: {codes:?}");
+    }
+    let ran = outcomes(&house.events("main")).iter().filter(|outcome| outcome["kind"] == "ended").count();
+    assert_eq!(effects(&house), ran);
+    house.is_whole();
+}
+
+#[test]
+fn a_no_reaches_the_model_with_its_words() {
+    let house = House::new();
+    let id = house.ask_parks(EFFECT);
+    let denied = house.claw(&["deny", &id, "use", "another", "file"]).expect(0);
+    assert!(denied.out.contains("the owner said no: use another file"), "the model did not hear it: {denied:?}");
+    assert_eq!(effects(&house), 0);
+    house.is_whole();
+}
+
+#[test]
+fn never_denies_from_then_on_and_can_be_revoked() {
+    let house = House::new();
+    let id = house.ask_parks(EFFECT);
+    house.claw(&["deny", &id, "--never"]).expect(0);
+    house.claw(&["ask", EFFECT]).expect(0);
+    assert!(last_reason(&house).contains("never"), "{}", last_reason(&house));
+    house.ask_parks("run `echo y >> effects`");
+    let refusal = house.claw(&["grants", "--json"]).expect(0).rows().remove(0);
+    assert_eq!(refusal["effect"], "deny");
+    house.claw(&["grants", "revoke", &refusal["id"].to_string()]).expect(0);
+    house.ask_parks(EFFECT);
+    house.is_whole();
+}
+
+#[test]
+fn a_grant_covers_exactly_these_arguments_for_as_long_as_it_says() {
+    for term in ["10m", "session", "always"] {
+        let house = House::new();
+        let id = house.ask_parks(EFFECT);
+        house.claw(&["approve", &id, "--for", term]).expect(0);
+        house.claw(&["ask", EFFECT]).expect(0);
+        assert_eq!(effects(&house), 2, "{term}");
+        house.ask_parks("run `echo x >> effects; echo y`");
+        // Answered with a new message, that question is closed.
+        let other_session = house.claw(&["ask", "--session", "other", EFFECT]);
+        assert_eq!(other_session.code, Some(if term == "session" { 3 } else { 0 }), "{term}: {other_session:?}");
+        let ran = effects(&house);
+        let grants = house.claw(&["grants", "--json"]).expect(0).rows();
+        assert_eq!(grants.len(), 1, "{term}: {grants:?}");
+        house.claw(&["grants", "revoke", &grants[0]["id"].to_string()]).expect(0);
+        house.claw(&["grants", "revoke", &grants[0]["id"].to_string()]).expect_mistake(&["no grant"]);
+        house.claw(&["ask", EFFECT]).expect(3);
+        assert_eq!(effects(&house), ran, "{term}: a revoked grant still allows");
+        house.is_whole();
+    }
+    House::new().claw(&["grants", "revoke", "abc"]).expect_mistake(&["abc"]);
+}
+
+#[test]
+fn ten_minutes_end() {
+    let house = House::new();
+    let id = house.ask_parks(EFFECT);
+    house.claw(&["approve", &id, "--for", "10m"]).expect(0);
+    // The clock of the machine cannot be turned; the grant is made older instead.
+    let aged = house.db().execute("UPDATE grants SET expires_ms = expires_ms - 600000", []).unwrap();
+    assert_eq!(aged, 1);
+    house.ask_parks(EFFECT);
+    assert_eq!(effects(&house), 1);
+}
+
+#[test]
+fn a_grant_below_a_path_covers_the_file_tool_there_and_nothing_else() {
+    let house = House::new();
+    let id = house.ask_parks("write notes/a.txt: 1");
+    house.claw(&["approve", &id, "--for", "always", "--below", "elsewhere"]).expect_mistake(&["not offered"]);
+    house.claw(&["approve", &id, "--below", "notes"]).expect(2);
+    house.claw(&["approve", &id, "--for", "always", "--below", "notes"]).expect(0);
+    house.claw(&["ask", "write notes/deep/b.txt: 2"]).expect(0);
+    assert_eq!(house.in_workspace("notes/deep/b.txt"), "2");
+    for outside in ["write notes2/a.txt: 3", "write notes/../c.txt: 3", "write c.txt: 3"] {
+        house.claw(&["ask", outside]).expect(3);
+    }
+    house.claw(&["ask", "run `echo x > notes/d.txt`"]).expect(3);
+    let below_a_command = house.waiting();
+    let refused = house.claw(&["approve", &below_a_command, "--for", "always", "--below", "notes"]);
+    refused.expect_mistake(&["not offered"]);
+    assert!(!house.workspace().join("c.txt").exists() && !house.workspace().join("notes/d.txt").exists());
+    house.is_whole();
+}
+
+#[test]
+fn new_ends_the_grants_of_the_session_and_no_others() {
+    let house = House::new();
+    let id = house.ask_parks(EFFECT);
+    house.claw(&["approve", &id, "--for", "session"]).expect(0);
+    let id = house.ask_parks("run `echo y >> effects`");
+    house.claw(&["approve", &id, "--for", "always"]).expect(0);
+    let chat = house.claw_with_stdin(&["chat"], b"/new\n").expect(0);
+    assert!(chat.out.contains("new conversation"), "{chat:?}");
+    house.claw(&["ask", "run `echo y >> effects`"]).expect(0);
+    house.ask_parks(EFFECT);
+    assert_eq!(effects(&house), 3);
+    house.is_whole();
+}
+
+const FORBID: &str = "[[rule]]\nserver = \"bash\"\ndecision = \"deny\"\nwhy = \"no shell in this house\"\n";
+
+#[test]
+fn a_rule_that_denies_is_stronger_than_a_grant_and_an_answer() {
+    let house = House::new();
+    let id = house.ask_parks(EFFECT);
+    house.claw(&["approve", &id, "--for", "always"]).expect(0);
+    let id = house.ask_parks("run `echo z >> effects`");
+    house.write("policy.toml", FORBID);
+    house.claw(&["approve", &id]).expect(0);
+    assert!(last_reason(&house).contains("no shell in this house"), "{}", last_reason(&house));
+    house.claw(&["ask", EFFECT]).expect(0);
+    let reason = last_reason(&house);
+    assert!(reason.contains("no shell in this house") && reason.contains("policy.toml:1"), "{reason}");
+    assert_eq!(effects(&house), 1);
+    house.is_whole();
+}
+
+#[test]
+fn a_policy_that_changed_before_the_answer_asks_again() {
+    let house = House::new();
+    let first = house.ask_parks(EFFECT);
+    house.write("policy.toml", "[[rule]]\nserver = \"other\"\ndecision = \"deny\"\nwhy = \"another thing\"\n");
+    house.claw(&["approve", &first]).expect(3);
+    assert_eq!(effects(&house), 0, "it ran under rules that it was not shown under");
+    let second = house.waiting();
+    assert_ne!(first, second);
+    house.claw(&["approve", &second]).expect(0);
+    assert_eq!(effects(&house), 1);
+    house.is_whole();
+}
+
+#[test]
+fn a_frozen_call_that_was_tampered_with_does_not_run() {
+    let house = House::new();
+    let id = house.ask_parks(EFFECT);
+    let spoil = "UPDATE calls SET arguments = replace(arguments, 'echo x', 'echo evil') WHERE state = 'waiting'";
+    assert_eq!(house.db().execute(spoil, []).unwrap(), 1);
+    house.claw(&["approve", &id]);
+    assert!(!house.in_workspace("effects").contains("evil"));
+    assert_eq!(effects(&house), 0, "what was approved is not what is stored");
+}
+
+#[test]
+fn a_question_has_its_time() {
+    let house = House::new();
+    let id = house.ask_parks(EFFECT);
+    house.db().execute("UPDATE approvals SET expires_ms = 1", []).unwrap();
+    house.claw(&["approve", &id]).expect(2);
+    assert_eq!(effects(&house), 0);
+    house.claw(&["ask", "list"]).expect(0);
+    house.is_whole();
+}
+
+#[test]
+fn a_message_instead_of_an_answer_supersedes_the_question() {
+    let house = House::new();
+    let id = house.ask_parks(EFFECT);
+    house.claw(&["ask", "list"]).expect(0);
+    assert!(house.claw(&["approvals", "--json"]).rows().is_empty());
+    house.claw(&["approve", &id]).expect_mistake(&["superseded"]);
+    assert_eq!(effects(&house), 0);
+    house.is_whole();
+}
+
+#[test]
+fn an_answer_from_elsewhere_wakes_the_chat_that_asked() {
+    let house = House::new();
+    let mut chat = house.start(&["chat"]);
+    chat.types(format!("{EFFECT}\n").as_bytes());
+    eventually("the chat asks", || chat.out().contains("bash · run"));
+    let id = house.waiting();
+    house.claw(&["approve", &id]).expect(0);
+    eventually("the chat tells", || chat.out().contains("Running"));
+    chat.types(b"/quit\n");
+    chat.ends().expect(0);
+    assert_eq!(effects(&house), 1);
+    house.is_whole();
+}
+
+#[test]
+fn a_chat_answers_its_own_question() {
+    let house = House::new();
+    let mut chat = house.start(&["chat"]);
+    for (round, (answer, ran)) in [("n not now", 0), ("y", 1), ("s", 2)].into_iter().enumerate() {
+        chat.types(format!("{EFFECT}\n").as_bytes());
+        eventually("the chat asks", || chat.out().matches("never").count() > round);
+        chat.types(format!("{answer}\n").as_bytes());
+        eventually("it is answered", || house.claw(&["approvals", "--json"]).out.is_empty());
+        eventually("it has run", || effects(&house) == ran);
+        eventually("the model has replied", || chat.out().matches("Running `echo").count() > round);
+    }
+    chat.types(format!("{EFFECT}\n").as_bytes());
+    eventually("the grant of the session allows it", || effects(&house) == 3);
+    chat.ends().expect(0);
+    let grants: Vec<Value> = house.claw(&["grants", "--json"]).rows();
+    assert_eq!(grants[0]["session"], "main");
+    house.is_whole();
+}
