@@ -142,7 +142,8 @@ impl<'w> Drive<'w> {
         Ok(())
     }
 
-    fn called(&mut self, call: CallId, outcome: Outcome) -> Result<(), SessionError> {
+    /// What became of one call. A question goes out; what nobody knows is told to the owner, too.
+    pub(super) fn called(&mut self, call: CallId, outcome: Outcome) -> Result<(), SessionError> {
         if let Outcome::Parked { approval } = outcome {
             if let Some(question) = self.worker.parts.gate.question(&approval)? {
                 let turn_seq = self.turn_seq();
