@@ -10,7 +10,6 @@ mod call;
 mod home;
 mod turn;
 
-#[expect(dead_code, reason = "the benchmark uses one wire of the stand-ins")]
 #[path = "../../tests/wires/mod.rs"]
 mod wires;
 

@@ -18,6 +18,8 @@ pub enum SessionError {
     Store(#[from] StoreError),
     #[error("cannot lock the session in {path}: {source}; check that the folder is yours and writable")]
     Lock { path: String, source: std::io::Error },
+    #[error("what was said in the session `{session}` cannot be taken in, which is a bug in claw; nothing is lost, and `--session` starts another one")]
+    Stuck { session: String },
 }
 
 /// How a run ended.
@@ -57,16 +59,23 @@ impl Worker {
 
     /// Does everything that waits in the session, unless somebody else is at it.
     pub async fn run(&self, session: &SessionId, live: &LiveSink) -> Result<Ran, SessionError> {
+        let mut left_before = Vec::new();
         loop {
             let Some(lock) = self.lock(session)? else { return Ok(Ran::Elsewhere) };
             let held = Held::new(lock, self.parts.store.clone());
             let ran = Drive::open(self, session, live.clone())?.until_idle().await?;
             held.release();
             // A row that came between the last look and letting go found the lock taken; so look once more.
-            let more = self.parts.store.read(|tx| Ok(!tx.queued_inbound(session)?.is_empty()))?;
-            if !more {
+            let left: Vec<i64> =
+                self.parts.store.read(|tx| Ok(tx.queued_inbound(session)?.iter().map(|row| row.id).collect()))?;
+            if left.is_empty() {
                 return Ok(ran);
             }
+            if left == left_before {
+                // A row that cannot come in stays where it is; trying for ever would only burn a processor.
+                return Err(SessionError::Stuck { session: session.to_string() });
+            }
+            left_before = left;
         }
     }
 
