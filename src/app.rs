@@ -14,8 +14,8 @@ use crate::domain::{Address, LiveSink, Origin};
 use crate::gate::policy::Policy;
 use crate::gate::redact::Redactor;
 use crate::gate::{Gate, GateParts, GateSettings};
-use crate::hub::manifest::{self, Expansion, Manifest};
-use crate::hub::{Hub, HubSettings};
+use crate::hub::manifest::{self, Expansion, Launch, Manifest, StdioLaunch};
+use crate::hub::{Era, Hub, HubSettings};
 use crate::mail::{Instance, Mail};
 use crate::model::Chosen;
 use crate::router::{Router, Visitor};
@@ -24,6 +24,9 @@ use crate::store::{Artifacts, Store};
 use crate::turn::Bounds;
 use crate::turn::prompt::Persona;
 use crate::turn::run::Runner;
+
+/// How much earlier than a call's limit a command is ended by the bash server, in seconds.
+const BASH_ENDS_EARLIER_S: u64 = 5;
 
 /// The whole house.
 pub struct App {
@@ -46,7 +49,8 @@ impl App {
         let redactor = Redactor::new(secret_pairs(&config))?;
         let manifest = load_manifest(&config)?;
         let warnings = manifest.warnings.clone();
-        let hub = Arc::new(Hub::new(manifest, hub_settings(&config, &redactor)));
+        let hub = Arc::new(Hub::new(manifest, hub_settings(&config, &redactor, &store)?));
+        crate::logging::keep_secrets(&redactor);
         let gate = Arc::new(Gate::new(GateParts {
             store: store.clone(),
             hub,
@@ -63,7 +67,12 @@ impl App {
     /// The model, picked once. An error names what to set.
     pub async fn model(&self) -> anyhow::Result<&Chosen> {
         self.chosen
-            .get_or_try_init(|| async { Ok(crate::model::choose(&self.config.model, &variables(&self.config)).await?) })
+            .get_or_try_init(|| async {
+                let mut section = self.config.model.clone();
+                // `[model] timeout_s` is for this model, `limits.model_timeout_s` for any.
+                section.timeout_s.get_or_insert(self.config.limits.model_timeout_s);
+                Ok(crate::model::choose(&section, &variables(&self.config)).await?)
+            })
             .await
     }
 
@@ -160,7 +169,21 @@ fn load_manifest(config: &Config) -> anyhow::Result<Manifest> {
         extra_claw_args: own_server_args(config),
         ..Expansion::default()
     };
-    manifest::parse(&text, &expansion).with_context(|| format!("{} is refused", path.display()))
+    let mut manifest = manifest::parse(&text, &expansion).with_context(|| format!("{} is refused", path.display()))?;
+    for entry in manifest.servers.values_mut() {
+        if let Launch::Stdio(StdioLaunch { own: Some(own), args, .. }) = &mut entry.launch
+            && args.get(1).is_some_and(|name| name == "bash")
+        {
+            own.extra_args.extend(bash_limits(config));
+        }
+    }
+    Ok(manifest)
+}
+
+/// A command ends a little before claw's own limit of a call, so that its end is known and told.
+fn bash_limits(config: &Config) -> [String; 4] {
+    let limit_s = config.limits.tool_timeout_s.saturating_sub(BASH_ENDS_EARLIER_S).max(1).to_string();
+    ["--timeout-s".into(), limit_s.clone(), "--timeout-s-max".into(), limit_s]
 }
 
 /// Our own servers are told where to work and what never to touch, whatever `mcp.json` says.
@@ -169,14 +192,13 @@ fn own_server_args(config: &Config) -> Vec<String> {
     vec!["--workspace".into(), text(&config.workspace), "--protect".into(), config.home.path().display().to_string()]
 }
 
-fn hub_settings(config: &Config, redactor: &Redactor) -> HubSettings {
+fn hub_settings(config: &Config, redactor: &Redactor, store: &Store) -> anyhow::Result<HubSettings> {
     let mut settings = HubSettings::new(variables(config), config.home.path().to_owned());
-    let redactor = redactor.clone();
-    settings.log = Arc::new(move |server, line| {
-        tracing::info!(server, "{}", redactor.redact(line));
-    });
+    let eras = store.read(|tx| tx.launches())?;
+    settings.known_eras = eras.into_iter().filter_map(|(server, era)| Some((server, Era::parse(&era)?))).collect();
+    settings.log = crate::logging::server_log(config.home.logs(), redactor.clone());
     settings.notices = Arc::new(|notice| tracing::warn!(?notice, "a server needs attention"));
-    settings
+    Ok(settings)
 }
 
 fn gate_settings(config: &Config) -> GateSettings {

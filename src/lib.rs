@@ -40,4 +40,7 @@ pub mod app;
 /// One file a command.
 pub mod cli;
 
+/// Logs: to stderr, and a file for each server; never a secret.
+pub mod logging;
+
 mod killpoint;

@@ -4,7 +4,6 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 use claw::cli::args::Cli;
-use tracing_subscriber::EnvFilter;
 
 fn main() -> ExitCode {
     // A server confines its whole process, so it starts before there is a thread or a runtime.
@@ -12,8 +11,7 @@ fn main() -> ExitCode {
         return code;
     }
     let cli = Cli::parse();
-    let filter = EnvFilter::try_from_env("CLAW_LOG").unwrap_or_else(|_| EnvFilter::new("error"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    claw::logging::init(claw::config::log_filter().as_deref());
     match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime.block_on(claw::cli::run(cli)),
         Err(error) => claw::cli::fail::report(&error.into()),

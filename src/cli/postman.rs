@@ -34,7 +34,8 @@ impl Postman {
         self.app.mail.adopt(&self.me, &self.session, |to| Instance::alive(&locks, to)).await?;
         self.deliver().await?;
         for row in self.app.store.read(|tx| tx.open_approvals(Some(&self.session)))? {
-            self.ask(row).await;
+            // Nothing of its turn is on this screen.
+            self.ask(0, row).await;
         }
         Ok(())
     }
@@ -57,10 +58,10 @@ impl Postman {
     pub async fn deliver(&mut self) -> anyhow::Result<()> {
         for row in self.app.mail.waiting(&self.me)? {
             match row.outbound.body {
-                OutboundBody::Question { question, .. } => {
+                OutboundBody::Question { turn_seq, question } => {
                     // From the store, because it may have been answered before it got here.
                     if let Some(row) = self.app.store.read(|tx| tx.approval(&question.approval))? {
-                        self.ask(row).await;
+                        self.ask(turn_seq, row).await;
                     }
                 }
                 body => self.say(ConsoleShow::Out(body)).await,
@@ -70,12 +71,11 @@ impl Postman {
         self.close_answered().await
     }
 
-    async fn ask(&mut self, row: ApprovalRow) {
+    async fn ask(&mut self, turn_seq: u64, row: ApprovalRow) {
         if row.state != "waiting" || !self.asked.insert(row.id.clone()) {
             return;
         }
         self.next_expiry_ms = Some(self.next_expiry_ms.map_or(row.expires_ms, |at| at.min(row.expires_ms)));
-        let turn_seq = row.call.reply_seq;
         self.say(ConsoleShow::Out(OutboundBody::Question { turn_seq, question: Box::new(row.question) })).await;
     }
 

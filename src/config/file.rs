@@ -27,13 +27,11 @@ pub enum Color {
 #[serde(deny_unknown_fields, default)]
 pub struct ConsoleSection {
     pub color: Color,
-    /// Lines of typed history that are kept.
-    pub history_lines_max: u32,
 }
 
 impl Default for ConsoleSection {
     fn default() -> Self {
-        Self { color: Color::Auto, history_lines_max: 1000 }
+        Self { color: Color::Auto }
     }
 }
 
@@ -82,10 +80,6 @@ pub(super) fn read(place: &str, text: &str, env: &Env) -> Result<Written, Config
         ConfigError::new(place, message, "Correct the value and start again")
     };
     file.limits.check().map_err(|(key, message)| out_of_range(message, key))?;
-    if !(0..=1_000_000).contains(&file.console.history_lines_max) {
-        let message = "`console.history_lines_max` must be at most 1000000".to_owned();
-        return Err(out_of_range(message, "history_lines_max"));
-    }
     file.model
         .validate()
         .map_err(|error| ConfigError::new(place, error.to_string(), "Correct the value and start again"))?;

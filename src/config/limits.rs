@@ -13,8 +13,6 @@ pub struct Limits {
     pub turn_time_s: u64,
     /// Seconds without a byte from a model.
     pub model_timeout_s: u64,
-    /// How often a request to a model is repeated after a passing failure.
-    pub model_retries_max: u32,
     /// Seconds that a tool call may take.
     pub tool_timeout_s: u64,
     /// Tool calls of one session that run at the same time.
@@ -29,8 +27,6 @@ pub struct Limits {
     pub window_tokens: u64,
     /// Identical calls in a row without progress, after which the turn stops.
     pub identical_calls_max: u32,
-    /// Tokens that all sessions together may use in a day; 0 means no limit.
-    pub daily_tokens_max: u64,
 }
 
 impl Default for Limits {
@@ -39,7 +35,6 @@ impl Default for Limits {
             model_steps_max: 20,
             turn_time_s: 900,
             model_timeout_s: 90,
-            model_retries_max: 5,
             tool_timeout_s: 120,
             tool_calls_parallel_max: 8,
             tool_result_bytes: 16_384,
@@ -47,7 +42,6 @@ impl Default for Limits {
             queued_messages_max: 64,
             window_tokens: 100_000,
             identical_calls_max: 3,
-            daily_tokens_max: 5_000_000,
         }
     }
 }
@@ -60,7 +54,6 @@ impl Limits {
             ("model_steps_max", u64::from(self.model_steps_max), 1, 1000),
             ("turn_time_s", self.turn_time_s, 1, DAY_S),
             ("model_timeout_s", self.model_timeout_s, 1, 3600),
-            ("model_retries_max", u64::from(self.model_retries_max), 0, 10),
             ("tool_timeout_s", self.tool_timeout_s, 1, DAY_S),
             ("tool_calls_parallel_max", u64::from(self.tool_calls_parallel_max), 1, 64),
             ("tool_result_bytes", self.tool_result_bytes, 1024, 16 * 1024 * 1024),
@@ -68,7 +61,6 @@ impl Limits {
             ("queued_messages_max", u64::from(self.queued_messages_max), 1, 10_000),
             ("window_tokens", self.window_tokens, 1000, 100_000_000),
             ("identical_calls_max", u64::from(self.identical_calls_max), 1, 1000),
-            ("daily_tokens_max", self.daily_tokens_max, 0, u64::MAX),
         ] {
             if !(least..=most).contains(&value) {
                 return Err((name, format!("`limits.{name}` is {value}, and must be from {least} to {most}")));

@@ -53,6 +53,11 @@ pub struct Config {
     pub notices: Vec<String>,
 }
 
+/// `CLAW_LOG`, the filter of the log. Apart from `Config`, because a start that fails is logged, too.
+pub fn log_filter() -> Option<String> {
+    Env::from_process().get("CLAW_LOG").map(str::to_owned)
+}
+
 impl Config {
     /// Reads the process environment and the home. Makes the home and the workspace where they are missing.
     pub fn load(overrides: Overrides) -> Result<Self, ConfigError> {

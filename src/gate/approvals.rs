@@ -39,7 +39,7 @@ impl Gate {
         if approval.approvers != by {
             return Err(DecideRefused::NotYours { by: by.to_owned() }.into());
         }
-        let grant = self.grant_of(&approval, &row, answer, by)?;
+        let grant = self.grant_of(&approval, &row, answer)?;
         let (id, answer, by) = (id.clone(), answer.clone(), by.to_owned());
         let decided = self.store.write(move |tx| decide_in(tx, &id, &row, &answer, &by, grant.as_ref())).await?;
         killpoint::here("gate.decided.after");
@@ -52,7 +52,6 @@ impl Gate {
         approval: &ApprovalRow,
         row: &CallRow,
         answer: &Answer,
-        by: &str,
     ) -> Result<Option<NewGrant>, DecideError> {
         let (effect, scope, term) = match answer {
             Answer::Allow { term: Term::Once, .. } | Answer::Deny { .. } => return Ok(None),
@@ -74,7 +73,7 @@ impl Gate {
         };
         Ok(Some(NewGrant {
             effect: effect.to_owned(),
-            principal: by.to_owned(),
+            principal: row.principal.clone(),
             session: (term == Term::Session).then(|| approval.question.session.clone()),
             server: row.server.clone(),
             tool: row.tool.clone(),
@@ -95,6 +94,13 @@ impl Gate {
     /// Which call a question is about.
     pub fn call_of(&self, id: &ApprovalId) -> Result<Option<CallId>, StoreError> {
         Ok(self.store.read(|tx| tx.approval(id))?.map(|row| row.call))
+    }
+
+    /// How a question was closed without an answer: `expired` or `superseded`. `None` while it is open, and when it was
+    /// answered.
+    pub fn closed(&self, id: &ApprovalId) -> Result<Option<String>, StoreError> {
+        let found = self.store.read(|tx| tx.approval(id))?;
+        Ok(found.map(|row| row.state).filter(|state| matches!(state.as_str(), "expired" | "superseded")))
     }
 
     /// Closes the open question of a call because the owner wrote something else. `None` when it was answered meanwhile.

@@ -14,6 +14,11 @@ pub(super) async fn layer(gate: &Gate, mut pass: Pass, next: Next<'_>) -> Outcom
     match gate.store.read(|tx| tx.call(&pass.call.id)) {
         Err(error) => return Outcome::Denied { reason: format!("the store cannot be read: {error}") },
         Ok(None) => {}
+        Ok(Some(row)) if !is_the_call_of(&row, &pass.call) => {
+            return Outcome::Denied {
+                reason: "another call has run under this id, which the log has lost; send the call again".to_owned(),
+            };
+        }
         Ok(Some(row)) => match recorded(gate, &row) {
             Some(outcome) => return finish(gate, &pass.call, outcome),
             None => pass.row = Some(row),
@@ -31,6 +36,14 @@ pub(super) async fn layer(gate: &Gate, mut pass: Pass, next: Next<'_>) -> Outcom
     let outcome = next.run(pass).await;
     killpoint::here("gate.outcome.before");
     finish(gate, &call, outcome)
+}
+
+/// Whether a row is about this wish. It is not when a reply was lost on its way to the disk and its call was not: the next
+/// reply then has the number of the lost one. What ran for another wish is no answer to this one.
+fn is_the_call_of(row: &CallRow, call: &ToolCall) -> bool {
+    let never_forwarded = !matches!(row.state, CallState::Started | CallState::Ended | CallState::Unknown);
+    let same = || row.arguments == crate::domain::canonical::canonical_json(&call.arguments);
+    never_forwarded || (row.server == call.server && row.tool == call.tool && same())
 }
 
 /// What the store already says about how this call ended. A call that was started by an earlier runner may have run: it is

@@ -108,7 +108,11 @@ impl Gate {
 
     /// The pins of a server, from the store if it was listed under the same launch command before, else from itself.
     async fn pinned_tools(&self, server: &str) -> Result<Vec<PinRow>, ServerTrouble> {
-        let trouble = |reason: String| ServerTrouble { server: server.to_owned(), reason };
+        // The reason may quote the server's own last words.
+        let trouble = |reason: String| ServerTrouble {
+            server: server.to_owned(),
+            reason: self.redactor.redact(&reason).into_owned(),
+        };
         let known = self.store.read(|tx| Ok((tx.launch(server)?, tx.pins(Some(server))?)));
         let (launch, pins) = known.map_err(|error| trouble(error.to_string()))?;
         let same_launch = launch.is_some_and(|(launch, _)| Some(launch) == self.hub.launch_pin(server));
@@ -160,10 +164,11 @@ impl Gate {
         {
             return Ok(stored.1);
         }
-        let first_sight = own || stored.0.is_none();
         let program = self.settings.program.clone();
         self.store
             .write(move |tx| {
+                // Another process may have pinned it since we looked: who is first is settled in here.
+                let first_sight = own || tx.launch(&listed.server)?.is_none();
                 let pins = tx.pins(Some(&listed.server))?;
                 for tool in &listed.tools {
                     let pinned = pins.iter().find(|pin| pin.tool == tool.name);
@@ -172,7 +177,7 @@ impl Gate {
                 for gone in pins.iter().filter(|pin| own && !listed.tools.iter().any(|tool| tool.name == pin.tool)) {
                     tx.drop_pin(&gone.server, &gone.tool)?;
                 }
-                tx.set_launch(&listed.server, &listed.launch_pin, "")?;
+                tx.set_launch(&listed.server, &listed.launch_pin, listed.era.as_str())?;
                 if own {
                     tx.set_pinned_by(&program)?;
                 }

@@ -64,7 +64,11 @@ async fn forward(gate: &Gate, pass: Pass) -> Outcome {
     };
     let live = pass.context.live.clone();
     let call = pass.call.id.clone();
-    let progress = move |text: String| live(crate::domain::Live::CallProgress { call: call.clone(), text });
+    let redactor = gate.redactor.clone();
+    let progress = move |text: String| {
+        let text = redactor.redact(&text).into_owned();
+        live(crate::domain::Live::CallProgress { call: call.clone(), text });
+    };
     let context = hub::CallContext { cancel: pass.context.cancel.clone(), progress: std::sync::Arc::new(progress) };
     killpoint::here("gate.forward.before");
     let end = gate.hub.call(permit, context).await;

@@ -29,12 +29,13 @@ impl Gate {
         let found = rows.into_iter().find(|grant| {
             grant.effect == effect
                 && grant.session.as_deref().is_none_or(|session| session == call.session().as_str())
-                && (effect == "deny" || grant.principal == self.settings.owner)
+                && (effect == "deny" || grant.principal == call.principal)
                 && reaches(grant, call)
                 && serde_json::from_str::<Shape>(&grant.shape).is_ok_and(|shape| shape::covers(&shape, &facts))
         });
         Ok(found.map(|grant| {
-            Verdict::new(format!("grant.{}", grant.id), format!("{}: {}", effect_word(&grant), grant.says))
+            let why = format!("{}: {}", effect_word(&grant), grant.says);
+            Verdict { grant: Some(grant.id), ..Verdict::new(format!("grant.{}", grant.id), why) }
         }))
     }
 }

@@ -18,11 +18,13 @@ pub(super) struct Verdict {
     pub(super) why: String,
     /// The answer of the owner that it rests on, if it does. Then the frozen row runs, and no other.
     pub(super) approval: Option<ApprovalId>,
+    /// The standing grant that it rests on, if it does. It must still be in force when the call starts.
+    pub(super) grant: Option<i64>,
 }
 
 impl Verdict {
     pub(super) fn new(rule: impl Into<String>, why: impl Into<String>) -> Self {
-        Self { rule: rule.into(), why: why.into(), approval: None }
+        Self { rule: rule.into(), why: why.into(), approval: None, grant: None }
     }
 }
 

@@ -11,6 +11,9 @@ pub(super) async fn layer(gate: &Gate, pass: Pass, next: Next<'_>) -> Outcome {
     let slot = tokio::select! {
         slot = gate.slots.acquire() => slot,
         () = cancel.cancelled() => return Outcome::Denied { reason: "it was stopped before it ran".into() },
+        () = tokio::time::sleep_until(deadline) => {
+            return Outcome::Denied { reason: "the turn's time was up before it ran (limits.turn_time_s)".into() };
+        }
     };
     if slot.is_err() {
         return Outcome::Denied { reason: "claw is shutting down".into() };

@@ -124,6 +124,14 @@ impl Gate {
         chain::run(self, call, context).await
     }
 
+    /// If the stop switch is on, ends every server of this process, and with them what still runs.
+    pub async fn obey_panic(&self) -> Result<(), crate::store::StoreError> {
+        if self.store.read(|tx| tx.panic())?.is_some() {
+            self.hub.end_all().await;
+        }
+        Ok(())
+    }
+
     pub fn redactor(&self) -> &Redactor {
         &self.redactor
     }

@@ -6,7 +6,17 @@ use super::judge::Judged;
 use crate::domain::Outcome;
 
 pub(super) async fn layer(gate: &Gate, mut pass: Pass, next: Next<'_>) -> Outcome {
-    match gate.judge(&pass).await {
+    // Judging may start a server, which takes its time: a stop must not wait for it.
+    let (cancel, deadline) = (pass.context.cancel.clone(), pass.context.deadline);
+    let judged = tokio::select! {
+        biased;
+        judged = gate.judge(&pass) => judged,
+        () = cancel.cancelled() => return Outcome::Denied { reason: "it was stopped before it ran".into() },
+        () = tokio::time::sleep_until(deadline) => {
+            return Outcome::Denied { reason: "the turn's time was up before it ran (limits.turn_time_s)".into() };
+        }
+    };
+    match judged {
         Judged::Allowed(tool, verdict) => match gate.start(&pass, &tool, &verdict).await {
             Ok(permit) => {
                 pass.permit = Some(permit);

@@ -32,11 +32,11 @@ impl Gate {
         let judged = entry("verdict", call, json!({"verdict": "allow", "rule": verdict.rule, "why": verdict.why}));
         let started = entry("started", call, json!({"digest": row.digest, "pin": row.pin}));
         let owner = self.settings.owner.clone();
-        let (id, approval) = (row.id.clone(), verdict.approval.clone());
+        let (id, approval, grant) = (row.id.clone(), verdict.approval.clone(), verdict.grant);
         let written = self
             .store
             .write(move |tx| {
-                if let Err(reason) = may_start(tx, &row, &owner, approval.as_ref())? {
+                if let Err(reason) = may_start(tx, &row, &owner, approval.as_ref(), grant)? {
                     return Ok(Err(reason));
                 }
                 tx.put_call(&row)?;
@@ -50,7 +50,8 @@ impl Gate {
             .await;
         killpoint::here("gate.started.after");
         match written {
-            Ok(Ok(Some(row))) => self.mint(row),
+            Ok(Ok(Some(row))) if row.digest == digest_of(&row, &self.settings.owner) => self.mint(row),
+            Ok(Ok(Some(_))) => Err("the stored call is not what was judged".to_owned()),
             Ok(Ok(None)) => Err(format!("the row of the call {id} is gone")),
             Ok(Err(reason)) => Err(reason),
             Err(error) => Err(format!("the start could not be stored: {error}")),
@@ -60,7 +61,8 @@ impl Gate {
     fn mint(&self, row: CallRow) -> Result<Permit, String> {
         let arguments =
             serde_json::from_str(&row.arguments).map_err(|error| format!("the stored arguments: {error}"))?;
-        Ok(Permit::mint(row.id, row.server, row.tool, arguments, row.pin, self.settings.tool_timeout))
+        let timeout = self.hub.call_timeout(&row.server).unwrap_or(self.settings.tool_timeout);
+        Ok(Permit::mint(row.id, row.server, row.tool, arguments, row.pin, timeout))
     }
 
     /// Freezes the call and its question. The turn is let go; the answer comes back through the inbox.
@@ -116,6 +118,7 @@ fn may_start(
     row: &CallRow,
     owner: &str,
     approval: Option<&ApprovalId>,
+    grant: Option<i64>,
 ) -> Result<Result<(), String>, StoreError> {
     if let Some(by) = tx.panic()? {
         return Ok(Err(panic_reason(&by)));
@@ -125,6 +128,11 @@ fn may_start(
     }
     if row.digest != digest_of(row, owner) {
         return Ok(Err("the stored call is not what was shown".to_owned()));
+    }
+    if let Some(grant) = grant
+        && !tx.grant_holds(grant)?
+    {
+        return Ok(Err("the grant that it rested on has just ended; ask again".to_owned()));
     }
     let Some(id) = approval else {
         close_older_questions(tx, &row.id)?;

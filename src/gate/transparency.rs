@@ -7,7 +7,7 @@ use crate::domain::{Live, Outcome, ToolCall, escape};
 /// The longest title of a running call, in characters. The whole call was shown in the question and is in the audit.
 const TITLE_CHARS_MAX: usize = 100;
 
-pub(super) async fn layer(_gate: &Gate, pass: Pass, next: Next<'_>) -> Outcome {
+pub(super) async fn layer(gate: &Gate, pass: Pass, next: Next<'_>) -> Outcome {
     let live = pass.context.live.clone();
     let call = pass.call.id.clone();
     let title = title(&pass.call);
@@ -15,7 +15,9 @@ pub(super) async fn layer(_gate: &Gate, pass: Pass, next: Next<'_>) -> Outcome {
     let outcome = next.run(pass).await;
     let (ok, summary) = match &outcome {
         Outcome::Ended { output } => (!output.is_error, String::new()),
-        Outcome::Denied { reason } | Outcome::Unknown { reason } => (false, escape::visible(reason)),
+        Outcome::Denied { reason } | Outcome::Unknown { reason } => {
+            (false, escape::visible(&gate.redactor.redact(reason)))
+        }
         Outcome::Parked { .. } => (false, "waits for an answer".to_owned()),
     };
     live(Live::CallEnded { call, ok, title, summary });

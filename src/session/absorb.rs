@@ -1,9 +1,11 @@
 //! Takes what waits in the inbox into the log, at the places where it may come in. Must not know who wrote it or by which
 //! door.
 
+use std::collections::HashMap;
+
 use super::drive::Drive;
 use super::worker::SessionError;
-use crate::domain::{EventBody, InboundBody, Outbound, OutboundBody};
+use crate::domain::{ApprovalId, CallId, EventBody, InboundBody, Outbound, OutboundBody};
 use crate::store::InboxRow;
 use crate::turn::next::{next, waiting_for_a_human};
 use crate::turn::{Log, Step};
@@ -13,11 +15,18 @@ impl Drive<'_> {
     /// use and its result are never parted.
     pub(super) async fn absorb(&mut self) -> Result<(), SessionError> {
         self.expire().await?;
+        self.mirror_closed()?;
         let rows = self.worker.parts.store.read(|tx| tx.queued_inbound(&self.session))?;
         for row in rows {
             if !self.absorbed.contains(&row.id) && self.absorb_row(&row).await? {
                 self.absorbed.insert(row.id);
                 self.staged.absorbed.push(row.id);
+                // A stop that is done with must not stop what comes after it, and grants that have ended must not be
+                // seen any more: both are read from the disk.
+                let settled = matches!(row.inbound.body, InboundBody::Stop | InboundBody::Clear);
+                if settled && self.log.open_turn().is_none() {
+                    self.flush_now().await?;
+                }
             }
         }
         Ok(())
@@ -77,27 +86,36 @@ impl Drive<'_> {
 
     /// The owner wrote instead of answering: every open question of the turn is closed.
     async fn supersede(&mut self) -> Result<(), SessionError> {
-        let waiting = waiting_for_a_human(self.log.open_turn().unwrap_or_default());
-        for call in waiting {
-            if let Some(approval) = self.worker.parts.gate.supersede(&call).await? {
-                let by = "superseded by a new message".to_owned();
-                self.push(EventBody::CallAnswered { call, approval, answer: None, by });
-            }
+        for call in self.waiting().into_keys() {
+            self.worker.parts.gate.supersede(&call).await?;
+        }
+        self.mirror_closed()
+    }
+
+    /// Closes the questions whose time is over.
+    async fn expire(&mut self) -> Result<(), SessionError> {
+        for call in self.waiting().into_keys() {
+            self.worker.parts.gate.expire(&call).await?;
         }
         Ok(())
     }
 
-    /// Closes the questions whose time is over, and says so.
-    async fn expire(&mut self) -> Result<(), SessionError> {
-        let waiting = waiting_for_a_human(self.log.open_turn().unwrap_or_default());
-        for call in waiting {
-            if let Some(approval) = self.worker.parts.gate.expire(&call).await? {
+    /// Brings into the log what the store says of questions that were closed without an answer. The store says it first, so
+    /// this also heals a log whose holder was killed in between. An answer comes by the inbox instead.
+    fn mirror_closed(&mut self) -> Result<(), SessionError> {
+        for (call, approval) in self.waiting() {
+            let Some(how) = self.worker.parts.gate.closed(&approval)? else { continue };
+            if how == "expired" {
                 let text = format!("Nobody answered the question {approval} in time; the call was not run.");
                 self.tell(&OutboundBody::Notice { text });
-                self.push(EventBody::CallAnswered { call, approval, answer: None, by: "expired".into() });
             }
+            self.push(EventBody::CallAnswered { call, approval, answer: None, by: how });
         }
         Ok(())
+    }
+
+    fn waiting(&self) -> HashMap<CallId, ApprovalId> {
+        waiting_for_a_human(self.log.open_turn().unwrap_or_default())
     }
 
     /// `/new`. A running turn is stopped first; the row is done with when nothing runs.

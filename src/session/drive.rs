@@ -133,12 +133,17 @@ impl<'w> Drive<'w> {
                 // A question must not wait for a slow sibling.
                 self.flush_soon();
             }
-            Ok(())
+            Ok::<(), SessionError>(())
         };
-        interruptible(&worker.parts.store, &session, &cancel, By::StopOrPanic, step).await
+        interruptible(&worker.parts.store, &session, &cancel, By::StopOrPanic, step).await?;
+        if cancel.is_cancelled() {
+            worker.parts.gate.obey_panic().await?;
+        }
+        Ok(())
     }
 
-    fn called(&mut self, call: CallId, outcome: Outcome) -> Result<(), SessionError> {
+    /// What became of one call. A question goes out; what nobody knows is told to the owner, too.
+    pub(super) fn called(&mut self, call: CallId, outcome: Outcome) -> Result<(), SessionError> {
         if let Outcome::Parked { approval } = outcome {
             if let Some(question) = self.worker.parts.gate.question(&approval)? {
                 let turn_seq = self.turn_seq();

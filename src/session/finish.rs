@@ -27,7 +27,7 @@ impl Drive<'_> {
         let open = unanswered(&self.session, self.log.open_turn().unwrap_or_default());
         for (call, _) in open {
             let outcome = self.worker.parts.gate.abandon(&call, reason).await?;
-            self.push(EventBody::ToolResult { call, outcome });
+            self.called(call, outcome)?;
         }
         let turn_seq = self.turn_seq();
         let text = self.last_words(&end);

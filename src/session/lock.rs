@@ -8,6 +8,7 @@ use std::path::Path;
 use rustix::fs::{FlockOperation, flock};
 
 use crate::domain::SessionId;
+use crate::store::Store;
 
 /// Held while it lives.
 #[derive(Debug)]
@@ -25,6 +26,32 @@ impl SessionLock {
             Ok(()) => Ok(Some(Self { _file: file })),
             Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
             Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// The lock together with what its holder has queued for the disk. However the holder goes (an error, a dropped future), the
+/// lock is let go behind everything that was queued before, so that the next holder reads all of it.
+pub(super) struct Held {
+    lock: Option<SessionLock>,
+    store: Store,
+}
+
+impl Held {
+    pub(super) fn new(lock: SessionLock, store: Store) -> Self {
+        Self { lock: Some(lock), store }
+    }
+
+    /// For a holder that has waited for its last write.
+    pub(super) fn release(mut self) {
+        self.lock = None;
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if let Some(lock) = self.lock.take() {
+            self.store.write_soon(move |_| Ok(lock));
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::drive::Drive;
-use super::lock::SessionLock;
+use super::lock::{Held, SessionLock};
 use crate::domain::{LiveSink, SessionId};
 use crate::gate::Gate;
 use crate::store::{Store, StoreError};
@@ -59,9 +59,9 @@ impl Worker {
     pub async fn run(&self, session: &SessionId, live: &LiveSink) -> Result<Ran, SessionError> {
         loop {
             let Some(lock) = self.lock(session)? else { return Ok(Ran::Elsewhere) };
-            let ran = Drive::open(self, session, live.clone())?.until_idle().await;
-            drop(lock);
-            let ran = ran?;
+            let held = Held::new(lock, self.parts.store.clone());
+            let ran = Drive::open(self, session, live.clone())?.until_idle().await?;
+            held.release();
             // A row that came between the last look and letting go found the lock taken; so look once more.
             let more = self.parts.store.read(|tx| Ok(!tx.queued_inbound(session)?.is_empty()))?;
             if !more {

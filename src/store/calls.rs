@@ -70,7 +70,8 @@ impl Tx<'_> {
                 "INSERT INTO calls(id, session, server, tool, arguments, origin, principal, state, pin, cwd, env_names,
                                    policy_version, digest, rule, outcome, received_ms, started_ms, ended_ms)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
-                 ON CONFLICT(id) DO UPDATE SET state = ?8, pin = ?9, cwd = ?10, env_names = ?11, policy_version = ?12,
+                 ON CONFLICT(id) DO UPDATE SET server = ?3, tool = ?4, arguments = ?5, origin = ?6, principal = ?7,
+                     state = ?8, pin = ?9, cwd = ?10, env_names = ?11, policy_version = ?12,
                      digest = ?13, rule = ?14
                  WHERE state IN ('received', 'waiting', 'approved')",
             )?

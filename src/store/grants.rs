@@ -71,6 +71,11 @@ impl Tx<'_> {
         self.grant_rows(" AND server = ?2 AND tool = ?3", params![now_ms(), server, tool])
     }
 
+    /// Whether this grant is in force.
+    pub fn grant_holds(&self, id: i64) -> Result<bool, StoreError> {
+        Ok(!self.grant_rows(" AND id = ?2", params![now_ms(), id])?.is_empty())
+    }
+
     /// All grants in force.
     pub fn grants(&self) -> Result<Vec<GrantRow>, StoreError> {
         self.grant_rows(" ORDER BY id", params![now_ms()])

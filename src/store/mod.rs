@@ -75,8 +75,8 @@ impl Store {
     }
 
     /// Queues `job` ahead of every later write and does not wait: it is on the disk no later than they are. An error is
-    /// logged, so this is for rows whose loss a later write would show.
-    pub fn write_soon(&self, job: impl FnOnce(&Tx<'_>) -> Result<(), StoreError> + Send + 'static) {
+    /// logged, so this is for rows whose loss a later write would show. What the job returns is dropped after the commit.
+    pub fn write_soon<T: Send + 'static>(&self, job: impl FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send + 'static) {
         let _unawaited = self.inner.writer.submit(Urgency::Soon, move |tx| {
             job(tx).inspect_err(|error| tracing::error!(%error, "a queued write failed"))
         });

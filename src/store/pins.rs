@@ -31,6 +31,13 @@ impl Tx<'_> {
         Ok(query.query_row([server], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
     }
 
+    /// Every server that was listed, with the protocol era it spoke.
+    pub fn launches(&self) -> Result<Vec<(String, String)>, StoreError> {
+        let mut query = self.conn.prepare_cached("SELECT server, era FROM launches")?;
+        let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
     pub fn set_launch(&self, server: &str, launch: &str, era: &str) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(

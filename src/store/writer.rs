@@ -152,6 +152,11 @@ fn commit_jobs(conn: &mut Connection, batch: Vec<Job>, finishes: &mut Vec<Finish
             Err(report) => {
                 drop(savepoint);
                 report(Ok(()));
+                // Some faults (a full disk) make SQLite roll back the whole transaction by itself. What follows must not
+                // be committed piece by piece, behind what was lost.
+                if tx.is_autocommit() {
+                    return Err(StoreError::Commit("the transaction was rolled back".to_owned()));
+                }
             }
         }
     }

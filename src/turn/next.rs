@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::estimate;
 use super::log::Log;
-use crate::domain::{Block, CallId, Event, EventBody, Finish, ToolUse, TurnEnd};
+use crate::domain::{ApprovalId, Block, CallId, Event, EventBody, Finish, ToolUse, TurnEnd};
 
 /// The limits that the decision needs.
 #[derive(Clone, Copy, Debug)]
@@ -49,10 +49,13 @@ pub fn next(log: &Log, bounds: &Bounds) -> Step {
     if let Some(end) = stopped(turn) {
         return Step::Stop(end);
     }
+    if refused(turn) {
+        return Step::Deliver;
+    }
     let open = unanswered(log.session(), turn);
     if !open.is_empty() {
         let waiting = waiting_for_a_human(turn);
-        let ready: Vec<_> = open.into_iter().filter(|(id, _)| !waiting.contains(id)).collect();
+        let ready: Vec<_> = open.into_iter().filter(|(id, _)| !waiting.contains_key(id)).collect();
         return if ready.is_empty() { Step::Park } else { Step::Call(ready) };
     }
     if let Some(step) = after_a_failure(log, turn) {
@@ -96,8 +99,8 @@ pub fn unanswered(session: &crate::domain::SessionId, turn: &[Event]) -> Vec<(Ca
     open
 }
 
-/// The calls whose newest question has no answer.
-pub fn waiting_for_a_human(turn: &[Event]) -> HashSet<CallId> {
+/// The calls whose newest question has no answer, with that question.
+pub fn waiting_for_a_human(turn: &[Event]) -> HashMap<CallId, ApprovalId> {
     let mut waiting = HashMap::new();
     for event in turn {
         match &event.body {
@@ -110,7 +113,7 @@ pub fn waiting_for_a_human(turn: &[Event]) -> HashSet<CallId> {
             _ => {}
         }
     }
-    waiting.into_keys().collect()
+    waiting
 }
 
 fn stopped(turn: &[Event]) -> Option<TurnEnd> {
@@ -147,6 +150,12 @@ fn is_compaction(body: &EventBody) -> bool {
     matches!(body, EventBody::Summary { .. } | EventBody::WindowDropped { .. })
 }
 
+/// The model refused: what it wished for before it did is not called.
+fn refused(turn: &[Event]) -> bool {
+    let reply = turn.iter().rev().find(|event| matches!(event.body, EventBody::ModelReply { .. }));
+    matches!(reply.map(|event| &event.body), Some(EventBody::ModelReply { finish: Finish::Refusal { .. }, .. }))
+}
+
 /// The last word is a reply without tool uses, and nobody has written since.
 fn answered(turn: &[Event]) -> bool {
     let last = turn.iter().rev().find(|event| {
@@ -156,9 +165,7 @@ fn answered(turn: &[Event]) -> bool {
         )
     });
     match last.map(|event| &event.body) {
-        Some(EventBody::ModelReply { blocks, finish, .. }) => {
-            !blocks.iter().any(|block| matches!(block, Block::ToolUse(_))) || matches!(finish, Finish::Refusal { .. })
-        }
+        Some(EventBody::ModelReply { blocks, .. }) => !blocks.iter().any(|block| matches!(block, Block::ToolUse(_))),
         _ => false,
     }
 }

@@ -46,16 +46,20 @@ pub struct Behalf {
 impl Runner {
     /// One round-trip to the model: the events that it adds to the log.
     pub async fn ask_model(&self, log: &Log, around: &Around) -> Vec<EventBody> {
-        let offered = self.gate.offered().await;
-        for notice in &offered.notices {
-            (around.live)(Live::Notice { text: notice.clone() });
-        }
-        let messages = transcript::fold(log);
-        let request = Request { system: prompt::system(&self.persona), messages, tools: offered.specs };
         let mut events = vec![packed(log)];
         let draft = Draft::new(self, log, around);
-        draft.started();
-        let mut sink = |delta: Delta| draft.delta(delta);
+        // The list of tools may have to wait for servers to start, so it can be stopped like the model itself.
+        let asked = async {
+            let offered = self.gate.offered().await;
+            for notice in &offered.notices {
+                (around.live)(Live::Notice { text: notice.clone() });
+            }
+            let messages = transcript::fold(log);
+            let request = Request { system: prompt::system(&self.persona), messages, tools: offered.specs };
+            draft.started();
+            let mut sink = |delta: Delta| draft.delta(delta);
+            self.model.reply(&request, &mut sink).await
+        };
         tokio::select! {
             biased;
             () = around.cancel.cancelled() => events.push(EventBody::ModelPartial { text: draft.text() }),
@@ -63,9 +67,11 @@ impl Runner {
                 events.push(EventBody::ModelPartial { text: draft.text() });
                 events.push(EventBody::LimitReached { limit: "turn_time_s".into(), text: around.deadline_text.clone() });
             }
-            replied = self.model.reply(&request, &mut sink) => events.push(self.replied(replied)),
+            replied = asked => {
+                draft.flush();
+                events.push(self.replied(replied));
+            }
         }
-        draft.flush();
         events
     }
 
@@ -80,7 +86,7 @@ impl Runner {
             },
             Err(error) => EventBody::ModelFailed {
                 context_too_long: matches!(error, ModelError::ContextTooLong { .. }),
-                reason: error.for_person(jiff::Zoned::now()),
+                reason: self.gate.redactor().redact(&error.for_person(jiff::Zoned::now())).into_owned(),
             },
         }
     }
@@ -244,6 +250,7 @@ impl<'a> Draft<'a> {
         }
     }
 
+    /// Shows what was held back, once it is clear that it is not the beginning of a secret.
     fn flush(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let text = state.redactor.finish();
@@ -252,6 +259,7 @@ impl<'a> Draft<'a> {
         }
     }
 
+    /// What was shown so far. What a stop finds held back is left out: it may be the beginning of a secret.
     fn text(&self) -> String {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).text.clone()
     }

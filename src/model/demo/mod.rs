@@ -60,7 +60,7 @@ fn answer(request: &Request) -> Vec<Block> {
         return text(render::help());
     };
     let said = text_of(&request.messages[start].blocks);
-    if request.tools.is_empty() && request.system.to_ascii_lowercase().contains("summar") {
+    if request.tools.is_empty() && asked_for_a_summary(request) {
         return text(render::summary(&request.messages));
     }
     let steps = match grammar::parse(&said) {
@@ -178,6 +178,12 @@ impl Command {
             Self::Help => return None,
         })
     }
+}
+
+/// claw asks for a summary in its last message, and offers no tools with it.
+fn asked_for_a_summary(request: &Request) -> bool {
+    request.messages.last().is_some_and(|message| message.text().contains("Summarise the conversation so far"))
+        || request.system.to_ascii_lowercase().contains("summar")
 }
 
 #[cfg(test)]

@@ -81,7 +81,7 @@ fn how_it_failed(content: &str) -> &'static str {
     let has = |words: &[&str]| words.iter().any(|word| content.contains(word));
     if has(&["may have run", "may or may not have run", "interrupted", "unknown outcome"]) {
         "was interrupted, and nobody knows whether it ran. Check before trying again:"
-    } else if has(&["denied", "not allowed", "superseded", "refused", "nobody answered", "expired"]) {
+    } else if has(&["not run:", "denied", "not allowed", "superseded", "refused", "nobody answered", "expired"]) {
         "was not allowed, so it did not run:"
     } else {
         "did not work:"

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# The examples compile and run. Each is a program that ends by itself.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. .ci/lib.sh
+
+expect_code "policy_check" 0 cargo run -q --example policy_check -- examples/policy.toml
+expect "policy_check" "$(cat "$CI_SCRATCH/out")" "examples/policy.toml: "
+echo '[[rule]]' >"$CI_SCRATCH/broken-policy.toml"
+expect_code "policy_check with a broken file" 2 cargo run -q --example policy_check -- "$CI_SCRATCH/broken-policy.toml"
+echo "ok  policy_check"
+
+printf 'hello\n' | timeout 60 cargo run -q --example console_door >"$CI_SCRATCH/out" 2>&1 || fail "console_door"
+expect "console_door" "$(cat "$CI_SCRATCH/out")" "A heading"
+echo "ok  console_door"
+
+# An MCP server ends when its client does; .ci/inspector.sh calls its tools.
+cargo build -q --example greeter_server
+echo "ok  greeter_server is built"
+
+if [ -e examples/one_turn.rs ]; then
+    expect_code "one_turn" 0 cargo run -q --example one_turn
+    echo "ok  one_turn"
+fi

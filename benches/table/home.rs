@@ -1,0 +1,45 @@
+//! A fresh home for a measurement, and the house in it. Must not know what is measured.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use claw::app::App;
+use claw::config::{Config, Env, Overrides};
+use tempfile::TempDir;
+
+pub struct Home {
+    pub dir: TempDir,
+}
+
+impl Home {
+    pub fn new() -> Self {
+        Self { dir: TempDir::new().unwrap() }
+    }
+
+    /// The environment of a claw process in this home; nothing else of this machine gets in.
+    pub fn env(&self, more: &[(&str, &str)]) -> BTreeMap<String, String> {
+        let base = [
+            ("HOME", self.dir.path().display().to_string()),
+            ("CLAW_HOME", self.dir.path().join("claw").display().to_string()),
+            ("PATH", "/usr/local/bin:/usr/bin:/bin".to_owned()),
+        ];
+        let more = more.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        base.into_iter().map(|(name, value)| (name.to_owned(), value)).chain(more).collect()
+    }
+
+    pub fn write(&self, name: &str, text: &str) {
+        let folder = self.dir.path().join("claw");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join(name), text).unwrap();
+    }
+
+    /// The house in this process.
+    pub fn app(&self) -> Arc<App> {
+        let env: Env = self.env(&[("CLAW_AGENT", "demo")]).into_iter().collect();
+        Arc::new(App::open(Config::load_from(env, Overrides::default()).unwrap()).unwrap())
+    }
+}
+
+pub fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+}

@@ -1,0 +1,45 @@
+//! Prints the benchmark table of the README: `cargo bench --bench table`.
+//!
+//! Ratios are taken within one run on one machine; absolute times are medians. Must not assert anything: no test may fail
+//! because a machine is slow.
+#![expect(clippy::print_stdout, reason = "the table is the result")]
+#![expect(clippy::unwrap_used, reason = "a benchmark that cannot run should say where")]
+
+mod ask;
+mod call;
+mod home;
+mod turn;
+
+#[expect(dead_code, reason = "the benchmark uses one wire of the stand-ins")]
+#[path = "../../tests/wires/mod.rs"]
+mod wires;
+
+fn main() {
+    // `cargo bench` and `cargo test` pass arguments of their own; a test run only proves that this compiles.
+    if !std::env::args().any(|argument| argument == "--bench") {
+        return;
+    }
+    println!("| what | median | note |");
+    println!("|---|---|---|");
+    for row in ask::rows().into_iter().chain(call::rows()).chain(turn::rows()) {
+        println!("| {} | {} | {} |", row.what, row.median, row.note);
+    }
+}
+
+/// One line of the table.
+struct Row {
+    what: String,
+    median: String,
+    note: String,
+}
+
+impl Row {
+    fn new(what: impl Into<String>, median: impl Into<String>, note: impl Into<String>) -> Self {
+        Self { what: what.into(), median: median.into(), note: note.into() }
+    }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}

@@ -1,0 +1,101 @@
+//! The overhead of a whole turn, model apart, in a session with 10 and with 10,000 events: it must not grow.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use claw::app::{App, unseen};
+use claw::domain::{Block, Event, EventBody, Finish, Origin, SessionId, TurnEnd, Usage};
+use claw::model::{Script, Scripted};
+use claw::session::{Worker, WorkerParts};
+use claw::store::now_ms;
+use claw::turn::Bounds;
+use claw::turn::prompt::Persona;
+use claw::turn::run::Runner;
+
+use crate::home::{Home, runtime};
+use crate::{Row, median};
+
+const TURNS: usize = 40;
+/// What a message and its answer usually have.
+const TEXT_BYTES: usize = 1_000;
+
+pub fn rows() -> Vec<Row> {
+    let few = turn_ms(10);
+    let many = turn_ms(10_000);
+    vec![
+        Row::new("a turn, model apart, 10 events", format!("{few:.1} ms"), "in process; both commits included"),
+        Row::new("a turn, model apart, 10,000 events", format!("{many:.1} ms"), format!("{:.2} times", many / few)),
+    ]
+}
+
+fn turn_ms(events: u64) -> f64 {
+    runtime().block_on(async {
+        let home = Home::new();
+        let app = home.app();
+        let session = SessionId::new("main").unwrap();
+        fill(&app, &session, events).await;
+        let worker = worker(&app);
+        let visitor = app.console_visitor(&claw::domain::Address("console/bench".into()));
+        // The first run may have to summarise; that is done once.
+        let mut times = Vec::new();
+        for turn in 0..TURNS + 3 {
+            let began = Instant::now();
+            app.router.message(&visitor, &session, "hello").await.unwrap();
+            worker.settle(&session, &unseen()).await.unwrap();
+            if turn >= 3 {
+                times.push(began.elapsed().as_secs_f64() * 1000.0);
+            }
+        }
+        app.close().await;
+        median(times)
+    })
+}
+
+fn worker(app: &Arc<App>) -> Worker {
+    let script = std::iter::repeat_with(|| Script::text("Hello.")).take(TURNS + 10);
+    let runner = Runner {
+        model: Arc::new(Scripted::new(script)),
+        gate: app.gate.clone(),
+        persona: Persona { soul: "You are claw.".into(), workspace: "/w".into(), platform: "bench".into() },
+        bounds: Bounds { model_steps_max: 20, window_tokens: 100_000, identical_calls_max: 3 },
+    };
+    Worker::new(WorkerParts {
+        store: app.store.clone(),
+        gate: app.gate.clone(),
+        runner,
+        locks: app.config.home.locks(),
+        turn_time_s: 900,
+    })
+}
+
+/// Turns of four events each, as a conversation leaves them.
+async fn fill(app: &App, session: &SessionId, events: u64) {
+    let session = session.clone();
+    app.store
+        .write(move |tx| {
+            let text = |seq: u64| vec![Block::Text { text: format!("{seq} {}", "x".repeat(TEXT_BYTES)) }];
+            for seq in 1..=events / 4 * 4 {
+                let body = match seq % 4 {
+                    1 => EventBody::TurnStarted { origin: Origin::Owner, principal: "bench".into() },
+                    2 => EventBody::UserMessage {
+                        blocks: text(seq),
+                        inbox_id: seq as i64,
+                        from: claw::domain::Address("console/bench".into()),
+                        origin: Origin::Owner,
+                    },
+                    3 => EventBody::ModelReply {
+                        blocks: text(seq),
+                        finish: Finish::Complete,
+                        usage: Usage::default(),
+                        provider: "scripted".into(),
+                        model: "scripted".into(),
+                    },
+                    _ => EventBody::TurnEnded { end: TurnEnd::Answered },
+                };
+                tx.append_event(&session, &Event { seq, at_ms: now_ms(), body })?;
+            }
+            Ok(())
+        })
+        .await
+        .unwrap();
+}
