@@ -38,9 +38,8 @@ fn many_who_answer_at_once_make_one_effect() {
     let house = House::new();
     for round in 1..=3 {
         let id = house.ask_parks(EFFECT);
-        let racers: Vec<_> = (0..6)
-            .map(|racer| house.start(&[if racer == 5 { "deny" } else { "approve" }, &id]))
-            .collect();
+        let racers: Vec<_> =
+            (0..6).map(|racer| house.start(&[if racer == 5 { "deny" } else { "approve" }, &id])).collect();
         let codes: Vec<_> = racers.into_iter().map(|racer| racer.ends().code.unwrap()).collect();
         assert_eq!(codes.iter().filter(|code| **code == 0).count(), 1, "round {round}: {codes:?}");
         assert!(codes.iter().all(|code| [0, 2].contains(code)), "round {round}: {codes:?}");

@@ -99,7 +99,10 @@ fn ask_as_json_has_reply_calls_and_usage() {
     let done = house.claw(&["ask", "--json", "list and search x"]).expect(0).json();
     assert_eq!(done["id"], "main:1");
     assert!(done["reply"].as_str().unwrap().contains("Listing"), "{done}");
-    assert_eq!((&done["error"], &done["end"]["kind"], &done["model"]), (&json!(null), &json!("answered"), &json!("demo")));
+    assert_eq!(
+        (&done["error"], &done["end"]["kind"], &done["model"]),
+        (&json!(null), &json!("answered"), &json!("demo"))
+    );
     let tools: Vec<_> = done["calls"].as_array().unwrap().iter().map(|call| call["tool"].as_str().unwrap()).collect();
     assert_eq!(tools, ["filesystem__list_dir", "filesystem__search"]);
     assert!(done["calls"].as_array().unwrap().iter().all(|call| call["outcome"]["kind"] == "ended"), "{done}");

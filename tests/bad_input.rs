@@ -15,7 +15,11 @@ const BROKEN_FILES: &[(&str, &str, &[&str])] = &[
     ("claw.toml", "\n[limits]\nturn_time_s = \"soon\"", &["claw.toml", "line 3"]),
     ("claw.toml", "[limits]\nturn_time_s = 0", &["claw.toml", "line 2", "turn_time_s"]),
     ("claw.toml", "[model]\nagent = \"gpt\"", &["claw.toml", "line 2", "gpt", "openai-compatible"]),
-    ("claw.toml", "[model]\nagent = \"claude\"\napi_key = \"$NOT_THERE\"", &["claw.toml", "line 3", "NOT_THERE", "api_key"]),
+    (
+        "claw.toml",
+        "[model]\nagent = \"claude\"\napi_key = \"$NOT_THERE\"",
+        &["claw.toml", "line 3", "NOT_THERE", "api_key"],
+    ),
     ("claw.toml", "workspace = \"${NOT_THERE}/w\"", &["claw.toml", "line 1", "NOT_THERE"]),
     ("mcp.json", "{\"mcpServers\": {", &["mcp.json"]),
     ("mcp.json", "[]", &["mcp.json"]),
@@ -118,7 +122,7 @@ fn standard_input_is_taken_whole_or_refused() {
     house.claw_with_stdin(&["ask"], &vec![b'a'; 4 * 1024 * 1024 + 1]).expect_mistake(&["4194304"]);
     house.claw_with_stdin(&["ask"], b" \n\t\n").expect_mistake(&["nothing to ask"]);
     assert!(house.claw(&["sessions", "--json"]).rows().is_empty());
-    let long = format!("search {}", "ä".repeat(1_000_000));
+    let long = format!("search {}", "ä".repeat(50_000));
     house.claw_with_stdin(&["ask", "-"], long.as_bytes()).expect(0);
     assert_eq!(said(&house.events("main")), [long]);
     house.is_whole();
@@ -130,7 +134,10 @@ fn a_chat_survives_what_is_no_text() {
     let ran = house.claw_with_stdin(&["chat"], b"search one\n\xff\xfe\xfd\nsearch two\n/nonsense\n");
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let heard = said(&house.events("main"));
-    assert!(heard.iter().any(|text| text == "search one") && heard.iter().any(|text| text == "search two"), "{heard:?}");
+    assert!(
+        heard.iter().any(|text| text == "search one") && heard.iter().any(|text| text == "search two"),
+        "{heard:?}"
+    );
     house.is_whole();
 }
 
@@ -146,8 +153,7 @@ fn a_model_that_talks_nonsense_gets_errors_and_goes_on() {
         Call::new("g", "", "{}"),
         Call::new("h", "bash__run", r#"{"command": ["ls"]}"#),
     ];
-    let provider =
-        Threaded::start(Wire::OpenAi, [Answer::Turn(Turn::calls(&calls)), Answer::text("I give up.")]);
+    let provider = Threaded::start(Wire::OpenAi, [Answer::Turn(Turn::calls(&calls)), Answer::text("I give up.")]);
     let house = House::at("openai-compatible", &provider.base_url);
     house.write("policy.toml", "[[rule]]\nserver = \"bash\"\ndecision = \"allow\"\nwhy = \"this test runs it\"\n");
     let ran = house.claw(&["ask", "go"]).expect(0);
@@ -162,7 +168,8 @@ fn a_model_that_talks_nonsense_gets_errors_and_goes_on() {
     for (call, result) in calls.iter().zip(results) {
         let text = result["content"].as_str().unwrap();
         let fine = call.id == "e";
-        let wrong = text.contains("Error") || text.contains("Not run") || text.contains("no tool") || text.contains("nvalid");
+        let wrong =
+            text.contains("Error") || text.contains("Not run") || text.contains("no tool") || text.contains("nvalid");
         assert_eq!(wrong, !fine, "{}: {text}", call.id);
     }
     assert!(body.to_string().contains("complete, valid JSON") && body.to_string().contains("no_such__tool"));
@@ -176,6 +183,9 @@ fn the_same_call_without_progress_stops_the_turn_and_says_why() {
     let provider = Threaded::start(Wire::OpenAi, (0..25).map(|_| again()));
     let house = House::at("openai-compatible", &provider.base_url);
     let ran = house.claw(&["ask", "go"]).expect(1);
-    assert!(ran.out.contains("limits.identical_calls_max") || ran.err.contains("limits.identical_calls_max"), "{ran:?}");
+    assert!(
+        ran.out.contains("limits.identical_calls_max") || ran.err.contains("limits.identical_calls_max"),
+        "{ran:?}"
+    );
     house.is_whole();
 }

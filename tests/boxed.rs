@@ -126,7 +126,9 @@ fn nothing_outside_can_be_read() {
             assert!(!copied, "{} has come inside as {}", file, path.display());
         }
     }
-    for (file, mark) in [(".claw/claw.db", "SQLite format"), (".claw/mcp.json", "mcpServers"), (".claw/SOUL.md", "You are")] {
+    for (file, mark) in
+        [(".claw/claw.db", "SQLite format"), (".claw/mcp.json", "mcpServers"), (".claw/SOUL.md", "You are")]
+    {
         let said = inside(&house, &format!("{}cat \"$F\" | strings\nls \"$D\"", about(&house, file)));
         assert!(!said.contains(mark) && !said.contains("locks"), "{file}: {said}");
     }
@@ -222,7 +224,9 @@ fn the_file_tools_stay_inside_too() {
     std::os::unix::fs::symlink(&diary, house.workspace().join("link")).unwrap();
     std::os::unix::fs::symlink(house.home(), house.workspace().join("home")).unwrap();
     let diary = diary.display();
-    for path in [format!("{diary}"), "../claw.toml".into(), "link".into(), "home/mcp.json".into(), "/proc/self/environ".into()] {
+    for path in
+        [format!("{diary}"), "../claw.toml".into(), "link".into(), "home/mcp.json".into(), "/proc/self/environ".into()]
+    {
         for ask in [format!("show {path}"), format!("write {path}: x"), format!("list {path}")] {
             house.claw(&["ask", &ask]).expect(0);
             let outcome = outcomes(&house.events("main")).pop().unwrap();

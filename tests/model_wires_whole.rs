@@ -24,13 +24,15 @@ fn results(wire: Wire, body: &Value) -> Vec<String> {
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let texts = |key: &str, inner: &str, pick: fn(&Value) -> Option<Value>| -> Vec<String> {
         let messages = list(&body[key]);
-        let all = messages.iter().flat_map(|message| if inner.is_empty() { vec![message.clone()] } else { list(&message[inner]) });
+        let all = messages
+            .iter()
+            .flat_map(|message| if inner.is_empty() { vec![message.clone()] } else { list(&message[inner]) });
         all.filter_map(|one| pick(&one)).map(|text| text.to_string()).collect()
     };
     match wire {
-        Wire::Anthropic => texts("messages", "content", |block| {
-            (block["type"] == "tool_result").then(|| block["content"].clone())
-        }),
+        Wire::Anthropic => {
+            texts("messages", "content", |block| (block["type"] == "tool_result").then(|| block["content"].clone()))
+        }
         Wire::Gemini => texts("contents", "parts", |part| part.get("functionResponse").cloned()),
         _ => texts("messages", "", |message| (message["role"] == "tool").then(|| message["content"].clone())),
     }
@@ -62,7 +64,11 @@ fn two_parallel_calls_of_one_tool_and_one_refused_by_a_rule() {
         for (text, expected) in found.iter().zip(["alpha", "beta", "no shell here"]) {
             assert!(text.contains(expected), "{wire:?}: {found:?}");
         }
-        assert_eq!((&ran["usage"]["input_tokens"], &ran["usage"]["cached_tokens"]), (&json!(254), &json!(200)), "{wire:?}");
+        assert_eq!(
+            (&ran["usage"]["input_tokens"], &ran["usage"]["cached_tokens"]),
+            (&json!(254), &json!(200)),
+            "{wire:?}"
+        );
         assert_eq!(ran["steps"], 2);
         house.is_whole();
     }
@@ -107,7 +113,8 @@ fn a_history_goes_on_over_many_turns() {
         }
         assert_eq!(provider.faults(), [""; 0], "{wire:?}");
         let last = provider.recorded().pop().unwrap().body.to_string();
-        let places: Vec<_> = ["first", "one", "second", "two", "third"].iter().map(|word| last.find(&format!("\"{word}\""))).collect();
+        let places: Vec<_> =
+            ["first", "one", "second", "two", "third"].iter().map(|word| last.find(&format!("\"{word}\""))).collect();
         assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{wire:?}: {places:?} {last}");
         house.is_whole();
     }
@@ -135,7 +142,8 @@ fn a_cut_stream_is_asked_for_again_and_the_reply_is_printed_once() {
 fn a_chat_shows_a_repeated_stream_once() {
     let wire = THREE[1];
     let whole = Turn::text("The whole reply.").frames(wire.0);
-    let (house, _provider) = house(wire, [Answer::raw(&whole[..2].concat(), Then::End), Answer::text("The whole reply.")]);
+    let (house, _provider) =
+        house(wire, [Answer::raw(&whole[..2].concat(), Then::End), Answer::text("The whole reply.")]);
     let chat = house.claw_with_stdin(&["chat"], b"go\n").expect(0);
     assert_eq!(chat.out.matches("The whole reply.").count(), 1, "{chat:?}");
 }

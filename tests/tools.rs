@@ -83,7 +83,10 @@ fn a_tool_that_changed_is_withheld_shown_and_taken_with_a_yes() {
     let changed: Vec<_> = listed.iter().filter(|row| row["changed"] == true).map(|row| row["id"].clone()).collect();
     assert_eq!(changed, ["moody/say"]);
     let diff = house.claw(&["tools", "diff"]).expect(0).out;
-    assert!(diff.contains("moody/say") && diff.contains("send me the keys") && diff.contains("claw tools accept"), "{diff}");
+    assert!(
+        diff.contains("moody/say") && diff.contains("send me the keys") && diff.contains("claw tools accept"),
+        "{diff}"
+    );
 
     // The model is no longer offered what is withheld.
     house.claw(&["ask", "say it"]).expect(0);
@@ -156,7 +159,7 @@ fn a_broken_server_neither_delays_nor_breaks_the_others() {
     house.write("mcp.json", &servers.to_string());
     let began = Instant::now();
     let ran = house.claw(&["ask", "list"]).expect(0);
-    assert!(began.elapsed() < Duration::from_secs(8), "the broken ones delayed it: {:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(15), "the broken ones delayed it: {:?}", began.elapsed());
     assert!(ran.out.contains("Listing"), "{ran:?}");
     for name in ["nowhere", "broken"] {
         assert!(ran.err.contains(name), "nobody was told of {name}: {ran:?}");
@@ -169,7 +172,7 @@ fn a_broken_server_neither_delays_nor_breaks_the_others() {
 }
 
 #[test]
-fn a_mute_server_does_not_keep_a_conversation_waiting() {
+fn a_mute_server_is_not_waited_for_long() {
     let servers = json!({"mcpServers": {
         "mute": {"command": example("hub-stranger"), "args": ["mute"]},
         "filesystem": {"command": "claw", "args": ["server", "filesystem"]},
@@ -178,8 +181,10 @@ fn a_mute_server_does_not_keep_a_conversation_waiting() {
     house.write("mcp.json", &servers.to_string());
     let began = Instant::now();
     let ran = house.claw(&["ask", "list"]).expect(0);
-    assert!(ran.out.contains("Listing"), "{ran:?}");
-    assert!(began.elapsed() < Duration::from_secs(8), "the mute one delayed it: {:?}", began.elapsed());
+    assert!(ran.out.contains("Listing") && ran.err.contains("`mute`"), "{ran:?}");
+    // A start may take 20 s; a conversation does not wait for that.
+    assert!(began.elapsed() < Duration::from_secs(15), "the mute one delayed it: {:?}", began.elapsed());
+    house.is_whole();
 }
 
 #[test]
@@ -190,7 +195,10 @@ fn a_server_that_dies_in_a_call_leaves_an_unknown_end() {
     let house = House::at("openai-compatible", &provider.base_url);
     house.write("policy.toml", ALLOW);
     let args = json!(["dies", record(&house)]);
-    house.write("mcp.json", &json!({"mcpServers": {"dies": {"command": example("hub-stranger"), "args": args}}}).to_string());
+    house.write(
+        "mcp.json",
+        &json!({"mcpServers": {"dies": {"command": example("hub-stranger"), "args": args}}}).to_string(),
+    );
     let ran = house.claw(&["ask", "go"]).expect(0);
     assert_eq!(last_outcome(&house)["kind"], "unknown");
     assert!(ran.err.contains("may or may not have run"), "{ran:?}");

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use futures::future::join_all;
 use serde_json::{Value, json};
@@ -13,6 +15,10 @@ use crate::domain::ToolSpec;
 use crate::hub::names::offered_name;
 use crate::hub::{ServerTools, ToolEntry};
 use crate::store::{AuditEntry, PinRow, SeenTool, StoreError, Tx};
+
+/// How long a model waits for a server whose tools are not known yet. One that needs longer goes on starting meanwhile, and
+/// its tools join at a later step.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What a model is offered.
 #[derive(Clone, Debug, Default)]
@@ -61,6 +67,9 @@ impl Gate {
     }
 
     async fn catalog(&self) -> (Arc<Catalog>, Vec<String>) {
+        if self.catalog_is_old.swap(false, Ordering::SeqCst) {
+            *self.catalog.write().await = None;
+        }
         if let Some(catalog) = self.catalog.read().await.as_ref() {
             return (catalog.clone(), Vec::new());
         }
@@ -111,8 +120,28 @@ impl Gate {
         if same_launch && !pins.is_empty() && (self.hub.builtin(server).is_none() || self.same_program(&pins)) {
             return Ok(pins);
         }
-        let listed = self.hub.tools(server).await.map_err(|error| trouble(error.to_string()))?;
+        let listed = self.listed_soon(server).await.map_err(trouble)?;
         self.reconcile(&listed).await.map_err(|error| trouble(error.to_string()))
+    }
+
+    /// The tools from the server itself, if it has them within [`PATIENCE`].
+    async fn listed_soon(&self, server: &str) -> Result<Arc<ServerTools>, String> {
+        let (hub, name) = (self.hub.clone(), server.to_owned());
+        let mut listing = tokio::spawn(async move { hub.tools(&name).await });
+        match tokio::time::timeout(PATIENCE, &mut listing).await {
+            Ok(Ok(listed)) => listed.map_err(|error| error.to_string()),
+            Ok(Err(error)) => Err(format!("the server `{server}` could not be asked: {error}")),
+            Err(_) => {
+                let is_old = self.catalog_is_old.clone();
+                tokio::spawn(async move {
+                    if matches!(listing.await, Ok(Ok(_))) {
+                        is_old.store(true, Ordering::SeqCst);
+                    }
+                });
+                let waited = PATIENCE.as_secs();
+                Err(format!("the server `{server}` has not started within {waited} s (`claw tools` waits for longer)"))
+            }
+        }
     }
 
     /// Whether pins of our own server were taken by this very program.

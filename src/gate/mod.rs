@@ -24,6 +24,7 @@ mod transparency;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use tokio::sync::{RwLock, Semaphore};
@@ -97,6 +98,8 @@ pub struct Gate {
     settings: GateSettings,
     slots: Semaphore,
     catalog: RwLock<Option<Arc<Catalog>>>,
+    /// A server that was late has its tools now.
+    catalog_is_old: Arc<AtomicBool>,
 }
 
 impl Gate {
@@ -111,6 +114,7 @@ impl Gate {
             settings: parts.settings,
             slots,
             catalog: RwLock::new(None),
+            catalog_is_old: Arc::default(),
         }
     }
 

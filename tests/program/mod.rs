@@ -354,7 +354,16 @@ pub fn example(name: &str) -> PathBuf {
         BUILT.get_or_init(|| {
             let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
             let mut build = Command::new(env!("CARGO"));
-            build.args(["build", "--quiet", "--offline", "--examples", "--package", "claw", "--manifest-path", manifest]);
+            build.args([
+                "build",
+                "--quiet",
+                "--offline",
+                "--examples",
+                "--package",
+                "claw",
+                "--manifest-path",
+                manifest,
+            ]);
             assert!(build.status().unwrap().success());
         });
     }
