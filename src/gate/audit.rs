@@ -30,7 +30,9 @@ pub(super) async fn layer(gate: &Gate, mut pass: Pass, next: Next<'_>) -> Outcom
     let call = pass.call.clone();
     let outcome = next.run(pass).await;
     killpoint::here("gate.outcome.before");
-    finish(gate, &call, outcome)
+    let outcome = finish(gate, &call, outcome);
+    killpoint::here("gate.outcome.after");
+    outcome
 }
 
 /// What the store already says about how this call ended. A call that was started by an earlier runner may have run: it is

@@ -59,7 +59,9 @@ impl Worker {
     pub async fn run(&self, session: &SessionId, live: &LiveSink) -> Result<Ran, SessionError> {
         loop {
             let Some(lock) = self.lock(session)? else { return Ok(Ran::Elsewhere) };
+            crate::killpoint::here("session.locked");
             let ran = Drive::open(self, session, live.clone())?.until_idle().await;
+            crate::killpoint::here("session.unlock.before");
             drop(lock);
             let ran = ran?;
             // A row that came between the last look and letting go found the lock taken; so look once more.
