@@ -1,7 +1,8 @@
 //! Named points at which the kill tests end the process with SIGKILL. Compiled to nothing unless the `kill-points` feature
-//! is on, which no release has.
+//! is on, which no release has. `tests/kills` reads the names from the sources: a new point is tried without being listed.
 
-/// Ends the process here, if `CLAW_KILL_AT` is `NAME:COUNT` and this is the COUNT-th time that NAME is passed.
+/// Ends the process here, if `CLAW_KILL_AT` is `NAME:COUNT` and this is the COUNT-th time that NAME is passed. If
+/// `CLAW_KILL_TRACE` names a file, every point that is passed is written to it, one name a line.
 #[cfg(feature = "kill-points")]
 pub fn here(name: &str) {
     use std::sync::OnceLock;
@@ -10,6 +11,7 @@ pub fn here(name: &str) {
     static WANTED: OnceLock<Option<(String, u32)>> = OnceLock::new();
     static PASSED: AtomicU32 = AtomicU32::new(0);
 
+    trace(name);
     let wanted = WANTED.get_or_init(|| {
         let text = std::env::var("CLAW_KILL_AT").ok()?;
         let (name, count) = text.rsplit_once(':')?;
@@ -22,6 +24,23 @@ pub fn here(name: &str) {
         loop {
             std::thread::park();
         }
+    }
+}
+
+#[cfg(feature = "kill-points")]
+fn trace(name: &str) {
+    use std::fs::{File, OpenOptions};
+    use std::io::Write as _;
+    use std::sync::OnceLock;
+
+    static FILE: OnceLock<Option<File>> = OnceLock::new();
+    let file = FILE.get_or_init(|| {
+        let path = std::env::var_os("CLAW_KILL_TRACE")?;
+        OpenOptions::new().create(true).append(true).open(path).ok()
+    });
+    if let Some(mut file) = file.as_ref() {
+        // One write a line, so that the lines of two threads do not mix. A lost line only makes the rig try a point less.
+        let _ = file.write_all(format!("{name}\n").as_bytes());
     }
 }
 

@@ -41,6 +41,7 @@ impl Gate {
         }
         let grant = self.grant_of(&approval, &row, answer)?;
         let (id, answer, by) = (id.clone(), answer.clone(), by.to_owned());
+        killpoint::here("gate.decided.before");
         let decided = self.store.write(move |tx| decide_in(tx, &id, &row, &answer, &by, grant.as_ref())).await?;
         killpoint::here("gate.decided.after");
         Ok(decided?)
@@ -125,7 +126,9 @@ impl Gate {
         due: impl Fn(&ApprovalRow) -> bool + Send + 'static,
     ) -> Result<Option<ApprovalId>, StoreError> {
         let call = call.clone();
-        self.store
+        killpoint::here("gate.closed.before");
+        let closed = self
+            .store
             .write(move |tx| {
                 let Some(approval) = tx.approval_of(&call)?.filter(due) else { return Ok(None) };
                 if tx.decide(&approval.id, state, None, state)?.is_err() {
@@ -136,7 +139,9 @@ impl Gate {
                 tx.audit(&AuditEntry { kind: "answered", call: call.to_string(), body })?;
                 Ok(Some(approval.id))
             })
-            .await
+            .await;
+        killpoint::here("gate.closed.after");
+        closed
     }
 }
 

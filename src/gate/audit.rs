@@ -35,7 +35,9 @@ pub(super) async fn layer(gate: &Gate, mut pass: Pass, next: Next<'_>) -> Outcom
     let call = pass.call.clone();
     let outcome = next.run(pass).await;
     killpoint::here("gate.outcome.before");
-    finish(gate, &call, outcome)
+    let outcome = finish(gate, &call, outcome);
+    killpoint::here("gate.outcome.after");
+    outcome
 }
 
 /// Whether a row is about this wish. It is not when a reply was lost on its way to the disk and its call was not: the next

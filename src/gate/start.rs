@@ -33,6 +33,7 @@ impl Gate {
         let started = entry("started", call, json!({"digest": row.digest, "pin": row.pin}));
         let owner = self.settings.owner.clone();
         let (id, approval, grant) = (row.id.clone(), verdict.approval.clone(), verdict.grant);
+        killpoint::here("gate.started.before");
         let written = self
             .store
             .write(move |tx| {
@@ -76,6 +77,7 @@ impl Gate {
         let judged = entry("verdict", call, json!({"verdict": "ask", "rule": verdict.rule, "why": verdict.why}));
         let asked = entry("asked", call, json!({"approval": approval.0, "digest": row.digest}));
         let owner = self.settings.owner.clone();
+        killpoint::here("gate.asked.before");
         self.store
             .write(move |tx| {
                 tx.put_call(&row)?;

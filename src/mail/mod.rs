@@ -35,7 +35,10 @@ impl Mail {
 
     /// Marks a row after it was shown. A power loss may undo this, and the row is then shown twice, never not at all.
     pub async fn shown(&self, id: i64) -> Result<(), StoreError> {
-        self.store.write_relaxed(move |tx| tx.mark_sent(id)).await
+        crate::killpoint::here("mail.shown.before");
+        let marked = self.store.write_relaxed(move |tx| tx.mark_sent(id)).await;
+        crate::killpoint::here("mail.shown.after");
+        marked
     }
 
     /// Takes over what instances of the same door that are gone have not shown in this session.

@@ -18,7 +18,9 @@ pub enum SessionError {
     Store(#[from] StoreError),
     #[error("cannot lock the session in {path}: {source}; check that the folder is yours and writable")]
     Lock { path: String, source: std::io::Error },
-    #[error("what was said in the session `{session}` cannot be taken in, which is a bug in claw; nothing is lost, and `--session` starts another one")]
+    #[error(
+        "what was said in the session `{session}` cannot be taken in, which is a bug in claw; nothing is lost, and `--session` starts another one"
+    )]
     Stuck { session: String },
 }
 
@@ -62,8 +64,10 @@ impl Worker {
         let mut left_before = Vec::new();
         loop {
             let Some(lock) = self.lock(session)? else { return Ok(Ran::Elsewhere) };
+            crate::killpoint::here("session.locked");
             let held = Held::new(lock, self.parts.store.clone());
             let ran = Drive::open(self, session, live.clone())?.until_idle().await?;
+            crate::killpoint::here("session.unlock.before");
             held.release();
             // A row that came between the last look and letting go found the lock taken; so look once more.
             let left: Vec<i64> =

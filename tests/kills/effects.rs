@@ -1,0 +1,68 @@
+//! The MCP server whose effects are counted: `append` adds one line to a file and syncs it, `look` changes nothing. It is this
+//! test's own binary, started by claw as a child. Must not know claw; it ends by itself when standard input closes.
+
+use std::collections::BTreeMap;
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rmcp::handler::server::wrapper::Parameters;
+use rmcp::{ServerHandler, ServiceExt as _, tool, tool_handler, tool_router};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+#[derive(Deserialize, JsonSchema)]
+struct Id {
+    /// Which effect this is.
+    id: String,
+}
+
+struct Effects {
+    file: PathBuf,
+}
+
+#[tool_router]
+impl Effects {
+    /// Appends the id to the file of effects.
+    #[tool(annotations(read_only_hint = false, destructive_hint = false, idempotent_hint = false))]
+    async fn append(&self, Parameters(Id { id }): Parameters<Id>) -> Result<String, String> {
+        // Some calls take a moment before or after their effect, so that a kill can come on either side of it.
+        let moment = id.bytes().map(u64::from).sum::<u64>();
+        tokio::time::sleep(Duration::from_millis(moment % 4)).await;
+        add_line(&self.file, &id).map_err(|error| error.to_string())?;
+        tokio::time::sleep(Duration::from_millis(moment / 4 % 4)).await;
+        Ok(format!("appended {id}"))
+    }
+
+    /// Looks, and changes nothing.
+    #[tool(annotations(read_only_hint = true))]
+    async fn look(&self, Parameters(Id { id }): Parameters<Id>) -> Result<String, String> {
+        Ok(format!("looked at {id}"))
+    }
+}
+
+#[tool_handler(name = "effects", version = "1.0.0")]
+impl ServerHandler for Effects {}
+
+fn add_line(file: &Path, line: &str) -> std::io::Result<()> {
+    let mut file = OpenOptions::new().create(true).append(true).open(file)?;
+    file.write_all(format!("{line}\n").as_bytes())?;
+    file.sync_all()
+}
+
+/// Serves until standard input closes. The process id goes into `pids`, for whoever looks for leftovers.
+pub async fn serve(file: &Path, pids: &Path) -> anyhow::Result<()> {
+    add_line(pids, &std::process::id().to_string())?;
+    Effects { file: file.to_owned() }.serve(rmcp::transport::stdio()).await?.waiting().await?;
+    Ok(())
+}
+
+/// How often each effect happened.
+pub fn counted(file: &Path) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for line in std::fs::read_to_string(file).unwrap_or_default().lines() {
+        *counts.entry(line.to_owned()).or_default() += 1;
+    }
+    counts
+}

@@ -1,0 +1,150 @@
+//! One home for one run, and the starting and killing of claw in it. Must not know what is asked or judged.
+
+#![expect(clippy::disallowed_methods, reason = "the rig starts claw itself, as a person at a shell does")]
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use serde_json::json;
+use tempfile::TempDir;
+
+/// The most time that one command may take. Reached only when something hangs.
+const COMMAND_TIME_MAX: Duration = Duration::from_secs(10);
+/// The most time that a server may take to notice that its host is gone.
+const LEFTOVER_TIME_MAX: Duration = Duration::from_secs(5);
+
+const POLICY: &str = r#"
+[classes]
+"effects/look" = "safe"
+
+[[rule]]
+server = "effects"
+tool = "append"
+args.id = 'free-[a-z0-9-]+'
+decision = "allow"
+why = "these effects need no question"
+match = [{ args = { id = "free-a" } }]
+not_match = [{ args = { id = "ask-a" } }]
+"#;
+
+/// How a command is to end.
+#[derive(Clone, Debug)]
+pub enum Kill {
+    Not,
+    /// When this named point is passed for the n-th time.
+    At(String, u32),
+    /// At a moment that nobody chose.
+    After(Duration),
+}
+
+#[derive(Debug)]
+pub struct Ended {
+    /// `None` when it was ended by a signal.
+    pub code: Option<i32>,
+    pub out: String,
+    pub err: String,
+    pub hung: bool,
+    pub took: Duration,
+}
+
+pub struct House {
+    dir: TempDir,
+}
+
+impl House {
+    pub fn new() -> anyhow::Result<Self> {
+        let house = Self { dir: tempfile::tempdir()? };
+        std::fs::create_dir_all(house.path("work"))?;
+        Ok(house)
+    }
+
+    pub fn furnish(&self, base_url: &str) -> anyhow::Result<()> {
+        let home = self.path("home");
+        std::fs::create_dir_all(&home)?;
+        let server = std::env::current_exe()?;
+        let args = ["serve-effects".into(), self.effects(), self.path("pids")];
+        let servers = json!({"mcpServers": {"effects": {"command": server, "args": args}}});
+        std::fs::write(home.join("mcp.json"), servers.to_string())?;
+        std::fs::write(home.join("policy.toml"), POLICY)?;
+        let model = format!(
+            "[model]\nagent = 'openai-compatible'\nmodel = 'stand-in'\nbase_url = '{base_url}'\napi_key = 'key-of-the-stand-in'\n"
+        );
+        std::fs::write(home.join("claw.toml"), model)?;
+        Ok(())
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub fn db(&self) -> PathBuf {
+        self.path("home/claw.db")
+    }
+
+    pub fn effects(&self) -> PathBuf {
+        self.path("effects")
+    }
+
+    /// Keeps the folder for a person to look at.
+    pub fn keep(mut self) -> PathBuf {
+        self.dir.disable_cleanup(true);
+        self.dir.path().to_owned()
+    }
+
+    /// Runs claw to its end, whatever that is.
+    pub async fn claw(&self, args: &[String], kill: &Kill, trace: Option<&Path>) -> anyhow::Result<Ended> {
+        let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_claw"));
+        command.args(args).env_clear().env("HOME", self.dir.path()).env("CLAW_HOME", self.path("home"));
+        command.env("CLAW_WORKSPACE", self.path("work")).env("PATH", "/usr/bin:/bin");
+        if let Kill::At(point, count) = kill {
+            command.env("CLAW_KILL_AT", format!("{point}:{count}"));
+        }
+        if let Some(trace) = trace {
+            command.env("CLAW_KILL_TRACE", trace);
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        let began = Instant::now();
+        let child = command.spawn()?;
+        let pid = child.id().and_then(|id| Pid::from_raw(id as i32)).context("a child has an id")?;
+        let mut output = std::pin::pin!(child.wait_with_output());
+        let limit = if let Kill::After(moment) = kill { *moment } else { COMMAND_TIME_MAX };
+        let (output, hung) = match tokio::time::timeout(limit, &mut output).await {
+            Ok(output) => (output?, false),
+            Err(_) => {
+                // It has not been waited for yet, so the id is still its own.
+                let _ended_meanwhile = kill_process(pid, Signal::KILL);
+                (output.await?, !matches!(kill, Kill::After(_)))
+            }
+        };
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        let took = began.elapsed();
+        Ok(Ended { code: output.status.code(), out: text(output.stdout), err: text(output.stderr), hung, took })
+    }
+
+    /// The servers of this home that are still there when every claw has ended.
+    pub async fn leftovers(&self) -> Vec<i32> {
+        let began = Instant::now();
+        loop {
+            let pids = std::fs::read_to_string(self.path("pids")).unwrap_or_default();
+            let left: Vec<i32> =
+                pids.lines().filter_map(|pid| pid.parse().ok()).filter(|pid| self.is_server(*pid)).collect();
+            if left.is_empty() || began.elapsed() > LEFTOVER_TIME_MAX {
+                return left;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    fn is_server(&self, pid: i32) -> bool {
+        let alive = Pid::from_raw(pid).is_some_and(|pid| test_kill_process(pid).is_ok());
+        if !alive || !cfg!(target_os = "linux") {
+            return alive;
+        }
+        // The number may belong to somebody else by now. A zombie has no command line.
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains(&*self.dir.path().to_string_lossy())
+    }
+}

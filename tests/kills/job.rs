@@ -1,0 +1,163 @@
+//! Which run is made: a script and the kills in it. A job has a textual form, so that a failing one can be repeated. Must not
+//! know how it is carried out.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use crate::house::Kill;
+
+/// Splitmix64: small, and the same everywhere.
+#[derive(Clone, Debug)]
+pub struct Random(pub u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// From 0 to `limit` - 1.
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.next() % limit
+    }
+
+    pub fn chance(&mut self, percent: u64) -> bool {
+        self.below(100) < percent
+    }
+
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.below(last as u64 + 1) as usize);
+        }
+    }
+}
+
+/// What is done in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Script {
+    /// Two messages; every question is approved.
+    Standard,
+    /// The second message comes instead of an answer to the first one's question.
+    Supersede,
+    /// Messages one by one or two at once; approved, denied, raced for, or answered twice.
+    Random,
+}
+
+/// The command of a script, counted from 0, that is ended at a named point.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Aim {
+    pub script: Script,
+    pub command: usize,
+    pub point: String,
+    pub count: u32,
+}
+
+#[derive(Clone, Debug)]
+pub enum Job {
+    Aimed(Aim),
+    /// One to three kills at random moments or points.
+    Random(u64),
+}
+
+impl fmt::Display for Job {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Random(seed) => write!(f, "random/{seed}"),
+            Self::Aimed(Aim { script, command, point, count }) => {
+                let script = if *script == Script::Supersede { "supersede" } else { "standard" };
+                write!(f, "{script}/{command}/{point}/{count}")
+            }
+        }
+    }
+}
+
+impl FromStr for Job {
+    type Err = anyhow::Error;
+    fn from_str(text: &str) -> anyhow::Result<Self> {
+        let parts: Vec<&str> = text.split('/').collect();
+        Ok(match parts.as_slice() {
+            ["random", seed] => Self::Random(seed.parse()?),
+            [script @ ("standard" | "supersede"), command, point, count] => Self::Aimed(Aim {
+                script: if *script == "standard" { Script::Standard } else { Script::Supersede },
+                command: command.parse()?,
+                point: (*point).to_owned(),
+                count: count.parse()?,
+            }),
+            _ => anyhow::bail!("`{text}` is no job: write random/SEED or SCRIPT/COMMAND/POINT/COUNT"),
+        })
+    }
+}
+
+/// Hands out the kills of one run, command by command.
+pub struct Killer {
+    job: Option<Job>,
+    pub random: Random,
+    command: usize,
+    left: u64,
+    points: Vec<String>,
+}
+
+impl Killer {
+    /// Without a job nothing is killed.
+    pub fn new(job: Option<Job>, points: &[String]) -> Self {
+        let mut random = Random(if let Some(Job::Random(seed)) = &job { *seed } else { 0 });
+        let left = if matches!(job, Some(Job::Random(_))) { 1 + random.below(3) } else { 0 };
+        Self { job, random, command: 0, left, points: points.to_vec() }
+    }
+
+    pub fn script(&self) -> Script {
+        match &self.job {
+            Some(Job::Aimed(aim)) => aim.script,
+            _ => Script::Random,
+        }
+    }
+
+    /// The number of the next command and how it is to end.
+    pub fn next(&mut self) -> (usize, Kill) {
+        let command = self.command;
+        self.command += 1;
+        let kill = match &self.job {
+            Some(Job::Aimed(aim)) if aim.command == command => Kill::At(aim.point.clone(), aim.count),
+            Some(Job::Random(_)) if self.left > 0 && self.random.chance(55) => self.any_kill(),
+            _ => Kill::Not,
+        };
+        (command, kill)
+    }
+
+    /// A kill has hit.
+    pub fn hit(&mut self) {
+        self.left = self.left.saturating_sub(1);
+    }
+
+    fn any_kill(&mut self) -> Kill {
+        if self.random.chance(75) {
+            return Kill::After(Duration::from_micros(5_000 + self.random.below(150_000)));
+        }
+        let point = self.points[self.random.below(self.points.len() as u64) as usize].clone();
+        Kill::At(point, 1 + self.random.below(4) as u32)
+    }
+}
+
+/// How often each command of a script passes each point.
+pub type Passed = BTreeMap<(Script, usize, String), u32>;
+
+/// Every ordinal of every point of every command: each point once first, the others in random order.
+pub fn aims(passed: &Passed, random: &mut Random) -> Vec<Aim> {
+    let mut all: Vec<Aim> = passed
+        .iter()
+        .flat_map(|((script, command, point), times)| {
+            let aim = |count| Aim { script: *script, command: *command, point: point.clone(), count };
+            (1..=*times).map(aim).collect::<Vec<_>>()
+        })
+        .collect();
+    random.shuffle(&mut all);
+    let mut seen = BTreeSet::new();
+    let (mut first, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(|aim| seen.insert(aim.point.clone()));
+    first.extend(rest);
+    first
+}

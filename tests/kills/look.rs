@@ -1,0 +1,115 @@
+//! A look into claw's database from outside, in plain SQL and JSON: the oracle must not share code with what it judges.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags, Row};
+use serde_json::Value;
+
+/// The session of all runs.
+pub const SESSION: &str = "main";
+
+pub struct Look {
+    conn: Connection,
+}
+
+pub struct CallRow {
+    pub id: String,
+    pub state: String,
+}
+
+pub struct Approval {
+    pub id: String,
+    pub call: String,
+    pub state: String,
+}
+
+pub struct Audited {
+    pub kind: String,
+    pub call: String,
+    pub body: Value,
+}
+
+fn json(row: &Row<'_>, index: usize) -> rusqlite::Result<Value> {
+    Ok(serde_json::from_str(&row.get::<_, String>(index)?).unwrap_or(Value::Null))
+}
+
+impl Look {
+    pub fn open(db: &Path) -> rusqlite::Result<Self> {
+        let conn = Connection::open_with_flags(db, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        conn.busy_timeout(std::time::Duration::from_secs(5))?;
+        Ok(Self { conn })
+    }
+
+    fn all<T>(&self, sql: &str, read: impl Fn(&Row<'_>) -> rusqlite::Result<T>) -> rusqlite::Result<Vec<T>> {
+        self.conn.prepare(sql)?.query_map([], |row| read(row))?.collect()
+    }
+
+    fn count(&self, sql: &str) -> rusqlite::Result<i64> {
+        self.conn.query_row(sql, [], |row| row.get(0))
+    }
+
+    /// Whether the message with this task is on the disk.
+    pub fn has_message(&self, task: &str) -> rusqlite::Result<bool> {
+        let sql = "SELECT EXISTS(SELECT 1 FROM inbox WHERE kind = 'message' AND instr(body, ?1) > 0)";
+        self.conn.query_row(sql, [format!("TASK {task} ")], |row| row.get(0))
+    }
+
+    /// The ids and texts of all messages that were ever taken in, and whether each is in the log.
+    pub fn messages(&self) -> rusqlite::Result<Vec<(i64, Value, String)>> {
+        self.all("SELECT id, body, state FROM inbox WHERE kind = 'message' ORDER BY id", |row| {
+            Ok((row.get(0)?, json(row, 1)?, row.get(2)?))
+        })
+    }
+
+    pub fn waiting(&self) -> rusqlite::Result<Vec<String>> {
+        self.all("SELECT id FROM approvals WHERE state = 'waiting' ORDER BY asked_ms, id", |row| row.get(0))
+    }
+
+    /// What is not at rest, empty when everything is.
+    pub fn unrest(&self) -> rusqlite::Result<Vec<String>> {
+        let mut unrest = Vec::new();
+        for (what, sql) in [
+            (
+                "open turns",
+                "SELECT count(*) FILTER (WHERE type = 'turn.started') - count(*) FILTER (WHERE type = 'turn.ended') FROM events",
+            ),
+            ("queued inbox rows", "SELECT count(*) FROM inbox WHERE state = 'queued'"),
+            ("outbox rows that nobody was shown", "SELECT count(*) FROM outbox WHERE state = 'queued'"),
+            ("open questions", "SELECT count(*) FROM approvals WHERE state = 'waiting'"),
+        ] {
+            let count = self.count(sql)?;
+            if count != 0 {
+                unrest.push(format!("{count} {what}"));
+            }
+        }
+        Ok(unrest)
+    }
+
+    /// The log, as (number, event).
+    pub fn events(&self) -> rusqlite::Result<Vec<(i64, Value)>> {
+        self.all("SELECT seq, body FROM events WHERE session = 'main' ORDER BY seq", |row| {
+            Ok((row.get(0)?, json(row, 1)?))
+        })
+    }
+
+    pub fn calls(&self) -> rusqlite::Result<Vec<CallRow>> {
+        self.all("SELECT id, state FROM calls ORDER BY id", |row| Ok(CallRow { id: row.get(0)?, state: row.get(1)? }))
+    }
+
+    pub fn approvals(&self) -> rusqlite::Result<Vec<Approval>> {
+        self.all("SELECT id, call, state FROM approvals ORDER BY asked_ms, id", |row| {
+            Ok(Approval { id: row.get(0)?, call: row.get(1)?, state: row.get(2)? })
+        })
+    }
+
+    pub fn audit(&self) -> rusqlite::Result<Vec<Audited>> {
+        self.all("SELECT kind, call, body FROM audit ORDER BY id", |row| {
+            Ok(Audited { kind: row.get(0)?, call: row.get(1)?, body: json(row, 2)? })
+        })
+    }
+
+    /// `ok`, or what SQLite finds broken in the file.
+    pub fn integrity(&self) -> rusqlite::Result<String> {
+        self.conn.query_row("PRAGMA integrity_check", [], |row| row.get(0))
+    }
+}

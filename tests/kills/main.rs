@@ -1,0 +1,172 @@
+//! The kill rig: hundreds of runs of the real binary, each ended by SIGKILL at a named point or at a random moment, recovered,
+//! and judged from outside. `cargo test --features kill-points --test kills` prints a table.
+//!
+//! - `CLAW_KILL_RUNS` (200): how many runs must have been killed at least once.
+//! - `CLAW_KILL_SEED`: repeats a whole series; the last line of the table names it.
+//! - `CLAW_KILL_ONLY`: repeats one run, for example `standard/1/gate.forward.before/1` or `random/42`.
+//! - `CLAW_KILL_WORKERS` (3): how many runs are made side by side, each in a home of its own.
+
+#![expect(clippy::print_stdout, clippy::expect_used, reason = "a test's main prints its table and fails loudly")]
+
+mod effects;
+mod house;
+mod job;
+mod look;
+mod oracle;
+mod play;
+mod standin;
+mod table;
+#[path = "../wires/mod.rs"]
+mod wires;
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use house::House;
+use job::{Aim, Job, Killer, Passed, Random, Script};
+use oracle::Verdict;
+use play::{Play, Seen};
+use standin::StandIn;
+use table::Table;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().collect();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        [_, "serve-effects", file, pids] => {
+            let served = runtime.block_on(effects::serve(Path::new(file), Path::new(pids)));
+            ExitCode::from(u8::from(served.is_err()))
+        }
+        // What runners of tests ask before they start one.
+        [_, rest @ ..] if rest.contains(&"--list") => {
+            if !rest.contains(&"--ignored") {
+                println!("kills: test");
+            }
+            ExitCode::SUCCESS
+        }
+        _ => runtime.block_on(rig()).expect("the rig itself works"),
+    }
+}
+
+fn number(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+}
+
+/// What the workers share.
+struct Series {
+    points: Vec<String>,
+    jobs: VecDeque<Job>,
+    random: Random,
+    wanted: usize,
+    table: Table,
+}
+
+async fn rig() -> anyhow::Result<ExitCode> {
+    let clock = SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| since.as_secs());
+    let seed = number("CLAW_KILL_SEED", clock);
+    let points = points_of_the_sources()?;
+    let only = std::env::var("CLAW_KILL_ONLY").ok().map(|text| text.parse::<Job>()).transpose()?;
+    let mut table = Table::new(seed, &points);
+    let mut random = Random(seed);
+    let wanted = if only.is_some() { 1 } else { number("CLAW_KILL_RUNS", 200) as usize };
+    let jobs = match only.clone() {
+        Some(job) => VecDeque::from([job]),
+        None => {
+            let mut aims: Vec<Aim> = job::aims(&passed(&mut table).await?, &mut random);
+            table.aims_known = aims.len();
+            // The rest of the series is for moments that nobody chose.
+            aims.truncate(wanted * 2 / 3);
+            aims.into_iter().map(Job::Aimed).collect()
+        }
+    };
+    let series = RefCell::new(Series { points, jobs, random, wanted, table });
+    let workers =
+        (0..if only.is_some() { 1 } else { number("CLAW_KILL_WORKERS", 3) }).map(|_| worker(&series, only.is_some()));
+    futures::future::try_join_all(workers).await?;
+    let table = series.into_inner().table;
+    println!("{table}");
+    Ok(ExitCode::from(u8::from(!table.holds(only.is_none()))))
+}
+
+async fn worker(series: &RefCell<Series>, single: bool) -> anyhow::Result<()> {
+    loop {
+        let (job, points) = {
+            let mut series = series.borrow_mut();
+            let job = series.jobs.pop_front();
+            let done = series.table.killed_runs >= series.wanted || series.table.failures.len() >= table::FAILURES_MAX;
+            let job = match job {
+                None if single || done => return Ok(()),
+                _ if done => return Ok(()),
+                None => Job::Random(series.random.below(u64::MAX)),
+                Some(job) => job,
+            };
+            (job, series.points.clone())
+        };
+        let house = House::new()?;
+        let began = Instant::now();
+        let (seen, verdict) = one(&house, Killer::new(Some(job.clone()), &points), None).await?;
+        let folder = (!verdict.wrong().is_empty()).then(|| keep(house, &seen));
+        series.borrow_mut().table.add(&job, &seen, &verdict, began.elapsed(), folder);
+    }
+}
+
+async fn one(house: &House, killer: Killer, traced: Option<Script>) -> anyhow::Result<(Seen, Verdict)> {
+    let stand_in = StandIn::start(house.db()).await?;
+    house.furnish(&stand_in.base_url)?;
+    let mut play = match traced {
+        None => Play::new(house, killer),
+        Some(script) => Play::with_trace(house, killer, script),
+    };
+    play.run().await?;
+    let verdict = oracle::judge(house, &stand_in, &play.seen).await?;
+    Ok((play.seen, verdict))
+}
+
+fn keep(house: House, seen: &Seen) -> String {
+    let folder = house.keep();
+    // Only for the person who looks at the failure; the table says what it is.
+    let _ = std::fs::write(folder.join("printed"), &seen.printed);
+    folder.display().to_string()
+}
+
+/// Plays the scripts without a kill: they must hold as they are, and say which points each command passes.
+async fn passed(table: &mut Table) -> anyhow::Result<Passed> {
+    let mut passed = Passed::new();
+    for script in [Script::Standard, Script::Supersede] {
+        let house = House::new()?;
+        let (seen, verdict) = one(&house, Killer::new(None, &[]), Some(script)).await?;
+        for command in 0.. {
+            let Ok(trace) = std::fs::read_to_string(house.path(&format!("trace-{command}"))) else { break };
+            for point in trace.lines() {
+                *passed.entry((script, command, point.to_owned())).or_default() += 1;
+            }
+        }
+        let folder = (!verdict.wrong().is_empty()).then(|| keep(house, &seen));
+        table.add_unharmed(&format!("{script:?} without a kill"), &verdict, folder);
+    }
+    Ok(passed)
+}
+
+/// The names of all points, from the sources: a new one is tried without being listed anywhere.
+fn points_of_the_sources() -> anyhow::Result<Vec<String>> {
+    let mut points = Vec::new();
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = std::fs::read_to_string(&path)?;
+                let named = text.split("killpoint::here(\"").skip(1).filter_map(|rest| rest.split_once('"'));
+                points.extend(named.map(|(name, _)| name.to_owned()));
+            }
+        }
+    }
+    points.sort();
+    points.dedup();
+    Ok(points)
+}

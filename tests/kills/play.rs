@@ -1,0 +1,250 @@
+//! Plays one run: asks, is killed, answers questions, and goes on until the session is at rest. It does what a person would
+//! do who sees what happened and tries again. Must not know what is judged afterwards.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::house::{Ended, House, Kill};
+use crate::job::{Killer, Script};
+use crate::look::{Look, SESSION};
+
+/// How often a thing is tried again before the rig says that it never comes to rest.
+const TRIES_MAX: usize = 15;
+
+/// What happened in a run, as somebody at the keyboard saw it.
+#[derive(Default)]
+pub struct Seen {
+    /// Everything that was printed, one command after the other.
+    pub printed: String,
+    /// The tasks whose messages claw took in.
+    pub tasks: Vec<String>,
+    /// For each question, which of `Allowed` and `Denied` claw said, in order.
+    pub answers: BTreeMap<String, Vec<&'static str>>,
+    /// The point of each kill that hit, `random` for a random moment.
+    pub kills: Vec<String>,
+    pub wrong: Vec<String>,
+    pub longest: Duration,
+}
+
+pub struct Play<'a> {
+    pub house: &'a House,
+    pub killer: Killer,
+    pub seen: Seen,
+    /// Where each command leaves the points that it passed: `trace-0`, `trace-1`, …
+    pub traced: bool,
+    script: Script,
+    /// Something hung: there is no more to try.
+    over: bool,
+}
+
+impl<'a> Play<'a> {
+    pub fn new(house: &'a House, killer: Killer) -> Self {
+        let script = killer.script();
+        Self { house, killer, seen: Seen::default(), traced: false, script, over: false }
+    }
+
+    pub fn with_trace(house: &'a House, killer: Killer, script: Script) -> Self {
+        Self { script, traced: true, ..Self::new(house, killer) }
+    }
+
+    pub async fn run(&mut self) -> anyhow::Result<()> {
+        match self.script {
+            Script::Standard => {
+                self.ask("m1", "ask-1a,free-1b|look-1c,ask-1d").await?;
+                self.settle().await?;
+                self.ask("m2", "free-2a,free-2b,ask-2c").await?;
+                self.settle().await?;
+            }
+            Script::Supersede => {
+                self.ask("m1", "ask-1a,free-1b,ask-1c").await?;
+                self.ask("m2", "free-2a").await?;
+                self.settle().await?;
+            }
+            Script::Random => self.random_script().await?,
+        }
+        self.come_to_rest().await
+    }
+
+    async fn random_script(&mut self) -> anyhow::Result<()> {
+        let steps = [
+            "ask-1",
+            "free-1",
+            "ask-1a,free-1b",
+            "free-1a,free-1b|ask-1c",
+            "look-1a,ask-1b|ask-1c,free-1d",
+            "ask-1a,ask-1b",
+        ];
+        let mut number = 1;
+        for _ in 0..1 + self.killer.random.below(2) {
+            let mut tasks = Vec::new();
+            for _ in 0..1 + u64::from(self.killer.random.chance(35)) {
+                let step = steps[self.killer.random.below(steps.len() as u64) as usize];
+                tasks.push((format!("m{number}"), step.replace("-1", &format!("-{number}"))));
+                number += 1;
+            }
+            match tasks.as_slice() {
+                [(one, steps_of_one), (two, steps_of_two)] => {
+                    let (args_one, args_two) = (asking(one, steps_of_one), asking(two, steps_of_two));
+                    self.both(&args_one, &args_two).await?;
+                    self.ask(one, steps_of_one).await?;
+                    self.ask(two, steps_of_two).await?;
+                }
+                [(one, steps)] => self.ask(one, steps).await?,
+                _ => {}
+            }
+            // Without this the next message comes instead of the answers.
+            if self.killer.random.chance(80) {
+                self.settle().await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks until the message is taken in. One that claw has taken is not asked again.
+    async fn ask(&mut self, task: &str, steps: &str) -> anyhow::Result<()> {
+        for _ in 0..self.tries() {
+            if self.taken(task)? {
+                self.seen.tasks.push(task.to_owned());
+                return Ok(());
+            }
+            let ended = self.claw(&asking(task, steps)).await?;
+            if ended.code.is_some() && !self.taken(task)? {
+                self.wrong(format!(
+                    "lost: `claw ask` ended with {:?}, and the message {task} is not in the inbox",
+                    ended.code
+                ));
+                return Ok(());
+            }
+        }
+        self.wrong(format!("the message {task} was never taken in"));
+        Ok(())
+    }
+
+    fn taken(&self, task: &str) -> anyhow::Result<bool> {
+        Ok(self.house.db().exists() && self.look()?.has_message(task).unwrap_or(false))
+    }
+
+    /// Answers questions until none is open.
+    async fn settle(&mut self) -> anyhow::Result<()> {
+        for _ in 0..self.tries() {
+            let waiting = self.look()?.waiting()?;
+            if waiting.is_empty() {
+                return Ok(());
+            }
+            for id in waiting {
+                self.answer(&id).await?;
+            }
+        }
+        self.wrong("questions never end".to_owned());
+        Ok(())
+    }
+
+    async fn answer(&mut self, id: &str) -> anyhow::Result<()> {
+        let (approve, deny) = (words(["approve", id]), words(["deny", id, "not", "now"]));
+        let dice = if self.script == Script::Random { self.killer.random.below(100) } else { 0 };
+        match dice {
+            0..60 => self.claw(&approve).await.map(drop),
+            60..70 => self.claw(&deny).await.map(drop),
+            70..85 => self.both(&approve, &deny).await,
+            _ => {
+                self.claw(&approve).await?;
+                self.claw(&approve).await.map(drop)
+            }
+        }
+    }
+
+    /// One last message without calls, again and again until nothing is left to do.
+    async fn come_to_rest(&mut self) -> anyhow::Result<()> {
+        let mut unrest = Vec::new();
+        for number in 0..TRIES_MAX {
+            if self.over {
+                break;
+            }
+            self.ask(&format!("end{number}"), "").await?;
+            self.settle().await?;
+            unrest = self.look()?.unrest()?;
+            if unrest.is_empty() {
+                return Ok(());
+            }
+        }
+        self.wrong(format!("lost: the session never comes to rest: {}", unrest.join(", ")));
+        Ok(())
+    }
+
+    fn tries(&self) -> usize {
+        if self.over { 0 } else { TRIES_MAX }
+    }
+
+    fn look(&self) -> anyhow::Result<Look> {
+        Ok(Look::open(&self.house.db())?)
+    }
+
+    async fn claw(&mut self, args: &[String]) -> anyhow::Result<Ended> {
+        let (number, kill) = self.killer.next();
+        let trace = self.traced.then(|| self.house.path(&format!("trace-{number}")));
+        let ended = self.house.claw(args, &kill, trace.as_deref()).await?;
+        self.note(args, &kill, &ended);
+        if ended.hung {
+            // What hangs once hangs again; the series is not to wait for it fifteen times.
+            self.over = true;
+        }
+        Ok(ended)
+    }
+
+    async fn both(&mut self, one: &[String], two: &[String]) -> anyhow::Result<()> {
+        let ((_, kill_one), (_, kill_two)) = (self.killer.next(), self.killer.next());
+        let (ended_one, ended_two) =
+            tokio::join!(self.house.claw(one, &kill_one, None), self.house.claw(two, &kill_two, None));
+        self.note(one, &kill_one, &ended_one?);
+        self.note(two, &kill_two, &ended_two?);
+        Ok(())
+    }
+
+    fn note(&mut self, args: &[String], kill: &Kill, ended: &Ended) {
+        let command = args.join(" ");
+        self.seen.longest = self.seen.longest.max(ended.took);
+        let end = if ended.hung {
+            "hung".to_owned()
+        } else {
+            ended.code.map_or("killed".to_owned(), |code| code.to_string())
+        };
+        self.seen.printed.push_str(&format!("$ claw {command}   [{kill:?}]\n{}{}-> {end}\n", ended.out, ended.err));
+        if ended.hung {
+            self.wrong(format!("`claw {command}` hung"));
+        }
+        let answered = [("approve", "Allowed"), ("deny", "Denied")]
+            .into_iter()
+            .find(|(verb, said)| args[0] == *verb && ended.err.starts_with(&format!("{said}:")));
+        if let Some((_, said)) = answered {
+            self.seen.answers.entry(args[1].clone()).or_default().push(said);
+        }
+        match (ended.code, kill) {
+            (None, Kill::At(point, _)) => self.hit(point.clone()),
+            (None, Kill::After(_)) => self.hit("random".to_owned()),
+            // Somebody else has answered; whether that is so is for the oracle to say.
+            (Some(0 | 3), _) => {}
+            (Some(2), _) if args[0] != "ask" && ended.err.contains("already answered") => {}
+            (code, _) => {
+                let first = ended.err.trim().lines().last().unwrap_or_default().to_owned();
+                self.wrong(format!("`claw {command}` ended with {code:?}: {first}"));
+            }
+        }
+    }
+
+    fn hit(&mut self, point: String) {
+        self.killer.hit();
+        self.seen.kills.push(point);
+    }
+
+    fn wrong(&mut self, what: String) {
+        self.seen.wrong.push(what);
+    }
+}
+
+fn words<const N: usize>(words: [&str; N]) -> Vec<String> {
+    words.map(str::to_owned).to_vec()
+}
+
+fn asking(task: &str, steps: &str) -> Vec<String> {
+    words(["ask", "--session", SESSION, &format!("TASK {task} [{steps}] END")])
+}

@@ -1,0 +1,134 @@
+//! What a series of runs came to, as a table. Must not know how a run is made or judged.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use crate::job::Job;
+use crate::oracle::Verdict;
+use crate::play::Seen;
+
+/// After so many failing runs the series ends: more of them say nothing new.
+pub const FAILURES_MAX: usize = 10;
+
+pub struct Table {
+    seed: u64,
+    began: Instant,
+    runs: usize,
+    pub killed_runs: usize,
+    kills: BTreeMap<String, usize>,
+    pub aims_known: usize,
+    aims_hit: usize,
+    lost: usize,
+    doubled: usize,
+    malformed: usize,
+    other: usize,
+    unknown: usize,
+    effects: usize,
+    requests: usize,
+    slowest_run: Duration,
+    slowest_command: Duration,
+    pub failures: Vec<String>,
+}
+
+impl Table {
+    pub fn new(seed: u64, points: &[String]) -> Self {
+        Self {
+            seed,
+            began: Instant::now(),
+            runs: 0,
+            killed_runs: 0,
+            kills: points.iter().map(|point| (point.clone(), 0)).collect(),
+            aims_known: 0,
+            aims_hit: 0,
+            lost: 0,
+            doubled: 0,
+            malformed: 0,
+            other: 0,
+            unknown: 0,
+            effects: 0,
+            requests: 0,
+            slowest_run: Duration::ZERO,
+            slowest_command: Duration::ZERO,
+            failures: Vec::new(),
+        }
+    }
+
+    pub fn add(&mut self, job: &Job, seen: &Seen, verdict: &Verdict, took: Duration, folder: Option<String>) {
+        self.runs += 1;
+        self.killed_runs += usize::from(!seen.kills.is_empty());
+        self.aims_hit += usize::from(matches!(job, Job::Aimed(_)) && !seen.kills.is_empty());
+        for kill in &seen.kills {
+            *self.kills.entry(kill.clone()).or_default() += 1;
+        }
+        self.slowest_run = self.slowest_run.max(took);
+        self.slowest_command = self.slowest_command.max(seen.longest);
+        self.add_unharmed(&job.to_string(), verdict, folder);
+    }
+
+    pub fn add_unharmed(&mut self, name: &str, verdict: &Verdict, folder: Option<String>) {
+        self.lost += verdict.lost.len();
+        self.doubled += verdict.doubled.len();
+        self.malformed += verdict.malformed.len();
+        self.other += verdict.other.len();
+        self.unknown += verdict.unknown;
+        self.effects += verdict.effects;
+        self.requests += verdict.requests;
+        let wrong = verdict.wrong();
+        if !wrong.is_empty() {
+            let folder = folder.unwrap_or_default();
+            self.failures.push(format!("CLAW_KILL_ONLY={name}   (kept in {folder})\n    {}", wrong.join("\n    ")));
+        }
+    }
+
+    /// Whether every promise held, and, over a whole series, whether every named point was hit.
+    pub fn holds(&self, whole: bool) -> bool {
+        self.failures.is_empty() && (!whole || self.never_hit().is_empty())
+    }
+
+    fn never_hit(&self) -> Vec<&str> {
+        self.kills.iter().filter(|(_, hits)| **hits == 0).map(|(point, _)| point.as_str()).collect()
+    }
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "\nkills by point")?;
+        for (point, hits) in &self.kills {
+            writeln!(f, "  {point:<28}{hits:>6}")?;
+        }
+        let kills: usize = self.kills.values().sum();
+        writeln!(
+            f,
+            "\nruns                          {:>6}   ended by SIGKILL at least once: {}",
+            self.runs, self.killed_runs
+        )?;
+        writeln!(f, "kills                         {kills:>6}")?;
+        writeln!(
+            f,
+            "places of the scripts         {:>6}   of {} (point × ordinal × command)",
+            self.aims_hit, self.aims_known
+        )?;
+        writeln!(f, "effects                       {:>6}", self.effects)?;
+        writeln!(f, "requests to the model         {:>6}", self.requests)?;
+        writeln!(f, "reported as unknown           {:>6}", self.unknown)?;
+        writeln!(f, "lost                          {:>6}", self.lost)?;
+        writeln!(f, "doubled                       {:>6}", self.doubled)?;
+        writeln!(f, "malformed histories           {:>6}", self.malformed)?;
+        writeln!(f, "otherwise wrong               {:>6}", self.other)?;
+        writeln!(
+            f,
+            "slowest run, slowest command  {:>5.1} s, {:.1} s",
+            self.slowest_run.as_secs_f64(),
+            self.slowest_command.as_secs_f64()
+        )?;
+        writeln!(f, "time                          {:>5.0} s", self.began.elapsed().as_secs_f64())?;
+        for failure in &self.failures {
+            writeln!(f, "\nFAILED {failure}")?;
+        }
+        if !self.never_hit().is_empty() {
+            writeln!(f, "\nnever hit: {}", self.never_hit().join(", "))?;
+        }
+        write!(f, "\nrepeat the series with CLAW_KILL_SEED={}", self.seed)
+    }
+}
