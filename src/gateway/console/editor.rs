@@ -318,6 +318,8 @@ mod tests {
     fn only_a_typed_backslash_joins_lines() {
         let continued = Mutex::new(vec!["one \\".to_owned(), "one \\\ntwo \\".to_owned()]);
         assert_eq!(join_continued("one \\\ntwo \\\nthree".into(), &continued), "one \ntwo \nthree");
+        let edited = Mutex::new(vec!["one \\".to_owned()]);
+        assert_eq!(join_continued("1 then \\\ntwo".into(), &edited), "1 then \\\ntwo", "what was edited since stays");
         assert_eq!(join_continued("pasted \\\nshell".into(), &Mutex::default()), "pasted \\\nshell");
     }
 

@@ -384,6 +384,7 @@ mod tests {
         screen.out(&reply("Hello *you*.\n\nBye"));
         screen.out(&reply("Hello *you*.\n\nBye"));
         screen.live(text(0, "Bye"), now);
+        screen.idle();
         assert_eq!(lines(&mut screen), ["Hello you.", "", "Bye"]);
     }
 
