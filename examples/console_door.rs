@@ -41,8 +41,11 @@ async fn main() -> anyhow::Result<()> {
         }
         anyhow::Ok(())
     };
-    let (house, ()) = tokio::join!(house, run(console, shows, events));
-    house
+    // A person who leaves ends the house with it, whatever it was about to say.
+    tokio::select! {
+        result = house => result,
+        () = run(console, shows, events) => Ok(()),
+    }
 }
 
 async fn answer(turn_seq: u64, show: &mpsc::Sender<ConsoleShow>, event: &ConsoleEvent) -> anyhow::Result<()> {

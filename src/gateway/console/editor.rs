@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use rustyline::completion::Completer;
-use rustyline::error::ReadlineError;
+use rustyline::error::{ReadlineError, Signal};
 use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
 use rustyline::history::FileHistory;
@@ -196,7 +196,10 @@ fn edit_lines(
                 keep(&mut editor, history, &line);
                 Input::Line(line)
             }
-            Err(ReadlineError::Interrupted) => Input::Interrupt { discarded: shared.typed.load(Ordering::SeqCst) },
+            // rustyline takes SIGINT over while it reads; sent by `kill`, it comes as a signal and not as a key.
+            Err(ReadlineError::Interrupted | ReadlineError::Signal(Signal::Interrupt)) => {
+                Input::Interrupt { discarded: shared.typed.load(Ordering::SeqCst) }
+            }
             Err(ReadlineError::Eof) => Input::Eof,
             Err(error) => Input::Failed(error.to_string()),
         };
@@ -315,6 +318,8 @@ mod tests {
     fn only_a_typed_backslash_joins_lines() {
         let continued = Mutex::new(vec!["one \\".to_owned(), "one \\\ntwo \\".to_owned()]);
         assert_eq!(join_continued("one \\\ntwo \\\nthree".into(), &continued), "one \ntwo \nthree");
+        let edited = Mutex::new(vec!["one \\".to_owned()]);
+        assert_eq!(join_continued("1 then \\\ntwo".into(), &edited), "1 then \\\ntwo", "what was edited since stays");
         assert_eq!(join_continued("pasted \\\nshell".into(), &Mutex::default()), "pasted \\\nshell");
     }
 

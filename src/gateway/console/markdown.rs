@@ -5,6 +5,9 @@
 //! resolved, because one at the end would change what was printed at the start. And whether a list is tight or loose is
 //! ignored, because its last item decides that for its first.
 
+mod inline;
+
+use inline::OpenLink;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use super::style::{Line, Look, Span, Style};
@@ -89,13 +92,6 @@ struct Container {
     rest: Vec<Span>,
     /// The kind of the block before, inside of this one.
     before: Kind,
-}
-
-struct OpenLink {
-    url: String,
-    /// The index of its text's first span.
-    from: usize,
-    image: bool,
 }
 
 #[derive(Default)]
@@ -254,44 +250,6 @@ impl Renderer {
         let first = Some(vec![Span::new(&marker, Style::PLAIN)]);
         let rest = vec![Span::new(&indent, Style::PLAIN)];
         self.push_container(Container { item: true, first, rest, before: Kind::None });
-    }
-
-    fn start_link(&mut self, url: String, image: bool) {
-        if image {
-            self.text("[image: ", Style::PLAIN);
-        }
-        self.links.push(OpenLink { url, from: self.inline.len(), image });
-        self.styles.push(Style::UNDERLINE);
-    }
-
-    /// The address is always shown: a text may claim to lead elsewhere.
-    fn end_link(&mut self) {
-        self.styles.pop();
-        let Some(link) = self.links.pop() else { return };
-        let text: String = self.inline.iter().skip(link.from).map(Span::text).collect();
-        if link.image {
-            self.text("]", Style::PLAIN);
-        }
-        let url = link.url.replace(REFERENCE_BREAK, "");
-        if !url.is_empty() && text != url && format!("mailto:{text}") != url {
-            self.text(&format!(" ({url})"), Style::DIM);
-        }
-    }
-
-    fn text(&mut self, text: &str, style: Style) {
-        self.raw(&text.replace('\n', " "), style);
-    }
-
-    fn raw(&mut self, text: &str, style: Style) {
-        if self.leaf == Kind::None {
-            // A tight list item holds its text without a paragraph around it.
-            self.begin(Kind::Paragraph);
-        }
-        let style = self.styles.iter().fold(style, |all, one| all.with(*one));
-        let text = text.replace(REFERENCE_BREAK, "");
-        if !text.is_empty() {
-            self.inline.push(Span::new(&text, style));
-        }
     }
 
     /// A block starts: whatever was open before it is closed for good.

@@ -40,6 +40,9 @@ pub struct Painter {
     thread: Option<JoinHandle<()>>,
 }
 
+/// How long a frame waits for the next prompt. After that it is painted all the same: lines out of order are better than
+/// none.
+const PROMPT_TIMEOUT: Duration = Duration::from_millis(500);
 /// How long [`Painter::close`] waits for what is still to be written.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -144,8 +147,9 @@ impl Gate {
 
     fn compose(&self, frame: &Frame, size: Size) -> String {
         let mut state = self.lock();
-        while !state.open {
-            state = self.opened.wait(state).unwrap_or_else(PoisonError::into_inner);
+        if !state.open {
+            let opened = self.opened.wait_timeout_while(state, PROMPT_TIMEOUT, |state| !state.open);
+            state = opened.unwrap_or_else(PoisonError::into_inner).0;
         }
         let erase = state.draft_rows;
         let draft = last_rows(&frame.draft, size);
