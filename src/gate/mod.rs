@@ -140,3 +140,6 @@ impl Gate {
         &self.hub
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests;
