@@ -1,6 +1,8 @@
 //! The table of arrows: which room may name which. Reads the sources; a new arrow is a line in the table and a reason.
 //! Must not know what the rooms do.
 
+#![expect(clippy::unwrap_used, reason = "a test's helpers may fail loudly")]
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

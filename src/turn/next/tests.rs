@@ -295,7 +295,7 @@ fn simulate(log: &Log, step: &Step, luck: &Luck) -> Option<Vec<EventBody>> {
             let waiting = waiting_for_a_human(log.open_turn().unwrap());
             waiting.into_iter().take(1).map(|(call, approval)| answered_with(call, &approval.0)).collect()
         }
-        Step::Compact { through_seq } if luck.model % 2 == 0 => vec![summary(*through_seq)],
+        Step::Compact { through_seq } if luck.model.is_multiple_of(2) => vec![summary(*through_seq)],
         Step::Compact { through_seq } => vec![dropped(*through_seq)],
         Step::Deliver | Step::Stop(_) => {
             let open = unanswered(log.session(), log.open_turn().unwrap());
