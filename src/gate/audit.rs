@@ -8,10 +8,10 @@ use super::frozen::Freeze;
 use super::{Gate, redact};
 use crate::domain::{CallState, Outcome, ToolCall};
 use crate::killpoint;
-use crate::store::{AuditEntry, CallRow};
+use crate::store::{AuditEntry, CallRow, StoreError};
 
 pub(super) async fn layer(gate: &Gate, mut pass: Pass, next: Next<'_>) -> Outcome {
-    match gate.store.read(|tx| tx.call(&pass.call.id)) {
+    match known(gate, &pass.call).await {
         Err(error) => return Outcome::Denied { reason: format!("the store cannot be read: {error}") },
         Ok(None) => {}
         Ok(Some(row)) if !is_the_call_of(&row, &pass.call) => {
@@ -38,6 +38,17 @@ pub(super) async fn layer(gate: &Gate, mut pass: Pass, next: Next<'_>) -> Outcom
     let outcome = finish(gate, &call, outcome);
     killpoint::here("gate.outcome.after");
     outcome
+}
+
+/// What the store knows of a call. The end of one that this process has just made may still be queued for the disk, so a
+/// call without an end is looked at again behind that queue, before anybody is told that it may have run.
+async fn known(gate: &Gate, call: &ToolCall) -> Result<Option<CallRow>, StoreError> {
+    let row = gate.store.read(|tx| tx.call(&call.id))?;
+    if row.as_ref().is_none_or(|row| row.state != CallState::Started) {
+        return Ok(row);
+    }
+    let id = call.id.clone();
+    gate.store.write(move |tx| tx.call(&id)).await
 }
 
 /// Whether a row is about this wish. It is not when a reply was lost on its way to the disk and its call was not: the next

@@ -144,3 +144,6 @@ impl Gate {
         &self.hub
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -147,4 +147,4 @@ impl Hub {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

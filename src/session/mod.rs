@@ -12,3 +12,6 @@ mod worker;
 
 pub use lock::SessionLock;
 pub use worker::{Ran, SessionError, Worker, WorkerParts};
+
+#[cfg(test)]
+mod tests;

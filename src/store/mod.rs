@@ -117,3 +117,6 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
     };
     open().map_err(|source| StoreError::Open { path: path.display().to_string(), source })
 }
+
+#[cfg(test)]
+mod tests;

@@ -70,3 +70,6 @@ impl Log {
         (!ended).then_some(turn)
     }
 }
+
+#[cfg(test)]
+mod tests;

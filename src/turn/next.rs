@@ -239,3 +239,6 @@ fn compactable(log: &Log) -> Option<u64> {
     }
     through
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

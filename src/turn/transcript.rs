@@ -112,3 +112,6 @@ fn result_block(tool_use: &ToolUse, outcome: Option<&Outcome>) -> Block {
     };
     Block::ToolResult { use_id: tool_use.id.clone(), name: tool_use.name.clone(), content, is_error }
 }
+
+#[cfg(test)]
+mod tests;

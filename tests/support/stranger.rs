@@ -186,7 +186,11 @@ impl Stranger {
                     json!({"resultType": "input_required", "inputRequests": {"a": ask}, "requestState": "opaque"}),
                 );
             }
-            (_, "echo" | "bare") => self.text(id, params["arguments"]["text"].as_str().unwrap_or_default()),
+            (_, "echo" | "bare") => {
+                // The effect, for tests that count them and compare what ran with what was shown.
+                self.note(&format!("effect {}", params["arguments"]["text"].as_str().unwrap_or_default()));
+                self.text(id, params["arguments"]["text"].as_str().unwrap_or_default());
+            }
             (_, "env") => {
                 let names: Vec<String> = std::env::vars().map(|(name, value)| format!("{name}={value}")).collect();
                 self.text(id, &names.join("\n"));

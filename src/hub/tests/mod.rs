@@ -1,6 +1,6 @@
 //! The hub against small misbehaving servers (`tests/support/stranger.rs`), over real processes and pipes.
 
-mod rig;
+pub(crate) mod rig;
 
 mod calls;
 mod eras;

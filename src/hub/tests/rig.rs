@@ -22,7 +22,7 @@ pub(super) struct Rig {
 }
 
 /// An example's program, beside this test's own binary. `cargo test` builds examples, but `cargo test NAME` does not.
-fn example_exe(name: &str) -> PathBuf {
+pub(crate) fn example_exe(name: &str) -> PathBuf {
     static BUILT: OnceLock<()> = OnceLock::new();
     let deps = std::env::current_exe().unwrap();
     let exe = deps.parent().unwrap().parent().unwrap().join("examples").join(name);

@@ -1,0 +1,133 @@
+//! One turn, from a message to its reply, without a model, a network or a home: a scripted model asks for a file to be
+//! written, the gate stops it and asks, this program says yes, the file is written. Run it with
+//! `cargo run --example one_turn`.
+//!
+//! It shows how the rooms are put together; `src/app.rs` does the same with what the person has configured.
+
+#![expect(clippy::print_stdout, reason = "an example talks to the person who runs it")]
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use claw::domain::{Address, Answer, LiveSink, Origin, OutboundBody, Scope, SessionId, Term};
+use claw::gate::policy::Policy;
+use claw::gate::redact::Redactor;
+use claw::gate::{Gate, GateParts, GateSettings};
+use claw::hub::manifest::{self, Expansion};
+use claw::hub::{Hub, HubSettings};
+use claw::mail::Mail;
+use claw::model::{Script, Scripted};
+use claw::router::{Router, Visitor};
+use claw::session::{Ran, Worker, WorkerParts};
+use claw::store::{Artifacts, Store};
+use claw::turn::Bounds;
+use claw::turn::prompt::Persona;
+use claw::turn::run::Runner;
+use serde_json::json;
+
+const OWNER: &str = "console:example";
+
+fn main() -> anyhow::Result<ExitCode> {
+    // The hub starts `claw server filesystem`, and `claw` means this very executable.
+    if let Some(code) = claw::cli::server::run_if_asked(std::env::args()) {
+        return Ok(code);
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(one_turn())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn one_turn() -> anyhow::Result<()> {
+    let home = tempfile::tempdir()?;
+    let workspace = home.path().join("workspace");
+    std::fs::create_dir(&workspace)?;
+
+    let store = Store::open(&home.path().join("claw.db"))?;
+    let gate = Arc::new(gate(&store, home.path(), &workspace)?);
+    let router = Router::new(Mail::new(store.clone(), 64), gate.clone());
+    let worker = worker(&store, &gate, home.path(), &workspace);
+
+    let session = SessionId::new("main")?;
+    let visitor = Visitor { from: Address("console/example".into()), principal: OWNER.into(), origin: Origin::Owner };
+    let live: LiveSink = Arc::new(|_| {});
+
+    // The message is on the disk when this returns.
+    router.message(&visitor, &session, "Please write hello.txt.").await?;
+    let ran = worker.run(&session, &live).await?;
+    println!("The turn is {ran:?}.");
+
+    // Writing a file can change something, so the gate asks. Nobody waits meanwhile.
+    for row in store.read(|tx| tx.open_approvals(Some(&session)))? {
+        println!("? {}/{} {:?}", row.question.server, row.question.tool, row.question.arguments);
+        println!("  because {}", row.question.why);
+        let yes = Answer::Allow { term: Term::Once, scope: Scope::Exact };
+        router.answer(&visitor, &row.id, &yes).await?;
+    }
+    let ran = worker.run(&session, &live).await?;
+    anyhow::ensure!(ran == Ran::Idle, "the turn is {ran:?}");
+
+    for row in store.read(|tx| tx.queued_outbound(&visitor.from))? {
+        if let OutboundBody::Reply { text, .. } = row.outbound.body {
+            println!("claw: {text}");
+        }
+    }
+    println!("hello.txt: {:?}", std::fs::read_to_string(workspace.join("hello.txt"))?);
+    gate.hub().shutdown().await;
+    Ok(())
+}
+
+fn gate(store: &Store, home: &Path, workspace: &Path) -> anyhow::Result<Gate> {
+    let expansion = Expansion {
+        claw_exe: std::env::current_exe()?,
+        extra_claw_args: vec!["--workspace".into(), workspace.display().to_string()],
+        workspace: workspace.to_owned(),
+        home: home.to_owned(),
+        ..Expansion::default()
+    };
+    let servers = json!({"mcpServers": {"filesystem": {"command": "claw", "args": ["server", "filesystem"]}}});
+    let hub = Hub::new(
+        manifest::parse(&servers.to_string(), &expansion)?,
+        HubSettings::new(std::env::vars().collect(), home.to_owned()),
+    );
+    Ok(Gate::new(GateParts {
+        store: store.clone(),
+        hub: Arc::new(hub),
+        policy: Policy::load(None)?,
+        redactor: Redactor::new([])?,
+        artifacts: Artifacts::new(&home.join("artifacts")),
+        settings: GateSettings {
+            workspace: workspace.to_owned(),
+            home: home.to_owned(),
+            user_home: home.to_owned(),
+            confined: false,
+            tool_timeout: Duration::from_secs(30),
+            tool_result_bytes: 16 * 1024,
+            question_time: Duration::from_secs(3600),
+            calls_at_once: 8,
+            owner: OWNER.into(),
+            program: "example".into(),
+        },
+    }))
+}
+
+fn worker(store: &Store, gate: &Arc<Gate>, home: &Path, workspace: &Path) -> Worker {
+    let script = [
+        Script::tool_use("filesystem__write_file", json!({"path": "hello.txt", "content": "Hello!\n"})),
+        Script::text("I have written **hello.txt**."),
+    ];
+    let runner = Runner {
+        model: Arc::new(Scripted::new(script)),
+        gate: gate.clone(),
+        persona: Persona {
+            soul: "You are an example.".into(),
+            workspace: workspace.display().to_string(),
+            platform: std::env::consts::OS.into(),
+        },
+        bounds: Bounds { model_steps_max: 20, window_tokens: 100_000, identical_calls_max: 3 },
+    };
+    let parts =
+        WorkerParts { store: store.clone(), gate: gate.clone(), runner, locks: home.to_owned(), turn_time_s: 900 };
+    Worker::new(parts)
+}

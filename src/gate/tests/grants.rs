@@ -1,0 +1,100 @@
+//! Standing answers: whom, what and how long they cover, and nothing else.
+
+use serde_json::json;
+
+use super::rig::{OWNER, Rig, allow, echo, session, tool};
+use crate::domain::{Answer, Origin, Scope, Term, ToolCall};
+
+/// A rig in which the owner has given this answer to `echo hi` of the session `main`.
+async fn answered(answer: &Answer) -> Rig {
+    let rig = Rig::new(&["legacy"], "");
+    let asked = rig.parked(echo(1, "hi")).await;
+    rig.gate.decide(&asked, answer, OWNER).await.unwrap();
+    rig
+}
+
+fn changed(n: u64, change: impl FnOnce(&mut ToolCall)) -> ToolCall {
+    let mut call = echo(n, "hi");
+    change(&mut call);
+    call
+}
+
+#[tokio::test]
+async fn a_grant_covers_its_tool_and_exactly_its_arguments() {
+    let rig = answered(&allow(Term::Always)).await;
+    assert_eq!(rig.ended(echo(2, "hi")).await, "hi");
+    rig.parked(echo(3, "hi there")).await;
+    rig.parked(tool(4, "bare", json!({"text": "hi"}))).await;
+    rig.parked(tool(5, "echo", json!({"text": "hi", "more": 1}))).await;
+    assert_eq!(rig.again("").ended(changed(6, |call| call.id.session = session("other"))).await, "hi");
+}
+
+#[tokio::test]
+async fn a_session_grant_stays_in_its_session() {
+    let rig = answered(&allow(Term::Session)).await;
+    assert_eq!(rig.ended(echo(2, "hi")).await, "hi");
+    rig.parked(changed(3, |call| call.id.session = session("other"))).await;
+    rig.store.write(|tx| tx.revoke_session_grants(&session("main"))).await.unwrap();
+    rig.parked(echo(4, "hi")).await;
+}
+
+#[tokio::test]
+async fn a_grant_does_not_reach_lower_origins_or_other_people() {
+    let rig = answered(&allow(Term::Always)).await;
+    for (n, origin) in [Origin::Button, Origin::Schedule, Origin::McpClient, Origin::SubAgent, Origin::Forwarded]
+        .into_iter()
+        .enumerate()
+    {
+        rig.parked(changed(10 + n as u64, |call| call.origin = origin)).await;
+    }
+    rig.parked(changed(20, |call| call.principal = "telegram:666".into())).await;
+    assert_eq!(rig.ended(echo(21, "hi")).await, "hi");
+}
+
+#[tokio::test]
+async fn a_grant_for_a_low_origin_reaches_the_higher_ones() {
+    let rig = Rig::new(&["legacy"], "");
+    let asked = rig.parked(changed(1, |call| call.origin = Origin::Schedule)).await;
+    rig.gate.decide(&asked, &allow(Term::Always), OWNER).await.unwrap();
+    assert_eq!(rig.ended(echo(2, "hi")).await, "hi");
+    rig.parked(changed(3, |call| call.origin = Origin::SubAgent)).await;
+}
+
+#[tokio::test]
+async fn ten_minutes_are_ten_minutes() {
+    let before = crate::store::now_ms();
+    let rig = answered(&allow(Term::TenMinutes)).await;
+    let grants = rig.store.read(|tx| tx.grants()).unwrap();
+    let expires_ms = grants[0].expires_ms.unwrap();
+    assert!((before + 600_000..=crate::store::now_ms() + 600_000).contains(&expires_ms));
+    assert_eq!(rig.ended(echo(2, "hi")).await, "hi");
+}
+
+#[tokio::test]
+async fn a_revoked_grant_covers_nothing() {
+    let rig = answered(&allow(Term::Always)).await;
+    let id = rig.store.read(|tx| tx.grants()).unwrap()[0].id;
+    rig.store.write(move |tx| tx.revoke_grant(id)).await.unwrap();
+    rig.parked(echo(2, "hi")).await;
+    assert_eq!(rig.ended(echo(1, "hi")).await, "hi", "the call that was approved itself still runs");
+}
+
+#[tokio::test]
+async fn never_is_never_for_everybody_and_beats_a_rule_that_allows() {
+    let rig = answered(&Answer::Never).await;
+    let allowing = rig.again(super::rig::ALLOW);
+    assert!(allowing.denied(changed(2, |call| call.id.session = session("other"))).await.contains("never"));
+    allowing.denied(changed(3, |call| call.principal = "telegram:666".into())).await;
+    assert_eq!(allowing.ended(echo(4, "other")).await, "other");
+    assert_eq!(rig.effects("legacy"), ["other"]);
+}
+
+#[tokio::test]
+async fn a_kind_of_grant_that_was_not_offered_is_refused_and_changes_nothing() {
+    let rig = Rig::new(&["legacy"], "");
+    let asked = rig.parked(echo(1, "hi")).await;
+    let below = Answer::Allow { term: Term::Always, scope: Scope::Below { path: "src".into() } };
+    assert!(rig.gate.decide(&asked, &below, OWNER).await.unwrap_err().to_string().contains("not offered"));
+    assert!(rig.store.read(|tx| tx.grants()).unwrap().is_empty());
+    rig.gate.decide(&asked, &allow(Term::Once), OWNER).await.unwrap();
+}

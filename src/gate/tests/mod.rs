@@ -1,0 +1,9 @@
+//! The chain over a real hub with a real server (`tests/support/stranger.rs`), which keeps an account of every effect.
+
+pub(crate) mod rig;
+
+mod answers;
+mod grants;
+mod pins;
+mod results;
+mod verdicts;

@@ -1,0 +1,91 @@
+//! What comes back: cut, redacted, limited in time; and what the door is told meanwhile.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::rig::{ALLOW, Rig, SECRET, echo, tool};
+use crate::domain::{Live, Outcome};
+
+#[tokio::test]
+async fn a_large_result_is_cut_and_kept_whole() {
+    let rig = Rig::new(&["legacy"], ALLOW);
+    let whole = format!("head {} tail", "ä".repeat(5000));
+    let text = rig.ended(echo(1, &whole)).await;
+    assert!(text.len() < 1500 && text.starts_with("head ") && text.ends_with(" tail"), "{text}");
+    let digest = crate::domain::canonical::sha256_hex(&whole);
+    assert!(text.contains(&format!("artifact {digest}")) && text.contains("limits.tool_result_bytes"), "{text}");
+    assert_eq!(std::fs::read_to_string(rig.home().join("artifacts").join(digest)).unwrap(), whole);
+    assert_eq!(rig.ended(echo(1, &whole)).await, text, "what was kept is what the model saw");
+    assert_eq!(rig.ended(echo(2, &"x".repeat(1024))).await.len(), 1024, "the limit itself is not cut");
+}
+
+#[tokio::test]
+async fn a_secret_in_a_result_does_not_leave_the_gate() {
+    let rig = Rig::new(&["legacy"], ALLOW);
+    let text = rig.ended(tool(1, "env", json!({}))).await;
+    assert!(text.contains("OWN=[redacted:OWN]") && !text.contains(SECRET), "{text}");
+    assert!(!format!("{:?}", rig.row(&echo(1, "").id).await.outcome).contains(SECRET));
+}
+
+#[tokio::test]
+async fn a_call_without_an_answer_is_unknown_after_its_time() {
+    let rule = ALLOW.replace("legacy", "never");
+    let rig = Rig::with(&["never"], &rule, |settings| settings.tool_timeout = Duration::from_millis(200));
+    let mut call = echo(1, "hi");
+    call.server = "never".into();
+    assert!(rig.unknown(call.clone()).await.contains("0.2 s"));
+    rig.unknown(call.clone()).await;
+    let record = std::fs::read_to_string(rig.home().join("never")).unwrap();
+    assert_eq!(record.lines().filter(|line| line.starts_with("call ")).count(), 1, "{record}");
+}
+
+#[tokio::test]
+async fn the_end_of_the_turn_cuts_a_call() {
+    let rig = Rig::new(&["never"], &ALLOW.replace("legacy", "never"));
+    let mut call = echo(1, "hi");
+    call.server = "never".into();
+    // The server is up, so that the time is spent in the call.
+    rig.gate.hub().tools("never").await.unwrap();
+    let mut context = rig.context();
+    context.deadline = tokio::time::Instant::now() + Duration::from_millis(300);
+    let cancel = context.cancel.clone();
+    let outcome = rig.gate.call(call, context).await;
+    assert!(matches!(outcome, Outcome::Unknown { .. }), "{outcome:?}");
+    assert!(cancel.is_cancelled(), "its siblings are cut, too");
+}
+
+#[tokio::test]
+async fn a_stop_does_not_wait_for_a_server_that_is_slow_to_start() {
+    let rig = Rig::new(&["mute"], "");
+    let mut call = echo(1, "hi");
+    call.server = "mute".into();
+    let context = rig.context();
+    let cancel = context.cancel.clone();
+    let stop = async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        cancel.cancel();
+    };
+    let both = async { tokio::join!(rig.gate.call(call, context), stop).0 };
+    let outcome = tokio::time::timeout(Duration::from_secs(5), both).await.expect("not before the server is given up");
+    assert_eq!(outcome, Outcome::Denied { reason: "it was stopped before it ran".into() });
+}
+
+#[tokio::test]
+async fn the_door_hears_what_runs_and_how_it_ended() {
+    let rig = Rig::new(&["legacy"], ALLOW);
+    rig.ended(tool(1, "progress", json!({"path": "a\u{202e}b"}))).await;
+    let lives = rig.lives.lock().unwrap().clone();
+    let texts: Vec<&str> = lives
+        .iter()
+        .filter_map(|live| match live {
+            Live::CallProgress { text, .. } => Some(text.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(texts, ["one", "two", "three"]);
+    assert!(
+        matches!(&lives[0], Live::CallStarted { title, .. } if title.contains("legacy progress") && !title.contains('\u{202e}'))
+    );
+    assert!(matches!(lives.last().unwrap(), Live::CallEnded { ok: true, .. }));
+}

@@ -1,0 +1,189 @@
+//! A gate with its store and its servers in a folder of its own, and an oracle of what really ran.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::domain::{Answer, ApprovalId, CallId, Live, LiveSink, Origin, Outcome, Scope, SessionId, Term, ToolCall};
+use crate::gate::policy::Policy;
+use crate::gate::redact::Redactor;
+use crate::gate::{CallContext, Gate, GateParts, GateSettings};
+use crate::hub::manifest::{Expansion, parse};
+use crate::hub::tests::rig::example_exe;
+use crate::hub::{Hub, HubSettings};
+use crate::store::{Artifacts, CallRow, Store};
+
+pub(crate) const OWNER: &str = "console:uid:1";
+pub(crate) const SECRET: &str = "s3cr3t-value-0001";
+/// Every tool of the server may run without a question.
+pub(crate) const ALLOW: &str = "[[rule]]\nserver = \"legacy\"\ndecision = \"allow\"\nwhy = \"tests\"\n";
+
+pub(crate) struct Rig {
+    pub(crate) gate: Arc<Gate>,
+    pub(crate) store: Store,
+    pub(crate) lives: Arc<Mutex<Vec<Live>>>,
+    servers: Vec<String>,
+    dir: Arc<TempDir>,
+}
+
+/// What may be changed before a gate is built.
+pub(crate) type Change = fn(&mut GateSettings);
+
+impl Rig {
+    /// One server a mode of the stranger, named like it.
+    pub(crate) fn new(servers: &[&str], policy: &str) -> Self {
+        Self::with(servers, policy, |_| {})
+    }
+
+    pub(crate) fn with(servers: &[&str], policy: &str, change: Change) -> Self {
+        let servers = servers.iter().map(|name| (*name).to_owned()).collect();
+        Self::at(Arc::new(TempDir::new().unwrap()), servers, policy, change)
+    }
+
+    /// Another process on the same home.
+    pub(crate) fn again(&self, policy: &str) -> Self {
+        Self::at(self.dir.clone(), self.servers.clone(), policy, |_| {})
+    }
+
+    fn at(dir: Arc<TempDir>, servers: Vec<String>, policy: &str, change: Change) -> Self {
+        let home = dir.path().to_owned();
+        let entry = |name: &String| {
+            let stranger = example_exe("hub-stranger");
+            // `claw server bash` is our own server by its launch command; here the stranger plays it.
+            let entry = match name.as_str() {
+                "bash" => json!({"command": "claw", "args": ["server", "bash"]}),
+                _ => json!({"command": stranger, "args": [name, home.join(name)], "env": {"OWN": SECRET}}),
+            };
+            (name.clone(), entry)
+        };
+        let entries: serde_json::Map<String, Value> = servers.iter().map(entry).collect();
+        let expansion = Expansion { claw_exe: example_exe("hub-stranger"), ..Expansion::default() };
+        let manifest = parse(&json!({"mcpServers": entries}).to_string(), &expansion).unwrap();
+        let mut hub = HubSettings::new(std::env::vars().collect(), home.clone());
+        hub.shutdown_grace = Duration::from_millis(300);
+        let mut settings = GateSettings {
+            workspace: home.clone(),
+            home: home.clone(),
+            user_home: home.clone(),
+            confined: true,
+            tool_timeout: Duration::from_secs(10),
+            tool_result_bytes: 1024,
+            question_time: Duration::from_secs(3600),
+            calls_at_once: 8,
+            owner: OWNER.into(),
+            program: "test".into(),
+        };
+        change(&mut settings);
+        let store = Store::open(&home.join("claw.db")).unwrap();
+        let gate = Arc::new(Gate::new(GateParts {
+            store: store.clone(),
+            hub: Arc::new(Hub::new(manifest, hub)),
+            policy: Policy::load(Some(policy)).unwrap(),
+            redactor: Redactor::new([("OWN".to_owned(), SECRET.to_owned())]).unwrap(),
+            artifacts: Artifacts::new(&home.join("artifacts")),
+            settings,
+        }));
+        Self { gate, store, lives: Arc::default(), servers, dir }
+    }
+
+    pub(crate) fn home(&self) -> PathBuf {
+        self.dir.path().to_owned()
+    }
+
+    /// The text of every `echo` that ran, in order, over all processes.
+    pub(crate) fn effects(&self, server: &str) -> Vec<String> {
+        let text = std::fs::read_to_string(self.dir.path().join(server)).unwrap_or_default();
+        text.lines().filter_map(|line| line.strip_prefix("effect ")).map(str::to_owned).collect()
+    }
+
+    pub(crate) fn live(&self) -> LiveSink {
+        let lives = self.lives.clone();
+        Arc::new(move |live| lives.lock().unwrap().push(live))
+    }
+
+    pub(crate) fn context(&self) -> CallContext {
+        CallContext {
+            live: self.live(),
+            cancel: CancellationToken::new(),
+            deadline: Instant::now() + Duration::from_secs(60),
+        }
+    }
+
+    pub(crate) async fn call(&self, call: ToolCall) -> Outcome {
+        self.gate.call(call, self.context()).await
+    }
+
+    pub(crate) async fn parked(&self, call: ToolCall) -> ApprovalId {
+        match self.call(call).await {
+            Outcome::Parked { approval } => approval,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub(crate) async fn ended(&self, call: ToolCall) -> String {
+        match self.call(call).await {
+            Outcome::Ended { output } if !output.is_error => output.text,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub(crate) async fn denied(&self, call: ToolCall) -> String {
+        match self.call(call).await {
+            Outcome::Denied { reason } => reason,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub(crate) async fn unknown(&self, call: ToolCall) -> String {
+        match self.call(call).await {
+            Outcome::Unknown { reason } => reason,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// The kinds of the audit's rows about one call, in order.
+    pub(crate) async fn audit(&self, call: &CallId) -> Vec<String> {
+        // Behind everything that is queued.
+        self.store.write(|_| Ok(())).await.unwrap();
+        let rows = self.store.read(|tx| tx.audit_after(0, 1000)).unwrap();
+        rows.into_iter().filter(|row| row.call == call.to_string()).map(|row| row.kind).collect()
+    }
+
+    pub(crate) async fn row(&self, call: &CallId) -> CallRow {
+        self.store.write(|_| Ok(())).await.unwrap();
+        self.store.read(|tx| tx.call(call)).unwrap().unwrap()
+    }
+
+    pub(crate) fn verify(&self) {
+        self.store.read(|tx| tx.verify_audit()).unwrap().unwrap();
+    }
+}
+
+pub(crate) fn session(name: &str) -> SessionId {
+    SessionId::new(name).unwrap()
+}
+
+/// `echo` of the server `legacy`: the `n`-th call of the session `main`.
+pub(crate) fn echo(n: u64, text: &str) -> ToolCall {
+    tool(n, "echo", json!({"text": text}))
+}
+
+pub(crate) fn tool(n: u64, tool: &str, arguments: Value) -> ToolCall {
+    ToolCall {
+        id: CallId { session: session("main"), reply_seq: n, block: 0 },
+        server: "legacy".into(),
+        tool: tool.into(),
+        arguments,
+        origin: Origin::Owner,
+        principal: OWNER.into(),
+    }
+}
+
+pub(crate) fn allow(term: Term) -> Answer {
+    Answer::Allow { term, scope: Scope::Exact }
+}

@@ -1,0 +1,187 @@
+//! Allowed, denied, stopped: what runs, what does not, and what the audit says.
+
+use serde_json::json;
+
+use super::rig::{ALLOW, OWNER, Rig, SECRET, echo, session, tool};
+use crate::domain::{Address, CallState, Inbound, InboundBody, Origin, Outcome};
+use crate::gate::shape::Shape;
+use crate::store::NewGrant;
+
+#[tokio::test]
+async fn an_allowed_call_runs_once_however_often_it_is_asked_for() {
+    let rig = Rig::new(&["legacy"], ALLOW);
+    assert_eq!(rig.ended(echo(1, "hi")).await, "hi");
+    assert_eq!(rig.ended(echo(1, "hi")).await, "hi", "from the store");
+    assert_eq!(rig.effects("legacy"), ["hi"]);
+    assert_eq!(rig.audit(&echo(1, "hi").id).await, ["received", "verdict", "started", "ended"]);
+    assert_eq!(rig.again(ALLOW).ended(echo(1, "hi")).await, "hi", "also in another process");
+    assert_eq!(rig.effects("legacy"), ["hi"]);
+    rig.verify();
+}
+
+#[tokio::test]
+async fn a_denied_call_never_reaches_the_server_and_is_in_the_audit() {
+    let rig = Rig::new(&["legacy"], "[[rule]]\ntool = \"echo\"\ndecision = \"deny\"\nwhy = \"loud\"\n");
+    let reason = rig.denied(echo(1, "hi")).await;
+    assert!(reason.contains("loud") && reason.contains("policy.toml:1"), "{reason}");
+    assert!(rig.effects("legacy").is_empty());
+    assert_eq!(rig.audit(&echo(1, "hi").id).await, ["received", "verdict", "ended"]);
+    assert_eq!(rig.row(&echo(1, "hi").id).await.state, CallState::Denied);
+}
+
+#[tokio::test]
+async fn a_call_that_nobody_classified_is_asked_about() {
+    let rig = Rig::new(&["legacy"], "");
+    rig.parked(echo(1, "hi")).await;
+    assert!(rig.effects("legacy").is_empty());
+    assert_eq!(rig.audit(&echo(1, "hi").id).await, ["received", "verdict", "asked"]);
+    assert_eq!(rig.row(&echo(1, "hi").id).await.state, CallState::Waiting);
+}
+
+#[tokio::test]
+async fn an_unknown_server_or_tool_is_a_denial_with_a_reason() {
+    let rig = Rig::new(&["legacy"], ALLOW);
+    assert!(rig.denied(tool(1, "nothing", json!({}))).await.contains("no tool `nothing`"));
+    let mut call = echo(2, "x");
+    call.server = "nobody".into();
+    assert!(rig.denied(call).await.contains("nobody"));
+}
+
+#[tokio::test]
+async fn a_call_that_was_started_and_has_no_end_is_unknown_and_never_run_again() {
+    let rig = Rig::new(&["legacy"], "");
+    let call = echo(1, "hi");
+    let asked = rig.parked(call.clone()).await;
+    rig.gate.decide(&asked, &super::rig::allow(crate::domain::Term::Once), OWNER).await.unwrap();
+    // What a process leaves that is killed between the start and the end.
+    let id = call.id.clone();
+    let moved = rig.store.write(move |tx| tx.move_call(&id, CallState::Approved, CallState::Started)).await.unwrap();
+    assert!(moved);
+    let after = rig.again(ALLOW);
+    assert!(after.unknown(call.clone()).await.contains("nobody knows"));
+    after.unknown(call.clone()).await;
+    assert!(rig.effects("legacy").is_empty());
+    assert_eq!(after.row(&call.id).await.state, CallState::Unknown);
+}
+
+#[tokio::test]
+async fn what_our_configuration_calls_idempotent_runs_again() {
+    let policy = format!("idempotent = [\"legacy/echo\"]\n{ALLOW}");
+    let rig = Rig::new(&["legacy"], &policy);
+    let call = echo(1, "hi");
+    let row = {
+        // Started under the same rules by a process that was killed.
+        assert_eq!(rig.ended(echo(9, "pin")).await, "pin");
+        let mut row = rig.row(&echo(9, "pin").id).await;
+        (row.id, row.arguments) = (call.id.clone(), r#"{"text":"hi"}"#.into());
+        (row.state, row.outcome) = (CallState::Started, None);
+        row.digest = crate::gate::frozen::digest_of(&row, OWNER);
+        row
+    };
+    rig.store.write(move |tx| tx.put_call(&row)).await.unwrap();
+    assert_eq!(rig.again(&policy).ended(call).await, "hi");
+    assert_eq!(rig.effects("legacy"), ["pin", "hi"]);
+}
+
+#[tokio::test]
+async fn the_stop_switch_blocks_everything_and_survives_a_restart() {
+    let rig = Rig::new(&["legacy"], ALLOW);
+    rig.store.write(|tx| tx.set_panic(Some("the owner"))).await.unwrap();
+    assert!(rig.denied(echo(1, "hi")).await.contains("stop switch"));
+    let after = rig.again(ALLOW);
+    assert!(after.denied(echo(2, "hi")).await.contains("the owner"));
+    after.store.write(|tx| tx.set_panic(None)).await.unwrap();
+    assert_eq!(rig.ended(echo(3, "hi")).await, "hi");
+    assert_eq!(rig.effects("legacy"), ["hi"]);
+}
+
+#[tokio::test]
+async fn a_stop_that_waits_in_the_inbox_keeps_a_call_from_starting() {
+    let rig = Rig::new(&["legacy"], ALLOW);
+    let stop = |name: &str| Inbound {
+        session: session(name),
+        from: Address("console/1".into()),
+        principal: OWNER.into(),
+        origin: Origin::Owner,
+        body: InboundBody::Stop,
+    };
+    let (mine, other) = (stop("main"), stop("other"));
+    rig.store.write(move |tx| tx.add_inbound(&other, 9)).await.unwrap();
+    assert_eq!(rig.ended(echo(1, "hi")).await, "hi", "another session's stop is none of ours");
+    rig.store.write(move |tx| tx.add_inbound(&mine, 9)).await.unwrap();
+    assert!(rig.denied(echo(2, "no")).await.contains("stopped the turn"));
+    assert_eq!(rig.effects("legacy"), ["hi"]);
+}
+
+#[tokio::test]
+async fn a_hard_deny_beats_a_rule_and_a_grant() {
+    let rig = Rig::new(&["bash"], "[[rule]]\ndecision = \"allow\"\nwhy = \"all\"\n");
+    let arguments = json!({"command": "rm -rf /"});
+    let shape = Shape::Exact { digest: crate::domain::canonical::digest(&arguments) };
+    let grant = NewGrant {
+        effect: "allow".into(),
+        principal: OWNER.into(),
+        session: None,
+        server: "bash".into(),
+        tool: "run".into(),
+        shape: serde_json::to_string(&shape).unwrap(),
+        origin: "forwarded".into(),
+        says: "all".into(),
+        expires_ms: None,
+        approval: "q".into(),
+    };
+    rig.store.write(move |tx| tx.add_grant(&grant)).await.unwrap();
+    let mut call = tool(1, "run", arguments);
+    call.server = "bash".into();
+    let reason = rig.denied(call).await;
+    assert!(reason.contains("builtin."), "{reason}");
+}
+
+#[tokio::test]
+async fn arguments_with_a_secret_are_denied_and_never_stored() {
+    let rig = Rig::new(&["legacy"], ALLOW);
+    let reason = rig.denied(echo(1, &format!("the key is {SECRET}"))).await;
+    assert!(reason.contains("OWN") && !reason.contains(SECRET), "{reason}");
+    assert!(rig.denied(echo(2, "[redacted:OWN]")).await.contains("mark"));
+    // A key is a place to hide, too.
+    rig.denied(tool(3, "echo", json!({SECRET: 1}))).await;
+    rig.store.write(|_| Ok(())).await.unwrap();
+    for file in ["claw.db", "claw.db-wal"] {
+        let bytes = std::fs::read(rig.home().join(file)).unwrap_or_default();
+        assert!(!bytes.windows(SECRET.len()).any(|window| window == SECRET.as_bytes()), "{file}");
+    }
+    assert!(rig.effects("legacy").is_empty());
+}
+
+/// A reply that was lost on its way to the disk while its call was not: the next reply has the same number.
+#[tokio::test]
+async fn the_outcome_of_one_wish_is_no_answer_to_another_one() {
+    let rig = Rig::new(&["legacy"], ALLOW);
+    assert_eq!(rig.ended(echo(1, "first")).await, "first");
+    assert!(rig.denied(echo(1, "second")).await.contains("another call"));
+    let asking = rig.again("");
+    asking.parked(echo(2, "shown")).await;
+    let allowing = rig.again(ALLOW);
+    assert_eq!(allowing.ended(echo(2, "wished")).await, "wished", "it is judged for what it is, and that is what runs");
+    assert_eq!(rig.effects("legacy"), ["first", "wished"]);
+}
+
+#[tokio::test]
+async fn a_call_whose_turn_ends_gets_the_end_that_it_has() {
+    let rig = Rig::new(&["legacy"], "");
+    let waits = echo(1, "a");
+    let asked = rig.parked(waits.clone()).await;
+    let outcome = rig.gate.abandon(&waits.id, "the turn ended").await.unwrap();
+    assert_eq!(outcome, Outcome::Denied { reason: "the turn ended".into() });
+    let late = rig.gate.decide(&asked, &super::rig::allow(crate::domain::Term::Once), OWNER).await;
+    assert!(late.unwrap_err().to_string().contains("already answered"), "its question is closed");
+    assert_eq!(rig.gate.abandon(&waits.id, "again").await.unwrap(), outcome, "the first end stays");
+
+    let ran = rig.again(ALLOW);
+    assert_eq!(ran.ended(echo(2, "b")).await, "b");
+    let kept = ran.gate.abandon(&echo(2, "b").id, "no").await.unwrap();
+    assert!(matches!(kept, Outcome::Ended { output } if output.text == "b"));
+    let never = ran.gate.abandon(&echo(3, "c").id, "never received").await.unwrap();
+    assert!(matches!(never, Outcome::Denied { .. }));
+    rig.verify();
+}

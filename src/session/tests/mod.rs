@@ -1,0 +1,10 @@
+//! A session with the scripted model, a real gate and a real server: what a person sees, what is on the disk, and what
+//! really ran.
+
+mod rig;
+
+mod kills;
+mod questions;
+mod stops;
+mod turns;
+mod windows;

@@ -1,0 +1,121 @@
+//! Questions: the turn is let go, siblings run on, the answer wakes it; a message, time or a killed holder close it.
+
+use std::time::Duration;
+
+use super::rig::{Rig, echoes, log};
+use crate::domain::{Answer, EventBody, InboundBody, OutboundBody};
+use crate::gate::tests::rig::Rig as GateRig;
+use crate::model::Script;
+use crate::session::Ran;
+
+/// `echo two` runs without a question, any other asks.
+const TWO_IS_FINE: &str =
+    "[[rule]]\ntool = \"echo\"\nargs.text = \"two\"\ndecision = \"allow\"\nwhy = \"two is fine\"\n";
+
+fn parked_rig() -> Rig {
+    Rig::new(TWO_IS_FINE, [echoes(&["one", "two"]), Script::text("done")])
+}
+
+#[tokio::test]
+async fn the_turn_is_let_go_and_its_sibling_runs_on() {
+    let rig = parked_rig();
+    assert_eq!(rig.turn("go").await, Ran::Parked);
+    assert_eq!(rig.gate.effects("legacy"), ["two"]);
+    let asked = rig.gate.store.read(|tx| tx.queued_outbound(&crate::domain::Address("console/1".into()))).unwrap();
+    assert!(
+        matches!(&asked[0].outbound.body, OutboundBody::Question { question, .. } if question.arguments == [("text".into(), "one".into())])
+    );
+    assert_eq!(rig.run().await, Ran::Parked, "nothing happens until somebody answers");
+    assert_eq!(rig.model.requests().len(), 1);
+
+    rig.allow().await;
+    assert_eq!(rig.run().await, Ran::Idle);
+    assert_eq!(rig.gate.effects("legacy"), ["two", "one"]);
+    assert_eq!(rig.last_asked(), ["result one", "result two"], "in the order of the wishes");
+    assert_eq!(rig.replies(), ["done"]);
+    assert!(rig.kinds().contains(&"call.parked".to_owned()) && rig.kinds().contains(&"call.answered".to_owned()));
+}
+
+#[tokio::test]
+async fn a_no_goes_to_the_model() {
+    let rig = parked_rig();
+    rig.turn("go").await;
+    rig.answer(&Answer::Deny { word: Some("later".into()) }).await;
+    assert_eq!(rig.run().await, Ran::Idle);
+    assert_eq!(rig.last_asked(), ["result Not run: the owner said no: later", "result two"]);
+}
+
+#[tokio::test]
+async fn a_message_instead_of_an_answer_supersedes_the_question() {
+    let rig = parked_rig();
+    rig.turn("go").await;
+    assert_eq!(rig.turn("never mind").await, Ran::Idle);
+    let told = rig.last_asked();
+    assert!(told[0].contains("wrote a new message instead"), "{told:?}");
+    assert_eq!(told[1..], ["result two", "never mind"]);
+    assert_eq!(rig.gate.effects("legacy"), ["two"]);
+    assert!(rig.gate.store.read(|tx| tx.open_approvals(None)).unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn an_answer_that_comes_with_a_message_counts() {
+    let rig = parked_rig();
+    rig.turn("go").await;
+    rig.allow().await;
+    assert_eq!(rig.turn("hurry").await, Ran::Idle);
+    assert_eq!(rig.gate.effects("legacy"), ["two", "one"]);
+    assert_eq!(rig.last_asked(), ["result one", "result two", "hurry"]);
+}
+
+#[tokio::test]
+async fn a_question_that_nobody_answers_ends_and_the_owner_hears_it() {
+    let gate = GateRig::with(&["legacy"], TWO_IS_FINE, |settings| settings.question_time = Duration::ZERO);
+    let rig = Rig::on(gate, [echoes(&["one"]), Script::text("done")]);
+    assert_eq!(rig.turn("go").await, Ran::Idle);
+    assert!(rig.last_asked()[0].contains("in time"));
+    assert!(rig.notices()[0].contains("Nobody answered"), "{:?}", rig.notices());
+    assert!(rig.gate.effects("legacy").is_empty());
+}
+
+/// The store closes a question before the log says so. A holder that is killed in between leaves the two apart; what comes
+/// after it must neither wait for ever nor spin.
+#[tokio::test]
+async fn a_question_that_a_killed_holder_closed_is_closed_in_the_log() {
+    for by_time in [false, true] {
+        let rig = parked_rig();
+        rig.turn("go").await;
+        let call = rig.gate.store.read(|tx| tx.open_approvals(None)).unwrap()[0].call.clone();
+        if by_time {
+            let id = rig.gate.store.read(|tx| tx.approval_of(&call)).unwrap().unwrap().id;
+            rig.gate.store.write(move |tx| tx.decide(&id, "expired", None, "expired")).await.unwrap().unwrap();
+        } else {
+            rig.gate.gate.supersede(&call).await.unwrap().unwrap();
+        }
+        let settled = tokio::time::timeout(Duration::from_secs(20), rig.turn("still there?")).await;
+        assert_eq!(settled.expect("it does not spin"), Ran::Idle);
+        let closed = |body: &EventBody| matches!(body, EventBody::CallAnswered { answer: None, .. });
+        assert!(log(&rig.gate).iter().any(closed));
+        assert_eq!(rig.gate.effects("legacy"), ["two"]);
+    }
+}
+
+#[tokio::test]
+async fn new_ends_the_turn_its_questions_and_the_grants_of_the_session() {
+    let rig = parked_rig();
+    rig.turn("go").await;
+    rig.answer(&crate::gate::tests::rig::allow(crate::domain::Term::Session)).await;
+    assert_eq!(rig.run().await, Ran::Idle);
+    for text in ["one", "done", "one", "done"] {
+        rig.model.push(if text == "one" { echoes(&["one"]) } else { Script::text(text) });
+    }
+    assert_eq!(rig.turn("again").await, Ran::Idle, "the session grant covers it");
+    // A clear and a message at once: the grant must be gone before the message's call is judged.
+    rig.submit(InboundBody::Clear).await;
+    assert_eq!(rig.turn("and now").await, Ran::Parked);
+    assert_eq!(rig.gate.effects("legacy"), ["two", "one", "one"]);
+    assert_eq!(super::rig::words(&rig.model.requests().last().unwrap().messages[0]), ["and now"]);
+    rig.submit(InboundBody::Clear).await;
+    assert_eq!(rig.run().await, Ran::Idle);
+    assert!(rig.gate.store.read(|tx| tx.open_approvals(None)).unwrap().is_empty());
+    assert_eq!(rig.kinds().last().unwrap(), "session.cleared");
+}

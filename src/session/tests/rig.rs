@@ -1,0 +1,197 @@
+//! A worker on a gate's rig, a model that does what a test says, and the log as it is on the disk.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use futures::future::BoxFuture;
+use serde_json::json;
+
+use crate::domain::{
+    Address, Answer, Block, EventBody, Inbound, InboundBody, Message, Origin, OutboundBody, SessionId, Term, ToolUse,
+};
+use crate::gate::tests::rig::{OWNER, Rig as GateRig, allow, session};
+use crate::model::{DeltaSink, Model, ModelError, Reply, Request, Script, Scripted};
+use crate::session::{Ran, Worker, WorkerParts};
+use crate::turn::Bounds;
+use crate::turn::prompt::Persona;
+use crate::turn::run::Runner;
+
+pub(super) const BOUNDS: Bounds = Bounds { model_steps_max: 6, window_tokens: 100_000, identical_calls_max: 3 };
+
+pub(super) struct Rig {
+    pub(super) gate: GateRig,
+    pub(super) worker: Worker,
+    pub(super) model: Arc<Scripted>,
+}
+
+impl Rig {
+    pub(super) fn new(policy: &str, script: impl IntoIterator<Item = Script>) -> Self {
+        Self::on(GateRig::new(&["legacy"], policy), script)
+    }
+
+    pub(super) fn on(gate: GateRig, script: impl IntoIterator<Item = Script>) -> Self {
+        let model = Arc::new(Scripted::new(script));
+        let worker = worker(&gate, model.clone(), BOUNDS);
+        Self { gate, worker, model }
+    }
+
+    pub(super) async fn submit(&self, body: InboundBody) {
+        submit(&self.gate, body).await;
+    }
+
+    pub(super) async fn say(&self, text: &str) {
+        self.submit(message(text)).await;
+    }
+
+    pub(super) async fn run(&self) -> Ran {
+        self.worker.run(&main(), &self.gate.live()).await.unwrap()
+    }
+
+    /// Says something and runs until nothing is left.
+    pub(super) async fn turn(&self, text: &str) -> Ran {
+        self.say(text).await;
+        self.run().await
+    }
+
+    pub(super) async fn answer(&self, answer: &Answer) {
+        for row in self.gate.store.read(|tx| tx.open_approvals(None)).unwrap() {
+            self.gate.gate.decide(&row.id, answer, OWNER).await.unwrap();
+        }
+    }
+
+    pub(super) async fn allow(&self) {
+        self.answer(&allow(Term::Once)).await;
+    }
+
+    pub(super) fn log(&self) -> Vec<EventBody> {
+        log(&self.gate)
+    }
+
+    pub(super) fn kinds(&self) -> Vec<String> {
+        kinds(&self.log())
+    }
+
+    pub(super) fn replies(&self) -> Vec<String> {
+        replies(&self.gate)
+    }
+
+    pub(super) fn notices(&self) -> Vec<String> {
+        notices(&self.gate)
+    }
+
+    /// The blocks of the last message of the last request, in words.
+    pub(super) fn last_asked(&self) -> Vec<String> {
+        words(self.model.requests().last().unwrap().messages.last().unwrap())
+    }
+}
+
+pub(super) fn main() -> SessionId {
+    session("main")
+}
+
+pub(super) fn worker(gate: &GateRig, model: Arc<dyn Model>, bounds: Bounds) -> Worker {
+    let runner = Runner {
+        model,
+        gate: gate.gate.clone(),
+        persona: Persona { soul: "test".into(), workspace: "/w".into(), platform: "test".into() },
+        bounds,
+    };
+    Worker::new(WorkerParts {
+        store: gate.store.clone(),
+        gate: gate.gate.clone(),
+        runner,
+        locks: gate.home(),
+        turn_time_s: 60,
+    })
+}
+
+pub(super) fn message(text: &str) -> InboundBody {
+    InboundBody::Message { blocks: vec![Block::Text { text: text.into() }] }
+}
+
+pub(super) async fn submit(gate: &GateRig, body: InboundBody) {
+    let inbound = Inbound {
+        session: main(),
+        from: Address("console/1".into()),
+        principal: OWNER.into(),
+        origin: Origin::Owner,
+        body,
+    };
+    gate.store.write(move |tx| tx.add_inbound(&inbound, 64)).await.unwrap();
+}
+
+pub(super) fn log(gate: &GateRig) -> Vec<EventBody> {
+    let events = gate.store.read(|tx| tx.events_from(&main(), 1)).unwrap();
+    events.into_iter().map(|event| event.body).collect()
+}
+
+pub(super) fn kinds(log: &[EventBody]) -> Vec<String> {
+    let kind = |body: &EventBody| serde_json::to_value(body).unwrap()["type"].as_str().unwrap().to_owned();
+    log.iter().map(kind).collect()
+}
+
+fn outbox(gate: &GateRig) -> Vec<OutboundBody> {
+    let rows = gate.store.read(|tx| tx.queued_outbound(&Address("console/1".into()))).unwrap();
+    rows.into_iter().map(|row| row.outbound.body).collect()
+}
+
+pub(super) fn replies(gate: &GateRig) -> Vec<String> {
+    let reply = |body| match body {
+        OutboundBody::Reply { text, .. } => Some(text),
+        _ => None,
+    };
+    outbox(gate).into_iter().filter_map(reply).collect()
+}
+
+pub(super) fn notices(gate: &GateRig) -> Vec<String> {
+    let notice = |body| match body {
+        OutboundBody::Notice { text } => Some(text),
+        _ => None,
+    };
+    outbox(gate).into_iter().filter_map(notice).collect()
+}
+
+pub(super) fn words(message: &Message) -> Vec<String> {
+    let word = |block: &Block| match block {
+        Block::Text { text } => text.clone(),
+        Block::ToolUse(ToolUse { input, .. }) => format!("use {}", input["text"].as_str().unwrap_or_default()),
+        Block::ToolResult { content, .. } => format!("result {content}"),
+        other => panic!("{other:?}"),
+    };
+    message.blocks.iter().map(word).collect()
+}
+
+/// One reply with an `echo` of the server `legacy` for each text.
+pub(super) fn echoes(texts: &[&str]) -> Script {
+    Script::tool_uses(texts.iter().map(|text| ("legacy__echo".to_owned(), json!({"text": text}))).collect())
+}
+
+type Hook = Box<dyn Fn(usize) -> BoxFuture<'static, ()> + Send + Sync>;
+
+/// Something happens while the model thinks: the hook gets the number of the request, from 1.
+pub(super) struct Hooked {
+    pub(super) inner: Arc<Scripted>,
+    pub(super) hook: Hook,
+    pub(super) asked: AtomicUsize,
+}
+
+impl Model for Hooked {
+    fn provider(&self) -> &str {
+        "scripted"
+    }
+
+    fn model(&self) -> &str {
+        "scripted"
+    }
+
+    fn reply<'a>(
+        &'a self,
+        request: &'a Request,
+        deltas: &'a mut DeltaSink<'_>,
+    ) -> BoxFuture<'a, Result<Reply, ModelError>> {
+        Box::pin(async move {
+            (self.hook)(self.asked.fetch_add(1, Ordering::SeqCst) + 1).await;
+            self.inner.reply(request, deltas).await
+        })
+    }
+}

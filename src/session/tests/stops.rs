@@ -1,0 +1,157 @@
+//! Stops: of a model that streams, of a call that runs, of nothing; the turn's time; the stop switch.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::time::Duration;
+
+use super::rig::{BOUNDS, Hooked, Rig, echoes, log, main, message, replies, submit, worker};
+use crate::domain::{EventBody, InboundBody, Outcome, TurnEnd};
+use crate::gate::tests::rig::{ALLOW, Rig as GateRig};
+use crate::model::{Delta, Script, Scripted};
+use crate::session::{Ran, SessionLock};
+
+fn hang() -> Script {
+    Script::Hang { deltas: vec![Delta::Text("I was about to".into())] }
+}
+
+/// Submits `body` as soon as the server has seen a call, or the model has been asked, whatever `seen` looks for.
+async fn when(gate: &GateRig, seen: impl Fn() -> bool, body: InboundBody) {
+    let deadline = std::time::Instant::now() + Duration::from_secs(10);
+    while !seen() {
+        assert!(std::time::Instant::now() < deadline, "not in time");
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    submit(gate, body).await;
+}
+
+#[tokio::test]
+async fn a_stop_keeps_what_was_streamed_and_ends_the_turn() {
+    let rig = Rig::new(ALLOW, [hang(), Script::text("next")]);
+    rig.say("go").await;
+    let asked = || !rig.model.requests().is_empty();
+    let (ran, ()) = tokio::join!(rig.run(), when(&rig.gate, asked, InboundBody::Stop));
+    assert_eq!(ran, Ran::Idle);
+    assert!(rig.log().contains(&EventBody::ModelPartial { text: "I was about to".into() }), "{:?}", rig.log());
+    assert!(matches!(rig.log().last().unwrap(), EventBody::TurnEnded { end: TurnEnd::Stopped { .. } }));
+    assert_eq!(rig.replies(), ["Stopped."]);
+    rig.turn("more").await;
+    let told: Vec<String> = rig.model.requests()[1].messages.iter().flat_map(super::rig::words).collect();
+    assert_eq!(told, ["go", "I was about to\n[stopped here]", "more"]);
+}
+
+async fn stopped_in_a_call(body: Option<InboundBody>) -> Rig {
+    let gate = GateRig::new(&["never"], &ALLOW.replace("legacy", "never"));
+    let script = Script::tool_use("never__echo", serde_json::json!({"text": "x"}));
+    let rig = Rig::on(gate, [script, Script::text("after")]);
+    rig.say("go").await;
+    let record = rig.gate.home().join("never");
+    let called = || std::fs::read_to_string(&record).unwrap_or_default().contains("call ");
+    match body {
+        Some(body) => {
+            tokio::join!(rig.run(), when(&rig.gate, called, body));
+        }
+        None => {
+            let pulled = async {
+                when(&rig.gate, called, InboundBody::Compact).await;
+                rig.gate.store.write(|tx| tx.set_panic(Some("owner"))).await.unwrap();
+            };
+            tokio::join!(rig.run(), pulled);
+        }
+    }
+    rig
+}
+
+#[tokio::test]
+async fn a_stop_ends_what_runs_and_says_that_nobody_knows() {
+    let rig = stopped_in_a_call(Some(InboundBody::Stop)).await;
+    assert_eq!(rig.replies(), ["Stopped."]);
+    assert!(rig.notices()[0].contains("may or may not have run"), "{:?}", rig.notices());
+    let unknown = |body: &EventBody| matches!(body, EventBody::ToolResult { outcome: Outcome::Unknown { .. }, .. });
+    assert!(rig.log().iter().any(unknown));
+    assert_eq!(rig.model.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn the_stop_switch_ends_what_runs_and_lets_the_model_speak() {
+    let rig = stopped_in_a_call(None).await;
+    assert_eq!(rig.replies(), ["after"]);
+    assert!(rig.last_asked()[0].starts_with("result Interrupted:"), "{:?}", rig.last_asked());
+    let servers = rig.gate.gate.hub().servers();
+    assert!(matches!(servers[0].state, crate::hub::ServerState::Idle), "its server is ended: {servers:?}");
+}
+
+/// The stop is done with before the message begins, and must not reach into its turn.
+#[tokio::test]
+async fn a_stop_when_nothing_runs_stops_nothing() {
+    let rig = Rig::new(ALLOW, [echoes(&["one"]), Script::text("done")]);
+    rig.submit(InboundBody::Stop).await;
+    assert_eq!(rig.turn("go").await, Ran::Idle);
+    assert_eq!(rig.replies(), ["done"]);
+    assert_eq!(rig.gate.effects("legacy"), ["one"]);
+    assert_eq!(rig.notices(), ["Nothing is running."]);
+    assert_eq!(rig.model.requests().len(), 2, "nothing was asked twice");
+}
+
+#[tokio::test]
+async fn a_stop_of_a_parked_turn_denies_what_waits() {
+    let rig = Rig::new("", [echoes(&["one"]), Script::text("done")]);
+    assert_eq!(rig.turn("go").await, Ran::Parked);
+    rig.submit(InboundBody::Stop).await;
+    assert_eq!(rig.run().await, Ran::Idle);
+    assert_eq!(rig.replies(), ["Stopped."]);
+    assert!(rig.gate.store.read(|tx| tx.open_approvals(None)).unwrap().is_empty());
+    rig.turn("what now").await;
+    let told: Vec<String> = rig.model.requests()[1].messages.iter().flat_map(super::rig::words).collect();
+    assert!(told[2].contains("Not run: the owner stopped the turn"), "{told:?}");
+}
+
+/// The clock stands still and jumps to the next timer when nothing else is to do.
+#[tokio::test(start_paused = true)]
+async fn the_time_of_a_turn_is_limited() {
+    let rig = Rig::on(GateRig::new(&[], ""), [hang()]);
+    let began = tokio::time::Instant::now();
+    assert_eq!(rig.turn("go").await, Ran::Idle);
+    let spent = began.elapsed().as_secs();
+    assert!((59..=62).contains(&spent), "{spent} s");
+    assert!(rig.replies()[0].contains("limits.turn_time_s"), "{:?}", rig.replies());
+    assert!(rig.log().contains(&EventBody::ModelPartial { text: "I was about to".into() }));
+}
+
+#[tokio::test]
+async fn a_session_has_one_holder() {
+    let rig = Rig::new(ALLOW, [Script::text("x")]);
+    let held = SessionLock::try_take(&rig.gate.home(), &main()).unwrap().unwrap();
+    assert_eq!(rig.turn("go").await, Ran::Elsewhere);
+    assert!(rig.worker.left_over(&main()).unwrap());
+    let (session, live) = (main(), rig.gate.live());
+    let settle = rig.worker.settle(&session, &live);
+    let let_go = async {
+        tokio::time::sleep(Duration::from_millis(60)).await;
+        assert!(rig.model.requests().is_empty());
+        drop(held);
+    };
+    let (ran, ()) = tokio::join!(async { settle.await.unwrap() }, let_go);
+    assert_eq!((ran, rig.replies()), (Ran::Idle, vec!["x".to_owned()]));
+}
+
+/// Two workers on one session, as two terminals: nothing is answered twice and nothing is lost.
+#[tokio::test]
+async fn two_processes_share_a_session() {
+    let gate = Arc::new(GateRig::new(&["legacy"], ALLOW));
+    let other = gate.again(ALLOW);
+    let inner = Arc::new(Scripted::new((0..6).map(|n| Script::text(n.to_string()))));
+    let hook = |_| -> futures::future::BoxFuture<'static, ()> { Box::pin(tokio::task::yield_now()) };
+    let model = Arc::new(Hooked { inner: inner.clone(), hook: Box::new(hook), asked: AtomicUsize::new(0) });
+    let (one, two) = (worker(&gate, model.clone(), BOUNDS), worker(&other, model, BOUNDS));
+    let talk = |gate: GateRig, worker| async move {
+        for n in 0..3 {
+            submit(&gate, message(&n.to_string())).await;
+            crate::session::Worker::settle(&worker, &main(), &gate.live()).await.unwrap();
+        }
+    };
+    tokio::join!(talk(gate.again(ALLOW), one), talk(gate.again(ALLOW), two));
+    let said = log(&gate).iter().filter(|body| matches!(body, EventBody::UserMessage { .. })).count();
+    let turns = log(&gate).iter().filter(|body| matches!(body, EventBody::TurnEnded { .. })).count();
+    assert_eq!(said, 6);
+    assert_eq!((replies(&gate).len(), inner.requests().len()), (turns, turns));
+}

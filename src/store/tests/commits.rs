@@ -1,0 +1,172 @@
+//! Group commit, order, and what is refused.
+
+use super::*;
+use crate::domain::{Address, Block, Event, EventBody, Inbound, InboundBody, Origin};
+
+fn event(seq: u64) -> Event {
+    Event { seq, at_ms: 1, body: EventBody::CompactRequested {} }
+}
+
+fn message(text: &str) -> Inbound {
+    inbound(InboundBody::Message { blocks: vec![Block::Text { text: text.into() }] })
+}
+
+fn inbound(body: InboundBody) -> Inbound {
+    Inbound {
+        session: session(),
+        from: Address("console/1".into()),
+        principal: "p".into(),
+        origin: Origin::Owner,
+        body,
+    }
+}
+
+fn seqs(store: &Store) -> Vec<u64> {
+    store.read(|tx| tx.events_from(&session(), 1)).unwrap().iter().map(|event| event.seq).collect()
+}
+
+#[tokio::test]
+async fn a_job_that_fails_is_rolled_back_alone() {
+    let store = Rig::new().open();
+    let write =
+        |seq: Vec<u64>| store.write(move |tx| seq.iter().try_for_each(|seq| tx.append_event(&session(), &event(*seq))));
+    // The second job writes a row and then fails; all three are in the queue before the first commit can end.
+    let (first, second, third) = tokio::join!(write(vec![1]), write(vec![2, 9]), write(vec![2, 3]));
+    first.unwrap();
+    let reason = second.unwrap_err().to_string();
+    assert!(reason.contains("event 9 of `main` follows event 2"), "{reason}");
+    third.unwrap();
+    assert_eq!(seqs(&store), [1, 2, 3]);
+}
+
+#[tokio::test]
+async fn jobs_are_done_in_the_order_in_which_they_were_given() {
+    let rig = Rig::new();
+    let store = rig.open();
+    for seq in 1..=300 {
+        store.write_soon(move |tx| tx.append_event(&session(), &event(seq)));
+    }
+    store.write(|tx| tx.append_event(&session(), &event(301))).await.unwrap();
+    assert_eq!(
+        seqs(&store),
+        (1..=301).collect::<Vec<_>>(),
+        "what was queued is on the disk before a later write returns"
+    );
+}
+
+#[tokio::test]
+async fn what_was_queued_is_written_when_the_store_is_closed() {
+    let rig = Rig::new();
+    let store = rig.open();
+    store.write_soon(|tx| tx.append_event(&session(), &event(1)));
+    drop(store);
+    assert_eq!(seqs(&rig.open()), [1]);
+}
+
+/// What a queued job returns lives until its commit: the lock of a session is let go in this way.
+#[tokio::test]
+async fn what_a_queued_job_returns_is_dropped_behind_its_commit() {
+    struct Look(Store, std::sync::mpsc::Sender<Vec<u64>>);
+    impl Drop for Look {
+        fn drop(&mut self) {
+            let _ = self.1.send(seqs(&self.0));
+        }
+    }
+    let rig = Rig::new();
+    let (store, other) = (rig.open(), rig.open());
+    let (send, seen) = std::sync::mpsc::channel();
+    store.write_soon(|tx| tx.append_event(&session(), &event(1)));
+    store.write_soon(move |_| Ok(Look(other, send)));
+    store.write(|_| Ok(())).await.unwrap();
+    assert_eq!(seen.recv().unwrap(), [1]);
+}
+
+#[tokio::test]
+async fn a_gap_or_a_number_used_twice_is_refused() {
+    let rig = Rig::new();
+    let (one, two) = (rig.open(), rig.open());
+    one.write(|tx| tx.append_event(&session(), &event(1))).await.unwrap();
+    for wrong in [1, 3, 0] {
+        let error = two.write(move |tx| tx.append_event(&session(), &event(wrong))).await.unwrap_err();
+        assert!(error.to_string().contains("another process wrote"), "{error}");
+    }
+    two.write(|tx| tx.append_event(&session(), &event(2))).await.unwrap();
+    assert_eq!(one.read(|tx| tx.last_seq(&session())).unwrap(), 2);
+}
+
+#[tokio::test]
+async fn the_version_changes_when_somebody_has_committed() {
+    let rig = Rig::new();
+    let (one, two) = (rig.open(), rig.open());
+    let before = one.data_version().unwrap();
+    assert_eq!(one.data_version().unwrap(), before);
+    two.write(|tx| tx.append_event(&session(), &event(1))).await.unwrap();
+    let after = one.data_version().unwrap();
+    assert_ne!(after, before, "another process");
+    one.write(|tx| tx.append_event(&session(), &event(2))).await.unwrap();
+    assert_ne!(one.data_version().unwrap(), after, "our own writer, for the reader is another connection");
+}
+
+#[tokio::test]
+async fn the_inbox_is_bounded_for_messages_only() {
+    let store = Rig::new().open();
+    let add = |inbound: Inbound| store.write(move |tx| tx.add_inbound(&inbound, 2));
+    let first = add(message("a")).await.unwrap();
+    add(message("b")).await.unwrap();
+    assert!(matches!(add(message("c")).await, Err(StoreError::QueueFull(2))));
+    add(inbound(InboundBody::Stop)).await.unwrap();
+    assert!(store.read(|tx| tx.stop_queued(&session())).unwrap());
+    store.write(move |tx| tx.mark_absorbed(first)).await.unwrap();
+    add(message("c")).await.unwrap();
+    assert_eq!(store.read(|tx| tx.queued_inbound(&session())).unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn a_window_begins_at_the_newest_boundary() {
+    let store = Rig::new().open();
+    let bodies = [
+        EventBody::CompactRequested {},
+        EventBody::CompactRequested {},
+        EventBody::Summary { text: "s".into(), through_seq: 1 },
+        EventBody::CompactRequested {},
+    ];
+    for (index, body) in bodies.into_iter().enumerate() {
+        let event = Event { seq: index as u64 + 1, at_ms: 1, body };
+        store.write(move |tx| tx.append_event(&session(), &event)).await.unwrap();
+    }
+    let window = |store: &Store| -> Vec<u64> {
+        store.read(|tx| tx.window(&session())).unwrap().iter().map(|event| event.seq).collect()
+    };
+    assert_eq!(window(&store), [2, 3, 4]);
+    let cleared = Event { seq: 5, at_ms: 1, body: EventBody::SessionCleared {} };
+    store.write(move |tx| tx.append_event(&session(), &cleared)).await.unwrap();
+    assert_eq!(window(&store), [5]);
+}
+
+#[tokio::test]
+async fn a_store_of_a_newer_claw_is_refused_and_left_as_it_is() {
+    let rig = Rig::new();
+    drop(rig.open());
+    rig.tamper("PRAGMA user_version = 99");
+    match Store::open(&rig.path()).map(|_| ()) {
+        Err(StoreError::Newer { found: 99, .. }) => {}
+        other => panic!("{other:?}"),
+    }
+    rig.tamper("PRAGMA user_version = 1");
+    assert!(rig.open().read(|tx| tx.quick_check()).unwrap().is_none());
+}
+
+#[tokio::test]
+async fn processes_that_open_a_new_home_at_once_agree() {
+    let rig = Arc::new(Rig::new());
+    let threads: Vec<_> = (0..4)
+        .map(|_| {
+            let rig = rig.clone();
+            std::thread::spawn(move || drop(rig.open()))
+        })
+        .collect();
+    for thread in threads {
+        thread.join().unwrap();
+    }
+    assert_eq!(rig.open().read(|tx| tx.last_seq(&session())).unwrap(), 0);
+}

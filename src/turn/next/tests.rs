@@ -1,0 +1,379 @@
+//! Every step from the log that leads to it; that no log makes `next` panic; and that a simulated turn can be replayed.
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::domain::{Address, Answer, Origin, Outcome, Scope, SessionId, Term, ToolOutput, Usage};
+
+pub(in crate::turn) const BOUNDS: Bounds =
+    Bounds { model_steps_max: 4, window_tokens: 100_000, identical_calls_max: 3 };
+
+pub(in crate::turn) fn session() -> SessionId {
+    SessionId::new("main").unwrap()
+}
+
+pub(in crate::turn) fn log(bodies: Vec<EventBody>) -> Log {
+    let mut log = Log::new(session(), Vec::new(), 0);
+    for body in bodies {
+        log.push(0, body);
+    }
+    log
+}
+
+pub(in crate::turn) fn started() -> EventBody {
+    EventBody::TurnStarted { origin: Origin::Owner, principal: "p".into() }
+}
+
+pub(in crate::turn) fn said(text: &str) -> EventBody {
+    let blocks = vec![Block::Text { text: text.into() }];
+    EventBody::UserMessage { blocks, inbox_id: 1, from: Address("console/1".into()), origin: Origin::Owner }
+}
+
+pub(in crate::turn) fn reply(blocks: Vec<Block>, finish: Finish) -> EventBody {
+    EventBody::ModelReply { blocks, finish, usage: Usage::default(), provider: "x".into(), model: "x".into() }
+}
+
+pub(in crate::turn) fn text(text: &str) -> EventBody {
+    reply(vec![Block::Text { text: text.into() }], Finish::Complete)
+}
+
+pub(in crate::turn) fn uses(inputs: &[&str]) -> EventBody {
+    let blocks = inputs.iter().map(|input| {
+        Block::ToolUse(ToolUse {
+            id: "same".into(),
+            name: "s__t".into(),
+            input: json!({"text": input}),
+            broken_input: None,
+        })
+    });
+    reply(blocks.collect(), Finish::ToolUse)
+}
+
+pub(in crate::turn) fn id(reply_seq: u64, block: u32) -> CallId {
+    CallId { session: session(), reply_seq, block }
+}
+
+pub(in crate::turn) fn result(call: CallId, text: &str) -> EventBody {
+    let output = ToolOutput { text: text.into(), structured: None, is_error: false };
+    EventBody::ToolResult { call, outcome: Outcome::Ended { output } }
+}
+
+fn parked(call: CallId, approval: &str) -> EventBody {
+    EventBody::CallParked { call, approval: ApprovalId(approval.into()) }
+}
+
+fn answered_with(call: CallId, approval: &str) -> EventBody {
+    let answer = Some(Answer::Allow { term: Term::Once, scope: Scope::Exact });
+    EventBody::CallAnswered { call, approval: ApprovalId(approval.into()), answer, by: "p".into() }
+}
+
+fn failed(context_too_long: bool) -> EventBody {
+    EventBody::ModelFailed { reason: "down".into(), context_too_long }
+}
+
+pub(in crate::turn) fn ended() -> EventBody {
+    EventBody::TurnEnded { end: TurnEnd::Answered }
+}
+
+pub(in crate::turn) fn summary(through_seq: u64) -> EventBody {
+    EventBody::Summary { text: "before".into(), through_seq }
+}
+
+fn dropped(through_seq: u64) -> EventBody {
+    EventBody::WindowDropped { reason: "no".into(), through_seq, kept_summary: String::new() }
+}
+
+fn step(bodies: Vec<EventBody>) -> Step {
+    next(&log(bodies), &BOUNDS)
+}
+
+fn calls(step: Step) -> Vec<CallId> {
+    match step {
+        Step::Call(uses) => uses.into_iter().map(|(id, _)| id).collect(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn limit(step: Step) -> String {
+    match step {
+        Step::Stop(TurnEnd::Limit { text }) => text,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn nothing_to_do_outside_of_a_turn() {
+    assert_eq!(step(vec![]), Step::Done);
+    assert_eq!(step(vec![started(), said("a"), text("b"), ended()]), Step::Done);
+    assert_eq!(step(vec![EventBody::SessionCleared {}]), Step::Done);
+}
+
+#[test]
+fn a_message_is_for_the_model_and_its_answer_for_the_person() {
+    assert_eq!(step(vec![started(), said("a")]), Step::AskModel);
+    assert_eq!(step(vec![started(), said("a"), text("b")]), Step::Deliver);
+    assert_eq!(step(vec![started(), said("a"), text("b"), said("c")]), Step::AskModel);
+    assert_eq!(step(vec![started(), said("a"), reply(vec![], Finish::Complete)]), Step::Deliver);
+}
+
+#[test]
+fn every_unanswered_use_is_called_and_none_twice() {
+    let open = vec![started(), said("a"), uses(&["1", "2"])];
+    assert_eq!(calls(step(open.clone())), [id(3, 0), id(3, 1)]);
+    let half = [open, vec![result(id(3, 1), "r")]].concat();
+    assert_eq!(calls(step(half.clone())), [id(3, 0)], "uses are told apart although the provider's ids are the same");
+    assert_eq!(step([half, vec![result(id(3, 0), "r")]].concat()), Step::AskModel);
+}
+
+#[test]
+fn what_waits_for_a_human_is_not_called_and_its_siblings_are() {
+    let one = vec![started(), said("a"), uses(&["1", "2"]), parked(id(3, 0), "q")];
+    assert_eq!(calls(step(one.clone())), [id(3, 1)]);
+    let all = [one, vec![result(id(3, 1), "r")]].concat();
+    assert_eq!(step(all.clone()), Step::Park);
+    let answered = [all.clone(), vec![answered_with(id(3, 0), "q")]].concat();
+    assert_eq!(calls(step(answered.clone())), [id(3, 0)]);
+    let again = [answered, vec![parked(id(3, 0), "q2")]].concat();
+    assert_eq!(step(again.clone()), Step::Park, "a question that is asked again is open again");
+    assert_eq!(step([again, vec![answered_with(id(3, 0), "q")]].concat()), Step::Park, "an old answer is none to it");
+}
+
+#[test]
+fn a_stop_and_a_limit_end_the_turn_whatever_is_open() {
+    let stop = EventBody::StopRequested { by: "p".into() };
+    let limit = EventBody::LimitReached { limit: "turn_time_s".into(), text: "late".into() };
+    for before in
+        [vec![], vec![uses(&["1"])], vec![uses(&["1"]), parked(id(3, 0), "q")], vec![text("b")], vec![failed(true)]]
+    {
+        let open = [vec![started(), said("a")], before].concat();
+        let stopped = TurnEnd::Stopped { by: "p".into() };
+        assert_eq!(step([open.clone(), vec![stop.clone()]].concat()), Step::Stop(stopped));
+        let late = TurnEnd::Limit { text: "late".into() };
+        assert_eq!(step([open, vec![limit.clone()]].concat()), Step::Stop(late));
+    }
+    assert_eq!(step(vec![started(), said("a"), stop, ended(), started(), said("b")]), Step::AskModel);
+}
+
+#[test]
+fn a_refusal_is_delivered_and_calls_nothing() {
+    let wish = Block::ToolUse(ToolUse { id: "1".into(), name: "t".into(), input: json!({}), broken_input: None });
+    let refusal = Finish::Refusal { reason: "no".into() };
+    assert_eq!(step(vec![started(), said("a"), reply(vec![wish], refusal)]), Step::Deliver);
+}
+
+#[test]
+fn a_failed_model_ends_the_turn_and_a_long_context_is_compacted_once() {
+    let down = Step::Stop(TurnEnd::Failed { text: "down".into() });
+    assert_eq!(step(vec![started(), said("a"), failed(false)]), down);
+    assert_eq!(step(vec![started(), said("a"), failed(true)]), down, "there is nothing to compact");
+    let old = vec![started(), said("a"), text("b"), ended(), started(), said("c"), failed(true)];
+    assert_eq!(step(old.clone()), Step::Compact { through_seq: 4 });
+    assert_eq!(step([old.clone(), vec![summary(4)]].concat()), Step::AskModel);
+    assert_eq!(step([old.clone(), vec![dropped(4)]].concat()), Step::AskModel);
+    assert_eq!(step([old, vec![summary(4), failed(true)]].concat()), down);
+}
+
+#[test]
+fn a_turn_has_a_most_number_of_model_steps() {
+    let mut bodies = vec![started(), said("a")];
+    for n in 0..4_u64 {
+        assert_eq!(step(bodies.clone()), Step::AskModel, "after {n} steps");
+        let seq = bodies.len() as u64 + 1;
+        bodies.extend([uses(&[&n.to_string()]), result(id(seq, 0), "r")]);
+    }
+    assert!(limit(step(bodies.clone())).contains("model_steps_max"));
+    // A last word at the limit is still delivered.
+    bodies.truncate(bodies.len() - 2);
+    bodies.push(text("done"));
+    assert_eq!(step(bodies), Step::Deliver);
+}
+
+#[test]
+fn the_same_call_with_the_same_result_stops_the_turn() {
+    let turn = |rounds: &[(&str, &str)]| {
+        let mut bodies = vec![started(), said("a")];
+        for (input, output) in rounds {
+            let seq = bodies.len() as u64 + 1;
+            bodies.extend([uses(&[input]), result(id(seq, 0), output)]);
+        }
+        step(bodies)
+    };
+    assert!(limit(turn(&[("1", "r"), ("1", "r"), ("1", "r")])).contains("identical_calls_max"));
+    assert_eq!(turn(&[("1", "r"), ("1", "r")]), Step::AskModel);
+    assert_eq!(turn(&[("1", "r"), ("1", "other"), ("1", "r")]), Step::AskModel, "the result changes: that is progress");
+    assert_eq!(turn(&[("1", "r"), ("2", "r"), ("1", "r")]), Step::AskModel);
+}
+
+#[test]
+fn a_full_window_is_compacted_from_the_oldest_turn_on() {
+    let long = "x".repeat(4000);
+    let bodies = vec![
+        started(),
+        said(&long),
+        text("b"),
+        ended(),
+        started(),
+        said("c"),
+        text("d"),
+        ended(),
+        started(),
+        said("e"),
+    ];
+    let small = Bounds { window_tokens: 500, ..BOUNDS };
+    assert_eq!(next(&log(bodies.clone()), &small), Step::Compact { through_seq: 4 });
+    assert_eq!(next(&log([bodies.clone(), vec![summary(4)]].concat()), &small), Step::AskModel);
+    assert_eq!(next(&log(bodies), &BOUNDS), Step::AskModel);
+    // One turn alone cannot be summarised away.
+    assert_eq!(next(&log(vec![started(), said(&long)]), &small), Step::AskModel);
+}
+
+#[test]
+fn a_wish_to_compact_is_carried_out_once() {
+    let asked = vec![started(), said("a"), text("b"), ended(), EventBody::CompactRequested {}];
+    assert_eq!(step(asked.clone()), Step::Compact { through_seq: 4 });
+    assert_eq!(step([asked.clone(), vec![summary(4)]].concat()), Step::Done);
+    assert_eq!(step([asked.clone(), vec![dropped(4)]].concat()), Step::Done);
+    assert_eq!(step([asked, vec![started(), said("c")]].concat()), Step::Compact { through_seq: 4 });
+    assert_eq!(step(vec![EventBody::CompactRequested {}]), Step::Done);
+}
+
+/// Any event at any place, also such that no runner would write.
+pub(in crate::turn) fn any_body() -> impl Strategy<Value = EventBody> {
+    let call = || (1_u64..20, 0_u32..3).prop_map(|(seq, block)| id(seq, block));
+    prop_oneof![
+        Just(started()),
+        Just(ended()),
+        "[a-c]{0,3}".prop_map(|text| said(&text)),
+        "[a-c]{0,3}".prop_map(|said| text(&said)),
+        proptest::collection::vec("[ab]", 0..3)
+            .prop_map(|inputs| { uses(&inputs.iter().map(String::as_str).collect::<Vec<_>>()) }),
+        Just(reply(vec![], Finish::Refusal { reason: "r".into() })),
+        (call(), "[ab]").prop_map(|(call, text)| result(call, &text)),
+        call().prop_map(|call| EventBody::ToolResult { call, outcome: Outcome::Unknown { reason: "u".into() } }),
+        (call(), "[ab]").prop_map(|(call, approval)| parked(call, &approval)),
+        (call(), "[ab]").prop_map(|(call, approval)| answered_with(call, &approval)),
+        any::<bool>().prop_map(failed),
+        Just(EventBody::ModelPartial { text: "half".into() }),
+        Just(EventBody::StopRequested { by: "p".into() }),
+        Just(EventBody::CompactRequested {}),
+        Just(EventBody::SessionCleared {}),
+        (0_u64..25).prop_map(summary),
+        (0_u64..25).prop_map(dropped),
+    ]
+}
+
+/// What the simulated world does at one step.
+#[derive(Clone, Debug)]
+struct Luck {
+    model: u8,
+    calls: Vec<u8>,
+}
+
+/// The events that a runner would add after `step`; `None` when the turn is let go for good.
+fn simulate(log: &Log, step: &Step, luck: &Luck) -> Option<Vec<EventBody>> {
+    Some(match step {
+        Step::Done => return None,
+        Step::AskModel => vec![match luck.model % 8 {
+            0..=3 => uses(&["1", "2"][..usize::from(luck.model % 2) + 1]),
+            4 => failed(true),
+            5 => failed(false),
+            6 => EventBody::StopRequested { by: "p".into() },
+            _ => text("done"),
+        }],
+        Step::Call(open) => open
+            .iter()
+            .zip(luck.calls.iter().cycle())
+            .map(|((id, _), luck)| match luck % 4 {
+                0 => parked(id.clone(), &format!("q{}", log.next_seq())),
+                1 => EventBody::ToolResult { call: id.clone(), outcome: Outcome::Denied { reason: "d".into() } },
+                2 => EventBody::ToolResult { call: id.clone(), outcome: Outcome::Unknown { reason: "u".into() } },
+                _ => result(id.clone(), &luck.to_string()),
+            })
+            .collect(),
+        Step::Park => {
+            let waiting = waiting_for_a_human(log.open_turn().unwrap());
+            waiting.into_iter().take(1).map(|(call, approval)| answered_with(call, &approval.0)).collect()
+        }
+        Step::Compact { through_seq } if luck.model.is_multiple_of(2) => vec![summary(*through_seq)],
+        Step::Compact { through_seq } => vec![dropped(*through_seq)],
+        Step::Deliver | Step::Stop(_) => {
+            let open = unanswered(log.session(), log.open_turn().unwrap());
+            let denied = |call| EventBody::ToolResult { call, outcome: Outcome::Denied { reason: "end".into() } };
+            open.into_iter().map(|(call, _)| denied(call)).chain([ended()]).collect()
+        }
+    })
+}
+
+/// Whether an event may follow a step. This is what makes a log replayable.
+fn follows(step: &Step, body: &EventBody) -> bool {
+    match step {
+        Step::AskModel => matches!(
+            body,
+            EventBody::ModelReply { .. } | EventBody::ModelFailed { .. } | EventBody::StopRequested { .. }
+        ),
+        Step::Call(open) => match body {
+            EventBody::ToolResult { call, .. } | EventBody::CallParked { call, .. } => {
+                open.iter().any(|(id, _)| id == call)
+            }
+            _ => false,
+        },
+        Step::Park => matches!(body, EventBody::CallAnswered { .. }),
+        Step::Compact { through_seq: wanted } => matches!(body,
+            EventBody::Summary { through_seq, .. } | EventBody::WindowDropped { through_seq, .. } if through_seq == wanted),
+        Step::Deliver => matches!(body, EventBody::TurnEnded { .. }),
+        Step::Stop(_) => matches!(body, EventBody::ToolResult { .. } | EventBody::TurnEnded { .. }),
+        Step::Done => matches!(body, EventBody::TurnStarted { .. }),
+    }
+}
+
+fn any_luck() -> impl Strategy<Value = Luck> {
+    (any::<u8>(), proptest::collection::vec(any::<u8>(), 1..4)).prop_map(|(model, calls)| Luck { model, calls })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_log_makes_it_panic(bodies in proptest::collection::vec(any_body(), 0..40), steps in 0_u32..3, window in 0_u64..60) {
+        let bounds = Bounds { model_steps_max: steps, window_tokens: window, identical_calls_max: 1 };
+        let log = log(bodies);
+        let step = next(&log, &bounds);
+        prop_assert_eq!(&step, &next(&log, &bounds));
+        if let Step::Compact { through_seq } = step {
+            let open = log.open_turn().and_then(|turn| turn.first()).map_or(u64::MAX, |event| event.seq);
+            prop_assert!(through_seq < open, "the open turn is never summarised away");
+            prop_assert!(log.events().iter().any(|event| event.seq == through_seq), "something goes");
+        }
+    }
+
+    #[test]
+    fn a_turn_ends_with_every_use_answered_and_its_log_replays(
+        lucks in proptest::collection::vec(any_luck(), 80),
+        small in any::<bool>(),
+    ) {
+        let bounds = Bounds { window_tokens: if small { 60 } else { 100_000 }, ..BOUNDS };
+        let mut log = log(vec![started(), said("a"), text("b"), ended(), started(), said("c")]);
+        let mut all = log.events().to_vec();
+        let mut lucks = lucks.iter();
+        // Each batch of a runner is appended event by event; a kill may come between any two.
+        'turn: loop {
+            let step = next(&log, &bounds);
+            let luck = lucks.next().expect("80 steps are more than any turn may take");
+            let Some(bodies) = simulate(&log, &step, luck) else { break 'turn };
+            prop_assert!(!bodies.is_empty(), "{:?} did nothing", step);
+            for body in bodies {
+                let now = next(&log, &bounds);
+                prop_assert!(follows(&now, &body), "after {:?} came {:?}", now, body);
+                all.push(log.push(0, body));
+            }
+        }
+        let last: Vec<Event> = all.iter().skip_while(|event| event.seq < 5).cloned().collect();
+        let has_ended = matches!(last.last().unwrap().body, EventBody::TurnEnded { .. });
+        prop_assert!(has_ended);
+        prop_assert!(unanswered(&session(), &last).is_empty());
+        // What is read back from the disk says the same as what was in memory.
+        let read_back = Log::new(session(), all.clone(), all.last().unwrap().seq);
+        prop_assert_eq!(read_back.events(), log.events());
+    }
+}

@@ -1,0 +1,98 @@
+//! What a model is sent, whatever the log looks like.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::turn::next::tests::{any_body, ended, id, log, result, said, started, summary, text, uses};
+
+fn shape(messages: &[Message]) -> Vec<(Role, Vec<String>)> {
+    let block = |block: &Block| match block {
+        Block::Text { text } => text.clone(),
+        Block::ToolUse(tool_use) => format!("use {}", tool_use.input["text"].as_str().unwrap()),
+        Block::ToolResult { content, .. } => format!("result {content}"),
+        other => panic!("{other:?}"),
+    };
+    messages.iter().map(|message| (message.role, message.blocks.iter().map(block).collect())).collect()
+}
+
+#[test]
+fn results_follow_their_reply_in_the_order_of_the_uses() {
+    let late = vec![
+        started(),
+        said("a"),
+        uses(&["1", "2"]),
+        result(id(3, 1), "two"),
+        result(id(3, 0), "one"),
+        said("b"),
+        text("c"),
+        ended(),
+    ];
+    let user = |blocks: &[&str]| (Role::User, blocks.iter().map(|text| (*text).to_owned()).collect());
+    let model = |blocks: &[&str]| (Role::Assistant, blocks.iter().map(|text| (*text).to_owned()).collect());
+    let expected: Vec<(Role, Vec<String>)> =
+        vec![user(&["a"]), model(&["use 1", "use 2"]), user(&["result one", "result two", "b"]), model(&["c"])];
+    assert_eq!(shape(&fold(&log(late))), expected);
+}
+
+#[test]
+fn each_outcome_reads_as_what_it_is() {
+    let outcome = |outcome| EventBody::ToolResult { call: id(3, 0), outcome };
+    let told = |body: Option<EventBody>| {
+        let messages = fold(&log([vec![started(), said("a"), uses(&["1"])], body.into_iter().collect()].concat()));
+        match &messages.last().unwrap().blocks[0] {
+            Block::ToolResult { content, is_error, .. } => (content.clone(), *is_error),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(told(Some(result(id(3, 0), "fine"))), ("fine".into(), false));
+    let (denied, error) = told(Some(outcome(Outcome::Denied { reason: "because".into() })));
+    assert!(denied == "Not run: because" && error);
+    let (unknown, error) = told(Some(outcome(Outcome::Unknown { reason: "killed".into() })));
+    assert!(unknown.starts_with("Interrupted: it may or may not have run (killed)") && error);
+    assert!(told(None).0.contains("waits for the owner"));
+}
+
+#[test]
+fn a_summary_stands_for_what_it_replaced_and_new_forgets_all() {
+    let turns = vec![started(), said("a"), text("b"), ended(), started(), said("c"), text("d"), ended()];
+    let summarised = [turns.clone(), vec![summary(4)]].concat();
+    let messages = shape(&fold(&log(summarised.clone())));
+    assert_eq!(messages[0].1, ["Summary of the earlier part of this conversation:\nbefore", "c"]);
+    let again = EventBody::WindowDropped { reason: "x".into(), through_seq: 8, kept_summary: "before".into() };
+    let kept = shape(&fold(&log([summarised.clone(), vec![again]].concat())));
+    assert_eq!(kept.len(), 1, "a failed compaction keeps the summary before it: {kept:?}");
+    assert!(fold(&log([summarised, vec![EventBody::SessionCleared {}]].concat())).is_empty());
+    assert_eq!(shape(&fold_through(&log(turns), 4)).len(), 2);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_the_log_every_use_has_its_result_and_roles_alternate(
+        bodies in proptest::collection::vec(any_body(), 0..40),
+    ) {
+        let messages = fold(&log(bodies));
+        for pair in messages.windows(2) {
+            prop_assert_ne!(pair[0].role, pair[1].role);
+        }
+        for (index, message) in messages.iter().enumerate() {
+            let wanted: Vec<&str> = message.blocks.iter().filter_map(|block| match block {
+                Block::ToolUse(tool_use) => Some(tool_use.id.as_str()),
+                _ => None,
+            }).collect();
+            let given: Vec<&str> = messages.get(index + 1).map_or(Vec::new(), |after| {
+                after.blocks.iter().map_while(|block| match block {
+                    Block::ToolResult { use_id, .. } => Some(use_id.as_str()),
+                    _ => None,
+                }).collect()
+            });
+            if !wanted.is_empty() {
+                prop_assert_eq!(wanted, given);
+            }
+            let results_come_first = message.blocks.iter().skip_while(|b| matches!(b, Block::ToolResult { .. }));
+            let late = results_come_first.filter(|block| matches!(block, Block::ToolResult { .. })).count();
+            prop_assert_eq!(late, 0, "results stand first in their message");
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! The table of arrows: which room may name which. Reads the sources; a new arrow is a line in the table and a reason.
+//! Must not know what the rooms do.
+
+#![expect(clippy::unwrap_used, reason = "a test's helpers may fail loudly")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Room → the rooms that it may name. Every room may name `domain` and itself.
+///
+/// Beside the plan: `killpoint` is nothing in a release, so whoever commits or sends may name it; the command line reads the
+/// rooms' own types (`config`, `store`, `model`, …) to show them, behind `app`, which builds them; `logging` masks secrets
+/// with the gate's redactor and keeps the lines that the hub's servers write.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("main", &["cli", "config", "logging"]),
+    ("lib", &[]),
+    ("cli", &["app", "config", "gate", "gateway", "hub", "mail", "model", "router", "session", "store", "turn"]),
+    (
+        "app",
+        &[
+            "config", "gate", "gateway", "hub", "logging", "mail", "model", "router", "serve", "session", "store",
+            "turn",
+        ],
+    ),
+    ("domain", &[]),
+    ("config", &[]),
+    ("gateway", &["config", "mail", "router"]),
+    ("mail", &["store"]),
+    ("router", &["gate", "killpoint", "mail", "session", "store"]),
+    ("session", &["gate", "killpoint", "mail", "store", "turn"]),
+    ("turn", &["gate", "model"]),
+    ("model", &["config"]),
+    ("gate", &["config", "hub", "killpoint", "mail", "store"]),
+    ("hub", &["gate"]),
+    ("store", &["killpoint"]),
+    ("logging", &["gate", "hub"]),
+    ("killpoint", &[]),
+];
+
+/// Arrows of which only this one path is allowed.
+const NARROW: &[(&str, &str, &str)] =
+    &[("gate", "config", "config::toml_fault"), ("hub", "gate", "gate::permit"), ("logging", "gate", "gate::redact")];
+
+struct Source {
+    /// Relative to the package, with `/`.
+    path: String,
+    room: String,
+    text: String,
+}
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            if path.file_name().is_none_or(|name| name != "target") {
+                rust_files(&path, found);
+            }
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+fn relative(path: &Path) -> String {
+    path.strip_prefix(root()).unwrap().to_str().unwrap().replace('\\', "/")
+}
+
+/// The product's sources in `src`, without tests: a test may build what its room must not know.
+fn sources() -> Vec<Source> {
+    let mut files = Vec::new();
+    rust_files(&root().join("src"), &mut files);
+    let is_test = |path: &str| path.ends_with("tests.rs") || path.contains("/tests/");
+    let source = |file: PathBuf| {
+        let path = relative(&file);
+        let room = path.trim_start_matches("src/").split('/').next().unwrap().trim_end_matches(".rs").to_owned();
+        let text = product_text(&fs::read_to_string(&file).unwrap());
+        (!is_test(&path)).then_some(Source { path, room, text })
+    };
+    let found: Vec<Source> = files.into_iter().filter_map(source).collect();
+    assert!(found.len() > 80, "only {} sources were found", found.len());
+    found
+}
+
+/// Without comments, and without the unit tests at the end of a file.
+fn product_text(text: &str) -> String {
+    let product = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap();
+    let code = product.lines().map(|line| line.split_once("//").map_or(line, |(code, _)| code));
+    code.collect::<Vec<_>>().join("\n")
+}
+
+/// Every path behind `crate::`, with grouped imports taken apart: `crate::{a, b::c}` gives `a` and `b::c`.
+fn named_paths(text: &str, root: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for (at, _) in text.match_indices(root) {
+        if text[..at].ends_with(|before: char| before.is_alphanumeric() || before == '_' || before == ':') {
+            continue;
+        }
+        expand("", &text[at + root.len()..], &mut found);
+    }
+    found
+}
+
+fn expand(prefix: &str, text: &str, found: &mut Vec<String>) {
+    let text = text.trim_start();
+    if let Some(inner) = text.strip_prefix('{') {
+        let (mut depth, mut start) = (0_usize, 0);
+        for (at, c) in inner.char_indices() {
+            match c {
+                '{' => depth += 1,
+                ',' if depth == 0 => {
+                    expand(prefix, &inner[start..at], found);
+                    start = at + 1;
+                }
+                '}' if depth == 0 => return expand(prefix, &inner[start..at], found),
+                '}' => depth -= 1,
+                _ => {}
+            }
+        }
+        return;
+    }
+    let word: String = text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+    if word.is_empty() {
+        return;
+    }
+    let path = if prefix.is_empty() { word.clone() } else { format!("{prefix}::{word}") };
+    match text[word.len()..].strip_prefix("::") {
+        Some(rest) => expand(&path, rest, found),
+        None => found.push(path),
+    }
+}
+
+fn paths_of(source: &Source) -> Vec<String> {
+    let mut paths = named_paths(&source.text, "crate::");
+    if source.room == "main" {
+        paths.extend(named_paths(&source.text, "claw::"));
+    }
+    paths
+}
+
+fn rooms() -> BTreeSet<&'static str> {
+    ARROWS.iter().map(|(room, _)| *room).collect()
+}
+
+#[test]
+fn rooms_name_only_whom_the_table_allows() {
+    let mut wrong = Vec::new();
+    for source in sources() {
+        let Some((_, allowed)) = ARROWS.iter().find(|(room, _)| *room == source.room) else {
+            wrong.push(format!("{}: `{}` is a room that the table does not know", source.path, source.room));
+            continue;
+        };
+        for path in paths_of(&source) {
+            let target = path.split("::").next().unwrap();
+            let known = rooms().contains(target);
+            if known && target != source.room && target != "domain" && !allowed.contains(&target) {
+                wrong.push(format!("{}: {} → {path}", source.path, source.room));
+            }
+            let narrow = NARROW.iter().find(|(from, to, _)| *from == source.room && *to == target);
+            if narrow.is_some_and(|(_, _, only)| !path.starts_with(only)) {
+                wrong.push(format!(
+                    "{}: {} → {path}, but only {} is allowed",
+                    source.path,
+                    source.room,
+                    narrow.unwrap().2
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "forbidden arrows:\n{}", wrong.join("\n"));
+}
+
+/// A library belongs to the rooms that are listed with it.
+#[test]
+fn each_library_stays_in_its_room() {
+    const HOMES: &[(&str, &[&str])] = &[
+        ("rusqlite", &["src/store/"]),
+        ("genai", &["src/model/genai/"]),
+        ("rmcp", &["src/hub/"]),
+        ("rustyline", &["src/gateway/console/"]),
+        ("process_wrap", &["src/hub/"]),
+        ("clap", &["src/cli/", "src/main.rs"]),
+        ("claw_mcp_filesystem", &["src/cli/server.rs"]),
+        // `app` asks the library of the bash server whether this system can hold its box; it starts nothing.
+        ("claw_mcp_bash", &["src/cli/server.rs", "src/app.rs", "src/cli/doctor.rs"]),
+    ];
+    let mut wrong = Vec::new();
+    for source in sources() {
+        for (library, homes) in HOMES {
+            let at_home = homes.iter().any(|home| source.path.starts_with(home));
+            if !at_home && !named_paths(&source.text, &format!("{library}::")).is_empty() {
+                wrong.push(format!("{} names `{library}`", source.path));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn only_the_command_line_and_the_doors_print() {
+    let printing = ["println!", "print!", "eprintln!", "eprint!", "io::stdout()", "dbg!"];
+    let may = |source: &Source| matches!(source.room.as_str(), "cli" | "gateway");
+    let mut wrong = Vec::new();
+    for source in sources().iter().filter(|source| !may(source)) {
+        for word in printing {
+            if source.text.contains(word) {
+                wrong.push(format!("{}: {word}", source.path));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn only_config_reads_the_environment() {
+    // The kill points are compiled in for tests only. `current_exe` and `consts` are no part of the environment.
+    let may = |source: &Source| matches!(source.room.as_str(), "config" | "killpoint");
+    let reads = |text: &str| text.contains("env::var") || text.contains("env::vars");
+    let wrong: Vec<String> =
+        sources().into_iter().filter(|source| !may(source) && reads(&source.text)).map(|source| source.path).collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+#[test]
+fn the_tool_servers_depend_on_nothing_of_ours() {
+    for server in ["bash", "filesystem"] {
+        let folder = root().join("mcp-servers").join(server);
+        let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+        let dependencies = manifest.split("dependencies]").skip(1).collect::<String>();
+        assert!(!dependencies.contains("claw"), "{server} depends on a crate of ours");
+        assert!(!dependencies.contains("path ="), "{server} depends on a folder");
+        let mut files = Vec::new();
+        rust_files(&folder.join("src"), &mut files);
+        for file in files {
+            let text = product_text(&fs::read_to_string(&file).unwrap());
+            assert!(named_paths(&text, "claw::").is_empty(), "{} names claw", file.display());
+        }
+    }
+}
+
+#[test]
+fn every_file_says_what_it_owns() {
+    let mut files = Vec::new();
+    for folder in ["src", "tests", "examples", "mcp-servers"] {
+        rust_files(&root().join(folder), &mut files);
+    }
+    let silent = |file: &PathBuf| !fs::read_to_string(file).unwrap().starts_with("//! ");
+    let wrong: Vec<String> = files.iter().filter(|file| silent(file)).map(|file| relative(file)).collect();
+    assert!(wrong.is_empty(), "no `//!` at the top of: {wrong:?}");
+    let long = |file: &&PathBuf| fs::read_to_string(file).unwrap().lines().count() > 500;
+    let wrong: Vec<String> = files.iter().filter(long).map(|file| relative(file)).collect();
+    assert!(wrong.is_empty(), "longer than 500 lines: {wrong:?}");
+}
+
+/// The reader of the arrows is itself held by an example of each form.
+#[test]
+fn the_reader_sees_every_form() {
+    let text = "use crate::{a, b::{c, d::e}};\nlet x = crate::f::g();\nuse not_crate::h;\nuse crate::i::{self, J};";
+    assert_eq!(named_paths(text, "crate::"), ["a", "b::c", "b::d::e", "f::g", "i::self", "i::J"]);
+    assert_eq!(product_text("a // crate::b\nc\n#[cfg(test)]\nmod tests {\n d"), "a \nc");
+}
