@@ -23,8 +23,16 @@ pub fn rows() -> Vec<Row> {
     let mut rows = Vec::new();
     for (what, figures) in [("`claw ask`, no tool", plain), ("`claw ask`, one shell call", with_tool)] {
         rows.push(Row::new(format!("{what}: wall"), format!("{:.1} ms", figures.wall_ms), ""));
-        rows.push(Row::new(format!("{what}: CPU"), format!("{:.1} ms", figures.cpu_ms), "user + system, servers included"));
-        rows.push(Row::new(format!("{what}: peak memory"), format!("{:.1} MiB", figures.peak_mib), "the largest process"));
+        rows.push(Row::new(
+            format!("{what}: CPU"),
+            format!("{:.1} ms", figures.cpu_ms),
+            "user + system, servers included",
+        ));
+        rows.push(Row::new(
+            format!("{what}: peak memory"),
+            format!("{:.1} MiB", figures.peak_mib),
+            "the largest process",
+        ));
     }
     rows.push(Row::new("binary", format!("{:.1} MiB", size as f64 / 1_048_576.0), "stripped"));
     rows
