@@ -1,4 +1,5 @@
 //! Questions and answers across processes: what a yes, a no, a grant and a refusal do, and that nothing runs twice.
+#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 mod program;
 

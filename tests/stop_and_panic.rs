@@ -1,5 +1,6 @@
 //! Stopping: Ctrl-C, `/stop`, the stop switch, and being killed. What runs is ended, the log says so, and nothing that may
 //! have run is run again.
+#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 mod program;
 

@@ -1,5 +1,6 @@
 //! Servers of strangers through the whole program: pinned on first sight, withheld when they change, taken with a yes; a
 //! broken one neither delays nor breaks the others.
+#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 mod program;
 mod wires;
