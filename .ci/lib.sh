@@ -1,6 +1,6 @@
-# What the steps of .ci/run share: where the helpers' programs are, and how a step fails. Sourced, never run.
+# What the steps of .ci/run share: the folder they work in, and how a step fails. Sourced, never run.
 
-# The folder with everything that a run installs. Kept between runs on one machine, so that a second run is quicker.
+# The folder with everything that a run installs and makes. Kept between runs on one machine, so that a second run is quicker.
 CI_SCRATCH="${CI_SCRATCH:-${TMPDIR:-/tmp}/claw-ci-$(id -u)}"
 export CI_SCRATCH
 
