@@ -41,7 +41,8 @@ impl Mail {
         marked
     }
 
-    /// Takes over what instances of the same door that are gone have not shown in this session.
+    /// Takes over what instances of the same door that are gone have not shown in this session, unless another one that took
+    /// part in the turn has shown it.
     pub async fn adopt(
         &self,
         me: &Address,
@@ -59,7 +60,9 @@ impl Mail {
             .write(move |tx| {
                 let mut adopted = 0;
                 for id in orphans {
-                    adopted += usize::from(tx.readdress(id, &me)?);
+                    if !tx.mark_if_shown_elsewhere(id)? {
+                        adopted += usize::from(tx.readdress(id, &me)?);
+                    }
                 }
                 Ok(adopted)
             })

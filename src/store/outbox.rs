@@ -48,6 +48,20 @@ impl Tx<'_> {
         Ok(found)
     }
 
+    /// Marks a row that was shown elsewhere already: the same words of the same turn, at another address. True if it was so.
+    pub fn mark_if_shown_elsewhere(&self, id: i64) -> Result<bool, StoreError> {
+        let changed = self
+            .conn
+            .prepare_cached(
+                "UPDATE outbox SET state = 'sent' WHERE id = ?1 AND state = 'queued' AND EXISTS(
+                     SELECT 1 FROM outbox AS other WHERE other.session = outbox.session AND other.state = 'sent'
+                     AND other.id <> outbox.id AND other.at_ms BETWEEN outbox.at_ms - 1000 AND outbox.at_ms + 1000
+                     AND json_extract(other.body, '$.body') = json_extract(outbox.body, '$.body'))",
+            )?
+            .execute([id])?;
+        Ok(changed == 1)
+    }
+
     /// Hands a row to another instance of the same door. False when it was shown or handed over already.
     pub fn readdress(&self, id: i64, to: &Address) -> Result<bool, StoreError> {
         let changed = self

@@ -50,7 +50,8 @@ pub(super) struct ChatState {
 
 impl ChatState {
     pub(super) fn new(interactive: bool) -> Self {
-        Self { interactive, open: Vec::new(), busy: false, ended: false, interrupted: None, sent: 0 }
+        // From a pipe nobody can be asked to wait: what an earlier run left is finished before the end of the input counts.
+        Self { interactive, open: Vec::new(), busy: !interactive, ended: false, interrupted: None, sent: 0 }
     }
 
     /// Takes a question in and returns its number; `None` if it is open already.
@@ -86,20 +87,26 @@ impl ChatState {
 
     pub(super) fn input(&mut self, input: Input, now: Instant, now_ms: i64) -> Vec<Effect> {
         match input {
+            Input::Line(_) if self.ended => Vec::new(),
             Input::Line(line) => self.line(&line, now, now_ms),
             Input::Interrupt { discarded: true } => Vec::new(),
             Input::Interrupt { discarded: false } => self.interrupt(now),
-            Input::Eof if !self.interactive && self.busy => {
-                self.ended = true;
-                Vec::new()
-            }
-            Input::Eof => self.leave(),
+            Input::Eof => self.end(),
             Input::Failed(why) => {
                 let mut effects = vec![Effect::Note(format!("The console ends: {why}."))];
                 effects.extend(self.leave());
                 effects
             }
         }
+    }
+
+    /// The person is done. A person leaves at once; a pipe waits for what its lines have set going.
+    fn end(&mut self) -> Vec<Effect> {
+        if self.interactive || !self.busy {
+            return self.leave();
+        }
+        self.ended = true;
+        Vec::new()
     }
 
     fn interrupt(&mut self, now: Instant) -> Vec<Effect> {
@@ -127,7 +134,7 @@ impl ChatState {
         }
         match commands::parse(line) {
             Parsed::Command(ChatCommand::Help) => return vec![Effect::Markdown(commands::help_markdown())],
-            Parsed::Command(ChatCommand::Quit) => return self.leave(),
+            Parsed::Command(ChatCommand::Quit) => return self.end(),
             Parsed::Command(command) => return vec![self.send(ConsoleEvent::Command(command))],
             Parsed::Unknown(sentence) => return vec![Effect::Note(sentence)],
             Parsed::Message => {}
