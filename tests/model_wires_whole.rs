@@ -1,6 +1,5 @@
 //! Whole turns of `claw ask` against stand-ins for the Anthropic, OpenAI and Gemini wires: calls, refusals, cut streams,
 //! limits, keys that are refused, and conversations that are too long.
-#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 mod program;
 mod wires;
