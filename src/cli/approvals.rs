@@ -42,7 +42,11 @@ pub async fn answer(app: &App, id: &str, answer: Answer, as_json: bool) -> anyho
     let asked = ask::Ask { text: String::new(), session: session.clone(), json: as_json };
     match super::interrupt::stoppable(app, &visitor, &session, told).await? {
         None => Ok(ExitCode::from(fail::INTERRUPTED)),
-        Some(Followed::Replied { turn_seq, text }) => ask::finish(&follow, &asked, turn_seq, &text),
+        Some(Followed::Replied { turn_seq, text, outbox_id }) => {
+            let code = ask::finish(&follow, &asked, turn_seq, &text)?;
+            follow.shown(outbox_id).await?;
+            Ok(code)
+        }
         Some(Followed::Waits(questions)) => Ok(ask::waits(&asked, &questions)),
         Some(Followed::Quiet) => Ok(quiet(app, &session)),
     }

@@ -40,7 +40,11 @@ pub async fn run(app: &App, ask: Ask) -> anyhow::Result<ExitCode> {
     let followed = super::interrupt::stoppable(app, &visitor, &ask.session, told).await?;
     match followed {
         None => Ok(ExitCode::from(fail::INTERRUPTED)),
-        Some(Followed::Replied { turn_seq, text }) => finish(&follow, &ask, turn_seq, &text),
+        Some(Followed::Replied { turn_seq, text, outbox_id }) => {
+            let code = finish(&follow, &ask, turn_seq, &text)?;
+            follow.shown(outbox_id).await?;
+            Ok(code)
+        }
         Some(Followed::Waits(questions)) => Ok(waits(&ask, &questions)),
         Some(Followed::Quiet) => Ok(ExitCode::from(fail::DONE)),
     }

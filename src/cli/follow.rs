@@ -10,8 +10,9 @@ use crate::session::{Ran, Worker};
 
 /// How following ended.
 pub enum Followed {
-    /// The turn that began with this event has ended, with this text.
-    Replied { turn_seq: u64, text: String },
+    /// The turn that began with this event has ended, with this text. Whoever has shown it says so with `Follow::shown`:
+    /// until then it counts as not shown, and a later run shows it.
+    Replied { turn_seq: u64, text: String, outbox_id: i64 },
     /// These questions wait for an answer.
     Waits(Vec<Question>),
     /// Nothing is left to do, and no reply came (for example after an order).
@@ -32,15 +33,22 @@ impl Follow<'_> {
     /// notice as it is read.
     pub async fn until_said(&self, mut notice: impl FnMut(&str)) -> anyhow::Result<Followed> {
         let ran = self.worker.settle(self.session, &self.live).await?;
-        let mut replied = None;
+        let mut replied: Option<(u64, String, i64)> = None;
         let mut asked = Vec::new();
         for row in self.app.mail.waiting(self.instance.address())? {
             match row.outbound.body {
-                OutboundBody::Reply { turn_seq, text } => replied = Some(Followed::Replied { turn_seq, text }),
+                OutboundBody::Reply { turn_seq, text } => {
+                    // Two turns ended: the older reply is read out first, or nobody would ever see it.
+                    if let Some((_, older, id)) = replied.replace((turn_seq, text, row.id)) {
+                        notice(&older);
+                        self.shown(id).await?;
+                    }
+                    continue;
+                }
                 OutboundBody::Question { question, .. } => asked.push(*question),
                 OutboundBody::Notice { text } => notice(&text),
             }
-            self.app.mail.shown(row.id).await?;
+            self.shown(row.id).await?;
         }
         // A question that was answered or superseded meanwhile is no longer open.
         let mut open = Vec::new();
@@ -51,10 +59,15 @@ impl Follow<'_> {
             open = self.open_questions()?;
         }
         Ok(match replied {
-            Some(replied) => replied,
+            Some((turn_seq, text, outbox_id)) => Followed::Replied { turn_seq, text, outbox_id },
             None if !open.is_empty() => Followed::Waits(open),
             None => Followed::Quiet,
         })
+    }
+
+    /// Says that a row of the outbox was shown.
+    pub async fn shown(&self, outbox_id: i64) -> anyhow::Result<()> {
+        Ok(self.app.mail.shown(outbox_id).await?)
     }
 
     /// Every open question of the session, whoever it was put to.

@@ -20,8 +20,9 @@ mod writer;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, OpenFlags, config::DbConfig};
+use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
 
 pub use approvals::{ApprovalRow, DecideRefused};
 pub use artifacts::Artifacts;
@@ -39,6 +40,8 @@ use writer::{Urgency, Writer};
 
 /// How long a process waits for another one's write transaction, in milliseconds.
 const BUSY_TIMEOUT_MS: u64 = 10_000;
+/// How soon the switch of a new database to WAL is tried again.
+const WAL_RETRY: Duration = Duration::from_millis(5);
 
 /// The handle to the store. Cheap to clone; the last clone commits what is left and joins the writer.
 #[derive(Clone)]
@@ -106,8 +109,8 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
     let open = || -> rusqlite::Result<Connection> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let conn = Connection::open_with_flags(path, flags)?;
-        conn.busy_timeout(std::time::Duration::from_millis(BUSY_TIMEOUT_MS))?;
-        conn.pragma_update(None, "journal_mode", "WAL")?;
+        conn.busy_timeout(Duration::from_millis(BUSY_TIMEOUT_MS))?;
+        to_wal(&conn)?;
         conn.pragma_update(None, "synchronous", "FULL")?;
         conn.pragma_update(None, "foreign_keys", true)?;
         // A checkpoint at every close would cost a short command a sync of its own.
@@ -116,6 +119,20 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
         Ok(conn)
     };
     open().map_err(|source| StoreError::Open { path: path.display().to_string(), source })
+}
+
+/// Switches a new database to WAL, once in its life. SQLite answers "locked" at once, without the busy timeout, when two
+/// processes do this at the same moment; the other one is done a moment later.
+fn to_wal(conn: &Connection) -> rusqlite::Result<()> {
+    let deadline = Instant::now() + Duration::from_millis(BUSY_TIMEOUT_MS);
+    loop {
+        match conn.pragma_update(None, "journal_mode", "WAL") {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && Instant::now() < deadline => {
+                std::thread::sleep(WAL_RETRY);
+            }
+            done => return done,
+        }
+    }
 }
 
 #[cfg(test)]

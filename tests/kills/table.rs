@@ -77,7 +77,10 @@ impl Table {
         let wrong = verdict.wrong();
         if !wrong.is_empty() {
             let folder = folder.unwrap_or_default();
-            self.failures.push(format!("CLAW_KILL_ONLY={name}   (kept in {folder})\n    {}", wrong.join("\n    ")));
+            let failure = format!("CLAW_KILL_ONLY={name}   (kept in {folder})\n    {}", wrong.join("\n    "));
+            // At once, because what comes after it may take long.
+            println!("FAILED {failure}");
+            self.failures.push(failure);
         }
     }
 
