@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use futures::future::BoxFuture;
 use serde_json::json;
@@ -44,7 +45,10 @@ impl Rig {
     }
 
     pub(super) async fn run(&self) -> Ran {
-        self.worker.run(&main(), &self.gate.live()).await.unwrap()
+        // A session that spins must fail its test, not hang it. Longer than any turn may take on the paused clock.
+        let (session, live) = (main(), self.gate.live());
+        let ran = tokio::time::timeout(Duration::from_secs(90), self.worker.run(&session, &live)).await;
+        ran.expect("it spins").unwrap()
     }
 
     /// Says something and runs until nothing is left.
