@@ -225,3 +225,24 @@ fn a_paragraph_is_out_as_soon_as_it_cannot_change() {
     assert_eq!(view.draft(), ["    let"]);
     assert_eq!(view.finish(), ["    let"]);
 }
+
+/// Blocks whose first or last rows show nothing: a stream cannot take back a blank line, so neither shows it.
+#[test]
+fn rows_that_show_nothing_do_not_count() {
+    let look = Look::new(40, false);
+    for text in [
+        "| |\n|-|\n| a |\n",
+        "| a |\n|-|\n| |\n\npara\n",
+        "```\na\n\u{a0}\n```\npara\n",
+        "```\n\u{3000}\nb\n```\npara\n",
+        "<div>\n\u{a0}\n\npara\n",
+        "- | a |\n  |-|\n  | |\n\n  para\n",
+        "> ```\n> \u{a0}\n> ```\n\npara\n",
+    ] {
+        let whole = markdown_lines(text, look);
+        let cuts: Vec<usize> = (0..text.len()).collect();
+        assert_eq!(streamed(text, &cuts, look), whole, "{text:?}");
+        assert!(whole.first().is_some_and(|line| !line.is_empty()), "{text:?}: {whole:?}");
+        assert!(!whole.windows(2).any(|two| two[0].is_empty() && two[1].is_empty()), "{text:?}: {whole:?}");
+    }
+}

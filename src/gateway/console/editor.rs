@@ -167,10 +167,16 @@ struct Shared {
     gate: Arc<Gate>,
     /// A line is being edited: the terminal is in raw mode.
     editing: AtomicBool,
-    /// Something has been typed on the line.
-    typed: AtomicBool,
+    /// What has been typed on the line so far.
+    typed: Mutex<String>,
     /// The input before each line feed that a `\` at the line's end asked for; a pasted one stays as it is.
     continued: Mutex<Vec<String>>,
+}
+
+impl Shared {
+    fn take_typed(&self) -> String {
+        std::mem::take(&mut *self.typed.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 type LineEditor = rustyline::Editor<ConsoleHelper, FileHistory>;
@@ -183,7 +189,7 @@ fn edit_lines(
     acks: &Acks<()>,
 ) {
     loop {
-        shared.typed.store(false, Ordering::SeqCst);
+        shared.take_typed();
         shared.continued.lock().unwrap_or_else(PoisonError::into_inner).clear();
         shared.editing.store(true, Ordering::SeqCst);
         let read = editor.readline(PROMPT);
@@ -198,7 +204,9 @@ fn edit_lines(
             }
             // rustyline takes SIGINT over while it reads; sent by `kill`, it comes as a signal and not as a key.
             Err(ReadlineError::Interrupted | ReadlineError::Signal(Signal::Interrupt)) => {
-                Input::Interrupt { discarded: shared.typed.load(Ordering::SeqCst) }
+                let typed = shared.take_typed();
+                redraw_accepted(&typed, &shared.gate);
+                Input::Interrupt { discarded: !typed.is_empty() }
             }
             Err(ReadlineError::Eof) => Input::Eof,
             Err(error) => Input::Failed(error.to_string()),
@@ -222,7 +230,7 @@ fn keep(editor: &mut LineEditor, history: Option<&Path>, line: &str) {
     }
 }
 
-/// The accepted line stands below a draft, which will be shown again below it: takes both away and draws the line anew.
+/// A line that has ended stands below a draft, which will be shown again below it: takes both away and draws the line anew.
 fn redraw_accepted(line: &str, gate: &Gate) {
     let draft = gate.take_draft_rows();
     if draft == 0 {
@@ -283,7 +291,7 @@ impl Hinter for ConsoleHelper {
 
     /// There are no hints; this is where rustyline says that the prompt is up and what is on the line.
     fn hint(&self, line: &str, _pos: usize, _ctx: &Context<'_>) -> Option<String> {
-        self.0.typed.store(!line.is_empty(), Ordering::SeqCst);
+        line.clone_into(&mut self.0.typed.lock().unwrap_or_else(PoisonError::into_inner));
         self.0.gate.open();
         None
     }

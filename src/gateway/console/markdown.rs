@@ -10,6 +10,7 @@ mod inline;
 use inline::OpenLink;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
+use super::clean::clean;
 use super::style::{Line, Look, Span, Style};
 use super::table::Table;
 use super::wrap::{Long, line_width, wrap};
@@ -282,20 +283,14 @@ impl Renderer {
             Kind::None | Kind::Container => return,
             Kind::Paragraph | Kind::Heading => {
                 let spans = std::mem::take(&mut self.inline);
-                let mut lines = wrap(&spans, self.room(), Long::Keep);
-                while lines.last().is_some_and(|line| is_empty(line)) {
-                    lines.pop();
-                }
-                for line in lines.into_iter().skip_while(|line| is_empty(line)) {
-                    self.line(line);
-                }
+                let lines = wrap(&spans, self.room(), Long::Keep);
+                self.block_lines(lines);
             }
             Kind::Code => self.end_code(),
             Kind::Html => self.end_html(),
             Kind::Table => {
-                for line in std::mem::take(&mut self.table).lines(self.room()) {
-                    self.line(line);
-                }
+                let lines = std::mem::take(&mut self.table).lines(self.room());
+                self.block_lines(lines);
             }
             Kind::Rule => {}
         }
@@ -314,17 +309,30 @@ impl Renderer {
     }
 
     fn end_html(&mut self) {
-        for row in self.take_verbatim() {
-            for line in wrap(&[Span::new(&row, Style::DIM)], self.room(), Long::Keep) {
-                self.line(line);
-            }
-        }
+        let room = self.room();
+        let rows = self.take_verbatim();
+        let lines = rows.iter().flat_map(|row| wrap(&[Span::new(row, Style::DIM)], room, Long::Keep)).collect();
+        self.block_lines(lines);
     }
 
     fn take_verbatim(&mut self) -> Vec<String> {
         let text = std::mem::take(&mut self.code).replace(REFERENCE_BREAK, "");
-        let rows = text.trim_end_matches([' ', '\t', '\n']).split('\n');
-        rows.skip_while(|row| is_blank(row)).map(str::to_owned).collect()
+        // Cleaned before it is trimmed: a line separator counts as white space, but is shown.
+        let mut rows: Vec<String> = text.split('\n').map(|row| clean(row).into_owned()).collect();
+        while rows.last().is_some_and(|row| row.trim().is_empty()) {
+            rows.pop();
+        }
+        rows.into_iter().skip_while(|row| row.trim().is_empty()).collect()
+    }
+
+    /// A block without the rows at its start and end that show nothing: a stream could not take them back.
+    fn block_lines(&mut self, mut lines: Vec<Line>) {
+        while lines.last().is_some_and(|line| is_empty(line)) {
+            lines.pop();
+        }
+        for line in lines.into_iter().skip_while(|line| is_empty(line)) {
+            self.line(line);
+        }
     }
 
     fn open(&mut self, container: Container) {
