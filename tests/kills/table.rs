@@ -9,7 +9,7 @@ use crate::oracle::Verdict;
 use crate::play::Seen;
 
 /// After so many failing runs the series ends: more of them say nothing new.
-pub const FAILURES_MAX: usize = 10;
+pub const FAILURES_MAX: usize = 5;
 
 pub struct Table {
     seed: u64,
