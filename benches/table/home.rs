@@ -1,6 +1,7 @@
 //! A fresh home for a measurement, and the house in it. Must not know what is measured.
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::sync::Arc;
 
 use claw::app::App;
@@ -29,7 +30,7 @@ impl Home {
 
     pub fn write(&self, name: &str, text: &str) {
         let folder = self.dir.path().join("claw");
-        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).unwrap();
         std::fs::write(folder.join(name), text).unwrap();
     }
 

@@ -31,6 +31,8 @@ pub fn rows() -> Vec<Row> {
 fn turn_ms(events: u64) -> f64 {
     runtime().block_on(async {
         let home = Home::new();
+        // No tools: what a turn costs by itself.
+        home.write("mcp.json", "{}");
         let app = home.app();
         let session = SessionId::new("main").unwrap();
         fill(&app, &session, events).await;

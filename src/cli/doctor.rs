@@ -12,7 +12,7 @@ use crate::hub::ServerState;
 
 /// One finding.
 struct Finding {
-    id: &'static str,
+    id: String,
     ok: bool,
     text: String,
 }
@@ -23,12 +23,12 @@ struct Report {
 }
 
 impl Report {
-    fn good(&mut self, id: &'static str, text: impl Into<String>) {
-        self.findings.push(Finding { id, ok: true, text: text.into() });
+    fn good(&mut self, id: impl Into<String>, text: impl Into<String>) {
+        self.findings.push(Finding { id: id.into(), ok: true, text: text.into() });
     }
 
-    fn bad(&mut self, id: &'static str, text: impl Into<String>) {
-        self.findings.push(Finding { id, ok: false, text: text.into() });
+    fn bad(&mut self, id: impl Into<String>, text: impl Into<String>) {
+        self.findings.push(Finding { id: id.into(), ok: false, text: text.into() });
     }
 }
 
@@ -39,7 +39,7 @@ pub async fn run(overrides: Overrides, as_json: bool) -> anyhow::Result<ExitCode
         let shown = if as_json {
             json!({"id": finding.id, "ok": finding.ok, "text": finding.text}).to_string()
         } else {
-            format!("{} {:<8} {}", if finding.ok { "ok " } else { "BAD" }, finding.id, out::clean(&finding.text))
+            format!("{} {:<18} {}", if finding.ok { "ok " } else { "BAD" }, finding.id, out::clean(&finding.text))
         };
         if !out::line(&shown) {
             break;
@@ -107,7 +107,7 @@ async fn servers(app: &App, report: &mut Report) {
         Ok((changes, _)) => {
             for change in changes {
                 report.bad(
-                    "tool",
+                    format!("tool:{}/{}", change.server, change.tool),
                     format!("{}/{} changed and is withheld; see `claw tools diff`", change.server, change.tool),
                 );
             }
@@ -116,13 +116,20 @@ async fn servers(app: &App, report: &mut Report) {
     }
     for server in app.gate.hub().servers() {
         match server.state {
-            _ if server.disabled => report.good("server", format!("{} is disabled in mcp.json", server.name)),
+            _ if server.disabled => {
+                report.good(format!("server:{}", server.name), format!("{} is disabled in mcp.json", server.name))
+            }
             ServerState::Up { protocol, tool_count, .. } => {
                 let tools = tool_count.unwrap_or_default();
-                report.good("server", format!("{}: {tools} tools, MCP {protocol}", server.name));
+                report
+                    .good(format!("server:{}", server.name), format!("{}: {tools} tools, MCP {protocol}", server.name));
             }
-            ServerState::Failed { reason, .. } => report.bad("server", format!("{}: {reason}", server.name)),
-            ServerState::Idle | ServerState::Starting => report.bad("server", format!("{} did not start", server.name)),
+            ServerState::Failed { reason, .. } => {
+                report.bad(format!("server:{}", server.name), format!("{}: {reason}", server.name))
+            }
+            ServerState::Idle | ServerState::Starting => {
+                report.bad(format!("server:{}", server.name), format!("{} did not start", server.name))
+            }
         }
     }
 }

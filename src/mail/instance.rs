@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
@@ -24,7 +25,7 @@ impl Instance {
         let id: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
         let address = Address(format!("{door}/{id}"));
         let path = lock_path(locks, &address);
-        let file = OpenOptions::new().create_new(true).write(true).open(&path)?;
+        let file = OpenOptions::new().create_new(true).write(true).mode(0o600).open(&path)?;
         flock(&file, FlockOperation::NonBlockingLockExclusive)?;
         Ok(Self { address, path, _file: file })
     }

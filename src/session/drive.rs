@@ -167,7 +167,9 @@ impl<'w> Drive<'w> {
         (self.live)(Live::Notice { text: "Summarising the oldest part of the conversation…".into() });
         let compacted = self.worker.parts.runner.compact(&self.log, through_seq, &around);
         let body = interruptible(&self.worker.parts.store, &self.session, &around.cancel, By::Stop, compacted).await;
-        if let EventBody::WindowDropped { reason, .. } = &body {
+        if let EventBody::WindowDropped { reason, through_seq: dropped, .. } = &body
+            && *dropped == through_seq
+        {
             let text = format!(
                 "The oldest part of this conversation could not be summarised ({reason}); the model no longer sees it. \
                  The log keeps it: `claw sessions show {}`.",

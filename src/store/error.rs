@@ -9,6 +9,8 @@ pub enum StoreError {
     Newer { found: u32, known: u32 },
     #[error("cannot open the store {path}: {source}; check that the file and its folder are yours and writable")]
     Open { path: String, source: rusqlite::Error },
+    #[error("cannot create the store {path}: {source}; check that its folder is yours and writable")]
+    Create { path: String, source: std::io::Error },
     #[error("the store failed: {0}")]
     Sqlite(#[from] rusqlite::Error),
     #[error("the store could not commit: {0}; is the disk full?")]

@@ -18,6 +18,8 @@ mod tx;
 mod usage;
 mod writer;
 
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -58,6 +60,7 @@ struct Inner {
 impl Store {
     /// Opens or creates the database and brings its schema up to date.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
+        make_private(path)?;
         let mut conn = connect(path)?;
         schema::migrate(&mut conn)?;
         let reader = connect(path)?;
@@ -102,6 +105,16 @@ impl Store {
     /// A number that changes whenever another connection has committed (`PRAGMA data_version`).
     pub fn data_version(&self) -> Result<i64, StoreError> {
         self.read(|tx| Ok(tx.conn.pragma_query_value(None, "data_version", |row| row.get(0))?))
+    }
+}
+
+/// Makes a new database owner-only before SQLite opens it; its other files take over what it allows.
+fn make_private(path: &Path) -> Result<(), StoreError> {
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+            Err(StoreError::Create { path: path.display().to_string(), source: error })
+        }
+        _ => Ok(()),
     }
 }
 

@@ -135,7 +135,8 @@ impl Runner {
         self.gate.call(call, context).await
     }
 
-    /// Has everything up to `through_seq` summarised. A failure drops it with a notice; it changes nothing else.
+    /// Has everything up to `through_seq` summarised. A failure drops it with a notice and changes nothing else; when it is
+    /// stopped, or the turn's time is up, nothing is dropped at all.
     pub async fn compact(&self, log: &Log, through_seq: u64, around: &Around) -> EventBody {
         let mut messages = transcript::fold_through(log, through_seq);
         match messages.last_mut() {
@@ -146,24 +147,29 @@ impl Runner {
         }
         let request = Request { system: prompt::system(&self.persona), messages, tools: Vec::new() };
         let mut ignore = |_: Delta| {};
+        let before_window = log.events().first().map_or(0, |event| event.seq.saturating_sub(1));
         let asked = async {
             tokio::select! {
-                () = around.cancel.cancelled() => Err("it was stopped".to_owned()),
-                () = tokio::time::sleep_until(around.deadline) => Err("the time of the turn was up".to_owned()),
-                replied = self.model.reply(&request, &mut ignore) => replied.map_err(|error| error.to_string()),
+                () = around.cancel.cancelled() => Err(("it was stopped".to_owned(), before_window)),
+                () = tokio::time::sleep_until(around.deadline) => {
+                    Err(("the time of the turn was up".to_owned(), before_window))
+                }
+                replied = self.model.reply(&request, &mut ignore) => {
+                    replied.map_err(|error| (self.gate.redactor().redact(&error.to_string()).into_owned(), through_seq))
+                }
             }
         };
-        let dropped = |reason: String| EventBody::WindowDropped {
+        let dropped = |(reason, through_seq): (String, u64)| EventBody::WindowDropped {
             reason,
             through_seq,
             kept_summary: log.summary().unwrap_or_default().to_owned(),
         };
         match asked.await {
             Ok(reply) => match text_of(&reply.blocks) {
-                text if text.trim().is_empty() => dropped("the model gave an empty summary".to_owned()),
+                text if text.trim().is_empty() => dropped(("the model gave an empty summary".to_owned(), through_seq)),
                 text => EventBody::Summary { text: self.gate.redactor().redact(&text).into_owned(), through_seq },
             },
-            Err(reason) => dropped(reason),
+            Err(failed) => dropped(failed),
         }
     }
 }
