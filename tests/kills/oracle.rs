@@ -59,6 +59,9 @@ pub async fn judge(house: &House, stand_in: &StandIn, seen: &Seen) -> anyhow::Re
     calls_are_true(&look, &uses, &effects::counted(&house.effects()), &mut verdict)?;
     questions_are_answered_once(&look, &uses, seen, &mut verdict)?;
     audit_is_true(&look, &uses, &effects::counted(&house.effects()), &mut verdict)?;
+    if seen.kills.is_empty() && verdict.unknown > 0 {
+        verdict.other.push(format!("{} calls are unknown, and nothing was killed", verdict.unknown));
+    }
     let verified = house.claw(&["audit".to_owned(), "verify".to_owned()], &Kill::Not, None).await?;
     if verified.code != Some(0) {
         verdict.other.push(format!("claw audit verify: {}{}", verified.out.trim(), verified.err.trim()));

@@ -102,9 +102,12 @@ impl<'a> Play<'a> {
 
     /// Asks until the message is taken in. One that claw has taken is not asked again.
     async fn ask(&mut self, task: &str, steps: &str) -> anyhow::Result<()> {
-        for _ in 0..self.tries() {
+        for _ in 0..TRIES_MAX {
             if self.taken(task)? {
                 self.seen.tasks.push(task.to_owned());
+                return Ok(());
+            }
+            if self.over {
                 return Ok(());
             }
             let ended = self.claw(&asking(task, steps)).await?;
@@ -126,9 +129,9 @@ impl<'a> Play<'a> {
 
     /// Answers questions until none is open.
     async fn settle(&mut self) -> anyhow::Result<()> {
-        for _ in 0..self.tries() {
+        for _ in 0..TRIES_MAX {
             let waiting = self.look()?.waiting()?;
-            if waiting.is_empty() {
+            if waiting.is_empty() || self.over {
                 return Ok(());
             }
             for id in waiting {
@@ -158,7 +161,7 @@ impl<'a> Play<'a> {
         let mut unrest = Vec::new();
         for number in 0..TRIES_MAX {
             if self.over {
-                break;
+                return Ok(());
             }
             self.ask(&format!("end{number}"), "").await?;
             self.settle().await?;
@@ -171,10 +174,6 @@ impl<'a> Play<'a> {
         Ok(())
     }
 
-    fn tries(&self) -> usize {
-        if self.over { 0 } else { TRIES_MAX }
-    }
-
     fn look(&self) -> anyhow::Result<Look> {
         Ok(Look::open(&self.house.db())?)
     }
@@ -184,10 +183,6 @@ impl<'a> Play<'a> {
         let trace = self.traced.then(|| self.house.path(&format!("trace-{number}")));
         let ended = self.house.claw(args, &kill, trace.as_deref()).await?;
         self.note(args, &kill, &ended);
-        if ended.hung {
-            // What hangs once hangs again; the series is not to wait for it fifteen times.
-            self.over = true;
-        }
         Ok(ended)
     }
 
@@ -210,6 +205,8 @@ impl<'a> Play<'a> {
         };
         self.seen.printed.push_str(&format!("$ claw {command}   [{kill:?}]\n{}{}-> {end}\n", ended.out, ended.err));
         if ended.hung {
+            // What hangs once hangs again; the series is not to wait for it fifteen times.
+            self.over = true;
             self.wrong(format!("`claw {command}` hung"));
         }
         let answered = [("approve", "Allowed"), ("deny", "Denied")]
@@ -219,6 +216,7 @@ impl<'a> Play<'a> {
             self.seen.answers.entry(args[1].clone()).or_default().push(said);
         }
         match (ended.code, kill) {
+            _ if ended.hung => {}
             (None, Kill::At(point, _)) => self.hit(point.clone()),
             (None, Kill::After(_)) => self.hit("random".to_owned()),
             // Somebody else has answered; whether that is so is for the oracle to say.

@@ -63,7 +63,7 @@ impl Table {
         }
         self.slowest_run = self.slowest_run.max(took);
         self.slowest_command = self.slowest_command.max(seen.longest);
-        self.add_unharmed(&job.to_string(), verdict, folder);
+        self.add_unharmed(&format!("CLAW_KILL_ONLY={job}"), verdict, folder);
     }
 
     pub fn add_unharmed(&mut self, name: &str, verdict: &Verdict, folder: Option<String>) {
@@ -77,7 +77,7 @@ impl Table {
         let wrong = verdict.wrong();
         if !wrong.is_empty() {
             let folder = folder.unwrap_or_default();
-            let failure = format!("CLAW_KILL_ONLY={name}   (kept in {folder})\n    {}", wrong.join("\n    "));
+            let failure = format!("{name}   (kept in {folder})\n    {}", wrong.join("\n    "));
             // At once, because what comes after it may take long.
             println!("FAILED {failure}");
             self.failures.push(failure);
@@ -126,8 +126,8 @@ impl fmt::Display for Table {
             self.slowest_command.as_secs_f64()
         )?;
         writeln!(f, "time                          {:>5.0} s", self.began.elapsed().as_secs_f64())?;
-        for failure in &self.failures {
-            writeln!(f, "\nFAILED {failure}")?;
+        if !self.failures.is_empty() {
+            writeln!(f, "failing runs                  {:>6}   (above)", self.failures.len())?;
         }
         if !self.never_hit().is_empty() {
             writeln!(f, "\nnever hit: {}", self.never_hit().join(", "))?;
