@@ -105,17 +105,14 @@ impl Gate {
     }
 
     /// Closes the open question of a call because the owner wrote something else. `None` when it was answered meanwhile.
-    /// Asking again about a question that is closed in this way already is safe, and needed: an earlier run may have been
-    /// ended before its log knew.
     pub async fn supersede(&self, call: &CallId) -> Result<Option<ApprovalId>, StoreError> {
         self.close(call, "superseded", "the owner wrote a new message instead of answering", |_| true).await
     }
 
-    /// Closes the question of a call if its time is over. Like `supersede`, it may be asked again.
+    /// Closes the question of a call if its time is over.
     pub async fn expire(&self, call: &CallId) -> Result<Option<ApprovalId>, StoreError> {
         let due = |row: &ApprovalRow| row.expires_ms <= now_ms();
-        let over = |row: ApprovalRow| row.state == "expired" || (row.state == "waiting" && due(&row));
-        if !self.store.read(|tx| tx.approval_of(call))?.is_some_and(over) {
+        if !self.store.read(|tx| tx.approval_of(call))?.is_some_and(|row| row.state == "waiting" && due(&row)) {
             return Ok(None);
         }
         self.close(call, "expired", "nobody answered the question in time", due).await
@@ -134,9 +131,6 @@ impl Gate {
             .store
             .write(move |tx| {
                 let Some(approval) = tx.approval_of(&call)?.filter(due) else { return Ok(None) };
-                if approval.state == state {
-                    return Ok(Some(approval.id));
-                }
                 if tx.decide(&approval.id, state, None, state)?.is_err() {
                     return Ok(None);
                 }
