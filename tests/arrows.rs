@@ -26,7 +26,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("domain", &[]),
     ("config", &[]),
     ("gateway", &["config", "mail", "router"]),
-    ("mail", &["store"]),
+    ("mail", &["killpoint", "store"]),
     ("router", &["gate", "killpoint", "mail", "session", "store"]),
     ("session", &["gate", "killpoint", "mail", "store", "turn"]),
     ("turn", &["gate", "model"]),

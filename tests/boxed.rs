@@ -194,7 +194,9 @@ fn the_environment_holds_no_secret_by_any_way() {
     }
     for way in WAYS_TO_THE_ENVIRONMENT {
         // The output is redacted on its way out; encoded in a way that no redactor knows, it is not.
-        let said = inside(&house, &format!("( {way}\n) 2>&1 | grep -a -c -e stand-in-4711 -e SOME_API_KEY="));
+        // The patterns do not match themselves: the command line of `grep` is among what is looked through.
+        let looked_for = "-e '[s]tand-in-4711' -e 'SOME_API_KEY[=]'";
+        let said = inside(&house, &format!("( {way}\n) 2>&1 | grep -a -c {looked_for}"));
         assert!(said.lines().any(|line| line.trim() == "0"), "{way}: {said}");
     }
 }
