@@ -201,7 +201,9 @@ fn repeated_calls(turn: &[Event]) -> usize {
             })
         })
         .collect();
-    let mut results = turn.iter().rev().filter_map(|event| match &event.body {
+    // A word of the owner is progress: what he repeats is his wish.
+    let since = turn.iter().rev().take_while(|event| !matches!(event.body, EventBody::UserMessage { .. }));
+    let mut results = since.filter_map(|event| match &event.body {
         EventBody::ToolResult { call, outcome } => {
             uses.get(&(call.reply_seq, call.block)).map(|tool_use| (&tool_use.name, &tool_use.input, outcome))
         }

@@ -21,6 +21,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::Response;
 use axum::routing::any;
+use axum::serve::ListenerExt as _;
 use futures::stream::{self, StreamExt as _};
 use serde_json::Value;
 
@@ -163,6 +164,8 @@ impl StandIn {
             Arc::new(Shared { wire, answers: Mutex::new(answers.into_iter().collect()), recorded: Mutex::default() });
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base_url = format!("http://{}", listener.local_addr().unwrap());
+        // Small frames must not wait for the other side's acknowledgement (RFC 896): that would be 40 ms of nothing.
+        let listener = listener.tap_io(|stream| stream.set_nodelay(true).unwrap());
         let app = Router::new().fallback(any(answer)).with_state(shared.clone());
         let server = tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
         Self { base_url, shared, server }
