@@ -12,7 +12,8 @@ use super::staged::Staged;
 use super::watch::{By, interruptible};
 use super::worker::{Ran, SessionError, Worker};
 use crate::domain::{
-    Address, CallId, EventBody, Live, LiveSink, Origin, Outbound, OutboundBody, Outcome, SessionId, ToolUse, UnixMillis,
+    Address, CallId, EventBody, Live, LiveSink, Origin, Outbound, OutboundBody, Outcome, SessionId, ToolUse, TurnEnd,
+    UnixMillis,
 };
 use crate::killpoint;
 use crate::store::now_ms;
@@ -64,8 +65,8 @@ impl<'w> Drive<'w> {
                 Step::AskModel => self.ask_model().await,
                 Step::Call(uses) => self.calls(uses).await?,
                 Step::Compact { through_seq } => self.compact(through_seq).await,
-                Step::Deliver => self.deliver().await?,
-                Step::Stop(end) => self.stop(end).await?,
+                Step::Deliver => self.end(TurnEnd::Answered).await?,
+                Step::Stop(end) => self.end(end).await?,
             }
         }
     }

@@ -7,17 +7,9 @@ use crate::killpoint;
 use crate::turn::next::unanswered;
 
 impl Drive<'_> {
-    /// The model has answered.
-    pub(super) async fn deliver(&mut self) -> Result<(), SessionError> {
-        self.end(TurnEnd::Answered).await
-    }
-
-    /// The turn ends for another reason. Calls that were never forwarded are not; one that was is reported as unknown.
-    pub(super) async fn stop(&mut self, end: TurnEnd) -> Result<(), SessionError> {
-        self.end(end).await
-    }
-
-    async fn end(&mut self, end: TurnEnd) -> Result<(), SessionError> {
+    /// Ends the turn: the model has answered, or something else ended it. Calls that were never forwarded are not; one that
+    /// was is reported as unknown.
+    pub(super) async fn end(&mut self, end: TurnEnd) -> Result<(), SessionError> {
         let reason = match &end {
             TurnEnd::Stopped { .. } => "the owner stopped the turn before it ran",
             TurnEnd::Limit { .. } => "a limit stopped the turn before it ran",

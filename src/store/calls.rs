@@ -4,7 +4,7 @@
 use rusqlite::{OptionalExtension as _, Row, params};
 
 use super::{StoreError, Tx, now_ms};
-use crate::domain::{CallId, CallState, Outcome, SessionId, UnixMillis};
+use crate::domain::{CallId, CallState, Outcome, UnixMillis};
 
 /// One call as it is stored. `arguments` is canonical JSON; the call runs from here and from nowhere else.
 #[derive(Clone, Debug, PartialEq)]
@@ -126,20 +126,5 @@ impl Tx<'_> {
             )?
             .execute(params![id.to_string(), state.as_str(), serde_json::to_string(outcome)?, now_ms()])?;
         Ok(changed == 1)
-    }
-
-    /// The calls of a session that have no end, oldest first.
-    pub fn open_calls(&self, session: &SessionId) -> Result<Vec<CallRow>, StoreError> {
-        let sql = format!(
-            "SELECT {COLUMNS} FROM calls WHERE session = ?1 AND state IN ('received', 'waiting', 'approved', 'started')
-             ORDER BY received_ms, id"
-        );
-        let mut query = self.conn.prepare_cached(&sql)?;
-        let mut rows = query.query([session.as_str()])?;
-        let mut found = Vec::new();
-        while let Some(row) = rows.next()? {
-            found.push(read(row)?);
-        }
-        Ok(found)
     }
 }

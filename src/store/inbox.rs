@@ -66,13 +66,6 @@ impl Tx<'_> {
         Ok(query.query_row([session.as_str()], |row| row.get(0))?)
     }
 
-    /// The sessions that have something queued.
-    pub fn sessions_with_inbound(&self) -> Result<Vec<SessionId>, StoreError> {
-        let mut query = self.conn.prepare_cached("SELECT DISTINCT session FROM inbox WHERE state = 'queued'")?;
-        let names = query.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
-        names.into_iter().map(|name| SessionId::new(name).map_err(|e| StoreError::Decode(e.to_string()))).collect()
-    }
-
     pub fn mark_absorbed(&self, id: i64) -> Result<(), StoreError> {
         self.conn.prepare_cached("UPDATE inbox SET state = 'absorbed' WHERE id = ?1")?.execute([id])?;
         Ok(())
