@@ -1,4 +1,4 @@
-//! Prints the benchmark table of the README: `cargo bench --bench table`.
+//! Prints the benchmark table of the README: `cargo bench --bench table`; with `-- ask`, `-- call` or `-- turn` a part of it.
 //!
 //! Ratios are taken within one run on one machine; absolute times are medians. Must not assert anything: no test may fail
 //! because a machine is slow.
@@ -18,10 +18,15 @@ fn main() {
     if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }
+    let parts: [(&str, fn() -> Vec<Row>); 3] = [("ask", ask::rows), ("call", call::rows), ("turn", turn::rows)];
+    let named = |part: &str| std::env::args().any(|argument| argument == part);
+    let all = !parts.iter().any(|(part, _)| named(part));
     println!("| what | median | note |");
     println!("|---|---|---|");
-    for row in ask::rows().into_iter().chain(call::rows()).chain(turn::rows()) {
-        println!("| {} | {} | {} |", row.what, row.median, row.note);
+    for (_, rows) in parts.into_iter().filter(|(part, _)| all || named(part)) {
+        for row in rows() {
+            println!("| {} | {} | {} |", row.what, row.median, row.note);
+        }
     }
 }
 

@@ -56,6 +56,7 @@ pub async fn diff(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
             format!("{id}\n{}\nTake it with: claw tools accept {id}\n", change.diff.trim_end())
         });
     }
+    app.gate.shown(&changes).await?;
     for trouble in &troubles {
         out::err_line(&out::clean(trouble));
     }

@@ -4,9 +4,9 @@
 use serde_json::Value;
 
 use super::Gate;
-use super::catalog::Tool;
 use super::chain::Pass;
 use super::frozen::digest_of;
+use super::pinning::Tool;
 use super::policy::{Facts, Verdict as Ruled};
 use crate::domain::{ApprovalId, CallState, ToolCall};
 use crate::store::{CallRow, StoreError, now_ms};

@@ -14,6 +14,7 @@ mod judge;
 mod limits;
 mod permission;
 pub mod permit;
+mod pinning;
 pub mod policy;
 mod quarantine;
 pub mod redact;
@@ -22,9 +23,10 @@ pub mod shape;
 mod start;
 mod transparency;
 
+use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::{RwLock, Semaphore};
@@ -38,7 +40,7 @@ pub use quarantine::{Change, QuarantineError};
 pub use rules::Decision;
 
 use crate::domain::{LiveSink, Outcome, ToolCall};
-use crate::hub::Hub;
+use crate::hub::{Hub, ServerTools};
 use crate::store::{Artifacts, Store};
 use catalog::Catalog;
 use policy::Policy;
@@ -98,6 +100,8 @@ pub struct Gate {
     settings: GateSettings,
     slots: Semaphore,
     catalog: RwLock<Option<Arc<Catalog>>>,
+    /// The list of each server that was last compared with its pins.
+    reconciled: Mutex<HashMap<String, Arc<ServerTools>>>,
     /// A server that was late has its tools now.
     catalog_is_old: Arc<AtomicBool>,
 }
@@ -114,6 +118,7 @@ impl Gate {
             settings: parts.settings,
             slots,
             catalog: RwLock::new(None),
+            reconciled: Mutex::default(),
             catalog_is_old: Arc::default(),
         }
     }

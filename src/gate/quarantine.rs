@@ -22,6 +22,8 @@ pub struct Change {
 pub enum QuarantineError {
     #[error("nothing of `{0}` waits for a yes; `claw tools diff` lists what does")]
     Nothing(String),
+    #[error("`{0}` has changed since you were last shown how; look at it first: claw tools diff")]
+    NotShown(String),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -47,6 +49,18 @@ impl Gate {
         self.store.read(|tx| tx.pins(None))
     }
 
+    /// Notes that the owner has seen these changes; only what was seen can be accepted.
+    pub async fn shown(&self, changes: &[Change]) -> Result<(), StoreError> {
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let changes = changes.to_vec();
+        let note = move |tx: &crate::store::Tx<'_>| {
+            changes.iter().try_for_each(|change| tx.set_shown(&change.server, &change.tool, &change.new_pin))
+        };
+        self.store.write(note).await
+    }
+
     /// Accepts the changes of a server, or of one tool (`server/tool`). What is accepted is what the difference showed: a
     /// tool that has changed once more meanwhile stays in quarantine.
     pub async fn accept(&self, what: &str, by: &str) -> Result<Vec<Change>, QuarantineError> {
@@ -55,25 +69,31 @@ impl Gate {
             None => (what.to_owned(), None),
         };
         let by = by.to_owned();
-        let accepted = self
+        let (accepted, unseen) = self
             .store
             .write(move |tx| {
                 let rows = tx.pins(Some(&server))?;
-                let mut accepted = Vec::new();
+                let (mut accepted, mut unseen) = (Vec::new(), None);
                 for row in rows.into_iter().filter(|row| tool.as_ref().is_none_or(|tool| *tool == row.tool)) {
                     let Some(change) = change(&row) else { continue };
                     let Some((pin, raw)) = row.changed else { continue };
+                    if row.shown_pin.as_ref() != Some(&pin) {
+                        unseen = Some(format!("{}/{}", row.server, row.tool));
+                        continue;
+                    }
                     let seen = SeenTool { tool: row.tool.clone(), pin, raw };
                     tx.accept_pin(&row.server, &row.launch, &seen)?;
                     let body = json!({"server": row.server, "tool": row.tool, "pin": seen.pin, "by": by});
                     tx.audit(&AuditEntry { kind: "accepted", call: String::new(), body })?;
                     accepted.push(change);
                 }
-                Ok(accepted)
+                Ok((accepted, unseen))
             })
             .await?;
-        if accepted.is_empty() {
-            return Err(QuarantineError::Nothing(what.to_owned()));
+        match (accepted.is_empty(), unseen) {
+            (true, Some(unseen)) => return Err(QuarantineError::NotShown(unseen)),
+            (true, None) => return Err(QuarantineError::Nothing(what.to_owned())),
+            (false, _) => {}
         }
         *self.catalog.write().await = None;
         Ok(accepted)

@@ -5,11 +5,11 @@ use serde_json::json;
 
 use super::Gate;
 use super::audit::entry;
-use super::catalog::Tool;
 use super::chain::Pass;
 use super::frozen::{Freeze, digest_of};
 use super::judge::{Verdict, panic_reason};
 use super::permit::Permit;
+use super::pinning::Tool;
 use crate::domain::{ApprovalId, CallId, CallState, Outcome, Question};
 use crate::killpoint;
 use crate::store::{CallRow, StoreError, Tx, now_ms};

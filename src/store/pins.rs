@@ -22,6 +22,8 @@ pub struct PinRow {
     pub pin: String,
     pub raw: Value,
     pub changed: Option<(String, Value)>,
+    /// The last change that the owner was shown.
+    pub shown_pin: Option<String>,
 }
 
 impl Tx<'_> {
@@ -51,7 +53,7 @@ impl Tx<'_> {
     /// All pins, or those of one server, ordered by server and tool.
     pub fn pins(&self, server: Option<&str>) -> Result<Vec<PinRow>, StoreError> {
         let mut query = self.conn.prepare_cached(
-            "SELECT server, tool, launch, pin, raw, new_pin, new_raw FROM pins
+            "SELECT server, tool, launch, pin, raw, new_pin, new_raw, shown_pin FROM pins
              WHERE ?1 IS NULL OR server = ?1 ORDER BY server, tool",
         )?;
         let mut rows = query.query([server])?;
@@ -69,9 +71,26 @@ impl Tx<'_> {
                     (Some(pin), Some(raw)) => Some((pin, serde_json::from_str(&raw)?)),
                     _ => None,
                 },
+                shown_pin: row.get(7)?,
             });
         }
         Ok(found)
+    }
+
+    /// Whether a tool is pinned as it is now, and not in quarantine.
+    pub fn is_pinned(&self, server: &str, tool: &str, pin: &str) -> Result<bool, StoreError> {
+        let mut query = self
+            .conn
+            .prepare_cached("SELECT 1 FROM pins WHERE server = ?1 AND tool = ?2 AND pin = ?3 AND new_pin IS NULL")?;
+        Ok(query.exists([server, tool, pin])?)
+    }
+
+    /// Notes that the owner was shown this change of a tool.
+    pub fn set_shown(&self, server: &str, tool: &str, pin: &str) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached("UPDATE pins SET shown_pin = ?3 WHERE server = ?1 AND tool = ?2")?
+            .execute([server, tool, pin])?;
+        Ok(())
     }
 
     /// Pins a tool as accepted, and lifts its quarantine.

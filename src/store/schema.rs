@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use super::StoreError;
 
 /// Every migration that was ever released, in order; never edited, only appended to.
-const MIGRATIONS: &[&str] = &[MIGRATION_1];
+const MIGRATIONS: &[&str] = &[MIGRATION_1, MIGRATION_2];
 
 const MIGRATION_1: &str = "
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -146,6 +146,10 @@ CREATE TABLE usage(
     cache_write_tokens INTEGER NOT NULL,
     PRIMARY KEY(session, reply_seq)
 ) STRICT, WITHOUT ROWID;
+";
+
+const MIGRATION_2: &str = "
+ALTER TABLE pins ADD COLUMN shown_pin TEXT;
 ";
 
 /// Brings a database to the newest version. A database from a newer claw is refused, untouched.

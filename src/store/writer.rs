@@ -1,56 +1,51 @@
 //! The one writer thread of a process: it groups jobs into commits. Owns the write connection; must not know what a job
 //! writes.
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use rusqlite::{Connection, Savepoint, TransactionBehavior};
+use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::StoreError;
+use super::queue::{Queue, Urgency};
 use super::tx::Tx;
 use crate::killpoint;
-
-/// How long a job that nobody waits for may be held back, to be committed together with the next one.
-const LINGER: Duration = Duration::from_millis(20);
-
-/// The most jobs in one commit. More would only make the first one wait.
-const JOBS_PER_COMMIT_MAX: usize = 256;
-
-/// How soon a job must be on the disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Urgency {
-    /// Somebody waits: commit at once, synced.
-    Now,
-    /// Committed with the next job, or after `LINGER`; synced.
-    Soon,
-    /// Like `Now`, but a power loss may undo it (never a kill). For rows that may be done twice.
-    Relaxed,
-}
 
 type Finish = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 type Work = Box<dyn FnOnce(&Tx<'_>) -> Result<Finish, Finish> + Send>;
 
-struct Job {
-    urgency: Urgency,
-    work: Work,
+/// What the commits of this process have cost so far.
+#[derive(Debug, Default)]
+struct Spent {
+    commits: AtomicU64,
+    micros: AtomicU64,
 }
 
 pub(super) struct Writer {
-    jobs: Option<Sender<Job>>,
+    queue: Arc<Queue<Work>>,
+    spent: Arc<Spent>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Writer {
     pub(super) fn start(conn: Connection) -> Result<Self, StoreError> {
-        let (jobs, queue) = channel();
+        let queue = Arc::new(Queue::new());
+        let spent = Arc::<Spent>::default();
+        let (jobs, counted) = (queue.clone(), spent.clone());
         let thread = std::thread::Builder::new()
             .name("claw-store".into())
             .stack_size(512 * 1024)
-            .spawn(move || run(conn, &queue))
+            .spawn(move || run(&conn, &jobs, &counted))
             .map_err(|error| StoreError::Commit(error.to_string()))?;
-        Ok(Self { jobs: Some(jobs), thread: Some(thread) })
+        Ok(Self { queue, spent, thread: Some(thread) })
+    }
+
+    /// How many commits there were, and the microseconds from taking up a batch to having it on the disk, in all.
+    pub(super) fn spent(&self) -> (u64, u64) {
+        (self.spent.commits.load(Ordering::Relaxed), self.spent.micros.load(Ordering::Relaxed))
     }
 
     /// Hands a job over in the order of the calls. The receiver resolves after the commit.
@@ -69,10 +64,7 @@ impl Writer {
                 let _ = done.send(Err(error));
             })),
         });
-        if let Some(jobs) = &self.jobs {
-            // A writer that is gone drops the job, and with it `done`: the receiver then reads `Closed`.
-            let _ = jobs.send(Job { urgency, work });
-        }
+        self.queue.push(urgency, work);
         receiver
     }
 }
@@ -80,17 +72,19 @@ impl Writer {
 impl Drop for Writer {
     fn drop(&mut self) {
         // Closing the queue lets the thread commit what is left; joining makes "soon" a promise also at the end.
-        self.jobs = None;
+        self.queue.close();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
     }
 }
 
-fn run(mut conn: Connection, queue: &Receiver<Job>) {
+fn run(conn: &Connection, queue: &Queue<Work>, spent: &Spent) {
+    // Whoever still waits for a thread that has panicked reads `Closed`, and so does everybody after.
+    let _close = queue.close_on_drop();
     let mut synced = true;
-    while let Some(batch) = next_batch(queue) {
-        let relaxed = batch.iter().all(|job| job.urgency == Urgency::Relaxed);
+    while let Some((urgency, batch)) = queue.next_batch() {
+        let relaxed = urgency == Urgency::Relaxed;
         if synced == relaxed {
             let level = if relaxed { "NORMAL" } else { "FULL" };
             if let Err(error) = conn.pragma_update(None, "synchronous", level) {
@@ -99,30 +93,14 @@ fn run(mut conn: Connection, queue: &Receiver<Job>) {
                 synced = !relaxed;
             }
         }
-        commit(&mut conn, batch);
+        let began = Instant::now();
+        commit(conn, batch);
+        spent.commits.fetch_add(1, Ordering::Relaxed);
+        spent.micros.fetch_add(began.elapsed().as_micros() as u64, Ordering::Relaxed);
     }
 }
 
-/// Waits for a job; when only patient ones are there, lingers a little for company.
-fn next_batch(queue: &Receiver<Job>) -> Option<Vec<Job>> {
-    let mut batch = vec![queue.recv().ok()?];
-    let deadline = Instant::now() + LINGER;
-    while batch.len() < JOBS_PER_COMMIT_MAX {
-        let patient = batch.iter().all(|job| job.urgency == Urgency::Soon);
-        let next = if patient {
-            queue.recv_timeout(deadline.saturating_duration_since(Instant::now()))
-        } else {
-            queue.try_recv().map_err(|_| RecvTimeoutError::Timeout)
-        };
-        match next {
-            Ok(job) => batch.push(job),
-            Err(_) => break,
-        }
-    }
-    Some(batch)
-}
-
-fn commit(conn: &mut Connection, batch: Vec<Job>) {
+fn commit(conn: &Connection, batch: Vec<Work>) {
     let mut finishes: Vec<Finish> = Vec::with_capacity(batch.len());
     killpoint::here("store.commit.before");
     let result = commit_jobs(conn, batch, &mut finishes);
@@ -139,27 +117,47 @@ fn commit(conn: &mut Connection, batch: Vec<Job>) {
     }
 }
 
-fn commit_jobs(conn: &mut Connection, batch: Vec<Job>, finishes: &mut Vec<Finish>) -> Result<(), StoreError> {
-    let mut tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    for job in batch {
-        let savepoint: Savepoint<'_> = tx.savepoint()?;
-        match (job.work)(&Tx::new(&savepoint)) {
+fn commit_jobs(conn: &Connection, batch: Vec<Work>, finishes: &mut Vec<Finish>) -> Result<(), StoreError> {
+    run_statement(conn, "BEGIN IMMEDIATE")?;
+    let done = in_savepoints(conn, batch, finishes).and_then(|()| run_statement(conn, "COMMIT"));
+    if done.is_err() && !conn.is_autocommit() {
+        run_statement(conn, "ROLLBACK")?;
+    }
+    done
+}
+
+fn in_savepoints(conn: &Connection, batch: Vec<Work>, finishes: &mut Vec<Finish>) -> Result<(), StoreError> {
+    for work in batch {
+        run_statement(conn, "SAVEPOINT job")?;
+        match work(&Tx::new(conn)) {
             Ok(finish) => {
-                savepoint.commit()?;
+                run_statement(conn, "RELEASE job")?;
                 finishes.push(finish);
             }
-            // Dropping the savepoint rolls this one job back; its siblings stay.
+            // This one job is rolled back; its siblings stay.
             Err(report) => {
-                drop(savepoint);
-                report(Ok(()));
                 // Some faults (a full disk) make SQLite roll back the whole transaction by itself. What follows must not
                 // be committed piece by piece, behind what was lost.
-                if tx.is_autocommit() {
+                let rolled_back = conn.is_autocommit();
+                let undone = if rolled_back { Ok(()) } else { undo_job(conn) };
+                report(Ok(()));
+                undone?;
+                if rolled_back {
                     return Err(StoreError::Commit("the transaction was rolled back".to_owned()));
                 }
             }
         }
     }
-    tx.commit()?;
+    Ok(())
+}
+
+fn undo_job(conn: &Connection) -> Result<(), StoreError> {
+    run_statement(conn, "ROLLBACK TO job")?;
+    run_statement(conn, "RELEASE job")
+}
+
+/// Prepared once and kept: these run several times a commit, and parsing them again is a tenth of its time.
+fn run_statement(conn: &Connection, sql: &str) -> Result<(), StoreError> {
+    conn.prepare_cached(sql)?.execute([])?;
     Ok(())
 }

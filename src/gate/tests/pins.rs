@@ -21,6 +21,8 @@ async fn a_changed_tool_is_withheld_until_it_is_accepted() {
         changes[0].diff.contains("- Says it again, calm.") && changes[0].diff.contains("+ Says it again, changed.")
     );
 
+    assert!(rig.gate.accept("legacy/echo", OWNER).await.unwrap_err().to_string().contains("claw tools diff"), "unseen");
+    rig.gate.shown(&changes).await.unwrap();
     assert_eq!(rig.gate.accept("legacy/echo", OWNER).await.unwrap().len(), 1);
     assert!(rig.gate.accept("legacy", OWNER).await.is_err(), "nothing waits any more");
     assert_eq!(rig.ended(echo(5, "d")).await, "d");
@@ -54,6 +56,7 @@ async fn processes_with_different_versions_of_a_server_each_hold_to_the_pin() {
         assert_eq!(two.ended(echo(200 + n, "old")).await, "old");
     }
     one.denied(echo(50, "new")).await;
+    one.gate.shown(&one.gate.changes().await.unwrap().0).await.unwrap();
     one.gate.accept("legacy", OWNER).await.unwrap();
     assert_eq!(one.ended(echo(51, "new")).await, "new");
     two.denied(echo(300, "old")).await;

@@ -1,0 +1,143 @@
+//! Whether each tool is still the one that was pinned: the comparison of what a server lists with the store, and the tool
+//! behind a call. Must not know rules, or what a model is offered.
+
+use std::sync::{Arc, PoisonError};
+
+use serde_json::{Value, json};
+
+use super::Gate;
+use super::judge::destructive_hint;
+use crate::hub::{ServerTools, ToolEntry};
+use crate::store::{AuditEntry, PinRow, SeenTool, StoreError, Tx};
+
+/// A tool that may be called: it is what its pin says.
+#[derive(Clone, Debug)]
+pub(super) struct Tool {
+    pub(super) pin: String,
+    pub(super) destructive_hint: Option<bool>,
+    pub(super) env_names: String,
+}
+
+impl Gate {
+    /// The tool behind a call, from its running server, if it is what its pin says. `Err` is the reason for a denial.
+    pub(super) async fn tool(&self, server: &str, tool: &str) -> Result<Tool, String> {
+        let listed = self.hub.tools(server).await.map_err(|error| error.to_string())?;
+        if !self.is_reconciled(&listed) {
+            self.reconcile(&listed).await.map_err(|error| error.to_string())?;
+        }
+        let Some(entry) = listed.tools.iter().find(|entry| entry.name == tool) else {
+            return Err(format!("the server `{server}` has no tool `{tool}` now"));
+        };
+        // The row is read every time: another process may have put the tool into quarantine, or taken it out.
+        let pinned = || self.store.read(|tx| tx.is_pinned(server, tool, &entry.pin));
+        if !pinned().map_err(|error| error.to_string())? {
+            self.reconcile(&listed).await.map_err(|error| error.to_string())?;
+            if !pinned().map_err(|error| error.to_string())? {
+                return Err(withheld(server, tool));
+            }
+        }
+        Ok(Tool {
+            pin: entry.pin.clone(),
+            destructive_hint: destructive_hint(&entry.raw),
+            env_names: self.hub.env_names(server).join(","),
+        })
+    }
+
+    /// Whether this very list was compared with the store before. Comparing reads every pin of the server with its JSON,
+    /// which costs more than the whole rest of a call.
+    fn is_reconciled(&self, listed: &Arc<ServerTools>) -> bool {
+        let known = self.reconciled.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(&listed.server).is_some_and(|known| Arc::ptr_eq(known, listed))
+    }
+
+    /// Compares what a server lists with its pins, and writes down what is new or differs.
+    pub(super) async fn reconcile(&self, listed: &Arc<ServerTools>) -> Result<Vec<PinRow>, StoreError> {
+        let pins = self.compare(listed).await?;
+        let mut known = self.reconciled.lock().unwrap_or_else(PoisonError::into_inner);
+        known.insert(listed.server.clone(), listed.clone());
+        Ok(pins)
+    }
+
+    async fn compare(&self, listed: &Arc<ServerTools>) -> Result<Vec<PinRow>, StoreError> {
+        let listed = listed.clone();
+        let own = self.hub.builtin(&listed.server).is_some();
+        let stored = self.store.read(|tx| Ok((tx.launch(&listed.server)?, tx.pins(Some(&listed.server))?)))?;
+        if own && stored.0.is_some() && all_pinned(&listed, &stored.1) && self.same_program(&stored.1) {
+            return Ok(stored.1);
+        }
+        if !own
+            && stored.0.as_ref().is_some_and(|(launch, _)| *launch == listed.launch_pin)
+            && all_pinned(&listed, &stored.1)
+        {
+            return Ok(stored.1);
+        }
+        let program = self.settings.program.clone();
+        self.store
+            .write(move |tx| {
+                // Another process may have pinned it since we looked: who is first is settled in here.
+                let first_sight = own || tx.launch(&listed.server)?.is_none();
+                let pins = tx.pins(Some(&listed.server))?;
+                for tool in &listed.tools {
+                    let pinned = pins.iter().find(|pin| pin.tool == tool.name);
+                    reconcile_tool(tx, &listed, tool, pinned, first_sight)?;
+                }
+                for gone in pins.iter().filter(|pin| own && !listed.tools.iter().any(|tool| tool.name == pin.tool)) {
+                    tx.drop_pin(&gone.server, &gone.tool)?;
+                }
+                tx.set_launch(&listed.server, &listed.launch_pin, listed.era.as_str())?;
+                if own {
+                    tx.set_pinned_by(&program)?;
+                }
+                tx.pins(Some(&listed.server))
+            })
+            .await
+    }
+}
+
+pub(super) fn withheld(server: &str, tool: &str) -> String {
+    format!(
+        "the tool `{server}/{tool}` is not what it was when you accepted it, so it is withheld; \
+         `claw tools diff` shows the change and `claw tools accept {server}` takes it"
+    )
+}
+
+fn all_pinned(listed: &ServerTools, pins: &[PinRow]) -> bool {
+    listed
+        .tools
+        .iter()
+        .all(|tool| pins.iter().any(|pin| pin.tool == tool.name && pin.pin == tool.pin && pin.changed.is_none()))
+}
+
+/// First sight pins; the same JSON under another launch command is pinned anew (the owner wrote that command); anything
+/// else is a change and waits for a yes. Our own servers are part of this program and need none.
+fn reconcile_tool(
+    tx: &Tx<'_>,
+    listed: &ServerTools,
+    tool: &ToolEntry,
+    pinned: Option<&PinRow>,
+    first_sight: bool,
+) -> Result<(), StoreError> {
+    let seen = SeenTool { tool: tool.name.clone(), pin: tool.pin.clone(), raw: tool.raw.clone() };
+    let unchanged = pinned.is_some_and(|pin| pin.raw == tool.raw);
+    let kind = if unchanged && pinned.is_some_and(|pin| pin.pin == tool.pin) {
+        if pinned.is_some_and(|pin| pin.changed.is_some()) {
+            tx.set_changed(&listed.server, &tool.name, None)?;
+        }
+        return Ok(());
+    } else if first_sight || unchanged {
+        tx.accept_pin(&listed.server, &listed.launch_pin, &seen)?;
+        "pinned"
+    } else {
+        if pinned.and_then(|pin| pin.changed.as_ref()).is_some_and(|(pin, _)| *pin == tool.pin) {
+            return Ok(());
+        }
+        if pinned.is_none() {
+            let nothing = SeenTool { tool: tool.name.clone(), pin: String::new(), raw: Value::Null };
+            tx.accept_pin(&listed.server, &listed.launch_pin, &nothing)?;
+        }
+        tx.set_changed(&listed.server, &tool.name, Some(&seen))?;
+        "quarantined"
+    };
+    let body = json!({"server": listed.server, "tool": tool.name, "pin": tool.pin});
+    tx.audit(&AuditEntry { kind, call: String::new(), body })
+}
