@@ -18,7 +18,7 @@ fn main() {
     if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }
-    let parts: [(&str, fn() -> Vec<Row>); 3] = [("ask", ask::rows), ("call", call::rows), ("turn", turn::rows)];
+    let parts: [Part; 3] = [("ask", ask::rows), ("call", call::rows), ("turn", turn::rows)];
     let named = |part: &str| std::env::args().any(|argument| argument == part);
     let all = !parts.iter().any(|(part, _)| named(part));
     println!("| what | median | note |");
@@ -29,6 +29,9 @@ fn main() {
         }
     }
 }
+
+/// A part of the table: its name, and what measures it.
+type Part = (&'static str, fn() -> Vec<Row>);
 
 /// One line of the table.
 struct Row {

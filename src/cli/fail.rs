@@ -40,7 +40,10 @@ pub fn code_of(error: &anyhow::Error) -> u8 {
                 cause.downcast_ref(),
                 Some(crate::gate::DecideError::NotOffered(_) | crate::gate::DecideError::Refused(_))
             )
-            || matches!(cause.downcast_ref(), Some(crate::gate::QuarantineError::Nothing(_)))
+            || matches!(
+                cause.downcast_ref(),
+                Some(crate::gate::QuarantineError::Nothing(_) | crate::gate::QuarantineError::NotShown(_))
+            )
     });
     if user { USER_ERROR } else { BROKEN }
 }
