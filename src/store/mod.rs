@@ -37,7 +37,7 @@ pub use outbox::OutboxRow;
 pub use pins::{PinRow, SeenTool};
 pub use sessions::SessionRow;
 pub use tx::{Tx, now_ms};
-pub use usage::UsageRow;
+pub use usage::{ModelUsageRow, UsageRow};
 use writer::{Urgency, Writer};
 
 /// How long a process waits for another one's write transaction, in milliseconds.
