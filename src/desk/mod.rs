@@ -85,10 +85,14 @@ impl Desk {
         Ok(None)
     }
 
-    /// A session takes nothing in while its model thinks, so what it would refuse then is refused here at once. A turn that
-    /// is being stopped is waited for.
+    /// A session takes nothing in while its model thinks, so what it would refuse then is refused here at once; a message
+    /// that waits is a turn that is about to be in the log. A turn that is being stopped is waited for.
     async fn undo(&self, visitor: &Visitor, session: &SessionId) -> Result<Option<String>, StoreError> {
-        if self.parts.store.read(|tx| Ok(tx.turn_open(session)? && !tx.stop_queued(session)?))? {
+        let refused = self.parts.store.read(|tx| {
+            let goes_on = tx.turn_open(session)? || tx.queued_messages(session)? > 0;
+            Ok(goes_on && !tx.stop_queued(session)?)
+        })?;
+        if refused {
             return Ok(Some(crate::session::TURN_IS_OPEN.to_owned()));
         }
         self.order(visitor, session, Order::Undo).await

@@ -24,7 +24,7 @@ pub(super) fn markdown(parts: &DeskParts, session: &SessionId) -> Result<String,
         context(&log, parts.window_tokens),
         usage::in_words(&used),
         code(&parts.workspace.display().to_string()),
-        running(&log),
+        running(&log, queued),
         questions(open),
     );
     text.push_str(&match panic {
@@ -44,9 +44,11 @@ fn context(log: &Log, window_tokens: u64) -> String {
     format!("{exchanges} {noun}{summary}, about {tokens} of {window_tokens} tokens ({percent} %)")
 }
 
-/// What the open turn is at, as far as its log says.
-fn running(log: &Log) -> String {
-    let Some(turn) = log.open_turn() else { return "nothing".to_owned() };
+/// What the open turn is at, as far as its log says. A log may be some milliseconds behind.
+fn running(log: &Log, queued_messages: u32) -> String {
+    let Some(turn) = log.open_turn() else {
+        return if queued_messages == 0 { "nothing" } else { "a turn is about to begin" }.to_owned();
+    };
     let seconds = turn.first().map_or(0, |event: &Event| (now_ms() - event.at_ms).max(0) / 1000);
     let waiting = waiting_for_a_human(turn);
     let calls = unanswered(log.session(), turn);

@@ -92,6 +92,10 @@ async fn an_undo_in_a_turn_is_refused_at_once_unless_it_is_being_stopped() {
     rig.log(opened("go")).await;
     assert_eq!(rig.says(ChatCommand::Undo, "").await, crate::session::TURN_IS_OPEN);
     assert_eq!(rig.queued(), []);
+    let other = session("other");
+    rig.desk.parts.router.message(&rig.visitor, &other, "a turn will begin with it").await.unwrap();
+    let said = rig.desk.command(&rig.visitor, &other, ChatCommand::Undo, "").await.unwrap();
+    assert_eq!(said.unwrap(), crate::session::TURN_IS_OPEN);
     rig.said(ChatCommand::Stop, "").await;
     assert_eq!(rig.said(ChatCommand::Undo, "").await, None);
     assert_eq!(rig.queued(), [InboundBody::Stop, InboundBody::Undo]);
@@ -142,7 +146,10 @@ async fn the_status_counts_questions_and_messages() {
     };
     rig.gate.store.write(move |tx| tx.add_inbound(&message, 64)).await.unwrap();
     let status = rig.says(ChatCommand::Status, "").await;
-    assert!(status.contains("- open questions: 1\n- queued messages: 1\n"), "{status}");
+    assert!(
+        status.contains("- running: a turn is about to begin\n- open questions: 1\n- queued messages: 1\n"),
+        "{status}"
+    );
     assert!(status.contains("- servers: 1 of 1 up, 0 failed\n  - `legacy`: up (process "), "{status}");
     let other = rig.desk.command(&rig.visitor, &session("other"), ChatCommand::Status, "").await.unwrap().unwrap();
     assert!(other.contains("- open questions: 0, and 1 in other sessions\n"), "{other}");
