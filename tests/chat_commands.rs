@@ -1,6 +1,5 @@
 //! The chat commands through the whole program: what each says, that it says so while a turn runs, and what `/undo`,
 //! `/grants revoke` and `/panic` leave behind.
-#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 mod program;
 mod wires;
