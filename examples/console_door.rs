@@ -32,7 +32,7 @@ async fn main() -> anyhow::Result<()> {
                     turn += 10;
                     answer(turn, &show, &event).await?;
                 }
-                ConsoleEvent::Command(command) => {
+                ConsoleEvent::Command(command, _) => {
                     show.send(ConsoleShow::Status(format!("You asked for **{command:?}**."))).await?;
                 }
                 ConsoleEvent::Interrupt => show.send(ConsoleShow::Error("Nothing to stop here.".into())).await?,

@@ -10,6 +10,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use tokio::sync::OnceCell;
 
 use crate::config::Config;
+use crate::desk::{Desk, DeskParts, ModelInUse};
 use crate::domain::{Address, LiveSink, Origin};
 use crate::gate::policy::Policy;
 use crate::gate::redact::Redactor;
@@ -102,6 +103,23 @@ impl App {
             })
             .await?;
         Ok(built.clone())
+    }
+
+    /// Who answers chat commands, at any door.
+    pub async fn desk(&self) -> anyhow::Result<Desk> {
+        let chosen = self.model().await?;
+        Ok(Desk::new(DeskParts {
+            store: self.store.clone(),
+            gate: self.gate.clone(),
+            router: self.router.clone(),
+            model: ModelInUse {
+                name: chosen.model.model().to_owned(),
+                provider: chosen.model.provider().to_owned(),
+                why: chosen.why.clone(),
+            },
+            workspace: self.config.workspace.clone(),
+            window_tokens: self.config.limits.window_tokens,
+        }))
     }
 
     /// Somebody at this machine's console: whoever can open the home is its owner.

@@ -16,6 +16,9 @@ pub mod mail;
 /// Who is it, may they, which session?
 pub mod router;
 
+/// What claw says of itself in a chat, and what a chat command does.
+pub mod desk;
+
 /// One mailbox, one turn at a time, one log.
 pub mod session;
 

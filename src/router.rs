@@ -23,6 +23,7 @@ pub enum Order {
     Stop,
     Compact,
     Clear,
+    Undo,
 }
 
 /// The way in. Cheap to clone.
@@ -48,6 +49,7 @@ impl Router {
             Order::Stop => InboundBody::Stop,
             Order::Compact => InboundBody::Compact,
             Order::Clear => InboundBody::Clear,
+            Order::Undo => InboundBody::Undo,
         };
         self.submit(visitor, session, body).await
     }

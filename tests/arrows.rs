@@ -15,12 +15,15 @@ use std::path::{Path, PathBuf};
 const ARROWS: &[(&str, &[&str])] = &[
     ("main", &["cli", "config", "logging"]),
     ("lib", &[]),
-    ("cli", &["app", "config", "gate", "gateway", "hub", "mail", "model", "router", "session", "store", "turn"]),
+    (
+        "cli",
+        &["app", "config", "desk", "gate", "gateway", "hub", "mail", "model", "router", "session", "store", "turn"],
+    ),
     (
         "app",
         &[
-            "config", "gate", "gateway", "hub", "logging", "mail", "model", "router", "serve", "session", "store",
-            "turn",
+            "config", "desk", "gate", "gateway", "hub", "logging", "mail", "model", "router", "serve", "session",
+            "store", "turn",
         ],
     ),
     ("domain", &[]),
@@ -28,6 +31,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("gateway", &["config", "mail", "router"]),
     ("mail", &["killpoint", "store"]),
     ("router", &["gate", "killpoint", "mail", "session", "store"]),
+    ("desk", &["gate", "hub", "router", "session", "store", "turn"]),
     ("session", &["gate", "killpoint", "mail", "store", "turn"]),
     ("turn", &["gate", "model"]),
     ("model", &["config"]),
@@ -39,8 +43,12 @@ const ARROWS: &[(&str, &[&str])] = &[
 ];
 
 /// Arrows of which only this one path is allowed.
-const NARROW: &[(&str, &str, &str)] =
-    &[("gate", "config", "config::toml_fault"), ("hub", "gate", "gate::permit"), ("logging", "gate", "gate::redact")];
+const NARROW: &[(&str, &str, &str)] = &[
+    ("desk", "session", "session::TURN_IS_OPEN"),
+    ("gate", "config", "config::toml_fault"),
+    ("hub", "gate", "gate::permit"),
+    ("logging", "gate", "gate::redact"),
+];
 
 struct Source {
     /// Relative to the package, with `/`.

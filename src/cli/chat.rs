@@ -10,8 +10,8 @@ use tokio::sync::{Notify, mpsc};
 use super::fail;
 use super::postman::Postman;
 use crate::app::App;
+use crate::desk::Desk;
 use crate::domain::{LiveSink, SessionId};
-use crate::gateway::commands::ChatCommand;
 use crate::gateway::console::chat::{self, ConsoleEvent, ConsoleShow};
 use crate::gateway::console::editor::{Console, EditorSettings};
 use crate::mail::Instance;
@@ -33,22 +33,24 @@ pub async fn run(app: Arc<App>, session: SessionId) -> anyhow::Result<ExitCode> 
     let (send, mut events) = mpsc::channel(16);
     let screen = tokio::spawn(chat::run(console, shows, send));
     greet(&app, &session, &show).await?;
-    let desk = Arc::new(Desk { app, session, instance, worker, show, wake: Notify::new(), handled: AtomicU64::new(0) });
-    let keeper = tokio::spawn(desk.clone().keep());
+    let desk = app.desk().await?;
+    let (wake, handled) = (Notify::new(), AtomicU64::new(0));
+    let talk = Arc::new(Talk { app, session, instance, worker, desk, show, wake, handled });
+    let keeper = tokio::spawn(talk.clone().keep());
     while let Some(event) = events.recv().await {
         let quit = event == ConsoleEvent::Quit;
-        if let Err(error) = desk.handle(&visitor, event).await {
-            desk.say(ConsoleShow::Error(format!("{error:#}"))).await;
+        if let Err(error) = talk.handle(&visitor, event).await {
+            talk.say(ConsoleShow::Error(format!("{error:#}"))).await;
         }
-        desk.handled.fetch_add(1, Ordering::SeqCst);
-        desk.wake.notify_one();
+        talk.handled.fetch_add(1, Ordering::SeqCst);
+        talk.wake.notify_one();
         if quit {
             break;
         }
     }
     // What was committed goes on from its log; leaving in the middle loses nothing.
     keeper.abort();
-    drop(desk);
+    drop(talk);
     // The screen ends by itself when nobody can show anything any more.
     let _ended = tokio::time::timeout(Duration::from_secs(1), screen).await;
     Ok(ExitCode::from(fail::DONE))
@@ -79,18 +81,19 @@ async fn greet(app: &App, session: &SessionId, show: &mpsc::Sender<ConsoleShow>)
 }
 
 /// What the tasks of one chat share.
-struct Desk {
+struct Talk {
     app: Arc<App>,
     session: SessionId,
     instance: Instance,
     worker: Arc<Worker>,
+    desk: Desk,
     show: mpsc::Sender<ConsoleShow>,
     wake: Notify,
     /// How many events of the person have been carried out.
     handled: AtomicU64,
 }
 
-impl Desk {
+impl Talk {
     async fn say(&self, show: ConsoleShow) {
         // A screen that is gone ends the loop of events by itself.
         let _ = self.show.send(show).await;
@@ -102,29 +105,13 @@ impl Desk {
             ConsoleEvent::Answer { approval, answer } => {
                 self.app.router.answer(visitor, &approval, &answer).await?;
             }
-            ConsoleEvent::Interrupt => self.order(visitor, Order::Stop).await?,
-            ConsoleEvent::Command(command) => self.command(visitor, command).await?,
-            ConsoleEvent::Quit => {}
-        }
-        Ok(())
-    }
-
-    async fn order(&self, visitor: &Visitor, order: Order) -> anyhow::Result<()> {
-        self.app.router.order(visitor, &self.session, order).await?;
-        Ok(())
-    }
-
-    async fn command(&self, visitor: &Visitor, command: ChatCommand) -> anyhow::Result<()> {
-        match command {
-            ChatCommand::New => self.order(visitor, Order::Clear).await?,
-            ChatCommand::Stop => self.order(visitor, Order::Stop).await?,
-            ChatCommand::Compact => self.order(visitor, Order::Compact).await?,
-            ChatCommand::Status => {
-                self.say(ConsoleShow::Status(super::status::status(&self.app, &self.session).await?)).await
+            ConsoleEvent::Interrupt => drop(self.app.router.order(visitor, &self.session, Order::Stop).await?),
+            ConsoleEvent::Command(command, words) => {
+                if let Some(text) = self.desk.command(visitor, &self.session, command, &words).await? {
+                    self.say(ConsoleShow::Status(text)).await;
+                }
             }
-            ChatCommand::Tools => self.say(ConsoleShow::Status(super::status::tools(&self.app).await)).await,
-            ChatCommand::Approvals => self.say(ConsoleShow::Status(super::status::approvals(&self.app)?)).await,
-            ChatCommand::Help | ChatCommand::Quit => {}
+            ConsoleEvent::Quit => {}
         }
         Ok(())
     }

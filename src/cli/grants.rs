@@ -6,8 +6,8 @@ use serde_json::json;
 
 use super::fail::{self, UserError};
 use super::out;
-use crate::app::App;
-use crate::store::AuditEntry;
+use crate::app::{App, owner_principal};
+use crate::desk;
 
 pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
     let grants = app.store.read(|tx| tx.grants())?;
@@ -15,11 +15,7 @@ pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
         let shown = if as_json {
             serde_json::to_string(grant)?
         } else {
-            let until = match (grant.expires_ms, &grant.session) {
-                (Some(at), _) => format!("until {}", super::when(at)),
-                (None, Some(session)) => format!("while session `{session}` lasts"),
-                (None, None) => "until revoked".to_owned(),
-            };
+            let until = desk::until(grant);
             format!("{:>4}  {:<5} {}  ({until}, for {})", grant.id, grant.effect, out::clean(&grant.says), grant.origin)
         };
         if !out::line(&shown) {
@@ -33,23 +29,9 @@ pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
 }
 
 pub async fn revoke(app: &App, id: &str, as_json: bool) -> anyhow::Result<ExitCode> {
+    let revoked = desk::revoke(&app.store, id, &owner_principal()).await?;
     let wrong = || UserError::because(format!("there is no grant `{id}` in force; `claw grants` lists them"));
-    let number: i64 = id.parse().map_err(|_| wrong())?;
-    let by = crate::app::owner_principal();
-    let revoked = app
-        .store
-        .write(move |tx| {
-            let revoked = tx.revoke_grant(number)?;
-            if revoked {
-                let body = json!({"grant": number, "by": by});
-                tx.audit(&AuditEntry { kind: "revoked", call: String::new(), body })?;
-            }
-            Ok(revoked)
-        })
-        .await?;
-    if !revoked {
-        return Err(wrong());
-    }
+    let number = revoked.ok_or_else(wrong)?;
     out::line(&if as_json {
         json!({"id": number, "revoked": true}).to_string()
     } else {

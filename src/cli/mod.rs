@@ -16,7 +16,6 @@ mod panic;
 mod postman;
 pub mod server;
 mod sessions;
-mod status;
 mod tools;
 mod turn_report;
 
@@ -25,7 +24,8 @@ use std::sync::Arc;
 
 use crate::app::App;
 use crate::config::{Config, Overrides};
-use crate::domain::{Answer, Scope, SessionId, Term, UnixMillis};
+use crate::desk::when;
+use crate::domain::{Answer, Scope, SessionId, Term};
 use args::{AuditAction, Cli, Command, For, GrantsAction, PanicWhat, SessionsAction, ToolsAction};
 
 /// Carries out a command line. `Server` never comes here: a server starts before there is a runtime.
@@ -98,12 +98,4 @@ fn allow(term: Option<For>, below: Option<String>) -> Answer {
     };
     let scope = below.map_or(Scope::Exact, |path| Scope::Below { path });
     Answer::Allow { term, scope }
-}
-
-/// A moment in the person's own time.
-fn when(at_ms: UnixMillis) -> String {
-    match jiff::Timestamp::from_millisecond(at_ms) {
-        Ok(at) => at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string(),
-        Err(_) => format!("{at_ms} ms"),
-    }
 }

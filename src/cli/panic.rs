@@ -6,17 +6,10 @@ use serde_json::json;
 
 use super::{fail, out};
 use crate::app::{App, owner_principal};
-use crate::store::AuditEntry;
+use crate::desk;
 
 pub async fn set(app: &App, on: bool, as_json: bool) -> anyhow::Result<ExitCode> {
-    let by = owner_principal();
-    app.store
-        .write(move |tx| {
-            tx.set_panic(on.then_some(by.as_str()))?;
-            let kind = if on { "panic.on" } else { "panic.off" };
-            tx.audit(&AuditEntry { kind, call: String::new(), body: json!({"by": by}) })
-        })
-        .await?;
+    desk::set_panic(&app.store, on, &owner_principal()).await?;
     status(app, as_json)
 }
 

@@ -95,6 +95,9 @@ fn readable(event: &Event) -> Option<String> {
         EventBody::LimitReached { text, .. } => text.clone(),
         EventBody::Summary { text, through_seq } => format!("summary of everything up to {through_seq}: {text}"),
         EventBody::WindowDropped { reason, through_seq, .. } => format!("dropped up to {through_seq}: {reason}"),
+        EventBody::ExchangeDropped { from_seq, through_seq } => {
+            format!("the exchange from {from_seq} to {through_seq} was dropped from what the model sees")
+        }
         EventBody::SessionCleared {} => "a new conversation".to_owned(),
         EventBody::CompactRequested {} => "a summary was asked for".to_owned(),
         EventBody::TurnEnded { .. } | EventBody::TurnStarted { .. } | EventBody::PromptPacked { .. } => return None,

@@ -58,6 +58,10 @@ pub enum EventBody {
     /// `/new`: the model sees nothing from before this event.
     #[serde(rename = "session.cleared")]
     SessionCleared {},
+    /// `/undo`: a model no longer sees the exchange (one turn) with these numbers. A summary that was written in the middle
+    /// of that turn stays, because it stands for others.
+    #[serde(rename = "exchange.dropped")]
+    ExchangeDropped { from_seq: u64, through_seq: u64 },
     #[serde(rename = "turn.ended")]
     TurnEnded { end: TurnEnd },
 }

@@ -32,4 +32,6 @@ pub enum InboundBody {
     Compact,
     /// `/new`.
     Clear,
+    /// Drops the newest exchange from what a model sees.
+    Undo,
 }

@@ -4,6 +4,7 @@
 mod answer;
 mod call;
 pub mod canonical;
+mod command;
 pub mod escape;
 mod event;
 mod ids;
@@ -16,6 +17,7 @@ mod outbound;
 
 pub use answer::{Answer, Choice, Question, Scope, Term};
 pub use call::{CallState, Outcome, ToolCall, ToolOutput};
+pub use command::ChatCommand;
 pub use event::{Event, EventBody, TurnEnd};
 pub use ids::{Address, ApprovalId, CallId, InvalidSessionId, SessionId};
 pub use inbound::{Inbound, InboundBody};

@@ -61,6 +61,7 @@ impl Drive<'_> {
                 Ok(true)
             }
             InboundBody::Clear => Ok(self.clear(row)),
+            InboundBody::Undo => Ok(self.undo(row)),
         }
     }
 
@@ -136,7 +137,7 @@ impl Drive<'_> {
         true
     }
 
-    fn reply_to(&mut self, row: &InboxRow, text: &str) {
+    pub(super) fn reply_to(&mut self, row: &InboxRow, text: &str) {
         let body = OutboundBody::Notice { text: text.to_owned() };
         let to = row.inbound.from.clone();
         self.staged.outbound.push(Outbound { session: self.session.clone(), to, body });

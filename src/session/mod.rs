@@ -7,10 +7,12 @@ mod finish;
 mod host;
 mod lock;
 mod staged;
+mod undo;
 mod watch;
 mod worker;
 
 pub use lock::SessionLock;
+pub use undo::TURN_IS_OPEN;
 pub use worker::{Ran, SessionError, Worker, WorkerParts};
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ fn kind(body: &InboundBody) -> &'static str {
         InboundBody::Stop => "stop",
         InboundBody::Compact => "compact",
         InboundBody::Clear => "clear",
+        InboundBody::Undo => "undo",
     }
 }
 

@@ -39,7 +39,7 @@ pub use pins::{PinRow, SeenTool};
 use queue::Urgency;
 pub use sessions::SessionRow;
 pub use tx::{Tx, now_ms};
-pub use usage::UsageRow;
+pub use usage::{ModelUsageRow, UsageRow};
 use writer::Writer;
 
 /// How long a process waits for another one's write transaction, in milliseconds.

@@ -15,6 +15,14 @@ pub struct UsageRow {
     pub cached_tokens: u64,
 }
 
+/// The sums of one model.
+#[derive(Clone, Debug, Serialize)]
+pub struct ModelUsageRow {
+    pub provider: String,
+    pub model: String,
+    pub usage: UsageRow,
+}
+
 impl Tx<'_> {
     pub fn add_usage(
         &self,
@@ -47,14 +55,29 @@ impl Tx<'_> {
                     coalesce(sum(cached_tokens), 0)
              FROM usage WHERE at_ms >= ?1 AND (?2 IS NULL OR session = ?2)",
         )?;
-        Ok(query.query_row(params![since, session.map(SessionId::as_str)], |row| {
-            let number = |index| row.get::<_, i64>(index).map(|n| n as u64);
-            Ok(UsageRow {
-                replies: number(0)?,
-                input_tokens: number(1)?,
-                output_tokens: number(2)?,
-                cached_tokens: number(3)?,
-            })
-        })?)
+        Ok(query.query_row(params![since, session.map(SessionId::as_str)], |row| sums(row, 0))?)
     }
+
+    /// The same by model, the most used one first.
+    pub fn usage_by_model(
+        &self,
+        session: Option<&SessionId>,
+        since: UnixMillis,
+    ) -> Result<Vec<ModelUsageRow>, StoreError> {
+        let mut query = self.conn.prepare_cached(
+            "SELECT provider, model, count(*), sum(input_tokens), sum(output_tokens), sum(cached_tokens)
+             FROM usage WHERE at_ms >= ?1 AND (?2 IS NULL OR session = ?2)
+             GROUP BY provider, model ORDER BY sum(input_tokens + output_tokens) DESC, provider, model",
+        )?;
+        let rows = query.query_map(params![since, session.map(SessionId::as_str)], |row| {
+            Ok(ModelUsageRow { provider: row.get(0)?, model: row.get(1)?, usage: sums(row, 2)? })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}
+
+/// Replies and tokens, in the order in which both queries name them, from the column `first` on.
+fn sums(row: &rusqlite::Row<'_>, first: usize) -> rusqlite::Result<UsageRow> {
+    let number = |index| row.get::<_, i64>(first + index).map(|n| n as u64);
+    Ok(UsageRow { replies: number(0)?, input_tokens: number(1)?, output_tokens: number(2)?, cached_tokens: number(3)? })
 }

@@ -29,6 +29,24 @@ impl Log {
         if let Some(through) = hidden_through {
             self.events.retain(|event| event.seq > through);
         }
+        let undone = self.events.iter().filter_map(|event| match &event.body {
+            // No event can drop what comes after it, whatever it says.
+            EventBody::ExchangeDropped { from_seq, through_seq } => Some(*from_seq..=(*through_seq).min(event.seq - 1)),
+            _ => None,
+        });
+        let undone: Vec<_> = undone.collect();
+        if !undone.is_empty() {
+            let hidden = |event: &Event| undone.iter().any(|range| range.contains(&event.seq));
+            self.events.retain(|event| outlives_its_exchange(&event.body) || !hidden(event));
+        }
+    }
+
+    /// The newest ended turn that a model still sees: what `/undo` drops.
+    pub fn last_exchange(&self) -> Option<&[Event]> {
+        let ended = self.events.iter().rposition(|event| matches!(event.body, EventBody::TurnEnded { .. }))?;
+        let turn = self.events.get(..=ended)?;
+        let started = turn.iter().rposition(|event| matches!(event.body, EventBody::TurnStarted { .. }))?;
+        turn.get(started..)
     }
 
     /// The summary in force, if there is one.
@@ -69,6 +87,18 @@ impl Log {
         let ended = turn.iter().any(|e| matches!(e.body, EventBody::TurnEnded { .. }));
         (!ended).then_some(turn)
     }
+}
+
+/// What says something about other exchanges than the one it was written in, and so is not dropped with it.
+fn outlives_its_exchange(body: &EventBody) -> bool {
+    matches!(
+        body,
+        EventBody::Summary { .. }
+            | EventBody::WindowDropped { .. }
+            | EventBody::SessionCleared {}
+            | EventBody::CompactRequested {}
+            | EventBody::ExchangeDropped { .. }
+    )
 }
 
 #[cfg(test)]

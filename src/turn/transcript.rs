@@ -1,5 +1,6 @@
 //! The transcript sent to a model: a pure fold of the events. Nothing else is stored as "the history". Guarantees that
-//! every tool use is followed by its result, in order, whatever the log looks like. Must not know providers.
+//! every tool use is followed by its result, in order, whatever the log looks like. What a summary, `/new` or `/undo` has
+//! hidden is not in the log any more ([`Log`] forgets it). Must not know providers.
 
 use std::collections::HashMap;
 

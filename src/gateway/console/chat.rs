@@ -25,8 +25,9 @@ const PAINT_EVERY: Duration = Duration::from_millis(40);
 pub enum ConsoleEvent {
     /// A message. While a turn runs it joins the turn; while one is parked it supersedes the open questions.
     Line(String),
-    /// Never `Help` or `Quit`: the loop answers the one and turns the other into [`ConsoleEvent::Quit`].
-    Command(ChatCommand),
+    /// With the words behind it. Never `Help` or `Quit`: the loop answers the one and turns the other into
+    /// [`ConsoleEvent::Quit`].
+    Command(ChatCommand, String),
     Answer {
         approval: ApprovalId,
         answer: Answer,

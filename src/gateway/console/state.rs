@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use crate::domain::{Answer, ApprovalId, Question, Term};
-use crate::gateway::commands::{self, ChatCommand, Parsed};
+use crate::gateway::commands::{self, ChatCommand, Door, Parsed};
 
 use super::chat::ConsoleEvent;
 use super::clean::clean_line;
@@ -132,12 +132,14 @@ impl ChatState {
         if line.trim().is_empty() {
             return Vec::new();
         }
-        match commands::parse(line) {
-            Parsed::Command(ChatCommand::Help) => return vec![Effect::Markdown(commands::help_markdown())],
-            Parsed::Command(ChatCommand::Quit) => return self.end(),
-            Parsed::Command(command) => return vec![self.send(ConsoleEvent::Command(command))],
+        match commands::parse(line, Door::Console) {
+            Parsed::Command(ChatCommand::Help, _) => {
+                return vec![Effect::Markdown(commands::help_markdown(Door::Console))];
+            }
+            Parsed::Command(ChatCommand::Quit, _) => return self.end(),
+            Parsed::Command(command, words) => return vec![self.send(ConsoleEvent::Command(command, words))],
             Parsed::Unknown(sentence) => return vec![Effect::Note(sentence)],
-            Parsed::Message => {}
+            Parsed::Message | Parsed::NotForUs => {}
         }
         if self.open.is_empty() {
             return vec![self.send(ConsoleEvent::Line(line.to_owned()))];

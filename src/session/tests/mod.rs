@@ -7,4 +7,5 @@ mod kills;
 mod questions;
 mod stops;
 mod turns;
+mod undo;
 mod windows;

@@ -138,9 +138,13 @@ async fn a_window_begins_at_the_newest_boundary() {
         store.read(|tx| tx.window(&session())).unwrap().iter().map(|event| event.seq).collect()
     };
     assert_eq!(window(&store), [2, 3, 4]);
-    let cleared = Event { seq: 5, at_ms: 1, body: EventBody::SessionCleared {} };
+    // An undo is no boundary: what was before the exchange that it drops is still told.
+    let undone = Event { seq: 5, at_ms: 1, body: EventBody::ExchangeDropped { from_seq: 4, through_seq: 4 } };
+    store.write(move |tx| tx.append_event(&session(), &undone)).await.unwrap();
+    assert_eq!(window(&store), [2, 3, 4, 5]);
+    let cleared = Event { seq: 6, at_ms: 1, body: EventBody::SessionCleared {} };
     store.write(move |tx| tx.append_event(&session(), &cleared)).await.unwrap();
-    assert_eq!(window(&store), [5]);
+    assert_eq!(window(&store), [6]);
 }
 
 #[tokio::test]

@@ -84,6 +84,10 @@ fn dropped(through_seq: u64) -> EventBody {
     EventBody::WindowDropped { reason: "no".into(), through_seq, kept_summary: String::new() }
 }
 
+pub(in crate::turn) fn undone(from_seq: u64, through_seq: u64) -> EventBody {
+    EventBody::ExchangeDropped { from_seq, through_seq }
+}
+
 fn step(bodies: Vec<EventBody>) -> Step {
     next(&log(bodies), &BOUNDS)
 }
@@ -238,6 +242,20 @@ fn a_wish_to_compact_is_carried_out_once() {
     assert_eq!(step(vec![EventBody::CompactRequested {}]), Step::Done);
 }
 
+#[test]
+fn a_dropped_exchange_is_no_work_and_no_weight() {
+    let long = "x".repeat(4000);
+    let first = vec![started(), said("a"), text("b"), ended()];
+    let second = vec![started(), said(&long), text("d"), ended()];
+    let both = [first, second, vec![undone(5, 8)]].concat();
+    assert_eq!(step(both.clone()), Step::Done);
+    let small = Bounds { window_tokens: 500, ..BOUNDS };
+    let on = [both, vec![started(), said("e")]].concat();
+    assert_eq!(next(&log(on.clone()), &small), Step::AskModel, "what was dropped fills no window");
+    let wished = [on, vec![EventBody::CompactRequested {}]].concat();
+    assert_eq!(step(wished), Step::Compact { through_seq: 4 }, "what was dropped is not summarised");
+}
+
 /// Any event at any place, also such that no runner would write.
 pub(in crate::turn) fn any_body() -> impl Strategy<Value = EventBody> {
     let call = || (1_u64..20, 0_u32..3).prop_map(|(seq, block)| id(seq, block));
@@ -260,6 +278,7 @@ pub(in crate::turn) fn any_body() -> impl Strategy<Value = EventBody> {
         Just(EventBody::SessionCleared {}),
         (0_u64..25).prop_map(summary),
         (0_u64..25).prop_map(dropped),
+        (0_u64..25, 0_u64..25).prop_map(|(from, through)| undone(from, through)),
     ]
 }
 

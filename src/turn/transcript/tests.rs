@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::turn::next::tests::{any_body, ended, id, log, result, said, started, summary, text, uses};
+use crate::turn::next::tests::{any_body, ended, id, log, result, said, started, summary, text, undone, uses};
 
 fn shape(messages: &[Message]) -> Vec<(Role, Vec<String>)> {
     let block = |block: &Block| match block {
@@ -63,6 +63,19 @@ fn a_summary_stands_for_what_it_replaced_and_new_forgets_all() {
     assert_eq!(kept.len(), 1, "a failed compaction keeps the summary before it: {kept:?}");
     assert!(fold(&log([summarised, vec![EventBody::SessionCleared {}]].concat())).is_empty());
     assert_eq!(shape(&fold_through(&log(turns), 4)).len(), 2);
+}
+
+#[test]
+fn an_exchange_that_was_dropped_is_not_told_with_its_calls() {
+    let first = vec![started(), said("a"), text("b"), ended()];
+    let second = vec![started(), said("c"), uses(&["1"]), result(id(7, 0), "one"), text("d"), ended()];
+    let both = [first, second].concat();
+    let told = |bodies: Vec<EventBody>| shape(&fold(&log(bodies))).into_iter().flat_map(|(_, blocks)| blocks);
+    let once = [both, vec![undone(5, 10)]].concat();
+    assert_eq!(told(once.clone()).collect::<Vec<_>>(), ["a", "b"]);
+    let on = [once.clone(), vec![started(), said("e"), text("f"), ended()]].concat();
+    assert_eq!(told(on).collect::<Vec<_>>(), ["a", "b", "e", "f"]);
+    assert_eq!(told([once, vec![undone(1, 4)]].concat()).count(), 0);
 }
 
 proptest! {

@@ -1,0 +1,48 @@
+//! What the owner has allowed or forbidden for longer: the list for a chat, and taking one back, with its audit row. Must
+//! not know how a grant is matched.
+
+use serde_json::json;
+
+use super::{code, when};
+use crate::store::{AuditEntry, GrantRow, Store, StoreError};
+
+/// How long a grant holds, in words.
+pub fn until(grant: &GrantRow) -> String {
+    match (grant.expires_ms, &grant.session) {
+        (Some(at), _) => format!("until {}", when(at)),
+        (None, Some(session)) => format!("while session `{session}` lasts"),
+        (None, None) => "until revoked".to_owned(),
+    }
+}
+
+/// Takes back the grant that `id` names, in the name of `by`, a principal. `None` when there is none in force.
+pub async fn revoke(store: &Store, id: &str, by: &str) -> Result<Option<i64>, StoreError> {
+    let Ok(number) = id.parse::<i64>() else { return Ok(None) };
+    let by = by.to_owned();
+    let revoked = store
+        .write(move |tx| {
+            let revoked = tx.revoke_grant(number)?;
+            if revoked {
+                let body = json!({"grant": number, "by": by});
+                tx.audit(&AuditEntry { kind: "revoked", call: String::new(), body })?;
+            }
+            Ok(revoked)
+        })
+        .await?;
+    Ok(revoked.then_some(number))
+}
+
+pub(super) fn markdown(store: &Store) -> Result<String, StoreError> {
+    let grants = store.read(|tx| tx.grants())?;
+    if grants.is_empty() {
+        return Ok("No grants are in force.".to_owned());
+    }
+    let mut text: String = grants.iter().map(row).collect();
+    text.push_str("\n`/grants revoke ID` takes one back.");
+    Ok(text)
+}
+
+fn row(grant: &GrantRow) -> String {
+    let effect = if grant.effect == "deny" { "denied" } else { "allowed" };
+    format!("- **{}** {effect}: {} ({}, for {})\n", grant.id, code(&grant.says), until(grant), grant.origin)
+}

@@ -1,0 +1,37 @@
+//! The tools that a model is offered, and the calls that wait for an answer, as a chat lists them. Must not know doors.
+
+use super::code;
+use crate::domain::escape;
+use crate::gate::Gate;
+use crate::store::{ApprovalRow, Store, StoreError};
+
+pub(super) async fn tools(gate: &Gate) -> String {
+    let offered = gate.offered().await;
+    let mut text = String::new();
+    for notice in offered.notices {
+        text.push_str(&format!("{}\n\n", escape::visible(&notice)));
+    }
+    for spec in offered.specs {
+        let first = spec.description.lines().next().unwrap_or_default();
+        text.push_str(&format!("- `{}`: {}\n", spec.name, escape::visible(first)));
+    }
+    if text.is_empty() { "No server offers a tool; `claw doctor` says why.".to_owned() } else { text }
+}
+
+pub(super) fn approvals(store: &Store) -> Result<String, StoreError> {
+    let rows = store.read(|tx| tx.open_approvals(None))?;
+    if rows.is_empty() {
+        return Ok("Nothing waits for an answer.".to_owned());
+    }
+    let mut text: String = rows.iter().map(approval).collect();
+    text.push_str("\nAnswer where it was asked, or with `claw approve ID` or `claw deny ID`.");
+    Ok(text)
+}
+
+fn approval(row: &ApprovalRow) -> String {
+    let question = &row.question;
+    // The arguments of a question are made visible already; what is too long for a list is whole in the question.
+    let shown = question.arguments.iter().map(|(name, value)| format!(" · {}", code(&format!("{name}: {value}"))));
+    let call = format!("{} {}", question.server, question.tool);
+    format!("- `{}` in `{}`: {}{}\n", row.id, question.session, code(&call), shown.collect::<String>())
+}

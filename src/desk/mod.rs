@@ -1,0 +1,177 @@
+//! The desk: what claw says of itself in a chat, and what a chat command makes it do, the same for every door. Owns the
+//! Markdown of `/status`, `/usage`, `/model`, `/tools`, `/approvals`, `/grants` and `/panic`, and who may pull the stop
+//! switch or take back a grant. Must not know doors, how a turn goes, or how a model is picked.
+
+mod grants;
+mod lists;
+mod status;
+mod switch;
+mod usage;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::domain::{ChatCommand, Origin, SessionId, UnixMillis, escape};
+use crate::gate::Gate;
+use crate::router::{Order, Router, Visitor};
+use crate::store::{Store, StoreError};
+
+pub use grants::{revoke, until};
+pub use switch::set_panic;
+
+/// The most characters of one value that a list shows; the command line shows it whole.
+const SHOWN_CHARS_MAX: usize = 200;
+
+/// The model that answers, as a person is told.
+#[derive(Clone, Debug)]
+pub struct ModelInUse {
+    pub name: String,
+    pub provider: String,
+    /// One sentence: why it is this one.
+    pub why: String,
+}
+
+/// What the desk is made of.
+#[derive(Clone)]
+pub struct DeskParts {
+    pub store: Store,
+    pub gate: Arc<Gate>,
+    pub router: Router,
+    pub model: ModelInUse,
+    pub workspace: PathBuf,
+    /// The most estimated tokens in what a model sees.
+    pub window_tokens: u64,
+}
+
+/// Answers chat commands. Cheap to clone.
+#[derive(Clone)]
+pub struct Desk {
+    parts: DeskParts,
+}
+
+impl Desk {
+    pub fn new(parts: DeskParts) -> Self {
+        Self { parts }
+    }
+
+    /// Carries out a command with the words behind it. The answer is Markdown, at once, also while a turn runs. `None`: an
+    /// order was committed, and what comes of it comes by the outbox; or it is `/help` or `/quit`, which are the door's
+    /// own. What a person typed wrong is an answer, not an error.
+    pub async fn command(
+        &self,
+        visitor: &Visitor,
+        session: &SessionId,
+        command: ChatCommand,
+        words: &str,
+    ) -> Result<Option<String>, StoreError> {
+        Ok(match command {
+            ChatCommand::New => self.order(visitor, session, Order::Clear).await?,
+            ChatCommand::Stop => self.order(visitor, session, Order::Stop).await?,
+            ChatCommand::Compact => self.order(visitor, session, Order::Compact).await?,
+            ChatCommand::Undo => self.undo(visitor, session).await?,
+            ChatCommand::Status => Some(status::markdown(&self.parts, session)?),
+            ChatCommand::Usage => Some(usage::markdown(&self.parts.store, session)?),
+            ChatCommand::Model => Some(model(&self.parts.model, words)),
+            ChatCommand::Tools => Some(lists::tools(&self.parts.gate).await),
+            ChatCommand::Approvals => Some(lists::approvals(&self.parts.store)?),
+            ChatCommand::Grants => Some(self.grants(visitor, words).await?),
+            ChatCommand::Panic => Some(self.panic(visitor, words).await?),
+            ChatCommand::Help | ChatCommand::Quit => None,
+        })
+    }
+
+    async fn order(&self, visitor: &Visitor, session: &SessionId, order: Order) -> Result<Option<String>, StoreError> {
+        self.parts.router.order(visitor, session, order).await?;
+        Ok(None)
+    }
+
+    /// A session takes nothing in while its model thinks, so what it would refuse then is refused here at once; a message
+    /// that waits is a turn that is about to be in the log. A turn that is being stopped is waited for.
+    async fn undo(&self, visitor: &Visitor, session: &SessionId) -> Result<Option<String>, StoreError> {
+        let refused = self.parts.store.read(|tx| {
+            let goes_on = tx.turn_open(session)? || tx.queued_messages(session)? > 0;
+            Ok(goes_on && !tx.stop_queued(session)?)
+        })?;
+        if refused {
+            return Ok(Some(crate::session::TURN_IS_OPEN.to_owned()));
+        }
+        self.order(visitor, session, Order::Undo).await
+    }
+
+    async fn grants(&self, visitor: &Visitor, words: &str) -> Result<String, StoreError> {
+        let words: Vec<&str> = words.split_whitespace().collect();
+        match words[..] {
+            [] => grants::markdown(&self.parts.store),
+            ["revoke", id] if is_owner(visitor) => {
+                Ok(match revoke(&self.parts.store, id, &visitor.principal).await? {
+                    Some(id) => format!("Grant {id} is revoked."),
+                    None => format!("There is no grant {} in force; `/grants` lists them.", code(id)),
+                })
+            }
+            ["revoke", _] => Ok("Only the owner may take back a grant.".to_owned()),
+            _ => Ok("`/grants` lists them, `/grants revoke ID` takes one back.".to_owned()),
+        }
+    }
+
+    /// Whoever types this may be in a hurry: everything but `off` and `status` turns the switch on.
+    async fn panic(&self, visitor: &Visitor, words: &str) -> Result<String, StoreError> {
+        let words = words.trim().to_ascii_lowercase();
+        if words != "status" {
+            if !is_owner(visitor) {
+                return Ok("Only the owner may use the stop switch.".to_owned());
+            }
+            set_panic(&self.parts.store, words != "off", &visitor.principal).await?;
+        }
+        switch::markdown(&self.parts.store)
+    }
+}
+
+fn is_owner(visitor: &Visitor) -> bool {
+    visitor.origin == Origin::Owner
+}
+
+fn model(model: &ModelInUse, words: &str) -> String {
+    let mut names = words.split_whitespace();
+    match (names.next(), names.next()) {
+        (None, _) => format!(
+            "The model is {} ({}). {}\n\nFor another one set `CLAW_MODEL`, or `model` under `[model]` in `claw.toml`, and \
+             start claw again.",
+            code(&model.name),
+            model.provider,
+            model.why
+        ),
+        (Some(name), None) => format!(
+            "The model is picked when claw starts: set {}, or {} under `[model]` in `claw.toml`, and start claw again.",
+            code(&format!("CLAW_MODEL={name}")),
+            code(&format!("model = \"{name}\""))
+        ),
+        (Some(_), Some(_)) => "`/model` shows the model, `/model NAME` says how to use another one.".to_owned(),
+    }
+}
+
+/// Anything as code in Markdown, on one line, harmless, and not longer than a list can bear.
+fn code(text: &str) -> String {
+    let shown = escape::visible(text).replace("\\\\", "\\");
+    let shown = match shown.char_indices().nth(SHOWN_CHARS_MAX) {
+        Some((cut, _)) => format!("{}…", shown.get(..cut).unwrap_or_default()),
+        None => shown,
+    };
+    let longest_run = shown.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    if longest_run == 0 && !shown.trim().is_empty() {
+        return format!("`{shown}`");
+    }
+    // CommonMark 0.31.2, 6.1: a fence longer than any run inside, and a space that is taken away again.
+    let fence = "`".repeat(longest_run + 1);
+    format!("{fence} {shown} {fence}")
+}
+
+/// A moment in the person's own time.
+pub fn when(at_ms: UnixMillis) -> String {
+    match jiff::Timestamp::from_millisecond(at_ms) {
+        Ok(at) => at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string(),
+        Err(_) => format!("{at_ms} ms"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

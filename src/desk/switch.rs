@@ -1,0 +1,27 @@
+//! The stop switch: turning it on and off, with its audit row, and what a chat says of it. Must not know what runs: every
+//! process sees the switch by itself.
+
+use serde_json::json;
+
+use crate::store::{AuditEntry, Store, StoreError};
+
+/// Turns the stop switch on or off in the name of `by`, a principal.
+pub async fn set_panic(store: &Store, on: bool, by: &str) -> Result<(), StoreError> {
+    let by = by.to_owned();
+    store
+        .write(move |tx| {
+            tx.set_panic(on.then_some(by.as_str()))?;
+            let kind = if on { "panic.on" } else { "panic.off" };
+            tx.audit(&AuditEntry { kind, call: String::new(), body: json!({"by": by}) })
+        })
+        .await
+}
+
+pub(super) fn markdown(store: &Store) -> Result<String, StoreError> {
+    Ok(match store.read(|tx| tx.panic())? {
+        Some(by) => {
+            format!("**The stop switch is on** ({by}): no call runs, and what ran is ended. `/panic off` releases it.")
+        }
+        None => "The stop switch is off. `/panic` turns it on.".to_owned(),
+    })
+}

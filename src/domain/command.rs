@@ -1,0 +1,19 @@
+//! What a person can ask of claw itself, with a slash. Must not know how it is typed, who may, or what comes of it.
+
+/// A chat command, the same at every door.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChatCommand {
+    New,
+    Stop,
+    Status,
+    Usage,
+    Model,
+    Tools,
+    Approvals,
+    Grants,
+    Undo,
+    Compact,
+    Panic,
+    Help,
+    Quit,
+}
