@@ -32,7 +32,7 @@ fn inside(text: &str, entity: &Entity) -> Result<(), String> {
         }
         at_utf16 += character.len_utf16();
     }
-    if entity.offset >= at_utf16 && !begins {
+    if entity.offset > at_utf16 {
         return Err(format!("entity begins after the end of the text at UTF-16 offset {}", entity.offset));
     }
     if entity.end() > at_utf16 {
@@ -41,6 +41,7 @@ fn inside(text: &str, entity: &Entity) -> Result<(), String> {
             "entity beginning at UTF-16 offset {begin} ends after the end of the text at UTF-16 offset {end}"
         ));
     }
+    // At the very end begins nothing, so what is left is the second half of the last character.
     if !begins {
         return Err(format!("entity begins in a middle of a UTF-16 symbol at byte offset {}", text.len()));
     }

@@ -17,7 +17,7 @@
 //!
 //! Where the files are: `server` (HTTP), `cut` (broken connections), `params` (what a call says), `methods` (which calls
 //! there are), `sending`, `editing`, `polling`, `account` and `files` (what they do), `text`, `entity`, `entity_check`,
-//! `keyboard` and `limits` (what is refused), `people`, `saying`, `tapping` and `found_entities` (what users do), `world`,
+//! `keyboard` and `limits` (what is refused), `people`, `saying`, `delivery`, `tapping` and `found_entities` (what users do), `world`,
 //! `chat`, `message`, `updates` and `json` (what there is), `faults`, `calls`, `screen`, `asking` and `waiting` (what tests ask for).
 #![allow(dead_code, unused_imports, reason = "each test binary uses its own part of the stand-in")]
 #![expect(clippy::unwrap_used, reason = "a stand-in that cannot go on fails its test")]
@@ -27,6 +27,7 @@ mod asking;
 mod calls;
 mod chat;
 mod cut;
+mod delivery;
 mod editing;
 mod entity;
 mod entity_check;

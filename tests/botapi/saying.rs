@@ -3,7 +3,8 @@
 use axum::body::Bytes;
 use serde_json::Value;
 
-use super::chat::{ChatId, ChatKind, Place};
+use super::chat::{ChatId, Place};
+use super::delivery::deliver;
 use super::entity::Entity;
 use super::found_entities::found;
 use super::json;
@@ -39,12 +40,13 @@ pub struct Saying {
     reply_to: Option<MessageId>,
     forwarded_from: Option<String>,
     attached: Vec<Attached>,
+    album: Option<String>,
 }
 
 impl Saying {
     pub(super) fn new(user: User, place: Place) -> Self {
         let (text, entities, attached) = (String::new(), Vec::new(), Vec::new());
-        Self { user, place, text, entities, reply_to: None, forwarded_from: None, attached }
+        Self { user, place, text, entities, reply_to: None, forwarded_from: None, attached, album: None }
     }
 
     /// The text, or the caption of a file; of an album the caption of its first picture. Commands, mentions, links and hashtags
@@ -84,6 +86,20 @@ impl Saying {
         self.attach(MediaKind::Photo, "photo.jpg", "image/jpeg", bytes, None)
     }
 
+    /// One more file of an album that was begun before: its parts need not come in one answer of `getUpdates`.
+    #[track_caller]
+    pub fn in_album(mut self, first: &Said) -> Self {
+        self.album = self.user.shared.world().message(first.chat, first.message).unwrap().album.clone();
+        assert!(self.album.is_some(), "{first:?} is in no album: send it with `album`");
+        self
+    }
+
+    /// Begins an album of which this file is the first one.
+    pub fn album(mut self) -> Self {
+        self.album = Some(new_album(&mut self.user.shared.world()));
+        self
+    }
+
     pub fn document(self, name: &str, bytes: &[u8]) -> Self {
         self.attach(MediaKind::Document, name, "application/octet-stream", bytes, None)
     }
@@ -117,7 +133,8 @@ impl Saying {
             if self.place.chat == self.user.id {
                 world.open_private(self.user.id);
             }
-            let album = (self.attached.len() > 1).then(|| format!("1378{:013}", world.number()));
+            let many = self.attached.len() > 1;
+            let album = self.album.clone().or_else(|| many.then(|| new_album(world)));
             let mut first = self.blank(world);
             (first.text, first.entities) = (self.text.clone(), found(&self.text, &self.entities));
             if self.attached.is_empty() {
@@ -145,23 +162,8 @@ impl Saying {
     }
 }
 
-impl User {
-    /// Changes the text or caption of an earlier message of this user.
-    #[track_caller]
-    pub fn edits(&self, said: &Said, text: &str) -> Option<UpdateId> {
-        self.shared.change(|world| {
-            let now = world.now_s();
-            let message = world.message_mut(said.chat, said.message).unwrap();
-            assert_eq!(message.from, self.id, "only one's own messages can be edited");
-            (message.text, message.entities) = (text.to_owned(), found(text, &[]));
-            message.versions.push(text.to_owned());
-            message.edit_date = Some(now);
-            message.edits += 1;
-            let message = world.message(said.chat, said.message).unwrap();
-            let (content, seen) = (json::message(world, message), sees(world, message));
-            if seen { world.push_update("edited_message", content) } else { None }
-        })
-    }
+fn new_album(world: &mut World) -> String {
+    format!("1378{:013}", world.number())
 }
 
 fn store(world: &mut World, file: Attached) -> Media {
@@ -172,29 +174,4 @@ fn store(world: &mut World, file: Attached) -> Media {
     };
     let file_id = world.files.add(folder, &file.name, file.bytes, file.size);
     Media { kind: file.kind, file_id, name: file.name, mime: file.mime.to_owned(), bytes: file.size }
-}
-
-fn deliver(world: &mut World, message: Message) -> Said {
-    let chat = message.chat;
-    let id = world.add_message(message);
-    let message = world.message(chat, id).unwrap_or_else(|| panic!("there is no chat {chat} to write to"));
-    let (content, seen) = (json::message(world, message), sees(world, message));
-    let update = if seen { world.push_update("message", content) } else { None };
-    Said { chat, message: id, update }
-}
-
-/// Whether the bot gets to see this message of a user: <https://core.telegram.org/bots/features#privacy-mode>.
-fn sees(world: &World, message: &Message) -> bool {
-    let Some(chat) = world.chat(message.chat) else { return false };
-    if chat.check_member().is_err() {
-        return false;
-    }
-    if chat.kind == ChatKind::Private || !world.privacy_mode {
-        return true;
-    }
-    let to_bot = message.reply_to.and_then(|id| world.message(message.chat, id)).is_some_and(|to| to.by_bot);
-    let name = format!("@{}", world.bot.username);
-    let command = message.text.starts_with('/');
-    let for_other = command && message.text.split_whitespace().next().is_some_and(|word| word.contains('@'));
-    to_bot || message.text.contains(&name) || (command && !for_other)
 }

@@ -103,9 +103,11 @@ impl Updates {
             Some(kinds) => kinds.contains(kind),
             None => !ON_REQUEST.contains(&kind),
         };
-        if !wanted {
-            return None;
-        }
+        wanted.then(|| self.push_anyway(kind, content, now_ms))
+    }
+
+    /// Whatever the bot wants.
+    pub fn push_anyway(&mut self, kind: &str, content: Value, now_ms: u64) -> UpdateId {
         let id = self.next;
         self.next += 1;
         let life = if kind == "callback_query" { TAP_LIFE } else { LIFE };
@@ -114,7 +116,7 @@ impl Updates {
         let record = UpdateRecord { id, kind: kind.to_owned(), delivered: 0, confirmed: false, expired: false };
         self.ledger.insert(id, record);
         self.stirred = true;
-        Some(id)
+        id
     }
 
     pub fn expire(&mut self, now_ms: u64) {

@@ -4,6 +4,7 @@
 
 #[path = "../botapi/mod.rs"]
 mod botapi;
+mod chats;
 mod editing;
 mod faults;
 mod files;
@@ -20,7 +21,7 @@ use std::time::Instant;
 
 use botapi::{BotApi, SOON};
 use teloxide_core::prelude::Requester as _;
-use teloxide_core::types::{InlineKeyboardButton, InlineKeyboardMarkup, Update};
+use teloxide_core::types::{ChatId, InlineKeyboardButton, InlineKeyboardMarkup, Update};
 use teloxide_core::{ApiError, Bot, RequestError};
 
 /// The stand-in and a bot that asks it.
@@ -28,6 +29,14 @@ fn start() -> (BotApi, Bot) {
     let api = BotApi::start();
     let bot = bot(&api);
     (api, bot)
+}
+
+/// The same, with somebody who has started the bot; her private chat.
+fn with_anna() -> (BotApi, Bot, ChatId) {
+    let (api, bot) = start();
+    let anna = api.user("Anna");
+    anna.starts();
+    (api, bot, ChatId(anna.id))
 }
 
 fn bot(api: &BotApi) -> Bot {

@@ -84,6 +84,9 @@ async fn files_voice_and_albums() {
     assert_eq!((messages[2].caption(), messages[3].caption()), (Some("holiday"), None));
     assert!(messages[2].media_group_id().is_some());
     assert_eq!(messages[2].media_group_id(), messages[3].media_group_id());
+    let late = anna.writes(anna.private()).photo(b"\xff\xd8\xff3").in_album(&album[0]).send();
+    let group = |id| api.message(anna.id, id).album;
+    assert_eq!(group(late.message), group(album[0].message));
     let MessageKind::Common(common) = &messages[3].kind else { panic!() };
     assert!(matches!(common.media_kind, MediaKind::Photo(_)));
 }
@@ -151,7 +154,7 @@ async fn malformed_and_unknown_updates_keep_their_ids() {
     let anna = api.user("Anna");
     let ids = [
         api.push_malformed_update().unwrap(),
-        api.push_unknown_update().unwrap(),
+        api.push_unknown_update(),
         anna.says(anna.private(), "after them").update.unwrap(),
     ];
     let updates = updates(&bot).await;
@@ -173,4 +176,7 @@ async fn kinds_that_are_not_allowed_are_never_queued_and_the_choice_is_remembere
     assert_eq!(anna.edits(&said, "three"), None, "remembered, though the last call did not say it");
     bot.get_updates().allowed_updates([]).await.unwrap();
     assert!(anna.edits(&said, "four").is_some(), "an empty list means the usual kinds");
+    bot.get_updates().allowed_updates([AllowedUpdate::MessageReaction]).await.unwrap();
+    assert!(api.push_update("message_reaction", json!({})).is_some());
+    api.push_unknown_update();
 }
