@@ -15,18 +15,6 @@ use super::updates::UpdateId;
 const TIMEOUT_S_MAX: i64 = 50;
 const LIMIT_MAX: i64 = 100;
 
-/// Leaves the queue even if the call is dropped because its client is gone.
-struct Poll {
-    shared: Arc<Shared>,
-    number: u64,
-}
-
-impl Drop for Poll {
-    fn drop(&mut self) {
-        self.shared.world().updates.leave(self.number);
-    }
-}
-
 pub async fn get_updates(shared: &Arc<Shared>, params: &Params) -> Result<Value, Refusal> {
     let offset = params.number("offset").unwrap_or(0);
     let limit = usize::try_from(params.number("limit").unwrap_or(LIMIT_MAX).clamp(1, LIMIT_MAX)).unwrap();
@@ -44,7 +32,6 @@ pub async fn get_updates(shared: &Arc<Shared>, params: &Params) -> Result<Value,
         Ok(given) => return Ok(Value::Array(given)),
         Err(number) => number,
     };
-    let poll = Poll { shared: shared.clone(), number };
     let deadline = Instant::now() + Duration::from_secs(timeout_s.unsigned_abs());
     loop {
         // Enabled before looking, so that nothing is missed between looking and waiting.
@@ -52,7 +39,7 @@ pub async fn get_updates(shared: &Arc<Shared>, params: &Params) -> Result<Value,
         stirred.as_mut().enable();
         let seen = shared.change(|world| {
             let now = world.now_ms();
-            world.updates.look(poll.number, offset, limit, now)
+            world.updates.look(number, offset, limit, now)
         });
         if let Some(given) = seen? {
             return Ok(Value::Array(given));

@@ -40,7 +40,8 @@ pub struct Updates {
     queue: VecDeque<Queued>,
     ledger: BTreeMap<UpdateId, UpdateRecord>,
     allowed: Option<BTreeSet<String>>,
-    /// The long poll that waits; another number than yours means that another poll ended yours.
+    /// The long poll that waits; another number than yours means that another poll ended yours. It stays when the poll's time
+    /// is up or its client is gone: the next one then ends what is no more.
     waiting: Option<u64>,
     polls: u64,
     stirred: bool,
@@ -178,12 +179,5 @@ impl Updates {
         }
         self.waiting = None;
         Ok(Some(given))
-    }
-
-    /// The long poll is over: its time is up, or its client is gone.
-    pub fn leave(&mut self, poll: u64) {
-        if self.waiting == Some(poll) {
-            self.waiting = None;
-        }
     }
 }

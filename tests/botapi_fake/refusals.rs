@@ -81,8 +81,8 @@ async fn entities_that_cannot_be() {
     for (entities, words) in [
         (vec![bold(9, 2)], "ends after the end of the text"),
         (vec![bold(11, 2)], "begins after the end of the text"),
-        (vec![bold(5, 2)], "begins in a middle of a UTF-16 symbol"),
-        (vec![bold(0, 5)], "ends in a middle of a UTF-16 symbol"),
+        (vec![bold(5, 2)], "begins in a middle of a UTF-16 symbol at byte offset 8"),
+        (vec![bold(0, 5)], "entity beginning at UTF-16 offset 0 ends in a middle of a UTF-16 symbol at byte offset 8"),
         (twice(bold(0, 3), italic(2, 2)), "can't parse entities: bold at 0 and italic at 2 overlap in part"),
         (twice(code(0, 4), bold(1, 2)), "can't be nested"),
         (twice(bold(0, 4), code(1, 2)), "can't be nested"),
