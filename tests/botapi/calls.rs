@@ -19,7 +19,7 @@ pub enum Outcome {
     },
     /// An injected fault answered, or cut the connection, and nothing was done.
     Failed(Fault),
-    /// It was done, with this result, and the client saw a closed connection.
+    /// It was done, with this result, and the client never learnt it: a closed connection, a hang, garbage.
     CutAfter(Value),
     /// The client went away before there was an answer, as a killed process does.
     Abandoned,
