@@ -3,3 +3,4 @@
 pub mod clock;
 pub mod commands;
 pub mod console;
+pub mod telegram;
