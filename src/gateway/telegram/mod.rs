@@ -1,9 +1,11 @@
 //! The Telegram door: what a person in a Telegram chat reads and taps. Must not know: model, gate, hub, SQL.
 
+pub mod callback;
 mod clean;
 mod entities;
 pub mod markdown;
 mod rich;
+pub mod running;
 mod split;
 
 pub use rich::{Part, utf16_len};
