@@ -4,6 +4,7 @@ pub mod callback;
 mod clean;
 mod entities;
 pub mod markdown;
+pub mod question;
 mod rich;
 pub mod running;
 mod split;
