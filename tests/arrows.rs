@@ -190,6 +190,7 @@ fn each_library_stays_in_its_room() {
         ("genai", &["src/model/genai/"]),
         ("rmcp", &["src/hub/"]),
         ("rustyline", &["src/gateway/console/"]),
+        ("teloxide_core", &["src/gateway/telegram/"]),
         ("process_wrap", &["src/hub/"]),
         ("clap", &["src/cli/", "src/main.rs"]),
         ("claw_mcp_filesystem", &["src/cli/server.rs"]),

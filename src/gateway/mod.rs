@@ -1,4 +1,6 @@
 //! The doors: chat wires and what they show. Must not know: model, gate, hub, SQL.
 
+pub mod clock;
 pub mod commands;
 pub mod console;
+pub mod telegram;

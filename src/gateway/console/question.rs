@@ -1,10 +1,8 @@
 //! How a question to a human looks on the console, and how a typed answer is read. Owns the wording of the frame and the
 //! line between an answer and a message; must not know how an answer is decided or what it grants.
 
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
-
 use crate::domain::{Answer, Question, Scope, Term};
+pub use crate::gateway::clock::Clock;
 use crate::gateway::commands::edit_distance;
 
 use super::clean::clean;
@@ -19,19 +17,6 @@ pub enum ParsedAnswer {
     NotAnAnswer,
     /// Too close to an answer to be taken for a message; the sentence says what to type.
     Unclear(String),
-}
-
-/// The time and its zone, so that tests do not depend on where they run.
-#[derive(Clone, Debug)]
-pub struct Clock {
-    pub now_ms: i64,
-    pub zone: TimeZone,
-}
-
-impl Clock {
-    pub fn system() -> Self {
-        Self { now_ms: Timestamp::now().as_millisecond(), zone: TimeZone::system() }
-    }
 }
 
 /// The whole question as lines, without line feeds. `number` is what a person types to answer this one of several.
@@ -52,7 +37,7 @@ pub fn question_lines(question: &Question, number: Option<usize>, look: Look, cl
         argument(&mut lines, name, value, names, look);
     }
     hang(&mut lines, Span::new("  why: ", Style::DIM), &[Span::new(&one_row(&question.why), Style::PLAIN)], look);
-    let until = format!("open until {}", expiry(question.expires_at_ms, clock));
+    let until = format!("open until {}", clock.until(question.expires_at_ms));
     hang(&mut lines, Span::new("  ", Style::PLAIN), &[Span::new(&until, Style::DIM)], look);
     let keys = question.choices.iter().map(|choice| width(&one_row(&choice.key))).max().unwrap_or(0);
     for choice in &question.choices {
@@ -104,22 +89,6 @@ fn hang(lines: &mut Vec<Line>, label: Span, text: &[Span], look: Look) {
         let start = if index == 0 { label.clone() } else { Span::new(&" ".repeat(indent), Style::PLAIN) };
         lines.push(std::iter::once(start).chain(row).collect());
     }
-}
-
-/// `14:05`, or with the date if that is another day, and how long that is from now.
-fn expiry(at_ms: i64, clock: &Clock) -> String {
-    let (Ok(at), Ok(now)) = (Timestamp::from_millisecond(at_ms), Timestamp::from_millisecond(clock.now_ms)) else {
-        return "a time that cannot be shown".to_owned();
-    };
-    let (at, now) = (at.to_zoned(clock.zone.clone()), now.to_zoned(clock.zone.clone()));
-    let format = if at.date() == now.date() { "%H:%M" } else { "%a %Y-%m-%d %H:%M" };
-    let minutes = at.timestamp().as_millisecond().saturating_sub(clock.now_ms) / 60_000;
-    let left = match minutes {
-        ..0 => "over".to_owned(),
-        0..120 => format!("{minutes} min"),
-        _ => format!("{} h", minutes / 60),
-    };
-    format!("{} ({left})", at.strftime(format))
 }
 
 const HINT: &str = "To send it as a message instead, start the line with a space.";
@@ -198,6 +167,8 @@ fn near_miss(lower: &str, question: &Question) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use jiff::tz::TimeZone;
+
     use super::*;
     use crate::domain::{ApprovalId, CallId, Choice, SessionId};
 

@@ -1,0 +1,61 @@
+//! Times as a person reads them at a door: in the local zone, short. Must not know what happens at them.
+
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+
+use crate::domain::UnixMillis;
+
+/// The time and its zone, so that tests do not depend on where they run.
+#[derive(Clone, Debug)]
+pub struct Clock {
+    pub now_ms: i64,
+    pub zone: TimeZone,
+}
+
+impl Clock {
+    pub fn system() -> Self {
+        Self { now_ms: Timestamp::now().as_millisecond(), zone: TimeZone::system() }
+    }
+
+    /// `14:05`, or with the date if that is another day than now.
+    pub fn at(&self, at_ms: UnixMillis) -> String {
+        let (Some(at), Some(now)) = (self.zoned(at_ms), self.zoned(self.now_ms)) else {
+            return "a time that cannot be shown".to_owned();
+        };
+        let format = if at.date() == now.date() { "%H:%M" } else { "%a %Y-%m-%d %H:%M" };
+        at.strftime(format).to_string()
+    }
+
+    /// Like [`Self::at`], and how long that is from now: `18:05 (4 h)`.
+    pub fn until(&self, at_ms: UnixMillis) -> String {
+        if self.zoned(at_ms).is_none() || self.zoned(self.now_ms).is_none() {
+            return self.at(at_ms);
+        }
+        let minutes = at_ms.saturating_sub(self.now_ms) / 60_000;
+        let left = match minutes {
+            ..0 => "over".to_owned(),
+            0..120 => format!("{minutes} min"),
+            _ => format!("{} h", minutes / 60),
+        };
+        format!("{} ({left})", self.at(at_ms))
+    }
+
+    fn zoned(&self, at_ms: UnixMillis) -> Option<Zoned> {
+        Some(Timestamp::from_millisecond(at_ms).ok()?.to_zoned(self.zone.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_day_is_shown_with_its_date() {
+        let clock = Clock { now_ms: 0, zone: TimeZone::UTC };
+        assert_eq!(clock.until(4 * 3_600_000), "04:00 (4 h)");
+        assert_eq!(clock.until(59 * 60_000), "00:59 (59 min)");
+        assert_eq!(clock.until(25 * 3_600_000), "Fri 1970-01-02 01:00 (25 h)");
+        assert_eq!(clock.until(-120_000), "Wed 1969-12-31 23:58 (over)");
+        assert_eq!(clock.until(i64::MAX), "a time that cannot be shown");
+    }
+}

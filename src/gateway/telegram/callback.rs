@@ -1,0 +1,192 @@
+//! What a button carries and how a tap is read back. Owns the text form of `callback_data`; must not know what a tap does,
+//! or whether whoever tapped may.
+//!
+//! A button carries an id and a short code, never what it approves: that is frozen in the store. Everything that is not
+//! exactly what [`Callback::encode`] makes is rejected.
+
+use crate::domain::ApprovalId;
+
+/// Bot API, "InlineKeyboardButton", field `callback_data`: 1 to 64 bytes.
+pub const CALLBACK_BYTES_MAX: usize = 64;
+/// The longest id in a button, in bytes. Ours have ten.
+const ID_BYTES_MAX: usize = 40;
+/// The longest key of a choice in a button, in bytes. Ours have at most five.
+const KEY_BYTES_MAX: usize = 16;
+
+/// A button of an inline keyboard (Bot API, "InlineKeyboardButton").
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Button {
+    pub label: String,
+    /// `callback_data`, at most [`CALLBACK_BYTES_MAX`] bytes.
+    pub data: String,
+}
+
+/// What can be tapped under a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Tap {
+    /// The choice with this key; whether the question offers it is for the reader of the tap to see.
+    Choice(String),
+    /// Shows what "always" could mean.
+    MenuAlways,
+    /// Shows what "never" would mean.
+    MenuNever,
+    /// Back from a menu to the first keyboard.
+    Back,
+    /// Deny, with a word to the model in the next message.
+    DenyWithWord,
+}
+
+/// What any of our buttons means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Callback {
+    Question(ApprovalId, Tap),
+    /// Stop what runs; the short id is the door's own, for one running turn or call.
+    Stop(String),
+    /// Let the person with this Telegram user id in.
+    Pair(u64),
+}
+
+impl Callback {
+    /// The button's data; `None` if an id or a key is outside of the alphabet or too long for a button.
+    pub fn encode(&self) -> Option<String> {
+        let data = match self {
+            Self::Question(ApprovalId(id), tap) if is_id(id) => match tap {
+                Tap::Choice(key) if is_key(key) => format!("q:{id}:={key}"),
+                Tap::Choice(_) => return None,
+                Tap::MenuAlways => format!("q:{id}:a"),
+                Tap::MenuNever => format!("q:{id}:n"),
+                Tap::Back => format!("q:{id}:b"),
+                Tap::DenyWithWord => format!("q:{id}:w"),
+            },
+            Self::Stop(id) if is_id(id) => format!("s:{id}"),
+            Self::Pair(user) => format!("p:{user}"),
+            Self::Question(..) | Self::Stop(_) => return None,
+        };
+        (data.len() <= CALLBACK_BYTES_MAX).then_some(data)
+    }
+
+    /// The callback that encodes to exactly this data. Anybody can send any data, so everything else is `None`.
+    pub fn parse(data: &str) -> Option<Self> {
+        if data.len() > CALLBACK_BYTES_MAX {
+            return None;
+        }
+        let (kind, rest) = data.split_once(':')?;
+        match kind {
+            "q" => {
+                let (id, code) = rest.split_once(':')?;
+                let tap = match code {
+                    "a" => Tap::MenuAlways,
+                    "n" => Tap::MenuNever,
+                    "b" => Tap::Back,
+                    "w" => Tap::DenyWithWord,
+                    _ => Tap::Choice(code.strip_prefix('=').filter(|key| is_key(key))?.to_owned()),
+                };
+                is_id(id).then(|| Self::Question(ApprovalId(id.to_owned()), tap))
+            }
+            "s" => is_id(rest).then(|| Self::Stop(rest.to_owned())),
+            // A number is read back, so that no second spelling of it gets in.
+            "p" => rest.parse().ok().filter(|user: &u64| user.to_string() == rest).map(Self::Pair),
+            _ => None,
+        }
+    }
+}
+
+/// A tap under a question; `None` for malformed data and for every other kind of button.
+pub fn parse_data(data: &str) -> Option<(ApprovalId, Tap)> {
+    match Callback::parse(data)? {
+        Callback::Question(id, tap) => Some((id, tap)),
+        Callback::Stop(_) | Callback::Pair(_) => None,
+    }
+}
+
+/// The button that stops what runs; `None` if `id` is no id that fits into a button.
+pub fn stop_button(id: &str) -> Option<Button> {
+    Some(Button { label: "Stop".to_owned(), data: Callback::Stop(id.to_owned()).encode()? })
+}
+
+fn is_id(id: &str) -> bool {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');
+    (1..=ID_BYTES_MAX).contains(&id.len()) && id.bytes().all(plain)
+}
+
+fn is_key(key: &str) -> bool {
+    (1..=KEY_BYTES_MAX).contains(&key.len()) && key.bytes().all(|b| b.is_ascii_alphanumeric())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn callbacks() -> impl Strategy<Value = Callback> {
+        let tap = prop_oneof![
+            "[a-zA-Z0-9]{1,16}".prop_map(Tap::Choice),
+            Just(Tap::MenuAlways),
+            Just(Tap::MenuNever),
+            Just(Tap::Back),
+            Just(Tap::DenyWithWord),
+        ];
+        let id = || "[a-zA-Z0-9_-]{1,40}";
+        prop_oneof![
+            (id(), tap).prop_map(|(id, tap)| Callback::Question(ApprovalId(id), tap)),
+            id().prop_map(Callback::Stop),
+            any::<u64>().prop_map(Callback::Pair),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn every_callback_reads_back(callback in callbacks()) {
+            let data = callback.encode().unwrap();
+            prop_assert!(data.len() <= CALLBACK_BYTES_MAX);
+            prop_assert_eq!(Callback::parse(&data), Some(callback));
+        }
+
+        #[test]
+        fn there_is_one_spelling_of_each(data in "[qspx]?:?[a-z0-9:=+ -]{0,12}|.{0,80}") {
+            if let Some(callback) = Callback::parse(&data) {
+                prop_assert_eq!(callback.encode(), Some(data));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_malformed_is_rejected() {
+        let long = format!("s:{}", "x".repeat(63));
+        for data in [
+            "",
+            "q",
+            "q:",
+            "q::a",
+            "q:id",
+            "q:id:",
+            "q:id:x",
+            "q:id:=",
+            "q:id:=a b",
+            "q:id:a:",
+            "q:i d:a",
+            "Q:id:a",
+            "s:",
+            "s:é",
+            "p:",
+            "p:01",
+            "p:+1",
+            "p:-1",
+            "p:1 ",
+            &long,
+        ] {
+            assert_eq!(Callback::parse(data), None, "{data}");
+        }
+        assert_eq!(parse_data("q:k3v9:=10m"), Some((ApprovalId("k3v9".into()), Tap::Choice("10m".into()))));
+        assert_eq!(parse_data("s:k3v9"), None);
+    }
+
+    #[test]
+    fn what_does_not_fit_makes_no_button() {
+        assert_eq!(Callback::Question(ApprovalId("a:b".into()), Tap::Back).encode(), None);
+        assert_eq!(Callback::Question(ApprovalId("a".into()), Tap::Choice("n WORDS".into())).encode(), None);
+        assert_eq!(stop_button(&"x".repeat(41)), None);
+        assert_eq!(stop_button("t7").unwrap().data, "s:t7");
+    }
+}

@@ -1,0 +1,21 @@
+//! The Telegram door: what a person in a Telegram chat reads and taps. Must not know: model, gate, hub, SQL.
+
+pub mod callback;
+mod clean;
+mod entities;
+pub mod markdown;
+pub mod question;
+mod rich;
+pub mod running;
+mod split;
+
+pub use rich::{Part, utf16_len};
+pub use split::{CAPTION_UNITS_MAX, ENTITIES_MAX, MESSAGE_UNITS_MAX};
+
+/// What Telegram refuses or changes; shared with the Bot API that the tests fake.
+#[cfg(test)]
+#[path = "../../../tests/botapi/entities.rs"]
+mod botapi_entities;
+
+#[cfg(test)]
+mod tests;
