@@ -160,6 +160,18 @@ pub fn owner_principal() -> String {
     format!("console:uid:{}", rustix::process::getuid().as_raw())
 }
 
+/// Everybody who may answer questions: the person at this machine, and the owners at other doors.
+fn approvers(config: &Config) -> String {
+    let telegram = config.telegram.iter().flat_map(|telegram| &telegram.owners);
+    let others = telegram.map(|id| telegram_principal(*id));
+    std::iter::once(owner_principal()).chain(others).collect::<Vec<_>>().join(",")
+}
+
+/// The principal of a Telegram user.
+pub fn telegram_principal(user: i64) -> String {
+    format!("telegram:{user}")
+}
+
 /// The environment as the rooms take it.
 fn variables(config: &Config) -> BTreeMap<String, String> {
     config.env.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
@@ -229,7 +241,7 @@ fn gate_settings(config: &Config) -> GateSettings {
         tool_result_bytes: config.limits.tool_result_bytes as usize,
         question_time: Duration::from_secs(config.limits.question_time_s),
         calls_at_once: config.limits.tool_calls_parallel_max as usize,
-        owner: owner_principal(),
+        owner: approvers(config),
         program: program(),
     }
 }

@@ -11,7 +11,9 @@ fn main() -> ExitCode {
         return code;
     }
     let cli = Cli::parse();
-    claw::logging::init(claw::config::log_filter().as_deref());
+    // Nobody watches a gateway, so what needs a human is in its log without asking for it.
+    let filter = claw::config::log_filter().or_else(|| cli.command.runs_unwatched().then(|| "warn".to_owned()));
+    claw::logging::init(filter.as_deref());
     match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime.block_on(claw::cli::run(cli)),
         Err(error) => claw::cli::fail::report(&error.into()),

@@ -26,6 +26,27 @@ pub enum Order {
     Undo,
 }
 
+impl Order {
+    fn body(self) -> InboundBody {
+        match self {
+            Order::Stop => InboundBody::Stop,
+            Order::Compact => InboundBody::Compact,
+            Order::Clear => InboundBody::Clear,
+            Order::Undo => InboundBody::Undo,
+        }
+    }
+}
+
+fn inbound(visitor: &Visitor, session: &SessionId, body: InboundBody) -> Inbound {
+    Inbound {
+        session: session.clone(),
+        from: visitor.from.clone(),
+        principal: visitor.principal.clone(),
+        origin: visitor.origin,
+        body,
+    }
+}
+
 /// The way in. Cheap to clone.
 #[derive(Clone)]
 pub struct Router {
@@ -45,13 +66,7 @@ impl Router {
     }
 
     pub async fn order(&self, visitor: &Visitor, session: &SessionId, order: Order) -> Result<i64, StoreError> {
-        let body = match order {
-            Order::Stop => InboundBody::Stop,
-            Order::Compact => InboundBody::Compact,
-            Order::Clear => InboundBody::Clear,
-            Order::Undo => InboundBody::Undo,
-        };
-        self.submit(visitor, session, body).await
+        self.submit(visitor, session, order.body()).await
     }
 
     /// Answers a question. Who may is checked by the gate, against the frozen row.
@@ -70,14 +85,41 @@ impl Router {
         self.gate.decide(id, &answer, &visitor.principal).await
     }
 
-    async fn submit(&self, visitor: &Visitor, session: &SessionId, body: InboundBody) -> Result<i64, StoreError> {
-        let inbound = Inbound {
-            session: session.clone(),
-            from: visitor.from.clone(),
-            principal: visitor.principal.clone(),
-            origin: visitor.origin,
-            body,
+    /// Commits updates of a chat service before the service may forget them. Known secrets are replaced first.
+    pub async fn keep_updates(&self, bot: i64, updates: Vec<(i64, serde_json::Value)>) -> Result<usize, StoreError> {
+        let redacted = |(id, mut update): (i64, serde_json::Value)| {
+            self.gate.redactor().redact_json(&mut update);
+            (id, update.to_string())
         };
+        self.mail.keep_updates(bot, updates.into_iter().map(redacted).collect()).await
+    }
+
+    /// Takes in what an update says, once: the update is done with in the same transaction.
+    pub async fn message_of_update(
+        &self,
+        visitor: &Visitor,
+        session: &SessionId,
+        text: &str,
+        (bot, update): (i64, i64),
+    ) -> Result<bool, StoreError> {
+        let text = self.gate.redactor().redact(text).into_owned();
+        let body = InboundBody::Message { blocks: vec![Block::Text { text }] };
+        self.mail.accept_update(bot, update, inbound(visitor, session, body)).await
+    }
+
+    /// The same for an order.
+    pub async fn order_of_update(
+        &self,
+        visitor: &Visitor,
+        session: &SessionId,
+        order: Order,
+        (bot, update): (i64, i64),
+    ) -> Result<bool, StoreError> {
+        self.mail.accept_update(bot, update, inbound(visitor, session, order.body())).await
+    }
+
+    async fn submit(&self, visitor: &Visitor, session: &SessionId, body: InboundBody) -> Result<i64, StoreError> {
+        let inbound = inbound(visitor, session, body);
         crate::killpoint::here("router.submit.before");
         let id = self.mail.submit(inbound).await;
         crate::killpoint::here("router.submit.after");

@@ -35,6 +35,8 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Run the Telegram door until stopped (TELEGRAM_BOT_TOKEN, CLAW_ALLOWED_CHATS)
+    Gateway,
     /// Run one of claw's own tool servers on stdin and stdout
     Server {
         /// bash or filesystem
@@ -118,6 +120,13 @@ pub enum Command {
         #[command(flatten)]
         json: Json,
     },
+}
+
+impl Command {
+    /// Whether it runs on with nobody in front of it.
+    pub fn runs_unwatched(&self) -> bool {
+        matches!(self, Self::Gateway)
+    }
 }
 
 #[derive(Debug, Args)]

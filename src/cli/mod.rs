@@ -9,6 +9,7 @@ mod chat;
 mod doctor;
 pub mod fail;
 mod follow;
+mod gateway;
 mod grants;
 mod interrupt;
 mod out;
@@ -53,6 +54,7 @@ async fn command(app: &Arc<App>, command: Command) -> anyhow::Result<ExitCode> {
         Command::Ask { text, session, json } => {
             ask::run(app, ask::Ask { text: text.join(" "), session: SessionId::new(session.session)?, json }).await
         }
+        Command::Gateway => gateway::run(app.clone()).await,
         Command::Server { name, rest } => Ok(server::run(&name, &rest)),
         Command::Tools { action, json } => match action {
             None => tools::list(app, None, json.json).await,

@@ -9,6 +9,7 @@ use super::error::ConfigError;
 use super::expand::Expander;
 use super::limits::Limits;
 use super::model::ModelSection;
+use super::telegram::TelegramSection;
 use super::toml_fault;
 
 /// When the console uses colours.
@@ -51,6 +52,7 @@ pub(super) struct ClawToml {
     pub(super) model: ModelSection,
     pub(super) limits: Limits,
     pub(super) console: ConsoleSection,
+    pub(super) telegram: TelegramSection,
     #[serde(rename = "redact")]
     _redact: RedactSection,
     pub(super) workspace: Option<String>,

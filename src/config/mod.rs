@@ -9,6 +9,7 @@ mod home;
 mod limits;
 pub mod model;
 mod secrets;
+mod telegram;
 pub mod toml_fault;
 mod workspace;
 
@@ -23,6 +24,7 @@ pub use file::{Color, ConsoleSection};
 pub use home::{DEFAULT_MCP_JSON, DEFAULT_SOUL_MD, Home};
 pub use limits::Limits;
 pub use secrets::secret_values;
+pub use telegram::{Telegram, TelegramSection};
 
 /// The largest `claw.toml`, in bytes.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
@@ -45,6 +47,8 @@ pub struct Config {
     pub model: model::ModelSection,
     pub limits: Limits,
     pub console: ConsoleSection,
+    /// The Telegram door, if there is a token for it.
+    pub telegram: Option<Telegram>,
     pub env: Env,
     /// Names and values that must not leave: from the environment by name, from keys such as `model.api_key`, and from
     /// `[redact] extra`.
@@ -74,12 +78,13 @@ impl Config {
         let written = file::read(&place, &text, &env)?;
         let (folder, said_by) = workspace_of(&env, overrides, &written.file, &home, user_home.as_deref());
         let workspace = workspace::prepare(&folder, &said_by, &home)?;
+        let telegram = written.file.telegram.resolve(&env)?;
         let mut secrets = secret_values(&env);
         secrets.extend(written.secrets);
         let secrets = secrets.into_iter().map(|(name, value)| (name, SecretString::from(value))).collect();
         let user_home = user_home.unwrap_or_else(|| home.path().to_path_buf());
         let file::ClawToml { model, limits, console, .. } = written.file;
-        Ok(Self { home, user_home, workspace, model, limits, console, env, secrets, notices })
+        Ok(Self { home, user_home, workspace, model, limits, console, telegram, env, secrets, notices })
     }
 }
 

@@ -36,7 +36,7 @@ impl Gate {
         let Some((approval, row)) = self.store.read(|tx| found(tx, id))? else {
             return Err(DecideRefused::NotFound(id.0.clone()).into());
         };
-        if approval.approvers != by {
+        if !approval.approvers.split(',').any(|approver| approver == by) {
             return Err(DecideRefused::NotYours { by: by.to_owned() }.into());
         }
         let grant = self.grant_of(&approval, &row, answer)?;

@@ -75,7 +75,7 @@ pub struct GateSettings {
     pub question_time: Duration,
     /// The most calls that run side by side in this process.
     pub calls_at_once: usize,
-    /// Who may answer questions: a principal, for example `console:uid:1000`.
+    /// Who may answer questions: principals, separated by commas, for example `console:uid:1000,telegram:12345`.
     pub owner: String,
     /// Which build of claw this is: its own servers' tools need no yes while it is the same.
     pub program: String,

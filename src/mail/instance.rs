@@ -30,6 +30,18 @@ impl Instance {
         Ok(Self { address, path, _file: file })
     }
 
+    /// The one instance that a home may have of this door; `None` while another one runs.
+    pub fn only(locks: &Path, door: &str) -> io::Result<Option<Self>> {
+        let path = locks.join(format!("{door}.lock"));
+        let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path)?;
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            // The file stays: removing it would let two others lock two files of the same name.
+            Ok(()) => Ok(Some(Self { address: Address(door.to_owned()), path: PathBuf::new(), _file: file })),
+            Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     pub fn address(&self) -> &Address {
         &self.address
     }

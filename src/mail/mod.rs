@@ -1,10 +1,13 @@
 //! Inbox and outbox: the only way between the doors and the house. Must not know what a message means or how it is shown.
 
+mod delivery;
 mod instance;
+mod updates;
 
 use crate::domain::{Address, Inbound, SessionId};
 use crate::store::{OutboxRow, Store, StoreError};
 
+pub use delivery::PostedRow;
 pub use instance::Instance;
 
 /// The post office. Cheap to clone.

@@ -67,8 +67,27 @@ impl Tx<'_> {
         Ok(query.query_row([session.as_str()], |row| row.get(0))?)
     }
 
+    /// The sessions that have something to take in: those whose name starts with `prefix`, and others whose rows wait since
+    /// before `older_ms`, because nobody of theirs is there to do it.
+    pub fn sessions_with_work(&self, prefix: &str, older_ms: UnixMillis) -> Result<Vec<SessionId>, StoreError> {
+        let mut query = self.conn.prepare_cached(
+            "SELECT DISTINCT session FROM inbox
+             WHERE state = 'queued' AND (substr(session, 1, length(?1)) = ?1 OR at_ms < ?2) ORDER BY session",
+        )?;
+        let mut rows = query.query(params![prefix, older_ms])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            found.push(session_of(row.get(0)?)?);
+        }
+        Ok(found)
+    }
+
     pub fn mark_absorbed(&self, id: i64) -> Result<(), StoreError> {
         self.conn.prepare_cached("UPDATE inbox SET state = 'absorbed' WHERE id = ?1")?.execute([id])?;
         Ok(())
     }
+}
+
+pub(super) fn session_of(name: String) -> Result<SessionId, StoreError> {
+    SessionId::new(name).map_err(|error| StoreError::Decode(error.to_string()))
 }

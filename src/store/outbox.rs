@@ -9,6 +9,10 @@ use crate::domain::{Address, Outbound, SessionId, UnixMillis};
 pub struct OutboxRow {
     pub id: i64,
     pub at_ms: UnixMillis,
+    /// A door had begun to show part number `parts_sent` when it was last heard of: that part may or may not be there.
+    pub sending: bool,
+    /// How many parts of it are certainly there.
+    pub parts_sent: u32,
     pub outbound: Outbound,
 }
 
@@ -37,13 +41,22 @@ impl Tx<'_> {
     }
 
     fn outbound_rows(&self, which: &str, given: &[&dyn rusqlite::ToSql]) -> Result<Vec<OutboxRow>, StoreError> {
-        let sql = format!("SELECT id, at_ms, body FROM outbox WHERE {which} AND state = 'queued' ORDER BY id");
+        let sql = format!(
+            "SELECT id, at_ms, body, state, parts_sent FROM outbox
+             WHERE {which} AND state IN ('queued', 'sending') ORDER BY id"
+        );
         let mut query = self.conn.prepare_cached(&sql)?;
         let mut rows = query.query(given)?;
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {
             let body: String = row.get(2)?;
-            found.push(OutboxRow { id: row.get(0)?, at_ms: row.get(1)?, outbound: serde_json::from_str(&body)? });
+            found.push(OutboxRow {
+                id: row.get(0)?,
+                at_ms: row.get(1)?,
+                sending: row.get::<_, String>(3)? == "sending",
+                parts_sent: row.get(4)?,
+                outbound: serde_json::from_str(&body)?,
+            });
         }
         Ok(found)
     }
@@ -69,6 +82,19 @@ impl Tx<'_> {
             .prepare_cached("UPDATE outbox SET address = ?2 WHERE id = ?1 AND state = 'queued'")?
             .execute(params![id, to.0])?;
         Ok(changed == 1)
+    }
+
+    /// All that waits for a door that has one instance a home, oldest first.
+    pub fn queued_outbound_at(&self, door: &str) -> Result<Vec<OutboxRow>, StoreError> {
+        self.outbound_rows("door = ?1", params![door])
+    }
+
+    /// Notes that a door begins to show the part after the `parts_sent` ones that are there.
+    pub fn mark_sending(&self, id: i64, parts_sent: u32) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached("UPDATE outbox SET state = 'sending', parts_sent = ?2 WHERE id = ?1")?
+            .execute(params![id, parts_sent])?;
+        Ok(())
     }
 
     pub fn mark_sent(&self, id: i64) -> Result<(), StoreError> {

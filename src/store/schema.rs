@@ -150,6 +150,30 @@ CREATE TABLE usage(
 
 const MIGRATION_2: &str = "
 ALTER TABLE pins ADD COLUMN shown_pin TEXT;
+
+CREATE TABLE updates(
+    nr INTEGER PRIMARY KEY AUTOINCREMENT,
+    bot INTEGER NOT NULL,
+    id INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL,
+    state TEXT NOT NULL DEFAULT 'kept',
+    body TEXT NOT NULL,
+    UNIQUE(bot, id)
+) STRICT;
+CREATE INDEX updates_kept ON updates(bot, nr) WHERE state = 'kept';
+
+ALTER TABLE outbox ADD COLUMN parts_sent INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX outbox_of_door ON outbox(door, id) WHERE state IN ('queued', 'sending');
+CREATE INDEX inbox_waiting ON inbox(session) WHERE state = 'queued';
+
+CREATE TABLE posted(
+    address TEXT NOT NULL,
+    message INTEGER NOT NULL,
+    approval TEXT NOT NULL,
+    state TEXT NOT NULL,
+    PRIMARY KEY(address, message)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX posted_live ON posted(approval) WHERE state <> 'closed';
 ";
 
 /// Brings a database to the newest version. A database from a newer claw is refused, untouched.

@@ -25,6 +25,21 @@ impl Tx<'_> {
         Ok(())
     }
 
+    /// The sessions whose newest turn has no end: it was interrupted, or waits for an answer.
+    pub fn sessions_with_open_turn(&self) -> Result<Vec<SessionId>, StoreError> {
+        let mut query = self.conn.prepare_cached(
+            "SELECT name FROM sessions WHERE (
+                 SELECT type FROM events WHERE session = name AND type IN ('turn.started', 'turn.ended')
+                 ORDER BY seq DESC LIMIT 1) = 'turn.started' ORDER BY name",
+        )?;
+        let mut rows = query.query([])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            found.push(super::inbox::session_of(row.get(0)?)?);
+        }
+        Ok(found)
+    }
+
     pub fn sessions(&self) -> Result<Vec<SessionRow>, StoreError> {
         let mut query = self.conn.prepare_cached(
             "SELECT name, created_ms, last_ms,

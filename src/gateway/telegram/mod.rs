@@ -1,9 +1,13 @@
 //! The Telegram door: what a person in a Telegram chat reads and taps. Must not know: model, gate, hub, SQL.
 
+pub mod api;
 pub mod callback;
 mod clean;
 mod entities;
+pub mod fault;
+pub mod incoming;
 pub mod markdown;
+pub mod place;
 pub mod question;
 mod rich;
 pub mod running;

@@ -1,0 +1,99 @@
+//! Keeps every session of the door going, and those of other doors whose process has gone. Must not know what a turn does.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::house::House;
+use crate::app::unseen;
+use crate::domain::SessionId;
+use crate::gateway::telegram::place::{DOOR, Place};
+use crate::store::now_ms;
+
+/// How long another door's own process has for what waits in its session, in milliseconds.
+const OTHERS_FIRST_MS: i64 = 3_000;
+/// How often questions are looked at whose time may be over.
+const LOOK: Duration = Duration::from_secs(2);
+/// Telegram shows "typing…" for five seconds (Bot API, `sendChatAction`).
+const TYPING_EVERY: Duration = Duration::from_secs(4);
+/// After a turn that failed in claw itself.
+const AFTER_FAULT: Duration = Duration::from_secs(5);
+
+pub(super) async fn keep(house: Arc<House>) {
+    let mut ear = house.ear();
+    // What an earlier process left in the middle.
+    let open = house.app.store.read(|tx| tx.sessions_with_open_turn());
+    let open = open.unwrap_or_else(|error| {
+        tracing::error!(%error, "the interrupted turns cannot be read");
+        Vec::new()
+    });
+    for session in open.into_iter().filter(|session| session.as_str().starts_with(&prefix())) {
+        launch(&house, session);
+    }
+    while !house.closing.is_cancelled() {
+        match waiting(&house) {
+            Ok(sessions) => sessions.into_iter().for_each(|session| launch(&house, session)),
+            Err(error) => tracing::error!(%error, "the sessions cannot be read"),
+        }
+        ear.listen(LOOK).await;
+    }
+}
+
+fn prefix() -> String {
+    format!("{DOOR}.")
+}
+
+/// The sessions with something to take in, and those with a question whose time is over.
+fn waiting(house: &House) -> Result<Vec<SessionId>, crate::store::StoreError> {
+    house.app.store.read(|tx| {
+        let mut sessions = tx.sessions_with_work(&prefix(), now_ms() - OTHERS_FIRST_MS)?;
+        let over = tx.open_approvals(None)?.into_iter().filter(|row| row.expires_ms <= now_ms());
+        sessions.extend(over.map(|row| row.question.session));
+        Ok(sessions)
+    })
+}
+
+fn launch(house: &Arc<House>, session: SessionId) {
+    if house.begin(&session) {
+        tokio::spawn(run(house.clone(), session));
+    }
+}
+
+async fn run(house: Arc<House>, session: SessionId) {
+    let live = unseen();
+    let settled = {
+        let settle = house.worker.settle(&session, &live);
+        let typing = typing(&house, &session);
+        tokio::select! {
+            settled = settle => settled,
+            () = typing => return,
+        }
+    };
+    if let Err(error) = settled {
+        // What was committed is still there; the next look tries again.
+        tracing::error!(%session, error = format!("{error:#}"), "a turn failed");
+        tokio::time::sleep(AFTER_FAULT).await;
+    }
+    house.end(&session);
+}
+
+/// Shows that claw is at work, for as long as it is polled.
+async fn typing(house: &House, session: &SessionId) {
+    let place = place_of(house, session);
+    loop {
+        if let Some(place) = &place
+            && let Err(fault) = house.api.typing(place).await
+        {
+            tracing::debug!(%fault, "typing could not be shown");
+        }
+        tokio::time::sleep(TYPING_EVERY).await;
+    }
+}
+
+/// The place whose session this is.
+fn place_of(house: &House, session: &SessionId) -> Option<Place> {
+    let rest = session.as_str().strip_prefix(&prefix())?;
+    let mut parts = rest.split('.');
+    let bot = parts.next()?.parse().ok().filter(|bot| *bot == house.me.id)?;
+    let chat = parts.next()?.parse().ok()?;
+    Some(Place { bot, chat, thread: parts.next().and_then(|thread| thread.parse().ok()) })
+}

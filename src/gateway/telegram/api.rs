@@ -1,0 +1,204 @@
+//! One bot and its requests (Bot API 9), through one shared HTTP client. Must not know what is said or by whom.
+
+use std::time::Duration;
+
+use secrecy::{ExposeSecret as _, SecretString};
+use serde_json::{Value, json};
+use teloxide_core::Bot;
+use teloxide_core::payloads::{
+    AnswerCallbackQuerySetters as _, EditMessageCaptionSetters as _, EditMessageReplyMarkupSetters as _,
+    EditMessageTextSetters as _, SendDocumentSetters as _, SendMessageSetters as _,
+};
+use teloxide_core::requests::{Request as _, Requester as _};
+use teloxide_core::types::{
+    BotCommand, CallbackQueryId, ChatAction, ChatId, InlineKeyboardButton, InlineKeyboardMarkup, InputFile, MessageId,
+    ReplyMarkup, ThreadId,
+};
+
+use super::Part;
+use super::callback::Button;
+use super::fault::{Fault, without_address};
+use super::place::Place;
+
+/// How long a poll waits for an update, in seconds.
+const POLL_S: u64 = 25;
+/// How much longer than that an answer may take.
+const POLL_SLACK: Duration = Duration::from_secs(15);
+/// The most updates of one poll (Bot API, `getUpdates`, `limit`).
+const UPDATES_MAX: u32 = 100;
+/// What claw wants to hear of; everything else stays with Telegram.
+const ALLOWED_UPDATES: &[&str] = &["message", "edited_message", "callback_query", "my_chat_member"];
+
+/// A bot. Cheap to clone.
+#[derive(Clone)]
+pub struct Api {
+    bot: Bot,
+    base: String,
+}
+
+/// Who the bot is (Bot API, `getMe`).
+#[derive(Clone, Debug)]
+pub struct Me {
+    pub id: i64,
+    /// Without the `@`.
+    pub username: String,
+}
+
+impl Api {
+    /// # Errors
+    /// An address that is none. Nothing is asked yet.
+    pub fn new(token: &SecretString, base: &str) -> Result<Self, Fault> {
+        let bot = Bot::new(token.expose_secret());
+        let url = base.parse().map_err(|_| Fault::Refused(format!("`{base}` is no address")))?;
+        Ok(Self { bot: bot.set_api_url(url), base: base.to_owned() })
+    }
+
+    pub async fn me(&self) -> Result<Me, Fault> {
+        let me = self.bot.get_me().send().await?;
+        Ok(Me { id: me.id.0 as i64, username: me.user.username.clone().unwrap_or_default() })
+    }
+
+    /// The next updates, as they came: what is not understood must not hold up what is. Everything below `offset` is
+    /// forgotten by Telegram. The body is ours because the typed answer fails as a whole when one update is odd.
+    pub async fn updates(&self, offset: i64) -> Result<Vec<Value>, Fault> {
+        let url = format!("{}/bot{}/GetUpdates", self.base, self.bot.token());
+        let body =
+            json!({"offset": offset, "timeout": POLL_S, "limit": UPDATES_MAX, "allowed_updates": ALLOWED_UPDATES});
+        let unreachable = |text: String| Fault::Unreachable(without_address(&text));
+        let limit = Duration::from_secs(POLL_S) + POLL_SLACK;
+        let sent = self.bot.client().post(url).timeout(limit).json(&body).send().await;
+        let answer = sent.map_err(|error| unreachable(error.to_string()))?;
+        let status = answer.status().as_u16();
+        let text = answer.text().await.map_err(|error| unreachable(error.to_string()))?;
+        let Ok(mut answer) = serde_json::from_str::<Value>(&text) else {
+            return Err(unreachable(format!("its answer is no JSON (HTTP {status})")));
+        };
+        if let Some(Value::Array(updates)) = answer.get_mut("result").map(Value::take) {
+            return Ok(updates);
+        }
+        let said = answer.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
+        Err(match status {
+            401 | 404 => Fault::Token,
+            409 => Fault::Conflict,
+            429 => Fault::Wait(Duration::from_secs(
+                answer.pointer("/parameters/retry_after").and_then(Value::as_u64).unwrap_or(1),
+            )),
+            500.. => Fault::Unreachable(format!("HTTP {status}")),
+            _ => Fault::Refused(said),
+        })
+    }
+
+    /// Sends one message and returns its id. `text` is within Telegram's limit.
+    pub async fn send(&self, to: &Place, part: &Part, keyboard: &[Vec<Button>]) -> Result<i64, Fault> {
+        let mut request = self.bot.send_message(ChatId(to.chat), &part.text).entities(part.entities.clone());
+        request.message_thread_id = to.thread();
+        if !keyboard.is_empty() {
+            request = request.reply_markup(ReplyMarkup::InlineKeyboard(markup(keyboard)));
+        }
+        Ok(i64::from(request.send().await?.id.0))
+    }
+
+    /// Sends a question that the person answers with a message of his own (Bot API, "ForceReply").
+    pub async fn ask_for_reply(&self, to: &Place, text: &str) -> Result<i64, Fault> {
+        let mut request = self.bot.send_message(ChatId(to.chat), text);
+        request.message_thread_id = to.thread();
+        let request =
+            request.reply_markup(ReplyMarkup::ForceReply(teloxide_core::types::ForceReply::new().selective()));
+        Ok(i64::from(request.send().await?.id.0))
+    }
+
+    /// Sends a text as a file, with a caption of at most 1024 units and buttons.
+    pub async fn send_file(
+        &self,
+        to: &Place,
+        (name, text): (&str, String),
+        caption: &Part,
+        keyboard: &[Vec<Button>],
+    ) -> Result<i64, Fault> {
+        let file = InputFile::memory(text.into_bytes()).file_name(name.to_owned());
+        let mut request = self.bot.send_document(ChatId(to.chat), file);
+        request.message_thread_id = to.thread();
+        let request = request
+            .caption(&caption.text)
+            .caption_entities(caption.entities.clone())
+            .reply_markup(ReplyMarkup::InlineKeyboard(markup(keyboard)));
+        Ok(i64::from(request.send().await?.id.0))
+    }
+
+    /// Changes the caption of a file, and takes its buttons away or gives it others.
+    pub async fn edit_caption(
+        &self,
+        to: &Place,
+        message: i64,
+        part: &Part,
+        keyboard: &[Vec<Button>],
+    ) -> Result<(), Fault> {
+        let request = self
+            .bot
+            .edit_message_caption(ChatId(to.chat), MessageId(message as i32))
+            .caption(&part.text)
+            .caption_entities(part.entities.clone())
+            .reply_markup(markup(keyboard));
+        match request.send().await.map_err(Fault::from) {
+            Ok(_) | Err(Fault::Unchanged) => Ok(()),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// Changes a message. One that is already so is no fault.
+    pub async fn edit(&self, to: &Place, message: i64, part: &Part, keyboard: &[Vec<Button>]) -> Result<(), Fault> {
+        let request = self
+            .bot
+            .edit_message_text(ChatId(to.chat), MessageId(message as i32), &part.text)
+            .entities(part.entities.clone())
+            .reply_markup(markup(keyboard));
+        match request.send().await.map_err(Fault::from) {
+            Ok(_) | Err(Fault::Unchanged) => Ok(()),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// Changes the buttons of a message.
+    pub async fn edit_keyboard(&self, to: &Place, message: i64, keyboard: &[Vec<Button>]) -> Result<(), Fault> {
+        let request = self.bot.edit_message_reply_markup(ChatId(to.chat), MessageId(message as i32));
+        match request.reply_markup(markup(keyboard)).send().await.map_err(Fault::from) {
+            Ok(_) | Err(Fault::Unchanged) => Ok(()),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// Tells whoever tapped, in at most 200 characters, what came of it.
+    pub async fn answer_tap(&self, query: &str, text: &str) -> Result<(), Fault> {
+        let text: String = text.chars().take(200).collect();
+        self.bot.answer_callback_query(CallbackQueryId(query.to_owned())).text(text).send().await?;
+        Ok(())
+    }
+
+    /// Shows "typing…" for about five seconds.
+    pub async fn typing(&self, to: &Place) -> Result<(), Fault> {
+        let mut request = self.bot.send_chat_action(ChatId(to.chat), ChatAction::Typing);
+        request.message_thread_id = to.thread();
+        request.send().await?;
+        Ok(())
+    }
+
+    /// Registers the commands that Telegram offers when a person types a slash.
+    pub async fn register(&self, commands: &[(String, String)]) -> Result<(), Fault> {
+        let commands = commands.iter().map(|(name, help)| BotCommand::new(name.clone(), help.clone()));
+        self.bot.set_my_commands(commands).send().await?;
+        Ok(())
+    }
+}
+
+impl Place {
+    fn thread(&self) -> Option<ThreadId> {
+        self.thread.map(|thread| ThreadId(MessageId(thread as i32)))
+    }
+}
+
+fn markup(keyboard: &[Vec<Button>]) -> InlineKeyboardMarkup {
+    let row = |row: &Vec<Button>| -> Vec<InlineKeyboardButton> {
+        row.iter().map(|button| InlineKeyboardButton::callback(button.label.clone(), button.data.clone())).collect()
+    };
+    InlineKeyboardMarkup::new(keyboard.iter().map(row).collect::<Vec<_>>())
+}

@@ -1,0 +1,88 @@
+//! What Telegram says when it does not do what it was asked, by what has to be done about it. Must not know what was asked.
+
+use std::time::Duration;
+
+use teloxide_core::{ApiError, RequestError};
+
+/// Why a request had no effect, or may have had none.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// HTTP 429 (Bot API, "ResponseParameters", `retry_after`).
+    #[error("Telegram wants a pause of {} s", .0.as_secs())]
+    Wait(Duration),
+    /// HTTP 409 on `getUpdates`.
+    #[error("another program polls this bot, or it has a webhook: stop the other one, or give claw a bot of its own")]
+    Conflict,
+    /// HTTP 401 or 404 on any method.
+    #[error("Telegram does not know this token: check TELEGRAM_BOT_TOKEN against what BotFather says")]
+    Token,
+    /// HTTP 403: blocked, kicked, or never started.
+    #[error("Telegram does not let claw write there: {0}")]
+    Forbidden(String),
+    /// The formatting was refused; the same text without it may pass.
+    #[error("Telegram refused the formatting: {0}")]
+    Formatting(String),
+    /// The message is already what it should become, so there is nothing to do.
+    #[error("the message is unchanged")]
+    Unchanged,
+    /// Any other refusal. Asking again brings the same answer.
+    #[error("Telegram refused: {0}")]
+    Refused(String),
+    /// No answer that could be read: it may have been done or not.
+    #[error("Telegram cannot be reached: {0}")]
+    Unreachable(String),
+}
+
+impl From<RequestError> for Fault {
+    fn from(error: RequestError) -> Self {
+        match error {
+            RequestError::RetryAfter(seconds) => Self::Wait(seconds.duration()),
+            RequestError::Api(ApiError::TerminatedByOtherGetUpdates | ApiError::CantGetUpdates) => Self::Conflict,
+            RequestError::Api(ApiError::InvalidToken) => Self::Token,
+            RequestError::Api(ApiError::MessageNotModified) => Self::Unchanged,
+            RequestError::Api(ApiError::CantParseEntities(text)) => Self::Formatting(text),
+            RequestError::Api(error) => {
+                let text = error.to_string();
+                if text.contains("Forbidden") || text.contains("blocked") || text.contains("kicked") {
+                    Self::Forbidden(text)
+                } else if text.contains("message is not modified") {
+                    Self::Unchanged
+                } else if text.contains("parse entities") || text.contains("ENTITY") {
+                    Self::Formatting(text)
+                } else {
+                    Self::Refused(text)
+                }
+            }
+            RequestError::MigrateToChatId(id) => Self::Refused(format!("the group has become the supergroup {}", id.0)),
+            // The address of a request holds the token, so the error is told without it.
+            RequestError::Network(error) => Self::Unreachable(without_address(&error.to_string())),
+            RequestError::InvalidJson { source, .. } => Self::Unreachable(format!("its answer is no JSON ({source})")),
+            RequestError::Io(error) => Self::Refused(error.to_string()),
+        }
+    }
+}
+
+/// Cuts an address, which holds the token, off the text of an error.
+pub(super) fn without_address(text: &str) -> String {
+    text.split(" for url (").next().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_token_in_an_address_is_not_told() {
+        let text = "error sending request for url (http://127.0.0.1:1/bot1:secret/GetMe)";
+        assert_eq!(without_address(text), "error sending request");
+    }
+
+    #[test]
+    fn refusals_are_told_apart_by_what_has_to_be_done() {
+        let fault = |text: &str| Fault::from(RequestError::Api(ApiError::Unknown(text.to_owned())));
+        assert!(matches!(fault("Forbidden: bot was blocked by the user"), Fault::Forbidden(_)));
+        assert!(matches!(fault("Bad Request: can't parse entities: overlap"), Fault::Formatting(_)));
+        assert!(matches!(fault("Bad Request: chat not found"), Fault::Refused(_)));
+        assert_eq!(Fault::from(RequestError::Api(ApiError::MessageNotModified)), Fault::Unchanged);
+    }
+}

@@ -1,0 +1,49 @@
+//! The way out for a door that has one instance a home and sends in parts. Must not know what a part is.
+
+use super::Mail;
+use crate::domain::{Address, Outbound};
+use crate::store::{OutboxRow, StoreError};
+
+pub use crate::store::PostedRow;
+
+impl Mail {
+    /// All that waits for a door, oldest first.
+    pub fn waiting_at(&self, door: &str) -> Result<Vec<OutboxRow>, StoreError> {
+        self.store.read(|tx| tx.queued_outbound_at(door))
+    }
+
+    /// Notes that the part after the first `parts_sent` is being sent. If the process ends now, that part may or may not
+    /// have gone out, and it is sent again: this is the one window in which a message can come twice.
+    pub async fn sending(&self, id: i64, parts_sent: u32) -> Result<(), StoreError> {
+        self.store.write_relaxed(move |tx| tx.mark_sending(id, parts_sent)).await
+    }
+
+    /// Notes that a question went out, and in which message.
+    pub async fn asked(&self, id: i64, posted: PostedRow) -> Result<(), StoreError> {
+        self.store
+            .write_relaxed(move |tx| {
+                tx.add_posted(&posted)?;
+                tx.mark_sent(id)
+            })
+            .await
+    }
+
+    /// The messages that show questions and may still have to change.
+    pub fn posted(&self) -> Result<Vec<PostedRow>, StoreError> {
+        self.store.read(|tx| tx.posted())
+    }
+
+    pub async fn add_posted(&self, posted: PostedRow) -> Result<(), StoreError> {
+        self.store.write_relaxed(move |tx| tx.add_posted(&posted)).await
+    }
+
+    pub async fn set_posted(&self, to: &Address, message: i64, state: &'static str) -> Result<(), StoreError> {
+        let to = to.clone();
+        self.store.write_relaxed(move |tx| tx.set_posted(&to, message, state)).await
+    }
+
+    /// Puts words of claw itself into the outbox.
+    pub async fn post(&self, outbound: Outbound) -> Result<i64, StoreError> {
+        self.store.write(move |tx| tx.add_outbound(&outbound)).await
+    }
+}
