@@ -34,7 +34,11 @@ pub(super) async fn deliver(house: Arc<House>) {
         match house.app.mail.waiting_at(DOOR) {
             Ok(rows) => {
                 let mut chats: BTreeMap<Address, Vec<OutboxRow>> = BTreeMap::new();
-                rows.into_iter().for_each(|row| chats.entry(row.outbound.to.clone()).or_default().push(row));
+                // Of another bot's chats this gateway knows nothing; their rows wait for that bot.
+                let mine = |to: &Address| Place::of(to).is_some_and(|place| place.bot == house.me.id);
+                for row in rows.into_iter().filter(|row| mine(&row.outbound.to)) {
+                    chats.entry(row.outbound.to.clone()).or_default().push(row);
+                }
                 for (to, rows) in chats {
                     if busy.lock().unwrap_or_else(PoisonError::into_inner).insert(to.clone()) {
                         tokio::spawn(write_to(house.clone(), busy.clone(), to, rows));
@@ -48,8 +52,7 @@ pub(super) async fn deliver(house: Arc<House>) {
 }
 
 async fn write_to(house: Arc<House>, busy: Busy, to: Address, rows: Vec<OutboxRow>) {
-    // Of another bot's chat, this gateway cannot know anything.
-    if let Some(place) = Place::of(&to).filter(|place| place.bot == house.me.id) {
+    if let Some(place) = Place::of(&to) {
         for row in rows {
             if let Err(error) = write(&house, &place, &row).await {
                 tracing::error!(%error, "the outbox cannot be written; it is tried again");

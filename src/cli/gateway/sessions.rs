@@ -1,13 +1,14 @@
 //! Keeps every session of the door going, and those of other doors whose process has gone. Must not know what a turn does.
 
+use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::house::House;
 use crate::app::unseen;
-use crate::domain::SessionId;
+use crate::domain::{ApprovalId, SessionId};
 use crate::gateway::telegram::place::{DOOR, Place};
-use crate::store::now_ms;
+use crate::store::{StoreError, now_ms};
 
 /// How long another door's own process has for what waits in its session, in milliseconds.
 const OTHERS_FIRST_MS: i64 = 3_000;
@@ -15,6 +16,8 @@ const OTHERS_FIRST_MS: i64 = 3_000;
 const LOOK: Duration = Duration::from_secs(2);
 /// Telegram shows "typing…" for five seconds (Bot API, `sendChatAction`).
 const TYPING_EVERY: Duration = Duration::from_secs(4);
+/// A session whose question is over is tried again after this time.
+const TRY_AGAIN: Duration = Duration::from_secs(60);
 /// After a turn that failed in claw itself.
 const AFTER_FAULT: Duration = Duration::from_secs(5);
 
@@ -29,8 +32,9 @@ pub(super) async fn keep(house: Arc<House>) {
     for session in open.into_iter().filter(|session| session.as_str().starts_with(&prefix())) {
         launch(&house, session);
     }
+    let mut tried = HashMap::new();
     while !house.closing.is_cancelled() {
-        match waiting(&house) {
+        match waiting(&house, &mut tried) {
             Ok(sessions) => sessions.into_iter().for_each(|session| launch(&house, session)),
             Err(error) => tracing::error!(%error, "the sessions cannot be read"),
         }
@@ -42,14 +46,20 @@ fn prefix() -> String {
     format!("{DOOR}.")
 }
 
-/// The sessions with something to take in, and those with a question whose time is over.
-fn waiting(house: &House) -> Result<Vec<SessionId>, crate::store::StoreError> {
-    house.app.store.read(|tx| {
-        let mut sessions = tx.sessions_with_work(&prefix(), now_ms() - OTHERS_FIRST_MS)?;
-        let over = tx.open_approvals(None)?.into_iter().filter(|row| row.expires_ms <= now_ms());
-        sessions.extend(over.map(|row| row.question.session));
-        Ok(sessions)
-    })
+/// The sessions with something to take in, and those with a question whose time is over. Each of the latter is tried now and
+/// then, because a question that its session does not know any more would otherwise keep it busy for ever.
+fn waiting(house: &House, tried: &mut HashMap<ApprovalId, Instant>) -> Result<Vec<SessionId>, StoreError> {
+    let (mut sessions, open) = house
+        .app
+        .store
+        .read(|tx| Ok((tx.sessions_with_work(&prefix(), now_ms() - OTHERS_FIRST_MS)?, tx.open_approvals(None)?)))?;
+    tried.retain(|_, at| at.elapsed() < TRY_AGAIN);
+    for row in open.into_iter().filter(|row| row.expires_ms <= now_ms()) {
+        if tried.insert(row.id.clone(), Instant::now()).is_none() {
+            sessions.push(row.question.session);
+        }
+    }
+    Ok(sessions)
 }
 
 fn launch(house: &Arc<House>, session: SessionId) {

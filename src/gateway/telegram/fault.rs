@@ -47,7 +47,10 @@ impl From<RequestError> for Fault {
                     Self::Forbidden(text)
                 } else if text.contains("message is not modified") {
                     Self::Unchanged
-                } else if text.contains("parse entities") || text.contains("ENTITY") {
+                } else if text.contains("parse entities")
+                    || text.contains("entity beginning")
+                    || text.contains("ENTITY")
+                {
                     Self::Formatting(text)
                 } else {
                     Self::Refused(text)
@@ -82,6 +85,8 @@ mod tests {
         let fault = |text: &str| Fault::from(RequestError::Api(ApiError::Unknown(text.to_owned())));
         assert!(matches!(fault("Forbidden: bot was blocked by the user"), Fault::Forbidden(_)));
         assert!(matches!(fault("Bad Request: can't parse entities: overlap"), Fault::Formatting(_)));
+        let outside = "Bad Request: entity beginning at UTF-16 offset 9 ends after the end of the text";
+        assert!(matches!(fault(outside), Fault::Formatting(_)));
         assert!(matches!(fault("Bad Request: chat not found"), Fault::Refused(_)));
         assert_eq!(Fault::from(RequestError::Api(ApiError::MessageNotModified)), Fault::Unchanged);
     }
