@@ -64,11 +64,12 @@ impl Desk {
         command: ChatCommand,
         words: &str,
     ) -> Result<Option<String>, StoreError> {
+        match order_of(command) {
+            Some(Order::Undo) => return self.undo(visitor, session).await,
+            Some(order) => return self.order(visitor, session, order).await,
+            None => {}
+        }
         Ok(match command {
-            ChatCommand::New => self.order(visitor, session, Order::Clear).await?,
-            ChatCommand::Stop => self.order(visitor, session, Order::Stop).await?,
-            ChatCommand::Compact => self.order(visitor, session, Order::Compact).await?,
-            ChatCommand::Undo => self.undo(visitor, session).await?,
             ChatCommand::Status => Some(status::markdown(&self.parts, session)?),
             ChatCommand::Usage => Some(usage::markdown(&self.parts.store, session)?),
             ChatCommand::Model => Some(model(&self.parts.model, words)),
@@ -76,6 +77,8 @@ impl Desk {
             ChatCommand::Approvals => Some(lists::approvals(&self.parts.store)?),
             ChatCommand::Grants => Some(self.grants(visitor, words).await?),
             ChatCommand::Panic => Some(self.panic(visitor, words).await?),
+            // The orders are carried out above.
+            ChatCommand::New | ChatCommand::Stop | ChatCommand::Compact | ChatCommand::Undo => None,
             ChatCommand::Help | ChatCommand::Quit => None,
         })
     }
@@ -124,6 +127,17 @@ impl Desk {
         }
         switch::markdown(&self.parts.store)
     }
+}
+
+/// The order that a command gives to a session, if it is one.
+pub fn order_of(command: ChatCommand) -> Option<Order> {
+    Some(match command {
+        ChatCommand::New => Order::Clear,
+        ChatCommand::Stop => Order::Stop,
+        ChatCommand::Compact => Order::Compact,
+        ChatCommand::Undo => Order::Undo,
+        _ => return None,
+    })
 }
 
 fn is_owner(visitor: &Visitor) -> bool {

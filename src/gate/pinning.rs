@@ -62,13 +62,13 @@ impl Gate {
         let listed = listed.clone();
         let own = self.hub.builtin(&listed.server).is_some();
         let stored = self.store.read(|tx| Ok((tx.launch(&listed.server)?, tx.pins(Some(&listed.server))?)))?;
-        if own && stored.0.is_some() && all_pinned(&listed, &stored.1) && self.same_program(&stored.1) {
-            return Ok(stored.1);
-        }
-        if !own
-            && stored.0.as_ref().is_some_and(|(launch, _)| *launch == listed.launch_pin)
-            && all_pinned(&listed, &stored.1)
-        {
+        // Our own servers are this very program, whatever starts it; a stranger is who its launch command says.
+        let same_start = match &stored.0 {
+            None => false,
+            Some(_) if own => self.same_program(&stored.1),
+            Some((launch, _)) => *launch == listed.launch_pin,
+        };
+        if same_start && all_pinned(&listed, &stored.1) {
             return Ok(stored.1);
         }
         let program = self.settings.program.clone();

@@ -6,19 +6,12 @@ use serde_json::json;
 use teloxide_core::prelude::*;
 use teloxide_core::{ApiError, RequestError};
 
-use super::botapi::{BotApi, Call, Fault, Outcome, User};
-use super::{raw_call, start, until};
-
-fn with_anna() -> (BotApi, Bot, User) {
-    let (api, bot) = start();
-    let anna = api.user("Anna");
-    anna.starts();
-    (api, bot, anna)
-}
+use super::botapi::{Call, Fault, Outcome, User};
+use super::{raw_call, until, with_user};
 
 #[tokio::test]
 async fn too_many_requests_for_one_method_in_one_chat() {
-    let (api, bot, anna) = with_anna();
+    let (api, bot, anna) = with_user();
     let bert = api.user("Bert");
     bert.starts();
     let say = |user: &User| bot.send_message(ChatId(user.id), "x").into_future();
@@ -36,7 +29,7 @@ async fn too_many_requests_for_one_method_in_one_chat() {
 
 #[test]
 fn a_proxy_answers_in_html() {
-    let (api, _, anna) = with_anna();
+    let (api, _, anna) = with_user();
     for code in [500, 502] {
         api.fault(Fault::Status(code)).on("sendMessage").times(1);
         let (head, body) = raw_call(&api, "sendMessage", &json!({"chat_id": anna.id, "text": "x"}).to_string());
@@ -47,7 +40,7 @@ fn a_proxy_answers_in_html() {
 
 #[tokio::test]
 async fn a_connection_is_closed_before_or_after_the_effect() {
-    let (api, bot, anna) = with_anna();
+    let (api, bot, anna) = with_user();
     let say = |text: &'static str| bot.send_message(ChatId(anna.id), text).into_future();
     say("a connection that lives").await.unwrap();
     api.fault(Fault::CutBefore).on("sendMessage").times(1);
@@ -66,7 +59,7 @@ async fn a_connection_is_closed_before_or_after_the_effect() {
 
 #[tokio::test]
 async fn updates_that_are_lost_on_the_way_are_confirmed_nevertheless() {
-    let (api, bot, anna) = with_anna();
+    let (api, bot, anna) = with_user();
     let said = anna.says(anna.private(), "one").update.unwrap();
     api.fault(Fault::CutAfter).on("getUpdates").times(1);
     assert!(bot.get_updates().offset(said).await.is_err());
@@ -76,7 +69,7 @@ async fn updates_that_are_lost_on_the_way_are_confirmed_nevertheless() {
 
 #[tokio::test]
 async fn refusals_garbage_and_delays() {
-    let (api, bot, anna) = with_anna();
+    let (api, bot, anna) = with_user();
     let say = || bot.send_message(ChatId(anna.id), "x").into_future();
     let description = "Bad Request: chat not found".to_owned();
     api.fault(Fault::Refuse { code: 400, description }).times(1);
@@ -93,7 +86,7 @@ async fn refusals_garbage_and_delays() {
 
 #[tokio::test]
 async fn a_hang_lasts_until_the_client_goes_away() {
-    let (api, bot, anna) = with_anna();
+    let (api, bot, anna) = with_user();
     api.fault(Fault::Hang).on("sendMessage").times(1);
     api.fault(Fault::HangAfter).on("sendMessage").times(1);
     for sent in [0, 1] {
@@ -113,7 +106,7 @@ async fn a_hang_lasts_until_the_client_goes_away() {
 async fn chance_is_the_same_for_the_same_seed() {
     let mut rounds = Vec::new();
     for seed in [1, 1, 2] {
-        let (api, bot, _) = with_anna();
+        let (api, bot, _) = with_user();
         api.fault(Fault::TooMany(1)).on("getMe").sometimes(0.3, seed);
         let mut struck = Vec::new();
         for _ in 0..60 {
@@ -131,7 +124,7 @@ async fn chance_is_the_same_for_the_same_seed() {
 
 #[tokio::test]
 async fn always_is_always() {
-    let (api, bot, _) = with_anna();
+    let (api, bot, _) = with_user();
     api.fault(Fault::CutBefore).always();
     for _ in 0..3 {
         assert!(bot.get_me().await.is_err());

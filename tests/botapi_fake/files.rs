@@ -4,19 +4,12 @@ use teloxide_core::net::Download as _;
 use teloxide_core::prelude::*;
 use teloxide_core::types::{FileId, InputFile, MessageEntity};
 
-use super::botapi::{BotApi, MediaKind, User};
-use super::{keyboard, start, words};
-
-fn with_anna() -> (BotApi, Bot, User) {
-    let (api, bot) = start();
-    let anna = api.user("Anna");
-    anna.starts();
-    (api, bot, anna)
-}
+use super::botapi::MediaKind;
+use super::{keyboard, with_user, words};
 
 #[tokio::test]
 async fn what_a_user_sends_can_be_downloaded_up_to_20_mb() {
-    let (api, bot, anna) = with_anna();
+    let (api, bot, anna) = with_user();
     let said = anna.writes(anna.private()).document("bill.pdf", b"%PDF of the bill").send();
     let id = api.message(said.chat, said.message).media.unwrap().file_id;
     let file = bot.get_file(FileId(id)).await.unwrap();
@@ -34,7 +27,7 @@ async fn what_a_user_sends_can_be_downloaded_up_to_20_mb() {
 
 #[tokio::test]
 async fn the_bot_sends_documents_and_photos() {
-    let (api, bot, anna) = with_anna();
+    let (api, bot, anna) = with_user();
     let chat = ChatId(anna.id);
     // Larger than the default limit of the server's library.
     let large = vec![7; 3 << 20];
@@ -57,7 +50,7 @@ async fn the_bot_sends_documents_and_photos() {
 
 #[tokio::test]
 async fn files_that_are_refused() {
-    let (api, bot, anna) = with_anna();
+    let (api, bot, anna) = with_user();
     let chat = ChatId(anna.id);
     let file = || InputFile::memory("x").file_name("x.txt");
     let caption = |length: usize| bot.send_document(chat, file()).caption("c".repeat(length)).into_future();

@@ -31,11 +31,17 @@ fn start() -> (BotApi, Bot) {
     (api, bot)
 }
 
-/// The same, with somebody who has started the bot; her private chat.
-fn with_anna() -> (BotApi, Bot, ChatId) {
+/// A bot, and a user who has opened a chat with it.
+fn with_user() -> (BotApi, Bot, botapi::User) {
     let (api, bot) = start();
     let anna = api.user("Anna");
     anna.starts();
+    (api, bot, anna)
+}
+
+/// The same, with somebody who has started the bot; her private chat.
+fn with_anna() -> (BotApi, Bot, ChatId) {
+    let (api, bot, anna) = with_user();
     (api, bot, ChatId(anna.id))
 }
 

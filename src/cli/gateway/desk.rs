@@ -6,11 +6,12 @@ use std::sync::Arc;
 use super::house::House;
 use super::questions;
 use crate::app::telegram_principal;
+use crate::desk::order_of;
 use crate::domain::{Answer, ChatCommand, Origin, Outbound, OutboundBody, SessionId};
 use crate::gateway::clock::Clock;
 use crate::gateway::commands::{Door, Parsed, help_markdown, parse_for_bot};
 use crate::gateway::telegram::incoming::{Incoming, Said, read};
-use crate::router::{Order, Visitor};
+use crate::router::Visitor;
 use crate::store::StoreError;
 
 /// A message that is older than this when it is handled carries its time, in seconds.
@@ -105,14 +106,7 @@ async fn command_of(
     (command, words): (ChatCommand, &str),
     key: (i64, i64),
 ) -> anyhow::Result<()> {
-    let order = match command {
-        ChatCommand::New => Some(Order::Clear),
-        ChatCommand::Stop => Some(Order::Stop),
-        ChatCommand::Compact => Some(Order::Compact),
-        ChatCommand::Undo => Some(Order::Undo),
-        _ => None,
-    };
-    if let Some(order) = order {
+    if let Some(order) = order_of(command) {
         // In one transaction with the update, so that one order is carried out once.
         return Ok(house.app.router.order_of_update(visitor, session, order, key).await.map(drop)?);
     }
