@@ -72,7 +72,7 @@ async fn answer(turn_seq: u64, show: &mpsc::Sender<ConsoleShow>, event: &Console
         live(Live::Text { turn_seq, step: 1, text: word.to_owned() }).await?;
         tokio::time::sleep(Duration::from_millis(60)).await;
     }
-    show.send(ConsoleShow::Out(OutboundBody::Reply { turn_seq, text: REPLY.to_owned() })).await?;
+    show.send(ConsoleShow::Out(OutboundBody::Reply { turn_seq, step: 1, text: REPLY.to_owned() })).await?;
     Ok(())
 }
 

@@ -126,6 +126,7 @@ fn worker(store: &Store, gate: &Arc<Gate>, home: &Path, workspace: &Path) -> Wor
             platform: std::env::consts::OS.into(),
         },
         bounds: Bounds { model_steps_max: 20, window_tokens: 100_000, identical_calls_max: 3 },
+        zone: None,
     };
     let parts =
         WorkerParts { store: store.clone(), gate: gate.clone(), runner, locks: home.to_owned(), turn_time_s: 900 };

@@ -83,6 +83,8 @@ impl App {
             .worker
             .get_or_try_init(|| async {
                 let model = self.model().await?.model.clone();
+                // The demo reads commands and nothing else.
+                let zone = (model.provider() != "demo").then(|| self.config.zone.clone());
                 let runner = Runner {
                     model,
                     gate: self.gate.clone(),
@@ -92,6 +94,7 @@ impl App {
                         window_tokens: self.config.limits.window_tokens,
                         identical_calls_max: self.config.limits.identical_calls_max,
                     },
+                    zone,
                 };
                 anyhow::Ok(Arc::new(Worker::new(WorkerParts {
                     store: self.store.clone(),

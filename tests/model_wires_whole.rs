@@ -114,7 +114,7 @@ fn a_history_goes_on_over_many_turns() {
         assert_eq!(provider.faults(), [""; 0], "{wire:?}");
         let last = provider.recorded().pop().unwrap().body.to_string();
         let places: Vec<_> =
-            ["first", "one", "second", "two", "third"].iter().map(|word| last.find(&format!("\"{word}\""))).collect();
+            ["first", "one", "second", "two", "third"].iter().map(|word| last.find(&format!("{word}\""))).collect();
         assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{wire:?}: {places:?} {last}");
         house.is_whole();
     }

@@ -60,6 +60,7 @@ fn worker(app: &Arc<App>) -> Worker {
         gate: app.gate.clone(),
         persona: Persona { soul: "You are claw.".into(), workspace: "/w".into(), platform: "bench".into() },
         bounds: Bounds { model_steps_max: 20, window_tokens: 100_000, identical_calls_max: 3 },
+        zone: Some(jiff::tz::TimeZone::UTC),
     };
     Worker::new(WorkerParts {
         store: app.store.clone(),

@@ -96,7 +96,7 @@ pub async fn show_leftovers(follow: &Follow<'_>) -> anyhow::Result<()> {
             }
             crate::domain::OutboundBody::Notice { text } => out::err_line(&out::clean(&text)),
             // An open question is asked again below, from the store.
-            crate::domain::OutboundBody::Question { .. } => {}
+            crate::domain::OutboundBody::Question { .. } | crate::domain::OutboundBody::Said { .. } => {}
         }
         follow.app.mail.shown(row.id).await?;
     }

@@ -37,7 +37,7 @@ impl Follow<'_> {
         let mut asked = Vec::new();
         for row in self.app.mail.waiting(self.instance.address())? {
             match row.outbound.body {
-                OutboundBody::Reply { turn_seq, text } => {
+                OutboundBody::Reply { turn_seq, text, .. } => {
                     // Two turns ended: the older reply is read out first, or nobody would ever see it.
                     if let Some((_, older, id)) = replied.replace((turn_seq, text, row.id)) {
                         notice(&older);
@@ -47,6 +47,8 @@ impl Follow<'_> {
                 }
                 OutboundBody::Question { question, .. } => asked.push(*question),
                 OutboundBody::Notice { text } => notice(&text),
+                // Standard output gets the answer and nothing else; the log has the rest.
+                OutboundBody::Said { .. } => {}
             }
             self.shown(row.id).await?;
         }

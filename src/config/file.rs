@@ -56,6 +56,8 @@ pub(super) struct ClawToml {
     #[serde(rename = "redact")]
     _redact: RedactSection,
     pub(super) workspace: Option<String>,
+    /// IANA name of the zone that the owner lives in; the system's if it is left out.
+    pub(super) time_zone: Option<String>,
 }
 
 /// What a file says, and the secrets that it names.

@@ -47,6 +47,8 @@ pub struct Config {
     pub model: model::ModelSection,
     pub limits: Limits,
     pub console: ConsoleSection,
+    /// Where the owner lives.
+    pub zone: jiff::tz::TimeZone,
     /// The Telegram door, if there is a token for it.
     pub telegram: Option<Telegram>,
     pub env: Env,
@@ -79,13 +81,22 @@ impl Config {
         let (folder, said_by) = workspace_of(&env, overrides, &written.file, &home, user_home.as_deref());
         let workspace = workspace::prepare(&folder, &said_by, &home)?;
         let telegram = written.file.telegram.resolve(&env)?;
+        let zone = zone_of(written.file.time_zone.as_deref(), &place)?;
         let mut secrets = secret_values(&env);
         secrets.extend(written.secrets);
         let secrets = secrets.into_iter().map(|(name, value)| (name, SecretString::from(value))).collect();
         let user_home = user_home.unwrap_or_else(|| home.path().to_path_buf());
         let file::ClawToml { model, limits, console, .. } = written.file;
-        Ok(Self { home, user_home, workspace, model, limits, console, telegram, env, secrets, notices })
+        Ok(Self { home, user_home, workspace, model, limits, console, zone, telegram, env, secrets, notices })
     }
+}
+
+fn zone_of(written: Option<&str>, place: &str) -> Result<jiff::tz::TimeZone, ConfigError> {
+    let Some(name) = written else { return Ok(jiff::tz::TimeZone::system()) };
+    jiff::tz::TimeZone::get(name).map_err(|_| {
+        let message = format!("time_zone: there is no zone `{name}`");
+        ConfigError::new(place, message, "Write it as in the IANA database, for example \"Europe/Berlin\"")
+    })
 }
 
 /// The folder, and where it was written. A relative one is relative to the current folder, in `claw.toml` to the home.

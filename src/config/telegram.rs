@@ -24,6 +24,8 @@ pub struct TelegramSection {
     pub allowed_chats: Vec<i64>,
     /// Numeric ids of further users who may decide.
     pub owners: Vec<i64>,
+    /// Whether an answer is shown while it is written; yes unless it says `false`.
+    pub stream: Option<bool>,
 }
 
 /// The Telegram door as it is meant.
@@ -35,6 +37,9 @@ pub struct Telegram {
     pub allowed_chats: BTreeSet<i64>,
     /// Who may talk and decide: user ids.
     pub owners: BTreeSet<i64>,
+    /// Whether an answer is shown while it is written. If not, it comes whole, and what the model says before it acts does
+    /// not come.
+    pub stream: bool,
 }
 
 impl TelegramSection {
@@ -62,7 +67,8 @@ impl TelegramSection {
             let next = "Write it as http://127.0.0.1:8081 or https://example.org";
             return Err(ConfigError::new("CLAW_TELEGRAM_API", format!("`{api}` is no address of a server"), next));
         }
-        Ok(Some(Telegram { token: SecretString::from(token.trim().to_owned()), api, allowed_chats, owners }))
+        let (token, stream) = (SecretString::from(token.trim().to_owned()), self.stream.unwrap_or(true));
+        Ok(Some(Telegram { token, api, allowed_chats, owners, stream }))
     }
 }
 

@@ -7,7 +7,7 @@ mod updates;
 use crate::domain::{Address, Inbound, SessionId};
 use crate::store::{OutboxRow, Store, StoreError};
 
-pub use delivery::PostedRow;
+pub use delivery::{DraftRow, PostedRow, RunningRow};
 pub use instance::Instance;
 
 /// The post office. Cheap to clone.

@@ -12,8 +12,8 @@ use super::staged::Staged;
 use super::watch::{By, interruptible};
 use super::worker::{Ran, SessionError, Worker};
 use crate::domain::{
-    Address, CallId, EventBody, Live, LiveSink, Origin, Outbound, OutboundBody, Outcome, SessionId, ToolUse, TurnEnd,
-    UnixMillis,
+    Address, Block, CallId, EventBody, Live, LiveSink, Origin, Outbound, OutboundBody, Outcome, SessionId, ToolUse,
+    TurnEnd, UnixMillis, text_of,
 };
 use crate::killpoint;
 use crate::store::now_ms;
@@ -62,6 +62,10 @@ impl<'w> Drive<'w> {
             match step {
                 Step::Done => return self.let_go(Ran::Idle).await,
                 Step::Park => return self.let_go(Ran::Parked).await,
+                // What is left goes on from its log when claw is started again.
+                Step::AskModel | Step::Call(_) | Step::Compact { .. } if self.worker.ending().has_begun() => {
+                    return self.let_go(Ran::Interrupted).await;
+                }
                 Step::AskModel => self.ask_model().await,
                 Step::Call(uses) => self.calls(uses).await?,
                 Step::Compact { through_seq } => self.compact(through_seq).await,
@@ -111,19 +115,41 @@ impl<'w> Drive<'w> {
     }
 
     async fn ask_model(&mut self) {
-        let around = self.around();
+        let around = self.around(self.worker.ending().no_new_step());
         let asked = self.worker.parts.runner.ask_model(&self.log, &around);
         killpoint::here("turn.model.before");
         let bodies = interruptible(&self.worker.parts.store, &self.session, &around.cancel, By::Stop, asked).await;
         killpoint::here("turn.model.after");
         for body in bodies {
+            self.say(&body);
             self.push(body);
         }
     }
 
+    /// Words of the model that are not its answer go out, too: why it wants to act, and how far it came.
+    fn say(&mut self, body: &EventBody) {
+        let (text, partial) = match body {
+            EventBody::ModelReply { blocks, .. } if blocks.iter().any(|block| matches!(block, Block::ToolUse(_))) => {
+                (text_of(blocks), false)
+            }
+            EventBody::ModelPartial { text } => (text.clone(), true),
+            _ => return,
+        };
+        if !text.trim().is_empty() {
+            let (turn_seq, step) = (self.turn_seq(), self.steps() + 1);
+            self.tell(&OutboundBody::Said { turn_seq, step, text, partial });
+        }
+    }
+
+    /// How many replies of the model the open turn holds.
+    pub(super) fn steps(&self) -> u32 {
+        let turn = self.log.open_turn().unwrap_or_default();
+        turn.iter().filter(|event| matches!(event.body, EventBody::ModelReply { .. })).count() as u32
+    }
+
     async fn calls(&mut self, uses: Vec<(CallId, ToolUse)>) -> Result<(), SessionError> {
         let worker = self.worker;
-        let around = self.around();
+        let around = self.around(worker.ending().no_running_call());
         let behalf = self.behalf();
         let session = self.session.clone();
         let cancel = around.cancel.clone();
@@ -164,10 +190,13 @@ impl<'w> Drive<'w> {
     }
 
     async fn compact(&mut self, through_seq: u64) {
-        let around = self.around();
+        let around = self.around(self.worker.ending().no_new_step());
         (self.live)(Live::Notice { text: "Summarising the oldest part of the conversation…".into() });
         let compacted = self.worker.parts.runner.compact(&self.log, through_seq, &around);
         let body = interruptible(&self.worker.parts.store, &self.session, &around.cancel, By::Stop, compacted).await;
+        if self.worker.ending().has_begun() && matches!(body, EventBody::WindowDropped { .. }) {
+            return;
+        }
         if let EventBody::WindowDropped { reason, through_seq: dropped, .. } = &body
             && *dropped == through_seq
         {
@@ -182,12 +211,13 @@ impl<'w> Drive<'w> {
         self.push(body);
     }
 
-    fn around(&self) -> Around {
+    /// `end` cancels the step from outside, apart from what its owner wants.
+    fn around(&self, end: CancellationToken) -> Around {
         let limit_s = self.worker.parts.turn_time_s;
         let left_ms = (limit_s as i64 * 1000 - self.active_ms()).max(0);
         Around {
             live: self.live.clone(),
-            cancel: CancellationToken::new(),
+            cancel: end,
             deadline: Instant::now() + Duration::from_millis(left_ms as u64),
             deadline_text: format!(
                 "This turn was stopped after {limit_s} s (limits.turn_time_s). Write again to go on."

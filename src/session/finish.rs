@@ -23,7 +23,8 @@ impl Drive<'_> {
         }
         let turn_seq = self.turn_seq();
         let text = self.last_words(&end);
-        self.tell(&OutboundBody::Reply { turn_seq, text });
+        let step = if end == TurnEnd::Answered { self.steps() } else { 0 };
+        self.tell(&OutboundBody::Reply { turn_seq, step, text });
         self.push(EventBody::TurnEnded { end });
         killpoint::here("turn.end.before");
         self.flush_now().await?;

@@ -3,6 +3,7 @@
 
 mod absorb;
 mod drive;
+mod ending;
 mod finish;
 mod host;
 mod lock;
@@ -11,6 +12,7 @@ mod undo;
 mod watch;
 mod worker;
 
+pub use ending::Ending;
 pub use lock::SessionLock;
 pub use undo::TURN_IS_OPEN;
 pub use worker::{Ran, SessionError, Worker, WorkerParts};

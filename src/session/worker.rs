@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::drive::Drive;
+use super::ending::Ending;
 use super::lock::{Held, SessionLock};
 use crate::domain::{LiveSink, SessionId};
 use crate::gate::Gate;
@@ -33,6 +34,8 @@ pub enum Ran {
     Parked,
     /// Another process or task holds the session and will do it.
     Elsewhere,
+    /// The process is about to end. A turn is open, and its next step is left to whoever comes next.
+    Interrupted,
 }
 
 /// What a worker is made of.
@@ -48,11 +51,17 @@ pub struct WorkerParts {
 /// Runs any session of a home, one at a time each.
 pub struct Worker {
     pub(super) parts: WorkerParts,
+    ending: Ending,
 }
 
 impl Worker {
     pub fn new(parts: WorkerParts) -> Self {
-        Self { parts }
+        Self { parts, ending: Ending::default() }
+    }
+
+    /// By which the process tells all its sessions that it ends.
+    pub fn ending(&self) -> &Ending {
+        &self.ending
     }
 
     pub fn runner(&self) -> &Runner {
@@ -72,7 +81,7 @@ impl Worker {
             // A row that came between the last look and letting go found the lock taken; so look once more.
             let left: Vec<i64> =
                 self.parts.store.read(|tx| Ok(tx.queued_inbound(session)?.iter().map(|row| row.id).collect()))?;
-            if left.is_empty() {
+            if left.is_empty() || self.ending.has_begun() {
                 return Ok(ran);
             }
             if left == left_before {

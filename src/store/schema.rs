@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use super::StoreError;
 
 /// Every migration that was ever released, in order; never edited, only appended to.
-const MIGRATIONS: &[&str] = &[MIGRATION_1, MIGRATION_2];
+const MIGRATIONS: &[&str] = &[MIGRATION_1, MIGRATION_2, MIGRATION_3];
 
 const MIGRATION_1: &str = "
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -174,6 +174,26 @@ CREATE TABLE posted(
     PRIMARY KEY(address, message)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX posted_live ON posted(approval) WHERE state <> 'closed';
+";
+
+const MIGRATION_3: &str = "
+CREATE TABLE drafts(
+    address TEXT NOT NULL,
+    message INTEGER NOT NULL,
+    session TEXT NOT NULL,
+    turn_seq INTEGER NOT NULL,
+    step INTEGER NOT NULL,
+    part INTEGER NOT NULL,
+    PRIMARY KEY(address, message)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE running(
+    address TEXT NOT NULL,
+    message INTEGER NOT NULL,
+    session TEXT NOT NULL,
+    title TEXT NOT NULL,
+    PRIMARY KEY(address, message)
+) STRICT, WITHOUT ROWID;
 ";
 
 /// Brings a database to the newest version. A database from a newer claw is refused, untouched.

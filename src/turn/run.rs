@@ -22,6 +22,8 @@ pub struct Runner {
     pub gate: Arc<Gate>,
     pub persona: Persona,
     pub bounds: Bounds,
+    /// Where the owner lives, if the model is to know what time it is there.
+    pub zone: Option<jiff::tz::TimeZone>,
 }
 
 /// What surrounds one step.
@@ -54,7 +56,7 @@ impl Runner {
             for notice in &offered.notices {
                 (around.live)(Live::Notice { text: notice.clone() });
             }
-            let messages = transcript::fold(log);
+            let messages = transcript::to_ask(log, self.zone.as_ref());
             let request = Request { system: prompt::system(&self.persona), messages, tools: offered.specs };
             draft.started();
             let mut sink = |delta: Delta| draft.delta(delta);

@@ -4,25 +4,43 @@
 
 use std::collections::HashMap;
 
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
 use super::log::Log;
 use crate::domain::{Block, CallId, Event, EventBody, Message, Outcome, Role, SessionId, ToolUse};
 
 /// What a summary is introduced with.
 const SUMMARY_INTRO: &str = "Summary of the earlier part of this conversation:\n";
 
+/// What a model is told whose reply was interrupted because claw was ended.
+const GO_ON: &str = "[You were interrupted here. Go on from there, without repeating what you have said.]";
+
+/// The whole window as a model is asked with it. With a zone, what a person says carries the time at which it came in: from
+/// the log and not from the clock, so that the same words are the same bytes in every request, and a provider's cache holds.
+pub fn to_ask(log: &Log, zone: Option<&TimeZone>) -> Vec<Message> {
+    let mut messages = fold_where(log, zone, |_| true);
+    // Not every provider goes on with its own last words, so somebody has to say that it shall.
+    if messages.last().is_some_and(|last| last.role == Role::Assistant) {
+        messages.push(Message::user_text(GO_ON));
+    }
+    messages
+}
+
 /// Folds the whole window.
+#[cfg(test)]
 pub fn fold(log: &Log) -> Vec<Message> {
-    fold_where(log, |_| true)
+    fold_where(log, None, |_| true)
 }
 
 /// Folds the part that a summary is to replace: everything up to and including `through_seq`.
 pub fn fold_through(log: &Log, through_seq: u64) -> Vec<Message> {
-    fold_where(log, |event| event.seq <= through_seq)
+    fold_where(log, None, |event| event.seq <= through_seq)
 }
 
-fn fold_where(log: &Log, wanted: impl Fn(&Event) -> bool) -> Vec<Message> {
+fn fold_where(log: &Log, zone: Option<&TimeZone>, wanted: impl Fn(&Event) -> bool) -> Vec<Message> {
     let events: Vec<&Event> = log.events().iter().filter(|event| wanted(event)).collect();
-    let mut fold = Fold::new(log.session(), &events);
+    let mut fold = Fold::new(log.session(), zone, &events);
     if let Some(text) = log.summary() {
         fold.user(vec![Block::Text { text: format!("{SUMMARY_INTRO}{text}") }]);
     }
@@ -34,12 +52,13 @@ fn fold_where(log: &Log, wanted: impl Fn(&Event) -> bool) -> Vec<Message> {
 
 struct Fold<'a> {
     session: &'a SessionId,
+    zone: Option<&'a TimeZone>,
     results: HashMap<CallId, &'a Outcome>,
     messages: Vec<Message>,
 }
 
 impl<'a> Fold<'a> {
-    fn new(session: &'a SessionId, events: &[&'a Event]) -> Self {
+    fn new(session: &'a SessionId, zone: Option<&'a TimeZone>, events: &[&'a Event]) -> Self {
         let results = events
             .iter()
             .filter_map(|event| match &event.body {
@@ -47,12 +66,15 @@ impl<'a> Fold<'a> {
                 _ => None,
             })
             .collect();
-        Self { session, results, messages: Vec::new() }
+        Self { session, zone, results, messages: Vec::new() }
     }
 
     fn event(&mut self, event: &Event) {
         match &event.body {
-            EventBody::UserMessage { blocks, .. } => self.user(blocks.clone()),
+            EventBody::UserMessage { blocks, .. } => {
+                let time = self.zone.and_then(|zone| time_of(event, zone));
+                self.user(time.into_iter().chain(blocks.iter().cloned()).collect());
+            }
             EventBody::ModelReply { blocks, .. } => self.reply(event.seq, blocks),
             EventBody::ModelPartial { text } if !text.is_empty() => {
                 self.assistant(vec![Block::Text { text: format!("{text}\n[stopped here]") }]);
@@ -99,6 +121,13 @@ impl<'a> Fold<'a> {
             _ => self.messages.push(Message { role, blocks }),
         }
     }
+}
+
+/// When a message came in, as its writer reads a clock.
+fn time_of(event: &Event, zone: &TimeZone) -> Option<Block> {
+    let at = Timestamp::from_millisecond(event.at_ms).ok()?.to_zoned(zone.clone());
+    let zone = zone.iana_name().unwrap_or("local time");
+    Some(Block::Text { text: format!("[{}, {zone}]", at.strftime("%A %Y-%m-%d %H:%M")) })
 }
 
 fn result_block(tool_use: &ToolUse, outcome: Option<&Outcome>) -> Block {

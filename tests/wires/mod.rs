@@ -24,6 +24,7 @@ use axum::routing::any;
 use axum::serve::ListenerExt as _;
 use futures::stream::{self, StreamExt as _};
 use serde_json::Value;
+use tokio::sync::Semaphore;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wire {
@@ -110,6 +111,8 @@ pub enum Answer {
         pause: Duration,
         then: Then,
     },
+    /// A turn whose frames wait for the test: each takes a permit of the gate.
+    Gated(Turn, Arc<Semaphore>),
     Status {
         code: u16,
         headers: Vec<(&'static str, String)>,
@@ -212,9 +215,24 @@ async fn answer(State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMap,
             let pieces = turn.frames(shared.wire).into_iter().map(String::into_bytes).collect();
             streamed(shared.wire, pieces, Duration::ZERO, Then::End)
         }
+        Some(Answer::Gated(turn, gate)) => {
+            let pieces = stream::iter(turn.frames(shared.wire)).then(move |piece| {
+                let gate = gate.clone();
+                async move {
+                    gate.acquire_owned().await.unwrap().forget();
+                    Ok::<Bytes, std::io::Error>(Bytes::from(piece))
+                }
+            });
+            let kind = content_type(shared.wire);
+            Response::builder().header("content-type", kind).body(Body::from_stream(pieces)).unwrap()
+        }
         Some(Answer::Raw { pieces, pause, then }) => streamed(shared.wire, pieces, pause, then),
         None => plain(418, &[], r#"{"error":{"message":"the stand-in has no more answers"}}"#.into()),
     }
+}
+
+fn content_type(wire: Wire) -> &'static str {
+    if wire == Wire::Ollama { "application/x-ndjson" } else { "text/event-stream" }
 }
 
 fn plain(code: u16, headers: &[(&'static str, String)], body: String) -> Response {
@@ -226,7 +244,7 @@ fn plain(code: u16, headers: &[(&'static str, String)], body: String) -> Respons
 }
 
 fn streamed(wire: Wire, pieces: Vec<Vec<u8>>, pause: Duration, then: Then) -> Response {
-    let kind = if wire == Wire::Ollama { "application/x-ndjson" } else { "text/event-stream" };
+    let kind = content_type(wire);
     let head = stream::iter(pieces).then(move |piece| async move {
         if pause.is_zero() {
             // Gives the connection a chance to send each piece by itself.

@@ -4,12 +4,13 @@
 use std::sync::Arc;
 
 use super::house::House;
-use super::questions;
+use super::{live, questions};
 use crate::app::telegram_principal;
 use crate::desk::order_of;
 use crate::domain::{Answer, ChatCommand, Origin, Outbound, OutboundBody, SessionId};
 use crate::gateway::clock::Clock;
 use crate::gateway::commands::{Door, Parsed, help_markdown, parse_for_bot};
+use crate::gateway::telegram::callback::Callback;
 use crate::gateway::telegram::incoming::{Incoming, Said, read};
 use crate::router::Visitor;
 use crate::store::StoreError;
@@ -27,7 +28,10 @@ pub(super) async fn handle(house: Arc<House>, id: i64, body: String) -> anyhow::
             finish(&house, id, how).await?;
         }
         Incoming::Tap(tapped) => {
-            let said = questions::tap(&house, &tapped).await?;
+            let said = match Callback::parse(&tapped.data) {
+                Some(Callback::Stop(_)) => live::tap_stop(&house, &tapped, (house.me.id, id)).await?,
+                _ => questions::tap(&house, &tapped).await?,
+            };
             if let Err(fault) = house.api.answer_tap(&tapped.query, &said).await {
                 // The button shows a clock for a while; what was decided is decided.
                 tracing::debug!(%fault, "a tap could not be answered");

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use crate::app::App;
 use crate::config::Telegram;
 use crate::desk::Desk;
-use crate::domain::SessionId;
+use crate::domain::{Address, SessionId};
 use crate::gateway::telegram::api::{Api, Me};
 use crate::session::Worker;
 
@@ -36,13 +36,37 @@ pub(super) struct House {
     ended: Notify,
     /// When each stranger was last mentioned in the log.
     strangers: Mutex<HashMap<i64, Instant>>,
+    chats: Mutex<HashMap<Address, Arc<tokio::sync::Mutex<Said>>>>,
+}
+
+/// How far the outbox has got in a chat. Held while something is sent there that must not overtake it.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    through: Option<(SessionId, u64, u32)>,
+}
+
+impl Said {
+    /// Notes that the words of a step are being sent, or without a step all that is left of a turn.
+    pub(super) fn begin(&mut self, session: &SessionId, turn_seq: u64, step: Option<u32>) {
+        self.through = Some((session.clone(), turn_seq, step.unwrap_or(u32::MAX)));
+    }
+
+    /// Whether the words of this step are the outbox's by now.
+    pub(super) fn reaches(&self, session: &SessionId, turn_seq: u64, step: u32) -> bool {
+        self.through.as_ref().is_some_and(|(said, turn, last)| said == session && (*turn, *last) >= (turn_seq, step))
+    }
 }
 
 impl House {
     pub(super) fn new(app: Arc<App>, telegram: Telegram, api: Api, me: Me, worker: Arc<Worker>, desk: Desk) -> Self {
         let (closing, bell) = (CancellationToken::new(), watch::Sender::new(0));
         let (running, ended) = (Mutex::default(), Notify::new());
-        Self { app, telegram, api, me, worker, desk, closing, bell, running, ended, strangers: Mutex::default() }
+        Self { app, telegram, api, me, worker, desk, closing, bell, running, ended, strangers: Mutex::default(), chats: Mutex::default() }
+    }
+
+    /// What has been said in a chat; locked by whoever writes there.
+    pub(super) fn chat(&self, address: &Address) -> Arc<tokio::sync::Mutex<Said>> {
+        self.chats.lock().unwrap_or_else(PoisonError::into_inner).entry(address.clone()).or_default().clone()
     }
 
     pub(super) fn ring(&self) {

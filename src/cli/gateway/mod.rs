@@ -3,6 +3,7 @@
 
 mod desk;
 mod house;
+mod live;
 mod postman;
 mod questions;
 mod sessions;
@@ -25,8 +26,10 @@ use crate::gateway::telegram::fault::Fault;
 use crate::mail::Instance;
 use house::House;
 
-/// How long a turn in hand may go on after a request to stop. What it had done by then is in its log.
+/// How long calls in hand may go on after a request to stop; then they are cut.
 const GRACE: Duration = Duration::from_secs(10);
+/// How long the servers of calls that were cut have to end, and what is left to say has to be sent.
+const LAST: Duration = Duration::from_secs(5);
 /// How soon a server that cannot be reached is tried again at the start.
 const START_RETRY: Duration = Duration::from_secs(5);
 
@@ -55,15 +58,29 @@ pub async fn run(app: Arc<App>) -> anyhow::Result<ExitCode> {
     out::err_line(&format!("claw: @{} is at work; Ctrl-C ends it.", house.me.username));
     let tasks = start(&house);
     ends.next().await;
-    house.closing.cancel();
     tokio::select! {
-        () = house.settled() => {}
-        () = tokio::time::sleep(GRACE) => {}
+        () = wind_down(&house) => {}
         () = ends.next() => {}
     }
     // Whatever is still at it goes on from its log at the next start.
     tasks.iter().for_each(tokio::task::JoinHandle::abort);
     Ok(ExitCode::from(fail::DONE))
+}
+
+/// Takes nothing new, lets the calls in hand end, and sends what the models had said so far. No farewell: nobody asked.
+async fn wind_down(house: &Arc<House>) {
+    house.closing.cancel();
+    house.worker.ending().begin();
+    if tokio::time::timeout(GRACE, house.settled()).await.is_err() {
+        tracing::warn!("calls are still running and are cut; nobody knows what they have done");
+        house.worker.ending().cut();
+        if tokio::time::timeout(LAST, house.settled()).await.is_err() {
+            tracing::error!("turns are still running; they go on from their logs at the next start");
+        }
+    }
+    if tokio::time::timeout(LAST, postman::all_sent(house)).await.is_err() {
+        tracing::warn!("not everything could be sent; the rest is sent at the next start");
+    }
 }
 
 async fn open(app: Arc<App>, telegram: Telegram, api: Api, me: Me) -> anyhow::Result<House> {
@@ -76,6 +93,7 @@ async fn open(app: Arc<App>, telegram: Telegram, api: Api, me: Me) -> anyhow::Re
 fn start(house: &Arc<House>) -> Vec<tokio::task::JoinHandle<()>> {
     vec![
         tokio::spawn(register(house.clone())),
+        tokio::spawn(live::end_what_ran(house.clone())),
         tokio::spawn(updates::poll(house.clone())),
         tokio::spawn(updates::handle(house.clone())),
         tokio::spawn(sessions::keep(house.clone())),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::house::House;
+use super::live;
 use crate::app::unseen;
 use crate::domain::{ApprovalId, SessionId};
 use crate::gateway::telegram::place::{DOOR, Place};
@@ -69,7 +70,7 @@ fn launch(house: &Arc<House>, session: SessionId) {
 }
 
 async fn run(house: Arc<House>, session: SessionId) {
-    let live = unseen();
+    let live = place_of(&house, &session).map_or_else(unseen, |place| live::show(&house, &session, place));
     let settled = {
         let settle = house.worker.settle(&session, &live);
         let typing = typing(&house, &session);

@@ -150,7 +150,14 @@ impl Screen {
     pub fn out(&mut self, body: &OutboundBody) {
         self.changed = true;
         match body {
-            OutboundBody::Reply { turn_seq, text } => self.reply(*turn_seq, text),
+            OutboundBody::Reply { turn_seq, text, .. } => self.reply(*turn_seq, text),
+            // It is news only of a step that ran elsewhere.
+            OutboundBody::Said { turn_seq, step, text, .. } => {
+                let key = (*turn_seq, *step);
+                if self.is_current(key) && self.step != Some(key) {
+                    self.markdown(text);
+                }
+            }
             OutboundBody::Notice { text } => self.note(text),
             OutboundBody::Question { turn_seq, question } => self.question(*turn_seq, question, None, &Clock::system()),
         }

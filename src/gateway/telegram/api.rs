@@ -158,6 +158,14 @@ impl Api {
         }
     }
 
+    /// Takes a message away (Bot API, `deleteMessage`: within 48 hours). One that is gone is no fault.
+    pub async fn delete(&self, from: &Place, message: i64) -> Result<(), Fault> {
+        match self.bot.delete_message(ChatId(from.chat), MessageId(message as i32)).send().await.map_err(Fault::from) {
+            Ok(_) | Err(Fault::Refused(_)) => Ok(()),
+            Err(fault) => Err(fault),
+        }
+    }
+
     /// Changes the buttons of a message.
     pub async fn edit_keyboard(&self, to: &Place, message: i64, keyboard: &[Vec<Button>]) -> Result<(), Fault> {
         let request = self.bot.edit_message_reply_markup(ChatId(to.chat), MessageId(message as i32));

@@ -3,6 +3,7 @@
 pub mod api;
 pub mod callback;
 mod clean;
+pub mod draft;
 mod entities;
 pub mod fault;
 pub mod incoming;

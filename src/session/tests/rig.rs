@@ -99,6 +99,7 @@ pub(super) fn worker(gate: &GateRig, model: Arc<dyn Model>, bounds: Bounds) -> W
         gate: gate.gate.clone(),
         persona: Persona { soul: "test".into(), workspace: "/w".into(), platform: "test".into() },
         bounds,
+        zone: None,
     };
     Worker::new(WorkerParts {
         store: gate.store.clone(),

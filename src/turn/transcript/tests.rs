@@ -109,3 +109,18 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_a_person_says_carries_its_time_and_a_request_ends_with_somebody_elses_words() {
+    let zone = TimeZone::get("Europe/Berlin").unwrap();
+    let partial = EventBody::ModelPartial { text: "I was".into() };
+    let log = log(vec![started(), said("a"), partial]);
+    let at = log.events()[1].at_ms;
+    let asked = shape(&to_ask(&log, Some(&zone)));
+    let time = Timestamp::from_millisecond(at).unwrap().to_zoned(zone.clone()).strftime("%H:%M").to_string();
+    assert!(asked[0].1[0].contains(&time) && asked[0].1[0].ends_with(", Europe/Berlin]"), "{asked:?}");
+    assert_eq!(asked[0].1[1], "a");
+    assert_eq!(asked.last().unwrap(), &(Role::User, vec![GO_ON.to_owned()]));
+    assert_eq!(asked, shape(&to_ask(&log, Some(&zone))));
+    assert_eq!(shape(&to_ask(&log, None))[0].1, ["a"]);
+}

@@ -12,7 +12,7 @@ fn text(step: u32, text: &str) -> Live {
 }
 
 fn reply(text: &str) -> OutboundBody {
-    OutboundBody::Reply { turn_seq: 7, text: text.into() }
+    OutboundBody::Reply { turn_seq: 7, step: 1, text: text.into() }
 }
 
 fn call(block: u32) -> CallId {

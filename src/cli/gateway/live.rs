@@ -1,0 +1,186 @@
+//! Shows a turn in its chat while it runs: the answer as it is written, the calls that run, each with a button to stop it.
+//! Owns how often, and what is noted of it. Nothing here is needed for anything to arrive: the outbox brings it all.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use super::house::House;
+use crate::app::telegram_principal;
+use crate::domain::{Live, LiveSink, Origin, SessionId};
+use crate::gateway::telegram::callback::{Button, stop_button};
+use crate::gateway::telegram::draft::{Change, Drafts, Slot};
+use crate::gateway::telegram::fault::Fault;
+use crate::gateway::telegram::incoming::Tapped;
+use crate::gateway::telegram::place::Place;
+use crate::gateway::telegram::running::ended;
+use crate::mail::{DraftRow, RunningRow};
+use crate::router::{Order, Visitor};
+
+/// How often a private chat is changed. Telegram allows about one message a second.
+const EVERY: Duration = Duration::from_secs(1);
+/// The same for a group, where Telegram allows 20 a minute.
+const EVERY_IN_GROUP: Duration = Duration::from_secs(3);
+/// After a fault of the network.
+const AFTER_FAULT: Duration = Duration::from_secs(5);
+/// How long after the end of a turn the message of a call is tried to be changed. The next start does it otherwise.
+const LAST_WORDS: Duration = Duration::from_secs(30);
+
+/// What shows one session while it runs.
+struct Show {
+    house: Arc<House>,
+    session: SessionId,
+    place: Place,
+    drafts: Drafts,
+}
+
+/// A sink for glimpses of the session; dropping it ends the show.
+pub(super) fn show(house: &Arc<House>, session: &SessionId, place: Place) -> LiveSink {
+    let (sender, glimpses) = mpsc::unbounded_channel();
+    let show = Show { house: house.clone(), session: session.clone(), place, drafts: Drafts::default() };
+    tokio::spawn(show.run(glimpses));
+    Arc::new(move |live| {
+        // A show that has ended early has nothing more to show.
+        let _ = sender.send(live);
+    })
+}
+
+impl Show {
+    async fn run(mut self, mut glimpses: mpsc::UnboundedReceiver<Live>) {
+        let every = if self.place.chat < 0 { EVERY_IN_GROUP } else { EVERY };
+        let mut look_at = Instant::now();
+        loop {
+            let idle = !self.drafts.changed();
+            tokio::select! {
+                live = glimpses.recv() => match live {
+                    Some(live) => self.take(live),
+                    None => break,
+                },
+                () = tokio::time::sleep_until(look_at), if !idle => look_at = Instant::now() + self.change(every).await,
+            }
+            if idle {
+                // The first words wait for company, and what ends at once is never shown.
+                look_at = look_at.max(Instant::now() + every);
+            }
+        }
+        self.drafts.close();
+        let last = Instant::now() + LAST_WORDS;
+        while self.drafts.changed() && look_at < last {
+            tokio::time::sleep_until(look_at).await;
+            look_at = Instant::now() + self.change(every).await;
+        }
+    }
+
+    fn take(&mut self, live: Live) {
+        let is_text = matches!(live, Live::StepStarted { .. } | Live::Text { .. });
+        if is_text && !self.house.telegram.stream {
+            return;
+        }
+        if let Some((turn_seq, step)) = self.drafts.take(live) {
+            match self.house.app.mail.drafts(&self.place.address(), &self.session, turn_seq, step) {
+                Ok(messages) => self.drafts.adopt(messages),
+                Err(error) => tracing::warn!(%error, "the drafts of an earlier run cannot be read"),
+            }
+        }
+    }
+
+    /// Makes one change, and says how long to wait for the next one.
+    async fn change(&mut self, every: Duration) -> Duration {
+        let Some(change) = self.drafts.next() else { return every };
+        let chat = self.house.chat(&self.place.address());
+        // While the outbox writes to the chat there is something better to read.
+        let Ok(said) = chat.try_lock() else { return every };
+        if let Slot::Text { turn_seq, step, .. } = change.slot
+            && said.reaches(&self.session, turn_seq, step)
+        {
+            self.drafts.give_up(&change.slot);
+            return Duration::ZERO;
+        }
+        match self.send(&change).await {
+            Ok(message) => {
+                self.note(&change, message).await;
+                self.drafts.made(change, message);
+                every
+            }
+            Err(Fault::Wait(pause)) => pause.max(every),
+            Err(Fault::Unreachable(why)) => {
+                tracing::debug!(why, "a draft could not be shown; trying again");
+                AFTER_FAULT
+            }
+            Err(fault) => {
+                tracing::warn!(%fault, "a draft could not be shown; the whole comes when it is finished");
+                self.drafts.give_up(&change.slot);
+                every
+            }
+        }
+    }
+
+    async fn send(&self, change: &Change) -> Result<i64, Fault> {
+        let stop = change.running.as_ref().and_then(|_| stop_button("turn"));
+        let keyboard: Vec<Vec<Button>> = stop.into_iter().map(|button| vec![button]).collect();
+        match change.message {
+            None => self.house.api.send(&self.place, &change.part, &keyboard).await,
+            Some(message) => {
+                self.house.api.edit(&self.place, message, &change.part, &keyboard).await?;
+                Ok(message)
+            }
+        }
+    }
+
+    /// So that a later process, and a tap, find the message again.
+    async fn note(&self, change: &Change, message: i64) {
+        let (address, session) = (self.place.address(), self.session.clone());
+        let mail = &self.house.app.mail;
+        let noted = match (&change.slot, &change.running) {
+            (Slot::Text { turn_seq, step, part }, _) if change.message.is_none() => {
+                let (turn_seq, step, part) = (*turn_seq, *step, *part as u32);
+                mail.drafted(DraftRow { address, message, session, turn_seq, step, part }).await
+            }
+            (Slot::Call(_), Some(title)) if change.message.is_none() => {
+                mail.call_shown(RunningRow { address, message, session, title: title.clone() }).await
+            }
+            (Slot::Call(_), None) => mail.call_ended(&address, message).await,
+            _ => Ok(()),
+        };
+        if let Err(error) = noted {
+            tracing::error!(%error, "a message that will change could not be noted");
+        }
+    }
+}
+
+/// Calls of an earlier process that are still shown as running: they are not, and nobody may look for their button.
+pub(super) async fn end_what_ran(house: Arc<House>) {
+    let shown = house.app.mail.calls_shown().unwrap_or_else(|error| {
+        tracing::error!(%error, "the calls on the screen cannot be read");
+        Vec::new()
+    });
+    for row in shown {
+        let Some(place) = Place::of(&row.address).filter(|place| place.bot == house.me.id) else { continue };
+        let part = ended(&row.title, false, "claw was ended while it ran");
+        let edited = super::postman::until_sent(|| house.api.edit(&place, row.message, &part, &[])).await;
+        if let Err(fault) = edited {
+            tracing::warn!(%fault, "a call that has ended is still shown as running");
+        }
+        if let Err(error) = house.app.mail.call_ended(&row.address, row.message).await {
+            tracing::error!(%error, "the store could not be written");
+        }
+    }
+}
+
+/// A tap on the button of a running call stops its turn, if an owner taps, and on the message on record. The order and the end
+/// of the update are one transaction.
+pub(super) async fn tap_stop(house: &House, tapped: &Tapped, update: (i64, i64)) -> anyhow::Result<String> {
+    if !house.telegram.owners.contains(&tapped.user) {
+        tracing::warn!(user = tapped.user, "somebody who is no owner tapped a button");
+        return Ok("Only the owner can stop this.".to_owned());
+    }
+    let Some((place, message)) = &tapped.at else { return Ok("This button does nothing any more.".to_owned()) };
+    let Some(session) = house.app.mail.call_shown_at(&place.address(), *message)? else {
+        return Ok("This has ended already.".to_owned());
+    };
+    let visitor = Visitor { from: place.address(), principal: telegram_principal(tapped.user), origin: Origin::Button };
+    house.app.router.order_of_update(&visitor, &session, Order::Stop, update).await?;
+    Ok("Stopping.".to_owned())
+}

@@ -1,0 +1,259 @@
+//! What a chat shows while a turn runs: an answer that is being written, a call with its button to stop it, and the end of
+//! the gateway in the middle of either.
+#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
+
+mod botapi;
+mod program;
+mod wires;
+
+use std::sync::Arc;
+
+use botapi::{BotApi, Fault, Message, User};
+use program::{House, Running, eventually};
+use rustix::process::Signal;
+use serde_json::json;
+use tokio::sync::Semaphore;
+use wires::threaded::Threaded;
+use wires::{Answer, Call, Turn, Wire};
+
+/// The frames up to the middle of a text: the one that opens the reply, and the first half.
+const HALF: usize = 2;
+const ALL: usize = 100;
+const ALLOW: &str = "[[rule]]\nserver = \"bash\"\ndecision = \"allow\"\nwhy = \"this test runs commands\"\n";
+/// Leaves an effect, and stays until somebody writes into the pipe.
+const STAYS: &str = "echo x >> effects; mkfifo go; cat go";
+
+struct Rig {
+    telegram: BotApi,
+    anna: User,
+    house: House,
+    model: Threaded,
+}
+
+impl Rig {
+    fn new(answers: impl IntoIterator<Item = Answer>) -> Self {
+        let telegram = BotApi::start();
+        let anna = telegram.user("Anna");
+        let model = Threaded::start(Wire::OpenAi, answers);
+        let house = House::at("openai-compatible", &model.base_url)
+            .with("TELEGRAM_BOT_TOKEN", &telegram.token())
+            .with("CLAW_TELEGRAM_API", telegram.url())
+            .with("CLAW_ALLOWED_CHATS", &anna.id.to_string());
+        house.write("policy.toml", ALLOW);
+        Self { telegram, anna, house, model }
+    }
+
+    fn start(&self) -> Running {
+        self.house.start(&["gateway"])
+    }
+
+    fn says(&self, text: &str) {
+        self.anna.says(self.anna.private(), text);
+    }
+
+    /// What the bot's messages show now.
+    fn shown(&self) -> Vec<String> {
+        self.telegram.sent(self.anna.id).into_iter().filter(|one| !one.deleted).map(|one| one.text).collect()
+    }
+
+    fn waits_for(&self, text: &str) -> Message {
+        self.telegram.wait_for_text(self.anna.id, text)
+    }
+}
+
+fn gated(text: &str) -> (Answer, Arc<Semaphore>) {
+    let gate = Arc::new(Semaphore::new(0));
+    (Answer::Gated(Turn::text(text), gate.clone()), gate)
+}
+
+fn runs(command: &str) -> Answer {
+    let arguments = json!({"command": command}).to_string();
+    Answer::Turn(Turn::calls(&[Call::new("1", "bash__run", &arguments)]))
+}
+
+#[test]
+fn an_answer_grows_in_one_message() {
+    let (answer, gate) = gated("The first half, and **the second** half.");
+    let rig = Rig::new([answer]);
+    let gateway = rig.start();
+    rig.says("go");
+    gate.add_permits(HALF);
+    let draft = rig.waits_for("The first half");
+    assert!(!draft.text.contains("second half"), "{}", draft.text);
+    gate.add_permits(ALL);
+    let whole = rig.waits_for("The first half, and the second half.");
+    assert_eq!(whole.id, draft.id);
+    assert_eq!(rig.shown(), ["The first half, and the second half."]);
+    drop(gateway);
+    rig.house.is_whole();
+}
+
+#[test]
+fn one_that_is_long_goes_on_in_the_next_message_and_is_complete() {
+    let line = |number: usize| format!("Line {number} of a long answer, with **bold** words and `code`.\n\n");
+    let text: String = (0..160).map(line).collect();
+    let (answer, gate) = gated(&text);
+    let rig = Rig::new([answer]);
+    let gateway = rig.start();
+    rig.says("go");
+    gate.add_permits(HALF);
+    rig.waits_for("Line 0 of");
+    rig.waits_for("Line 78 of");
+    gate.add_permits(ALL);
+    rig.waits_for("Line 159 of");
+    eventually("the outbox is empty", || {
+        let rows = "SELECT count(*) FROM outbox WHERE state <> 'sent'";
+        rig.house.db().query_row(rows, [], |row| row.get::<_, i64>(0)).unwrap() == 0
+    });
+    let all = rig.shown().join("\n\n");
+    for number in 0..160 {
+        assert_eq!(all.matches(&format!("Line {number} of")).count(), 1, "line {number}\n{all}");
+    }
+    assert!(rig.shown().len() >= 2);
+    drop(gateway);
+}
+
+#[test]
+fn without_streaming_it_comes_whole() {
+    let (answer, gate) = gated("The whole answer.");
+    let rig = Rig::new([runs("true"), answer]);
+    rig.house.write("claw.toml", "[telegram]\nstream = false\n");
+    let gateway = rig.start();
+    rig.says("go");
+    gate.add_permits(HALF);
+    eventually("the model is speaking", || rig.model.recorded().len() == 2);
+    gate.add_permits(ALL);
+    rig.waits_for("The whole answer.");
+    assert_eq!(rig.telegram.calls_of("editMessageText").len(), 0);
+    assert_eq!(rig.shown().len(), 1, "{:?}", rig.shown());
+    drop(gateway);
+}
+
+#[test]
+fn a_kill_in_the_middle_of_an_answer_leaves_one_message_that_is_finished_later() {
+    let (cut, gate) = gated("This was the first attempt.");
+    let rig = Rig::new([cut, Answer::text("The second attempt, whole.")]);
+    let gateway = rig.start();
+    rig.says("go");
+    gate.add_permits(HALF);
+    let draft = rig.waits_for("This was");
+    // Before this row is written a kill would leave the draft as it is, which is the window that is stated.
+    eventually("the draft is on record", || {
+        rig.house.db().query_row("SELECT count(*) FROM drafts", [], |row| row.get::<_, i64>(0)).unwrap() == 1
+    });
+    gateway.signal(Signal::KILL);
+    drop(gateway);
+    let gateway = rig.start();
+    let whole = rig.waits_for("The second attempt, whole.");
+    assert_eq!(whole.id, draft.id);
+    assert_eq!(rig.shown().len(), 1, "{:?}", rig.shown());
+    drop(gateway);
+    rig.house.is_whole();
+}
+
+#[test]
+fn told_to_end_it_sends_what_was_said_so_far_and_goes_on_at_the_next_start() {
+    let (cut, gate) = gated("I began to say something.");
+    let rig = Rig::new([cut, Answer::text("And this is the rest.")]);
+    let gateway = rig.start();
+    rig.says("go");
+    gate.add_permits(HALF);
+    rig.waits_for("I began");
+    gateway.signal(Signal::TERM);
+    gateway.ends().expect(0);
+    let shown = rig.shown();
+    assert!(shown.len() == 1 && shown[0].starts_with("I began") && shown[0].ends_with("[interrupted]"), "{shown:?}");
+    assert_eq!(rig.model.recorded().len(), 1, "no step is begun by a process that ends");
+    let gateway = rig.start();
+    rig.waits_for("And this is the rest.");
+    let asked = rig.model.recorded().pop().unwrap().body.to_string();
+    assert!(asked.contains("I began") && asked.contains("You were interrupted here"), "{asked}");
+    assert_eq!(rig.model.faults(), [""; 0]);
+    gateway.signal(Signal::TERM);
+    gateway.ends().expect(0);
+    rig.house.is_whole();
+}
+
+#[test]
+fn told_to_end_it_lets_the_call_in_hand_end_and_asks_no_model() {
+    let rig = Rig::new([runs(STAYS), Answer::text("Done after the restart.")]);
+    let gateway = rig.start();
+    rig.says("go");
+    rig.waits_for("running: bash run");
+    gateway.signal(Signal::TERM);
+    std::fs::write(rig.house.workspace().join("go"), "now\n").unwrap();
+    gateway.ends().expect(0);
+    assert_eq!(rig.model.recorded().len(), 1);
+    let gateway = rig.start();
+    rig.waits_for("Done after the restart.");
+    let body = rig.model.recorded().pop().unwrap().body;
+    let result = body["messages"].as_array().unwrap().last().unwrap()["content"].to_string();
+    assert!(result.contains("now") && !result.contains("Interrupted:"), "{result}");
+    assert_eq!(rig.house.in_workspace("effects"), "x\n");
+    drop(gateway);
+    rig.house.is_whole();
+}
+
+#[test]
+fn a_call_that_runs_has_a_button_and_an_owners_tap_stops_it() {
+    let rig = Rig::new([runs(STAYS)]);
+    let bob = rig.telegram.user("Bob");
+    let gateway = rig.start();
+    rig.says("go");
+    let running = rig.telegram.wait_for_button(rig.anna.id, "Stop");
+    assert!(running.text.starts_with("⏳ running: bash run"), "{}", running.text);
+    let data = running.button("Stop").unwrap().data.clone().unwrap();
+    let (said, _) = rig.telegram.wait_answered(&bob.forges_tap(rig.anna.private(), running.id, &data));
+    assert!(said.contains("Only the owner"), "{said}");
+    let (said, _) = rig.telegram.wait_answered(&rig.anna.forges_tap(rig.anna.private(), 1, &data));
+    assert!(said.contains("ended"), "{said}");
+    let (said, _) = rig.telegram.wait_answered(&rig.anna.taps(rig.anna.private(), "Stop"));
+    assert_eq!(said, "Stopping.");
+    rig.waits_for("Stopped.");
+    rig.telegram.wait_for("the call is shown as ended", |world| {
+        let now = world.message(rig.anna.private(), running.id)?;
+        (now.labels().is_empty() && now.text.starts_with("✗ bash run")).then_some(())
+    });
+    let (said, _) = rig.telegram.wait_answered(&rig.anna.forges_tap(rig.anna.private(), running.id, &data));
+    assert!(said.contains("ended already"), "{said}");
+    drop(gateway);
+    rig.house.is_whole();
+}
+
+#[test]
+fn a_call_that_a_kill_ended_is_not_shown_as_running() {
+    let rig = Rig::new([runs(STAYS), Answer::text("I see that it was interrupted.")]);
+    let gateway = rig.start();
+    rig.says("go");
+    let running = rig.telegram.wait_for_button(rig.anna.id, "Stop");
+    eventually("its message is on record", || {
+        rig.house.db().query_row("SELECT count(*) FROM running", [], |row| row.get::<_, i64>(0)).unwrap() == 1
+    });
+    gateway.signal(Signal::KILL);
+    drop(gateway);
+    let gateway = rig.start();
+    rig.telegram.wait_for("the call is shown as ended", |world| {
+        let now = world.message(rig.anna.private(), running.id)?;
+        (now.labels().is_empty() && now.text.contains("claw was ended while it ran")).then_some(())
+    });
+    rig.waits_for("may or may not have run");
+    rig.waits_for("I see that it was interrupted.");
+    assert_eq!(rig.house.in_workspace("effects"), "x\n", "it was run again");
+    drop(gateway);
+    rig.house.is_whole();
+}
+
+#[test]
+fn an_answer_arrives_whatever_happens_to_its_draft() {
+    let (answer, gate) = gated("The first half, and the second half.");
+    let rig = Rig::new([answer, Answer::text("Next.")]);
+    let gateway = rig.start();
+    rig.says("go");
+    gate.add_permits(HALF);
+    let draft = rig.waits_for("The first half");
+    rig.telegram.fault(Fault::TooMany(1)).on("editMessageText").times(2);
+    gate.add_permits(ALL);
+    let whole = rig.waits_for("and the second half.");
+    assert_eq!((whole.id, rig.shown().len()), (draft.id, 1));
+    drop(gateway);
+}
