@@ -1,6 +1,5 @@
 //! What a chat shows while a turn runs: an answer that is being written, a call with its button to stop it, and the end of
 //! the gateway in the middle of either.
-#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 mod botapi;
 mod program;

@@ -49,13 +49,7 @@ impl Mail {
     }
 
     /// The messages that show a step so far, in order.
-    pub fn drafts(
-        &self,
-        to: &Address,
-        session: &SessionId,
-        turn_seq: u64,
-        step: u32,
-    ) -> Result<Vec<i64>, StoreError> {
+    pub fn drafts(&self, to: &Address, session: &SessionId, turn_seq: u64, step: u32) -> Result<Vec<i64>, StoreError> {
         self.store.read(|tx| tx.drafts(to, session, turn_seq, step))
     }
 

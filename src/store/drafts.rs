@@ -101,8 +101,7 @@ impl Tx<'_> {
 
     /// The session whose call this message shows.
     pub fn running_at(&self, address: &Address, message: i64) -> Result<Option<SessionId>, StoreError> {
-        let mut query =
-            self.conn.prepare_cached("SELECT session FROM running WHERE address = ?1 AND message = ?2")?;
+        let mut query = self.conn.prepare_cached("SELECT session FROM running WHERE address = ?1 AND message = ?2")?;
         let mut rows = query.query_map(params![address.0, message], |row| row.get::<_, String>(0))?;
         Ok(rows.next().transpose()?.and_then(|session| SessionId::new(session).ok()))
     }

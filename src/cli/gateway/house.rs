@@ -61,7 +61,20 @@ impl House {
     pub(super) fn new(app: Arc<App>, telegram: Telegram, api: Api, me: Me, worker: Arc<Worker>, desk: Desk) -> Self {
         let (closing, bell) = (CancellationToken::new(), watch::Sender::new(0));
         let (running, ended) = (Mutex::default(), Notify::new());
-        Self { app, telegram, api, me, worker, desk, closing, bell, running, ended, strangers: Mutex::default(), chats: Mutex::default() }
+        Self {
+            app,
+            telegram,
+            api,
+            me,
+            worker,
+            desk,
+            closing,
+            bell,
+            running,
+            ended,
+            strangers: Mutex::default(),
+            chats: Mutex::default(),
+        }
     }
 
     /// What has been said in a chat; locked by whoever writes there.

@@ -88,7 +88,7 @@ impl Show {
 
     /// Makes one change, and says how long to wait for the next one.
     async fn change(&mut self, every: Duration) -> Duration {
-        let Some(change) = self.drafts.next() else { return every };
+        let Some(change) = self.drafts.next_change() else { return every };
         let chat = self.house.chat(&self.place.address());
         // While the outbox writes to the chat there is something better to read.
         let Ok(said) = chat.try_lock() else { return every };

@@ -6,6 +6,7 @@ mod house;
 mod live;
 mod postman;
 mod questions;
+mod service;
 mod sessions;
 mod updates;
 
@@ -15,6 +16,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinSet;
 
 use super::fail::{self, UserError};
 use super::out;
@@ -56,14 +58,22 @@ pub async fn run(app: Arc<App>) -> anyhow::Result<ExitCode> {
     }
     let house = Arc::new(open(app, telegram, api, me).await?);
     out::err_line(&format!("claw: @{} is at work; Ctrl-C ends it.", house.me.username));
-    let tasks = start(&house);
-    ends.next().await;
+    // Dropped at the end: whatever is still at it goes on from its log at the next start.
+    let mut parts = start(&house);
+    service::ready();
+    tokio::select! {
+        () = ends.next() => {}
+        // Without this part nothing comes in or goes out, and a service manager starts claw again.
+        ended = parts.join_next() => {
+            anyhow::bail!("a part of the gateway has ended by itself, which is a bug in claw: {ended:?}");
+        }
+        () = service::keep_alive(&house) => {}
+    }
+    service::ending();
     tokio::select! {
         () = wind_down(&house) => {}
         () = ends.next() => {}
     }
-    // Whatever is still at it goes on from its log at the next start.
-    tasks.iter().for_each(tokio::task::JoinHandle::abort);
     Ok(ExitCode::from(fail::DONE))
 }
 
@@ -89,17 +99,17 @@ async fn open(app: Arc<App>, telegram: Telegram, api: Api, me: Me) -> anyhow::Re
     Ok(House::new(app, telegram, api, me, worker, desk))
 }
 
-/// Each part has a task of its own, so that none holds up another.
-fn start(house: &Arc<House>) -> Vec<tokio::task::JoinHandle<()>> {
-    vec![
-        tokio::spawn(register(house.clone())),
-        tokio::spawn(live::end_what_ran(house.clone())),
-        tokio::spawn(updates::poll(house.clone())),
-        tokio::spawn(updates::handle(house.clone())),
-        tokio::spawn(sessions::keep(house.clone())),
-        tokio::spawn(postman::deliver(house.clone())),
-        tokio::spawn(questions::keep(house.clone())),
-    ]
+/// Each part has a task of its own, so that none holds up another. None of them ends before claw does.
+fn start(house: &Arc<House>) -> JoinSet<()> {
+    tokio::spawn(register(house.clone()));
+    tokio::spawn(live::end_what_ran(house.clone()));
+    let mut parts = JoinSet::new();
+    parts.spawn(updates::poll(house.clone()));
+    parts.spawn(updates::handle(house.clone()));
+    parts.spawn(sessions::keep(house.clone()));
+    parts.spawn(postman::deliver(house.clone()));
+    parts.spawn(questions::keep(house.clone()));
+    parts
 }
 
 /// Asks who the bot is, until there is an answer.

@@ -97,9 +97,7 @@ async fn write(house: &House, place: &Place, row: &OutboxRow) -> Result<(), Stor
             write_said(house, place, row, (*turn_seq, *step), text).await?;
             house.app.mail.said(row, *turn_seq, None).await
         }
-        OutboundBody::Said { partial, .. } if !house.telegram.stream && !partial => {
-            house.app.mail.shown(row.id).await
-        }
+        OutboundBody::Said { partial, .. } if !house.telegram.stream && !partial => house.app.mail.shown(row.id).await,
         OutboundBody::Said { turn_seq, step, text, partial } => {
             said.begin(&row.outbound.session, *turn_seq, Some(*step));
             let text = if *partial { format!("{}\n\n*[interrupted]*", text.trim_end()) } else { text.clone() };
@@ -148,7 +146,9 @@ async fn write_text(
         if let Some(draft) = drafts.get(index) {
             match until_sent(|| finish(house, place, *draft, part)).await {
                 Ok(()) => continue,
-                Err(fault) => tracing::info!(%fault, "a draft cannot be finished where it is; it comes as a new message"),
+                Err(fault) => {
+                    tracing::info!(%fault, "a draft cannot be finished where it is; it comes as a new message")
+                }
             }
         }
         if index < row.parts_sent as usize {
@@ -156,7 +156,8 @@ async fn write_text(
         }
         house.app.mail.sending(row.id, index as u32).await?;
         if let Err(fault) = until_sent(|| send(house, place, part)).await {
-            return Ok(give_up(row, &fault));
+            give_up(row, &fault);
+            return Ok(());
         }
     }
     for left in drafts.iter().skip(parts.len()) {

@@ -109,13 +109,13 @@ impl Drafts {
         }
     }
 
-    /// Whether there may be something to send. Cheap, unlike [`Self::next`].
+    /// Whether there may be something to send. Cheap, unlike [`Self::next_change`].
     pub fn changed(&self) -> bool {
         self.changed
     }
 
     /// The next thing to do, calls first: they have the button that somebody may be looking for.
-    pub fn next(&mut self) -> Option<Change> {
+    pub fn next_change(&mut self) -> Option<Change> {
         let change = self.calls.iter().find_map(CallDraft::next);
         let change = change.or_else(|| self.text.as_ref()?.next());
         self.changed = change.is_some();
@@ -204,7 +204,7 @@ mod tests {
 
     /// Makes the next change as message `id`, and says what it was.
     fn make(drafts: &mut Drafts, id: i64) -> Option<(Option<i64>, String, bool)> {
-        let change = drafts.next()?;
+        let change = drafts.next_change()?;
         let said = (change.message, change.part.text.clone(), change.running.is_some());
         drafts.made(change, id);
         Some(said)
@@ -217,15 +217,15 @@ mod tests {
     #[test]
     fn an_answer_grows_in_one_message_and_goes_on_in_the_next() {
         let mut drafts = begun();
-        assert!(!drafts.changed() && drafts.next().is_none());
+        assert!(!drafts.changed() && drafts.next_change().is_none());
         text(&mut drafts, "one **tw");
         assert_eq!(make(&mut drafts, 10), Some((None, "one tw".into(), false)));
-        assert!(drafts.next().is_none() && !drafts.changed());
+        assert!(drafts.next_change().is_none() && !drafts.changed());
         text(&mut drafts, "o**");
         assert_eq!(make(&mut drafts, 10), Some((Some(10), "one two".into(), false)));
         text(&mut drafts, &format!("\n\n{}", "x".repeat(4090)));
         assert_eq!(make(&mut drafts, 11).map(|made| made.0), Some(None), "the first is full, and stays as it is");
-        assert!(drafts.next().is_none());
+        assert!(drafts.next_change().is_none());
     }
 
     #[test]
@@ -234,7 +234,7 @@ mod tests {
         text(&mut drafts, "first try");
         make(&mut drafts, 10);
         drafts.take(Live::StepRestarted { turn_seq: 1, step: 1, why: String::new() });
-        assert!(drafts.next().is_none(), "an empty message cannot be sent");
+        assert!(drafts.next_change().is_none(), "an empty message cannot be sent");
         text(&mut drafts, "second");
         assert_eq!(make(&mut drafts, 10), Some((Some(10), "second".into(), false)));
         let mut later = begun();
@@ -250,14 +250,14 @@ mod tests {
         drafts.take(Live::CallStarted { call: call(), title: "bash run".into() });
         drafts.take(Live::CallProgress { call: call(), text: "half".into() });
         assert_eq!(make(&mut drafts, 10), Some((None, "⏳ running: bash run\nhalf".into(), true)));
-        assert!(drafts.next().is_none(), "what was said before it is not drafted any more");
+        assert!(drafts.next_change().is_none(), "what was said before it is not drafted any more");
         let end = || Live::CallEnded { call: call(), ok: true, title: "bash run".into(), summary: String::new() };
         drafts.take(end());
         assert_eq!(make(&mut drafts, 10), Some((Some(10), "✓ bash run".into(), false)));
-        assert!(drafts.next().is_none() && drafts.calls.is_empty());
+        assert!(drafts.next_change().is_none() && drafts.calls.is_empty());
         drafts.take(Live::CallStarted { call: call(), title: "bash run".into() });
         drafts.take(end());
-        assert!(drafts.next().is_none());
+        assert!(drafts.next_change().is_none());
     }
 
     #[test]
@@ -270,6 +270,6 @@ mod tests {
         let mut unseen = begun();
         text(&mut unseen, "half an ans");
         unseen.close();
-        assert!(unseen.next().is_none());
+        assert!(unseen.next_change().is_none());
     }
 }

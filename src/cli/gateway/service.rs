@@ -1,0 +1,38 @@
+//! What the service manager is told (systemd, sd_notify(3)): ready, alive, ending. Without one, nothing happens. Must not know
+//! what the gateway does.
+
+use sd_notify::NotifyState;
+
+use super::house::House;
+
+pub(super) fn ready() {
+    tell(&[NotifyState::Ready]);
+}
+
+pub(super) fn ending() {
+    tell(&[NotifyState::Stopping]);
+}
+
+/// Says that claw is alive, twice in the time that `WatchdogSec=` allows, for as long as it gets its turn and the store answers.
+/// A process that hangs says nothing, and is started again.
+pub(super) async fn keep_alive(house: &House) {
+    let Some(limit) = sd_notify::watchdog_enabled().filter(|limit| !limit.is_zero()) else {
+        return std::future::pending().await;
+    };
+    let mut beat = tokio::time::interval(limit / 2);
+    loop {
+        beat.tick().await;
+        match house.app.mail.version() {
+            Ok(_) => tell(&[NotifyState::Watchdog]),
+            Err(error) => {
+                tracing::error!(%error, "the store does not answer; the watchdog is not told that all is well")
+            }
+        }
+    }
+}
+
+fn tell(states: &[NotifyState<'_>]) {
+    if let Err(error) = sd_notify::notify(states) {
+        tracing::warn!(%error, "the service manager cannot be told");
+    }
+}
