@@ -31,11 +31,12 @@ impl Clock {
         if self.zoned(at_ms).is_none() || self.zoned(self.now_ms).is_none() {
             return self.at(at_ms);
         }
-        let minutes = at_ms.saturating_sub(self.now_ms) / 60_000;
+        // Rounded up, so that four hours are four hours a second later.
+        let minutes = at_ms.saturating_sub(self.now_ms).saturating_add(59_999).div_euclid(60_000);
         let left = match minutes {
             ..0 => "over".to_owned(),
             0..120 => format!("{minutes} min"),
-            _ => format!("{} h", minutes / 60),
+            _ => format!("{} h", (minutes + 30) / 60),
         };
         format!("{} ({left})", self.at(at_ms))
     }
@@ -53,6 +54,7 @@ mod tests {
     fn another_day_is_shown_with_its_date() {
         let clock = Clock { now_ms: 0, zone: TimeZone::UTC };
         assert_eq!(clock.until(4 * 3_600_000), "04:00 (4 h)");
+        assert_eq!(clock.until(4 * 3_600_000 - 900), "03:59 (4 h)");
         assert_eq!(clock.until(59 * 60_000), "00:59 (59 min)");
         assert_eq!(clock.until(25 * 3_600_000), "Fri 1970-01-02 01:00 (25 h)");
         assert_eq!(clock.until(-120_000), "Wed 1969-12-31 23:58 (over)");

@@ -77,6 +77,11 @@ impl Runner {
         events
     }
 
+    fn now(&self) -> jiff::Zoned {
+        let now = jiff::Zoned::now();
+        self.zone.iter().fold(now, |now, zone| now.with_time_zone(zone.clone()))
+    }
+
     fn replied(&self, replied: Result<crate::model::Reply, ModelError>) -> EventBody {
         match replied {
             Ok(reply) => EventBody::ModelReply {
@@ -88,7 +93,7 @@ impl Runner {
             },
             Err(error) => EventBody::ModelFailed {
                 context_too_long: matches!(error, ModelError::ContextTooLong { .. }),
-                reason: self.gate.redactor().redact(&error.for_person(jiff::Zoned::now())).into_owned(),
+                reason: self.gate.redactor().redact(&error.for_person(self.now())).into_owned(),
             },
         }
     }
