@@ -131,7 +131,8 @@ fn without_streaming_it_comes_whole() {
 #[test]
 fn a_kill_in_the_middle_of_an_answer_leaves_one_message_that_is_finished_later() {
     let (cut, gate) = gated("This was the first attempt.");
-    let rig = Rig::new([cut, Answer::text("The second attempt, whole.")]);
+    let (second, second_gate) = gated("The second attempt, whole.");
+    let rig = Rig::new([cut, second]);
     let gateway = rig.start();
     rig.says("go");
     gate.add_permits(HALF);
@@ -143,6 +144,9 @@ fn a_kill_in_the_middle_of_an_answer_leaves_one_message_that_is_finished_later()
     gateway.signal(Signal::KILL);
     drop(gateway);
     let gateway = rig.start();
+    second_gate.add_permits(HALF);
+    assert_eq!(rig.waits_for("The second").id, draft.id, "it goes on in the message that is there");
+    second_gate.add_permits(ALL);
     let whole = rig.waits_for("The second attempt, whole.");
     assert_eq!(whole.id, draft.id);
     assert_eq!(rig.shown().len(), 1, "{:?}", rig.shown());
