@@ -1,7 +1,7 @@
 //! The way out for a door that has one instance a home and sends in parts. Must not know what a part is.
 
 use super::Mail;
-use crate::domain::{Address, Outbound};
+use crate::domain::{Address, ApprovalId, Outbound};
 use crate::store::{OutboxRow, StoreError};
 
 pub use crate::store::PostedRow;
@@ -33,6 +33,16 @@ impl Mail {
         self.store.read(|tx| tx.posted())
     }
 
+    /// What one message shows, if it shows a question.
+    pub fn posted_at(&self, to: &Address, message: i64) -> Result<Option<PostedRow>, StoreError> {
+        self.store.read(|tx| tx.posted_at(to, message))
+    }
+
+    /// The open questions that no message at this address shows, oldest first.
+    pub fn unseen_at(&self, to: &Address) -> Result<Vec<ApprovalId>, StoreError> {
+        self.store.read(|tx| tx.open_approvals_unseen_at(to))
+    }
+
     pub async fn add_posted(&self, posted: PostedRow) -> Result<(), StoreError> {
         self.store.write_relaxed(move |tx| tx.add_posted(&posted)).await
     }
@@ -40,6 +50,11 @@ impl Mail {
     pub async fn set_posted(&self, to: &Address, message: i64, state: &'static str) -> Result<(), StoreError> {
         let to = to.clone();
         self.store.write_relaxed(move |tx| tx.set_posted(&to, message, state)).await
+    }
+
+    /// Puts a row back that could not be shown; what is there of it is not shown again.
+    pub async fn put_back(&self, id: i64) -> Result<(), StoreError> {
+        self.store.write_relaxed(move |tx| tx.mark_queued(id)).await
     }
 
     /// Puts words of claw itself into the outbox.

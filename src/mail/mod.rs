@@ -2,6 +2,8 @@
 
 mod delivery;
 mod instance;
+mod notify;
+mod pairing;
 mod updates;
 
 use crate::domain::{Address, Inbound, SessionId};
@@ -9,6 +11,7 @@ use crate::store::{OutboxRow, Store, StoreError};
 
 pub use delivery::PostedRow;
 pub use instance::Instance;
+pub use pairing::{Guest, Knocked, STRANGERS_DAY_MAX, StrangerRow};
 
 /// The post office. Cheap to clone.
 #[derive(Clone)]

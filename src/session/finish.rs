@@ -24,6 +24,7 @@ impl Drive<'_> {
         let turn_seq = self.turn_seq();
         let text = self.last_words(&end);
         self.tell(&OutboundBody::Reply { turn_seq, text });
+        self.staged.key_refused = self.refused_key();
         self.push(EventBody::TurnEnded { end });
         killpoint::here("turn.end.before");
         self.flush_now().await?;
@@ -38,6 +39,13 @@ impl Drive<'_> {
             TurnEnd::Limit { text } | TurnEnd::Failed { text } => text.clone(),
             TurnEnd::Answered => self.answer(),
         }
+    }
+
+    fn refused_key(&self) -> Option<String> {
+        self.log.open_turn()?.iter().rev().find_map(|event| match &event.body {
+            EventBody::ModelFailed { reason, key_refused: true, .. } => Some(reason.clone()),
+            _ => None,
+        })
     }
 
     fn answer(&self) -> String {

@@ -86,6 +86,7 @@ impl Runner {
             },
             Err(error) => EventBody::ModelFailed {
                 context_too_long: matches!(error, ModelError::ContextTooLong { .. }),
+                key_refused: matches!(error, ModelError::KeyRefused { .. }),
                 reason: self.gate.redactor().redact(&error.for_person(jiff::Zoned::now())).into_owned(),
             },
         }

@@ -3,9 +3,12 @@
 
 mod desk;
 mod house;
+mod notify;
+mod pairing;
 mod postman;
 mod questions;
 mod sessions;
+mod taps;
 mod updates;
 
 use std::process::ExitCode;
@@ -53,13 +56,17 @@ pub async fn run(app: Arc<App>) -> anyhow::Result<ExitCode> {
     }
     let house = Arc::new(open(app, telegram, api, me).await?);
     out::err_line(&format!("claw: @{} is at work; Ctrl-C ends it.", house.me.username));
+    notify::began(&house).await;
     let tasks = start(&house);
     ends.next().await;
     house.closing.cancel();
-    tokio::select! {
-        () = house.settled() => {}
-        () = tokio::time::sleep(GRACE) => {}
-        () = ends.next() => {}
+    let settled = tokio::select! {
+        () = house.settled() => true,
+        () = tokio::time::sleep(GRACE) => false,
+        () = ends.next() => false,
+    };
+    if settled && let Err(error) = house.app.mail.end_gateway().await {
+        tracing::warn!(%error, "the end of this run could not be noted");
     }
     // Whatever is still at it goes on from its log at the next start.
     tasks.iter().for_each(tokio::task::JoinHandle::abort);
@@ -69,7 +76,12 @@ pub async fn run(app: Arc<App>) -> anyhow::Result<ExitCode> {
 async fn open(app: Arc<App>, telegram: Telegram, api: Api, me: Me) -> anyhow::Result<House> {
     let worker = app.worker().await?;
     let desk = app.desk().await?;
-    Ok(House::new(app, telegram, api, me, worker, desk))
+    let blocked = app.mail.blocked_chats(me.id)?;
+    let house = House::new(app, telegram, api, me, worker, desk);
+    for chat in blocked {
+        house.set_blocked(chat, true);
+    }
+    Ok(house)
 }
 
 /// Each part has a task of its own, so that none holds up another.
@@ -81,6 +93,8 @@ fn start(house: &Arc<House>) -> Vec<tokio::task::JoinHandle<()>> {
         tokio::spawn(sessions::keep(house.clone())),
         tokio::spawn(postman::deliver(house.clone())),
         tokio::spawn(questions::keep(house.clone())),
+        tokio::spawn(pairing::keep(house.clone())),
+        tokio::spawn(notify::keep(house.clone())),
     ]
 }
 
@@ -93,10 +107,6 @@ async fn greet(api: &Api) -> anyhow::Result<Me> {
             Err(fault @ Fault::Unreachable(_)) => {
                 out::err_line(&format!("claw: {fault}. Trying again in {} s.", START_RETRY.as_secs()));
                 tokio::time::sleep(START_RETRY).await;
-            }
-            // The real server says 404 to a token that cannot be one.
-            Err(Fault::Refused(text)) if text.contains("Not Found") || text.contains("Unauthorized") => {
-                return Err(UserError::because(Fault::Token.to_string()));
             }
             Err(fault) => return Err(UserError::because(fault.to_string())),
         }

@@ -8,11 +8,12 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::house::House;
-use super::questions;
+use super::{notify, questions};
 use crate::domain::{Address, OutboundBody};
 use crate::gateway::telegram::Part;
 use crate::gateway::telegram::fault::Fault;
 use crate::gateway::telegram::markdown::{plain, render};
+use crate::gateway::telegram::pace::Urgency;
 use crate::gateway::telegram::place::{DOOR, Place};
 use crate::mail::PostedRow;
 use crate::store::{OutboxRow, StoreError};
@@ -34,8 +35,11 @@ pub(super) async fn deliver(house: Arc<House>) {
         match house.app.mail.waiting_at(DOOR) {
             Ok(rows) => {
                 let mut chats: BTreeMap<Address, Vec<OutboxRow>> = BTreeMap::new();
-                // Of another bot's chats this gateway knows nothing; their rows wait for that bot.
-                let mine = |to: &Address| Place::of(to).is_some_and(|place| place.bot == house.me.id);
+                // Of another bot's chats this gateway knows nothing; their rows wait for that bot. Those of a chat that has
+                // blocked the bot wait until it writes again.
+                let mine = |to: &Address| {
+                    Place::of(to).is_some_and(|place| place.bot == house.me.id && !house.is_blocked(place.chat))
+                };
                 for row in rows.into_iter().filter(|row| mine(&row.outbound.to)) {
                     chats.entry(row.outbound.to.clone()).or_default().push(row);
                 }
@@ -54,8 +58,12 @@ pub(super) async fn deliver(house: Arc<House>) {
 async fn write_to(house: Arc<House>, busy: Busy, to: Address, rows: Vec<OutboxRow>) {
     if let Some(place) = Place::of(&to) {
         for row in rows {
+            if house.is_blocked(place.chat) {
+                break;
+            }
             if let Err(error) = write(&house, &place, &row).await {
                 tracing::error!(%error, "the outbox cannot be written; it is tried again");
+                notify::store_failed(&house, &error);
                 tokio::time::sleep(RETRY).await;
                 break;
             }
@@ -71,15 +79,19 @@ async fn write(house: &House, place: &Place, row: &OutboxRow) -> Result<(), Stor
     }
     match &row.outbound.body {
         OutboundBody::Reply { text, .. } | OutboundBody::Notice { text } => write_text(house, place, row, text).await,
+        OutboundBody::Question { question, .. } if house.is_guests_own(place) => {
+            write_text(house, place, row, &questions::asked_elsewhere(question)).await
+        }
         OutboundBody::Question { question, .. } => {
             house.app.mail.sending(row.id, 0).await?;
-            let sent = until_sent(|| questions::send(house, place, question)).await;
+            let sent = until_sent(house, place, Urgency::Answer, || questions::send(house, place, question)).await;
             match sent {
-                Ok(message) => {
+                Ok((message, file)) => {
                     let (approval, address) = (question.approval.clone(), place.address());
-                    house.app.mail.asked(row.id, PostedRow { approval, address, message, state: "open".into() }).await
+                    let posted = PostedRow { approval, address, message, state: "open".into(), file };
+                    house.app.mail.asked(row.id, posted).await
                 }
-                Err(fault) => give_up(house, row, &fault).await,
+                Err(fault) => give_up(house, place, row, &fault).await,
             }
         }
     }
@@ -89,9 +101,9 @@ async fn write_text(house: &House, place: &Place, row: &OutboxRow, text: &str) -
     let parts = render(text);
     for (index, part) in parts.iter().enumerate().skip(row.parts_sent as usize) {
         house.app.mail.sending(row.id, index as u32).await?;
-        let sent = until_sent(|| send(house, place, part)).await;
+        let sent = until_sent(house, place, Urgency::Message, || send(house, place, part)).await;
         if let Err(fault) = sent {
-            return give_up(house, row, &fault).await;
+            return give_up(house, place, row, &fault).await;
         }
     }
     house.app.mail.shown(row.id).await
@@ -112,26 +124,37 @@ async fn send(house: &House, place: &Place, part: &Part) -> Result<i64, Fault> {
     }
 }
 
-/// Tries until it is sent, or will never be: pauses that Telegram asks for are kept, and what may pass is waited out.
+/// Tries until it is sent, or will never be, at the pace that Telegram allows: pauses that it asks for are kept, in that chat
+/// alone, and what may pass is waited out.
 pub(super) async fn until_sent<T, F: Future<Output = Result<T, Fault>>>(
+    house: &House,
+    place: &Place,
+    urgency: Urgency,
     mut send: impl FnMut() -> F,
 ) -> Result<T, Fault> {
     let began = Instant::now();
+    let mut told = false;
     loop {
-        let pause = match send().await {
-            Err(Fault::Wait(pause)) => pause,
+        house.pace.turn(place, urgency).await;
+        match send().await {
+            Err(Fault::Wait(pause)) => house.pace.pause(place, pause),
             Err(fault @ (Fault::Unreachable(_) | Fault::Token)) if began.elapsed() < GIVE_UP_AFTER => {
-                tracing::warn!(%fault, "a message could not be sent; trying again in {} s", RETRY.as_secs());
-                RETRY
+                if !std::mem::replace(&mut told, true) {
+                    tracing::warn!(%fault, "a message could not be sent; it is tried every {} s", RETRY.as_secs());
+                }
+                tokio::time::sleep(RETRY).await;
             }
             done => return done,
-        };
-        tokio::time::sleep(pause).await;
+        }
     }
 }
 
-/// Nothing is dropped silently: the log says which, and the session has the text.
-async fn give_up(house: &House, row: &OutboxRow, fault: &Fault) -> Result<(), StoreError> {
+/// Nothing is dropped silently: the log says which, and the session has the text. What a chat does not let in waits for it.
+async fn give_up(house: &House, place: &Place, row: &OutboxRow, fault: &Fault) -> Result<(), StoreError> {
+    if let Fault::Forbidden(why) = fault {
+        house.app.mail.put_back(row.id).await?;
+        return notify::blocked(house, place, why).await;
+    }
     tracing::error!(row = row.id, to = %row.outbound.to, %fault, "a message cannot be sent; its session keeps it");
     house.app.mail.shown(row.id).await
 }
