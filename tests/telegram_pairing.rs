@@ -20,7 +20,8 @@ fn the_owner_is_told_of_a_stranger_once_also_after_a_restart() {
     let gateway = rig.start();
     mallory.starts();
     let told = rig.telegram.wait_for_button(rig.anna.id, "Let them in");
-    for shown in ["Mal\\u{202e}lory", &format!("User id: {}", mallory.id), "(unproven)", &format!("Chat id: {}", mallory.id)]
+    for shown in
+        ["Mal\\u{202e}lory", &format!("User id: {}", mallory.id), "(unproven)", &format!("Chat id: {}", mallory.id)]
     {
         assert!(told.text.contains(shown), "{shown} is not in {}", told.text);
     }

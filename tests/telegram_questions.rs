@@ -14,7 +14,8 @@ impl Rig {
     fn asks_for(&self, file: &str) -> Message {
         self.anna.says(self.anna.private(), &format!("write {file}: 1"));
         self.telegram.wait_for(&format!("a question about {file}"), |world| {
-            let mut asked = world.messages(self.anna.private()).filter(|message| message.button("Allow once").is_some());
+            let mut asked =
+                world.messages(self.anna.private()).filter(|message| message.button("Allow once").is_some());
             asked.find(|message| message.text.contains(file)).cloned()
         })
     }
@@ -135,7 +136,11 @@ fn a_question_of_the_console_can_be_answered_here_and_the_other_way_round() {
     console.types(b"write c.txt: 1\n");
     eventually("the console asks", || console.out().contains("write_file"));
     let asked = rig.telegram.wait_for_button(rig.anna.id, "Allow once");
-    assert!(asked.text.contains("in the session main") || asked.text.contains("in the session `main`"), "{}", asked.text);
+    assert!(
+        asked.text.contains("in the session main") || asked.text.contains("in the session `main`"),
+        "{}",
+        asked.text
+    );
     rig.anna.taps_on(rig.anna.private(), asked.id, "Allow once");
     let by = format!("was answered by telegram:{}", rig.anna.id);
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -199,6 +204,9 @@ fn one_limited_chat_does_not_hold_up_the_questions_of_others_after_a_restart() {
     assert!(fresh.id > second.id);
     bob.taps_on(bob.private(), fresh.id, "Allow once");
     rig.wait_edited(&fresh, "ran: ok");
-    assert!(rig.telegram.message(rig.anna.id, first.id).button("Allow once").is_some(), "hers still waits for Telegram");
+    assert!(
+        rig.telegram.message(rig.anna.id, first.id).button("Allow once").is_some(),
+        "hers still waits for Telegram"
+    );
     drop(gateway);
 }

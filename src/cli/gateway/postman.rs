@@ -135,8 +135,10 @@ pub(super) async fn until_sent<T, F: Future<Output = Result<T, Fault>>>(
     let began = Instant::now();
     let mut told = false;
     loop {
-        house.pace.turn(place, urgency).await;
-        match send().await {
+        let turn = house.pace.turn(place, urgency).await;
+        let sent = send().await;
+        drop(turn);
+        match sent {
             Err(Fault::Wait(pause)) => house.pace.pause(place, pause),
             Err(fault @ (Fault::Unreachable(_) | Fault::Token)) if began.elapsed() < GIVE_UP_AFTER => {
                 if !std::mem::replace(&mut told, true) {

@@ -4,11 +4,15 @@
 //! Telegram says: about one message a second in a chat, where short bursts pass; 20 a minute in a group; about 30 a second
 //! over all. Each is a window in which so many messages were sent. What is more urgent may fill a window further, so that an
 //! answer to a person finds room even when there is much else to say.
+//!
+//! A message counts from the moment its request begins until one span after Telegram has answered it. It came to Telegram at some
+//! moment between the two, so no span of Telegram's own clock holds more than a window allows, however slow the way is.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
 use super::place::Place;
@@ -37,16 +41,32 @@ const PAUSE_MIN: Duration = Duration::from_secs(1);
 /// Chats in which nothing was sent for a while are forgotten when there are more than this.
 const CHATS_MAX: usize = 256;
 
+/// What counts in one place.
+#[derive(Default)]
+struct Sent {
+    under_way: usize,
+    /// When each of the others was answered, in order.
+    done: VecDeque<Instant>,
+}
+
 #[derive(Default)]
 struct Chat {
-    sent: VecDeque<Instant>,
+    sent: Sent,
     paused_until: Option<Instant>,
 }
 
 #[derive(Default)]
 struct State {
-    overall: VecDeque<Instant>,
+    overall: Sent,
     chats: HashMap<i64, Chat>,
+}
+
+/// Why nothing may be sent now.
+enum Full {
+    /// There may be room then.
+    Until(Instant),
+    /// So much is under way that there is no room before some of it is answered.
+    UnderWay,
 }
 
 /// The pace of one bot.
@@ -54,28 +74,49 @@ pub struct Pace {
     /// Without, only the pauses that Telegram asks for are kept.
     limits: bool,
     state: Mutex<State>,
+    /// Told when something under way was answered.
+    answered: Notify,
+}
+
+/// Somebody's turn to send one message; to be dropped when Telegram has answered.
+#[must_use = "a turn is over when it is dropped"]
+pub struct Turn<'a> {
+    pace: &'a Pace,
+    chat: i64,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.pace.state().end(self.chat, Instant::now());
+        self.pace.answered.notify_waiters();
+    }
 }
 
 impl Pace {
     pub fn new(limits: bool) -> Self {
-        Self { limits, state: Mutex::default() }
+        Self { limits, state: Mutex::default(), answered: Notify::new() }
     }
 
     /// Waits until something may be sent there, and counts it. A pause or a full window of one chat holds up no other.
-    pub async fn turn(&self, to: &Place, urgency: Urgency) {
+    pub async fn turn(&self, to: &Place, urgency: Urgency) -> Turn<'_> {
         loop {
-            // The guard is gone before the sleep.
+            // Enabled before looking, so that no answer is missed between looking and waiting.
+            let mut answered = std::pin::pin!(self.answered.notified());
+            answered.as_mut().enable();
+            // The lock is let go before the wait.
             let taken = self.state().take(to.chat, urgency, self.limits, Instant::now());
             match taken {
-                Ok(()) => return,
-                Err(room_at) => sleep_until(room_at).await,
+                Ok(()) => return Turn { pace: self, chat: to.chat },
+                Err(Full::Until(room_at)) => sleep_until(room_at).await,
+                Err(Full::UnderWay) => answered.await,
             }
         }
     }
 
-    /// Whether something that can as well be left out may be sent there now; if so, it is counted.
-    pub fn try_turn(&self, to: &Place) -> bool {
-        self.state().take(to.chat, Urgency::Edit, self.limits, Instant::now()).is_ok()
+    /// For something that can as well be left out: a turn if it may be sent there now.
+    pub fn try_turn(&self, to: &Place) -> Option<Turn<'_>> {
+        let taken = self.state().take(to.chat, Urgency::Edit, self.limits, Instant::now());
+        taken.is_ok().then(|| Turn { pace: self, chat: to.chat })
     }
 
     /// Nothing is sent there for this time (Bot API, "ResponseParameters", `retry_after`). A longer pause stays.
@@ -93,44 +134,57 @@ impl Pace {
 
 impl State {
     /// Counts one more message, or says when there may be room for it.
-    fn take(&mut self, chat: i64, urgency: Urgency, limits: bool, now: Instant) -> Result<(), Instant> {
+    fn take(&mut self, chat: i64, urgency: Urgency, limits: bool, now: Instant) -> Result<(), Full> {
         if self.chats.len() > CHATS_MAX {
             self.chats.retain(|_, chat| chat.is_live(now));
         }
         let (place, overall) = (self.chats.entry(chat).or_default(), &mut self.overall);
-        let paused = place.paused_until.filter(|until| *until > now);
-        if !limits {
-            return paused.map_or(Ok(()), Err);
+        if let Some(until) = place.paused_until.filter(|until| *until > now) {
+            return Err(Full::Until(until));
         }
-        // Groups have negative ids.
-        let group = if chat < 0 { GROUP.room_at(&place.sent, urgency, now) } else { None };
-        let room = [paused, CHAT.room_at(&place.sent, urgency, now), group, OVERALL.room_at(overall, urgency, now)];
-        if let Some(at) = room.into_iter().flatten().max() {
-            return Err(at);
+        if limits {
+            CHAT.room(&place.sent, urgency, now)?;
+            // Groups have negative ids.
+            if chat < 0 {
+                GROUP.room(&place.sent, urgency, now)?;
+            }
+            OVERALL.room(overall, urgency, now)?;
         }
-        for (sent, span) in [(&mut place.sent, GROUP.span), (overall, OVERALL.span)] {
-            sent.push_back(now);
-            while sent.front().is_some_and(|first| *first + span <= now) {
-                sent.pop_front();
+        place.sent.under_way += 1;
+        overall.under_way += 1;
+        Ok(())
+    }
+
+    fn end(&mut self, chat: i64, now: Instant) {
+        let place = self.chats.entry(chat).or_default();
+        for (sent, span) in [(&mut place.sent, GROUP.span), (&mut self.overall, OVERALL.span)] {
+            sent.under_way = sent.under_way.saturating_sub(1);
+            sent.done.push_back(now);
+            while sent.done.front().is_some_and(|first| *first + span <= now) {
+                sent.done.pop_front();
             }
         }
-        Ok(())
     }
 }
 
 impl Chat {
     fn is_live(&self, now: Instant) -> bool {
-        self.paused_until.is_some_and(|until| until > now)
-            || self.sent.back().is_some_and(|last| *last + GROUP.span > now)
+        self.sent.under_way > 0
+            || self.paused_until.is_some_and(|until| until > now)
+            || self.sent.done.back().is_some_and(|last| *last + GROUP.span > now)
     }
 }
 
 impl Window {
-    /// When there is room for one more, if there is none now.
-    fn room_at(&self, sent: &VecDeque<Instant>, urgency: Urgency, now: Instant) -> Option<Instant> {
+    fn room(&self, sent: &Sent, urgency: Urgency, now: Instant) -> Result<(), Full> {
         let most = self.most[urgency as usize];
-        let oldest = sent.len().checked_sub(most).and_then(|index| sent.get(index))?;
-        Some(*oldest + self.span).filter(|at| *at > now)
+        let Some(done_max) = most.checked_sub(sent.under_way + 1) else { return Err(Full::UnderWay) };
+        // There is room for one more when at most so many of those that are done still count.
+        let oldest = sent.done.len().checked_sub(done_max + 1).and_then(|index| sent.done.get(index));
+        match oldest.map(|at| *at + self.span).filter(|at| *at > now) {
+            Some(at) => Err(Full::Until(at)),
+            None => Ok(()),
+        }
     }
 }
 
@@ -146,7 +200,7 @@ mod tests {
     async fn time_of(pace: &Pace, count: usize, to: impl Fn(usize) -> Place) -> Duration {
         let began = Instant::now();
         for index in 0..count {
-            pace.turn(&to(index), Urgency::Message).await;
+            drop(pace.turn(&to(index), Urgency::Message).await);
         }
         began.elapsed()
     }
@@ -166,7 +220,7 @@ mod tests {
         let mut sent = Vec::new();
         for index in 0..100 {
             let urgency = if index % 2 == 0 { Urgency::Answer } else { Urgency::Message };
-            pace.turn(&chat(-5), urgency).await;
+            drop(pace.turn(&chat(-5), urgency).await);
             sent.push(Instant::now());
         }
         let busiest = sent
@@ -183,7 +237,7 @@ mod tests {
         let wait = |to: i64, urgency| {
             let pace = pace.clone();
             async move {
-                pace.turn(&chat(to), urgency).await;
+                drop(pace.turn(&chat(to), urgency).await);
                 (urgency == Urgency::Answer, began.elapsed())
             }
         };
@@ -203,7 +257,7 @@ mod tests {
         for pace in [Pace::new(true), Pace::new(false)] {
             pace.pause(&chat(1), Duration::from_secs(30));
             pace.pause(&chat(1), Duration::from_secs(2));
-            assert!(!pace.try_turn(&chat(1)) && pace.try_turn(&chat(2)));
+            assert!(pace.try_turn(&chat(1)).is_none() && pace.try_turn(&chat(2)).is_some());
             assert!(time_of(&pace, 1, |_| chat(2)).await.is_zero());
             assert_eq!(time_of(&pace, 1, |_| chat(1)).await, Duration::from_secs(30), "the longer pause counts");
         }
@@ -212,9 +266,28 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn edits_leave_room_for_messages() {
         let pace = Pace::new(true);
-        let edits = (0..10).filter(|_| pace.try_turn(&chat(1))).count();
+        let edits = (0..10).filter(|_| pace.try_turn(&chat(1)).is_some()).count();
         assert_eq!(edits, 4);
         assert!(time_of(&pace, 1, |_| chat(1)).await.is_zero());
+    }
+
+    /// What is on a slow way counts until it is answered, and a span longer: it may have come to Telegram at its end.
+    #[tokio::test(start_paused = true)]
+    async fn what_is_under_way_counts() {
+        let pace = Pace::new(true);
+        let began = Instant::now();
+        let mut turns = Vec::new();
+        for to in 1..=27 {
+            turns.push(pace.turn(&chat(to), Urgency::Message).await);
+        }
+        let slow = async {
+            tokio::time::sleep(Duration::from_secs(7)).await;
+            turns.clear();
+        };
+        let another = chat(100);
+        let ((), last) = tokio::join!(slow, pace.turn(&another, Urgency::Message));
+        drop(last);
+        assert_eq!(began.elapsed(), Duration::from_secs(8));
     }
 
     #[tokio::test(start_paused = true)]
@@ -222,8 +295,8 @@ mod tests {
         let pace = Pace::new(true);
         time_of(&pace, 2_000, |index| chat(index as i64 + 1)).await;
         tokio::time::advance(Duration::from_secs(120)).await;
-        assert!(pace.try_turn(&chat(1)));
+        assert!(pace.try_turn(&chat(1)).is_some());
         assert!(pace.state().chats.len() <= CHATS_MAX);
-        assert!(pace.state().overall.len() <= OVERALL.most[2]);
+        assert!(pace.state().overall.done.len() <= OVERALL.most[2]);
     }
 }
