@@ -20,6 +20,7 @@ impl Rig {
         })
     }
 
+    #[expect(clippy::unwrap_used, reason = "a button that is not there fails the test")]
     fn data(message: &Message, label: &str) -> String {
         message.button(label).unwrap().data.clone().unwrap()
     }
@@ -36,7 +37,16 @@ fn forged_foreign_and_replayed_taps_do_nothing_but_say_so() {
     let mallory = rig.telegram.user("Mallory");
     let gateway = rig.start();
     mallory.starts();
-    let (home, asked) = (rig.anna.private(), rig.asks_for("a.txt"));
+    let home = rig.anna.private();
+    rig.anna.says(home, "write a.txt: 1 and write b.txt: 2");
+    let about = |file: &str| {
+        rig.telegram.wait_for("a question about each", |world| {
+            let mut asked = world.messages(home).filter(|message| message.button("Allow once").is_some());
+            asked.find(|message| message.text.contains(file)).cloned()
+        })
+    };
+    let (asked, other) = (about("a.txt"), about("b.txt"));
+    eventually("both are on record", || rig.number("SELECT count(*) FROM posted") == 2);
     let (once, always) = (Rig::data(&asked, "Allow once"), Rig::data(&asked, "Always…"));
     let id = once.split(':').nth(1).unwrap().to_owned();
     let welcome = rig.telegram.wait_for_text(rig.anna.id, "I am claw");
@@ -45,6 +55,8 @@ fn forged_foreign_and_replayed_taps_do_nothing_but_say_so() {
         (mallory.forges_tap(mallory.private(), 1, &once), "Only the owner"),
         (rig.anna.forges_tap(home, welcome.id, &once), "does nothing"),
         (rig.anna.forges_tap(home, 9_999, &once), "does nothing"),
+        (rig.anna.forges_tap(home, other.id, &once), "does nothing"),
+        (rig.anna.forges_tap(home, asked.id, &Rig::data(&other, "Allow once")), "does nothing"),
         (rig.anna.forges_tap(home, asked.id, "q:0000000000:=y"), "does nothing"),
         (rig.anna.forges_tap(home, asked.id, &format!("q:{id}:=root")), "not offered"),
         (rig.anna.forges_tap(home, asked.id, &format!("q:{id}:x")), "does nothing"),
@@ -54,6 +66,7 @@ fn forged_foreign_and_replayed_taps_do_nothing_but_say_so() {
         assert!(rig.telegram.wait_answered(&tap).0.contains(words), "{tap:?}");
     }
     assert_eq!((rig.house.in_workspace("a.txt"), rig.events_of("call.answered")), (String::new(), 0));
+    assert_eq!(rig.house.in_workspace("b.txt"), "");
 
     // Two at once: one counts.
     let taps = [rig.anna.forges_tap(home, asked.id, &once), rig.anna.forges_tap(home, asked.id, &once)];
