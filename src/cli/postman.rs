@@ -84,13 +84,16 @@ impl Postman {
             let row = self.app.store.read(|tx| tx.approval(&id))?;
             let how = match row.as_ref().map(|row| row.state.as_str()) {
                 Some("waiting") => continue,
-                Some("expired") => "has expired",
-                Some("superseded") => "was superseded by a new message",
-                Some(_) => "was answered",
-                None => "is gone",
+                Some("expired") => "has expired".to_owned(),
+                Some("superseded") => "was superseded by a new message".to_owned(),
+                Some(_) => match row.and_then(|row| row.decided_by) {
+                    Some(by) => format!("was answered by {by}"),
+                    None => "was answered".to_owned(),
+                },
+                None => "is gone".to_owned(),
             };
             self.asked.remove(&id);
-            self.say(ConsoleShow::QuestionClosed { approval: id, how: how.to_owned() }).await;
+            self.say(ConsoleShow::QuestionClosed { approval: id, how }).await;
         }
         Ok(())
     }

@@ -24,7 +24,7 @@ pub use file::{Color, ConsoleSection};
 pub use home::{DEFAULT_MCP_JSON, DEFAULT_SOUL_MD, Home};
 pub use limits::Limits;
 pub use secrets::secret_values;
-pub use telegram::{Telegram, TelegramSection};
+pub use telegram::{Pairing, Telegram, TelegramSection};
 
 /// The largest `claw.toml`, in bytes.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;

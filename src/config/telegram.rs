@@ -26,6 +26,35 @@ pub struct TelegramSection {
     pub owners: Vec<i64>,
     /// Whether an answer is shown while it is written; yes unless it says `false`.
     pub stream: Option<bool>,
+    /// What happens when a stranger writes.
+    pub pairing: Pairing,
+    /// Numeric id of the chat that gets what needs a human; else the first owner's private chat.
+    pub notify_chat: Option<i64>,
+    /// Whether questions of console sessions are put to `notify_chat`, too.
+    pub console_questions: bool,
+    /// `"off"`: nothing is held back to keep Telegram's limits, for a Bot API server that has none.
+    pub pace: PaceSetting,
+}
+
+/// `telegram.pace`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PaceSetting {
+    /// As Telegram's documentation asks for.
+    #[default]
+    Telegram,
+    Off,
+}
+
+/// `telegram.pairing`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pairing {
+    /// The owner is told once, with a button that lets them in.
+    #[default]
+    Ask,
+    /// Silence.
+    Off,
 }
 
 /// The Telegram door as it is meant.
@@ -40,6 +69,12 @@ pub struct Telegram {
     /// Whether an answer is shown while it is written. If not, it comes whole, and what the model says before it acts does
     /// not come.
     pub stream: bool,
+    pub pairing: Pairing,
+    /// Who gets what needs a human; `None` if there is no owner.
+    pub notify_chat: Option<i64>,
+    pub console_questions: bool,
+    /// Whether Telegram's limits are kept before it has to ask for a pause.
+    pub pace: bool,
 }
 
 impl TelegramSection {
@@ -50,10 +85,11 @@ impl TelegramSection {
     pub(super) fn resolve(&self, env: &Env) -> Result<Option<Telegram>, ConfigError> {
         let token = env.get("TELEGRAM_BOT_TOKEN").map(str::to_owned).or_else(|| self.token.clone());
         let Some(token) = token.filter(|token| !token.trim().is_empty()) else { return Ok(None) };
-        let (place, allowed_chats) = match env.get("CLAW_ALLOWED_CHATS") {
+        let (place, written) = match env.get("CLAW_ALLOWED_CHATS") {
             Some(text) => ("CLAW_ALLOWED_CHATS", ids(text)?),
-            None => ("claw.toml, telegram.allowed_chats", self.allowed_chats.iter().copied().collect()),
+            None => ("claw.toml, telegram.allowed_chats", self.allowed_chats.clone()),
         };
+        let allowed_chats: BTreeSet<i64> = written.iter().copied().collect();
         if allowed_chats.is_empty() || allowed_chats.contains(&0) {
             return Err(ConfigError::new(
                 place,
@@ -67,12 +103,25 @@ impl TelegramSection {
             let next = "Write it as http://127.0.0.1:8081 or https://example.org";
             return Err(ConfigError::new("CLAW_TELEGRAM_API", format!("`{api}` is no address of a server"), next));
         }
-        let (token, stream) = (SecretString::from(token.trim().to_owned()), self.stream.unwrap_or(true));
-        Ok(Some(Telegram { token, api, allowed_chats, owners, stream }))
+        if self.notify_chat == Some(0) {
+            let next = "Write the numeric id of a chat there, or leave it out for the first owner's own";
+            return Err(ConfigError::new("claw.toml, telegram.notify_chat", "0 is no chat", next));
+        }
+        Ok(Some(Telegram {
+            token: SecretString::from(token.trim().to_owned()),
+            api,
+            allowed_chats,
+            owners,
+            stream: self.stream.unwrap_or(true),
+            pairing: self.pairing,
+            notify_chat: self.notify_chat.or(written.iter().chain(&self.owners).copied().find(|id| *id > 0)),
+            console_questions: self.console_questions,
+            pace: self.pace == PaceSetting::Telegram,
+        }))
     }
 }
 
-fn ids(text: &str) -> Result<BTreeSet<i64>, ConfigError> {
+fn ids(text: &str) -> Result<Vec<i64>, ConfigError> {
     let id = |word: &str| {
         word.parse().map_err(|_| {
             let message = format!("`{word}` is no numeric chat id");
@@ -114,5 +163,22 @@ mod tests {
         assert_eq!(telegram.allowed_chats.len(), 2);
         assert_eq!(telegram.api, "http://x");
         assert!(resolve(&[env[0], env[1], ("CLAW_TELEGRAM_API", "x")]).is_err());
+    }
+
+    #[test]
+    fn the_first_owner_as_written_gets_what_needs_a_human() {
+        let section = |text: &str| toml::from_str::<TelegramSection>(text);
+        let telegram = |text: &str, chats: &str| {
+            let env = [("TELEGRAM_BOT_TOKEN", "1:a"), ("CLAW_ALLOWED_CHATS", chats)];
+            section(text).unwrap().resolve(&env.iter().copied().collect()).map(Option::unwrap)
+        };
+        assert_eq!(telegram("", "-5, 9, 7").unwrap().notify_chat, Some(9));
+        assert_eq!(telegram("owners = [3]", "-5").unwrap().notify_chat, Some(3));
+        assert_eq!(telegram("", "-5").unwrap().notify_chat, None);
+        assert_eq!(telegram("notify_chat = -5", "-5, 9").unwrap().notify_chat, Some(-5));
+        assert!(telegram("notify_chat = 0", "9").unwrap_err().to_string().contains("telegram.notify_chat"));
+        assert_eq!(telegram("pairing = \"off\"", "9").unwrap().pairing, Pairing::Off);
+        assert!(!telegram("", "9").unwrap().console_questions);
+        assert!(section("pairing = \"maybe\"").is_err() && section("pairings = \"off\"").is_err());
     }
 }

@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use super::{code, when};
-use crate::store::{AuditEntry, GrantRow, Store, StoreError};
+use crate::store::{AuditEntry, GrantRow, Store, StoreError, Tx};
 
 /// How long a grant holds, in words.
 pub fn until(grant: &GrantRow) -> String {
@@ -17,19 +17,18 @@ pub fn until(grant: &GrantRow) -> String {
 
 /// Takes back the grant that `id` names, in the name of `by`, a principal. `None` when there is none in force.
 pub async fn revoke(store: &Store, id: &str, by: &str) -> Result<Option<i64>, StoreError> {
+    let (id, by) = (id.to_owned(), by.to_owned());
+    store.write(move |tx| revoke_in(tx, &id, &by)).await
+}
+
+pub(super) fn revoke_in(tx: &Tx<'_>, id: &str, by: &str) -> Result<Option<i64>, StoreError> {
     let Ok(number) = id.parse::<i64>() else { return Ok(None) };
-    let by = by.to_owned();
-    let revoked = store
-        .write(move |tx| {
-            let revoked = tx.revoke_grant(number)?;
-            if revoked {
-                let body = json!({"grant": number, "by": by});
-                tx.audit(&AuditEntry { kind: "revoked", call: String::new(), body })?;
-            }
-            Ok(revoked)
-        })
-        .await?;
-    Ok(revoked.then_some(number))
+    if !tx.revoke_grant(number)? {
+        return Ok(None);
+    }
+    let body = json!({"grant": number, "by": by});
+    tx.audit(&AuditEntry { kind: "revoked", call: String::new(), body })?;
+    Ok(Some(number))
 }
 
 pub(super) fn markdown(store: &Store) -> Result<String, StoreError> {

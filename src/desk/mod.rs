@@ -1,9 +1,11 @@
 //! The desk: what claw says of itself in a chat, and what a chat command makes it do, the same for every door. Owns the
-//! Markdown of `/status`, `/usage`, `/model`, `/tools`, `/approvals`, `/grants` and `/panic`, and who may pull the stop
-//! switch or take back a grant. Must not know doors, how a turn goes, or how a model is picked.
+//! Markdown of `/status`, `/usage`, `/model`, `/tools`, `/approvals`, `/grants` and `/guests` and `/panic`, and who may pull the
+//! stop switch, take back a grant or send a guest away. Must not know doors, how a turn goes, or how a model is picked.
 
 mod grants;
+mod guests;
 mod lists;
+mod once;
 mod status;
 mod switch;
 mod usage;
@@ -14,9 +16,10 @@ use std::sync::Arc;
 use crate::domain::{ChatCommand, Origin, SessionId, UnixMillis, escape};
 use crate::gate::Gate;
 use crate::router::{Order, Router, Visitor};
-use crate::store::{Store, StoreError};
+use crate::store::{Store, StoreError, Tx};
 
 pub use grants::{revoke, until};
+pub use once::AnswerTo;
 pub use switch::set_panic;
 
 /// The most characters of one value that a list shows; the command line shows it whole.
@@ -64,23 +67,42 @@ impl Desk {
         command: ChatCommand,
         words: &str,
     ) -> Result<Option<String>, StoreError> {
+        self.answer(visitor, session, command, words, &AnswerTo::Caller).await
+    }
+
+    /// The same for a command that came with an update of a chat service: the answer goes out by the outbox, and the effect,
+    /// the answer and the end of the update are one transaction, so that it is carried out and answered once.
+    pub async fn answer(
+        &self,
+        visitor: &Visitor,
+        session: &SessionId,
+        command: ChatCommand,
+        words: &str,
+        to: &AnswerTo,
+    ) -> Result<Option<String>, StoreError> {
         match order_of(command) {
             Some(Order::Undo) => return self.undo(visitor, session).await,
             Some(order) => return self.order(visitor, session, order).await,
             None => {}
         }
-        Ok(match command {
-            ChatCommand::Status => Some(status::markdown(&self.parts, session)?),
-            ChatCommand::Usage => Some(usage::markdown(&self.parts.store, session)?),
-            ChatCommand::Model => Some(model(&self.parts.model, words)),
-            ChatCommand::Tools => Some(lists::tools(&self.parts.gate).await),
-            ChatCommand::Approvals => Some(lists::approvals(&self.parts.store)?),
-            ChatCommand::Grants => Some(self.grants(visitor, words).await?),
-            ChatCommand::Panic => Some(self.panic(visitor, words).await?),
-            // The orders are carried out above.
-            ChatCommand::New | ChatCommand::Stop | ChatCommand::Compact | ChatCommand::Undo => None,
-            ChatCommand::Help | ChatCommand::Quit => None,
-        })
+        let text = match command {
+            // What other conversations hold is nothing for a guest or for a member of a group.
+            ChatCommand::Approvals | ChatCommand::Grants | ChatCommand::Guests if !is_owner(visitor) => {
+                "Only the owner may see this.".to_owned()
+            }
+            ChatCommand::Status => status::markdown(&self.parts, session)?,
+            ChatCommand::Usage => usage::markdown(&self.parts.store, session)?,
+            ChatCommand::Model => model(&self.parts.model, words),
+            ChatCommand::Tools => lists::tools(&self.parts.gate).await,
+            ChatCommand::Approvals => lists::approvals(&self.parts.store)?,
+            ChatCommand::Grants => return self.grants(visitor, words, to).await,
+            ChatCommand::Guests => return self.guests(visitor, words, to).await,
+            ChatCommand::Panic => return self.panic(visitor, words, to).await,
+            // The orders are carried out above; help and leaving are the door's own.
+            ChatCommand::New | ChatCommand::Stop | ChatCommand::Compact | ChatCommand::Undo => return Ok(None),
+            ChatCommand::Help | ChatCommand::Quit => return Ok(None),
+        };
+        to.say(&self.parts.store, text).await
     }
 
     async fn order(&self, visitor: &Visitor, session: &SessionId, order: Order) -> Result<Option<String>, StoreError> {
@@ -101,31 +123,54 @@ impl Desk {
         self.order(visitor, session, Order::Undo).await
     }
 
-    async fn grants(&self, visitor: &Visitor, words: &str) -> Result<String, StoreError> {
+    async fn grants(&self, visitor: &Visitor, words: &str, to: &AnswerTo) -> Result<Option<String>, StoreError> {
         let words: Vec<&str> = words.split_whitespace().collect();
+        let store = &self.parts.store;
         match words[..] {
-            [] => grants::markdown(&self.parts.store),
-            ["revoke", id] if is_owner(visitor) => {
-                Ok(match revoke(&self.parts.store, id, &visitor.principal).await? {
-                    Some(id) => format!("Grant {id} is revoked."),
-                    None => format!("There is no grant {} in force; `/grants` lists them.", code(id)),
-                })
+            [] => to.say(store, grants::markdown(store)?).await,
+            ["revoke", id] => {
+                let (id, by) = (id.to_owned(), visitor.principal.clone());
+                let revoke = move |tx: &Tx<'_>| {
+                    Ok(match grants::revoke_in(tx, &id, &by)? {
+                        Some(id) => format!("Grant {id} is revoked."),
+                        None => format!("There is no grant {} in force; `/grants` lists them.", code(&id)),
+                    })
+                };
+                to.once(store, revoke).await
             }
-            ["revoke", _] => Ok("Only the owner may take back a grant.".to_owned()),
-            _ => Ok("`/grants` lists them, `/grants revoke ID` takes one back.".to_owned()),
+            _ => to.say(store, "`/grants` lists them, `/grants revoke ID` takes one back.".to_owned()).await,
+        }
+    }
+
+    async fn guests(&self, visitor: &Visitor, words: &str, to: &AnswerTo) -> Result<Option<String>, StoreError> {
+        let words: Vec<&str> = words.split_whitespace().collect();
+        let store = &self.parts.store;
+        match words[..] {
+            [] => to.say(store, store.read(guests::markdown)?).await,
+            ["remove", id] => {
+                let (id, by) = (id.to_owned(), visitor.principal.clone());
+                to.once(store, move |tx| guests::remove_in(tx, &id, &by)).await
+            }
+            _ => to.say(store, "`/guests` lists them, `/guests remove ID` sends one away.".to_owned()).await,
         }
     }
 
     /// Whoever types this may be in a hurry: everything but `off` and `status` turns the switch on.
-    async fn panic(&self, visitor: &Visitor, words: &str) -> Result<String, StoreError> {
+    async fn panic(&self, visitor: &Visitor, words: &str, to: &AnswerTo) -> Result<Option<String>, StoreError> {
         let words = words.trim().to_ascii_lowercase();
-        if words != "status" {
-            if !is_owner(visitor) {
-                return Ok("Only the owner may use the stop switch.".to_owned());
-            }
-            set_panic(&self.parts.store, words != "off", &visitor.principal).await?;
+        let store = &self.parts.store;
+        if words == "status" {
+            return to.say(store, store.read(switch::markdown)?).await;
         }
-        switch::markdown(&self.parts.store)
+        if !is_owner(visitor) {
+            return to.say(store, "Only the owner may use the stop switch.".to_owned()).await;
+        }
+        let by = visitor.principal.clone();
+        let switch = move |tx: &Tx<'_>| {
+            switch::set_in(tx, words != "off", &by)?;
+            switch::markdown(tx)
+        };
+        to.once(store, switch).await
     }
 }
 

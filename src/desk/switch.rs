@@ -3,22 +3,22 @@
 
 use serde_json::json;
 
-use crate::store::{AuditEntry, Store, StoreError};
+use crate::store::{AuditEntry, Store, StoreError, Tx};
 
 /// Turns the stop switch on or off in the name of `by`, a principal.
 pub async fn set_panic(store: &Store, on: bool, by: &str) -> Result<(), StoreError> {
     let by = by.to_owned();
-    store
-        .write(move |tx| {
-            tx.set_panic(on.then_some(by.as_str()))?;
-            let kind = if on { "panic.on" } else { "panic.off" };
-            tx.audit(&AuditEntry { kind, call: String::new(), body: json!({"by": by}) })
-        })
-        .await
+    store.write(move |tx| set_in(tx, on, &by)).await
 }
 
-pub(super) fn markdown(store: &Store) -> Result<String, StoreError> {
-    Ok(match store.read(|tx| tx.panic())? {
+pub(super) fn set_in(tx: &Tx<'_>, on: bool, by: &str) -> Result<(), StoreError> {
+    tx.set_panic(on.then_some(by))?;
+    let kind = if on { "panic.on" } else { "panic.off" };
+    tx.audit(&AuditEntry { kind, call: String::new(), body: json!({"by": by}) })
+}
+
+pub(super) fn markdown(tx: &Tx<'_>) -> Result<String, StoreError> {
+    Ok(match tx.panic()? {
         Some(by) => {
             format!("**The stop switch is on** ({by}): no call runs, and what ran is ended. `/panic off` releases it.")
         }

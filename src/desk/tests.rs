@@ -240,10 +240,49 @@ async fn only_the_owner_pulls_the_switch_and_takes_back_grants() {
         for words in ["", "on", "off"] {
             assert_eq!(rig.says(ChatCommand::Panic, words).await, "Only the owner may use the stop switch.");
         }
-        assert_eq!(rig.says(ChatCommand::Grants, "revoke 1").await, "Only the owner may take back a grant.");
+        for command in [ChatCommand::Grants, ChatCommand::Guests, ChatCommand::Approvals] {
+            for words in ["", "revoke 1", "remove 5"] {
+                assert_eq!(rig.says(command, words).await, "Only the owner may see this.");
+            }
+        }
     }
     assert_eq!(rig.gate.store.read(|tx| tx.panic()).unwrap(), None);
     assert_eq!(rig.gate.store.read(|tx| tx.grants()).unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn guests_are_listed_and_sent_away_once() {
+    let rig = Rig::new();
+    assert!(rig.says(ChatCommand::Guests, "").await.contains("Nobody was let in"));
+    rig.gate.store.write(|tx| tx.add_guest(7, 66, "Mal`lory", "telegram:5")).await.unwrap();
+    let listed = rig.says(ChatCommand::Guests, "").await;
+    assert!(listed.contains("- `66` `` Mal`lory ``: let in by `telegram:5` at "), "{listed}");
+    assert!(rig.says(ChatCommand::Guests, "remove them").await.contains("There is no guest"));
+    assert!(rig.says(ChatCommand::Guests, "remove 66").await.contains("may not talk any more"));
+    assert!(!rig.gate.store.read(|tx| tx.is_guest(7, 66)).unwrap());
+    assert!(rig.says(ChatCommand::Guests, "remove 66").await.contains("There is no guest"));
+}
+
+/// A command that is handled again after a kill has no second effect and no second answer.
+#[tokio::test]
+async fn a_command_of_an_update_is_carried_out_and_answered_once() {
+    let rig = Rig::new();
+    let store = &rig.gate.store;
+    store.write(|tx| tx.keep_update(7, 1, "{}").and(tx.keep_update(7, 2, "{}"))).await.unwrap();
+    let (session, to) = (session("main"), Address("telegram/7/5".into()));
+    let at = |update| AnswerTo::Update { bot: 7, update, session: session.clone(), to: to.clone() };
+    let given = async |update, command, words: &str| {
+        let said = rig.desk.answer(&rig.visitor, &session, command, words, &at(update)).await.unwrap();
+        assert_eq!(said, None, "the answer is in the outbox");
+    };
+    given(1, ChatCommand::Panic, "off").await;
+    set_panic(store, true, "console:uid:0").await.unwrap();
+    given(1, ChatCommand::Panic, "off").await;
+    assert!(store.read(|tx| tx.panic()).unwrap().is_some(), "what somebody did meanwhile stays");
+    given(2, ChatCommand::Status, "").await;
+    given(2, ChatCommand::Status, "").await;
+    assert_eq!(store.read(|tx| tx.queued_outbound(&to)).unwrap().len(), 2);
+    assert!(store.read(|tx| tx.kept_updates(7)).unwrap().is_empty());
 }
 
 #[test]

@@ -11,6 +11,7 @@ pub enum ChatCommand {
     Tools,
     Approvals,
     Grants,
+    Guests,
     Undo,
     Compact,
     Panic,

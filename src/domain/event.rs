@@ -31,7 +31,13 @@ pub enum EventBody {
     ModelPartial { text: String },
     /// The model could not answer, after retries. `context_too_long` asks for a compaction instead of a stop.
     #[serde(rename = "model.failed")]
-    ModelFailed { reason: String, context_too_long: bool },
+    ModelFailed {
+        reason: String,
+        context_too_long: bool,
+        /// The provider does not take the key: nothing goes on before somebody changes a setting.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        key_refused: bool,
+    },
     #[serde(rename = "call.parked")]
     CallParked { call: CallId, approval: ApprovalId },
     /// `answer: None` means that the question expired or was superseded; `by` says which, or who answered.

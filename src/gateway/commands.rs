@@ -43,6 +43,7 @@ pub const COMMANDS: &[CommandInfo] = &[
     info(ChatCommand::Tools, "/tools", "", "the tools that the model is offered, and their servers"),
     info(ChatCommand::Approvals, "/approvals", "", "the calls that wait for your answer"),
     info(ChatCommand::Grants, "/grants", "[revoke ID]", "what you have allowed or forbidden for longer; take one back"),
+    info(ChatCommand::Guests, "/guests", "[remove ID]", "the chats that you have let in; send one away"),
     info(ChatCommand::Undo, "/undo", "", "drop the last exchange from what the model sees; the log keeps it"),
     info(ChatCommand::Compact, "/compact", "", "summarise the older part of this conversation"),
     info(ChatCommand::Panic, "/panic", "[on|off]", "the stop switch: no call runs, what runs is ended"),
@@ -252,6 +253,6 @@ mod tests {
         assert_eq!(completions("/st"), ["/stop", "/status"]);
         assert_eq!(completions("/u"), ["/usage", "/undo"]);
         assert!(completions("st").is_empty());
-        assert_eq!(completions("/").len(), 16);
+        assert_eq!(completions("/").len(), 17);
     }
 }

@@ -1,14 +1,19 @@
 //! Inbox and outbox: the only way between the doors and the house. Must not know what a message means or how it is shown.
 
 mod delivery;
+mod drafts;
 mod instance;
+mod notify;
+mod pairing;
 mod updates;
 
 use crate::domain::{Address, Inbound, SessionId};
 use crate::store::{OutboxRow, Store, StoreError};
 
-pub use delivery::{DraftRow, PostedRow, RunningRow};
+pub use delivery::PostedRow;
+pub use drafts::{DraftRow, RunningRow};
 pub use instance::Instance;
+pub use pairing::{Guest, Knocked, STRANGERS_DAY_MAX, StrangerRow};
 
 /// The post office. Cheap to clone.
 #[derive(Clone)]

@@ -2,7 +2,7 @@
 //! not know what an update says.
 
 use super::Mail;
-use crate::domain::Inbound;
+use crate::domain::{Inbound, Outbound};
 use crate::store::StoreError;
 
 /// How long a handled update is remembered, in milliseconds. Telegram hands an update over again for 24 hours.
@@ -48,8 +48,51 @@ impl Mail {
         self.store.write(move |tx| tx.finish_update(bot, update, how)).await
     }
 
+    /// Is done with an update by an answer, in one transaction, so that it is answered once. False when it was handled
+    /// before; then nothing goes out.
+    pub async fn answer_update(
+        &self,
+        bot: i64,
+        update: i64,
+        how: &'static str,
+        answer: Outbound,
+    ) -> Result<bool, StoreError> {
+        let answered = move |tx: &crate::store::Tx<'_>| {
+            let first = tx.finish_update(bot, update, how)?;
+            if first {
+                tx.add_outbound(&answer)?;
+            }
+            Ok(first)
+        };
+        self.store.write(answered).await
+    }
+
     /// Forgets what was handled long ago.
     pub async fn tidy_updates(&self, now_ms: i64) -> Result<usize, StoreError> {
         self.store.write_relaxed(move |tx| tx.forget_updates(now_ms - REMEMBERED_MS)).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{Address, OutboundBody, SessionId};
+    use crate::store::Store;
+
+    #[tokio::test]
+    async fn an_update_is_answered_once_however_often_it_is_handled() {
+        let dir = tempfile::tempdir().unwrap();
+        let mail = Mail::new(Store::open(&dir.path().join("claw.db")).unwrap(), 64);
+        mail.keep_updates(7, vec![(1, "{}".into())]).await.unwrap();
+        let answer = Outbound {
+            session: SessionId::new("telegram.7.5").unwrap(),
+            to: Address("telegram/7/5".into()),
+            body: OutboundBody::Notice { text: "yes".into() },
+        };
+        assert!(mail.answer_update(7, 1, "command", answer.clone()).await.unwrap());
+        assert!(!mail.answer_update(7, 1, "command", answer.clone()).await.unwrap(), "handled again after a kill");
+        assert!(!mail.answer_update(7, 2, "command", answer).await.unwrap(), "an update that was never kept");
+        assert_eq!(mail.waiting_at("telegram").unwrap().len(), 1);
+        assert!(mail.kept_updates(7).unwrap().is_empty());
     }
 }

@@ -18,6 +18,9 @@ pub enum ModelError {
     /// No retry will help. The sentence names the setting or variable to fix, where there is one.
     #[error("{why}")]
     Permanent { why: String },
+    /// The provider does not take the key. The sentence names the setting to fix.
+    #[error("{why}")]
+    KeyRefused { why: String },
     /// The request is longer than the model can read; a shorter history may pass.
     #[error("the conversation is longer than {model} can read: {detail}")]
     ContextTooLong { model: String, detail: String },
@@ -48,7 +51,9 @@ impl ModelError {
                 )
             }
             Self::Transient { why, .. } => sentence(&format!("The model could not answer: {why}")),
-            Self::Permanent { .. } | Self::ContextTooLong { .. } => sentence(&self.to_string()),
+            Self::Permanent { .. } | Self::KeyRefused { .. } | Self::ContextTooLong { .. } => {
+                sentence(&self.to_string())
+            }
         }
     }
 }

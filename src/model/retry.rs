@@ -82,7 +82,7 @@ impl Retry {
                     None => Some(self.backoff(tries)),
                 }
             }
-            ModelError::Permanent { .. } | ModelError::ContextTooLong { .. } => None,
+            ModelError::Permanent { .. } | ModelError::KeyRefused { .. } | ModelError::ContextTooLong { .. } => None,
         }
     }
 

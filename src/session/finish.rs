@@ -25,6 +25,7 @@ impl Drive<'_> {
         let text = self.last_words(&end);
         let step = if end == TurnEnd::Answered { self.steps() } else { 0 };
         self.tell(&OutboundBody::Reply { turn_seq, step, text });
+        self.staged.key_refused = self.refused_key();
         self.push(EventBody::TurnEnded { end });
         killpoint::here("turn.end.before");
         self.flush_now().await?;
@@ -39,6 +40,13 @@ impl Drive<'_> {
             TurnEnd::Limit { text } | TurnEnd::Failed { text } => text.clone(),
             TurnEnd::Answered => self.answer(),
         }
+    }
+
+    fn refused_key(&self) -> Option<String> {
+        self.log.open_turn()?.iter().rev().find_map(|event| match &event.body {
+            EventBody::ModelFailed { reason, key_refused: true, .. } => Some(reason.clone()),
+            _ => None,
+        })
     }
 
     fn answer(&self) -> String {

@@ -11,11 +11,17 @@ pub(super) struct Staged {
     pub(super) outbound: Vec<Outbound>,
     /// `/new`: the grants of this session end.
     pub(super) end_session_grants: bool,
+    /// The provider refused the model's key: what a person has to be told, wherever they are.
+    pub(super) key_refused: Option<String>,
 }
 
 impl Staged {
     pub(super) fn is_empty(&self) -> bool {
-        self.events.is_empty() && self.absorbed.is_empty() && self.outbound.is_empty() && !self.end_session_grants
+        self.events.is_empty()
+            && self.absorbed.is_empty()
+            && self.outbound.is_empty()
+            && !self.end_session_grants
+            && self.key_refused.is_none()
     }
 
     pub(super) fn write(&self, session: &SessionId, tx: &Tx<'_>) -> Result<(), StoreError> {
@@ -33,6 +39,9 @@ impl Staged {
         }
         if self.end_session_grants {
             tx.revoke_session_grants(session)?;
+        }
+        if let Some(text) = &self.key_refused {
+            tx.set_key_refused(text)?;
         }
         Ok(())
     }

@@ -1,10 +1,13 @@
-//! Single values: the stop switch and the head of the audit chain.
+//! Single values: the stop switch, the head of the audit chain, what was told when, and how the gateway last ended.
 
 use rusqlite::OptionalExtension as _;
 
-use super::{StoreError, Tx};
+use super::{StoreError, Tx, now_ms};
+use crate::domain::UnixMillis;
 
 const PANIC: &str = "panic";
+const GATEWAY: &str = "gateway";
+const KEY_REFUSED: &str = "model.key_refused";
 
 impl Tx<'_> {
     pub(super) fn meta(&self, key: &str) -> Result<Option<String>, StoreError> {
@@ -31,6 +34,38 @@ impl Tx<'_> {
 }
 
 impl Tx<'_> {
+    /// Notes that a person is told of something of this kind now. False when that was done less than `every_ms` ago.
+    pub fn may_tell(&self, kind: &str, every_ms: i64) -> Result<bool, StoreError> {
+        let (key, now) = (format!("told.{kind}"), now_ms());
+        let told: Option<UnixMillis> = self.meta(&key)?.and_then(|at| at.parse().ok());
+        // A clock that was put back must not keep anybody silent.
+        if told.is_some_and(|at| (0..every_ms).contains(&(now - at))) {
+            return Ok(false);
+        }
+        self.set_meta(&key, &now.to_string())?;
+        Ok(true)
+    }
+
+    /// Whether the gateway's last run ended in order, or there was none; from now on it counts as running.
+    pub fn begin_gateway(&self) -> Result<bool, StoreError> {
+        let ended = self.meta(GATEWAY)?.is_none_or(|state| state == "ended");
+        self.set_meta(GATEWAY, "running")?;
+        Ok(ended)
+    }
+
+    pub fn end_gateway(&self) -> Result<(), StoreError> {
+        self.set_meta(GATEWAY, "ended")
+    }
+
+    /// What the person was told when the provider last refused the model's key; empty when that was dealt with.
+    pub fn key_refused(&self) -> Result<String, StoreError> {
+        Ok(self.meta(KEY_REFUSED)?.unwrap_or_default())
+    }
+
+    pub fn set_key_refused(&self, text: &str) -> Result<(), StoreError> {
+        self.set_meta(KEY_REFUSED, text)
+    }
+
     /// What SQLite's own quick check finds wrong, if anything.
     pub fn quick_check(&self) -> Result<Option<String>, StoreError> {
         let found: String = self.conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;

@@ -97,6 +97,14 @@ impl Tx<'_> {
         Ok(())
     }
 
+    /// Puts a row back that could not be shown, with the parts that are there.
+    pub fn mark_queued(&self, id: i64) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached("UPDATE outbox SET state = 'queued' WHERE id = ?1 AND state = 'sending'")?
+            .execute([id])?;
+        Ok(())
+    }
+
     pub fn mark_sent(&self, id: i64) -> Result<(), StoreError> {
         self.conn.prepare_cached("UPDATE outbox SET state = 'sent' WHERE id = ?1")?.execute([id])?;
         Ok(())

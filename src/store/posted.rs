@@ -1,6 +1,6 @@
 //! Which messages of a chat show which question, so that a later process can change them. Must not know any chat's wire.
 
-use rusqlite::params;
+use rusqlite::{OptionalExtension as _, Row, params};
 
 use super::{StoreError, Tx};
 use crate::domain::{Address, ApprovalId};
@@ -12,13 +12,29 @@ pub struct PostedRow {
     pub address: Address,
     pub message: i64,
     pub state: String,
+    /// The message is a file, and what it says is its caption.
+    pub file: bool,
+}
+
+const COLUMNS: &str = "approval, address, message, state, file";
+
+fn read(row: &Row<'_>) -> rusqlite::Result<PostedRow> {
+    Ok(PostedRow {
+        approval: ApprovalId(row.get(0)?),
+        address: Address(row.get(1)?),
+        message: row.get(2)?,
+        state: row.get(3)?,
+        file: row.get(4)?,
+    })
 }
 
 impl Tx<'_> {
     pub fn add_posted(&self, posted: &PostedRow) -> Result<(), StoreError> {
         self.conn
-            .prepare_cached("INSERT OR REPLACE INTO posted(address, message, approval, state) VALUES (?1, ?2, ?3, ?4)")?
-            .execute(params![posted.address.0, posted.message, posted.approval.0, posted.state])?;
+            .prepare_cached(
+                "INSERT OR REPLACE INTO posted(address, message, approval, state, file) VALUES (?1, ?2, ?3, ?4, ?5)",
+            )?
+            .execute(params![posted.address.0, posted.message, posted.approval.0, posted.state, posted.file])?;
         Ok(())
     }
 
@@ -31,17 +47,28 @@ impl Tx<'_> {
 
     /// Every message that may still have to change, oldest first.
     pub fn posted(&self) -> Result<Vec<PostedRow>, StoreError> {
+        let mut query = self.conn.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM posted WHERE state <> 'closed' ORDER BY address, message"
+        ))?;
+        let rows = query.query_map([], read)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// What one message shows, whatever its state.
+    pub fn posted_at(&self, address: &Address, message: i64) -> Result<Option<PostedRow>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM posted WHERE address = ?1 AND message = ?2");
+        let mut query = self.conn.prepare_cached(&sql)?;
+        Ok(query.query_row(params![address.0, message], read).optional()?)
+    }
+
+    /// The open questions that no message at this address shows, oldest first.
+    pub fn open_approvals_unseen_at(&self, address: &Address) -> Result<Vec<ApprovalId>, StoreError> {
         let mut query = self.conn.prepare_cached(
-            "SELECT approval, address, message, state FROM posted WHERE state <> 'closed' ORDER BY address, message",
+            "SELECT id FROM approvals WHERE state = 'waiting' AND NOT EXISTS(
+                 SELECT 1 FROM posted WHERE posted.approval = approvals.id AND posted.address = ?1
+                 AND posted.state <> 'closed') ORDER BY asked_ms, id",
         )?;
-        let rows = query.query_map([], |row| {
-            Ok(PostedRow {
-                approval: ApprovalId(row.get(0)?),
-                address: Address(row.get(1)?),
-                message: row.get(2)?,
-                state: row.get(3)?,
-            })
-        })?;
+        let rows = query.query_map([&address.0], |row| row.get(0).map(ApprovalId))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 }

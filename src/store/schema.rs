@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use super::StoreError;
 
 /// Every migration that was ever released, in order; never edited, only appended to.
-const MIGRATIONS: &[&str] = &[MIGRATION_1, MIGRATION_2, MIGRATION_3];
+const MIGRATIONS: &[&str] = &[MIGRATION_1, MIGRATION_2, MIGRATION_3, MIGRATION_4];
 
 const MIGRATION_1: &str = "
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -193,6 +193,42 @@ CREATE TABLE running(
     session TEXT NOT NULL,
     title TEXT NOT NULL,
     PRIMARY KEY(address, message)
+) STRICT, WITHOUT ROWID;
+";
+
+const MIGRATION_4: &str = "
+ALTER TABLE posted ADD COLUMN file INTEGER NOT NULL DEFAULT 0;
+
+CREATE TABLE guests(
+    bot INTEGER NOT NULL,
+    chat INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    by TEXT NOT NULL,
+    at_ms INTEGER NOT NULL,
+    PRIMARY KEY(bot, chat)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE strangers(
+    bot INTEGER NOT NULL,
+    chat INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    state TEXT NOT NULL DEFAULT 'new',
+    address TEXT NOT NULL DEFAULT '',
+    message INTEGER NOT NULL DEFAULT 0,
+    decided_by TEXT NOT NULL DEFAULT '',
+    decided_ms INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY(bot, chat)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX strangers_live ON strangers(bot, state) WHERE state IN ('new', 'let_in', 'ignored');
+CREATE INDEX strangers_at ON strangers(bot, at_ms);
+
+CREATE TABLE blocked(
+    bot INTEGER NOT NULL,
+    chat INTEGER NOT NULL,
+    why TEXT NOT NULL,
+    at_ms INTEGER NOT NULL,
+    PRIMARY KEY(bot, chat)
 ) STRICT, WITHOUT ROWID;
 ";
 

@@ -40,6 +40,22 @@ impl Tx<'_> {
         Ok(found)
     }
 
+    /// What an ended process left in the middle, of the sessions whose name starts with `prefix`: how many turns go on
+    /// without anybody's answer, and the calls that were started and have no end.
+    pub fn in_the_middle(&self, prefix: &str) -> Result<(usize, Vec<String>), StoreError> {
+        let waits = self.open_approvals(None)?;
+        let waits = |session: &SessionId| waits.iter().any(|row| row.question.session == *session);
+        let open = self.sessions_with_open_turn()?;
+        let turns = open.iter().filter(|session| session.as_str().starts_with(prefix) && !waits(session)).count();
+        let mut query = self.conn.prepare_cached(
+            "SELECT server, tool FROM calls
+             WHERE state = 'started' AND substr(session, 1, length(?1)) = ?1 ORDER BY started_ms, id",
+        )?;
+        let rows = query
+            .query_map([prefix], |row| Ok(format!("{} {}", row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
+        Ok((turns, rows.collect::<Result<_, _>>()?))
+    }
+
     pub fn sessions(&self) -> Result<Vec<SessionRow>, StoreError> {
         let mut query = self.conn.prepare_cached(
             "SELECT name, created_ms, last_ms,

@@ -131,7 +131,7 @@ fn after_a_failure(log: &Log, turn: &[Event]) -> Option<Step> {
     if after.iter().any(|event| moves_on(&event.body)) {
         return None;
     }
-    let EventBody::ModelFailed { reason, context_too_long } = &turn.get(failed)?.body else { return None };
+    let EventBody::ModelFailed { reason, context_too_long, .. } = &turn.get(failed)?.body else { return None };
     let tried = turn.iter().any(|event| is_compaction(&event.body));
     if *context_too_long
         && !tried

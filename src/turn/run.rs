@@ -93,6 +93,7 @@ impl Runner {
             },
             Err(error) => EventBody::ModelFailed {
                 context_too_long: matches!(error, ModelError::ContextTooLong { .. }),
+                key_refused: matches!(error, ModelError::KeyRefused { .. }),
                 reason: self.gate.redactor().redact(&error.for_person(self.now())).into_owned(),
             },
         }

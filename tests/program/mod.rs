@@ -145,6 +145,11 @@ impl House {
         Running::new(self.command(args), args)
     }
 
+    /// Starts what [`Self::command`] made, and was changed since.
+    pub fn begin(&self, command: Command) -> Running {
+        Running::new(command, &["(changed)"])
+    }
+
     /// Runs a command to its end, with an empty standard input.
     pub fn claw(&self, args: &[&str]) -> Ran {
         self.start(args).ends()

@@ -4,14 +4,15 @@
 use std::sync::Arc;
 
 use super::house::House;
-use super::{live, questions};
+use super::{notify, pairing, taps};
 use crate::app::telegram_principal;
-use crate::desk::order_of;
-use crate::domain::{Answer, ChatCommand, Origin, Outbound, OutboundBody, SessionId};
+use crate::desk::{AnswerTo, order_of};
+use crate::domain::{ChatCommand, Origin, Outbound, OutboundBody, SessionId};
 use crate::gateway::clock::Clock;
 use crate::gateway::commands::{Door, Parsed, help_markdown, parse_for_bot};
-use crate::gateway::telegram::callback::Callback;
 use crate::gateway::telegram::incoming::{Incoming, Said, read};
+use crate::gateway::telegram::knock::{Standing, standing};
+use crate::gateway::telegram::place::Place;
 use crate::router::Visitor;
 use crate::store::StoreError;
 
@@ -23,22 +24,18 @@ const QUOTED_CHARS_MAX: usize = 2_000;
 /// Handles one update to its end. An error means that it has to be tried again.
 pub(super) async fn handle(house: Arc<House>, id: i64, body: String) -> anyhow::Result<()> {
     match read(&body, &house.me) {
-        Incoming::Nothing(how) => {
-            tracing::debug!(update = id, how, "an update that is no message");
-            finish(&house, id, how).await?;
-        }
-        Incoming::Tap(tapped) => {
-            let said = match Callback::parse(&tapped.data) {
-                Some(Callback::Stop(_)) => live::tap_stop(&house, &tapped, (house.me.id, id)).await?,
-                _ => questions::tap(&house, &tapped).await?,
-            };
-            if let Err(fault) = house.api.answer_tap(&tapped.query, &said).await {
-                // The button shows a clock for a while; what was decided is decided.
-                tracing::debug!(%fault, "a tap could not be answered");
+        Incoming::Nothing(how) => match standing(&body) {
+            Some((chat, now)) => moved(&house, id, &body, chat, now).await?,
+            None => {
+                tracing::debug!(update = id, how, "an update that is no message");
+                finish(&house, id, how).await?;
             }
+        },
+        Incoming::Tap(tapped) => {
+            taps::tap(&house, &tapped, id).await?;
             finish(&house, id, "tap").await?;
         }
-        Incoming::Message(said) => message(&house, id, said).await?,
+        Incoming::Message(said) => message(&house, id, &body, said).await?,
     }
     house.ring();
     Ok(())
@@ -48,20 +45,36 @@ async fn finish(house: &House, id: i64, how: &'static str) -> Result<(), StoreEr
     house.app.mail.finish_update(house.me.id, id, how).await.map(drop)
 }
 
-async fn message(house: &House, id: i64, said: Said) -> anyhow::Result<()> {
-    let Some(visitor) = visitor(house, &said) else {
-        // Silence: an answer would tell a stranger that somebody is here.
-        if house.is_news(said.user) {
-            let (chat, user) = (said.place.chat, said.user);
-            tracing::warn!(chat, user, "a stranger wrote; CLAW_ALLOWED_CHATS lets a chat in by its id");
+/// The bot was let into a chat, or sent away.
+async fn moved(house: &House, id: i64, body: &str, chat: i64, now: Standing) -> anyhow::Result<()> {
+    match now {
+        Standing::Out if may_talk(house, chat)? => {
+            let place = Place { bot: house.me.id, chat, thread: None };
+            notify::blocked(house, &place, "the bot was blocked or removed").await?;
         }
-        return Ok(finish(house, id, "stranger").await?);
-    };
-    if let Some(word) = questions::word_for(house, &said, &visitor)? {
-        let answer = Answer::Deny { word: Some(said.text.clone()) };
-        let told = questions::decide(house, &visitor, &word, &answer).await?;
-        tell(house, &visitor, &said, &told).await?;
-        return Ok(finish(house, id, "answer").await?);
+        Standing::Out => {}
+        Standing::Welcome => notify::unblocked(house, chat).await?,
+    }
+    // Whoever starts the bot in private says so by a message; a group may be silent for long.
+    if now == Standing::Welcome && chat < 0 && !may_talk(house, chat)? {
+        return Ok(pairing::knocked(house, id, body).await?);
+    }
+    Ok(finish(house, id, "member").await?)
+}
+
+fn may_talk(house: &House, chat: i64) -> Result<bool, StoreError> {
+    if house.telegram.allowed_chats.contains(&chat) || house.is_owner(chat) {
+        return Ok(true);
+    }
+    house.app.mail.is_guest(house.me.id, chat)
+}
+
+async fn message(house: &House, id: i64, body: &str, said: Said) -> anyhow::Result<()> {
+    let Some(visitor) = visitor(house, &said)? else { return Ok(pairing::knocked(house, id, body).await?) };
+    notify::unblocked(house, said.place.chat).await?;
+    if let Some(asked) = taps::word_for(house, &said, &visitor)? {
+        let told = taps::deny(house, &visitor, &asked, &said.text).await?;
+        return answer(house, &visitor, &said, id, "answer", told).await;
     }
     let session = said.place.session()?;
     let key = (house.me.id, id);
@@ -71,16 +84,15 @@ async fn message(house: &House, id: i64, said: Said) -> anyhow::Result<()> {
         Parsed::Unknown(text) => {
             // Telegram sends this when a person opens the bot for the first time.
             let text = if said.text.starts_with("/start") { welcome() } else { text };
-            tell(house, &visitor, &said, &text).await?;
-            Ok(finish(house, id, "command").await?)
+            answer(house, &visitor, &said, id, "command", text).await
         }
         Parsed::Message if !said.private && !said.addressed => Ok(finish(house, id, "not addressed").await?),
         Parsed::Message => {
             let text = text_of(&said);
             match house.app.router.message_of_update(&visitor, &session, &text, key).await {
                 Err(error @ StoreError::QueueFull(_)) => {
-                    tell(house, &visitor, &said, &format!("{error}. Your message was not taken in.")).await?;
-                    Ok(finish(house, id, "queue full").await?)
+                    let text = format!("{error}. Your message was not taken in.");
+                    answer(house, &visitor, &said, id, "queue full", text).await
                 }
                 taken => Ok(taken.map(drop)?),
             }
@@ -93,13 +105,13 @@ fn welcome() -> String {
 }
 
 /// Who it is, if they may talk here. An owner may in private and in the groups that are allowed; a member of such a group may
-/// talk, and decides nothing.
-fn visitor(house: &House, said: &Said) -> Option<Visitor> {
-    let owner = house.telegram.owners.contains(&said.user);
-    let allowed = house.telegram.allowed_chats.contains(&said.place.chat) || (said.private && owner);
+/// talk, and decides nothing, and so may whoever was let in.
+fn visitor(house: &House, said: &Said) -> Result<Option<Visitor>, StoreError> {
+    let owner = house.is_owner(said.user);
+    let allowed = may_talk(house, said.place.chat)?;
     let origin = if owner && !said.forwarded { Origin::Owner } else { Origin::Forwarded };
     let from = said.place.address();
-    allowed.then(|| Visitor { from, principal: telegram_principal(said.user), origin })
+    Ok(allowed.then(|| Visitor { from, principal: telegram_principal(said.user), origin }))
 }
 
 async fn command_of(
@@ -114,20 +126,29 @@ async fn command_of(
         // In one transaction with the update, so that one order is carried out once.
         return Ok(house.app.router.order_of_update(visitor, session, order, key).await.map(drop)?);
     }
-    let text = match command {
-        ChatCommand::Help => Some(help_markdown(Door::Telegram)),
-        command => house.desk.command(visitor, session, command, words).await?,
-    };
-    if let Some(text) = text {
-        tell(house, visitor, said, &text).await?;
+    if command == ChatCommand::Help {
+        return answer(house, visitor, said, key.1, "command", help_markdown(Door::Telegram)).await;
     }
-    Ok(finish(house, key.1, "command").await?)
+    let to = AnswerTo::Update { bot: key.0, update: key.1, session: session.clone(), to: visitor.from.clone() };
+    match house.desk.answer(visitor, session, command, words, &to).await? {
+        Some(text) => answer(house, visitor, said, key.1, "command", text).await,
+        // The answer is in the outbox, and the update is done with.
+        None => Ok(()),
+    }
 }
 
-/// Words of claw itself, by the outbox.
-async fn tell(house: &House, visitor: &Visitor, said: &Said, text: &str) -> anyhow::Result<()> {
-    let body = OutboundBody::Notice { text: text.to_owned() };
-    house.app.mail.post(Outbound { session: said.place.session()?, to: visitor.from.clone(), body }).await?;
+/// Words of claw itself, by the outbox, in one transaction with the end of the update: said once, whenever claw is ended.
+async fn answer(
+    house: &House,
+    visitor: &Visitor,
+    said: &Said,
+    update: i64,
+    how: &'static str,
+    text: String,
+) -> anyhow::Result<()> {
+    let body = OutboundBody::Notice { text };
+    let outbound = Outbound { session: said.place.session()?, to: visitor.from.clone(), body };
+    house.app.mail.answer_update(house.me.id, update, how, outbound).await?;
     Ok(())
 }
 

@@ -7,17 +7,22 @@ use std::time::{Duration, Instant};
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
+use super::said::Chats;
 use crate::app::App;
 use crate::config::Telegram;
 use crate::desk::Desk;
-use crate::domain::{Address, SessionId};
+use crate::domain::SessionId;
 use crate::gateway::telegram::api::{Api, Me};
+use crate::gateway::telegram::pace::Pace;
+use crate::gateway::telegram::place::Place;
 use crate::session::Worker;
 
 /// How often the store is looked at for what other processes did, and for what time has brought.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// A stranger is mentioned in the log once in this time.
 const STRANGER_EVERY: Duration = Duration::from_secs(3600);
+/// A person is told in words that the store cannot be written once in this time.
+const STORE_FAILED_EVERY: Duration = Duration::from_secs(3600);
 /// So many strangers are told apart; more share a line.
 const STRANGERS_MAX: usize = 1000;
 
@@ -28,6 +33,8 @@ pub(super) struct House {
     pub(super) me: Me,
     pub(super) worker: Arc<Worker>,
     pub(super) desk: Desk,
+    /// Whose turn it is to be sent.
+    pub(super) pace: Pace,
     /// No new work.
     pub(super) closing: CancellationToken,
     /// Rung whenever something was committed; every task looks for what is its own.
@@ -36,31 +43,20 @@ pub(super) struct House {
     ended: Notify,
     /// When each stranger was last mentioned in the log.
     strangers: Mutex<HashMap<i64, Instant>>,
-    chats: Mutex<HashMap<Address, Arc<tokio::sync::Mutex<Said>>>>,
-}
-
-/// How far the outbox has got in a chat. Held while something is sent there that must not overtake it.
-#[derive(Debug, Default)]
-pub(super) struct Said {
-    through: Option<(SessionId, u64, u32)>,
-}
-
-impl Said {
-    /// Notes that the words of a step are being sent, or without a step all that is left of a turn.
-    pub(super) fn begin(&mut self, session: &SessionId, turn_seq: u64, step: Option<u32>) {
-        self.through = Some((session.clone(), turn_seq, step.unwrap_or(u32::MAX)));
-    }
-
-    /// Whether the words of this step are the outbox's by now.
-    pub(super) fn reaches(&self, session: &SessionId, turn_seq: u64, step: u32) -> bool {
-        self.through.as_ref().is_some_and(|(said, turn, last)| said == session && (*turn, *last) >= (turn_seq, step))
-    }
+    /// The chats that do not let the bot write; the store has them, too.
+    blocked: Mutex<HashSet<i64>>,
+    /// What has been said where.
+    pub(super) chats: Chats,
+    /// When the store last could not be written, as far as a person was told.
+    store_failed: Mutex<Option<Instant>>,
 }
 
 impl House {
     pub(super) fn new(app: Arc<App>, telegram: Telegram, api: Api, me: Me, worker: Arc<Worker>, desk: Desk) -> Self {
         let (closing, bell) = (CancellationToken::new(), watch::Sender::new(0));
         let (running, ended) = (Mutex::default(), Notify::new());
+        let pace = Pace::new(telegram.pace);
+        let (strangers, blocked, store_failed) = (Mutex::default(), Mutex::default(), Mutex::default());
         Self {
             app,
             telegram,
@@ -68,18 +64,50 @@ impl House {
             me,
             worker,
             desk,
+            pace,
             closing,
             bell,
             running,
             ended,
-            strangers: Mutex::default(),
-            chats: Mutex::default(),
+            strangers,
+            blocked,
+            store_failed,
+            chats: Chats::default(),
         }
     }
 
-    /// What has been said in a chat; locked by whoever writes there.
-    pub(super) fn chat(&self, address: &Address) -> Arc<tokio::sync::Mutex<Said>> {
-        self.chats.lock().unwrap_or_else(PoisonError::into_inner).entry(address.clone()).or_default().clone()
+    /// Where what needs a human goes; `None` if there is no owner.
+    pub(super) fn notify_place(&self) -> Option<Place> {
+        self.telegram.notify_chat.map(|chat| Place { bot: self.me.id, chat, thread: None })
+    }
+
+    pub(super) fn is_owner(&self, user: i64) -> bool {
+        self.telegram.owners.contains(&user)
+    }
+
+    /// Whether nobody who may decide reads this chat: a guest's private one.
+    pub(super) fn is_guests_own(&self, place: &Place) -> bool {
+        place.chat > 0 && !self.is_owner(place.chat)
+    }
+
+    pub(super) fn is_blocked(&self, chat: i64) -> bool {
+        self.blocked.lock().unwrap_or_else(PoisonError::into_inner).contains(&chat)
+    }
+
+    /// False when it was so before.
+    pub(super) fn set_blocked(&self, chat: i64, is: bool) -> bool {
+        let mut blocked = self.blocked.lock().unwrap_or_else(PoisonError::into_inner);
+        if is { blocked.insert(chat) } else { blocked.remove(&chat) }
+    }
+
+    /// Whether a person should hear that the store cannot be written: once in a while.
+    pub(super) fn store_failure_is_news(&self) -> bool {
+        let mut failed = self.store_failed.lock().unwrap_or_else(PoisonError::into_inner);
+        let news = failed.is_none_or(|at| at.elapsed() > STORE_FAILED_EVERY);
+        if news {
+            *failed = Some(Instant::now());
+        }
+        news
     }
 
     pub(super) fn ring(&self) {

@@ -8,16 +8,15 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::house::House;
-use crate::app::telegram_principal;
-use crate::domain::{Live, LiveSink, Origin, SessionId};
+use super::postman::until_sent;
+use crate::domain::{Live, LiveSink, SessionId};
 use crate::gateway::telegram::callback::{Button, stop_button};
 use crate::gateway::telegram::draft::{Change, Drafts, Slot};
 use crate::gateway::telegram::fault::Fault;
-use crate::gateway::telegram::incoming::Tapped;
+use crate::gateway::telegram::pace::Urgency;
 use crate::gateway::telegram::place::Place;
 use crate::gateway::telegram::running::ended;
 use crate::mail::{DraftRow, RunningRow};
-use crate::router::{Order, Visitor};
 
 /// How often a private chat is changed. Telegram allows about one message a second.
 const EVERY: Duration = Duration::from_secs(1);
@@ -88,8 +87,11 @@ impl Show {
 
     /// Makes one change, and says how long to wait for the next one.
     async fn change(&mut self, every: Duration) -> Duration {
+        if self.house.is_blocked(self.place.chat) {
+            return every;
+        }
         let Some(change) = self.drafts.next_change() else { return every };
-        let chat = self.house.chat(&self.place.address());
+        let chat = self.house.chats.at(&self.place.address());
         // While the outbox writes to the chat there is something better to read.
         let Ok(said) = chat.try_lock() else { return every };
         if let Slot::Text { turn_seq, step, .. } = change.slot
@@ -98,13 +100,17 @@ impl Show {
             self.drafts.give_up(&change.slot);
             return Duration::ZERO;
         }
+        let Some(_turn) = self.house.pace.try_turn(&self.place) else { return every };
         match self.send(&change).await {
             Ok(message) => {
                 self.note(&change, message).await;
                 self.drafts.made(change, message);
                 every
             }
-            Err(Fault::Wait(pause)) => pause.max(every),
+            Err(Fault::Wait(pause)) => {
+                self.house.pace.pause(&self.place, pause);
+                every
+            }
             Err(Fault::Unreachable(why)) => {
                 tracing::debug!(why, "a draft could not be shown; trying again");
                 AFTER_FAULT
@@ -159,7 +165,7 @@ pub(super) async fn end_what_ran(house: Arc<House>) {
     for row in shown {
         let Some(place) = Place::of(&row.address).filter(|place| place.bot == house.me.id) else { continue };
         let part = ended(&row.title, false, "claw was ended while it ran");
-        let edited = super::postman::until_sent(|| house.api.edit(&place, row.message, &part, &[])).await;
+        let edited = until_sent(&house, &place, Urgency::Message, || house.api.edit(&place, row.message, &part, &[])).await;
         if let Err(fault) = edited {
             tracing::warn!(%fault, "a call that has ended is still shown as running");
         }
@@ -167,20 +173,4 @@ pub(super) async fn end_what_ran(house: Arc<House>) {
             tracing::error!(%error, "the store could not be written");
         }
     }
-}
-
-/// A tap on the button of a running call stops its turn, if an owner taps, and on the message on record. The order and the end
-/// of the update are one transaction.
-pub(super) async fn tap_stop(house: &House, tapped: &Tapped, update: (i64, i64)) -> anyhow::Result<String> {
-    if !house.telegram.owners.contains(&tapped.user) {
-        tracing::warn!(user = tapped.user, "somebody who is no owner tapped a button");
-        return Ok("Only the owner can stop this.".to_owned());
-    }
-    let Some((place, message)) = &tapped.at else { return Ok("This button does nothing any more.".to_owned()) };
-    let Some(session) = house.app.mail.call_shown_at(&place.address(), *message)? else {
-        return Ok("This has ended already.".to_owned());
-    };
-    let visitor = Visitor { from: place.address(), principal: telegram_principal(tapped.user), origin: Origin::Button };
-    house.app.router.order_of_update(&visitor, &session, Order::Stop, update).await?;
-    Ok("Stopping.".to_owned())
 }

@@ -4,10 +4,14 @@
 mod desk;
 mod house;
 mod live;
+mod notify;
+mod pairing;
 mod postman;
 mod questions;
+mod said;
 mod service;
 mod sessions;
+mod taps;
 mod updates;
 
 use std::process::ExitCode;
@@ -59,6 +63,7 @@ pub async fn run(app: Arc<App>) -> anyhow::Result<ExitCode> {
     let house = Arc::new(open(app, telegram, api, me).await?);
     out::err_line(&format!("claw: @{} is at work; Ctrl-C ends it.", house.me.username));
     // Dropped at the end: whatever is still at it goes on from its log at the next start.
+    notify::began(&house).await;
     let mut parts = start(&house);
     service::ready();
     tokio::select! {
@@ -70,33 +75,45 @@ pub async fn run(app: Arc<App>) -> anyhow::Result<ExitCode> {
         () = service::keep_alive(&house) => {}
     }
     service::ending();
-    tokio::select! {
-        () = wind_down(&house) => {}
-        () = ends.next() => {}
+    let settled = tokio::select! {
+        settled = wind_down(&house) => settled,
+        () = ends.next() => false,
+    };
+    if settled && let Err(error) = house.app.mail.end_gateway().await {
+        tracing::warn!(%error, "the end of this run could not be noted");
     }
     Ok(ExitCode::from(fail::DONE))
 }
 
 /// Takes nothing new, lets the calls in hand end, and sends what the models had said so far. No farewell: nobody asked.
-async fn wind_down(house: &Arc<House>) {
+/// False if turns are left running.
+async fn wind_down(house: &Arc<House>) -> bool {
     house.closing.cancel();
     house.worker.ending().begin();
-    if tokio::time::timeout(GRACE, house.settled()).await.is_err() {
+    let mut settled = tokio::time::timeout(GRACE, house.settled()).await.is_ok();
+    if !settled {
         tracing::warn!("calls are still running and are cut; nobody knows what they have done");
         house.worker.ending().cut();
-        if tokio::time::timeout(LAST, house.settled()).await.is_err() {
+        settled = tokio::time::timeout(LAST, house.settled()).await.is_ok();
+        if !settled {
             tracing::error!("turns are still running; they go on from their logs at the next start");
         }
     }
     if tokio::time::timeout(LAST, postman::all_sent(house)).await.is_err() {
         tracing::warn!("not everything could be sent; the rest is sent at the next start");
     }
+    settled
 }
 
 async fn open(app: Arc<App>, telegram: Telegram, api: Api, me: Me) -> anyhow::Result<House> {
     let worker = app.worker().await?;
     let desk = app.desk().await?;
-    Ok(House::new(app, telegram, api, me, worker, desk))
+    let blocked = app.mail.blocked_chats(me.id)?;
+    let house = House::new(app, telegram, api, me, worker, desk);
+    for chat in blocked {
+        house.set_blocked(chat, true);
+    }
+    Ok(house)
 }
 
 /// Each part has a task of its own, so that none holds up another. None of them ends before claw does.
@@ -109,6 +126,8 @@ fn start(house: &Arc<House>) -> JoinSet<()> {
     parts.spawn(sessions::keep(house.clone()));
     parts.spawn(postman::deliver(house.clone()));
     parts.spawn(questions::keep(house.clone()));
+    parts.spawn(pairing::keep(house.clone()));
+    parts.spawn(notify::keep(house.clone()));
     parts
 }
 
@@ -121,10 +140,6 @@ async fn greet(api: &Api) -> anyhow::Result<Me> {
             Err(fault @ Fault::Unreachable(_)) => {
                 out::err_line(&format!("claw: {fault}. Trying again in {} s.", START_RETRY.as_secs()));
                 tokio::time::sleep(START_RETRY).await;
-            }
-            // The real server says 404 to a token that cannot be one.
-            Err(Fault::Refused(text)) if text.contains("Not Found") || text.contains("Unauthorized") => {
-                return Err(UserError::because(Fault::Token.to_string()));
             }
             Err(fault) => return Err(UserError::because(fault.to_string())),
         }

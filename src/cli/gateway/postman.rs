@@ -8,11 +8,12 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::house::House;
-use super::questions;
+use super::{notify, questions};
 use crate::domain::{Address, OutboundBody};
 use crate::gateway::telegram::Part;
 use crate::gateway::telegram::fault::Fault;
 use crate::gateway::telegram::markdown::{plain, render};
+use crate::gateway::telegram::pace::Urgency;
 use crate::gateway::telegram::place::{DOOR, Place};
 use crate::mail::PostedRow;
 use crate::store::{OutboxRow, StoreError};
@@ -34,7 +35,7 @@ pub(super) async fn deliver(house: Arc<House>) {
         match house.app.mail.waiting_at(DOOR) {
             Ok(rows) => {
                 let mut chats: BTreeMap<Address, Vec<OutboxRow>> = BTreeMap::new();
-                for row in rows.into_iter().filter(|row| is_mine(&house, &row.outbound.to)) {
+                for row in rows.into_iter().filter(|row| goes_out(&house, &row.outbound.to)) {
                     chats.entry(row.outbound.to.clone()).or_default().push(row);
                 }
                 for (to, rows) in chats {
@@ -54,7 +55,7 @@ pub(super) async fn all_sent(house: &Arc<House>) {
     let mut ear = house.ear();
     loop {
         match house.app.mail.waiting_at(DOOR) {
-            Ok(rows) if !rows.iter().any(|row| is_mine(house, &row.outbound.to)) => return,
+            Ok(rows) if !rows.iter().any(|row| goes_out(house, &row.outbound.to)) => return,
             Ok(_) => {}
             Err(error) => tracing::error!(%error, "the outbox cannot be read"),
         }
@@ -62,16 +63,21 @@ pub(super) async fn all_sent(house: &Arc<House>) {
     }
 }
 
-/// Of another bot's chats this gateway knows nothing; their rows wait for that bot.
-fn is_mine(house: &House, to: &Address) -> bool {
-    Place::of(to).is_some_and(|place| place.bot == house.me.id)
+/// Of another bot's chats this gateway knows nothing; their rows wait for that bot. Those of a chat that has blocked the bot wait
+/// until it writes again.
+fn goes_out(house: &House, to: &Address) -> bool {
+    Place::of(to).is_some_and(|place| place.bot == house.me.id && !house.is_blocked(place.chat))
 }
 
 async fn write_to(house: Arc<House>, busy: Busy, to: Address, rows: Vec<OutboxRow>) {
     if let Some(place) = Place::of(&to) {
         for row in rows {
+            if house.is_blocked(place.chat) {
+                break;
+            }
             if let Err(error) = write(&house, &place, &row).await {
                 tracing::error!(%error, "the outbox cannot be written; it is tried again");
+                notify::store_failed(&house, &error);
                 tokio::time::sleep(RETRY).await;
                 break;
             }
@@ -85,36 +91,51 @@ async fn write(house: &House, place: &Place, row: &OutboxRow) -> Result<(), Stor
     if row.sending {
         tracing::warn!(row = row.id, "claw was ended while this was sent, so it may appear twice");
     }
-    let chat = house.chat(&row.outbound.to);
+    let chat = house.chats.at(&row.outbound.to);
     let mut said = chat.lock().await;
     match &row.outbound.body {
         OutboundBody::Notice { text } => {
-            write_text(house, place, row, text, Vec::new()).await?;
-            house.app.mail.shown(row.id).await
+            if write_text(house, place, row, text, Vec::new()).await? {
+                house.app.mail.shown(row.id).await?;
+            }
+            Ok(())
         }
         OutboundBody::Reply { turn_seq, step, text } => {
             said.begin(&row.outbound.session, *turn_seq, None);
-            write_said(house, place, row, (*turn_seq, *step), text).await?;
-            house.app.mail.said(row, *turn_seq, None).await
+            if write_said(house, place, row, (*turn_seq, *step), text).await? {
+                house.app.mail.said(row, *turn_seq, None).await?;
+            }
+            Ok(())
         }
         OutboundBody::Said { partial, .. } if !house.telegram.stream && !partial => house.app.mail.shown(row.id).await,
         OutboundBody::Said { turn_seq, step, text, partial } => {
             said.begin(&row.outbound.session, *turn_seq, Some(*step));
             let text = if *partial { format!("{}\n\n*[interrupted]*", text.trim_end()) } else { text.clone() };
-            write_said(house, place, row, (*turn_seq, *step), &text).await?;
-            house.app.mail.said(row, *turn_seq, Some(*step)).await
+            if write_said(house, place, row, (*turn_seq, *step), &text).await? {
+                house.app.mail.said(row, *turn_seq, Some(*step)).await?;
+            }
+            Ok(())
+        }
+        OutboundBody::Question { question, .. } if house.is_guests_own(place) => {
+            if write_text(house, place, row, &questions::asked_elsewhere(question), Vec::new()).await? {
+                house.app.mail.shown(row.id).await?;
+            }
+            Ok(())
         }
         OutboundBody::Question { question, .. } => {
             house.app.mail.sending(row.id, 0).await?;
-            let sent = until_sent(|| questions::send(house, place, question)).await;
+            let sent = until_sent(house, place, Urgency::Answer, || questions::send(house, place, question)).await;
             match sent {
-                Ok(message) => {
+                Ok((message, file)) => {
                     let (approval, address) = (question.approval.clone(), place.address());
-                    house.app.mail.asked(row.id, PostedRow { approval, address, message, state: "open".into() }).await
+                    let posted = PostedRow { approval, address, message, state: "open".into(), file };
+                    house.app.mail.asked(row.id, posted).await
                 }
                 Err(fault) => {
-                    give_up(row, &fault);
-                    house.app.mail.shown(row.id).await
+                    if give_up(house, place, row, &fault).await? {
+                        house.app.mail.shown(row.id).await?;
+                    }
+                    Ok(())
                 }
             }
         }
@@ -128,23 +149,23 @@ async fn write_said(
     row: &OutboxRow,
     (turn_seq, step): (u64, u32),
     text: &str,
-) -> Result<(), StoreError> {
+) -> Result<bool, StoreError> {
     let drafts = house.app.mail.drafts(&row.outbound.to, &row.outbound.session, turn_seq, step)?;
     write_text(house, place, row, text, drafts).await
 }
 
-/// Changes the messages that are drafts of it, which can be done twice, and sends the rest.
+/// Changes the messages that are drafts of it, which can be done twice, and sends the rest. False if the row was put back.
 async fn write_text(
     house: &House,
     place: &Place,
     row: &OutboxRow,
     text: &str,
     drafts: Vec<i64>,
-) -> Result<(), StoreError> {
+) -> Result<bool, StoreError> {
     let parts = render(text);
     for (index, part) in parts.iter().enumerate() {
         if let Some(draft) = drafts.get(index) {
-            match until_sent(|| finish(house, place, *draft, part)).await {
+            match until_sent(house, place, Urgency::Message, || finish(house, place, *draft, part)).await {
                 Ok(()) => continue,
                 Err(fault) => {
                     tracing::info!(%fault, "a draft cannot be finished where it is; it comes as a new message")
@@ -155,17 +176,17 @@ async fn write_text(
             continue;
         }
         house.app.mail.sending(row.id, index as u32).await?;
-        if let Err(fault) = until_sent(|| send(house, place, part)).await {
-            give_up(row, &fault);
-            return Ok(());
+        let sent = until_sent(house, place, Urgency::Message, || send(house, place, part)).await;
+        if let Err(fault) = sent {
+            return give_up(house, place, row, &fault).await;
         }
     }
     for left in drafts.iter().skip(parts.len()) {
-        if let Err(fault) = until_sent(|| house.api.delete(place, *left)).await {
+        if let Err(fault) = until_sent(house, place, Urgency::Message, || house.api.delete(place, *left)).await {
             tracing::warn!(%fault, "a draft that is not needed any more stays in the chat");
         }
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Makes a draft what it was to become, formatted, or as it is where Telegram does not take the formatting.
@@ -195,25 +216,41 @@ async fn send(house: &House, place: &Place, part: &Part) -> Result<i64, Fault> {
     }
 }
 
-/// Tries until it is sent, or will never be: pauses that Telegram asks for are kept, and what may pass is waited out.
+/// Tries until it is sent, or will never be, at the pace that Telegram allows: pauses that it asks for are kept, in that chat
+/// alone, and what may pass is waited out.
 pub(super) async fn until_sent<T, F: Future<Output = Result<T, Fault>>>(
+    house: &House,
+    place: &Place,
+    urgency: Urgency,
     mut send: impl FnMut() -> F,
 ) -> Result<T, Fault> {
     let began = Instant::now();
+    let mut told = false;
     loop {
-        let pause = match send().await {
-            Err(Fault::Wait(pause)) => pause,
+        let turn = house.pace.turn(place, urgency).await;
+        let sent = send().await;
+        drop(turn);
+        match sent {
+            Err(Fault::Wait(pause)) => house.pace.pause(place, pause),
             Err(fault @ (Fault::Unreachable(_) | Fault::Token)) if began.elapsed() < GIVE_UP_AFTER => {
-                tracing::warn!(%fault, "a message could not be sent; trying again in {} s", RETRY.as_secs());
-                RETRY
+                if !std::mem::replace(&mut told, true) {
+                    tracing::warn!(%fault, "a message could not be sent; it is tried every {} s", RETRY.as_secs());
+                }
+                tokio::time::sleep(RETRY).await;
             }
             done => return done,
-        };
-        tokio::time::sleep(pause).await;
+        }
     }
 }
 
-/// Nothing is dropped silently: the log says which, and the session has the text.
-fn give_up(row: &OutboxRow, fault: &Fault) {
+/// Nothing is dropped silently: the log says which, and the session has the text. What a chat does not let in waits for it;
+/// then this is false.
+async fn give_up(house: &House, place: &Place, row: &OutboxRow, fault: &Fault) -> Result<bool, StoreError> {
+    if let Fault::Forbidden(why) = fault {
+        house.app.mail.put_back(row.id).await?;
+        notify::blocked(house, place, why).await?;
+        return Ok(false);
+    }
     tracing::error!(row = row.id, to = %row.outbound.to, %fault, "a message cannot be sent; its session keeps it");
+    Ok(true)
 }

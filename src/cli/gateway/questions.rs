@@ -1,180 +1,251 @@
-//! Questions with buttons: sending them, taps on them, and the messages that show them afterwards. Must not know how a
-//! question is drawn, or what an answer does.
+//! The messages that show questions: asking, asking again after a restart, and keeping each in step with its question. Must not
+//! know how a question is drawn, or what a tap does.
 
-use std::sync::Arc;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::house::House;
 use super::postman::until_sent;
+use super::{notify, sessions};
 use crate::app::telegram_principal;
-use crate::domain::{Answer, ApprovalId, Origin, Outcome, Question};
+use crate::domain::{Address, ApprovalId, Outcome, Question, escape};
 use crate::gateway::clock::Clock;
 use crate::gateway::telegram::Part;
-use crate::gateway::telegram::callback::{Callback, Tap};
 use crate::gateway::telegram::fault::Fault;
-use crate::gateway::telegram::incoming::{Said, Tapped};
-use crate::gateway::telegram::place::Place;
+use crate::gateway::telegram::pace::Urgency;
+use crate::gateway::telegram::place::{DOOR, Place};
 use crate::gateway::telegram::question::{self, CallEnd, Closed, QuestionText};
 use crate::mail::PostedRow;
-use crate::router::Visitor;
 use crate::store::{ApprovalRow, CallRow, StoreError};
 
 /// Messages are looked over this often without a bell.
 const LOOK: Duration = Duration::from_secs(30);
+/// After a fault of the store.
+const RETRY: Duration = Duration::from_secs(5);
 
-/// Sends a question and returns its message.
-pub(super) async fn send(house: &House, place: &Place, question: &Question) -> Result<i64, Fault> {
-    let keyboard = question::keyboard(question);
-    match question::question(question, &Clock::system()) {
-        QuestionText::Whole(part) => house.api.send(place, &part, &keyboard).await,
+/// Sends a question. Returns its message, and whether that is a file: where Telegram refuses the formatting, the question goes
+/// whole as a file and is never cut.
+pub(super) async fn send(house: &House, place: &Place, question: &Question) -> Result<(i64, bool), Fault> {
+    let (keyboard, clock) = (question::keyboard(question), Clock::system());
+    let sent = match question::question(question, &clock) {
+        QuestionText::Whole(part) => house.api.send(place, &part, &keyboard).await.map(|message| (message, false)),
         QuestionText::Long { summary, document, file_name } => {
-            house.api.send_file(place, (&file_name, document), &summary, &keyboard).await
+            let file = (file_name.as_str(), document);
+            house.api.send_file(place, file, &summary, &keyboard).await.map(|message| (message, true))
         }
-    }
-}
-
-/// What a tap does, and the words for whoever tapped. Only an owner's tap counts, and only on a message that shows this very
-/// question now.
-pub(super) async fn tap(house: &House, tapped: &Tapped) -> anyhow::Result<String> {
-    if !house.telegram.owners.contains(&tapped.user) {
-        tracing::warn!(user = tapped.user, "somebody who is no owner tapped a button");
-        return Ok("Only the owner can answer this.".to_owned());
-    }
-    let (Some(Callback::Question(id, tap)), Some((place, message))) = (Callback::parse(&tapped.data), &tapped.at)
-    else {
-        return Ok("This button does nothing any more.".to_owned());
     };
-    let shown = house.app.mail.posted()?.into_iter().any(|posted| {
-        posted.approval == id
-            && posted.message == *message
-            && posted.address == place.address()
-            && posted.state == "open"
-    });
-    let row = house.app.store.read(|tx| tx.approval(&id))?;
-    let Some(row) = row.filter(|_| shown) else { return Ok("This button does nothing any more.".to_owned()) };
-    if row.state != "waiting" {
-        return Ok(closed_words(&row));
-    }
-    if let Some(keyboard) = question::menu(&row.question, &tap) {
-        return Ok(match house.api.edit_keyboard(place, *message, &keyboard).await {
-            Ok(()) => String::new(),
-            Err(fault) => fault.to_string(),
-        });
-    }
-    let visitor = Visitor { from: place.address(), principal: telegram_principal(tapped.user), origin: Origin::Button };
-    match tap {
-        Tap::DenyWithWord => ask_for_word(house, place, &id).await,
-        Tap::Choice(key) => match row.question.choices.iter().find(|choice| choice.key == key) {
-            Some(choice) => decide(house, &visitor, &id, &choice.answer).await,
-            None => Ok("This answer is not offered.".to_owned()),
-        },
-        Tap::MenuAlways | Tap::MenuNever | Tap::Back => Ok(String::new()),
-    }
-}
-
-/// Answers, and says how that went. Everything but an answer that does not count is an error.
-pub(super) async fn decide(
-    house: &House,
-    visitor: &Visitor,
-    id: &ApprovalId,
-    answer: &Answer,
-) -> anyhow::Result<String> {
-    use crate::gate::DecideError;
-    match house.app.router.answer(visitor, id, answer).await {
-        Ok(_) => Ok(match answer {
-            Answer::Allow { .. } => "Allowed.".to_owned(),
-            Answer::Deny { .. } => "Denied.".to_owned(),
-            Answer::Never => "Denied, and never again.".to_owned(),
-        }),
-        Err(DecideError::Store(error)) => Err(error.into()),
-        Err(refused) => Ok(refused.to_string()),
-    }
-}
-
-async fn ask_for_word(house: &House, place: &Place, id: &ApprovalId) -> anyhow::Result<String> {
-    match house.api.ask_for_reply(place, "Denied once you have replied to this message with the reason.").await {
-        Ok(message) => {
-            let (approval, address) = (id.clone(), place.address());
-            house.app.mail.add_posted(PostedRow { approval, address, message, state: "why".into() }).await?;
-            Ok("Reply with the reason.".to_owned())
+    match sent {
+        Err(Fault::Formatting(why)) => {
+            tracing::warn!(why, "Telegram refused the formatting of a question; it goes as a file");
+            let (caption, document, file_name) = question::attached_question(question, &clock);
+            let file = (file_name.as_str(), document);
+            house.api.send_file(place, file, &caption, &keyboard).await.map(|message| (message, true))
         }
-        Err(fault) => Ok(fault.to_string()),
+        sent => sent,
     }
 }
 
-/// The question that this message denies with a word: an owner's reply to the message that asked for it.
-pub(super) fn word_for(house: &House, said: &Said, visitor: &Visitor) -> Result<Option<ApprovalId>, StoreError> {
-    let Some((replied, _)) = &said.reply else { return Ok(None) };
-    if !house.telegram.owners.contains(&said.user) {
-        return Ok(None);
-    }
-    let asked =
-        |posted: &PostedRow| posted.state == "why" && posted.message == *replied && posted.address == visitor.from;
-    Ok(house.app.mail.posted()?.into_iter().find(asked).map(|posted| posted.approval))
+/// What a guest reads instead of a question that only somebody else may answer.
+pub(super) fn asked_elsewhere(question: &Question) -> String {
+    let call = escape::visible(&format!("{} {}", question.server, question.tool)).replace('`', "'");
+    format!("This needs the owner's yes: `{call}`. The owner has been asked.")
 }
 
-/// Asks what is still open again, once; then keeps every message in step with its question.
+/// What has to be done in a chat.
+enum Job {
+    /// Telegram drops a tap after 150 seconds, so what was tapped while claw was away is lost: the old message says so, and a
+    /// new one has buttons.
+    AskAgain(PostedRow),
+    /// A question that no owner sees where it was asked.
+    AskHere(Box<ApprovalRow>),
+    /// The message shows what became of the question; `state` is what it then is.
+    Show(PostedRow, Closed, &'static str),
+}
+
+/// Asks what is still open again, once; then keeps every message in step with its question. Each chat by itself, so that one
+/// that has to be waited for holds up no other.
 pub(super) async fn keep(house: Arc<House>) {
-    if let Err(error) = ask_again(&house).await {
-        tracing::error!(error = format!("{error:#}"), "the open questions could not be asked again");
-    }
+    let mut again: Option<HashSet<(Address, i64)>> = None;
+    let given_up: Arc<Mutex<HashSet<ApprovalId>>> = Arc::default();
+    let busy: Arc<Mutex<HashSet<Address>>> = Arc::default();
     let mut ear = house.ear();
     loop {
-        if let Err(error) = keep_in_step(&house).await {
-            tracing::error!(error = format!("{error:#}"), "the questions on the screen could not be looked over");
+        match jobs(&house, &mut again, &given_up) {
+            Ok(chats) => {
+                for (address, jobs) in chats {
+                    if busy.lock().unwrap_or_else(PoisonError::into_inner).insert(address.clone()) {
+                        forget(&mut again, &jobs);
+                        tokio::spawn(in_chat(house.clone(), busy.clone(), given_up.clone(), address, jobs));
+                    }
+                }
+            }
+            Err(error) => {
+                tracing::error!(error = format!("{error:#}"), "the questions on the screen could not be looked over");
+            }
         }
         ear.listen(LOOK).await;
     }
 }
 
-/// Telegram drops a tap after 150 seconds, so what was tapped while claw was away is lost: the old message says so, and a new
-/// one has buttons.
-async fn ask_again(house: &House) -> anyhow::Result<()> {
-    for posted in house.app.mail.posted()?.into_iter().filter(|posted| posted.state == "open") {
-        let Some((place, row)) = known(house, &posted)? else { continue };
-        if row.state != "waiting" {
-            continue;
+/// What there is to do now, by chat. The first look finds what an earlier process has asked.
+fn jobs(
+    house: &House,
+    again: &mut Option<HashSet<(Address, i64)>>,
+    given_up: &Mutex<HashSet<ApprovalId>>,
+) -> anyhow::Result<BTreeMap<Address, Vec<Job>>> {
+    let posted = house.app.mail.posted()?;
+    let again = again.get_or_insert_with(|| {
+        posted
+            .iter()
+            .filter(|posted| posted.state == "open")
+            .map(|posted| (posted.address.clone(), posted.message))
+            .collect()
+    });
+    let mut chats: BTreeMap<Address, Vec<Job>> = BTreeMap::new();
+    for posted in posted {
+        let Some(row) = known(house, &posted)? else { continue };
+        let address = posted.address.clone();
+        if let Some(job) = job(house, posted, &row, again)? {
+            chats.entry(address).or_default().push(job);
         }
-        let new = until_sent(|| send(house, &place, &row.question)).await;
-        match new {
-            Ok(message) => {
-                let again = PostedRow { message, ..posted.clone() };
-                house.app.mail.add_posted(again).await?;
-                edit(house, &place, &posted, &row.question, &Closed::AskedAgain).await;
-                house.app.mail.set_posted(&posted.address, posted.message, "closed").await?;
+    }
+    if let Some(place) = house.notify_place().filter(|place| !house.is_blocked(place.chat)) {
+        let address = place.address();
+        for id in house.app.mail.unseen_at(&address)? {
+            let given_up = given_up.lock().unwrap_or_else(PoisonError::into_inner).contains(&id);
+            let row = house.app.store.read(|tx| tx.approval(&id))?;
+            if let Some(row) = row.filter(|row| !given_up && no_owner_sees(house, row)) {
+                chats.entry(address.clone()).or_default().push(Job::AskHere(Box::new(row)));
             }
-            Err(fault) => tracing::error!(%fault, "a question could not be asked again; `claw approvals` lists it"),
+        }
+    }
+    Ok(chats)
+}
+
+fn job(
+    house: &House,
+    posted: PostedRow,
+    row: &ApprovalRow,
+    again: &HashSet<(Address, i64)>,
+) -> Result<Option<Job>, StoreError> {
+    if row.state == "waiting" {
+        let old = again.contains(&(posted.address.clone(), posted.message));
+        return Ok(old.then_some(Job::AskAgain(posted)));
+    }
+    let call = house.app.store.read(|tx| tx.call(&row.call))?;
+    let (how, ended) = closed(row, call.as_ref());
+    let state = if ended || posted.state == "why" { "closed" } else { "answered" };
+    Ok((posted.state != state).then_some(Job::Show(posted, how, state)))
+}
+
+/// What is being asked again is not asked once more.
+fn forget(again: &mut Option<HashSet<(Address, i64)>>, jobs: &[Job]) {
+    for job in jobs {
+        if let (Job::AskAgain(posted), Some(again)) = (job, again.as_mut()) {
+            again.remove(&(posted.address.clone(), posted.message));
+        }
+    }
+}
+
+/// The question of a message of this bot, in a chat that lets it write.
+fn known(house: &House, posted: &PostedRow) -> Result<Option<ApprovalRow>, StoreError> {
+    let mine = |place: &Place| place.bot == house.me.id && !house.is_blocked(place.chat);
+    if !Place::of(&posted.address).is_some_and(|place| mine(&place)) {
+        return Ok(None);
+    }
+    house.app.store.read(|tx| tx.approval(&posted.approval))
+}
+
+/// Whether a question is to be put to the chat for what needs a human: nobody who may decide reads the chat in which it was
+/// asked, and an owner at Telegram may answer it.
+fn no_owner_sees(house: &House, row: &ApprovalRow) -> bool {
+    let session = &row.question.session;
+    let unseen = match sessions::place_of(house, session) {
+        Some(place) => house.is_guests_own(&place),
+        None => house.telegram.console_questions && !session.as_str().starts_with(&format!("{DOOR}.")),
+    };
+    unseen
+        && row
+            .approvers
+            .split(',')
+            .any(|who| house.telegram.owners.iter().any(|owner| telegram_principal(*owner) == who))
+}
+
+async fn in_chat(
+    house: Arc<House>,
+    busy: Arc<Mutex<HashSet<Address>>>,
+    given_up: Arc<Mutex<HashSet<ApprovalId>>>,
+    address: Address,
+    jobs: Vec<Job>,
+) {
+    if let Some(place) = Place::of(&address) {
+        for job in jobs {
+            if let Err(error) = carry_out(&house, &place, &job, &given_up).await {
+                tracing::error!(error = format!("{error:#}"), "a question could not be shown as it is");
+                tokio::time::sleep(RETRY).await;
+            }
+        }
+    }
+    busy.lock().unwrap_or_else(PoisonError::into_inner).remove(&address);
+    house.ring();
+}
+
+async fn carry_out(
+    house: &House,
+    place: &Place,
+    job: &Job,
+    given_up: &Mutex<HashSet<ApprovalId>>,
+) -> Result<(), StoreError> {
+    let mail = &house.app.mail;
+    match job {
+        Job::AskAgain(posted) => {
+            let Some(row) = known(house, posted)?.filter(|row| row.state == "waiting") else { return Ok(()) };
+            if ask(house, place, &row, given_up).await? {
+                edit(house, place, posted, &Closed::AskedAgain).await?;
+                mail.set_posted(&posted.address, posted.message, "closed").await?;
+            }
+        }
+        Job::AskHere(row) => {
+            ask(house, place, row, given_up).await?;
+        }
+        Job::Show(posted, how, state) => {
+            if posted.state != "why" {
+                edit(house, place, posted, how).await?;
+            }
+            mail.set_posted(&posted.address, posted.message, state).await?;
         }
     }
     Ok(())
 }
 
-async fn keep_in_step(house: &House) -> anyhow::Result<()> {
-    for posted in house.app.mail.posted()? {
-        let Some((place, row)) = known(house, &posted)? else { continue };
-        if row.state == "waiting" {
-            continue;
+/// Sends a question and notes in which message. False if it could not be sent.
+async fn ask(
+    house: &House,
+    place: &Place,
+    row: &ApprovalRow,
+    given_up: &Mutex<HashSet<ApprovalId>>,
+) -> Result<bool, StoreError> {
+    let question = as_read_in(house, place, &row.question);
+    match until_sent(house, place, Urgency::Answer, || send(house, place, &question)).await {
+        Ok((message, file)) => {
+            let (approval, address) = (row.id.clone(), place.address());
+            house.app.mail.add_posted(PostedRow { approval, address, message, state: "open".into(), file }).await?;
+            return Ok(true);
         }
-        let call = house.app.store.read(|tx| tx.call(&row.call))?;
-        let (how, ended) = closed(&row, call.as_ref());
-        let state = if ended { "closed" } else { "answered" };
-        if posted.state == state {
-            continue;
-        }
-        if posted.state != "why" {
-            edit(house, &place, &posted, &row.question, &how).await;
-        }
-        let state = if posted.state == "why" { "closed" } else { state };
-        house.app.mail.set_posted(&posted.address, posted.message, state).await?;
+        Err(Fault::Forbidden(why)) => notify::blocked(house, place, &why).await?,
+        Err(fault) => tracing::error!(%fault, "a question could not be asked; `claw approvals` lists it"),
     }
-    Ok(())
+    given_up.lock().unwrap_or_else(PoisonError::into_inner).insert(row.id.clone());
+    Ok(false)
 }
 
-/// The place and the question of a message of this bot.
-fn known(house: &House, posted: &PostedRow) -> anyhow::Result<Option<(Place, ApprovalRow)>> {
-    let Some(place) = Place::of(&posted.address).filter(|place| place.bot == house.me.id) else { return Ok(None) };
-    let row = house.app.store.read(|tx| tx.approval(&posted.approval))?;
-    Ok(row.map(|row| (place, row)))
+/// The question as a chat shows it: with the name of its session where that is not the chat's own.
+fn as_read_in(house: &House, place: &Place, question: &Question) -> Question {
+    match sessions::place_of(house, &question.session) {
+        Some(own) if own == *place => question.clone(),
+        _ => question::from_elsewhere(question),
+    }
 }
 
 /// How a question was closed, and whether nothing more will come of it.
@@ -197,27 +268,29 @@ fn closed(row: &ApprovalRow, call: Option<&CallRow>) -> (Closed, bool) {
     }
 }
 
-fn closed_words(row: &ApprovalRow) -> String {
-    match (row.state.as_str(), &row.decided_by) {
-        ("expired", _) => "This question has expired.".to_owned(),
-        ("approved" | "denied", Some(by)) => format!("This was already {} by {by}.", row.state),
-        _ => "This question is closed.".to_owned(),
-    }
-}
-
 /// Shows what became of a question, without buttons. A message that cannot be changed any more stays as it is.
-async fn edit(house: &House, place: &Place, posted: &PostedRow, question: &Question, how: &Closed) {
-    let clock = Clock::system();
-    let part: Part = question::answered(question, how, &clock);
-    let long = matches!(question::question(question, &clock), QuestionText::Long { .. });
-    let edited = until_sent(|| async {
-        if long {
-            house.api.edit_caption(place, posted.message, &part, &[]).await
+async fn edit(house: &House, place: &Place, posted: &PostedRow, how: &Closed) -> Result<(), StoreError> {
+    let Some(row) = known(house, posted)? else { return Ok(()) };
+    let question = as_read_in(house, place, &row.question);
+    // Before a message's form was on record, its length told it.
+    let file = posted.file || question::is_long(&question);
+    let part = question::answered(&question, how, file, &Clock::system());
+    let plain = Part { text: part.text.clone(), entities: Vec::new() };
+    let change = async |part: &Part| {
+        if file {
+            house.api.edit_caption(place, posted.message, part, &[]).await
         } else {
-            house.api.edit(place, posted.message, &part, &[]).await
+            house.api.edit(place, posted.message, part, &[]).await
+        }
+    };
+    let edited = until_sent(house, place, Urgency::Message, || async {
+        match change(&part).await {
+            Err(Fault::Formatting(_)) => change(&plain).await,
+            done => done,
         }
     });
     if let Err(fault) = edited.await {
         tracing::warn!(%fault, "a question could not be changed on the screen");
     }
+    Ok(())
 }

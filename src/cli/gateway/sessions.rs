@@ -101,7 +101,7 @@ async fn typing(house: &House, session: &SessionId) {
 }
 
 /// The place whose session this is.
-fn place_of(house: &House, session: &SessionId) -> Option<Place> {
+pub(super) fn place_of(house: &House, session: &SessionId) -> Option<Place> {
     let rest = session.as_str().strip_prefix(&prefix())?;
     let mut parts = rest.split('.');
     let bot = parts.next()?.parse().ok().filter(|bot| *bot == house.me.id)?;

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::desk;
 use super::house::House;
+use super::{desk, notify};
 use crate::gateway::telegram::fault::Fault;
 use crate::store::now_ms;
 
@@ -24,20 +24,32 @@ const LOOK: Duration = Duration::from_secs(60);
 /// commit and never before.
 pub(super) async fn poll(house: Arc<House>) {
     let mut offset = 0;
+    // What was told of, so that a fault that lasts is told once.
+    let mut told = false;
     while !house.closing.is_cancelled() {
         let polled = tokio::select! {
             () = house.closing.cancelled() => return,
             polled = house.api.updates(offset) => polled,
         };
         let pause = match polled {
-            Ok(updates) => keep(&house, updates, &mut offset).await,
+            Ok(updates) => {
+                if std::mem::take(&mut told) {
+                    tracing::info!("messages come in again");
+                }
+                keep(&house, updates, &mut offset).await
+            }
             Err(Fault::Wait(pause)) => Some(pause),
             Err(fault @ (Fault::Conflict | Fault::Token)) => {
-                tracing::error!(%fault, "no messages come in");
+                if !std::mem::replace(&mut told, true) {
+                    tracing::error!(%fault, "no messages come in; asking every {} s", RETRY_SLOWLY.as_secs());
+                    notify::no_messages(&house, &fault).await;
+                }
                 Some(RETRY_SLOWLY)
             }
             Err(fault) => {
-                tracing::warn!(%fault, "no messages come in; asking again in {} s", RETRY.as_secs());
+                if !std::mem::replace(&mut told, true) {
+                    tracing::warn!(%fault, "no messages come in; asking every {} s", RETRY.as_secs());
+                }
                 Some(RETRY)
             }
         };
@@ -51,7 +63,7 @@ pub(super) async fn poll(house: Arc<House>) {
 }
 
 /// Commits a batch and moves the offset behind it. Returns how long to wait if it could not.
-async fn keep(house: &House, updates: Vec<Value>, offset: &mut i64) -> Option<Duration> {
+async fn keep(house: &Arc<House>, updates: Vec<Value>, offset: &mut i64) -> Option<Duration> {
     if updates.is_empty() {
         return None;
     }
@@ -72,6 +84,7 @@ async fn keep(house: &House, updates: Vec<Value>, offset: &mut i64) -> Option<Du
         }
         Err(error) => {
             tracing::error!(%error, "messages could not be stored; Telegram keeps them meanwhile");
+            notify::store_failed(house, &error);
             Some(RETRY)
         }
     }
@@ -106,6 +119,9 @@ async fn handle_one(house: &Arc<House>, id: i64, body: String) -> bool {
     let how = match task.await {
         Ok(Ok(())) => return true,
         Ok(Err(error)) => {
+            if let Some(error) = error.downcast_ref() {
+                notify::store_failed(house, error);
+            }
             tracing::error!(
                 update = id,
                 error = format!("{error:#}"),

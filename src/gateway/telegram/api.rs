@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use secrecy::{ExposeSecret as _, SecretString};
+use serde::Serialize;
 use serde_json::{Value, json};
 use teloxide_core::Bot;
 use teloxide_core::payloads::{
     AnswerCallbackQuerySetters as _, EditMessageCaptionSetters as _, EditMessageReplyMarkupSetters as _,
     EditMessageTextSetters as _, SendDocumentSetters as _, SendMessageSetters as _,
 };
-use teloxide_core::requests::{Request as _, Requester as _};
+use teloxide_core::requests::{HasPayload, Request as _, Requester as _};
 use teloxide_core::types::{
     BotCommand, CallbackQueryId, ChatAction, ChatId, InlineKeyboardButton, InlineKeyboardMarkup, InputFile, MessageId,
     ReplyMarkup, ThreadId,
@@ -17,8 +18,9 @@ use teloxide_core::types::{
 
 use super::Part;
 use super::callback::Button;
-use super::fault::{Fault, without_address};
+use super::fault::Fault;
 use super::place::Place;
+use super::wire;
 
 /// How long a poll waits for an update, in seconds.
 const POLL_S: u64 = 25;
@@ -54,38 +56,42 @@ impl Api {
     }
 
     pub async fn me(&self) -> Result<Me, Fault> {
-        let me = self.bot.get_me().send().await?;
-        Ok(Me { id: me.id.0 as i64, username: me.user.username.clone().unwrap_or_default() })
+        let me = self.call(&self.bot.get_me()).await?;
+        let id = me.get("id").and_then(Value::as_i64);
+        let id = id.ok_or_else(|| Fault::Unreachable("its answer does not say who the bot is".to_owned()))?;
+        Ok(Me { id, username: me.get("username").and_then(Value::as_str).unwrap_or_default().to_owned() })
+    }
+
+    async fn call<R>(&self, request: &R) -> Result<Value, Fault>
+    where
+        R: HasPayload,
+        R::Payload: Serialize,
+    {
+        wire::call(&self.bot, &self.base, request).await
+    }
+
+    /// For a change that may have been made already.
+    async fn change<R>(&self, request: &R) -> Result<(), Fault>
+    where
+        R: HasPayload,
+        R::Payload: Serialize,
+    {
+        match self.call(request).await {
+            Ok(_) | Err(Fault::Unchanged) => Ok(()),
+            Err(fault) => Err(fault),
+        }
     }
 
     /// The next updates, as they came: what is not understood must not hold up what is. Everything below `offset` is
     /// forgotten by Telegram. The body is ours because the typed answer fails as a whole when one update is odd.
     pub async fn updates(&self, offset: i64) -> Result<Vec<Value>, Fault> {
-        let url = format!("{}/bot{}/GetUpdates", self.base, self.bot.token());
         let body =
             json!({"offset": offset, "timeout": POLL_S, "limit": UPDATES_MAX, "allowed_updates": ALLOWED_UPDATES});
-        let unreachable = |text: String| Fault::Unreachable(without_address(&text));
         let limit = Duration::from_secs(POLL_S) + POLL_SLACK;
-        let sent = self.bot.client().post(url).timeout(limit).json(&body).send().await;
-        let answer = sent.map_err(|error| unreachable(error.to_string()))?;
-        let status = answer.status().as_u16();
-        let text = answer.text().await.map_err(|error| unreachable(error.to_string()))?;
-        let Ok(mut answer) = serde_json::from_str::<Value>(&text) else {
-            return Err(unreachable(format!("its answer is no JSON (HTTP {status})")));
-        };
-        if let Some(Value::Array(updates)) = answer.get_mut("result").map(Value::take) {
-            return Ok(updates);
+        match wire::post(&self.bot, &self.base, "GetUpdates", &body, Some(limit)).await? {
+            Value::Array(updates) => Ok(updates),
+            _ => Err(Fault::Unreachable("its answer holds no list of updates".to_owned())),
         }
-        let said = answer.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
-        Err(match status {
-            401 | 404 => Fault::Token,
-            409 => Fault::Conflict,
-            429 => Fault::Wait(Duration::from_secs(
-                answer.pointer("/parameters/retry_after").and_then(Value::as_u64).unwrap_or(1),
-            )),
-            500.. => Fault::Unreachable(format!("HTTP {status}")),
-            _ => Fault::Refused(said),
-        })
     }
 
     /// Sends one message and returns its id. `text` is within Telegram's limit.
@@ -95,7 +101,7 @@ impl Api {
         if !keyboard.is_empty() {
             request = request.reply_markup(ReplyMarkup::InlineKeyboard(markup(keyboard)));
         }
-        Ok(i64::from(request.send().await?.id.0))
+        wire::message_id(&self.call(&request).await?)
     }
 
     /// Sends a question that the person answers with a message of his own (Bot API, "ForceReply").
@@ -104,7 +110,7 @@ impl Api {
         request.message_thread_id = to.thread();
         let request =
             request.reply_markup(ReplyMarkup::ForceReply(teloxide_core::types::ForceReply::new().selective()));
-        Ok(i64::from(request.send().await?.id.0))
+        wire::message_id(&self.call(&request).await?)
     }
 
     /// Sends a text as a file, with a caption of at most 1024 units and buttons.
@@ -139,10 +145,7 @@ impl Api {
             .caption(&part.text)
             .caption_entities(part.entities.clone())
             .reply_markup(markup(keyboard));
-        match request.send().await.map_err(Fault::from) {
-            Ok(_) | Err(Fault::Unchanged) => Ok(()),
-            Err(fault) => Err(fault),
-        }
+        self.change(&request).await
     }
 
     /// Changes a message. One that is already so is no fault.
@@ -152,10 +155,7 @@ impl Api {
             .edit_message_text(ChatId(to.chat), MessageId(message as i32), &part.text)
             .entities(part.entities.clone())
             .reply_markup(markup(keyboard));
-        match request.send().await.map_err(Fault::from) {
-            Ok(_) | Err(Fault::Unchanged) => Ok(()),
-            Err(fault) => Err(fault),
-        }
+        self.change(&request).await
     }
 
     /// Takes a message away (Bot API, `deleteMessage`: within 48 hours). One that is gone is no fault.
@@ -169,32 +169,27 @@ impl Api {
     /// Changes the buttons of a message.
     pub async fn edit_keyboard(&self, to: &Place, message: i64, keyboard: &[Vec<Button>]) -> Result<(), Fault> {
         let request = self.bot.edit_message_reply_markup(ChatId(to.chat), MessageId(message as i32));
-        match request.reply_markup(markup(keyboard)).send().await.map_err(Fault::from) {
-            Ok(_) | Err(Fault::Unchanged) => Ok(()),
-            Err(fault) => Err(fault),
-        }
+        self.change(&request.reply_markup(markup(keyboard))).await
     }
 
     /// Tells whoever tapped, in at most 200 characters, what came of it.
     pub async fn answer_tap(&self, query: &str, text: &str) -> Result<(), Fault> {
         let text: String = text.chars().take(200).collect();
-        self.bot.answer_callback_query(CallbackQueryId(query.to_owned())).text(text).send().await?;
-        Ok(())
+        let request = self.bot.answer_callback_query(CallbackQueryId(query.to_owned())).text(text);
+        self.call(&request).await.map(drop)
     }
 
     /// Shows "typing…" for about five seconds.
     pub async fn typing(&self, to: &Place) -> Result<(), Fault> {
         let mut request = self.bot.send_chat_action(ChatId(to.chat), ChatAction::Typing);
         request.message_thread_id = to.thread();
-        request.send().await?;
-        Ok(())
+        self.call(&request).await.map(drop)
     }
 
     /// Registers the commands that Telegram offers when a person types a slash.
     pub async fn register(&self, commands: &[(String, String)]) -> Result<(), Fault> {
         let commands = commands.iter().map(|(name, help)| BotCommand::new(name.clone(), help.clone()));
-        self.bot.set_my_commands(commands).send().await?;
-        Ok(())
+        self.call(&self.bot.set_my_commands(commands)).await.map(drop)
     }
 }
 

@@ -42,8 +42,10 @@ pub enum Callback {
     Question(ApprovalId, Tap),
     /// Stop what runs; the short id is the door's own, for one running turn or call.
     Stop(String),
-    /// Let the person with this Telegram user id in.
-    Pair(u64),
+    /// Let the chat with this Telegram id in: a person's private one, or a group.
+    Pair(i64),
+    /// Leave the stranger in the chat with this id alone.
+    Ignore(i64),
 }
 
 impl Callback {
@@ -59,7 +61,8 @@ impl Callback {
                 Tap::DenyWithWord => format!("q:{id}:w"),
             },
             Self::Stop(id) if is_id(id) => format!("s:{id}"),
-            Self::Pair(user) => format!("p:{user}"),
+            Self::Pair(chat) => format!("p:{chat}"),
+            Self::Ignore(chat) => format!("i:{chat}"),
             Self::Question(..) | Self::Stop(_) => return None,
         };
         (data.len() <= CALLBACK_BYTES_MAX).then_some(data)
@@ -84,8 +87,8 @@ impl Callback {
                 is_id(id).then(|| Self::Question(ApprovalId(id.to_owned()), tap))
             }
             "s" => is_id(rest).then(|| Self::Stop(rest.to_owned())),
-            // A number is read back, so that no second spelling of it gets in.
-            "p" => rest.parse().ok().filter(|user: &u64| user.to_string() == rest).map(Self::Pair),
+            "p" => chat_id(rest).map(Self::Pair),
+            "i" => chat_id(rest).map(Self::Ignore),
             _ => None,
         }
     }
@@ -95,13 +98,18 @@ impl Callback {
 pub fn parse_data(data: &str) -> Option<(ApprovalId, Tap)> {
     match Callback::parse(data)? {
         Callback::Question(id, tap) => Some((id, tap)),
-        Callback::Stop(_) | Callback::Pair(_) => None,
+        Callback::Stop(_) | Callback::Pair(_) | Callback::Ignore(_) => None,
     }
 }
 
 /// The button that stops what runs; `None` if `id` is no id that fits into a button.
 pub fn stop_button(id: &str) -> Option<Button> {
     Some(Button { label: "Stop".to_owned(), data: Callback::Stop(id.to_owned()).encode()? })
+}
+
+/// A number is read back, so that no second spelling of it gets in.
+fn chat_id(text: &str) -> Option<i64> {
+    text.parse().ok().filter(|chat: &i64| chat.to_string() == text)
 }
 
 fn is_id(id: &str) -> bool {
@@ -131,7 +139,8 @@ mod tests {
         prop_oneof![
             (id(), tap).prop_map(|(id, tap)| Callback::Question(ApprovalId(id), tap)),
             id().prop_map(Callback::Stop),
-            any::<u64>().prop_map(Callback::Pair),
+            any::<i64>().prop_map(Callback::Pair),
+            any::<i64>().prop_map(Callback::Ignore),
         ]
     }
 
@@ -144,7 +153,7 @@ mod tests {
         }
 
         #[test]
-        fn there_is_one_spelling_of_each(data in "[qspx]?:?[a-z0-9:=+ -]{0,12}|.{0,80}") {
+        fn there_is_one_spelling_of_each(data in "[qspix]?:?[a-z0-9:=+ -]{0,12}|.{0,80}") {
             if let Some(callback) = Callback::parse(&data) {
                 prop_assert_eq!(callback.encode(), Some(data));
             }
@@ -172,7 +181,10 @@ mod tests {
             "p:",
             "p:01",
             "p:+1",
-            "p:-1",
+            "p:-01",
+            "p:--1",
+            "i:",
+            "i:99999999999999999999",
             "p:1 ",
             &long,
         ] {

@@ -45,15 +45,8 @@ impl From<RequestError> for Fault {
                 let text = error.to_string();
                 if text.contains("Forbidden") || text.contains("blocked") || text.contains("kicked") {
                     Self::Forbidden(text)
-                } else if text.contains("message is not modified") {
-                    Self::Unchanged
-                } else if text.contains("parse entities")
-                    || text.contains("entity beginning")
-                    || text.contains("ENTITY")
-                {
-                    Self::Formatting(text)
                 } else {
-                    Self::Refused(text)
+                    Self::of_words(text)
                 }
             }
             RequestError::MigrateToChatId(id) => Self::Refused(format!("the group has become the supergroup {}", id.0)),
@@ -61,6 +54,19 @@ impl From<RequestError> for Fault {
             RequestError::Network(error) => Self::Unreachable(without_address(&error.to_string())),
             RequestError::InvalidJson { source, .. } => Self::Unreachable(format!("its answer is no JSON ({source})")),
             RequestError::Io(error) => Self::Refused(error.to_string()),
+        }
+    }
+}
+
+impl Fault {
+    /// A refusal that only its words tell from others.
+    pub(super) fn of_words(text: String) -> Self {
+        if text.contains("message is not modified") {
+            Self::Unchanged
+        } else if text.contains("parse entities") || text.contains("entity beginning") || text.contains("ENTITY") {
+            Self::Formatting(text)
+        } else {
+            Self::Refused(text)
         }
     }
 }

@@ -7,12 +7,15 @@ pub mod draft;
 mod entities;
 pub mod fault;
 pub mod incoming;
+pub mod knock;
 pub mod markdown;
+pub mod pace;
 pub mod place;
 pub mod question;
 mod rich;
 pub mod running;
 mod split;
+mod wire;
 
 pub use rich::{Part, utf16_len};
 pub use split::{CAPTION_UNITS_MAX, ENTITIES_MAX, MESSAGE_UNITS_MAX};

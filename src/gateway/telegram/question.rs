@@ -22,6 +22,8 @@ const UNTIL_UNITS_MAX: usize = 48;
 /// The longest name, reason or word in a summary, in characters; the whole is in the file or in the audit.
 const SHORT_CHARS_MAX: usize = 160;
 
+const SEE_FILE: &str = "What each button allows is at the end of the file.";
+
 /// A question as it is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QuestionText {
@@ -71,28 +73,54 @@ pub fn question(question: &Question, clock: &Clock) -> QuestionText {
     {
         return QuestionText::Whole(part);
     }
+    as_file(question, &until)
+}
+
+/// The question as a file with a caption that has no formatting at all, for where Telegram refuses any.
+pub fn attached_question(question: &Question, clock: &Clock) -> (Part, String, String) {
+    let until = clock.until(question.expires_at_ms);
+    let mut rich = Rich::default();
+    rich.push(&format!("Allow this?\n{}\n\n", short(&title(question))), Style::PLAIN);
+    rich.push(
+        &format!("Telegram refused to show the call as a message: it is attached whole as {}.", file_name(question)),
+        Style::PLAIN,
+    );
+    rich.push(&format!("\n\n{}\n{}\n\n{SEE_FILE}", short(&why(question)), open_until(&until)), Style::PLAIN);
+    (first_part(rich), document(question, &until), file_name(question))
+}
+
+/// The question as it is put to somebody who does not see its conversation.
+pub fn from_elsewhere(question: &Question) -> Question {
+    let why = format!("in the session `{}`, {}", question.session, question.why);
+    Question { why, ..question.clone() }
+}
+
+/// Whether the question is too long for a message, so that it is asked by a file.
+pub fn is_long(question: &Question) -> bool {
+    whole(question, &"m".repeat(UNTIL_UNITS_MAX)).is_none()
+}
+
+fn as_file(question: &Question, until: &str) -> QuestionText {
     QuestionText::Long {
-        summary: summary(question, &until),
-        document: document(question, &until),
+        summary: summary(question, until),
+        document: document(question, until),
         file_name: file_name(question),
     }
 }
 
 /// The same message after the question was closed, for an edit that takes its buttons away. It fits wherever the question
-/// was: into a message where [`question`] gives `Whole`, else into a caption.
-pub fn answered(question: &Question, how: &Closed, clock: &Clock) -> Part {
+/// was: into the caption of a file, or else into a message.
+pub fn answered(question: &Question, how: &Closed, file: bool, clock: &Clock) -> Part {
     let mut head = Rich::default();
     outcome(&mut head, how, clock);
     let mut all = head.clone();
     all.push("\n\n", Style::PLAIN);
     call(&mut all, question);
-    if whole(question, &"m".repeat(UNTIL_UNITS_MAX)).is_some()
-        && let Some(part) = only_part(all, MESSAGE_UNITS_MAX)
-    {
+    if !file && let Some(part) = only_part(all, MESSAGE_UNITS_MAX) {
         return part;
     }
     head.push("\n\n", Style::PLAIN);
-    head.push(&format!("{}\n{}", short(&title(question)), attached(question)), Style::PLAIN);
+    head.push(&format!("{}\n{}", short(&title(question)), in_the_file(question)), Style::PLAIN);
     first_part(head)
 }
 
@@ -150,9 +178,8 @@ fn summary(question: &Question, until: &str) -> Part {
     let mut rich = Rich::default();
     rich.push("Allow this?", Style::BOLD);
     rich.push(&format!("\n{}\n\n{}", short(&title(question)), attached(question)), Style::PLAIN);
-    let see_file = "What each button allows is at the end of the file.";
     let fixed =
-        utf16_len(&rich.text) + open_until(until).len() + utf16_len(&short(&why(question))) + see_file.len() + 8;
+        utf16_len(&rich.text) + open_until(until).len() + utf16_len(&short(&why(question))) + SEE_FILE.len() + 8;
     let mut room = CAPTION_UNITS_MAX.saturating_sub(fixed);
     let mut buttons = Rich::default();
     legend(&mut buttons, question);
@@ -168,7 +195,7 @@ fn summary(question: &Question, until: &str) -> Part {
     rich.push(&format!("\n\n{}\n{}\n\n", short(&why(question)), open_until(until)), Style::PLAIN);
     match with_buttons {
         true => legend(&mut rich, question),
-        false => rich.push(see_file, Style::PLAIN),
+        false => rich.push(SEE_FILE, Style::PLAIN),
     }
     first_part(rich)
 }
@@ -259,6 +286,10 @@ fn open_until(until: &str) -> String {
 
 fn attached(question: &Question) -> String {
     format!("The call is too long for a message: it is attached whole as {}.", file_name(question))
+}
+
+fn in_the_file(question: &Question) -> String {
+    format!("The whole call is in the file {}.", file_name(question))
 }
 
 fn file_name(question: &Question) -> String {

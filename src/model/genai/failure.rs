@@ -121,7 +121,8 @@ fn by_status(status: u16, body: &str, headers: &HeaderMap, target: &Target) -> M
 
 fn refused_key(target: &Target, detail: &str) -> ModelError {
     let detail = if detail.is_empty() { String::new() } else { format!(" ({detail})") };
-    ModelError::permanent(format!("the provider {} refused the key: check {}{detail}", target.provider, target.key_setting))
+    let why = format!("the provider {} refused the key: check {}{detail}", target.provider, target.key_setting);
+    ModelError::KeyRefused { why }
 }
 
 /// The wording of each provider for "your request is longer than my window".

@@ -35,15 +35,16 @@ fn headed(code: u16, name: &'static str, value: &str) -> ModelError {
 
 #[test]
 fn each_status_names_what_to_fix() {
-    for (code, words) in [
-        (401, "ANTHROPIC_API_KEY"),
-        (403, "ANTHROPIC_API_KEY"),
-        (404, "CLAW_MODEL"),
-        (301, "CLAW_BASE_URL"),
-        (422, "422"),
-    ] {
+    for (code, words) in [(404, "CLAW_MODEL"), (301, "CLAW_BASE_URL"), (422, "422")] {
         let error = status(code, "{}");
         assert!(matches!(&error, ModelError::Permanent { why } if why.contains(words)), "{code}: {error}");
+    }
+    for code in [401, 403] {
+        let error = status(code, "{}");
+        assert!(
+            matches!(&error, ModelError::KeyRefused { why } if why.contains("ANTHROPIC_API_KEY")),
+            "{code}: {error}"
+        );
     }
     for code in [408, 409, 425, 500, 502, 503, 504, 529] {
         assert!(matches!(status(code, ""), ModelError::Transient { .. }), "{code}");

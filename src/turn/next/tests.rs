@@ -69,7 +69,7 @@ fn answered_with(call: CallId, approval: &str) -> EventBody {
 }
 
 fn failed(context_too_long: bool) -> EventBody {
-    EventBody::ModelFailed { reason: "down".into(), context_too_long }
+    EventBody::ModelFailed { reason: "down".into(), context_too_long, key_refused: false }
 }
 
 pub(in crate::turn) fn ended() -> EventBody {

@@ -167,7 +167,7 @@ fn what_became_of_it() {
         Closed::Superseded { at_ms },
         Closed::AskedAgain,
     ];
-    let parts: Vec<Part> = all.iter().map(|how| answered(&asked, how, &clock())).collect();
+    let parts: Vec<Part> = all.iter().map(|how| answered(&asked, how, is_long(&asked), &clock())).collect();
     assert_eq!(all_faults(&parts, MESSAGE_UNITS_MAX), []);
     let call = "\n\nfilesystem · write_file\n\n<b>path</b>\n<pre>src/bin/a.rs</pre>";
     let shown: Vec<String> = parts.iter().map(|part| drawn(std::slice::from_ref(part)).replace(call, " …")).collect();
@@ -235,14 +235,14 @@ fn what_is_too_long_is_attached_whole() {
     <b>Always: any path below src/bin</b> – allow filesystem/write_file for any path at or below src/bin, whatever its other arguments, until you revoke it
     <b>Never: exactly these arguments</b> – deny filesystem/write_file with exactly these arguments, now and always
     ");
-    let end = answered(&asked, &Closed::AskedAgain, &clock());
+    let end = answered(&asked, &Closed::AskedAgain, is_long(&asked), &clock());
     assert_eq!(all_faults(std::slice::from_ref(&end), CAPTION_UNITS_MAX), []);
     assert_snapshot!(drawn(&[end]), @r"
     <b>Asked again</b>
     claw was restarted. The buttons are under a newer message.
 
     filesystem · write_file
-    The call is too long for a message: it is attached whole as question-k3v9q0m2xz.txt.
+    The whole call is in the file question-k3v9q0m2xz.txt.
     ");
 }
 
@@ -299,7 +299,7 @@ proptest! {
         }
         for how in [Closed::AskedAgain, Closed::Superseded { at_ms: 0 }] {
             let units_max = if empty_too { CAPTION_UNITS_MAX } else { MESSAGE_UNITS_MAX };
-            prop_assert_eq!(all_faults(&[answered(&asked, &how, &clock())], units_max), vec![]);
+            prop_assert_eq!(all_faults(&[answered(&asked, &how, is_long(&asked), &clock())], units_max), vec![]);
         }
     }
 }

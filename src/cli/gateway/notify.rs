@@ -1,0 +1,147 @@
+//! What needs a human and no conversation is about: told in `telegram.notify_chat`, in words, each kind not too often. A
+//! notice that cannot be told is in the log, and nothing is told of that. Must not know how it is sent.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::house::House;
+use crate::domain::{Outbound, OutboundBody, escape};
+use crate::gateway::telegram::fault::Fault;
+use crate::gateway::telegram::markdown::render;
+use crate::gateway::telegram::place::{DOOR, Place};
+use crate::store::StoreError;
+
+const MINUTE_MS: i64 = 60_000;
+const HOUR_MS: i64 = 60 * MINUTE_MS;
+/// A key that is refused stays so until somebody does something.
+const KEY_EVERY_MS: i64 = 6 * HOUR_MS;
+/// A chat that blocks and unblocks the bot again and again.
+const BLOCKED_EVERY_MS: i64 = 24 * HOUR_MS;
+/// A gateway that is ended again and again.
+const CRASH_EVERY_MS: i64 = 10 * MINUTE_MS;
+/// What waits is looked for this often without a bell.
+const LOOK: Duration = Duration::from_secs(30);
+/// How many calls are named.
+const CALLS_NAMED_MAX: usize = 10;
+
+/// Passes on what other parts of the house have noted for a human.
+pub(super) async fn keep(house: Arc<House>) {
+    let mut ear = house.ear();
+    loop {
+        if let Err(error) = pass_on(&house).await {
+            tracing::error!(%error, "what needs a human cannot be read");
+        }
+        ear.listen(LOOK).await;
+    }
+}
+
+async fn pass_on(house: &House) -> Result<(), StoreError> {
+    if let Some(text) = house.app.mail.key_refused()? {
+        let text = format!("**The model cannot be asked.** {text} Until then every message is answered like this.");
+        tell(house, "key", KEY_EVERY_MS, text).await;
+        house.app.mail.key_refusal_passed_on().await?;
+    }
+    Ok(())
+}
+
+/// Puts a notice into the outbox. What cannot be told is in the log.
+pub(super) async fn tell(house: &House, kind: &str, every_ms: i64, text: String) {
+    let Some(notice) = notice(house, text) else { return };
+    match house.app.mail.notify(kind, every_ms, notice).await {
+        Ok(true) => house.ring(),
+        Ok(false) => tracing::debug!(kind, "a notice is left out: one of its kind was told a short while ago"),
+        Err(error) => tracing::error!(kind, %error, "a notice could not be stored"),
+    }
+}
+
+/// A notice to the chat that is configured for it.
+pub(super) fn notice(house: &House, text: String) -> Option<Outbound> {
+    let place = house.notify_place()?;
+    let session = place.session().ok()?;
+    Some(Outbound { session, to: place.address(), body: OutboundBody::Notice { text } })
+}
+
+/// At the start: says what an earlier run that did not end in order has left in the middle.
+pub(super) async fn began(house: &House) {
+    let left = match house.app.mail.begin_gateway(format!("{DOOR}.")).await {
+        Ok(left) => left,
+        Err(error) => return tracing::error!(%error, "how the last run ended cannot be read"),
+    };
+    let Some((turns, calls)) = left else { return };
+    tracing::warn!(turns, calls = calls.len(), "the last run of the gateway did not end in order");
+    if turns == 0 && calls.is_empty() {
+        return;
+    }
+    let mut text = String::from("**claw is back.** It was ended in the middle");
+    text.push_str(&match turns {
+        0 => ".".to_owned(),
+        1 => "; 1 conversation goes on from where it was.".to_owned(),
+        more => format!("; {more} conversations go on from where they were."),
+    });
+    if !calls.is_empty() {
+        text.push_str("\n\nThese calls may or may not have run, and are not repeated unless they only read:\n");
+        for call in calls.iter().take(CALLS_NAMED_MAX) {
+            text.push_str(&format!("\n- `{}`", escape::visible(call).replace('`', "'")));
+        }
+        if calls.len() > CALLS_NAMED_MAX {
+            text.push_str(&format!("\n- and {} more; `claw audit` has them all", calls.len() - CALLS_NAMED_MAX));
+        }
+    }
+    tell(house, "crash", CRASH_EVERY_MS, text).await;
+}
+
+/// The store cannot be written, so this cannot go through it: it is sent at once, or never.
+pub(super) fn store_failed(house: &Arc<House>, error: &StoreError) {
+    let full = matches!(error, StoreError::QueueFull(_) | StoreError::Decode(_));
+    if full || !house.store_failure_is_news() {
+        return;
+    }
+    let Some(place) = house.notify_place() else { return };
+    let text = format!(
+        "**claw cannot store anything:** {error}.\n\nNothing that you write is lost, Telegram keeps it for 24 hours; make \
+         room on the disk or let claw write to its home, and it goes on by itself."
+    );
+    let house = house.clone();
+    tokio::spawn(async move {
+        for part in render(&text) {
+            if let Err(fault) = house.api.send(&place, &part, &[]).await {
+                tracing::error!(%fault, "nobody could be told that the store cannot be written");
+            }
+        }
+    });
+}
+
+/// A chat does not let the bot write: its rows wait, and somebody is told, once.
+pub(super) async fn blocked(house: &House, place: &Place, why: &str) -> Result<(), StoreError> {
+    let chat = place.chat;
+    house.set_blocked(chat, true);
+    if !house.app.mail.block_chat(house.me.id, chat, why).await? {
+        return Ok(());
+    }
+    tracing::warn!(chat, why, "this chat does not let claw write; what it should get waits until it writes again");
+    if house.telegram.notify_chat != Some(chat) {
+        let text = format!(
+            "The chat `{chat}` does not let claw write any more ({}). What it should get is kept until it writes again.",
+            escape::visible(why)
+        );
+        tell(house, &format!("blocked.{chat}"), BLOCKED_EVERY_MS, text).await;
+    }
+    Ok(())
+}
+
+/// A chat has written, or lets the bot in again: what waited for it goes out.
+pub(super) async fn unblocked(house: &House, chat: i64) -> Result<(), StoreError> {
+    if house.is_blocked(chat) {
+        house.app.mail.unblock_chat(house.me.id, chat).await?;
+        house.set_blocked(chat, false);
+        tracing::info!(chat, "this chat lets claw write again");
+        house.ring();
+    }
+    Ok(())
+}
+
+/// Nobody's messages come in: another program polls the bot, or the token is refused.
+pub(super) async fn no_messages(house: &House, fault: &Fault) {
+    let kind = if *fault == Fault::Conflict { "conflict" } else { "token" };
+    tell(house, kind, HOUR_MS, format!("**No messages come in:** {fault}.")).await;
+}

@@ -1,0 +1,173 @@
+//! Taps on buttons, and the words of an owner who denies with a reason. Owns who may answer and which message counts; must not
+//! know how a question is drawn, or what an answer does.
+//!
+//! What a tap decides is decided at once, without the model and without Telegram. What has to be shown for it, a menu, the words
+//! for whoever tapped, goes out beside it, so that a slow Telegram holds up no other tap.
+
+use std::sync::Arc;
+
+use super::house::House;
+use super::pairing;
+use super::postman::until_sent;
+use crate::app::telegram_principal;
+use crate::domain::{Answer, ApprovalId, Origin};
+use crate::gate::DecideError;
+use crate::gateway::telegram::callback::{Button, Callback, Tap};
+use crate::gateway::telegram::fault::Fault;
+use crate::gateway::telegram::incoming::{Said, Tapped};
+use crate::gateway::telegram::pace::Urgency;
+use crate::gateway::telegram::place::Place;
+use crate::gateway::telegram::question;
+use crate::mail::PostedRow;
+use crate::router::{Order, Visitor};
+use crate::store::{ApprovalRow, StoreError};
+
+/// How often the words for whoever tapped are tried to be said. Telegram forgets a tap after a short while.
+const SAY_TRIES: u32 = 3;
+
+const NOTHING: &str = "This button does nothing any more.";
+
+/// What whoever tapped gets.
+enum Told {
+    Words(String),
+    /// Other buttons under the same message.
+    Menu(Place, i64, Vec<Vec<Button>>),
+    /// A message to reply to.
+    AskForWord(Place, ApprovalId),
+}
+
+/// Carries out a tap. Only an owner's counts, and only on a message that shows this very question, or stranger, now.
+pub(super) async fn tap(house: &Arc<House>, tapped: &Tapped, update: i64) -> anyhow::Result<()> {
+    let told = if house.is_owner(tapped.user) {
+        match Callback::parse(&tapped.data) {
+            Some(Callback::Question(id, tap)) => question_tap(house, tapped, &id, tap).await?,
+            Some(Callback::Pair(chat)) => Told::Words(pairing::tap(house, tapped, chat, true).await?.to_owned()),
+            Some(Callback::Ignore(chat)) => Told::Words(pairing::tap(house, tapped, chat, false).await?.to_owned()),
+            Some(Callback::Stop(_)) => Told::Words(stop(house, tapped, update).await?.to_owned()),
+            None => Told::Words(NOTHING.to_owned()),
+        }
+    } else {
+        tracing::warn!(user = tapped.user, "somebody who is no owner tapped a button");
+        Told::Words("Only the owner can answer this.".to_owned())
+    };
+    tokio::spawn(say(house.clone(), tapped.query.clone(), told));
+    Ok(())
+}
+
+/// The button of a running call stops its turn, on the message on record. The order and the end of the update are one
+/// transaction.
+async fn stop(house: &House, tapped: &Tapped, update: i64) -> anyhow::Result<&'static str> {
+    let Some((place, message)) = &tapped.at else { return Ok(NOTHING) };
+    let Some(session) = house.app.mail.call_shown_at(&place.address(), *message)? else {
+        return Ok("This has ended already.");
+    };
+    let visitor = Visitor { from: place.address(), principal: telegram_principal(tapped.user), origin: Origin::Button };
+    house.app.router.order_of_update(&visitor, &session, Order::Stop, (house.me.id, update)).await?;
+    Ok("Stopping.")
+}
+
+async fn question_tap(house: &House, tapped: &Tapped, id: &ApprovalId, tap: Tap) -> anyhow::Result<Told> {
+    let words = |text: &str| Ok(Told::Words(text.to_owned()));
+    let Some((place, message)) = tapped.at.clone() else { return words(NOTHING) };
+    let posted = house.app.mail.posted_at(&place.address(), message)?;
+    let row = house.app.store.read(|tx| tx.approval(id))?;
+    let (Some(posted), Some(row)) = (posted.filter(|posted| posted.approval == *id), row) else {
+        return words(NOTHING);
+    };
+    if row.state != "waiting" {
+        return words(&closed_words(&row));
+    }
+    if posted.state != "open" {
+        return words(NOTHING);
+    }
+    if let Some(keyboard) = question::menu(&row.question, &tap) {
+        return Ok(Told::Menu(place, message, keyboard));
+    }
+    let visitor = Visitor { from: place.address(), principal: telegram_principal(tapped.user), origin: Origin::Button };
+    match tap {
+        Tap::DenyWithWord => Ok(Told::AskForWord(place, id.clone())),
+        Tap::Choice(key) => match row.question.choices.iter().find(|choice| choice.key == key) {
+            Some(choice) => Ok(Told::Words(decide(house, &visitor, id, &choice.answer).await?)),
+            None => words("This answer is not offered."),
+        },
+        Tap::MenuAlways | Tap::MenuNever | Tap::Back => words(""),
+    }
+}
+
+/// Answers, and says how that went. Everything but an answer that does not count is an error.
+pub(super) async fn decide(
+    house: &House,
+    visitor: &Visitor,
+    id: &ApprovalId,
+    answer: &Answer,
+) -> anyhow::Result<String> {
+    match house.app.router.answer(visitor, id, answer).await {
+        Ok(_) => Ok(match answer {
+            Answer::Allow { .. } => "Allowed.".to_owned(),
+            Answer::Deny { .. } => "Denied.".to_owned(),
+            Answer::Never => "Denied, and never again.".to_owned(),
+        }),
+        Err(DecideError::Store(error)) => Err(error.into()),
+        Err(refused) => Ok(refused.to_string()),
+    }
+}
+
+/// Shows what a tap has brought. If the process ends before, the person taps once more; what was decided is decided.
+async fn say(house: Arc<House>, query: String, told: Told) {
+    let words = match told {
+        Told::Words(words) => words,
+        Told::Menu(place, message, keyboard) => match house.api.edit_keyboard(&place, message, &keyboard).await {
+            Ok(()) => String::new(),
+            Err(fault) => fault.to_string(),
+        },
+        Told::AskForWord(place, id) => match ask_for_word(&house, &place, &id).await {
+            Ok(()) => "Reply with the reason.".to_owned(),
+            Err(error) => error.to_string(),
+        },
+    };
+    for _ in 0..SAY_TRIES {
+        match house.api.answer_tap(&query, &words).await {
+            Err(Fault::Wait(pause)) => tokio::time::sleep(pause).await,
+            Err(fault @ Fault::Unreachable(_)) => tracing::debug!(%fault, "a tap could not be answered"),
+            Ok(()) | Err(_) => return,
+        }
+    }
+}
+
+async fn ask_for_word(house: &House, place: &Place, approval: &ApprovalId) -> anyhow::Result<()> {
+    const TEXT: &str = "Denied once you have replied to this message with the reason.";
+    let ask = || house.api.ask_for_reply(place, TEXT);
+    let message = until_sent(house, place, Urgency::Answer, ask).await?;
+    let (approval, address) = (approval.clone(), place.address());
+    let posted = PostedRow { approval, address, message, state: "why".into(), file: false };
+    Ok(house.app.mail.add_posted(posted).await?)
+}
+
+/// The question that this message denies with a word: an owner's reply to the message that asked for it.
+pub(super) fn word_for(house: &House, said: &Said, visitor: &Visitor) -> Result<Option<ApprovalId>, StoreError> {
+    let Some((replied, _)) = &said.reply else { return Ok(None) };
+    if !house.is_owner(said.user) {
+        return Ok(None);
+    }
+    let posted = house.app.mail.posted_at(&visitor.from, *replied)?;
+    Ok(posted.filter(|posted| posted.state == "why").map(|posted| posted.approval))
+}
+
+/// Denies with a word, and says how that went. Handled again after a kill, it says the same.
+pub(super) async fn deny(house: &House, visitor: &Visitor, id: &ApprovalId, word: &str) -> anyhow::Result<String> {
+    let answer = Answer::Deny { word: Some(word.to_owned()) };
+    let row = house.app.store.read(|tx| tx.approval(id))?;
+    let again = row.is_some_and(|row| {
+        row.decided_by.as_ref() == Some(&visitor.principal)
+            && matches!(row.answer, Some(Answer::Deny { word: Some(_) }))
+    });
+    if again { Ok("Denied.".to_owned()) } else { decide(house, visitor, id, &answer).await }
+}
+
+fn closed_words(row: &ApprovalRow) -> String {
+    match (row.state.as_str(), &row.decided_by) {
+        ("expired", _) => "This question has expired.".to_owned(),
+        ("approved" | "denied", Some(by)) => format!("This was already {} by {by}.", row.state),
+        _ => "This question is closed.".to_owned(),
+    }
+}

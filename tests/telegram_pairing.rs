@@ -1,0 +1,158 @@
+//! Who may talk: strangers, guests, and what the owner hears of them, through the whole program.
+
+mod botapi;
+mod program;
+mod telegram_rig;
+
+use botapi::User;
+use telegram_rig::Rig;
+
+impl Rig {
+    fn hears_nothing(&self, stranger: &User) -> bool {
+        self.telegram.sent(stranger.id).is_empty()
+    }
+}
+
+#[test]
+fn the_owner_is_told_of_a_stranger_once_also_after_a_restart() {
+    let rig = Rig::new();
+    let mallory = rig.telegram.user("Mal\u{202e}lory");
+    let gateway = rig.start();
+    mallory.starts();
+    let told = rig.telegram.wait_for_button(rig.anna.id, "Let them in");
+    for shown in
+        ["Mal\\u{202e}lory", &format!("User id: {}", mallory.id), "(unproven)", &format!("Chat id: {}", mallory.id)]
+    {
+        assert!(told.text.contains(shown), "{shown} is not in {}", told.text);
+    }
+    mallory.says(mallory.private(), "hello?");
+    mallory.says(mallory.private(), "let me in");
+    rig.wait_handled();
+    let on_record = || rig.number("SELECT count(*) FROM strangers WHERE state = 'told'") == 1;
+    program::eventually("the message is on record", on_record);
+    rig.kill(gateway);
+    let gateway = rig.house.start(&["gateway"]);
+    mallory.says(mallory.private(), "still here");
+    rig.anna.says(rig.anna.private(), "/usage");
+    rig.telegram.wait_for_text(rig.anna.id, "Today, all sessions");
+    rig.wait_handled();
+    assert_eq!(rig.count(rig.anna.id, "A stranger wrote"), 1);
+    assert!(rig.hears_nothing(&mallory), "a stranger hears nothing");
+    let user = mallory.id.to_string();
+    let shown = rig.telegram.message(rig.anna.id, told.id);
+    insta::assert_snapshot!(shown.text.replace(&user, "USER").replace(&mallory.username, "USERNAME"));
+    rig.stop(gateway);
+}
+
+#[test]
+fn a_guest_is_let_in_by_the_owner_alone_talks_and_decides_nothing() {
+    let rig = Rig::new();
+    let (bob, mallory) = (rig.telegram.user("Bob"), rig.telegram.user("Mallory"));
+    let gateway = rig.start();
+    bob.starts();
+    let told = rig.telegram.wait_for_button(rig.anna.id, "Let them in");
+    let data = told.button("Let them in").unwrap().data.clone().unwrap();
+    // By a stranger, by whom it is about, under another message, for somebody who has not written.
+    let other = rig.telegram.wait_for_text(rig.anna.id, "I am claw");
+    for (tap, words) in [
+        (mallory.forges_tap(rig.anna.private(), told.id, &data), "Only the owner"),
+        (bob.forges_tap(bob.private(), told.id, &data), "Only the owner"),
+        (rig.anna.forges_tap(rig.anna.private(), other.id, &data), "does nothing"),
+        (rig.anna.forges_tap(rig.anna.private(), told.id, &format!("p:{}", mallory.id)), "does nothing"),
+    ] {
+        let (said, _) = rig.telegram.wait_answered(&tap);
+        assert!(said.contains(words), "{said}");
+    }
+    assert_eq!(rig.number("SELECT count(*) FROM guests"), 0);
+
+    let tap = rig.anna.taps_on(rig.anna.private(), told.id, "Let them in");
+    assert_eq!(rig.telegram.wait_answered(&tap).0, "Let in.");
+    rig.wait_edited(&told, &format!("Let in by telegram:{}", rig.anna.id));
+    rig.telegram.wait_for_text(bob.id, "You may talk to claw now");
+    let again = rig.anna.forges_tap(rig.anna.private(), told.id, &data);
+    assert!(rig.telegram.wait_answered(&again).0.contains("already"), "a second tap does nothing");
+
+    // He may talk, and what he asks for is decided by the owner, whom his chat's question reaches.
+    bob.says(bob.private(), "write b.txt: from bob");
+    rig.telegram.wait_for_text(bob.id, "needs the owner's yes");
+    let asked = rig.telegram.wait_for_button(rig.anna.id, "Allow once");
+    assert!(asked.text.contains(&rig.session(&bob)) && asked.text.contains("from bob"), "{}", asked.text);
+    let data = asked.button("Allow once").unwrap().data.clone().unwrap();
+    let own = bob.forges_tap(bob.private(), asked.id, &data);
+    assert!(rig.telegram.wait_answered(&own).0.contains("Only the owner"));
+    bob.says(bob.private(), "/panic");
+    rig.telegram.wait_for_text(bob.id, "Only the owner may use the stop switch");
+    bob.says(bob.private(), "/approvals");
+    rig.telegram.wait_for_text(bob.id, "Only the owner may see this");
+    assert_eq!(rig.house.in_workspace("b.txt"), "");
+    rig.anna.taps_on(rig.anna.private(), asked.id, "Allow once");
+    rig.wait_edited(&asked, "ran: ok");
+    assert_eq!(rig.house.in_workspace("b.txt"), "from bob");
+    let origin: String =
+        rig.house.db().query_row("SELECT origin FROM calls WHERE tool = 'write_file'", [], |row| row.get(0)).unwrap();
+    assert_eq!(origin, "forwarded", "a guest is trusted no more than a member of a group");
+
+    rig.anna.says(rig.anna.private(), "/guests");
+    rig.telegram.wait_for_text(rig.anna.id, "/guests remove ID");
+    rig.anna.says(rig.anna.private(), &format!("/guests remove {}", bob.id));
+    rig.telegram.wait_for_text(rig.anna.id, "may not talk any more");
+    let before = rig.telegram.sent(bob.id).len();
+    bob.says(bob.private(), "/help");
+    rig.wait_handled();
+    rig.wait_delivered();
+    assert_eq!(rig.telegram.sent(bob.id).len(), before, "silence again");
+    assert_eq!(rig.count(rig.anna.id, "A stranger wrote"), 0, "nobody is announced twice");
+    rig.stop(gateway);
+}
+
+#[test]
+fn a_group_is_announced_when_the_bot_is_added_and_ignored_for_good() {
+    let rig = Rig::new();
+    let mallory = rig.telegram.user("Mallory");
+    let gateway = rig.start();
+    let group = rig.telegram.supergroup("Rent", &[&mallory]);
+    rig.telegram.kick(group, &mallory);
+    rig.telegram.readmit(group, &mallory);
+    let told = rig.telegram.wait_for_button(rig.anna.id, "Let this group in");
+    assert!(told.text.contains("added claw to a group") && told.text.contains(&group.to_string()), "{}", told.text);
+    let tap = rig.anna.taps_on(rig.anna.private(), told.id, "Ignore");
+    rig.telegram.wait_answered(&tap);
+    rig.wait_edited(&told, "Ignored by");
+    mallory.says(group, "@claw_test_bot hello");
+    rig.anna.says(group, "/status@claw_test_bot");
+    rig.wait_handled();
+    rig.wait_delivered();
+    assert!(rig.telegram.sent(group).is_empty(), "the owner has said no to this group");
+    assert_eq!(rig.number("SELECT count(*) FROM strangers"), 1);
+    rig.stop(gateway);
+}
+
+#[test]
+fn with_pairing_off_nobody_is_told() {
+    let rig = Rig::configured("[telegram]\npairing = \"off\"\n");
+    let mallory = rig.telegram.user("Mallory");
+    let gateway = rig.start();
+    mallory.starts();
+    rig.wait_handled();
+    assert_eq!(rig.number("SELECT count(*) FROM strangers"), 0);
+    assert!(rig.hears_nothing(&mallory) && gateway.err().contains("stranger"), "{}", gateway.err());
+    rig.stop(gateway);
+}
+
+#[test]
+fn a_crowd_of_strangers_is_summed_up() {
+    let rig = Rig::configured("[telegram]\npace = \"off\"\n");
+    let gateway = rig.start();
+    let crowd: Vec<User> = (0..25).map(|number| rig.telegram.user(&format!("Stranger{number}"))).collect();
+    for stranger in &crowd {
+        stranger.starts();
+    }
+    rig.telegram.wait_for_text(rig.anna.id, "More than 20 strangers");
+    rig.wait_handled();
+    rig.wait_delivered();
+    program::eventually("all are shown", || rig.number("SELECT count(*) FROM strangers WHERE state = 'new'") == 0);
+    assert_eq!(rig.count(rig.anna.id, "A stranger wrote"), 20);
+    assert_eq!(rig.count(rig.anna.id, "More than 20 strangers"), 1);
+    assert!(crowd.iter().all(|stranger| rig.hears_nothing(stranger)));
+    rig.stop(gateway);
+}
