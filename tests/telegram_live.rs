@@ -50,9 +50,10 @@ impl Rig {
         self.anna.says(self.anna.private(), text);
     }
 
-    /// What the bot's messages show now.
+    /// What the bot's messages show now, apart from what it says of a crash.
     fn shown(&self) -> Vec<String> {
-        self.telegram.sent(self.anna.id).into_iter().filter(|one| !one.deleted).map(|one| one.text).collect()
+        let sent = self.telegram.sent(self.anna.id).into_iter().filter(|one| !one.deleted).map(|one| one.text);
+        sent.filter(|text| !text.starts_with("claw is back")).collect()
     }
 
     fn waits_for(&self, text: &str) -> Message {

@@ -105,7 +105,8 @@ fn a_long_answer_with_code() {
     rig.rests();
     // The middle of the code is left out of the picture.
     let screen = rig.screen();
-    let lines: Vec<&str> = screen.lines().filter(|line| !line.contains("line number") || line.contains("1 of")).collect();
+    let lines: Vec<&str> =
+        screen.lines().filter(|line| !line.contains("line number") || line.contains("1 of")).collect();
     insta::assert_snapshot!(lines.join("\n"));
     drop(gateway);
 }

@@ -165,7 +165,8 @@ pub(super) async fn end_what_ran(house: Arc<House>) {
     for row in shown {
         let Some(place) = Place::of(&row.address).filter(|place| place.bot == house.me.id) else { continue };
         let part = ended(&row.title, false, "claw was ended while it ran");
-        let edited = until_sent(&house, &place, Urgency::Message, || house.api.edit(&place, row.message, &part, &[])).await;
+        let edited =
+            until_sent(&house, &place, Urgency::Message, || house.api.edit(&place, row.message, &part, &[])).await;
         if let Err(fault) = edited {
             tracing::warn!(%fault, "a call that has ended is still shown as running");
         }

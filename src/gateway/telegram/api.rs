@@ -160,7 +160,8 @@ impl Api {
 
     /// Takes a message away (Bot API, `deleteMessage`: within 48 hours). One that is gone is no fault.
     pub async fn delete(&self, from: &Place, message: i64) -> Result<(), Fault> {
-        match self.bot.delete_message(ChatId(from.chat), MessageId(message as i32)).send().await.map_err(Fault::from) {
+        let request = self.bot.delete_message(ChatId(from.chat), MessageId(message as i32));
+        match self.call(&request).await {
             Ok(_) | Err(Fault::Refused(_)) => Ok(()),
             Err(fault) => Err(fault),
         }
