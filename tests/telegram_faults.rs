@@ -8,7 +8,7 @@ mod telegram_rig;
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 
-use botapi::{Call, Fault, Limits, User};
+use botapi::{Call, Fault, Limits, Outcome, User};
 use program::{House, eventually, outcomes, said};
 use telegram_rig::Rig;
 
@@ -20,7 +20,7 @@ impl Rig {
         self.telegram.calls_of("sendMessage").iter().filter(|call| call.chat == Some(chat)).count()
     }
 
-    /// The owner asks for a file and allows it; until the message shows that it ran.
+    /// The owner asks for a file and allows it; until everything that comes of it is there.
     fn writes_a_file(&self, file: &str) {
         self.anna.says(self.anna.private(), &format!("write {file}: 1"));
         let asked = self.telegram.wait_for(&format!("a question about {file}"), |world| {
@@ -32,6 +32,9 @@ impl Rig {
         self.wait_edited(&asked, "ran: ok");
         self.telegram.wait_answered(&tap);
         assert_eq!(self.house.in_workspace(file), "1");
+        let turns = |kind: &str| self.number(&format!("SELECT count(*) FROM events WHERE type = 'turn.{kind}'"));
+        eventually("the turn ends", || turns("started") == turns("ended"));
+        self.wait_delivered();
     }
 }
 
@@ -81,6 +84,8 @@ fn a_connection_that_breaks_loses_nothing() {
     rig.telegram.wait_for_text(rig.anna.id, "Today, all sessions");
     rig.wait_delivered();
     assert_eq!(rig.count(rig.anna.id, "Today, all sessions"), 1, "it had no effect");
+    let lost = |call: &Call| matches!(&call.outcome, Outcome::Failed(Fault::CutBefore));
+    assert_eq!(rig.telegram.calls_of("sendMessage").iter().filter(|call| lost(call)).count(), 1);
     broken(Fault::CutAfter, "sendMessage");
     rig.anna.says(rig.anna.private(), "/model");
     rig.telegram.wait_for_text(rig.anna.id, "The model is");
@@ -241,6 +246,8 @@ fn a_store_that_cannot_be_written_is_told_and_nothing_is_lost() {
         .unwrap();
     rig.anna.says(rig.anna.private(), "/usage");
     rig.telegram.wait_for_text(rig.anna.id, "claw cannot store anything");
+    let tried = |err: &str| err.matches("messages could not be stored").count();
+    eventually("it is tried again", || tried(&gateway.err()) >= 2);
     rig.house.db().execute_batch("DROP TRIGGER full").unwrap();
     rig.telegram.wait_for_text(rig.anna.id, "Today, all sessions");
     assert_eq!(rig.count(rig.anna.id, "claw cannot store anything"), 1);
