@@ -9,6 +9,7 @@ use crate::store::{OutboxRow, Store, StoreError};
 
 pub use delivery::PostedRow;
 pub use instance::Instance;
+pub use updates::{Accepted, OverheardRow};
 
 /// The post office. Cheap to clone.
 #[derive(Clone)]

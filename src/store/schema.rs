@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use super::StoreError;
 
 /// Every migration that was ever released, in order; never edited, only appended to.
-const MIGRATIONS: &[&str] = &[MIGRATION_1, MIGRATION_2];
+const MIGRATIONS: &[&str] = &[MIGRATION_1, MIGRATION_2, MIGRATION_3];
 
 const MIGRATION_1: &str = "
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -174,6 +174,17 @@ CREATE TABLE posted(
     PRIMARY KEY(address, message)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX posted_live ON posted(approval) WHERE state <> 'closed';
+";
+
+const MIGRATION_3: &str = "
+CREATE TABLE overheard(
+    nr INTEGER PRIMARY KEY AUTOINCREMENT,
+    address TEXT NOT NULL,
+    at_s INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    text TEXT NOT NULL
+) STRICT;
+CREATE INDEX overheard_at ON overheard(address, nr);
 ";
 
 /// Brings a database to the newest version. A database from a newer claw is refused, untouched.

@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use super::house::House;
-use super::questions;
+use super::{group, intake, questions};
 use crate::app::telegram_principal;
 use crate::desk::order_of;
 use crate::domain::{Answer, ChatCommand, Origin, Outbound, OutboundBody, SessionId};
 use crate::gateway::clock::Clock;
 use crate::gateway::commands::{Door, Parsed, help_markdown, parse_for_bot};
-use crate::gateway::telegram::incoming::{Incoming, Said, read};
+use crate::gateway::telegram::incoming::{Incoming, Said};
 use crate::router::Visitor;
 use crate::store::StoreError;
 
@@ -19,12 +19,12 @@ const OLD_S: i64 = 60;
 /// How much of a message that is replied to is given to the model, in characters.
 const QUOTED_CHARS_MAX: usize = 2_000;
 
-/// Handles one update to its end. An error means that it has to be tried again.
-pub(super) async fn handle(house: Arc<House>, id: i64, body: String) -> anyhow::Result<()> {
-    match read(&body, &house.me) {
+/// Handles one update, or those of an album, to their end. An error means that it has to be tried again.
+pub(super) async fn handle(house: Arc<House>, ids: Vec<i64>, incoming: Incoming) -> anyhow::Result<()> {
+    match incoming {
         Incoming::Nothing(how) => {
-            tracing::debug!(update = id, how, "an update that is no message");
-            finish(&house, id, how).await?;
+            tracing::debug!(update = ids.first(), how, "an update that is no message");
+            finish(&house, &ids, how).await?;
         }
         Incoming::Tap(tapped) => {
             let said = questions::tap(&house, &tapped).await?;
@@ -32,55 +32,78 @@ pub(super) async fn handle(house: Arc<House>, id: i64, body: String) -> anyhow::
                 // The button shows a clock for a while; what was decided is decided.
                 tracing::debug!(%fault, "a tap could not be answered");
             }
-            finish(&house, id, "tap").await?;
+            finish(&house, &ids, "tap").await?;
         }
-        Incoming::Message(said) => message(&house, id, said).await?,
+        Incoming::Message(said) => message(&house, &ids, said).await?,
     }
     house.ring();
     Ok(())
 }
 
-async fn finish(house: &House, id: i64, how: &'static str) -> Result<(), StoreError> {
-    house.app.mail.finish_update(house.me.id, id, how).await.map(drop)
+async fn finish(house: &House, ids: &[i64], how: &'static str) -> Result<(), StoreError> {
+    for id in ids {
+        house.app.mail.finish_update(house.me.id, *id, how).await?;
+    }
+    Ok(())
 }
 
-async fn message(house: &House, id: i64, said: Said) -> anyhow::Result<()> {
+async fn message(house: &House, ids: &[i64], said: Said) -> anyhow::Result<()> {
     let Some(visitor) = visitor(house, &said) else {
         // Silence: an answer would tell a stranger that somebody is here.
         if house.is_news(said.user) {
             let (chat, user) = (said.place.chat, said.user);
             tracing::warn!(chat, user, "a stranger wrote; CLAW_ALLOWED_CHATS lets a chat in by its id");
         }
-        return Ok(finish(house, id, "stranger").await?);
+        return Ok(finish(house, ids, "stranger").await?);
     };
     if let Some(word) = questions::word_for(house, &said, &visitor)? {
         let answer = Answer::Deny { word: Some(said.text.clone()) };
         let told = questions::decide(house, &visitor, &word, &answer).await?;
         tell(house, &visitor, &said, &told).await?;
-        return Ok(finish(house, id, "answer").await?);
+        return Ok(finish(house, ids, "answer").await?);
     }
     let session = said.place.session()?;
-    let key = (house.me.id, id);
+    // An album is several, but never a command.
+    let key = (house.me.id, ids.first().copied().unwrap_or_default());
     match parse_for_bot(&said.text, &house.me.username) {
-        Parsed::NotForUs => Ok(finish(house, id, "not ours").await?),
+        Parsed::NotForUs => Ok(finish(house, ids, "not ours").await?),
         Parsed::Command(command, words) => command_of(house, &said, &visitor, &session, (command, &words), key).await,
         Parsed::Unknown(text) => {
             // Telegram sends this when a person opens the bot for the first time.
             let text = if said.text.starts_with("/start") { welcome() } else { text };
             tell(house, &visitor, &said, &text).await?;
-            Ok(finish(house, id, "command").await?)
+            Ok(finish(house, ids, "command").await?)
         }
-        Parsed::Message if !said.private && !said.addressed => Ok(finish(house, id, "not addressed").await?),
-        Parsed::Message => {
-            let text = text_of(&said);
-            match house.app.router.message_of_update(&visitor, &session, &text, key).await {
-                Err(error @ StoreError::QueueFull(_)) => {
-                    tell(house, &visitor, &said, &format!("{error}. Your message was not taken in.")).await?;
-                    Ok(finish(house, id, "queue full").await?)
-                }
-                taken => Ok(taken.map(drop)?),
-            }
+        Parsed::Message if !said.private && !said.addressed => {
+            finish(house, ids.get(1..).unwrap_or_default(), "not addressed").await?;
+            Ok(group::overhear(house, key.1, &said, &visitor).await?)
         }
+        Parsed::Message => taken_in(house, ids, &said, visitor, &session).await,
+    }
+}
+
+async fn taken_in(
+    house: &House,
+    ids: &[i64],
+    said: &Said,
+    mut visitor: Visitor,
+    session: &SessionId,
+) -> anyhow::Result<()> {
+    let context = group::context(house, &visitor)?;
+    if context.is_some() {
+        // What others have said goes in with it, so it is trusted no more than they are.
+        visitor.origin = Origin::Forwarded;
+    }
+    let mut text = context.clone().unwrap_or_default();
+    text.push_str(&text_of(house, said));
+    let mut message = intake::message_of(house, said, text).await;
+    message.with_overheard = context.is_some();
+    match house.app.router.message_of_updates(&visitor, session, message, (house.me.id, ids)).await {
+        Err(error @ StoreError::QueueFull(_)) => {
+            tell(house, &visitor, said, &format!("{error}. Your message was not taken in.")).await?;
+            Ok(finish(house, ids, "queue full").await?)
+        }
+        taken => Ok(taken.map(drop)?),
     }
 }
 
@@ -117,7 +140,7 @@ async fn command_of(
     if let Some(text) = text {
         tell(house, visitor, said, &text).await?;
     }
-    Ok(finish(house, key.1, "command").await?)
+    Ok(finish(house, &[key.1], "command").await?)
 }
 
 /// Words of claw itself, by the outbox.
@@ -127,8 +150,8 @@ async fn tell(house: &House, visitor: &Visitor, said: &Said, text: &str) -> anyh
     Ok(())
 }
 
-/// The message as the model gets it: who, when if that is long ago, what it replies to, what came with it.
-fn text_of(said: &Said) -> String {
+/// The message as the model gets it: who, when if that is long ago, what it replies to.
+fn text_of(house: &House, said: &Said) -> String {
     let mut text = String::new();
     let clock = Clock::system();
     if clock.now_ms / 1000 - said.at_s > OLD_S {
@@ -140,17 +163,20 @@ fn text_of(said: &Said) -> String {
     if said.edited {
         text.push_str("[a new version of an earlier message]\n");
     }
-    if let Some((_, quoted)) = said.reply.as_ref().filter(|(_, quoted)| !quoted.is_empty()) {
-        let quoted: String = quoted.chars().take(QUOTED_CHARS_MAX).collect();
-        quoted.lines().for_each(|line| text.push_str(&format!("> {line}\n")));
-        text.push('\n');
+    if let Some(replied) = &said.reply {
+        let quoted: String = replied.text.chars().take(QUOTED_CHARS_MAX).collect();
+        let held = intake::words_of(house, &said.place, replied);
+        let before = text.len();
+        let lines = held.iter().map(String::as_str).chain(quoted.lines());
+        lines.for_each(|line| text.push_str(&format!("> {line}\n")));
+        // In a topic everything replies to the topic's beginning, which says nothing.
+        if text.len() > before {
+            text.push('\n');
+        }
     }
     if !said.private {
         text.push_str(&format!("{}: ", said.name));
     }
     text.push_str(&said.text);
-    if let Some(what) = said.attached {
-        text.push_str(&format!("\n[{what} came with it, which claw cannot fetch from Telegram yet]"));
-    }
     text
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
+use super::files::Files;
 use crate::app::App;
 use crate::config::Telegram;
 use crate::desk::Desk;
@@ -28,6 +29,7 @@ pub(super) struct House {
     pub(super) me: Me,
     pub(super) worker: Arc<Worker>,
     pub(super) desk: Desk,
+    pub(super) files: Files,
     /// No new work.
     pub(super) closing: CancellationToken,
     /// Rung whenever something was committed; every task looks for what is its own.
@@ -39,10 +41,17 @@ pub(super) struct House {
 }
 
 impl House {
-    pub(super) fn new(app: Arc<App>, telegram: Telegram, api: Api, me: Me, worker: Arc<Worker>, desk: Desk) -> Self {
+    pub(super) fn new(
+        app: Arc<App>,
+        telegram: Telegram,
+        (api, me): (Api, Me),
+        worker: Arc<Worker>,
+        desk: Desk,
+        files: Files,
+    ) -> Self {
         let (closing, bell) = (CancellationToken::new(), watch::Sender::new(0));
         let (running, ended) = (Mutex::default(), Notify::new());
-        Self { app, telegram, api, me, worker, desk, closing, bell, running, ended, strangers: Mutex::default() }
+        Self { app, telegram, api, me, worker, desk, files, closing, bell, running, ended, strangers: Mutex::default() }
     }
 
     pub(super) fn ring(&self) {

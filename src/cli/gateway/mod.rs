@@ -2,7 +2,12 @@
 //! must not know what is said, or how it is shown.
 
 mod desk;
+mod files;
+mod group;
 mod house;
+mod intake;
+mod lanes;
+mod outgoing;
 mod postman;
 mod questions;
 mod sessions;
@@ -69,7 +74,8 @@ pub async fn run(app: Arc<App>) -> anyhow::Result<ExitCode> {
 async fn open(app: Arc<App>, telegram: Telegram, api: Api, me: Me) -> anyhow::Result<House> {
     let worker = app.worker().await?;
     let desk = app.desk().await?;
-    Ok(House::new(app, telegram, api, me, worker, desk))
+    let files = files::Files::open(&app).await?;
+    Ok(House::new(app, telegram, (api, me), worker, desk, files))
 }
 
 /// Each part has a task of its own, so that none holds up another.

@@ -8,11 +8,11 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::house::House;
-use super::questions;
+use super::{outgoing, questions};
 use crate::domain::{Address, OutboundBody};
 use crate::gateway::telegram::Part;
 use crate::gateway::telegram::fault::Fault;
-use crate::gateway::telegram::markdown::{plain, render};
+use crate::gateway::telegram::markdown::plain;
 use crate::gateway::telegram::place::{DOOR, Place};
 use crate::mail::PostedRow;
 use crate::store::{OutboxRow, StoreError};
@@ -86,10 +86,10 @@ async fn write(house: &House, place: &Place, row: &OutboxRow) -> Result<(), Stor
 }
 
 async fn write_text(house: &House, place: &Place, row: &OutboxRow, text: &str) -> Result<(), StoreError> {
-    let parts = render(text);
-    for (index, part) in parts.iter().enumerate().skip(row.parts_sent as usize) {
+    let pieces = outgoing::pieces(&row.outbound.body, text);
+    for (index, piece) in pieces.iter().enumerate().skip(row.parts_sent as usize) {
         house.app.mail.sending(row.id, index as u32).await?;
-        let sent = until_sent(|| send(house, place, part)).await;
+        let sent = until_sent(|| outgoing::send(house, place, piece)).await;
         if let Err(fault) = sent {
             return give_up(house, row, &fault).await;
         }
@@ -98,7 +98,7 @@ async fn write_text(house: &House, place: &Place, row: &OutboxRow, text: &str) -
 }
 
 /// Formatted, or as it is where Telegram does not take the formatting: the answer has to arrive.
-async fn send(house: &House, place: &Place, part: &Part) -> Result<i64, Fault> {
+pub(super) async fn send(house: &House, place: &Place, part: &Part) -> Result<i64, Fault> {
     match house.api.send(place, part, &[]).await {
         Err(Fault::Formatting(why)) => {
             tracing::warn!(why, "Telegram refused a formatting; the text goes without");

@@ -104,12 +104,12 @@ async fn ask_for_word(house: &House, place: &Place, id: &ApprovalId) -> anyhow::
 
 /// The question that this message denies with a word: an owner's reply to the message that asked for it.
 pub(super) fn word_for(house: &House, said: &Said, visitor: &Visitor) -> Result<Option<ApprovalId>, StoreError> {
-    let Some((replied, _)) = &said.reply else { return Ok(None) };
+    let Some(replied) = &said.reply else { return Ok(None) };
     if !house.telegram.owners.contains(&said.user) {
         return Ok(None);
     }
     let asked =
-        |posted: &PostedRow| posted.state == "why" && posted.message == *replied && posted.address == visitor.from;
+        |posted: &PostedRow| posted.state == "why" && posted.message == replied.id && posted.address == visitor.from;
     Ok(house.app.mail.posted()?.into_iter().find(asked).map(|posted| posted.approval))
 }
 

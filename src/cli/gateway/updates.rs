@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::desk;
 use super::house::House;
+use super::lanes::Lanes;
 use crate::gateway::telegram::fault::Fault;
+use crate::gateway::telegram::incoming::{Incoming, read};
 use crate::store::now_ms;
 
 /// How soon Telegram is asked again after a fault.
@@ -77,8 +78,9 @@ async fn keep(house: &House, updates: Vec<Value>, offset: &mut i64) -> Option<Du
     }
 }
 
-/// Handles what is kept, in the order in which it came.
+/// Handles what is kept: within a conversation in the order in which it came, conversations side by side.
 pub(super) async fn handle(house: Arc<House>) {
+    let lanes = Lanes::new(house.clone());
     let mut ear = house.ear();
     let mut tidied: Option<tokio::time::Instant> = None;
     while !house.closing.is_cancelled() {
@@ -86,9 +88,11 @@ pub(super) async fn handle(house: Arc<House>) {
             tracing::error!(%error, "the kept updates cannot be read");
             Vec::new()
         });
-        let mut waits = false;
-        for (id, body) in kept {
-            waits |= !handle_one(&house, id, body).await;
+        for (id, body) in kept.into_iter().filter(|(id, _)| lanes.is_new(*id)) {
+            // A bug in the reading of one ends with that one.
+            let me = &house.me;
+            let incoming = std::panic::catch_unwind(|| read(&body, me)).unwrap_or(Incoming::Nothing("failed"));
+            lanes.put(id, incoming);
         }
         if tidied.is_none_or(|at| at.elapsed() > TIDY_EVERY) {
             tidied = Some(tokio::time::Instant::now());
@@ -96,27 +100,6 @@ pub(super) async fn handle(house: Arc<House>) {
                 tracing::warn!(%error, "old updates could not be forgotten");
             }
         }
-        ear.listen(if waits { RETRY } else { LOOK }).await;
+        ear.listen(LOOK).await;
     }
-}
-
-/// In a task of its own, so that a bug in one ends with it. False when it has to be tried again.
-async fn handle_one(house: &Arc<House>, id: i64, body: String) -> bool {
-    let task = tokio::spawn(desk::handle(house.clone(), id, body));
-    let how = match task.await {
-        Ok(Ok(())) => return true,
-        Ok(Err(error)) => {
-            tracing::error!(
-                update = id,
-                error = format!("{error:#}"),
-                "an update could not be handled; it is tried again"
-            );
-            return false;
-        }
-        Err(error) => {
-            tracing::error!(update = id, %error, "an update could not be handled; it is passed over");
-            house.app.mail.finish_update(house.me.id, id, "failed").await
-        }
-    };
-    how.inspect_err(|error| tracing::error!(%error, "the store could not be written")).is_ok()
 }

@@ -1,10 +1,12 @@
 //! The Telegram door: what a person in a Telegram chat reads and taps. Must not know: model, gate, hub, SQL.
 
 pub mod api;
+pub mod attached;
 pub mod callback;
 mod clean;
 mod entities;
 pub mod fault;
+pub mod files;
 pub mod incoming;
 pub mod markdown;
 pub mod place;
@@ -12,6 +14,7 @@ pub mod question;
 mod rich;
 pub mod running;
 mod split;
+pub mod upload;
 
 pub use rich::{Part, utf16_len};
 pub use split::{CAPTION_UNITS_MAX, ENTITIES_MAX, MESSAGE_UNITS_MAX};
