@@ -91,19 +91,7 @@ impl Config {
         let secrets = secrets.into_iter().map(|(name, value)| (name, SecretString::from(value))).collect();
         let user_home = user_home.unwrap_or_else(|| home.path().to_path_buf());
         let file::ClawToml { model, limits, console, .. } = written.file;
-        Ok(Self {
-            home,
-            user_home,
-            workspace,
-            model,
-            limits,
-            console,
-            telegram,
-            transcription,
-            env,
-            secrets,
-            notices,
-        })
+        Ok(Self { home, user_home, workspace, model, limits, console, telegram, transcription, env, secrets, notices })
     }
 }
 

@@ -144,7 +144,8 @@ mod tests {
         let resolve = |text: &str| toml::from_str::<TelegramSection>(text).unwrap().resolve(&env);
         let usual = resolve("").unwrap().unwrap();
         assert_eq!((usual.file_bytes_max, usual.group_context_messages), (20 << 20, 0));
-        for (text, key) in [("file_bytes_max = 0", "file_bytes_max"), ("group_context_messages = 51", "group_context")] {
+        for (text, key) in [("file_bytes_max = 0", "file_bytes_max"), ("group_context_messages = 51", "group_context")]
+        {
             let error = resolve(text).unwrap_err().to_string();
             assert!(error.contains(key), "{error}");
         }

@@ -44,10 +44,13 @@ impl TranscriptionSection {
     /// # Errors
     /// One sentence that names the key.
     pub(super) fn resolve(&self) -> Result<Option<Transcription>, String> {
-        let given = |text: &Option<String>| text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
+        let given =
+            |text: &Option<String>| text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
         let (url, model) = match (given(&self.url), given(&self.model)) {
             (None, None) if self.key.is_none() && self.timeout_s.is_none() => return Ok(None),
-            (None, _) => return Err("`[transcription] url` is missing, and without it the other keys do nothing".into()),
+            (None, _) => {
+                return Err("`[transcription] url` is missing, and without it the other keys do nothing".into());
+            }
             (Some(_), None) => return Err("`[transcription] model` is missing: name the model that listens".into()),
             (Some(url), Some(model)) => (url, model),
         };
@@ -75,7 +78,8 @@ mod tests {
     #[test]
     fn a_whole_section_reads_and_nothing_is_nothing() {
         assert!(resolve("").unwrap().is_none());
-        let whole = resolve("url = 'http://127.0.0.1:1/v1/audio/transcriptions'\nmodel = 'w'\nkey = 'k-1'").unwrap().unwrap();
+        let whole =
+            resolve("url = 'http://127.0.0.1:1/v1/audio/transcriptions'\nmodel = 'w'\nkey = 'k-1'").unwrap().unwrap();
         assert_eq!((whole.model.as_str(), whole.timeout), ("w", Duration::from_secs(60)));
         assert!(!format!("{whole:?}").contains("k-1"), "a key must not be printed");
     }

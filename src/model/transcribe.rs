@@ -56,7 +56,8 @@ impl Transcriber {
         };
         let part = Part::bytes(bytes).file_name(name.to_owned()).mime_str(mime).map_err(unreachable)?;
         let form = Form::new().text("model", self.to.model.clone()).text("response_format", "json").part("file", part);
-        let mut request = self.client().map_err(unreachable)?.post(&self.to.url).timeout(self.to.timeout).multipart(form);
+        let mut request =
+            self.client().map_err(unreachable)?.post(&self.to.url).timeout(self.to.timeout).multipart(form);
         if let Some(key) = &self.to.key {
             request = request.bearer_auth(key.expose_secret());
         }

@@ -61,7 +61,8 @@ impl Workspace {
             return Err(NotGiven::NoFile);
         }
         // If it has become a pipe meanwhile, opening it must not wait for a writer.
-        let file = self.dir.open_with(real, OpenOptions::new().read(true).nonblock(true)).map_err(|error| fault(&error))?;
+        let file =
+            self.dir.open_with(real, OpenOptions::new().read(true).nonblock(true)).map_err(|error| fault(&error))?;
         let unreadable = |error: io::Error| NotGiven::Unreadable(error.to_string());
         if !file.metadata().map_err(unreadable)?.is_file() {
             return Err(NotGiven::NoFile);
@@ -129,13 +130,13 @@ mod tests {
         for path in [secret.to_str().unwrap(), &up, "link", "folder/secret", "/etc/passwd"] {
             assert_eq!(workspace.give(path, 9), Err(NotGiven::Outside), "{path}");
         }
-        for path in [".git/config", "shown", "out/../.git/config"].iter().filter(|path| !path.starts_with("out")) {
+        for path in [".git/config", "shown", "./.git/../.git/config"] {
             assert_eq!(workspace.give(path, 9), Err(NotGiven::Hidden), "{path}");
         }
         for (path, why) in [("none", NotGiven::Missing), ("empty", NotGiven::Empty), ("socket", NotGiven::NoFile)] {
             assert_eq!(workspace.give(path, 9), Err(why), "{path}");
         }
-        assert_eq!(workspace.give("", 9).is_err(), true);
-        assert_eq!(workspace.give("a\0b", 9).is_err(), true);
+        assert!(workspace.give("", 9).is_err());
+        assert!(workspace.give("a\0b", 9).is_err());
     }
 }

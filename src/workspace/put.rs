@@ -50,7 +50,9 @@ impl Workspace {
         let path = folders.iter().copied().chain([name]).collect::<Vec<_>>().join("/");
         match dir.symlink_metadata(name) {
             Ok(there) if there.is_file() => return Ok(Put::Already(path, there.len())),
-            Ok(_) => return Err(io::Error::new(io::ErrorKind::AlreadyExists, "something that is no file has this name")),
+            Ok(_) => {
+                return Err(io::Error::new(io::ErrorKind::AlreadyExists, "something that is no file has this name"));
+            }
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Err(_) => {}
         }

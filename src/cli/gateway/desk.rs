@@ -34,7 +34,7 @@ pub(super) async fn handle(house: Arc<House>, ids: Vec<i64>, incoming: Incoming)
             }
             finish(&house, &ids, "tap").await?;
         }
-        Incoming::Message(said) => message(&house, &ids, said).await?,
+        Incoming::Message(said) => message(&house, &ids, *said).await?,
     }
     house.ring();
     Ok(())

@@ -13,7 +13,7 @@ use crate::workspace::Workspace;
 
 /// Files that are fetched at the same time; more wait, so that a bot in many groups does not open hundreds of connections.
 const DOWNLOADS_AT_ONCE: usize = 8;
-/// Files that are sent at the same time. Each is in memory twice, with up to 50 MiB.
+/// Files that are sent at the same time. Each is in memory, with up to 50 MiB.
 const UPLOADS_AT_ONCE: usize = 2;
 
 pub(super) struct Files {
@@ -48,7 +48,7 @@ pub(super) fn size(bytes: u64) -> String {
     match bytes {
         ..KIB => format!("{bytes} bytes"),
         KIB..MIB => format!("{} KiB", bytes.div_ceil(KIB)),
-        _ if bytes % MIB == 0 => format!("{} MiB", bytes / MIB),
+        _ if bytes.is_multiple_of(MIB) => format!("{} MiB", bytes / MIB),
         _ => format!("{:.1} MiB", bytes as f64 / MIB as f64),
     }
 }

@@ -178,7 +178,7 @@ async fn gather(first: Item, queue: &mut UnboundedReceiver<Item>) -> (Vec<Item>,
 
 fn said(incoming: &Incoming) -> Option<&Said> {
     match incoming {
-        Incoming::Message(said) => Some(said),
+        Incoming::Message(said) => Some(said.as_ref()),
         _ => None,
     }
 }
@@ -198,7 +198,7 @@ fn joined(items: Vec<Item>) -> Option<Incoming> {
     let mut whole = items.next()?;
     for part in items {
         if let (Incoming::Message(whole), Incoming::Message(part)) = (&mut whole, part) {
-            whole.join(part);
+            whole.join(*part);
         }
     }
     Some(whole)
@@ -244,7 +244,7 @@ mod tests {
             words: None,
             album: album.map(str::to_owned),
         };
-        Item { id, incoming: Incoming::Message(said) }
+        Item { id, incoming: Incoming::Message(Box::new(said)) }
     }
 
     fn ids(items: &[Item]) -> Vec<i64> {

@@ -9,7 +9,7 @@ use super::place::Place;
 /// A message, a tap, or nothing that concerns claw.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Incoming {
-    Message(Said),
+    Message(Box<Said>),
     Tap(Tapped),
     /// In one word, for the record.
     Nothing(&'static str),
@@ -116,7 +116,7 @@ fn said(message: &Message, edited: bool, me: &Me) -> Incoming {
         words: attached::words(to),
     });
     let to_me = replied.and_then(|to| to.from.as_ref()).is_some_and(|from| from.id.0 as i64 == me.id);
-    Incoming::Message(Said {
+    Incoming::Message(Box::new(Said {
         place: place(message, me),
         private: matches!(&message.chat, Chat { kind: teloxide_core::types::ChatKind::Private(_), .. }),
         user: from.id.0 as i64,
@@ -130,7 +130,7 @@ fn said(message: &Message, edited: bool, me: &Me) -> Incoming {
         files: file.into_iter().collect(),
         words,
         album: message.media_group_id().map(|album| album.0.clone()),
-    })
+    }))
 }
 
 fn place(message: &Message, me: &Me) -> Place {
@@ -178,7 +178,7 @@ mod tests {
 
     fn said(update: &Value) -> Said {
         match read(&update.to_string(), &me()) {
-            Incoming::Message(said) => said,
+            Incoming::Message(said) => *said,
             other => panic!("{other:?}"),
         }
     }

@@ -40,11 +40,12 @@ pub fn is_photo(bytes: &[u8]) -> bool {
 impl Api {
     /// Sends a file: a photo as a photo, or as a document where Telegram does not take it as one (too wide, broken), and
     /// anything else as a document.
-    pub async fn send_upload(&self, to: &Place, upload: &Upload) -> Result<i64, Fault> {
+    pub async fn send_upload(&self, to: &Place, upload: Upload) -> Result<i64, Fault> {
         let bot = self.patient()?;
-        let file = || InputFile::memory(upload.bytes.clone()).file_name(upload.name.clone());
+        // Clones of it share the bytes.
+        let file = InputFile::memory(upload.bytes).file_name(upload.name);
         if upload.photo {
-            let mut request = bot.send_photo(ChatId(to.chat), file());
+            let mut request = bot.send_photo(ChatId(to.chat), file.clone());
             request.message_thread_id = to.thread();
             match request.send().await.map_err(Fault::from) {
                 Err(Fault::Refused(why)) => tracing::info!(why, "Telegram refused a photo; it goes as a document"),
@@ -52,7 +53,7 @@ impl Api {
             }
         }
         // Otherwise Telegram makes of a GIF an animation, and of some names a video.
-        let mut request = bot.send_document(ChatId(to.chat), file()).disable_content_type_detection(true);
+        let mut request = bot.send_document(ChatId(to.chat), file).disable_content_type_detection(true);
         request.message_thread_id = to.thread();
         Ok(i64::from(request.send().await?.id.0))
     }
