@@ -9,7 +9,7 @@ use crate::store::{OutboxRow, Store, StoreError};
 
 pub use delivery::PostedRow;
 pub use instance::Instance;
-pub use updates::{Accepted, OverheardRow};
+pub use updates::{Accepted, KeptUpdate, OverheardRow};
 
 /// The post office. Cheap to clone.
 #[derive(Clone)]

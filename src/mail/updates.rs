@@ -5,7 +5,7 @@ use super::Mail;
 use crate::domain::{Address, Inbound, Outbound};
 use crate::store::StoreError;
 
-pub use crate::store::OverheardRow;
+pub use crate::store::{KeptUpdate, OverheardRow};
 
 /// How long a handled update is remembered, in milliseconds. Telegram hands an update over again for 24 hours.
 const REMEMBERED_MS: i64 = 3 * 24 * 3_600_000;
@@ -33,9 +33,9 @@ impl Mail {
         self.store.write(keep).await
     }
 
-    /// The updates that wait to be handled, in the order in which they came.
-    pub fn kept_updates(&self, bot: i64) -> Result<Vec<(i64, String)>, StoreError> {
-        self.store.read(|tx| tx.kept_updates(bot))
+    /// The updates that wait to be handled and were kept after number `after`, in the order in which they came.
+    pub fn kept_updates(&self, bot: i64, after: i64) -> Result<Vec<KeptUpdate>, StoreError> {
+        self.store.read(|tx| tx.kept_updates(bot, after))
     }
 
     /// Puts what updates say into the inbox as one row and is done with all of them, in one transaction. False when they were

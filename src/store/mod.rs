@@ -44,6 +44,7 @@ pub use posted::PostedRow;
 use queue::Urgency;
 pub use sessions::SessionRow;
 pub use tx::{Tx, now_ms};
+pub use updates::KeptUpdate;
 pub use usage::{ModelUsageRow, UsageRow};
 use writer::Writer;
 

@@ -145,8 +145,9 @@ fn a_fault_of_the_network_is_tried_again() {
     let gateway = rig.start();
     rig.telegram.wait_for_calls("getUpdates", 1);
     rig.telegram.fault(Fault::CutBefore).on("download").times(1);
-    rig.anna.writes(rig.anna.private()).document("plan.txt", b"the plan").send();
-    assert!(text(&rig.wait_messages(1)[0]).contains("[document saved as inbox/"));
+    rig.anna.writes(rig.anna.private()).document("plan.txt", b"the plan").text("/help").send();
+    let message = &rig.wait_messages(1)[0];
+    assert!(text(message).starts_with("/help\n[document saved as inbox/"), "a caption is no command: {message}");
     assert_eq!(rig.inbox()[0].1, b"the plan");
     drop(gateway);
 }

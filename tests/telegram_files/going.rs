@@ -107,3 +107,18 @@ fn a_very_long_answer_is_its_beginning_and_a_file() {
     assert!(rig.sent_files() == [(MediaKind::Document, "answer.md".to_owned(), long.as_bytes().to_vec())]);
     drop(gateway);
 }
+
+#[test]
+fn a_very_long_answer_arrives_where_files_are_forbidden() {
+    let long = "All of it. ".repeat(3000);
+    let rig = Rig::seeing(&[&long]);
+    let gateway = rig.start();
+    let description = "Bad Request: not enough rights to send documents to the chat".into();
+    rig.telegram.fault(Fault::Refuse { code: 400, description }).on("sendDocument").always();
+    rig.anna.says(rig.anna.private(), "Tell me everything");
+    rig.telegram.wait_for("all of it", |world| {
+        let said = world.messages(rig.anna.id).filter(|message| message.by_bot);
+        (said.map(|message| message.text.matches("All").count()).sum::<usize>() == 3000).then_some(())
+    });
+    drop(gateway);
+}

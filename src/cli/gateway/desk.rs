@@ -56,7 +56,8 @@ async fn message(house: &House, ids: &[i64], said: Said) -> anyhow::Result<()> {
         }
         return Ok(finish(house, ids, "stranger").await?);
     };
-    if let Some(word) = questions::word_for(house, &said, &visitor)? {
+    // A reply without words, a voice message perhaps, is a message.
+    if let Some(word) = questions::word_for(house, &said, &visitor)?.filter(|_| !said.text.is_empty()) {
         let answer = Answer::Deny { word: Some(said.text.clone()) };
         let told = questions::decide(house, &visitor, &word, &answer).await?;
         tell(house, &visitor, &said, &told).await?;
@@ -65,7 +66,7 @@ async fn message(house: &House, ids: &[i64], said: Said) -> anyhow::Result<()> {
     let session = said.place.session()?;
     // An album is several, but never a command.
     let key = (house.me.id, ids.first().copied().unwrap_or_default());
-    match parse_for_bot(&said.text, &house.me.username) {
+    match commanded(&said, &house.me.username) {
         Parsed::NotForUs => Ok(finish(house, ids, "not ours").await?),
         Parsed::Command(command, words) => command_of(house, &said, &visitor, &session, (command, &words), key).await,
         Parsed::Unknown(text) => {
@@ -105,6 +106,11 @@ async fn taken_in(
         }
         taken => Ok(taken.map(drop)?),
     }
+}
+
+/// What a message is, as far as commands go. A caption is none, or its file would be lost.
+pub(super) fn commanded(said: &Said, username: &str) -> Parsed {
+    if said.files.is_empty() { parse_for_bot(&said.text, username) } else { Parsed::Message }
 }
 
 fn welcome() -> String {

@@ -2,16 +2,16 @@
 //! file holds up nobody else. Owns which update goes into which lane, and that the parts of an album become one. Must not know
 //! what becomes of an update.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::desk;
+use super::desk::{self, commanded};
 use super::house::House;
 use crate::domain::ChatCommand;
-use crate::gateway::commands::{Parsed, parse_for_bot};
+use crate::gateway::commands::Parsed;
 use crate::gateway::telegram::incoming::{Incoming, Said};
 use crate::gateway::telegram::place::Place;
 
@@ -21,7 +21,7 @@ const ALBUM_QUIET: Duration = Duration::from_secs(1);
 const RETRY: Duration = Duration::from_secs(5);
 
 /// An update that waits in its lane.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Item {
     id: i64,
     incoming: Incoming,
@@ -47,8 +47,6 @@ struct Queue {
 #[derive(Default)]
 struct State {
     queues: HashMap<Lane, Queue>,
-    /// Updates that are in a lane, or wait for another try.
-    taken: HashSet<i64>,
 }
 
 pub(super) struct Lanes {
@@ -65,11 +63,6 @@ impl Lanes {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether an update is in no lane yet.
-    pub(super) fn is_new(&self, id: i64) -> bool {
-        !self.state().taken.contains(&id)
-    }
-
     /// Puts an update into its lane.
     pub(super) fn put(self: &Arc<Self>, id: i64, incoming: Incoming) {
         let mut state = self.state();
@@ -77,7 +70,6 @@ impl Lanes {
             state.queues.get(talk).is_some_and(|queue| queue.heavy > 0)
         });
         let heavy = usize::from(is_heavy(&incoming));
-        state.taken.insert(id);
         let queue = state.queues.entry(lane.clone()).or_insert_with(|| {
             let (to, from) = unbounded_channel();
             tokio::spawn(run(self.clone(), lane, from));
@@ -110,39 +102,34 @@ impl Lanes {
     /// Each update in a task of its own, so that a bug in one ends with it.
     async fn handle(self: &Arc<Self>, items: Vec<Item>) {
         let ids: Vec<i64> = items.iter().map(|item| item.id).collect();
-        let Some(incoming) = joined(items) else { return };
+        let Some(incoming) = joined(items.clone()) else { return };
         let task = tokio::spawn(desk::handle(self.house.clone(), ids.clone(), incoming));
         match task.await {
-            Ok(Ok(())) => ids.iter().for_each(|id| {
-                self.state().taken.remove(id);
-            }),
+            Ok(Ok(())) => {}
             Ok(Err(error)) => {
                 let error = format!("{error:#}");
                 tracing::error!(update = ids.first(), error, "an update could not be handled; it is tried again");
-                self.try_again(ids);
+                self.try_again(items);
             }
             Err(error) => {
                 tracing::error!(update = ids.first(), %error, "an update could not be handled; it is passed over");
                 for id in &ids {
                     let finished = self.house.app.mail.finish_update(self.house.me.id, *id, "failed").await;
                     if let Err(error) = finished {
+                        // The next start finds it again.
                         tracing::error!(%error, "the store could not be written");
                     }
                 }
-                self.try_again(ids);
             }
         }
     }
 
-    /// They are still on the disk, if they are not done with; after a while they are looked for again.
-    fn try_again(self: &Arc<Self>, ids: Vec<i64>) {
+    /// Behind what else has come meanwhile.
+    fn try_again(self: &Arc<Self>, items: Vec<Item>) {
         let lanes = self.clone();
         tokio::spawn(async move {
             tokio::time::sleep(RETRY).await;
-            ids.iter().for_each(|id| {
-                lanes.state().taken.remove(id);
-            });
-            lanes.house.ring();
+            items.into_iter().for_each(|item| lanes.put(item.id, item.incoming));
         });
     }
 }
@@ -213,7 +200,7 @@ fn lane_of(incoming: &Incoming, username: &str, is_slow: impl Fn(&Lane) -> bool)
         Incoming::Message(said) => {
             let talk = Lane::Talk(said.place.clone());
             let keeps_its_place = [ChatCommand::New, ChatCommand::Compact, ChatCommand::Undo];
-            match parse_for_bot(&said.text, username) {
+            match commanded(said, username) {
                 Parsed::Command(command, _) if !keeps_its_place.contains(&command) && is_slow(&talk) => {
                     Lane::Now(said.place.chat)
                 }

@@ -61,7 +61,17 @@ pub(super) async fn send(house: &House, place: &Place, piece: &Piece) -> Result<
         Piece::Message(part) => postman::send(house, place, part).await.map(drop),
         Piece::Whole(name, text) => {
             let upload = Upload { name: (*name).to_owned(), bytes: text.clone().into_bytes(), photo: false };
-            house.api.send_upload(place, upload).await.map(drop)
+            match house.api.send_upload(place, upload).await {
+                // Some groups forbid files. The text has to arrive; its first message is there already.
+                Err(Fault::Refused(why)) => {
+                    tracing::warn!(why, "Telegram refused a long text as a file; it goes as messages");
+                    for part in render(text).iter().skip(1) {
+                        postman::send(house, place, part).await?;
+                    }
+                    Ok(())
+                }
+                sent => sent.map(drop),
+            }
         }
         Piece::File(path) => {
             // It is never closed.

@@ -10,6 +10,7 @@ use super::house::House;
 use super::lanes::Lanes;
 use crate::gateway::telegram::fault::Fault;
 use crate::gateway::telegram::incoming::{Incoming, read};
+use crate::mail::KeptUpdate;
 use crate::store::now_ms;
 
 /// How soon Telegram is asked again after a fault.
@@ -83,12 +84,14 @@ pub(super) async fn handle(house: Arc<House>) {
     let lanes = Lanes::new(house.clone());
     let mut ear = house.ear();
     let mut tidied: Option<tokio::time::Instant> = None;
+    let mut last = 0;
     while !house.closing.is_cancelled() {
-        let kept = house.app.mail.kept_updates(house.me.id).unwrap_or_else(|error| {
+        let kept = house.app.mail.kept_updates(house.me.id, last).unwrap_or_else(|error| {
             tracing::error!(%error, "the kept updates cannot be read");
             Vec::new()
         });
-        for (id, body) in kept.into_iter().filter(|(id, _)| lanes.is_new(*id)) {
+        for KeptUpdate { nr, id, body } in kept {
+            last = nr;
             // A bug in the reading of one ends with that one.
             let me = &house.me;
             let incoming = std::panic::catch_unwind(|| read(&body, me)).unwrap_or(Incoming::Nothing("failed"));
