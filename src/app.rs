@@ -18,7 +18,7 @@ use crate::gate::{Gate, GateParts, GateSettings};
 use crate::hub::manifest::{self, Expansion, Launch, Manifest, StdioLaunch};
 use crate::hub::{Era, Hub, HubSettings};
 use crate::mail::{Instance, Mail};
-use crate::model::Chosen;
+use crate::model::{Chosen, LoadImage, Sight};
 use crate::router::{Router, Visitor};
 use crate::session::{Worker, WorkerParts};
 use crate::store::{Artifacts, Store};
@@ -72,9 +72,17 @@ impl App {
                 let mut section = self.config.model.clone();
                 // `[model] timeout_s` is for this model, `limits.model_timeout_s` for any.
                 section.timeout_s.get_or_insert(self.config.limits.model_timeout_s);
-                Ok(crate::model::choose(&section, &variables(&self.config)).await?)
+                let chosen = crate::model::choose(&section, &variables(&self.config)).await?;
+                let artifacts = self.artifacts();
+                let load: LoadImage = Arc::new(move |digest| std::fs::read(artifacts.path(digest)));
+                Ok(Chosen { model: Arc::new(Sight::new(chosen.model, chosen.sees_images, load)), ..chosen })
             })
             .await
+    }
+
+    /// Where what is too large for the store is kept.
+    pub fn artifacts(&self) -> Artifacts {
+        Artifacts::new(&self.config.home.artifacts())
     }
 
     /// The worker of all sessions, with the model in place.

@@ -37,6 +37,9 @@ pub mod hub;
 /// The only SQL.
 pub mod store;
 
+/// The folder that the tools work in, as the doors put files in and take them out.
+pub mod workspace;
+
 /// Builds and connects the rooms.
 pub mod app;
 

@@ -3,9 +3,11 @@
 
 use std::sync::Arc;
 
-use crate::domain::{Address, Answer, ApprovalId, Block, Inbound, InboundBody, Origin, SessionId};
+use crate::domain::{
+    Address, Answer, ApprovalId, Block, Inbound, InboundBody, Origin, Outbound, OutboundBody, SessionId,
+};
 use crate::gate::{DecideError, Gate};
-use crate::mail::Mail;
+use crate::mail::{Accepted, Mail};
 use crate::store::{ApprovalRow, StoreError};
 
 /// Somebody at a door, as the door has proven it.
@@ -45,6 +47,16 @@ fn inbound(visitor: &Visitor, session: &SessionId, body: InboundBody) -> Inbound
         origin: visitor.origin,
         body,
     }
+}
+
+/// What updates of a chat service say, as a message for a session.
+#[derive(Clone, Debug, Default)]
+pub struct UpdateMessage {
+    pub blocks: Vec<Block>,
+    /// What the person has to know about it, a sentence each.
+    pub notices: Vec<String>,
+    /// What was overheard at the visitor's place is part of it.
+    pub with_overheard: bool,
 }
 
 /// The way in. Cheap to clone.
@@ -94,17 +106,27 @@ impl Router {
         self.mail.keep_updates(bot, updates.into_iter().map(redacted).collect()).await
     }
 
-    /// Takes in what an update says, once: the update is done with in the same transaction.
-    pub async fn message_of_update(
+    /// Takes in what updates say as one message, once: the updates are done with in the same transaction.
+    pub async fn message_of_updates(
         &self,
         visitor: &Visitor,
         session: &SessionId,
-        text: &str,
-        (bot, update): (i64, i64),
+        message: UpdateMessage,
+        (bot, updates): (i64, &[i64]),
     ) -> Result<bool, StoreError> {
-        let text = self.gate.redactor().redact(text).into_owned();
-        let body = InboundBody::Message { blocks: vec![Block::Text { text }] };
-        self.mail.accept_update(bot, update, inbound(visitor, session, body)).await
+        let redact = |text: String| self.gate.redactor().redact(&text).into_owned();
+        let blocks = message.blocks.into_iter().map(|block| match block {
+            Block::Text { text } => Block::Text { text: redact(text) },
+            other => other,
+        });
+        let inbound = inbound(visitor, session, InboundBody::Message { blocks: blocks.collect() });
+        let notice = |text| {
+            let body = OutboundBody::Notice { text: redact(text) };
+            Outbound { session: session.clone(), to: visitor.from.clone(), body }
+        };
+        let notices = message.notices.into_iter().map(notice).collect();
+        let accepted = Accepted { inbound, notices, forget_overheard: message.with_overheard };
+        self.mail.accept_updates(bot, updates, accepted).await
     }
 
     /// The same for an order.
@@ -115,7 +137,9 @@ impl Router {
         order: Order,
         (bot, update): (i64, i64),
     ) -> Result<bool, StoreError> {
-        self.mail.accept_update(bot, update, inbound(visitor, session, order.body())).await
+        let inbound = inbound(visitor, session, order.body());
+        let accepted = Accepted { inbound, notices: Vec::new(), forget_overheard: false };
+        self.mail.accept_updates(bot, &[update], accepted).await
     }
 
     async fn submit(&self, visitor: &Visitor, session: &SessionId, body: InboundBody) -> Result<i64, StoreError> {

@@ -17,7 +17,21 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("lib", &[]),
     (
         "cli",
-        &["app", "config", "desk", "gate", "gateway", "hub", "mail", "model", "router", "session", "store", "turn"],
+        &[
+            "app",
+            "config",
+            "desk",
+            "gate",
+            "gateway",
+            "hub",
+            "mail",
+            "model",
+            "router",
+            "session",
+            "store",
+            "turn",
+            "workspace",
+        ],
     ),
     (
         "app",
@@ -40,6 +54,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("store", &["killpoint"]),
     ("logging", &["gate", "hub"]),
     ("killpoint", &[]),
+    ("workspace", &[]),
 ];
 
 /// Arrows of which only this one path is allowed.
@@ -192,6 +207,8 @@ fn each_library_stays_in_its_room() {
         ("rustyline", &["src/gateway/console/"]),
         ("teloxide_core", &["src/gateway/telegram/"]),
         ("process_wrap", &["src/hub/"]),
+        ("cap_std", &["src/workspace/"]),
+        ("cap_fs_ext", &["src/workspace/"]),
         ("clap", &["src/cli/", "src/main.rs"]),
         ("claw_mcp_filesystem", &["src/cli/server.rs"]),
         // `app` asks the library of the bash server whether this system can hold its box; it starts nothing.

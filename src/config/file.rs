@@ -11,6 +11,7 @@ use super::limits::Limits;
 use super::model::ModelSection;
 use super::telegram::TelegramSection;
 use super::toml_fault;
+use super::transcription::TranscriptionSection;
 
 /// When the console uses colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -53,6 +54,7 @@ pub(super) struct ClawToml {
     pub(super) limits: Limits,
     pub(super) console: ConsoleSection,
     pub(super) telegram: TelegramSection,
+    pub(super) transcription: TranscriptionSection,
     #[serde(rename = "redact")]
     _redact: RedactSection,
     pub(super) workspace: Option<String>,

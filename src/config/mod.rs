@@ -11,6 +11,7 @@ pub mod model;
 mod secrets;
 mod telegram;
 pub mod toml_fault;
+mod transcription;
 mod workspace;
 
 use std::io::Read as _;
@@ -25,6 +26,7 @@ pub use home::{DEFAULT_MCP_JSON, DEFAULT_SOUL_MD, Home};
 pub use limits::Limits;
 pub use secrets::secret_values;
 pub use telegram::{Pairing, Telegram, TelegramSection};
+pub use transcription::{Transcription, TranscriptionSection};
 
 /// The largest `claw.toml`, in bytes.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
@@ -51,6 +53,8 @@ pub struct Config {
     pub zone: jiff::tz::TimeZone,
     /// The Telegram door, if there is a token for it.
     pub telegram: Option<Telegram>,
+    /// Where speech becomes text, if somewhere.
+    pub transcription: Option<Transcription>,
     pub env: Env,
     /// Names and values that must not leave: from the environment by name, from keys such as `model.api_key`, and from
     /// `[redact] extra`.
@@ -82,12 +86,28 @@ impl Config {
         let workspace = workspace::prepare(&folder, &said_by, &home)?;
         let telegram = written.file.telegram.resolve(&env)?;
         let zone = zone_of(written.file.time_zone.as_deref(), &place)?;
+        let transcription = written.file.transcription.resolve();
+        let transcription = transcription
+            .map_err(|message| ConfigError::new(&place, message, "Correct the section and start again"))?;
         let mut secrets = secret_values(&env);
         secrets.extend(written.secrets);
         let secrets = secrets.into_iter().map(|(name, value)| (name, SecretString::from(value))).collect();
         let user_home = user_home.unwrap_or_else(|| home.path().to_path_buf());
         let file::ClawToml { model, limits, console, .. } = written.file;
-        Ok(Self { home, user_home, workspace, model, limits, console, zone, telegram, env, secrets, notices })
+        Ok(Self {
+            home,
+            user_home,
+            workspace,
+            model,
+            limits,
+            console,
+            zone,
+            telegram,
+            transcription,
+            env,
+            secrets,
+            notices,
+        })
     }
 }
 

@@ -83,6 +83,8 @@ pub struct ModelSection {
     pub temperature: Option<f64>,
     /// Seconds without a byte from the model before the attempt counts as broken; 1 to 3600, default 90.
     pub timeout_s: Option<u64>,
+    /// Whether the model can see images. Default: what is known of the provider's models; no for a server of one's own.
+    pub sees_images: Option<bool>,
 }
 
 fn secret<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SecretString>, D::Error> {

@@ -10,6 +10,13 @@ use super::error::ConfigError;
 
 /// Where bots are served, unless `telegram.api` or `CLAW_TELEGRAM_API` says otherwise.
 const API: &str = "https://api.telegram.org";
+/// The largest file that is fetched, unless `telegram.file_bytes_max` says otherwise: what the Bot API hands out at most
+/// (Bot API, `getFile`).
+const FILE_BYTES_MAX: u64 = 20 << 20;
+/// What a Bot API server of one's own may hand out (Bot API, "Using a Local Bot API Server").
+const FILE_BYTES_MOST: u64 = 2000 << 20;
+/// The most messages that may be given as context.
+const CONTEXT_MESSAGES_MOST: u32 = 50;
 
 /// `[telegram]`
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -34,6 +41,11 @@ pub struct TelegramSection {
     pub console_questions: bool,
     /// `"off"`: nothing is held back to keep Telegram's limits, for a Bot API server that has none.
     pub pace: PaceSetting,
+    /// The largest file that is fetched, in bytes; 1 to 2,097,152,000, default 20 MiB.
+    pub file_bytes_max: Option<u64>,
+    /// How many messages of a group that were not meant for the bot are given to the model before one that is; 0 to 50,
+    /// default 0: then nothing of them is kept.
+    pub group_context_messages: u32,
 }
 
 /// `telegram.pace`
@@ -75,6 +87,9 @@ pub struct Telegram {
     pub console_questions: bool,
     /// Whether Telegram's limits are kept before it has to ask for a pause.
     pub pace: bool,
+    /// In bytes.
+    pub file_bytes_max: u64,
+    pub group_context_messages: u32,
 }
 
 impl TelegramSection {
@@ -107,6 +122,10 @@ impl TelegramSection {
             let next = "Write the numeric id of a chat there, or leave it out for the first owner's own";
             return Err(ConfigError::new("claw.toml, telegram.notify_chat", "0 is no chat", next));
         }
+        let file_bytes_max = self.file_bytes_max.unwrap_or(FILE_BYTES_MAX);
+        within("file_bytes_max", file_bytes_max, 1, FILE_BYTES_MOST)?;
+        let group_context_messages = self.group_context_messages;
+        within("group_context_messages", u64::from(group_context_messages), 0, u64::from(CONTEXT_MESSAGES_MOST))?;
         Ok(Some(Telegram {
             token: SecretString::from(token.trim().to_owned()),
             api,
@@ -117,8 +136,18 @@ impl TelegramSection {
             notify_chat: self.notify_chat.or(written.iter().chain(&self.owners).copied().find(|id| *id > 0)),
             console_questions: self.console_questions,
             pace: self.pace == PaceSetting::Telegram,
+            file_bytes_max,
+            group_context_messages,
         }))
     }
+}
+
+fn within(key: &str, value: u64, least: u64, most: u64) -> Result<(), ConfigError> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    let message = format!("`telegram.{key}` is {value}, and must be from {least} to {most}");
+    Err(ConfigError::new("claw.toml, [telegram]", message, "Correct the value and start again"))
 }
 
 fn ids(text: &str) -> Result<Vec<i64>, ConfigError> {
@@ -180,5 +209,18 @@ mod tests {
         assert_eq!(telegram("pairing = \"off\"", "9").unwrap().pairing, Pairing::Off);
         assert!(!telegram("", "9").unwrap().console_questions);
         assert!(section("pairing = \"maybe\"").is_err() && section("pairings = \"off\"").is_err());
+    }
+
+    #[test]
+    fn a_number_outside_of_its_range_is_named() {
+        let env: Env = [("TELEGRAM_BOT_TOKEN", "1:a"), ("CLAW_ALLOWED_CHATS", "1")].into_iter().collect();
+        let resolve = |text: &str| toml::from_str::<TelegramSection>(text).unwrap().resolve(&env);
+        let usual = resolve("").unwrap().unwrap();
+        assert_eq!((usual.file_bytes_max, usual.group_context_messages), (20 << 20, 0));
+        for (text, key) in [("file_bytes_max = 0", "file_bytes_max"), ("group_context_messages = 51", "group_context")]
+        {
+            let error = resolve(text).unwrap_err().to_string();
+            assert!(error.contains(key), "{error}");
+        }
     }
 }

@@ -282,7 +282,7 @@ async fn a_command_of_an_update_is_carried_out_and_answered_once() {
     given(2, ChatCommand::Status, "").await;
     given(2, ChatCommand::Status, "").await;
     assert_eq!(store.read(|tx| tx.queued_outbound(&to)).unwrap().len(), 2);
-    assert!(store.read(|tx| tx.kept_updates(7)).unwrap().is_empty());
+    assert!(store.read(|tx| tx.kept_updates(7, 0)).unwrap().is_empty());
 }
 
 #[test]

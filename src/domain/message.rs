@@ -38,6 +38,14 @@ pub enum Block {
         /// The bytes, base64 (RFC 4648 section 4).
         base64: String,
     },
+    /// An image whose bytes are kept beside the log. A model gets it as an [`Block::Image`], or not at all.
+    ImageRef {
+        /// An IANA media type, for example `image/png`.
+        mime: String,
+        /// The bytes' digest, under which they are kept as an artifact.
+        digest: String,
+        bytes: u64,
+    },
     /// Reasoning or other blocks that only the provider that made them can read; they go back to it unchanged, and to
     /// nobody else.
     Opaque {

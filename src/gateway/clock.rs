@@ -41,6 +41,11 @@ impl Clock {
         format!("{} ({left})", self.at(at_ms))
     }
 
+    /// `2026-11-21`, the day in the local zone.
+    pub fn date(&self, at_ms: UnixMillis) -> String {
+        self.zoned(at_ms).map_or_else(|| "undated".to_owned(), |at| at.date().to_string())
+    }
+
     fn zoned(&self, at_ms: UnixMillis) -> Option<Zoned> {
         Some(Timestamp::from_millisecond(at_ms).ok()?.to_zoned(self.zone.clone()))
     }
@@ -59,5 +64,6 @@ mod tests {
         assert_eq!(clock.until(25 * 3_600_000), "Fri 1970-01-02 01:00 (25 h)");
         assert_eq!(clock.until(-120_000), "Wed 1969-12-31 23:58 (over)");
         assert_eq!(clock.until(i64::MAX), "a time that cannot be shown");
+        assert_eq!((clock.date(-1).as_str(), clock.date(i64::MAX).as_str()), ("1969-12-31", "undated"));
     }
 }

@@ -14,6 +14,7 @@ pub use delivery::PostedRow;
 pub use drafts::{DraftRow, RunningRow};
 pub use instance::Instance;
 pub use pairing::{Guest, Knocked, STRANGERS_DAY_MAX, StrangerRow};
+pub use updates::{Accepted, KeptUpdate, OverheardRow};
 
 /// The post office. Cheap to clone.
 #[derive(Clone)]

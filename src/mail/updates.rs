@@ -2,11 +2,23 @@
 //! not know what an update says.
 
 use super::Mail;
-use crate::domain::{Inbound, Outbound};
+use crate::domain::{Address, Inbound, Outbound};
 use crate::store::StoreError;
+
+pub use crate::store::{KeptUpdate, OverheardRow};
 
 /// How long a handled update is remembered, in milliseconds. Telegram hands an update over again for 24 hours.
 const REMEMBERED_MS: i64 = 3 * 24 * 3_600_000;
+
+/// What comes in with updates.
+#[derive(Clone, Debug)]
+pub struct Accepted {
+    pub inbound: Inbound,
+    /// What the person has to know about it.
+    pub notices: Vec<Outbound>,
+    /// What was overheard at this place went in with it.
+    pub forget_overheard: bool,
+}
 
 impl Mail {
     /// Commits updates, each with its id. What is here already is passed over. When this returns, the service may forget them.
@@ -21,26 +33,58 @@ impl Mail {
         self.store.write(keep).await
     }
 
-    /// The updates that wait to be handled, in the order in which they came.
-    pub fn kept_updates(&self, bot: i64) -> Result<Vec<(i64, String)>, StoreError> {
-        self.store.read(|tx| tx.kept_updates(bot))
+    /// The updates that wait to be handled and were kept after number `after`, in the order in which they came.
+    pub fn kept_updates(&self, bot: i64, after: i64) -> Result<Vec<KeptUpdate>, StoreError> {
+        self.store.read(|tx| tx.kept_updates(bot, after))
     }
 
-    /// Puts what an update says into the inbox and is done with the update, in one transaction. False when the update was
+    /// Puts what updates say into the inbox as one row and is done with all of them, in one transaction. False when they were
     /// handled before; then nothing comes in.
     ///
     /// # Errors
-    /// `QueueFull` when too many messages wait already; the update is still there. Otherwise the store's own.
-    pub async fn accept_update(&self, bot: i64, update: i64, inbound: Inbound) -> Result<bool, StoreError> {
-        let limit = self.queued_messages_max;
+    /// `QueueFull` when too many messages wait already; the updates are still there. Otherwise the store's own.
+    pub async fn accept_updates(&self, bot: i64, updates: &[i64], accepted: Accepted) -> Result<bool, StoreError> {
+        let (limit, updates) = (self.queued_messages_max, updates.to_vec());
         let accept = move |tx: &crate::store::Tx<'_>| {
-            if !tx.finish_update(bot, update, "accepted")? {
+            let mut new = false;
+            for update in &updates {
+                new |= tx.finish_update(bot, *update, "accepted")?;
+            }
+            if !new {
                 return Ok(false);
             }
-            tx.add_inbound(&inbound, limit)?;
+            tx.add_inbound(&accepted.inbound, limit)?;
+            for notice in &accepted.notices {
+                tx.add_outbound(notice)?;
+            }
+            if accepted.forget_overheard {
+                tx.forget_overheard(&accepted.inbound.from)?;
+            }
             Ok(true)
         };
         self.store.write(accept).await
+    }
+
+    /// What was overheard at a place since claw was last spoken to there, oldest first.
+    pub fn overheard(&self, at: &Address) -> Result<Vec<OverheardRow>, StoreError> {
+        self.store.read(|tx| tx.overheard(at))
+    }
+
+    /// Keeps what was said to others, the newest `keep` of its place, and is done with the update, in one transaction.
+    pub async fn overhear(&self, (bot, update): (i64, i64), row: OverheardRow, keep: u32) -> Result<(), StoreError> {
+        self.store
+            .write(move |tx| {
+                if tx.finish_update(bot, update, "overheard")? {
+                    tx.add_overheard(&row, keep)?;
+                }
+                Ok(())
+            })
+            .await
+    }
+
+    /// The text of an update that waits to be handled.
+    pub fn kept_update(&self, bot: i64, update: i64) -> Result<Option<String>, StoreError> {
+        self.store.read(|tx| tx.kept_update(bot, update))
     }
 
     /// Is done with an update that brings nothing into a session; `how` in one word.
@@ -69,7 +113,13 @@ impl Mail {
 
     /// Forgets what was handled long ago.
     pub async fn tidy_updates(&self, now_ms: i64) -> Result<usize, StoreError> {
-        self.store.write_relaxed(move |tx| tx.forget_updates(now_ms - REMEMBERED_MS)).await
+        let before_ms = now_ms - REMEMBERED_MS;
+        self.store
+            .write_relaxed(move |tx| {
+                tx.forget_overheard_before(before_ms / 1000)?;
+                tx.forget_updates(before_ms)
+            })
+            .await
     }
 }
 
@@ -93,6 +143,6 @@ mod tests {
         assert!(!mail.answer_update(7, 1, "command", answer.clone()).await.unwrap(), "handled again after a kill");
         assert!(!mail.answer_update(7, 2, "command", answer).await.unwrap(), "an update that was never kept");
         assert_eq!(mail.waiting_at("telegram").unwrap().len(), 1);
-        assert!(mail.kept_updates(7).unwrap().is_empty());
+        assert!(mail.kept_updates(7, 0).unwrap().is_empty());
     }
 }

@@ -8,6 +8,8 @@ pub mod genai;
 mod history;
 mod retry;
 mod scripted;
+mod sight;
+mod transcribe;
 
 use futures::future::BoxFuture;
 
@@ -18,6 +20,8 @@ pub use demo::Demo;
 pub use error::ModelError;
 pub use retry::{Policy, Retry};
 pub use scripted::{Script, Scripted};
+pub use sight::{LoadImage, Sight};
+pub use transcribe::{Transcriber, TranscriptionError};
 
 /// Everything that a model is told in one round-trip.
 #[derive(Clone, Debug, Default, PartialEq)]

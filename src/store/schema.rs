@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use super::StoreError;
 
 /// Every migration that was ever released, in order; never edited, only appended to.
-const MIGRATIONS: &[&str] = &[MIGRATION_1, MIGRATION_2, MIGRATION_3, MIGRATION_4];
+const MIGRATIONS: &[&str] = &[MIGRATION_1, MIGRATION_2, MIGRATION_3, MIGRATION_4, MIGRATION_5];
 
 const MIGRATION_1: &str = "
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -230,6 +230,17 @@ CREATE TABLE blocked(
     at_ms INTEGER NOT NULL,
     PRIMARY KEY(bot, chat)
 ) STRICT, WITHOUT ROWID;
+";
+
+const MIGRATION_5: &str = "
+CREATE TABLE overheard(
+    nr INTEGER PRIMARY KEY AUTOINCREMENT,
+    address TEXT NOT NULL,
+    at_s INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    text TEXT NOT NULL
+) STRICT;
+CREATE INDEX overheard_at ON overheard(address, nr);
 ";
 
 /// Brings a database to the newest version. A database from a newer claw is refused, untouched.

@@ -21,7 +21,7 @@ pub fn of_block(block: &Block) -> u64 {
         Block::Text { text } => of_text(text),
         Block::ToolUse(tool_use) => of_text(&tool_use.name) + of_text(&tool_use.input.to_string()),
         Block::ToolResult { content, .. } => of_text(content),
-        Block::Image { .. } => TOKENS_PER_IMAGE as u64,
+        Block::Image { .. } | Block::ImageRef { .. } => TOKENS_PER_IMAGE as u64,
         Block::Opaque { data, .. } => of_text(&data.to_string()),
     }
 }

@@ -101,6 +101,10 @@ fn alone(world: &World, message: &Message) -> Map<String, Value> {
     }
     if let Some(held) = &message.media {
         let (kind, content) = media(held);
+        if kind == "animation" {
+            // "For backward compatibility" (Bot API, "Message", `animation`).
+            put("document", content.clone());
+        }
         put(kind, content);
     }
     json
@@ -119,6 +123,22 @@ fn media(media: &Media) -> (&'static str, Value) {
             file["mime_type"] = media.mime.clone().into();
             file["duration"] = 3.into();
             ("voice", file)
+        }
+        MediaKind::Audio => {
+            file["file_name"] = media.name.clone().into();
+            file["mime_type"] = media.mime.clone().into();
+            file["duration"] = 61.into();
+            ("audio", file)
+        }
+        MediaKind::VideoNote => {
+            (file["length"], file["duration"]) = (240.into(), 5.into());
+            ("video_note", file)
+        }
+        MediaKind::Video | MediaKind::Animation => {
+            file["file_name"] = media.name.clone().into();
+            file["mime_type"] = media.mime.clone().into();
+            (file["width"], file["height"], file["duration"]) = (640.into(), 360.into(), 7.into());
+            (if media.kind == MediaKind::Video { "video" } else { "animation" }, file)
         }
         MediaKind::Photo => {
             let mut small = file.clone();

@@ -22,6 +22,25 @@ pub enum MediaKind {
     Document,
     Photo,
     Voice,
+    Audio,
+    Video,
+    VideoNote,
+    Animation,
+}
+
+impl MediaKind {
+    /// The folder in a download's path.
+    pub fn folder(self) -> &'static str {
+        match self {
+            Self::Document => "documents",
+            Self::Photo => "photos",
+            Self::Voice => "voice",
+            Self::Audio => "music",
+            Self::Video => "videos",
+            Self::VideoNote => "video_notes",
+            Self::Animation => "animations",
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -51,7 +70,7 @@ pub struct Message {
     pub album: Option<String>,
     pub reply_to: Option<MessageId>,
     pub forwarded_from: Option<String>,
-    /// A notice of the server, such as `forum_topic_created`, with its content.
+    /// A notice of the server, such as `forum_topic_created`, or what is no file, such as `location`, with its content.
     pub service: Option<(String, Value)>,
     pub deleted: bool,
     /// How often text or buttons were changed.

@@ -41,12 +41,13 @@ pub struct Saying {
     forwarded_from: Option<String>,
     attached: Vec<Attached>,
     album: Option<String>,
+    holds: Option<(String, Value)>,
 }
 
 impl Saying {
     pub(super) fn new(user: User, place: Place) -> Self {
         let (text, entities, attached) = (String::new(), Vec::new(), Vec::new());
-        Self { user, place, text, entities, reply_to: None, forwarded_from: None, attached, album: None }
+        Self { user, place, text, entities, reply_to: None, forwarded_from: None, attached, album: None, holds: None }
     }
 
     /// The text, or the caption of a file; of an album the caption of its first picture. Commands, mentions, links and hashtags
@@ -109,6 +110,24 @@ impl Saying {
         self.attach(MediaKind::Document, name, "application/octet-stream", &[], Some(size))
     }
 
+    /// A document that announces another size than it has, as nothing forbids.
+    pub fn document_that_says(self, name: &str, bytes: &[u8], size: u64) -> Self {
+        self.attach(MediaKind::Document, name, "application/octet-stream", bytes, Some(size))
+    }
+
+    /// An audio file, a video, a video note or an animation.
+    pub fn recording(self, kind: MediaKind, name: &str, bytes: &[u8]) -> Self {
+        let mime = if kind == MediaKind::Audio { "audio/mpeg" } else { "video/mp4" };
+        self.attach(kind, name, mime, bytes, None)
+    }
+
+    /// Something that is neither text nor a file of this stand-in, by the name of its field: `sticker`, `location`, `contact`,
+    /// `poll`.
+    pub fn holding(mut self, field: &str, content: Value) -> Self {
+        self.holds = Some((field.to_owned(), content));
+        self
+    }
+
     pub fn voice(self, bytes: &[u8]) -> Self {
         self.attach(MediaKind::Voice, "voice.oga", "audio/ogg", bytes, None)
     }
@@ -158,6 +177,7 @@ impl Saying {
         let mut message = world.blank(self.place.chat, self.place.topic, self.user.id);
         message.reply_to = self.reply_to;
         message.forwarded_from.clone_from(&self.forwarded_from);
+        message.service.clone_from(&self.holds);
         message
     }
 }
@@ -167,11 +187,6 @@ fn new_album(world: &mut World) -> String {
 }
 
 fn store(world: &mut World, file: Attached) -> Media {
-    let folder = match file.kind {
-        MediaKind::Document => "documents",
-        MediaKind::Photo => "photos",
-        MediaKind::Voice => "voice",
-    };
-    let file_id = world.files.add(folder, &file.name, file.bytes, file.size);
+    let file_id = world.files.add(file.kind.folder(), &file.name, file.bytes, file.size);
     Media { kind: file.kind, file_id, name: file.name, mime: file.mime.to_owned(), bytes: file.size }
 }

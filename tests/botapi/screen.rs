@@ -69,7 +69,8 @@ fn draw(world: &World, message: &Message, look: Look, lines: &mut Vec<String>) {
         body.push(match media.kind {
             MediaKind::Document => format!("📎 {} ({} bytes)", media.name, media.bytes),
             MediaKind::Photo => format!("📷 ({} bytes)", media.bytes),
-            MediaKind::Voice => format!("🎤 ({} bytes)", media.bytes),
+            MediaKind::Voice | MediaKind::Audio => format!("🎤 ({} bytes)", media.bytes),
+            MediaKind::Video | MediaKind::VideoNote | MediaKind::Animation => format!("🎞 ({} bytes)", media.bytes),
         });
     }
     if !message.text.is_empty() {

@@ -64,9 +64,10 @@ pub fn action(world: &mut World, params: &Params) -> Result<Value, Refusal> {
 
 fn file(world: &mut World, params: &Params, kind: MediaKind) -> Result<Value, Refusal> {
     let (name, folder) = match kind {
-        MediaKind::Document => ("document", "documents"),
-        MediaKind::Photo => ("photo", "photos"),
-        MediaKind::Voice => ("voice", "voice"),
+        MediaKind::Photo => ("photo", kind.folder()),
+        MediaKind::Voice => ("voice", kind.folder()),
+        // The bot sends no others.
+        _ => ("document", MediaKind::Document.folder()),
     };
     let caption = text::of_caption(params)?;
     let given = params.text(name);

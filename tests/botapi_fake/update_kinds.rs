@@ -5,7 +5,7 @@ use teloxide_core::prelude::*;
 use teloxide_core::types::{AllowedUpdate, ChatMemberKind, MediaKind, MessageEntityKind, MessageKind, MessageOrigin};
 use teloxide_core::types::{Message, UpdateKind, UserId};
 
-use super::botapi::Entity;
+use super::botapi::{Entity, MediaKind as Held};
 use super::{start, updates};
 
 async fn messages(bot: &Bot) -> Vec<Message> {
@@ -89,6 +89,34 @@ async fn files_voice_and_albums() {
     assert_eq!(group(late.message), group(album[0].message));
     let MessageKind::Common(common) = &messages[3].kind else { panic!() };
     assert!(matches!(common.media_kind, MediaKind::Photo(_)));
+}
+
+#[tokio::test]
+async fn recordings_and_what_is_no_file() {
+    let (api, bot) = start();
+    let anna = api.user("Anna");
+    for kind in [Held::Audio, Held::Video, Held::VideoNote, Held::Animation] {
+        anna.writes(anna.private()).recording(kind, "a.mp4", b"bytes").send();
+    }
+    let sticker = json!({"file_id": "s", "file_unique_id": "s", "file_size": 1, "type": "regular", "width": 512, "height": 512,
+        "is_animated": false, "is_video": false, "emoji": "🦀"});
+    let poll = json!({"id": "1", "question": "When?", "options": [{"text": "now", "voter_count": 0}],
+        "total_voter_count": 0, "is_closed": false, "is_anonymous": true, "type": "regular",
+        "allows_multiple_answers": false});
+    for (field, content) in [
+        ("sticker", sticker),
+        ("location", json!({"latitude": 52.5, "longitude": 13.4})),
+        ("contact", json!({"phone_number": "+49", "first_name": "Bo"})),
+        ("poll", poll),
+    ] {
+        anna.writes(anna.private()).holding(field, content).send();
+    }
+    let kinds = messages(&bot).await.into_iter().map(|message| {
+        let MessageKind::Common(common) = message.kind else { panic!("{message:?}") };
+        common.media_kind
+    });
+    let names: Vec<String> = kinds.map(|kind| format!("{kind:?}").split('(').next().unwrap().to_owned()).collect();
+    assert_eq!(names, ["Audio", "Video", "VideoNote", "Animation", "Sticker", "Location", "Contact", "Poll"]);
 }
 
 #[tokio::test]

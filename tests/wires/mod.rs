@@ -7,6 +7,7 @@
 pub mod anthropic;
 pub mod asking;
 pub mod gemini;
+pub mod listening;
 pub mod ollama;
 pub mod openai;
 pub mod threaded;

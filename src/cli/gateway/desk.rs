@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use super::house::House;
-use super::{notify, pairing, taps};
+use super::{group, intake, notify, pairing, taps};
 use crate::app::telegram_principal;
 use crate::desk::{AnswerTo, order_of};
 use crate::domain::{ChatCommand, Origin, Outbound, OutboundBody, SessionId};
 use crate::gateway::clock::Clock;
 use crate::gateway::commands::{Door, Parsed, help_markdown, parse_for_bot};
-use crate::gateway::telegram::incoming::{Incoming, Said, read};
+use crate::gateway::telegram::incoming::{Incoming, Said};
 use crate::gateway::telegram::knock::{Standing, standing};
 use crate::gateway::telegram::place::Place;
 use crate::router::Visitor;
@@ -21,32 +21,36 @@ const OLD_S: i64 = 60;
 /// How much of a message that is replied to is given to the model, in characters.
 const QUOTED_CHARS_MAX: usize = 2_000;
 
-/// Handles one update to its end. An error means that it has to be tried again.
-pub(super) async fn handle(house: Arc<House>, id: i64, body: String) -> anyhow::Result<()> {
-    match read(&body, &house.me) {
-        Incoming::Nothing(how) => match standing(&body) {
-            Some((chat, now)) => moved(&house, id, &body, chat, now).await?,
+/// Handles one update, or those of an album, to their end. An error means that it has to be tried again.
+pub(super) async fn handle(house: Arc<House>, ids: Vec<i64>, incoming: Incoming) -> anyhow::Result<()> {
+    let first = ids.first().copied().unwrap_or_default();
+    match incoming {
+        Incoming::Nothing(how) => match house.app.mail.kept_update(house.me.id, first)?.as_deref().and_then(standing) {
+            Some((chat, now)) => moved(&house, first, chat, now).await?,
             None => {
-                tracing::debug!(update = id, how, "an update that is no message");
-                finish(&house, id, how).await?;
+                tracing::debug!(update = first, how, "an update that is no message");
+                finish(&house, &ids, how).await?;
             }
         },
         Incoming::Tap(tapped) => {
-            taps::tap(&house, &tapped, id).await?;
-            finish(&house, id, "tap").await?;
+            taps::tap(&house, &tapped, first).await?;
+            finish(&house, &ids, "tap").await?;
         }
-        Incoming::Message(said) => message(&house, id, &body, said).await?,
+        Incoming::Message(said) => message(&house, &ids, *said).await?,
     }
     house.ring();
     Ok(())
 }
 
-async fn finish(house: &House, id: i64, how: &'static str) -> Result<(), StoreError> {
-    house.app.mail.finish_update(house.me.id, id, how).await.map(drop)
+async fn finish(house: &House, ids: &[i64], how: &'static str) -> Result<(), StoreError> {
+    for id in ids {
+        house.app.mail.finish_update(house.me.id, *id, how).await?;
+    }
+    Ok(())
 }
 
 /// The bot was let into a chat, or sent away.
-async fn moved(house: &House, id: i64, body: &str, chat: i64, now: Standing) -> anyhow::Result<()> {
+async fn moved(house: &House, id: i64, chat: i64, now: Standing) -> anyhow::Result<()> {
     match now {
         Standing::Out if may_talk(house, chat)? => {
             let place = Place { bot: house.me.id, chat, thread: None };
@@ -57,9 +61,19 @@ async fn moved(house: &House, id: i64, body: &str, chat: i64, now: Standing) -> 
     }
     // Whoever starts the bot in private says so by a message; a group may be silent for long.
     if now == Standing::Welcome && chat < 0 && !may_talk(house, chat)? {
-        return Ok(pairing::knocked(house, id, body).await?);
+        return knocked(house, &[id]).await;
     }
-    Ok(finish(house, id, "member").await?)
+    Ok(finish(house, &[id], "member").await?)
+}
+
+/// Somebody who may not talk. An album is one knock.
+async fn knocked(house: &House, ids: &[i64]) -> anyhow::Result<()> {
+    let Some((first, others)) = ids.split_first() else { return Ok(()) };
+    finish(house, others, "stranger").await?;
+    if let Some(body) = house.app.mail.kept_update(house.me.id, *first)? {
+        pairing::knocked(house, *first, &body).await?;
+    }
+    Ok(())
 }
 
 fn may_talk(house: &House, chat: i64) -> Result<bool, StoreError> {
@@ -69,35 +83,61 @@ fn may_talk(house: &House, chat: i64) -> Result<bool, StoreError> {
     house.app.mail.is_guest(house.me.id, chat)
 }
 
-async fn message(house: &House, id: i64, body: &str, said: Said) -> anyhow::Result<()> {
-    let Some(visitor) = visitor(house, &said)? else { return Ok(pairing::knocked(house, id, body).await?) };
+async fn message(house: &House, ids: &[i64], said: Said) -> anyhow::Result<()> {
+    let Some(visitor) = visitor(house, &said)? else { return knocked(house, ids).await };
     notify::unblocked(house, said.place.chat).await?;
-    if let Some(asked) = taps::word_for(house, &said, &visitor)? {
+    // A reply without words, a voice message perhaps, is a message.
+    if let Some(asked) = taps::word_for(house, &said, &visitor)?.filter(|_| !said.text.is_empty()) {
         let told = taps::deny(house, &visitor, &asked, &said.text).await?;
-        return answer(house, &visitor, &said, id, "answer", told).await;
+        return answer(house, &visitor, &said, ids, "answer", told).await;
     }
     let session = said.place.session()?;
-    let key = (house.me.id, id);
-    match parse_for_bot(&said.text, &house.me.username) {
-        Parsed::NotForUs => Ok(finish(house, id, "not ours").await?),
+    // An album is several, but never a command.
+    let key = (house.me.id, ids.first().copied().unwrap_or_default());
+    match commanded(&said, &house.me.username) {
+        Parsed::NotForUs => Ok(finish(house, ids, "not ours").await?),
         Parsed::Command(command, words) => command_of(house, &said, &visitor, &session, (command, &words), key).await,
         Parsed::Unknown(text) => {
             // Telegram sends this when a person opens the bot for the first time.
             let text = if said.text.starts_with("/start") { welcome() } else { text };
-            answer(house, &visitor, &said, id, "command", text).await
+            answer(house, &visitor, &said, ids, "command", text).await
         }
-        Parsed::Message if !said.private && !said.addressed => Ok(finish(house, id, "not addressed").await?),
-        Parsed::Message => {
-            let text = text_of(&said);
-            match house.app.router.message_of_update(&visitor, &session, &text, key).await {
-                Err(error @ StoreError::QueueFull(_)) => {
-                    let text = format!("{error}. Your message was not taken in.");
-                    answer(house, &visitor, &said, id, "queue full", text).await
-                }
-                taken => Ok(taken.map(drop)?),
-            }
+        Parsed::Message if !said.private && !said.addressed => {
+            finish(house, ids.get(1..).unwrap_or_default(), "not addressed").await?;
+            Ok(group::overhear(house, key.1, &said, &visitor).await?)
         }
+        Parsed::Message => taken_in(house, ids, &said, visitor, &session).await,
     }
+}
+
+async fn taken_in(
+    house: &House,
+    ids: &[i64],
+    said: &Said,
+    mut visitor: Visitor,
+    session: &SessionId,
+) -> anyhow::Result<()> {
+    let context = group::context(house, &visitor)?;
+    if context.is_some() {
+        // What others have said goes in with it, so it is trusted no more than they are.
+        visitor.origin = Origin::Forwarded;
+    }
+    let mut text = context.clone().unwrap_or_default();
+    text.push_str(&text_of(house, said));
+    let mut message = intake::message_of(house, said, text).await;
+    message.with_overheard = context.is_some();
+    match house.app.router.message_of_updates(&visitor, session, message, (house.me.id, ids)).await {
+        Err(error @ StoreError::QueueFull(_)) => {
+            let text = format!("{error}. Your message was not taken in.");
+            answer(house, &visitor, said, ids, "queue full", text).await
+        }
+        taken => Ok(taken.map(drop)?),
+    }
+}
+
+/// What a message is, as far as commands go. A caption is none, or its file would be lost.
+pub(super) fn commanded(said: &Said, username: &str) -> Parsed {
+    if said.files.is_empty() { parse_for_bot(&said.text, username) } else { Parsed::Message }
 }
 
 fn welcome() -> String {
@@ -127,11 +167,11 @@ async fn command_of(
         return Ok(house.app.router.order_of_update(visitor, session, order, key).await.map(drop)?);
     }
     if command == ChatCommand::Help {
-        return answer(house, visitor, said, key.1, "command", help_markdown(Door::Telegram)).await;
+        return answer(house, visitor, said, &[key.1], "command", help_markdown(Door::Telegram)).await;
     }
     let to = AnswerTo::Update { bot: key.0, update: key.1, session: session.clone(), to: visitor.from.clone() };
     match house.desk.answer(visitor, session, command, words, &to).await? {
-        Some(text) => answer(house, visitor, said, key.1, "command", text).await,
+        Some(text) => answer(house, visitor, said, &[key.1], "command", text).await,
         // The answer is in the outbox, and the update is done with.
         None => Ok(()),
     }
@@ -142,18 +182,20 @@ async fn answer(
     house: &House,
     visitor: &Visitor,
     said: &Said,
-    update: i64,
+    updates: &[i64],
     how: &'static str,
     text: String,
 ) -> anyhow::Result<()> {
+    let Some((update, others)) = updates.split_first() else { return Ok(()) };
+    finish(house, others, how).await?;
     let body = OutboundBody::Notice { text };
     let outbound = Outbound { session: said.place.session()?, to: visitor.from.clone(), body };
-    house.app.mail.answer_update(house.me.id, update, how, outbound).await?;
+    house.app.mail.answer_update(house.me.id, *update, how, outbound).await?;
     Ok(())
 }
 
-/// The message as the model gets it: who, when if that is long ago, what it replies to, what came with it.
-fn text_of(said: &Said) -> String {
+/// The message as the model gets it: who, when if that is long ago, what it replies to.
+fn text_of(house: &House, said: &Said) -> String {
     let mut text = String::new();
     let clock = Clock::system();
     if clock.now_ms / 1000 - said.at_s > OLD_S {
@@ -165,17 +207,20 @@ fn text_of(said: &Said) -> String {
     if said.edited {
         text.push_str("[a new version of an earlier message]\n");
     }
-    if let Some((_, quoted)) = said.reply.as_ref().filter(|(_, quoted)| !quoted.is_empty()) {
-        let quoted: String = quoted.chars().take(QUOTED_CHARS_MAX).collect();
-        quoted.lines().for_each(|line| text.push_str(&format!("> {line}\n")));
-        text.push('\n');
+    if let Some(replied) = &said.reply {
+        let quoted: String = replied.text.chars().take(QUOTED_CHARS_MAX).collect();
+        let held = intake::words_of(house, &said.place, replied);
+        let before = text.len();
+        let lines = held.iter().map(String::as_str).chain(quoted.lines());
+        lines.for_each(|line| text.push_str(&format!("> {line}\n")));
+        // In a topic everything replies to the topic's beginning, which says nothing.
+        if text.len() > before {
+            text.push('\n');
+        }
     }
     if !said.private {
         text.push_str(&format!("{}: ", said.name));
     }
     text.push_str(&said.text);
-    if let Some(what) = said.attached {
-        text.push_str(&format!("\n[{what} came with it, which claw cannot fetch from Telegram yet]"));
-    }
     text
 }

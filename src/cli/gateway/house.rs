@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
+use super::files::Files;
 use super::said::Chats;
 use crate::app::App;
 use crate::config::Telegram;
@@ -35,6 +36,7 @@ pub(super) struct House {
     pub(super) desk: Desk,
     /// Whose turn it is to be sent.
     pub(super) pace: Pace,
+    pub(super) files: Files,
     /// No new work.
     pub(super) closing: CancellationToken,
     /// Rung whenever something was committed; every task looks for what is its own.
@@ -52,7 +54,14 @@ pub(super) struct House {
 }
 
 impl House {
-    pub(super) fn new(app: Arc<App>, telegram: Telegram, api: Api, me: Me, worker: Arc<Worker>, desk: Desk) -> Self {
+    pub(super) fn new(
+        app: Arc<App>,
+        telegram: Telegram,
+        (api, me): (Api, Me),
+        worker: Arc<Worker>,
+        desk: Desk,
+        files: Files,
+    ) -> Self {
         let (closing, bell) = (CancellationToken::new(), watch::Sender::new(0));
         let (running, ended) = (Mutex::default(), Notify::new());
         let pace = Pace::new(telegram.pace);
@@ -65,6 +74,7 @@ impl House {
             worker,
             desk,
             pace,
+            files,
             closing,
             bell,
             running,

@@ -2,9 +2,14 @@
 //! must not know what is said, or how it is shown.
 
 mod desk;
+mod files;
+mod group;
 mod house;
+mod intake;
+mod lanes;
 mod live;
 mod notify;
+mod outgoing;
 mod pairing;
 mod postman;
 mod questions;
@@ -109,7 +114,8 @@ async fn open(app: Arc<App>, telegram: Telegram, api: Api, me: Me) -> anyhow::Re
     let worker = app.worker().await?;
     let desk = app.desk().await?;
     let blocked = app.mail.blocked_chats(me.id)?;
-    let house = House::new(app, telegram, api, me, worker, desk);
+    let files = files::Files::open(&app).await?;
+    let house = House::new(app, telegram, (api, me), worker, desk, files);
     for chat in blocked {
         house.set_blocked(chat, true);
     }

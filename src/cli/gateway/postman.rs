@@ -8,11 +8,12 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::house::House;
-use super::{notify, questions};
+use super::outgoing::Piece;
+use super::{notify, outgoing, questions};
 use crate::domain::{Address, OutboundBody};
 use crate::gateway::telegram::Part;
 use crate::gateway::telegram::fault::Fault;
-use crate::gateway::telegram::markdown::{plain, render};
+use crate::gateway::telegram::markdown::plain;
 use crate::gateway::telegram::pace::Urgency;
 use crate::gateway::telegram::place::{DOOR, Place};
 use crate::mail::PostedRow;
@@ -162,9 +163,9 @@ async fn write_text(
     text: &str,
     drafts: Vec<i64>,
 ) -> Result<bool, StoreError> {
-    let parts = render(text);
-    for (index, part) in parts.iter().enumerate() {
-        if let Some(draft) = drafts.get(index) {
+    let pieces = outgoing::pieces(&row.outbound.body, text);
+    for (index, piece) in pieces.iter().enumerate() {
+        if let (Some(draft), Piece::Message(part)) = (drafts.get(index), piece) {
             match until_sent(house, place, Urgency::Message, || finish(house, place, *draft, part)).await {
                 Ok(()) => continue,
                 Err(fault) => {
@@ -176,12 +177,13 @@ async fn write_text(
             continue;
         }
         house.app.mail.sending(row.id, index as u32).await?;
-        let sent = until_sent(house, place, Urgency::Message, || send(house, place, part)).await;
+        let sent = until_sent(house, place, Urgency::Message, || outgoing::send(house, place, piece)).await;
         if let Err(fault) = sent {
             return give_up(house, place, row, &fault).await;
         }
     }
-    for left in drafts.iter().skip(parts.len()) {
+    let messages = pieces.iter().take_while(|piece| matches!(piece, Piece::Message(_))).count();
+    for left in drafts.iter().skip(messages) {
         if let Err(fault) = until_sent(house, place, Urgency::Message, || house.api.delete(place, *left)).await {
             tracing::warn!(%fault, "a draft that is not needed any more stays in the chat");
         }
@@ -202,7 +204,7 @@ async fn finish(house: &House, place: &Place, message: i64, part: &Part) -> Resu
 }
 
 /// Formatted, or as it is where Telegram does not take the formatting: the answer has to arrive.
-async fn send(house: &House, place: &Place, part: &Part) -> Result<i64, Fault> {
+pub(super) async fn send(house: &House, place: &Place, part: &Part) -> Result<i64, Fault> {
     match house.api.send(place, part, &[]).await {
         Err(Fault::Formatting(why)) => {
             tracing::warn!(why, "Telegram refused a formatting; the text goes without");

@@ -145,11 +145,11 @@ async fn ask_for_word(house: &House, place: &Place, approval: &ApprovalId) -> an
 
 /// The question that this message denies with a word: an owner's reply to the message that asked for it.
 pub(super) fn word_for(house: &House, said: &Said, visitor: &Visitor) -> Result<Option<ApprovalId>, StoreError> {
-    let Some((replied, _)) = &said.reply else { return Ok(None) };
+    let Some(replied) = &said.reply else { return Ok(None) };
     if !house.is_owner(said.user) {
         return Ok(None);
     }
-    let posted = house.app.mail.posted_at(&visitor.from, *replied)?;
+    let posted = house.app.mail.posted_at(&visitor.from, replied.id)?;
     Ok(posted.filter(|posted| posted.state == "why").map(|posted| posted.approval))
 }
 

@@ -7,8 +7,11 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::house::House;
-use super::{desk, notify};
+use super::lanes::Lanes;
+use super::notify;
 use crate::gateway::telegram::fault::Fault;
+use crate::gateway::telegram::incoming::{Incoming, read};
+use crate::mail::KeptUpdate;
 use crate::store::now_ms;
 
 /// How soon Telegram is asked again after a fault.
@@ -90,18 +93,23 @@ async fn keep(house: &Arc<House>, updates: Vec<Value>, offset: &mut i64) -> Opti
     }
 }
 
-/// Handles what is kept, in the order in which it came.
+/// Handles what is kept: within a conversation in the order in which it came, conversations side by side.
 pub(super) async fn handle(house: Arc<House>) {
+    let lanes = Lanes::new(house.clone());
     let mut ear = house.ear();
     let mut tidied: Option<tokio::time::Instant> = None;
+    let mut last = 0;
     while !house.closing.is_cancelled() {
-        let kept = house.app.mail.kept_updates(house.me.id).unwrap_or_else(|error| {
+        let kept = house.app.mail.kept_updates(house.me.id, last).unwrap_or_else(|error| {
             tracing::error!(%error, "the kept updates cannot be read");
             Vec::new()
         });
-        let mut waits = false;
-        for (id, body) in kept {
-            waits |= !handle_one(&house, id, body).await;
+        for KeptUpdate { nr, id, body } in kept {
+            last = nr;
+            // A bug in the reading of one ends with that one.
+            let me = &house.me;
+            let incoming = std::panic::catch_unwind(|| read(&body, me)).unwrap_or(Incoming::Nothing("failed"));
+            lanes.put(id, incoming);
         }
         if tidied.is_none_or(|at| at.elapsed() > TIDY_EVERY) {
             tidied = Some(tokio::time::Instant::now());
@@ -109,30 +117,6 @@ pub(super) async fn handle(house: Arc<House>) {
                 tracing::warn!(%error, "old updates could not be forgotten");
             }
         }
-        ear.listen(if waits { RETRY } else { LOOK }).await;
+        ear.listen(LOOK).await;
     }
-}
-
-/// In a task of its own, so that a bug in one ends with it. False when it has to be tried again.
-async fn handle_one(house: &Arc<House>, id: i64, body: String) -> bool {
-    let task = tokio::spawn(desk::handle(house.clone(), id, body));
-    let how = match task.await {
-        Ok(Ok(())) => return true,
-        Ok(Err(error)) => {
-            if let Some(error) = error.downcast_ref() {
-                notify::store_failed(house, error);
-            }
-            tracing::error!(
-                update = id,
-                error = format!("{error:#}"),
-                "an update could not be handled; it is tried again"
-            );
-            return false;
-        }
-        Err(error) => {
-            tracing::error!(update = id, %error, "an update could not be handled; it is passed over");
-            house.app.mail.finish_update(house.me.id, id, "failed").await
-        }
-    };
-    how.inspect_err(|error| tracing::error!(%error, "the store could not be written")).is_ok()
 }

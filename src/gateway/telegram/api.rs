@@ -1,5 +1,6 @@
 //! One bot and its requests (Bot API 9), through one shared HTTP client. Must not know what is said or by whom.
 
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use secrecy::{ExposeSecret as _, SecretString};
@@ -34,8 +35,10 @@ const ALLOWED_UPDATES: &[&str] = &["message", "edited_message", "callback_query"
 /// A bot. Cheap to clone.
 #[derive(Clone)]
 pub struct Api {
-    bot: Bot,
-    base: String,
+    pub(super) bot: Bot,
+    pub(super) base: String,
+    /// The same bot with more time for an answer; see `upload.rs`.
+    pub(super) patient: Arc<OnceLock<Bot>>,
 }
 
 /// Who the bot is (Bot API, `getMe`).
@@ -52,7 +55,7 @@ impl Api {
     pub fn new(token: &SecretString, base: &str) -> Result<Self, Fault> {
         let bot = Bot::new(token.expose_secret());
         let url = base.parse().map_err(|_| Fault::Refused(format!("`{base}` is no address")))?;
-        Ok(Self { bot: bot.set_api_url(url), base: base.to_owned() })
+        Ok(Self { bot: bot.set_api_url(url), base: base.to_owned(), patient: Arc::default() })
     }
 
     pub async fn me(&self) -> Result<Me, Fault> {
@@ -195,7 +198,7 @@ impl Api {
 }
 
 impl Place {
-    fn thread(&self) -> Option<ThreadId> {
+    pub(super) fn thread(&self) -> Option<ThreadId> {
         self.thread.map(|thread| ThreadId(MessageId(thread as i32)))
     }
 }

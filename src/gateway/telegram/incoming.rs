@@ -1,14 +1,15 @@
 //! What an update says (Bot API, "Update"), as far as claw is concerned. Pure; must not know who may say it.
 
-use teloxide_core::types::{Chat, MaybeInaccessibleMessage, MediaKind, Message, MessageKind, Update, UpdateKind, User};
+use teloxide_core::types::{Chat, MaybeInaccessibleMessage, Message, MessageKind, Update, UpdateKind, User};
 
 use super::api::Me;
+use super::attached::{self, TelegramFile};
 use super::place::Place;
 
 /// A message, a tap, or nothing that concerns claw.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Incoming {
-    Message(Said),
+    Message(Box<Said>),
     Tap(Tapped),
     /// In one word, for the record.
     Nothing(&'static str),
@@ -26,14 +27,39 @@ pub struct Said {
     pub edited: bool,
     /// Somebody else wrote it.
     pub forwarded: bool,
-    /// The text of the message that it replies to, and that message's id.
-    pub reply: Option<(i64, String)>,
+    /// The message that it replies to.
+    pub reply: Option<Replied>,
     /// In a group: it names the bot or replies to it.
     pub addressed: bool,
     /// When it was written, in seconds since 1970.
     pub at_s: i64,
+    /// The files that it holds; one, or those of an album.
+    pub files: Vec<TelegramFile>,
     /// What else it holds, in words.
-    pub attached: Option<&'static str>,
+    pub words: Option<String>,
+    /// Of a part of an album: the same for all of them (Bot API, "Message", `media_group_id`).
+    pub album: Option<String>,
+}
+
+/// A message that was replied to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replied {
+    pub id: i64,
+    pub text: String,
+    pub file: Option<TelegramFile>,
+    pub words: Option<String>,
+}
+
+impl Said {
+    /// Takes in the next part of the same album.
+    pub fn join(&mut self, part: Said) {
+        if !self.text.is_empty() && !part.text.is_empty() {
+            self.text.push_str("\n\n");
+        }
+        self.text.push_str(&part.text);
+        self.files.extend(part.files);
+        self.addressed |= part.addressed;
+    }
 }
 
 /// A tap on a button.
@@ -78,14 +104,19 @@ fn said(message: &Message, edited: bool, me: &Me) -> Incoming {
     let Some(from) = message.from.as_ref().filter(|from| !from.is_bot) else { return Incoming::Nothing("no person") };
     let MessageKind::Common(_) = &message.kind else { return Incoming::Nothing("service") };
     let text = message.text().or(message.caption()).unwrap_or_default().to_owned();
-    let attached = attached(message);
-    if text.is_empty() && attached.is_none() {
+    let (file, words) = (attached::file(message), attached::words(message));
+    if text.is_empty() && file.is_none() && words.is_none() {
         return Incoming::Nothing("empty");
     }
     let replied = message.reply_to_message();
-    let reply = replied.map(|to| (i64::from(to.id.0), to.text().or(to.caption()).unwrap_or_default().to_owned()));
+    let reply = replied.map(|to| Replied {
+        id: i64::from(to.id.0),
+        text: to.text().or(to.caption()).unwrap_or_default().to_owned(),
+        file: attached::file(to),
+        words: attached::words(to),
+    });
     let to_me = replied.and_then(|to| to.from.as_ref()).is_some_and(|from| from.id.0 as i64 == me.id);
-    Incoming::Message(Said {
+    Incoming::Message(Box::new(Said {
         place: place(message, me),
         private: matches!(&message.chat, Chat { kind: teloxide_core::types::ChatKind::Private(_), .. }),
         user: from.id.0 as i64,
@@ -96,24 +127,10 @@ fn said(message: &Message, edited: bool, me: &Me) -> Incoming {
         forwarded: message.forward_origin().is_some(),
         reply,
         at_s: message.date.timestamp(),
-        attached,
-    })
-}
-
-fn attached(message: &Message) -> Option<&'static str> {
-    let MessageKind::Common(common) = &message.kind else { return None };
-    Some(match &common.media_kind {
-        MediaKind::Text(_) => return None,
-        MediaKind::Photo(_) => "a photo",
-        MediaKind::Document(_) => "a document",
-        MediaKind::Voice(_) => "a voice message",
-        MediaKind::Audio(_) => "an audio file",
-        MediaKind::Video(_) | MediaKind::VideoNote(_) | MediaKind::Animation(_) => "a video",
-        MediaKind::Sticker(_) => "a sticker",
-        MediaKind::Location(_) | MediaKind::Venue(_) => "a place",
-        MediaKind::Contact(_) => "a contact",
-        _ => "something",
-    })
+        files: file.into_iter().collect(),
+        words,
+        album: message.media_group_id().map(|album| album.0.clone()),
+    }))
 }
 
 fn place(message: &Message, me: &Me) -> Place {
@@ -161,7 +178,7 @@ mod tests {
 
     fn said(update: &Value) -> Said {
         match read(&update.to_string(), &me()) {
-            Incoming::Message(said) => said,
+            Incoming::Message(said) => *said,
             other => panic!("{other:?}"),
         }
     }
@@ -178,7 +195,7 @@ mod tests {
         let to = json!({"message_id": 3, "date": 1, "text": "earlier", "chat": {"id": 7, "type": "private", "first_name": "A"},
                         "from": {"id": 77, "is_bot": true, "first_name": "claw", "username": "clawbot"}});
         let said = said(&message(json!({"reply_to_message": to})));
-        assert_eq!(said.reply, Some((3, "earlier".into())));
+        assert_eq!(said.reply, Some(Replied { id: 3, text: "earlier".into(), file: None, words: None }));
         assert!(said.addressed, "a reply to the bot is for the bot");
     }
 
@@ -192,6 +209,39 @@ mod tests {
         let topic = said(&message(json!({"chat": group, "message_thread_id": 9, "is_topic_message": true})));
         assert_eq!(topic.place.thread, Some(9));
         assert_eq!(said(&message(json!({"chat": group, "message_thread_id": 9}))).place.thread, None);
+    }
+
+    #[test]
+    fn a_photo_is_its_largest_size_and_an_album_is_joined() {
+        let size = |id: &str, width: u32| json!({"file_id": id, "file_unique_id": id, "file_size": 10, "width": width, "height": 10});
+        let part = |caption: &str, id: &str| {
+            let photo = json!([size("small", 90), size(id, 1280), size("middle", 320)]);
+            let mut update = message(json!({"photo": photo, "caption": caption, "media_group_id": "9"}));
+            update["message"].as_object_mut().unwrap().remove("text");
+            said(&update)
+        };
+        let (mut first, second) = (part("two of them", "a"), part("", "b"));
+        assert_eq!((first.files[0].id.as_str(), first.files[0].pixels), ("a", Some((1280, 10))));
+        assert_eq!(first.album.as_deref(), Some("9"));
+        first.join(second);
+        assert_eq!((first.text.as_str(), first.files.len()), ("two of them", 2));
+    }
+
+    #[test]
+    fn what_is_no_file_is_told_in_words() {
+        let place = json!({"latitude": 52.5, "longitude": 13.4});
+        for (more, words) in [
+            (json!({"location": place}), "[location: latitude 52.5, longitude 13.4]"),
+            (
+                json!({"location": place, "venue": {"location": place, "title": "Cafe", "address": "Street 1"}}),
+                "[place: Cafe, Street 1, latitude 52.5, longitude 13.4]",
+            ),
+            (json!({"contact": {"phone_number": "+49", "first_name": "Bo"}}), "[contact: Bo, +49]"),
+        ] {
+            let mut update = message(more);
+            update["message"].as_object_mut().unwrap().remove("text");
+            assert_eq!(said(&update).words.as_deref(), Some(words));
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@
 
 mod block;
 mod inline;
+mod linked;
 mod prefix;
 mod table;
 
@@ -18,6 +19,7 @@ use super::rich::{Part, Rich, Style};
 use super::split::{MESSAGE_UNITS_MAX, parts};
 use block::Blocks;
 use inline::OpenLink;
+pub use linked::linked_files;
 use table::Table;
 
 /// Stands between `]` and `:`, so that no link reference definition is recognised; never shown.

@@ -1,11 +1,13 @@
 //! The Telegram door: what a person in a Telegram chat reads and taps. Must not know: model, gate, hub, SQL.
 
 pub mod api;
+pub mod attached;
 pub mod callback;
 mod clean;
 pub mod draft;
 mod entities;
 pub mod fault;
+pub mod files;
 pub mod incoming;
 pub mod knock;
 pub mod markdown;
@@ -15,6 +17,7 @@ pub mod question;
 mod rich;
 pub mod running;
 mod split;
+pub mod upload;
 mod wire;
 
 pub use rich::{Part, utf16_len};

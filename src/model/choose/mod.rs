@@ -20,6 +20,8 @@ pub struct Chosen {
     pub model: Arc<dyn Model>,
     /// One sentence for `/status` and `doctor`.
     pub why: String,
+    /// Whether it can see images: as `[model] sees_images` says, else as is known of the provider.
+    pub sees_images: bool,
 }
 
 /// Nothing can answer as it was asked for. Each text names the variable or setting to fix.
@@ -249,6 +251,8 @@ impl<'a> Wish<'a> {
         why: String,
     ) -> Chosen {
         let why = format!("{model} ({provider}): {why}");
+        let known = SERVICES.iter().any(|service| service.name == provider && service.sees_images);
+        let sees_images = self.section.sees_images.unwrap_or(known);
         let target = Target {
             wire,
             provider: provider.to_owned(),
@@ -260,12 +264,12 @@ impl<'a> Wish<'a> {
             temperature: self.section.temperature,
             timeout: self.section.timeout(),
         };
-        Chosen { model: Arc::new(Retry::new(Arc::new(GenaiModel::new(target)))), why }
+        Chosen { model: Arc::new(Retry::new(Arc::new(GenaiModel::new(target)))), why, sees_images }
     }
 }
 
 fn demo(why: String) -> Chosen {
-    Chosen { model: Arc::new(Retry::new(Arc::new(Demo))), why }
+    Chosen { model: Arc::new(Retry::new(Arc::new(Demo))), why, sees_images: false }
 }
 
 fn no_key(agent: Agent, asked: &str, candidates: &[&'static Service]) -> ChooseError {

@@ -18,6 +18,8 @@ pub(super) struct Service {
     pub model: &'static str,
     /// How the names of its own models begin; used when a model is named and several keys are set.
     pub families: &'static [&'static str],
+    /// Whether all its usual models can see images. A request with an image that a model cannot see is refused as a whole.
+    pub sees_images: bool,
 }
 
 /// In the order in which keys are looked for.
@@ -30,6 +32,7 @@ pub(super) const SERVICES: [Service; 9] = [
         base_url: "https://api.anthropic.com/v1/",
         model: "claude-sonnet-5",
         families: &["claude"],
+        sees_images: true,
     },
     Service {
         name: "openai",
@@ -39,6 +42,7 @@ pub(super) const SERVICES: [Service; 9] = [
         base_url: "https://api.openai.com/v1/",
         model: "gpt-5.4-mini",
         families: &["gpt", "o1", "o3", "o4", "chatgpt"],
+        sees_images: true,
     },
     Service {
         name: "gemini",
@@ -48,6 +52,7 @@ pub(super) const SERVICES: [Service; 9] = [
         base_url: "https://generativelanguage.googleapis.com/v1beta/",
         model: "gemini-3.8-flash",
         families: &["gemini", "gemma"],
+        sees_images: true,
     },
     Service {
         name: "deepseek",
@@ -57,6 +62,7 @@ pub(super) const SERVICES: [Service; 9] = [
         base_url: "https://api.deepseek.com/v1/",
         model: "deepseek-flash",
         families: &["deepseek"],
+        sees_images: false,
     },
     Service {
         name: "groq",
@@ -66,6 +72,7 @@ pub(super) const SERVICES: [Service; 9] = [
         base_url: "https://api.groq.com/openai/v1/",
         model: "openai/gpt-oss-120b",
         families: &[],
+        sees_images: false,
     },
     Service {
         name: "openrouter",
@@ -75,6 +82,7 @@ pub(super) const SERVICES: [Service; 9] = [
         base_url: "https://openrouter.ai/api/v1/",
         model: "openrouter/auto",
         families: &[],
+        sees_images: false,
     },
     Service {
         name: "xai",
@@ -84,6 +92,7 @@ pub(super) const SERVICES: [Service; 9] = [
         base_url: "https://api.x.ai/v1/",
         model: "grok-4",
         families: &["grok"],
+        sees_images: true,
     },
     Service {
         name: "mistral",
@@ -93,6 +102,7 @@ pub(super) const SERVICES: [Service; 9] = [
         base_url: "https://api.mistral.ai/v1/",
         model: "mistral-large-latest",
         families: &["mistral", "ministral", "magistral", "codestral"],
+        sees_images: false,
     },
     Service {
         name: "together",
@@ -102,6 +112,7 @@ pub(super) const SERVICES: [Service; 9] = [
         base_url: "https://api.together.xyz/v1/",
         model: "openai/gpt-oss-120b",
         families: &[],
+        sees_images: false,
     },
 ];
 

@@ -9,7 +9,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 ///
 /// Redirects are not followed: the key travels in a header that only its own provider may see. Plain `http` gets a client
 /// without any certificates, because loading the system's takes many times longer than all else about it.
-pub(super) fn client_for(base_url: &str) -> Result<reqwest::Client, reqwest::Error> {
+pub(in crate::model) fn client_for(base_url: &str) -> Result<reqwest::Client, reqwest::Error> {
     let builder = builder().connect_timeout(CONNECT_TIMEOUT);
     if base_url.starts_with("http://") {
         return builder.no_proxy_on_loopback(base_url).tls_certs_only([]).build();

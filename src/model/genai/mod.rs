@@ -22,7 +22,7 @@ use self::receive::Receiver;
 use self::witness::Witness;
 use super::{DeltaSink, Model, ModelError, Reply, Request};
 
-pub(super) use self::http::{is_loopback, plain_client};
+pub(super) use self::http::{client_for, is_loopback, plain_client};
 pub use self::target::{Target, Wire};
 
 /// One model behind one provider's wire.

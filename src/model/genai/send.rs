@@ -58,7 +58,8 @@ fn push_user(message: Message, wire: Wire, out: &mut Vec<ChatMessage>) {
             Block::ToolResult { use_id, name, content, is_error } => {
                 results.push(result(wire, use_id, &name, content, is_error));
             }
-            Block::ToolUse(_) | Block::Opaque { .. } => {}
+            // What a model may see of kept images has been put in before (`model/sight.rs`).
+            Block::ImageRef { .. } | Block::ToolUse(_) | Block::Opaque { .. } => {}
         }
     }
     match wire {
@@ -104,7 +105,7 @@ fn push_assistant(message: Message, target: &Target, out: &mut Vec<ChatMessage>)
             Block::Opaque { provider, data } if provider == target.provider => {
                 opaque(data, &mut parts, &mut signature);
             }
-            Block::Opaque { .. } | Block::Image { .. } | Block::ToolResult { .. } => {}
+            Block::Opaque { .. } | Block::Image { .. } | Block::ImageRef { .. } | Block::ToolResult { .. } => {}
         }
     }
     if !parts.is_empty() {

@@ -1,0 +1,54 @@
+//! What the gateway needs for files: the workspace, where images for the model are kept, who listens to voice messages. Must
+//! not know Telegram.
+
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use tokio::sync::Semaphore;
+
+use crate::app::App;
+use crate::model::Transcriber;
+use crate::store::Artifacts;
+use crate::workspace::Workspace;
+
+/// Files that are fetched at the same time; more wait, so that a bot in many groups does not open hundreds of connections.
+const DOWNLOADS_AT_ONCE: usize = 8;
+/// Files that are sent at the same time. Each is in memory, with up to 50 MiB.
+const UPLOADS_AT_ONCE: usize = 2;
+
+pub(super) struct Files {
+    pub(super) workspace: Arc<Workspace>,
+    pub(super) artifacts: Artifacts,
+    /// Whether the model gets images to see.
+    pub(super) sees_images: bool,
+    pub(super) transcriber: Option<Transcriber>,
+    pub(super) downloads: Semaphore,
+    pub(super) uploads: Semaphore,
+}
+
+impl Files {
+    pub(super) async fn open(app: &App) -> anyhow::Result<Self> {
+        let path = &app.config.workspace;
+        let workspace = Workspace::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+        Ok(Self {
+            workspace: Arc::new(workspace),
+            artifacts: app.artifacts(),
+            sees_images: app.model().await?.sees_images,
+            transcriber: app.config.transcription.clone().map(Transcriber::new),
+            downloads: Semaphore::new(DOWNLOADS_AT_ONCE),
+            uploads: Semaphore::new(UPLOADS_AT_ONCE),
+        })
+    }
+}
+
+/// A size as a person reads it.
+pub(super) fn size(bytes: u64) -> String {
+    const KIB: u64 = 1 << 10;
+    const MIB: u64 = 1 << 20;
+    match bytes {
+        ..KIB => format!("{bytes} bytes"),
+        KIB..MIB => format!("{} KiB", bytes.div_ceil(KIB)),
+        _ if bytes.is_multiple_of(MIB) => format!("{} MiB", bytes / MIB),
+        _ => format!("{:.1} MiB", bytes as f64 / MIB as f64),
+    }
+}

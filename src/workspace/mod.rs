@@ -1,0 +1,29 @@
+//! The folder that the tools work in, as the doors use it: what people send is put into it, and what a reply hands over is
+//! taken from it. Owns that no path leaves it, by a handle instead of a string. Must not know doors, or who asks.
+
+mod given;
+mod name;
+mod put;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+
+pub use given::{Given, NotGiven};
+pub use name::safe_name;
+pub use put::{Draft, Put};
+
+/// The workspace, open.
+pub struct Workspace {
+    dir: Dir,
+    /// Its real path, which absolute paths below it begin with.
+    path: PathBuf,
+}
+
+impl Workspace {
+    pub fn open(path: &Path) -> io::Result<Self> {
+        Ok(Self { dir: Dir::open_ambient_dir(path, ambient_authority())?, path: path.to_owned() })
+    }
+}
