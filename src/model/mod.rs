@@ -9,6 +9,8 @@ mod history;
 mod retry;
 mod scripted;
 
+use std::sync::Arc;
+
 use futures::future::BoxFuture;
 
 use crate::domain::{Block, Finish, Message, ToolSpec, Usage};
@@ -24,7 +26,8 @@ pub use scripted::{Script, Scripted};
 pub struct Request {
     pub system: String,
     pub messages: Vec<Message>,
-    pub tools: Vec<ToolSpec>,
+    /// The same for every request until a server changes, and long, so it is shared.
+    pub tools: Arc<[ToolSpec]>,
 }
 
 /// A piece of a reply while it comes.
