@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::staged::Staged;
-use super::watch::{By, interruptible};
+use super::watch::By;
 use super::worker::{Ran, SessionError, Worker};
 use crate::domain::{
     Address, CallId, EventBody, Live, LiveSink, Origin, Outbound, OutboundBody, Outcome, SessionId, ToolUse, TurnEnd,
@@ -39,11 +39,18 @@ pub(super) struct Drive<'w> {
 
 impl<'w> Drive<'w> {
     pub(super) fn open(worker: &'w Worker, session: &SessionId, live: LiveSink) -> Result<Self, SessionError> {
-        let (events, last_seq) = worker.parts.store.read(|tx| Ok((tx.window(session)?, tx.last_seq(session)?)))?;
+        let store = &worker.parts.store;
+        let log = match worker.recent.take(session, store.read(|tx| tx.last_seq(session))?) {
+            Some(log) => log,
+            None => {
+                let (events, last_seq) = store.read(|tx| Ok((tx.window(session)?, tx.last_seq(session)?)))?;
+                Log::new(session.clone(), events, last_seq)
+            }
+        };
         Ok(Self {
             worker,
             session: session.clone(),
-            log: Log::new(session.clone(), events, last_seq),
+            log,
             staged: Staged::default(),
             absorbed: HashSet::new(),
             live,
@@ -107,6 +114,7 @@ impl<'w> Drive<'w> {
         if self.unsynced || !self.staged.is_empty() {
             self.flush_now().await?;
         }
+        self.worker.recent.keep(self.log);
         Ok(ran)
     }
 
@@ -114,7 +122,7 @@ impl<'w> Drive<'w> {
         let around = self.around();
         let asked = self.worker.parts.runner.ask_model(&self.log, &around);
         killpoint::here("turn.model.before");
-        let bodies = interruptible(&self.worker.parts.store, &self.session, &around.cancel, By::Stop, asked).await;
+        let bodies = self.worker.interruptible(&self.session, &around.cancel, By::Stop, asked).await;
         killpoint::here("turn.model.after");
         for body in bodies {
             self.push(body);
@@ -136,7 +144,7 @@ impl<'w> Drive<'w> {
             }
             Ok::<(), SessionError>(())
         };
-        interruptible(&worker.parts.store, &session, &cancel, By::StopOrPanic, step).await?;
+        worker.interruptible(&session, &cancel, By::StopOrPanic, step).await?;
         if cancel.is_cancelled() {
             worker.parts.gate.obey_panic().await?;
         }
@@ -167,7 +175,7 @@ impl<'w> Drive<'w> {
         let around = self.around();
         (self.live)(Live::Notice { text: "Summarising the oldest part of the conversation…".into() });
         let compacted = self.worker.parts.runner.compact(&self.log, through_seq, &around);
-        let body = interruptible(&self.worker.parts.store, &self.session, &around.cancel, By::Stop, compacted).await;
+        let body = self.worker.interruptible(&self.session, &around.cancel, By::Stop, compacted).await;
         if let EventBody::WindowDropped { reason, through_seq: dropped, .. } = &body
             && *dropped == through_seq
         {

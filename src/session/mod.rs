@@ -6,6 +6,7 @@ mod drive;
 mod finish;
 mod host;
 mod lock;
+mod recent;
 mod staged;
 mod undo;
 mod watch;

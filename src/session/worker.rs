@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use super::drive::Drive;
 use super::lock::{Held, SessionLock};
+use super::recent::Recent;
+use super::watch::Watch;
 use crate::domain::{LiveSink, SessionId};
 use crate::gate::Gate;
 use crate::store::{Store, StoreError};
@@ -48,11 +50,13 @@ pub struct WorkerParts {
 /// Runs any session of a home, one at a time each.
 pub struct Worker {
     pub(super) parts: WorkerParts,
+    pub(super) watch: Watch,
+    pub(super) recent: Recent,
 }
 
 impl Worker {
     pub fn new(parts: WorkerParts) -> Self {
-        Self { parts }
+        Self { parts, watch: Watch::default(), recent: Recent::default() }
     }
 
     pub fn runner(&self) -> &Runner {
