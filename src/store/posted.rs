@@ -31,9 +31,23 @@ impl Tx<'_> {
 
     /// Every message that may still have to change, oldest first.
     pub fn posted(&self) -> Result<Vec<PostedRow>, StoreError> {
-        let mut query = self.conn.prepare_cached(
+        self.posted_rows(
             "SELECT approval, address, message, state FROM posted WHERE state <> 'closed' ORDER BY address, message",
-        )?;
+        )
+    }
+
+    /// Those whose question is no longer open. A thousand open ones are passed over here, because they are looked through
+    /// after every commit.
+    pub fn posted_and_closed(&self) -> Result<Vec<PostedRow>, StoreError> {
+        self.posted_rows(
+            "SELECT posted.approval, posted.address, posted.message, posted.state FROM posted
+             JOIN approvals ON approvals.id = posted.approval
+             WHERE posted.state <> 'closed' AND approvals.state <> 'waiting' ORDER BY posted.address, posted.message",
+        )
+    }
+
+    fn posted_rows(&self, sql: &str) -> Result<Vec<PostedRow>, StoreError> {
+        let mut query = self.conn.prepare_cached(sql)?;
         let rows = query.query_map([], |row| {
             Ok(PostedRow {
                 approval: ApprovalId(row.get(0)?),

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use super::StoreError;
 
 /// Every migration that was ever released, in order; never edited, only appended to.
-const MIGRATIONS: &[&str] = &[MIGRATION_1, MIGRATION_2];
+const MIGRATIONS: &[&str] = &[MIGRATION_1, MIGRATION_2, MIGRATION_3];
 
 const MIGRATION_1: &str = "
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -174,6 +174,14 @@ CREATE TABLE posted(
     PRIMARY KEY(address, message)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX posted_live ON posted(approval) WHERE state <> 'closed';
+";
+
+// One index of what waits in the outbox in place of two, which answers by door and by address, also for what is being sent.
+const MIGRATION_3: &str = "
+DROP INDEX outbox_queued;
+DROP INDEX outbox_of_door;
+CREATE INDEX outbox_waiting ON outbox(door, address, id) WHERE state IN ('queued', 'sending');
+DROP INDEX inbox_waiting;
 ";
 
 /// Brings a database to the newest version. A database from a newer claw is refused, untouched.

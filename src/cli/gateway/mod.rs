@@ -2,6 +2,7 @@
 //! must not know what is said, or how it is shown.
 
 mod desk;
+mod files;
 mod house;
 mod postman;
 mod questions;
@@ -37,6 +38,7 @@ pub async fn run(app: Arc<App>) -> anyhow::Result<ExitCode> {
              Telegram id), then start `claw gateway` again",
         ));
     };
+    files::raise_limit();
     let locks = app.config.home.locks();
     let only = Instance::only(&locks, "gateway").with_context(|| format!("cannot lock {}", locks.display()))?;
     let Some(_only) = only else {
@@ -75,6 +77,7 @@ async fn open(app: Arc<App>, telegram: Telegram, api: Api, me: Me) -> anyhow::Re
 /// Each part has a task of its own, so that none holds up another.
 fn start(house: &Arc<House>) -> Vec<tokio::task::JoinHandle<()>> {
     vec![
+        tokio::spawn(house::watch(house.clone())),
         tokio::spawn(register(house.clone())),
         tokio::spawn(updates::poll(house.clone())),
         tokio::spawn(updates::handle(house.clone())),

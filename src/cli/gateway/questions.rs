@@ -150,7 +150,7 @@ async fn ask_again(house: &House) -> anyhow::Result<()> {
 }
 
 async fn keep_in_step(house: &House) -> anyhow::Result<()> {
-    for posted in house.app.mail.posted()? {
+    for posted in house.app.mail.posted_and_closed()? {
         let Some((place, row)) = known(house, &posted)? else { continue };
         if row.state == "waiting" {
             continue;

@@ -1,14 +1,17 @@
 //! From Telegram into the house: each update is on the disk before Telegram may forget it, and is handled by itself. Must not
 //! know what an update means.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::stream::{self, StreamExt as _};
 use serde_json::Value;
 
 use super::desk;
 use super::house::House;
 use crate::gateway::telegram::fault::Fault;
+use crate::gateway::telegram::incoming::chat_of;
 use crate::store::now_ms;
 
 /// How soon Telegram is asked again after a fault.
@@ -19,6 +22,8 @@ const RETRY_SLOWLY: Duration = Duration::from_secs(30);
 const TIDY_EVERY: Duration = Duration::from_secs(3600);
 /// How often kept updates are looked for without a bell.
 const LOOK: Duration = Duration::from_secs(60);
+/// The most chats whose updates are handled at the same time.
+const CHATS_AT_ONCE: usize = 64;
 
 /// Long polling (Bot API, `getUpdates`): asking with an offset confirms everything below it, so the offset moves after the
 /// commit and never before.
@@ -77,7 +82,7 @@ async fn keep(house: &House, updates: Vec<Value>, offset: &mut i64) -> Option<Du
     }
 }
 
-/// Handles what is kept, in the order in which it came.
+/// Handles what is kept, in each chat in the order in which it came.
 pub(super) async fn handle(house: Arc<House>) {
     let mut ear = house.ear();
     let mut tidied: Option<tokio::time::Instant> = None;
@@ -86,10 +91,7 @@ pub(super) async fn handle(house: Arc<House>) {
             tracing::error!(%error, "the kept updates cannot be read");
             Vec::new()
         });
-        let mut waits = false;
-        for (id, body) in kept {
-            waits |= !handle_one(&house, id, body).await;
-        }
+        let waits = handle_all(&house, kept).await;
         if tidied.is_none_or(|at| at.elapsed() > TIDY_EVERY) {
             tidied = Some(tokio::time::Instant::now());
             if let Err(error) = house.app.mail.tidy_updates(now_ms()).await {
@@ -98,6 +100,24 @@ pub(super) async fn handle(house: Arc<House>) {
         }
         ear.listen(if waits { RETRY } else { LOOK }).await;
     }
+}
+
+/// Each chat's in the order in which they came; chats do not wait for each other, so that their commits are one. Whether any
+/// has to be tried again.
+async fn handle_all(house: &Arc<House>, kept: Vec<(i64, String)>) -> bool {
+    let mut chats: BTreeMap<Option<i64>, Vec<(i64, String)>> = BTreeMap::new();
+    for (id, body) in kept {
+        chats.entry(chat_of(&body)).or_default().push((id, body));
+    }
+    let in_order = |updates: Vec<(i64, String)>| async {
+        let mut waits = false;
+        for (id, body) in updates {
+            waits |= !handle_one(house, id, body).await;
+        }
+        waits
+    };
+    let handled = stream::iter(chats.into_values().map(in_order)).buffer_unordered(CHATS_AT_ONCE);
+    handled.fold(false, |any, waits| async move { any || waits }).await
 }
 
 /// In a task of its own, so that a bug in one ends with it. False when it has to be tried again.

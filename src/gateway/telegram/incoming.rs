@@ -1,5 +1,6 @@
 //! What an update says (Bot API, "Update"), as far as claw is concerned. Pure; must not know who may say it.
 
+use serde_json::Value;
 use teloxide_core::types::{Chat, MaybeInaccessibleMessage, MediaKind, Message, MessageKind, Update, UpdateKind, User};
 
 use super::api::Me;
@@ -45,6 +46,13 @@ pub struct Tapped {
     pub data: String,
     /// Where the button was; Telegram leaves it out for very old messages.
     pub at: Option<(Place, i64)>,
+}
+
+/// The chat that an update comes from, if it comes from one. Also of one that is otherwise unreadable.
+pub fn chat_of(update: &str) -> Option<i64> {
+    let update: Value = serde_json::from_str(update).ok()?;
+    let at = |kind: &str| update.pointer(kind).and_then(Value::as_i64);
+    ["/message/chat/id", "/edited_message/chat/id", "/callback_query/message/chat/id"].into_iter().find_map(at)
 }
 
 /// Reads one update. What is of a kind that nobody knows, or not as it should be, is nothing. From text, because
