@@ -25,11 +25,12 @@ fn chats_are_answered_side_by_side_and_each_one_in_order() {
     }
     let gateway = house.start(&["gateway"]);
     let heard = |person: &User| {
-        let events = house.db().prepare("SELECT body FROM events WHERE session = ?1 ORDER BY seq").and_then(|mut query| {
-            let session = format!("telegram.{}.{}", telegram.bot_id(), person.id);
-            let rows = query.query_map([session], |row| row.get::<_, String>(0))?;
-            rows.collect::<Result<Vec<_>, _>>()
-        });
+        let events =
+            house.db().prepare("SELECT body FROM events WHERE session = ?1 ORDER BY seq").and_then(|mut query| {
+                let session = format!("telegram.{}.{}", telegram.bot_id(), person.id);
+                let rows = query.query_map([session], |row| row.get::<_, String>(0))?;
+                rows.collect::<Result<Vec<_>, _>>()
+            });
         let events: Vec<serde_json::Value> =
             // There is no table before the gateway has made it.
             events.unwrap_or_default().iter().map(|body| serde_json::from_str(body).unwrap()).collect();
