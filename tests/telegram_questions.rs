@@ -60,7 +60,7 @@ fn forged_foreign_and_replayed_taps_do_nothing_but_say_so() {
         (rig.anna.forges_tap(home, asked.id, "q:0000000000:=y"), "does nothing"),
         (rig.anna.forges_tap(home, asked.id, &format!("q:{id}:=root")), "not offered"),
         (rig.anna.forges_tap(home, asked.id, &format!("q:{id}:x")), "does nothing"),
-        (rig.anna.forges_tap(home, asked.id, &format!("s:{id}")), "does nothing"),
+        (rig.anna.forges_tap(home, asked.id, &format!("s:{id}")), "has ended already"),
         (rig.anna.forges_tap(home, asked.id, ""), "does nothing"),
     ] {
         assert!(rig.telegram.wait_answered(&tap).0.contains(words), "{tap:?}");
@@ -125,6 +125,8 @@ fn a_question_that_nobody_answers_expires_and_its_turn_goes_on() {
 #[test]
 fn where_telegram_refuses_the_formatting_a_question_comes_whole_as_a_file() {
     let rig = Rig::new();
+    // The first message is then the question.
+    rig.house.write("claw.toml", "[telegram]\nstream = false\n");
     let gateway = rig.start();
     let refused = Fault::Refuse { code: 400, description: "Bad Request: can't parse entities: no".into() };
     rig.telegram.fault(refused.clone()).on("sendMessage").times(1);

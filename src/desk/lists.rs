@@ -11,7 +11,7 @@ pub(super) async fn tools(gate: &Gate) -> String {
     for notice in offered.notices {
         text.push_str(&format!("{}\n\n", escape::visible(&notice)));
     }
-    for spec in offered.specs {
+    for spec in offered.specs.iter() {
         let first = spec.description.lines().next().unwrap_or_default();
         text.push_str(&format!("- `{}`: {}\n", spec.name, escape::visible(first)));
     }

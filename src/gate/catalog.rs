@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// What a model is offered.
 #[derive(Clone, Debug, Default)]
 pub struct Offered {
-    pub specs: Vec<ToolSpec>,
+    pub specs: Arc<[ToolSpec]>,
     /// One sentence for each server that failed or tool that is withheld, told once.
     pub notices: Vec<String>,
 }
@@ -38,7 +38,7 @@ pub struct ServerTrouble {
 /// The tools that are offered, by the name under which they are.
 #[derive(Debug, Default)]
 pub(super) struct Catalog {
-    specs: Vec<ToolSpec>,
+    specs: Arc<[ToolSpec]>,
     names: BTreeMap<String, (String, String)>,
 }
 
@@ -79,7 +79,7 @@ impl Gate {
         let servers: Vec<String> =
             self.hub.servers().into_iter().filter(|status| !status.disabled).map(|status| status.name).collect();
         let listed = join_all(servers.iter().map(|server| self.pinned_tools(server))).await;
-        let mut catalog = Catalog::default();
+        let (mut specs, mut names) = (Vec::new(), BTreeMap::new());
         let mut notices = Vec::new();
         for (server, pins) in servers.into_iter().zip(listed) {
             match pins {
@@ -88,14 +88,16 @@ impl Gate {
                         if pin.changed.is_some() {
                             notices.push(withheld(&server, &pin.tool));
                         } else {
-                            catalog.add(&server, &pin);
+                            let spec = spec_of(&server, &pin);
+                            names.insert(spec.name.clone(), (server.clone(), pin.tool));
+                            specs.push(spec);
                         }
                     }
                 }
                 Err(trouble) => notices.push(format!("{}; its tools are not offered.", trouble.reason)),
             }
         }
-        (catalog, notices)
+        (Catalog { specs: specs.into(), names }, notices)
     }
 
     /// The pins of a server, from the store if it was listed under the same launch command before, else from itself.
@@ -143,16 +145,12 @@ impl Gate {
     }
 }
 
-impl Catalog {
-    fn add(&mut self, server: &str, pin: &PinRow) {
-        let name = offered_name(server, &pin.tool);
-        let text = |key: &str| pin.raw.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let schema = pin.raw.get("inputSchema").cloned().filter(Value::is_object);
-        self.specs.push(ToolSpec {
-            name: name.clone(),
-            description: text("description"),
-            input_schema: schema.unwrap_or_else(|| json!({"type": "object"})),
-        });
-        self.names.insert(name, (server.to_owned(), pin.tool.clone()));
+fn spec_of(server: &str, pin: &PinRow) -> ToolSpec {
+    let text = |key: &str| pin.raw.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let schema = pin.raw.get("inputSchema").cloned().filter(Value::is_object);
+    ToolSpec {
+        name: offered_name(server, &pin.tool),
+        description: text("description"),
+        input_schema: schema.unwrap_or_else(|| json!({"type": "object"})),
     }
 }

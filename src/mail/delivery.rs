@@ -2,14 +2,15 @@
 
 use super::Mail;
 use crate::domain::{Address, ApprovalId, Outbound};
-use crate::store::{OutboxRow, StoreError};
+use crate::store::StoreError;
 
 pub use crate::store::PostedRow;
 
 impl Mail {
-    /// All that waits for a door, oldest first.
-    pub fn waiting_at(&self, door: &str) -> Result<Vec<OutboxRow>, StoreError> {
-        self.store.read(|tx| tx.queued_outbound_at(door))
+    /// The addresses at a door for which something waits. What it is comes by [`Mail::waiting`], so that a look does not read
+    /// what is being sent already.
+    pub fn waiting_at(&self, door: &str) -> Result<Vec<Address>, StoreError> {
+        self.store.read(|tx| tx.addresses_with_outbound(door))
     }
 
     /// Notes that the part after the first `parts_sent` is being sent. If the process ends now, that part may or may not
@@ -26,6 +27,11 @@ impl Mail {
                 tx.mark_sent(id)
             })
             .await
+    }
+
+    /// Those whose question is no longer open: they have to change now, or when the call has ended.
+    pub fn posted_and_closed(&self) -> Result<Vec<PostedRow>, StoreError> {
+        self.store.read(|tx| tx.posted_and_closed())
     }
 
     /// The messages that show questions and may still have to change.

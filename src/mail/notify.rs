@@ -20,8 +20,9 @@ impl Mail {
     }
 
     /// Why the provider refused the model's key, if it did since this was last passed on.
-    pub fn key_refused(&self) -> Result<Option<String>, StoreError> {
-        Ok(Some(self.store.read(|tx| tx.key_refused())?).filter(|text| !text.is_empty()))
+    pub fn key_refused(&self) -> Result<Option<(String, String)>, StoreError> {
+        let noted = self.store.read(|tx| tx.key_refused())?;
+        Ok(noted.split_once('\n').map(|(session, text)| (session.to_owned(), text.to_owned())))
     }
 
     pub async fn key_refusal_passed_on(&self) -> Result<(), StoreError> {

@@ -11,6 +11,8 @@ mod scripted;
 mod sight;
 mod transcribe;
 
+use std::sync::Arc;
+
 use futures::future::BoxFuture;
 
 use crate::domain::{Block, Finish, Message, ToolSpec, Usage};
@@ -28,7 +30,8 @@ pub use transcribe::{Transcriber, TranscriptionError};
 pub struct Request {
     pub system: String,
     pub messages: Vec<Message>,
-    pub tools: Vec<ToolSpec>,
+    /// The same for every request until a server changes, and long, so it is shared.
+    pub tools: Arc<[ToolSpec]>,
 }
 
 /// A piece of a reply while it comes.

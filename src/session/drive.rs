@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::staged::Staged;
-use super::watch::{By, interruptible};
+use super::watch::By;
 use super::worker::{Ran, SessionError, Worker};
 use crate::domain::{
     Address, Block, CallId, EventBody, Live, LiveSink, Origin, Outbound, OutboundBody, Outcome, SessionId, ToolUse,
@@ -39,11 +39,18 @@ pub(super) struct Drive<'w> {
 
 impl<'w> Drive<'w> {
     pub(super) fn open(worker: &'w Worker, session: &SessionId, live: LiveSink) -> Result<Self, SessionError> {
-        let (events, last_seq) = worker.parts.store.read(|tx| Ok((tx.window(session)?, tx.last_seq(session)?)))?;
+        let store = &worker.parts.store;
+        let log = match worker.recent.take(session, store.read(|tx| tx.last_seq(session))?) {
+            Some(log) => log,
+            None => {
+                let (events, last_seq) = store.read(|tx| Ok((tx.window(session)?, tx.last_seq(session)?)))?;
+                Log::new(session.clone(), events, last_seq)
+            }
+        };
         Ok(Self {
             worker,
             session: session.clone(),
-            log: Log::new(session.clone(), events, last_seq),
+            log,
             staged: Staged::default(),
             absorbed: HashSet::new(),
             live,
@@ -111,6 +118,7 @@ impl<'w> Drive<'w> {
         if self.unsynced || !self.staged.is_empty() {
             self.flush_now().await?;
         }
+        self.worker.recent.keep(self.log);
         Ok(ran)
     }
 
@@ -118,7 +126,7 @@ impl<'w> Drive<'w> {
         let around = self.around(self.worker.ending().no_new_step());
         let asked = self.worker.parts.runner.ask_model(&self.log, &around);
         killpoint::here("turn.model.before");
-        let bodies = interruptible(&self.worker.parts.store, &self.session, &around.cancel, By::Stop, asked).await;
+        let bodies = self.worker.interruptible(&self.session, &around.cancel, By::Stop, asked).await;
         killpoint::here("turn.model.after");
         for body in bodies {
             self.say(&body);
@@ -162,7 +170,7 @@ impl<'w> Drive<'w> {
             }
             Ok::<(), SessionError>(())
         };
-        interruptible(&worker.parts.store, &session, &cancel, By::StopOrPanic, step).await?;
+        worker.interruptible(&session, &cancel, By::StopOrPanic, step).await?;
         if cancel.is_cancelled() {
             worker.parts.gate.obey_panic().await?;
         }
@@ -193,7 +201,7 @@ impl<'w> Drive<'w> {
         let around = self.around(self.worker.ending().no_new_step());
         (self.live)(Live::Notice { text: "Summarising the oldest part of the conversation…".into() });
         let compacted = self.worker.parts.runner.compact(&self.log, through_seq, &around);
-        let body = interruptible(&self.worker.parts.store, &self.session, &around.cancel, By::Stop, compacted).await;
+        let body = self.worker.interruptible(&self.session, &around.cancel, By::Stop, compacted).await;
         if self.worker.ending().has_begun() && matches!(body, EventBody::WindowDropped { .. }) {
             return;
         }

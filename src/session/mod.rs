@@ -7,6 +7,7 @@ mod ending;
 mod finish;
 mod host;
 mod lock;
+mod recent;
 mod staged;
 mod undo;
 mod watch;

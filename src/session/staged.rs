@@ -41,7 +41,7 @@ impl Staged {
             tx.revoke_session_grants(session)?;
         }
         if let Some(text) = &self.key_refused {
-            tx.set_key_refused(text)?;
+            tx.set_key_refused(&format!("{session}\n{text}"))?;
         }
         Ok(())
     }

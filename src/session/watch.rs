@@ -1,13 +1,17 @@
-//! Watches for what must interrupt a running step: a stop from the owner, or the stop switch. Must not know the step.
+//! Watches for what must interrupt the running steps: a stop from the owner, or the stop switch. One look serves all steps of a
+//! process, so that a thousand of them cost no more than one. Must not know the steps.
 
+use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 use std::future::Future;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use super::worker::Worker;
 use crate::domain::SessionId;
-use crate::store::Store;
+use crate::store::{Store, StoreError};
 
 /// How often another process's write is looked for. `PRAGMA data_version` costs microseconds.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -21,40 +25,112 @@ pub(super) enum By {
     StopOrPanic,
 }
 
-/// Runs `step`, and cancels `cancel` as soon as something asks to interrupt it. The step is always awaited to its end: it
-/// ends itself, so that nothing is left half done.
-pub(super) async fn interruptible<T>(
-    store: &Store,
-    session: &SessionId,
-    cancel: &CancellationToken,
+/// The steps that run in this process, and who looks out for them: one of them, and another one when it has ended. So there is
+/// no task to start and none to end.
+#[derive(Default)]
+pub(super) struct Watch {
+    running: Mutex<Running>,
+    /// The version of the store at the newest look. Held by the step that looks.
+    looked: tokio::sync::Mutex<Option<i64>>,
+}
+
+#[derive(Default)]
+struct Running {
+    last: u64,
+    steps: HashMap<u64, Watched>,
+}
+
+struct Watched {
+    session: SessionId,
     by: By,
-    step: impl Future<Output = T>,
-) -> T {
-    let watch = async {
-        let mut seen = None;
+    cancel: CancellationToken,
+}
+
+impl Worker {
+    /// Runs `step`, and cancels `cancel` as soon as something asks to interrupt it. The step is always awaited to its end: it
+    /// ends itself, so that nothing is left half done.
+    pub(super) async fn interruptible<T>(
+        &self,
+        session: &SessionId,
+        cancel: &CancellationToken,
+        by: By,
+        step: impl Future<Output = T>,
+    ) -> T {
+        let (watch, store) = (&self.watch, &self.parts.store);
+        let _listed = watch.list(Watched { session: session.clone(), by, cancel: cancel.clone() });
+        let look_out = async {
+            // What came before this step was on the list is seen by its own look, what comes later by everybody's.
+            if must_stop(store, session, by) {
+                cancel.cancel();
+            }
+            watch.look_out(store).await
+        };
+        tokio::select! {
+            biased;
+            value = step => value,
+            never = look_out => match never {},
+        }
+    }
+}
+
+impl Watch {
+    fn list(&self, step: Watched) -> Listed<'_> {
+        let mut running = self.running();
+        running.last += 1;
+        let number = running.last;
+        running.steps.insert(number, step);
+        Listed { watch: self, number }
+    }
+
+    /// Waits for its turn to look, and then looks for everybody, for as long as it is polled.
+    async fn look_out(&self, store: &Store) -> Infallible {
+        let mut looked = self.looked.lock().await;
         loop {
-            match store.data_version() {
-                Ok(version) if seen != Some(version) => {
-                    seen = Some(version);
-                    if must_stop(store, session, by) {
-                        cancel.cancel();
-                        return;
-                    }
-                }
-                Ok(_) => {}
+            match self.look(store, *looked) {
+                Ok(version) => *looked = Some(version),
+                // The same version is looked at again.
                 Err(error) => tracing::warn!(%error, "cannot look for a stop"),
             }
             tokio::time::sleep(LOOK_EVERY).await;
         }
-    };
-    let watch_for_ever = async {
-        watch.await;
-        std::future::pending::<Infallible>().await
-    };
-    tokio::select! {
-        biased;
-        value = step => value,
-        never = watch_for_ever => match never {},
+    }
+
+    /// Interrupts what has to be, if there is anything new; the version that was seen.
+    fn look(&self, store: &Store, before: Option<i64>) -> Result<i64, StoreError> {
+        // The version first: what is committed after it is seen by the next look.
+        let version = store.data_version()?;
+        if before != Some(version) {
+            let (stops, panic) = store.read(|tx| Ok((tx.stops_queued()?, tx.panic()?.is_some())))?;
+            self.interrupt(&stops, panic);
+        }
+        Ok(version)
+    }
+
+    fn interrupt(&self, stops: &HashSet<SessionId>, panic: bool) {
+        if stops.is_empty() && !panic {
+            return;
+        }
+        for step in self.running().steps.values() {
+            if stops.contains(&step.session) || (panic && step.by == By::StopOrPanic) {
+                step.cancel.cancel();
+            }
+        }
+    }
+
+    fn running(&self) -> MutexGuard<'_, Running> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A step is on the list for as long as this lives, however it goes.
+struct Listed<'w> {
+    watch: &'w Watch,
+    number: u64,
+}
+
+impl Drop for Listed<'_> {
+    fn drop(&mut self) {
+        self.watch.running().steps.remove(&self.number);
     }
 }
 

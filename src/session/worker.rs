@@ -7,6 +7,8 @@ use std::sync::Arc;
 use super::drive::Drive;
 use super::ending::Ending;
 use super::lock::{Held, SessionLock};
+use super::recent::Recent;
+use super::watch::Watch;
 use crate::domain::{LiveSink, SessionId};
 use crate::gate::Gate;
 use crate::store::{Store, StoreError};
@@ -52,11 +54,13 @@ pub struct WorkerParts {
 pub struct Worker {
     pub(super) parts: WorkerParts,
     ending: Ending,
+    pub(super) watch: Watch,
+    pub(super) recent: Recent,
 }
 
 impl Worker {
     pub fn new(parts: WorkerParts) -> Self {
-        Self { parts, ending: Ending::default() }
+        Self { parts, ending: Ending::default(), watch: Watch::default(), recent: Recent::default() }
     }
 
     /// By which the process tells all its sessions that it ends.

@@ -31,8 +31,9 @@ impl Tx<'_> {
     /// before it is never read again, so the cost does not grow with the history.
     pub fn window(&self, session: &SessionId) -> Result<Vec<Event>, StoreError> {
         let boundary: Option<(i64, String)> = {
+            // By name, because SQLite would rather walk through the whole log from its end.
             let mut query = self.conn.prepare_cached(
-                "SELECT seq, body FROM events WHERE session = ?1
+                "SELECT seq, body FROM events INDEXED BY events_boundaries WHERE session = ?1
                  AND type IN ('summary', 'window.dropped', 'session.cleared') ORDER BY seq DESC LIMIT 1",
             )?;
             let mut rows = query.query([session.as_str()])?;

@@ -1,5 +1,7 @@
 //! The inbox: what came in and waits to be absorbed into a session's log.
 
+use std::collections::HashSet;
+
 use rusqlite::params;
 
 use super::{StoreError, Tx, now_ms};
@@ -65,6 +67,19 @@ impl Tx<'_> {
             "SELECT EXISTS(SELECT 1 FROM inbox WHERE session = ?1 AND state = 'queued' AND kind IN ('stop', 'clear'))",
         )?;
         Ok(query.query_row([session.as_str()], |row| row.get(0))?)
+    }
+
+    /// The sessions that the owner has asked to stop, as far as their workers have not seen it yet.
+    pub fn stops_queued(&self) -> Result<HashSet<SessionId>, StoreError> {
+        let mut query = self.conn.prepare_cached(
+            "SELECT DISTINCT session FROM inbox WHERE state = 'queued' AND kind IN ('stop', 'clear')",
+        )?;
+        let mut rows = query.query([])?;
+        let mut found = HashSet::new();
+        while let Some(row) = rows.next()? {
+            found.insert(session_of(row.get(0)?)?);
+        }
+        Ok(found)
     }
 
     /// The sessions that have something to take in: those whose name starts with `prefix`, and others whose rows wait since

@@ -124,7 +124,8 @@ impl Store {
 
     /// A number that changes whenever another connection has committed (`PRAGMA data_version`).
     pub fn data_version(&self) -> Result<i64, StoreError> {
-        self.read(|tx| Ok(tx.conn.pragma_query_value(None, "data_version", |row| row.get(0))?))
+        // Prepared once: this is asked several times a second for as long as claw runs.
+        self.read(|tx| Ok(tx.conn.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?))
     }
 }
 

@@ -84,9 +84,13 @@ impl Tx<'_> {
         Ok(changed == 1)
     }
 
-    /// All that waits for a door that has one instance a home, oldest first.
-    pub fn queued_outbound_at(&self, door: &str) -> Result<Vec<OutboxRow>, StoreError> {
-        self.outbound_rows("door = ?1", params![door])
+    /// The addresses at a door for which something waits.
+    pub fn addresses_with_outbound(&self, door: &str) -> Result<Vec<Address>, StoreError> {
+        let mut query = self.conn.prepare_cached(
+            "SELECT DISTINCT address FROM outbox WHERE door = ?1 AND state IN ('queued', 'sending') ORDER BY address",
+        )?;
+        let rows = query.query_map([door], |row| Ok(Address(row.get(0)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
     }
 
     /// Notes that a door begins to show the part after the `parts_sent` ones that are there.

@@ -54,6 +54,18 @@ impl Tx<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
+    /// Those whose question is no longer open. A thousand open ones are passed over here, because they are looked through
+    /// after every commit.
+    pub fn posted_and_closed(&self) -> Result<Vec<PostedRow>, StoreError> {
+        let mut query = self.conn.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM posted WHERE state <> 'closed'
+             AND (SELECT state FROM approvals WHERE approvals.id = posted.approval) <> 'waiting'
+             ORDER BY address, message"
+        ))?;
+        let rows = query.query_map([], read)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
     /// What one message shows, whatever its state.
     pub fn posted_at(&self, address: &Address, message: i64) -> Result<Option<PostedRow>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM posted WHERE address = ?1 AND message = ?2");

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use super::StoreError;
 
 /// Every migration that was ever released, in order; never edited, only appended to.
-const MIGRATIONS: &[&str] = &[MIGRATION_1, MIGRATION_2, MIGRATION_3, MIGRATION_4, MIGRATION_5];
+const MIGRATIONS: &[&str] = &[MIGRATION_1, MIGRATION_2, MIGRATION_3, MIGRATION_4, MIGRATION_5, MIGRATION_6];
 
 const MIGRATION_1: &str = "
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -241,6 +241,14 @@ CREATE TABLE overheard(
     text TEXT NOT NULL
 ) STRICT;
 CREATE INDEX overheard_at ON overheard(address, nr);
+";
+
+// One index of what waits in the outbox in place of two, which answers by door and by address, also for what is being sent.
+const MIGRATION_6: &str = "
+DROP INDEX outbox_queued;
+DROP INDEX outbox_of_door;
+CREATE INDEX outbox_waiting ON outbox(door, address, id) WHERE state IN ('queued', 'sending');
+DROP INDEX inbox_waiting;
 ";
 
 /// Brings a database to the newest version. A database from a newer claw is refused, untouched.

@@ -153,7 +153,7 @@ impl Runner {
             }
             _ => messages.push(Message::user_text(prompt::SUMMARISE)),
         }
-        let request = Request { system: prompt::system(&self.persona), messages, tools: Vec::new() };
+        let request = Request { system: prompt::system(&self.persona), messages, tools: Arc::default() };
         let mut ignore = |_: Delta| {};
         let before_window = log.events().first().map_or(0, |event| event.seq.saturating_sub(1));
         let asked = async {

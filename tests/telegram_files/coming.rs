@@ -32,7 +32,7 @@ fn a_photo_is_a_file_in_the_workspace_and_the_model_sees_it() {
     let requests = rig.model.as_ref().unwrap().recorded();
     let image = json!({"type": "base64", "media_type": "image/jpeg", "data": "/9j/4CBhIHNtYWxsIHBpY3R1cmU="});
     for request in &requests[..2] {
-        assert_eq!(request.body["messages"][0]["content"][1]["source"], image, "{}", request.body);
+        assert_eq!(request.body["messages"][0]["content"][2]["source"], image, "{}", request.body);
     }
     drop(gateway);
     rig.house.is_whole();

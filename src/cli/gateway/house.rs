@@ -18,7 +18,7 @@ use crate::gateway::telegram::pace::Pace;
 use crate::gateway::telegram::place::Place;
 use crate::session::Worker;
 
-/// How often the store is looked at for what other processes did, and for what time has brought.
+/// How often the store is looked at for what other processes did.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// A stranger is mentioned in the log once in this time.
 const STRANGER_EVERY: Duration = Duration::from_secs(3600);
@@ -125,8 +125,8 @@ impl House {
     }
 
     /// An ear of its own for a task: a ring between two looks is not missed.
-    pub(super) fn ear(self: &Arc<Self>) -> Ear {
-        Ear { house: self.clone(), bell: self.bell.subscribe(), seen: None }
+    pub(super) fn ear(&self) -> Ear {
+        Ear { bell: self.bell.subscribe() }
     }
 
     /// Whether the session was free, and is now marked as running.
@@ -159,28 +159,28 @@ impl House {
     }
 }
 
-/// Hears the bell, and what other processes commit.
+/// Rings for what other processes commit. One look for all ears, until the gateway ends.
+pub(super) async fn watch(house: Arc<House>) {
+    let mut seen = None;
+    loop {
+        match house.app.mail.version() {
+            Ok(version) if seen.replace(version) != Some(version) => house.ring(),
+            Ok(_) => {}
+            Err(error) => tracing::warn!(%error, "the store cannot be looked at"),
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+/// Hears the bell.
 pub(super) struct Ear {
-    house: Arc<House>,
     bell: watch::Receiver<u64>,
-    seen: Option<i64>,
 }
 
 impl Ear {
-    /// Waits for the bell, or for a commit of anybody, but no longer than `longest`.
+    /// Waits for the bell, which rings for a commit of anybody, but no longer than `longest`.
     pub(super) async fn listen(&mut self, longest: Duration) {
-        let deadline = tokio::time::Instant::now() + longest;
-        loop {
-            tokio::select! {
-                _ = self.bell.changed() => return,
-                () = tokio::time::sleep_until(deadline) => return,
-                () = tokio::time::sleep(LOOK_EVERY) => {}
-            }
-            match self.house.app.mail.version() {
-                Ok(version) if self.seen.replace(version) != Some(version) => return,
-                Ok(_) => {}
-                Err(error) => tracing::warn!(%error, "the store cannot be looked at"),
-            }
-        }
+        // The house holds the other end, so this cannot fail.
+        let _rung = tokio::time::timeout(longest, self.bell.changed()).await;
     }
 }

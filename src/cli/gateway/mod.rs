@@ -9,6 +9,7 @@ mod intake;
 mod lanes;
 mod live;
 mod notify;
+mod open_files;
 mod outgoing;
 mod pairing;
 mod postman;
@@ -51,6 +52,7 @@ pub async fn run(app: Arc<App>) -> anyhow::Result<ExitCode> {
              Telegram id), then start `claw gateway` again",
         ));
     };
+    open_files::raise_limit();
     let locks = app.config.home.locks();
     let only = Instance::only(&locks, "gateway").with_context(|| format!("cannot lock {}", locks.display()))?;
     let Some(_only) = only else {
@@ -127,6 +129,7 @@ fn start(house: &Arc<House>) -> JoinSet<()> {
     tokio::spawn(register(house.clone()));
     tokio::spawn(live::end_what_ran(house.clone()));
     let mut parts = JoinSet::new();
+    parts.spawn(house::watch(house.clone()));
     parts.spawn(updates::poll(house.clone()));
     parts.spawn(updates::handle(house.clone()));
     parts.spawn(sessions::keep(house.clone()));

@@ -36,9 +36,13 @@ pub(super) async fn keep(house: Arc<House>) {
 }
 
 async fn pass_on(house: &House) -> Result<(), StoreError> {
-    if let Some(text) = house.app.mail.key_refused()? {
-        let text = format!("**The model cannot be asked.** {text} Until then every message is answered like this.");
-        tell(house, "key", KEY_EVERY_MS, text).await;
+    if let Some((session, text)) = house.app.mail.key_refused()? {
+        let here = house.notify_place().and_then(|place| place.session().ok());
+        // Whoever was answered with it there knows it.
+        if here.is_none_or(|here| here.as_str() != session) {
+            let text = format!("**The model cannot be asked.** {text} Until then every message is answered like this.");
+            tell(house, "key", KEY_EVERY_MS, text).await;
+        }
         house.app.mail.key_refusal_passed_on().await?;
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! From the house to Telegram: every row of the outbox, chat by chat, in order, at least once. Must not know who decides what
 //! is said, or how it is rendered.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -34,14 +34,10 @@ pub(super) async fn deliver(house: Arc<House>) {
     let mut ear = house.ear();
     loop {
         match house.app.mail.waiting_at(DOOR) {
-            Ok(rows) => {
-                let mut chats: BTreeMap<Address, Vec<OutboxRow>> = BTreeMap::new();
-                for row in rows.into_iter().filter(|row| goes_out(&house, &row.outbound.to)) {
-                    chats.entry(row.outbound.to.clone()).or_default().push(row);
-                }
-                for (to, rows) in chats {
+            Ok(chats) => {
+                for to in chats.into_iter().filter(|to| goes_out(&house, to)) {
                     if busy.lock().unwrap_or_else(PoisonError::into_inner).insert(to.clone()) {
-                        tokio::spawn(write_to(house.clone(), busy.clone(), to, rows));
+                        tokio::spawn(write_to(house.clone(), busy.clone(), to));
                     }
                 }
             }
@@ -56,7 +52,7 @@ pub(super) async fn all_sent(house: &Arc<House>) {
     let mut ear = house.ear();
     loop {
         match house.app.mail.waiting_at(DOOR) {
-            Ok(rows) if !rows.iter().any(|row| goes_out(house, &row.outbound.to)) => return,
+            Ok(chats) if !chats.iter().any(|to| goes_out(house, to)) => return,
             Ok(_) => {}
             Err(error) => tracing::error!(%error, "the outbox cannot be read"),
         }
@@ -70,22 +66,26 @@ fn goes_out(house: &House, to: &Address) -> bool {
     Place::of(to).is_some_and(|place| place.bot == house.me.id && !house.is_blocked(place.chat))
 }
 
-async fn write_to(house: Arc<House>, busy: Busy, to: Address, rows: Vec<OutboxRow>) {
-    if let Some(place) = Place::of(&to) {
-        for row in rows {
-            if house.is_blocked(place.chat) {
-                break;
-            }
-            if let Err(error) = write(&house, &place, &row).await {
-                tracing::error!(%error, "the outbox cannot be written; it is tried again");
-                notify::store_failed(&house, &error);
-                tokio::time::sleep(RETRY).await;
-                break;
-            }
-        }
+async fn write_to(house: Arc<House>, busy: Busy, to: Address) {
+    if let Some(place) = Place::of(&to)
+        && let Err(error) = write_all(&house, &place, &to).await
+    {
+        tracing::error!(%error, "the outbox cannot be read or written; it is tried again");
+        notify::store_failed(&house, &error);
+        tokio::time::sleep(RETRY).await;
     }
     busy.lock().unwrap_or_else(PoisonError::into_inner).remove(&to);
     house.ring();
+}
+
+async fn write_all(house: &House, place: &Place, to: &Address) -> Result<(), StoreError> {
+    for row in house.app.mail.waiting(to)? {
+        if house.is_blocked(place.chat) {
+            break;
+        }
+        write(house, place, &row).await?;
+    }
+    Ok(())
 }
 
 async fn write(house: &House, place: &Place, row: &OutboxRow) -> Result<(), StoreError> {

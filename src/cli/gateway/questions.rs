@@ -94,7 +94,8 @@ fn jobs(
     again: &mut Option<HashSet<(Address, i64)>>,
     given_up: &Mutex<HashSet<ApprovalId>>,
 ) -> anyhow::Result<BTreeMap<Address, Vec<Job>>> {
-    let posted = house.app.mail.posted()?;
+    let all = again.as_ref().is_none_or(|again| !again.is_empty());
+    let posted = if all { house.app.mail.posted()? } else { house.app.mail.posted_and_closed()? };
     let again = again.get_or_insert_with(|| {
         posted
             .iter()

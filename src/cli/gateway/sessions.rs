@@ -34,8 +34,14 @@ pub(super) async fn keep(house: Arc<House>) {
         launch(&house, session);
     }
     let mut tried = HashMap::new();
+    let mut looked: Option<Instant> = None;
     while !house.closing.is_cancelled() {
-        match waiting(&house, &mut tried) {
+        // What time brings is looked for now and then, not at every bell.
+        let all = looked.is_none_or(|at| at.elapsed() >= LOOK);
+        if all {
+            looked = Some(Instant::now());
+        }
+        match waiting(&house, &mut tried, all) {
             Ok(sessions) => sessions.into_iter().for_each(|session| launch(&house, session)),
             Err(error) => tracing::error!(%error, "the sessions cannot be read"),
         }
@@ -49,11 +55,13 @@ fn prefix() -> String {
 
 /// The sessions with something to take in, and those with a question whose time is over. Each of the latter is tried now and
 /// then, because a question that its session does not know any more would otherwise keep it busy for ever.
-fn waiting(house: &House, tried: &mut HashMap<ApprovalId, Instant>) -> Result<Vec<SessionId>, StoreError> {
-    let (mut sessions, open) = house
-        .app
-        .store
-        .read(|tx| Ok((tx.sessions_with_work(&prefix(), now_ms() - OTHERS_FIRST_MS)?, tx.open_approvals(None)?)))?;
+fn waiting(house: &House, tried: &mut HashMap<ApprovalId, Instant>, all: bool) -> Result<Vec<SessionId>, StoreError> {
+    let store = &house.app.store;
+    let mut sessions = store.read(|tx| tx.sessions_with_work(&prefix(), now_ms() - OTHERS_FIRST_MS))?;
+    if !all {
+        return Ok(sessions);
+    }
+    let open = store.read(|tx| tx.open_approvals(None))?;
     tried.retain(|_, at| at.elapsed() < TRY_AGAIN);
     for row in open.into_iter().filter(|row| row.expires_ms <= now_ms()) {
         if tried.insert(row.id.clone(), Instant::now()).is_none() {

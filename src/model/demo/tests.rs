@@ -11,7 +11,7 @@ const TOOLS: [&str; 5] =
 
 fn request(messages: Vec<Message>) -> Request {
     let spec = |name: &str| ToolSpec { name: name.into(), description: String::new(), input_schema: json!({}) };
-    Request { system: "You are claw.".into(), messages, tools: TOOLS.map(spec).to_vec() }
+    Request { system: "You are claw.".into(), messages, tools: TOOLS.map(spec).into() }
 }
 
 async fn ask(request: &Request) -> Reply {
@@ -128,7 +128,7 @@ async fn one_of_two_parallel_calls_is_refused() {
 #[tokio::test]
 async fn a_tool_that_is_not_offered_is_named() {
     let mut request = said("run ls");
-    request.tools.retain(|spec| spec.name != "bash__run");
+    request.tools = request.tools.iter().filter(|spec| spec.name != "bash__run").cloned().collect();
     let reply = ask(&request).await;
     assert!(calls(&reply).is_empty());
     assert!(text_of(&reply.blocks).contains("`bash__run` is not offered"), "{reply:?}");
@@ -174,7 +174,7 @@ async fn it_plays_a_summary_when_asked_for_one() {
         Message::assistant_text("ok"),
         Message::user_text("Summarise the conversation above."),
     ]);
-    request.tools.clear();
+    request.tools = Default::default();
     request.system = "Summarize for later.".into();
     let reply = ask(&request).await;
     assert!(text_of(&reply.blocks).contains("- list"));

@@ -115,8 +115,12 @@ pub(super) fn message(text: &str) -> InboundBody {
 }
 
 pub(super) async fn submit(gate: &GateRig, body: InboundBody) {
+    submit_to(gate, &main(), body).await;
+}
+
+pub(super) async fn submit_to(gate: &GateRig, session: &SessionId, body: InboundBody) {
     let inbound = Inbound {
-        session: main(),
+        session: session.clone(),
         from: Address("console/1".into()),
         principal: OWNER.into(),
         origin: Origin::Owner,

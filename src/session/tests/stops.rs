@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
-use super::rig::{BOUNDS, Hooked, Rig, echoes, log, main, message, replies, submit, worker};
-use crate::domain::{EventBody, InboundBody, Outcome, TurnEnd};
-use crate::gate::tests::rig::{ALLOW, Rig as GateRig};
+use super::rig::{BOUNDS, Hooked, Rig, echoes, log, main, message, replies, submit, submit_to, worker};
+use crate::domain::{EventBody, InboundBody, Outcome, SessionId, TurnEnd};
+use crate::gate::tests::rig::{ALLOW, Rig as GateRig, session};
 use crate::model::{Delta, Script, Scripted};
 use crate::session::{Ran, SessionLock};
 
@@ -14,13 +14,17 @@ fn hang() -> Script {
     Script::Hang { deltas: vec![Delta::Text("I was about to".into())] }
 }
 
-/// Submits `body` as soon as the server has seen a call, or the model has been asked, whatever `seen` looks for.
-async fn when(gate: &GateRig, seen: impl Fn() -> bool, body: InboundBody) {
+async fn until(seen: impl Fn() -> bool) {
     let deadline = std::time::Instant::now() + Duration::from_secs(10);
     while !seen() {
         assert!(std::time::Instant::now() < deadline, "not in time");
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
+}
+
+/// Submits `body` as soon as the server has seen a call, or the model has been asked, whatever `seen` looks for.
+async fn when(gate: &GateRig, seen: impl Fn() -> bool, body: InboundBody) {
+    until(seen).await;
     submit(gate, body).await;
 }
 
@@ -37,6 +41,32 @@ async fn a_stop_keeps_what_was_streamed_and_ends_the_turn() {
     rig.turn("more").await;
     let told: Vec<String> = rig.model.requests()[1].messages.iter().flat_map(super::rig::words).collect();
     assert_eq!(told, ["go", "I was about to\n[stopped here]", "more"]);
+}
+
+/// One of the two looks out for both, and the other one has to go on looking when that one has ended.
+#[tokio::test]
+async fn of_two_sessions_each_obeys_its_own_stop_and_no_other() {
+    for order in [["main", "other"], ["other", "main"]] {
+        let rig = Rig::on(GateRig::new(&[], ""), [hang(), hang()]);
+        let live = rig.gate.live();
+        let [first, second] = order.map(session);
+        for one in [&main(), &session("other")] {
+            submit_to(&rig.gate, one, message("go")).await;
+        }
+        let open = |one: &SessionId| rig.gate.store.read(|tx| tx.turn_open(one)).unwrap();
+        let stops = async {
+            until(|| rig.model.requests().len() == 2).await;
+            submit_to(&rig.gate, &first, InboundBody::Stop).await;
+            until(|| !open(&first)).await;
+            assert!(open(&second), "a stop in `{first}` is none in `{second}`");
+            submit_to(&rig.gate, &second, InboundBody::Stop).await;
+            until(|| !open(&second)).await;
+        };
+        let (here, there) = (main(), session("other"));
+        let both = async { tokio::join!(rig.worker.run(&here, &live), rig.worker.run(&there, &live), stops) };
+        let (one, two, ()) = tokio::time::timeout(Duration::from_secs(30), both).await.expect("a stop was not seen");
+        assert_eq!((one.unwrap(), two.unwrap()), (Ran::Idle, Ran::Idle));
+    }
 }
 
 async fn stopped_in_a_call(body: Option<InboundBody>) -> Rig {
