@@ -24,6 +24,8 @@ fn chats_are_answered_side_by_side_and_each_one_in_order() {
         }
     }
     let gateway = house.start(&["gateway"]);
+    // The store is there by then.
+    telegram.wait_for_calls("getUpdates", 1);
     let heard = |person: &User| {
         let events =
             house.db().prepare("SELECT body FROM events WHERE session = ?1 ORDER BY seq").and_then(|mut query| {
