@@ -3,6 +3,7 @@
 
 use super::Mail;
 use crate::domain::Inbound;
+use crate::killpoint;
 use crate::store::StoreError;
 
 /// How long a handled update is remembered, in milliseconds. Telegram hands an update over again for 24 hours.
@@ -18,7 +19,10 @@ impl Mail {
             }
             Ok(new)
         };
-        self.store.write(keep).await
+        killpoint::here("updates.kept.before");
+        let kept = self.store.write(keep).await;
+        killpoint::here("updates.kept.after");
+        kept
     }
 
     /// The updates that wait to be handled, in the order in which they came.
@@ -40,12 +44,18 @@ impl Mail {
             tx.add_inbound(&inbound, limit)?;
             Ok(true)
         };
-        self.store.write(accept).await
+        killpoint::here("updates.accepted.before");
+        let accepted = self.store.write(accept).await;
+        killpoint::here("updates.accepted.after");
+        accepted
     }
 
     /// Is done with an update that brings nothing into a session; `how` in one word.
     pub async fn finish_update(&self, bot: i64, update: i64, how: &'static str) -> Result<bool, StoreError> {
-        self.store.write(move |tx| tx.finish_update(bot, update, how)).await
+        killpoint::here("updates.finished.before");
+        let finished = self.store.write(move |tx| tx.finish_update(bot, update, how)).await;
+        killpoint::here("updates.finished.after");
+        finished
     }
 
     /// Forgets what was handled long ago.
