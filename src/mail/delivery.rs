@@ -39,6 +39,11 @@ impl Mail {
         self.store.read(|tx| tx.posted())
     }
 
+    /// What is on record of one message.
+    pub fn posted_at(&self, at: &Address, message: i64) -> Result<Option<PostedRow>, StoreError> {
+        self.store.read(|tx| tx.posted_at(at, message))
+    }
+
     pub async fn add_posted(&self, posted: PostedRow) -> Result<(), StoreError> {
         killpoint::here("delivery.posted.before");
         let noted = self.store.write_relaxed(move |tx| tx.add_posted(&posted)).await;

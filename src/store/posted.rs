@@ -1,11 +1,11 @@
 //! Which messages of a chat show which question, so that a later process can change them. Must not know any chat's wire.
 
-use rusqlite::params;
+use rusqlite::{OptionalExtension as _, Row, params};
 
 use super::{StoreError, Tx};
 use crate::domain::{Address, ApprovalId};
 
-/// A message that shows a question. `state`: open, why (it asks for a word with a denial), answered, closed.
+/// A message that shows a question. `state`: open, answered, closed; or why (it asks for a word with a denial), why closed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PostedRow {
     pub approval: ApprovalId,
@@ -32,16 +32,27 @@ impl Tx<'_> {
     /// Every message that may still have to change, oldest first.
     pub fn posted(&self) -> Result<Vec<PostedRow>, StoreError> {
         let mut query = self.conn.prepare_cached(
-            "SELECT approval, address, message, state FROM posted WHERE state <> 'closed' ORDER BY address, message",
+            "SELECT approval, address, message, state FROM posted WHERE state <> 'closed' AND state <> 'why closed'
+             ORDER BY address, message",
         )?;
-        let rows = query.query_map([], |row| {
-            Ok(PostedRow {
-                approval: ApprovalId(row.get(0)?),
-                address: Address(row.get(1)?),
-                message: row.get(2)?,
-                state: row.get(3)?,
-            })
-        })?;
+        let rows = query.query_map([], read)?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
+
+    /// What is on record of one message, also when nothing more will become of it.
+    pub fn posted_at(&self, address: &Address, message: i64) -> Result<Option<PostedRow>, StoreError> {
+        let mut query = self.conn.prepare_cached(
+            "SELECT approval, address, message, state FROM posted WHERE address = ?1 AND message = ?2",
+        )?;
+        Ok(query.query_row(params![address.0, message], read).optional()?)
+    }
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<PostedRow> {
+    Ok(PostedRow {
+        approval: ApprovalId(row.get(0)?),
+        address: Address(row.get(1)?),
+        message: row.get(2)?,
+        state: row.get(3)?,
+    })
 }

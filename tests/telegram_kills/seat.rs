@@ -74,6 +74,8 @@ pub struct Seat {
     word: Option<(String, Tap, MessageId)>,
     queue: Vec<Deed>,
     awaited: Vec<String>,
+    /// A turn was stopped since the last `/new`, so the model may still answer what an undo would have it answer again.
+    stopped: bool,
     patient_until: Instant,
 }
 
@@ -94,6 +96,7 @@ impl Seat {
             word: None,
             queue: Vec::new(),
             awaited: Vec::new(),
+            stopped: false,
             patient_until: Instant::now(),
         }
     }
@@ -135,7 +138,10 @@ impl Seat {
                         Act::Task { name }
                     }
                     After::Command(asked) => Act::Command { asked, update },
-                    After::Order(order) => Act::Order { order },
+                    After::Order(order) => {
+                        self.stopped = order == Order::Stop || (self.stopped && order != Order::Clear);
+                        Act::Order { order }
+                    }
                     After::Reason { approval } => Act::Reason { approval, text, update },
                 };
                 self.acts.push(act);
@@ -238,8 +244,8 @@ impl Seat {
             }
             15..18 => self.says(Order::Clear.command(), After::Order(Order::Clear)),
             18..22 => self.says(Order::Stop.command(), After::Order(Order::Stop)),
-            22..24 => self.says(Order::Undo.command(), After::Order(Order::Undo)),
-            24..32 => self.taps_something_old(screen).unwrap_or_else(|| self.asks_for_work()),
+            22..25 if !self.stopped => self.says(Order::Undo.command(), After::Order(Order::Undo)),
+            25..32 => self.taps_something_old(screen).unwrap_or_else(|| self.asks_for_work()),
             32..37 => self.edits().unwrap_or_else(|| self.asks_for_work()),
             _ => self.asks_for_work(),
         }

@@ -111,7 +111,10 @@ pub fn unrest(look: &Look) -> rusqlite::Result<Vec<String>> {
     for (what, sql) in [
         ("updates that are not handled", "SELECT count(*) FROM updates WHERE state = 'kept'"),
         ("outbox rows on their way", "SELECT count(*) FROM outbox WHERE state = 'sending'"),
-        ("messages on record that still show a question", "SELECT count(*) FROM posted WHERE state <> 'closed'"),
+        (
+            "messages on record that still show a question",
+            "SELECT count(*) FROM posted WHERE state NOT IN ('closed', 'why closed')",
+        ),
     ] {
         let count = look.count(sql)?;
         if count != 0 {

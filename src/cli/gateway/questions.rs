@@ -102,15 +102,15 @@ async fn ask_for_word(house: &House, place: &Place, id: &ApprovalId) -> anyhow::
     }
 }
 
-/// The question that this message denies with a word: an owner's reply to the message that asked for it.
+/// The question that this message denies with a word: an owner's reply to the message that asked for it. Also when the
+/// question is closed by now, because such a reply is never meant for the model.
 pub(super) fn word_for(house: &House, said: &Said, visitor: &Visitor) -> Result<Option<ApprovalId>, StoreError> {
     let Some((replied, _)) = &said.reply else { return Ok(None) };
     if !house.telegram.owners.contains(&said.user) {
         return Ok(None);
     }
-    let asked =
-        |posted: &PostedRow| posted.state == "why" && posted.message == *replied && posted.address == visitor.from;
-    Ok(house.app.mail.posted()?.into_iter().find(asked).map(|posted| posted.approval))
+    let posted = house.app.mail.posted_at(&visitor.from, *replied)?;
+    Ok(posted.filter(|posted| posted.state.starts_with("why")).map(|posted| posted.approval))
 }
 
 /// Asks what is still open again, once; then keeps every message in step with its question.
@@ -164,7 +164,7 @@ async fn keep_in_step(house: &House) -> anyhow::Result<()> {
         if posted.state != "why" {
             edit(house, &place, &posted, &row.question, &how).await;
         }
-        let state = if posted.state == "why" { "closed" } else { state };
+        let state = if posted.state == "why" { "why closed" } else { state };
         house.app.mail.set_posted(&posted.address, posted.message, state).await?;
     }
     Ok(())

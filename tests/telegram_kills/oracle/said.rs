@@ -124,15 +124,13 @@ fn tasks_are_answered(
     verdict: &mut Verdict,
 ) {
     let events = evidence.events(seat);
-    // What was taken out of the context is asked for again, and may be answered again.
-    let dropped = events.iter().any(|(_, event)| event["type"] == "exchange.dropped");
     for name in seat.acts.iter().filter_map(|act| if let Act::Task { name } = act { Some(name) } else { None }) {
         let answer = answer_to(name);
         let with: Vec<&OutboxRow> = rows.iter().copied().filter(|row| text(row).contains(&answer)).collect();
         if with.is_empty() && end_of_turn_of(name, events) == Some("answered") {
             verdict.lost.push(format!("the answer to {name}"));
         }
-        if with.len() > 1 && !dropped {
+        if with.len() > 1 {
             verdict.doubled.push(format!("the message {name} was answered {} times", with.len()));
         }
         let times = screen.iter().filter(|message| message.text.contains(&answer)).count();
