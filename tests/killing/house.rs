@@ -32,6 +32,9 @@ match = [{ args = { id = "free-a" } }]
 not_match = [{ args = { id = "ask-a" } }]
 "#;
 
+/// Who writes again and again instead of answering makes a turn long.
+const LIMITS: &str = "[limits]\nmodel_steps_max = 200\n";
+
 /// How a command is to end.
 #[derive(Clone, Debug)]
 pub enum Kill {
@@ -97,7 +100,7 @@ impl House {
         std::fs::write(home.join("mcp.json"), servers.to_string())?;
         std::fs::write(home.join("policy.toml"), POLICY)?;
         let model = format!(
-            "[model]\nagent = 'openai-compatible'\nmodel = 'stand-in'\nbase_url = '{base_url}'\napi_key = 'key-of-the-stand-in'\n"
+            "[model]\nagent = 'openai-compatible'\nmodel = 'stand-in'\nbase_url = '{base_url}'\napi_key = 'key-of-the-stand-in'\n{LIMITS}"
         );
         std::fs::write(home.join("claw.toml"), model)?;
         Ok(())

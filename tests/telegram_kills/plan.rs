@@ -29,7 +29,7 @@ impl Plan {
 
     pub fn next(&mut self) -> Kill {
         if !self.random.chance(AIMED_PERCENT) {
-            return Kill::After(Duration::from_micros(2_000 + self.random.below(900_000)));
+            return Kill::After(Duration::from_micros(2_000 + self.random.below(700_000)));
         }
         if self.deck.is_empty() {
             self.deck.clone_from(&self.points);

@@ -25,8 +25,10 @@ const TOPICS: usize = 2;
 /// One in so many times claw is away for so long that Telegram forgets the taps in its queue.
 const LONG_ABSENCE_ONE_IN: u64 = 12;
 const LONG_ABSENCE: Duration = Duration::from_secs(151);
-/// The most time in which everything must come to rest. Reached only when something never does.
-const REST_TIME_MAX: Duration = Duration::from_secs(60);
+/// The most time in which nothing at all may happen before everything is at rest. Reached only when something never is.
+const STILL_TIME_MAX: Duration = Duration::from_secs(40);
+/// The most time that all of it may take.
+const REST_TIME_MAX: Duration = Duration::from_secs(600);
 /// How often the store is looked at for whether everything is at rest.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
@@ -143,7 +145,7 @@ impl Round {
         }
         if wrong.is_empty() {
             kill_process(pid, Signal::TERM).context("the gateway is there")?;
-            let output = tokio::time::timeout(REST_TIME_MAX, output).await.context("the gateway obeys SIGTERM")??;
+            let output = tokio::time::timeout(STILL_TIME_MAX, output).await.context("the gateway obeys SIGTERM")??;
             printed.push_str(&String::from_utf8_lossy(&output.stderr));
             if output.status.code() != Some(0) {
                 wrong.push(format!("after SIGTERM the gateway ended with {:?}", output.status));
@@ -154,13 +156,15 @@ impl Round {
 
     /// Until nothing is left to do. Returns what is, when the time is over.
     async fn rest(&self) -> anyhow::Result<Vec<String>> {
-        let deadline = Instant::now() + REST_TIME_MAX;
+        let (began, mut moved, mut last) = (Instant::now(), Instant::now(), (Vec::new(), 0));
         loop {
             let mut open = unrest(&Look::open(&self.house.db())?)?;
-            let (queued, unanswered) = self.telegram.look(|world| {
+            let (queued, unanswered, calls) = self.telegram.look(|world| {
                 let life = crate::botapi::TAP_LIFE.as_millis() as u64;
                 let open = world.taps.values().filter(|tap| tap.answer.is_none() && world.now_ms() < tap.at_ms + life);
-                (world.updates.len(), open.count())
+                let calls =
+                    world.calls.all().iter().filter(|call| !call.is("getUpdates") && !call.is("sendChatAction"));
+                (world.updates.len(), open.count(), calls.count())
             });
             if queued > 0 {
                 open.push(format!("{queued} updates that are not confirmed"));
@@ -168,8 +172,12 @@ impl Round {
             if unanswered > 0 {
                 open.push(format!("{unanswered} taps that are not answered"));
             }
-            if open.is_empty() || Instant::now() > deadline {
+            let still = moved.elapsed() > STILL_TIME_MAX || began.elapsed() > REST_TIME_MAX;
+            if open.is_empty() || still {
                 return Ok(open);
+            }
+            if last != (open.clone(), calls) {
+                (last, moved) = ((open, calls), Instant::now());
             }
             tokio::time::sleep(LOOK_EVERY).await;
         }

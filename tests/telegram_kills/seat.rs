@@ -14,6 +14,9 @@ const ASKS_FOR_REASON: &str = "Denied once you have replied";
 /// How Telegram's own limit shows: a tap that nobody answered in this time does nothing any more, in milliseconds.
 const TAP_LIFE_MS: u64 = 150_000;
 
+/// The longest that somebody looks at the screen between two deeds.
+const LOOKS_MS_MAX: u64 = 200;
+
 /// What somebody does next.
 pub enum Deed {
     Say {
@@ -77,6 +80,8 @@ pub struct Seat {
     /// A turn was stopped since the last `/new`, so the model may still answer what an undo would have it answer again.
     stopped: bool,
     patient_until: Instant,
+    /// People look before they do the next thing.
+    looks_until: Instant,
 }
 
 impl Seat {
@@ -98,6 +103,7 @@ impl Seat {
             awaited: Vec::new(),
             stopped: false,
             patient_until: Instant::now(),
+            looks_until: Instant::now(),
         }
     }
 
@@ -105,6 +111,9 @@ impl Seat {
     pub fn next(&mut self, world: &World, talks: bool) -> Option<Deed> {
         if let Some(deed) = self.queue.pop() {
             return Some(deed);
+        }
+        if Instant::now() < self.looks_until {
+            return None;
         }
         let screen: Vec<&Message> =
             world.messages(self.place.chat).filter(|one| one.by_bot && one.topic == self.place.topic).collect();
@@ -128,6 +137,7 @@ impl Seat {
 
     /// Notes what was done.
     pub fn done(&mut self, deed: Deed, said: Option<Said>, tap: Option<Tap>) {
+        self.looks_until = Instant::now() + Duration::from_millis(self.random.below(LOOKS_MS_MAX));
         let update = said.and_then(|said| said.update);
         match (deed, tap) {
             (Deed::Say { text, after, .. }, _) => {

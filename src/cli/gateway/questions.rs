@@ -44,14 +44,15 @@ pub(super) async fn tap(house: &House, tapped: &Tapped) -> anyhow::Result<String
     else {
         return Ok("This button does nothing any more.".to_owned());
     };
-    let shown = house.app.mail.posted()?.into_iter().any(|posted| {
-        posted.approval == id
-            && posted.message == *message
-            && posted.address == place.address()
-            && posted.state == "open"
-    });
-    let row = house.app.store.read(|tx| tx.approval(&id))?;
-    let Some(row) = row.filter(|_| shown) else { return Ok("This button does nothing any more.".to_owned()) };
+    let posted = house.app.mail.posted_at(&place.address(), *message)?;
+    let shown = posted.as_ref().is_some_and(|posted| posted.approval == id && posted.state == "open");
+    let Some(row) = house.app.store.read(|tx| tx.approval(&id))?.filter(|_| shown || posted.is_none()) else {
+        return Ok("This button does nothing any more.".to_owned());
+    };
+    if !shown {
+        put_right(house, place, *message, &row).await?;
+        return Ok("This button does nothing any more.".to_owned());
+    }
     if row.state != "waiting" {
         return Ok(closed_words(&row));
     }
@@ -70,6 +71,26 @@ pub(super) async fn tap(house: &House, tapped: &Tapped) -> anyhow::Result<String
         },
         Tap::MenuAlways | Tap::MenuNever | Tap::Back => Ok(String::new()),
     }
+}
+
+/// A message that went out just before claw was killed is on nobody's record, and its buttons look as if they worked. Now that
+/// its number is known, it says where the question is, or what became of it.
+async fn put_right(house: &House, place: &Place, message: i64, row: &ApprovalRow) -> anyhow::Result<()> {
+    if row.question.session != place.session()? {
+        return Ok(());
+    }
+    let mut posted = PostedRow { approval: row.id.clone(), address: place.address(), message, state: "open".into() };
+    if row.state == "waiting" {
+        let newer = |other: &PostedRow| other.approval == row.id && other.state == "open";
+        if !house.app.mail.posted()?.iter().any(newer) {
+            // It has been sent this moment, and is about to be on record.
+            return Ok(());
+        }
+        edit(house, place, &posted, &row.question, &Closed::AskedAgain).await;
+        posted.state = "closed".into();
+    }
+    // A question that is over is brought in step like any other.
+    Ok(house.app.mail.add_posted(posted).await?)
 }
 
 /// Answers, and says how that went. Everything but an answer that does not count is an error.
