@@ -5,6 +5,7 @@
 //! - `CLAW_KILL_SEED`: repeats a whole series; the last line of the table names it.
 //! - `CLAW_KILL_ONLY`: repeats one run, for example `standard/1/gate.forward.before/1` or `random/42`.
 //! - `CLAW_KILL_WORKERS` (3): how many runs are made side by side, each in a home of its own.
+//! - `CLAW_KILL_PROGRAM`: another build of claw, for example one with a bug in it.
 
 #![expect(clippy::print_stdout, clippy::expect_used, reason = "a test's main prints its table and fails loudly")]
 

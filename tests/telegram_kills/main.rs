@@ -6,6 +6,7 @@
 //! - `CLAW_KILL_SEED`: the seed of the series; the last line of the table names it.
 //! - `CLAW_KILL_ONLY`: one round with this seed. People and moments are the same again, what meets what is not.
 //! - `CLAW_KILL_WORKERS` (2): how many rounds are played side by side, each in a home of its own.
+//! - `CLAW_KILL_PROGRAM`: another build of claw, for example one with a bug in it.
 
 #![expect(clippy::print_stdout, clippy::expect_used, reason = "a test's main prints its table and fails loudly")]
 
@@ -87,7 +88,7 @@ async fn rig() -> anyhow::Result<ExitCode> {
 
 async fn worker(series: &RefCell<Series>, plan: &RefCell<Plan>, only: Option<u64>) -> anyhow::Result<()> {
     loop {
-        let next = next_round(&mut series.borrow_mut(), &plan.borrow());
+        let next = next_round(&mut series.borrow_mut(), &mut plan.borrow_mut());
         let Some((seed, kills)) = next else { return Ok(()) };
         let seed = only.unwrap_or(seed);
         let mut round = Round::new(seed).await?;
@@ -99,11 +100,12 @@ async fn worker(series: &RefCell<Series>, plan: &RefCell<Plan>, only: Option<u64
 }
 
 /// The seed and the number of kills of the next round. Points that were never met get some more.
-fn next_round(series: &mut Series, plan: &Plan) -> Option<(u64, usize)> {
+fn next_round(series: &mut Series, plan: &mut Plan) -> Option<(u64, usize)> {
     if series.table.failures >= table::FAILURES_MAX {
         return None;
     }
     if series.left == 0 && !plan.never_hit().is_empty() {
+        plan.aim_at_the_missing();
         series.left = series.extra.min(KILLS_OF_A_ROUND);
         series.extra -= series.left;
     }

@@ -10,6 +10,8 @@ use crate::killing::random::Random;
 const AIMED_PERCENT: u64 = 60;
 /// How long a gateway has to come to the point that it is to be killed at.
 const AIM_TIME: Duration = Duration::from_millis(2_500);
+/// The same for a point that was not met in the whole series.
+const AIM_TIME_OF_THE_MISSING: Duration = Duration::from_secs(20);
 
 /// Deals out the kills of a series.
 pub struct Plan {
@@ -17,24 +19,33 @@ pub struct Plan {
     points: Vec<String>,
     /// Points in random order; dealt again when it is empty.
     deck: Vec<String>,
-    dealt: u32,
+    missing_only: bool,
     pub hits: BTreeMap<String, usize>,
 }
 
 impl Plan {
     pub fn new(points: &[String], seed: u64) -> Self {
         let hits = points.iter().map(|point| (point.clone(), 0)).collect();
-        Self { random: Random(seed), points: points.to_vec(), deck: Vec::new(), dealt: 0, hits }
+        Self { random: Random(seed), points: points.to_vec(), deck: Vec::new(), missing_only: false, hits }
+    }
+
+    /// From now on only at points that were never hit, with more patience.
+    pub fn aim_at_the_missing(&mut self) {
+        self.missing_only = true;
     }
 
     pub fn next(&mut self) -> Kill {
+        if self.missing_only
+            && let Some(point) = self.never_hit().first()
+        {
+            return Kill::AtOrAfter((*point).to_owned(), 1, AIM_TIME_OF_THE_MISSING);
+        }
         if !self.random.chance(AIMED_PERCENT) {
             return Kill::After(Duration::from_micros(2_000 + self.random.below(700_000)));
         }
         if self.deck.is_empty() {
             self.deck.clone_from(&self.points);
             self.random.shuffle(&mut self.deck);
-            self.dealt += 1;
         }
         let point = self.deck.pop().unwrap_or_default();
         // Points that are rarely passed get their turn at the first passing.

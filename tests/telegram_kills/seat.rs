@@ -175,7 +175,7 @@ impl Seat {
     }
 
     fn awaits(&mut self, name: &str) {
-        let patience = if self.random.chance(25) { self.random.below(250) } else { 2_500 };
+        let patience = if self.random.chance(20) { self.random.below(250) } else { 5_000 };
         self.patient_until = Instant::now() + Duration::from_millis(patience);
         self.awaited = vec![name.to_owned()];
     }
