@@ -51,6 +51,18 @@ impl Mail {
         noted
     }
 
+    /// Notes that a question stands in a newer message now. The old one still has to say so.
+    pub async fn asked_again(&self, old: PostedRow, message: i64) -> Result<(), StoreError> {
+        killpoint::here("delivery.again.before");
+        let note = move |tx: &crate::store::Tx<'_>| {
+            tx.set_posted(&old.address, old.message, "stale")?;
+            tx.add_posted(&PostedRow { message, state: "open".into(), ..old.clone() })
+        };
+        let noted = self.store.write_relaxed(note).await;
+        killpoint::here("delivery.again.after");
+        noted
+    }
+
     pub async fn set_posted(&self, to: &Address, message: i64, state: &'static str) -> Result<(), StoreError> {
         let to = to.clone();
         killpoint::here("delivery.changed.before");

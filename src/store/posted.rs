@@ -5,7 +5,8 @@ use rusqlite::{OptionalExtension as _, Row, params};
 use super::{StoreError, Tx};
 use crate::domain::{Address, ApprovalId};
 
-/// A message that shows a question. `state`: open, answered, closed; or why (it asks for a word with a denial), why closed.
+/// A message that shows a question. `state`: open, stale (a newer one shows it), answered, closed; or why (it asks for a word
+/// with a denial), why closed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PostedRow {
     pub approval: ApprovalId,

@@ -2,7 +2,7 @@
 //! is ended by SIGKILL at named points and at random moments and started again. An oracle outside of claw judges what is on
 //! the screens and on the disk. `cargo test --features kill-points --test telegram_kills` prints a table.
 //!
-//! - `CLAW_KILL_RUNS` (500): how many kills there are in all.
+//! - `CLAW_KILL_RUNS` (200): how many kills there are in all.
 //! - `CLAW_KILL_SEED`: the seed of the series; the last line of the table names it.
 //! - `CLAW_KILL_ONLY`: one round with this seed. People and moments are the same again, what meets what is not.
 //! - `CLAW_KILL_WORKERS` (2): how many rounds are played side by side, each in a home of its own.
@@ -36,7 +36,7 @@ use plan::Plan;
 use round::{Round, Seen};
 use table::Table;
 
-const KILLS: u64 = 500;
+const KILLS: u64 = 200;
 const KILLS_OF_A_ROUND: usize = 25;
 /// So many kills may be added where a point was not met in the series.
 const KILLS_EXTRA_MAX: usize = 75;
@@ -74,7 +74,8 @@ async fn rig() -> anyhow::Result<ExitCode> {
     let only = std::env::var("CLAW_KILL_ONLY").ok().map(|text| text.parse::<u64>()).transpose()?;
     let points = points_of(Rig::Telegram)?;
     let plan = RefCell::new(Plan::new(&points, only.unwrap_or(seed)));
-    let wanted = if only.is_some() { KILLS_OF_A_ROUND } else { number("CLAW_KILL_RUNS", KILLS) as usize };
+    let wanted = number("CLAW_KILL_RUNS", KILLS) as usize;
+    let wanted = if only.is_some() { wanted.min(KILLS_OF_A_ROUND) } else { wanted };
     let extra = if only.is_some() { 0 } else { KILLS_EXTRA_MAX };
     let series = RefCell::new(Series { random: Random(seed), left: wanted, extra, table: Table::new(seed) });
     let workers = if only.is_some() { 1 } else { number("CLAW_KILL_WORKERS", 2) };

@@ -57,10 +57,15 @@ pub(super) async fn tap(house: &House, tapped: &Tapped) -> anyhow::Result<String
         return Ok(closed_words(&row));
     }
     if let Some(keyboard) = question::menu(&row.question, &tap) {
-        return Ok(match house.api.edit_keyboard(place, *message, &keyboard).await {
-            Ok(()) => String::new(),
-            Err(fault) => fault.to_string(),
-        });
+        let opened = house.api.edit_keyboard(place, *message, &keyboard).await;
+        // If it was closed or asked again at this very moment, the menu must not stay behind.
+        let now = house.app.mail.posted_at(&place.address(), *message)?;
+        if now.is_none_or(|posted| posted.state != "open") {
+            house.api.edit_keyboard(place, *message, &[]).await.unwrap_or_else(|fault| {
+                tracing::warn!(%fault, "a menu under a closed question could not be taken away");
+            });
+        }
+        return Ok(opened.map_or_else(|fault| fault.to_string(), |()| String::new()));
     }
     let visitor = Visitor { from: place.address(), principal: telegram_principal(tapped.user), origin: Origin::Button };
     match tap {
@@ -151,21 +156,23 @@ pub(super) async fn keep(house: Arc<House>) {
 /// Telegram drops a tap after 150 seconds, so what was tapped while claw was away is lost: the old message says so, and a new
 /// one has buttons.
 async fn ask_again(house: &House) -> anyhow::Result<()> {
-    for posted in house.app.mail.posted()?.into_iter().filter(|posted| posted.state == "open") {
+    for posted in house.app.mail.posted()? {
         let Some((place, row)) = known(house, &posted)? else { continue };
-        if row.state != "waiting" {
+        if row.state != "waiting" || !matches!(posted.state.as_str(), "open" | "stale") {
             continue;
         }
-        let new = until_sent(|| send(house, &place, &row.question)).await;
-        match new {
-            Ok(message) => {
-                let again = PostedRow { message, ..posted.clone() };
-                house.app.mail.add_posted(again).await?;
-                edit(house, &place, &posted, &row.question, &Closed::AskedAgain).await;
-                house.app.mail.set_posted(&posted.address, posted.message, "closed").await?;
-            }
-            Err(fault) => tracing::error!(%fault, "a question could not be asked again; `claw approvals` lists it"),
+        if posted.state == "open" {
+            let message = match until_sent(|| send(house, &place, &row.question)).await {
+                Ok(message) => message,
+                Err(fault) => {
+                    tracing::error!(%fault, "a question could not be asked again; `claw approvals` lists it");
+                    continue;
+                }
+            };
+            house.app.mail.asked_again(posted.clone(), message).await?;
         }
+        edit(house, &place, &posted, &row.question, &Closed::AskedAgain).await;
+        house.app.mail.set_posted(&posted.address, posted.message, "closed").await?;
     }
     Ok(())
 }

@@ -12,6 +12,8 @@ use crate::seat::Seat;
 use crate::store::Question;
 
 const ASKS_FOR_REASON: &str = "Denied once you have replied";
+/// After so many of them some must have been asked again.
+const FOUND_OPEN_MAX: usize = 20;
 /// How a message begins whose question is over.
 const CLOSED: [&str; 5] = ["Allowed", "Denied", "Superseded", "Expired", "Asked again"];
 
@@ -34,6 +36,11 @@ pub fn judge(evidence: &Evidence<'_>, verdict: &mut Verdict, counts: &mut Counts
         let sent = shown.get(&question.id).map_or(&[][..], Vec::as_slice);
         was_seen(evidence, seat, question, sent, verdict, counts);
         was_answered(evidence, seat, question, verdict);
+    }
+    // Each restart finds open questions; a few may be closed before their turn comes, not all of them.
+    let found_open: usize = evidence.seen.left.iter().map(|left| left.posted.len()).sum();
+    if found_open > FOUND_OPEN_MAX && counts.asked_again == 0 {
+        verdict.lost.push(format!("{found_open} open questions were found after restarts, and none was asked again"));
     }
     what_was_asked_for_ran(evidence, verdict);
     answers_are_audited(evidence, verdict)?;
