@@ -5,6 +5,7 @@
 //! - `CLAW_KILL_RUNS` (200): how many kills there are in all.
 //! - `CLAW_KILL_SEED`: the seed of the series; the last line of the table names it.
 //! - `CLAW_KILL_ONLY`: one round with this seed. People and moments are the same again, what meets what is not.
+//! - `CLAW_KILL_POINT`: every kill is aimed at points whose names begin so.
 //! - `CLAW_KILL_WORKERS` (2): how many rounds are played side by side, each in a home of its own.
 //! - `CLAW_KILL_PROGRAM`: another build of claw, for example one with a bug in it.
 
@@ -72,8 +73,13 @@ struct Series {
 async fn rig() -> anyhow::Result<ExitCode> {
     let seed = number("CLAW_KILL_SEED", seed_of_the_clock());
     let only = std::env::var("CLAW_KILL_ONLY").ok().map(|text| text.parse::<u64>()).transpose()?;
-    let points = points_of(Rig::Telegram)?;
-    let plan = RefCell::new(Plan::new(&points, only.unwrap_or(seed)));
+    let mut points = points_of(Rig::Telegram)?;
+    let point = std::env::var("CLAW_KILL_POINT").ok();
+    if let Some(start) = &point {
+        points.retain(|point| point.starts_with(start));
+        anyhow::ensure!(!points.is_empty(), "no point begins with `{start}`");
+    }
+    let plan = RefCell::new(Plan::new(&points, only.unwrap_or(seed), point.is_some()));
     let wanted = number("CLAW_KILL_RUNS", KILLS) as usize;
     let wanted = if only.is_some() { wanted.min(KILLS_OF_A_ROUND) } else { wanted };
     let extra = if only.is_some() { 0 } else { KILLS_EXTRA_MAX };

@@ -15,6 +15,7 @@ const AIM_TIME_OF_THE_MISSING: Duration = Duration::from_secs(20);
 
 /// Deals out the kills of a series.
 pub struct Plan {
+    aimed_percent: u64,
     random: Random,
     points: Vec<String>,
     /// Points in random order; dealt again when it is empty.
@@ -24,9 +25,18 @@ pub struct Plan {
 }
 
 impl Plan {
-    pub fn new(points: &[String], seed: u64) -> Self {
+    /// `aimed`: no kill at a moment that nobody chose, as far as points are passed in time.
+    pub fn new(points: &[String], seed: u64, aimed: bool) -> Self {
         let hits = points.iter().map(|point| (point.clone(), 0)).collect();
-        Self { random: Random(seed), points: points.to_vec(), deck: Vec::new(), missing_only: false, hits }
+        let aimed_percent = if aimed { 100 } else { AIMED_PERCENT };
+        Self {
+            aimed_percent,
+            random: Random(seed),
+            points: points.to_vec(),
+            deck: Vec::new(),
+            missing_only: false,
+            hits,
+        }
     }
 
     /// From now on only at points that were never hit, with more patience.
@@ -40,7 +50,7 @@ impl Plan {
         {
             return Kill::AtOrAfter((*point).to_owned(), 1, AIM_TIME_OF_THE_MISSING);
         }
-        if !self.random.chance(AIMED_PERCENT) {
+        if !self.random.chance(self.aimed_percent) {
             return Kill::After(Duration::from_micros(2_000 + self.random.below(700_000)));
         }
         if self.deck.is_empty() {
