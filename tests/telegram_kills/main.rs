@@ -2,7 +2,7 @@
 //! is ended by SIGKILL at named points and at random moments and started again. An oracle outside of claw judges what is on
 //! the screens and on the disk. `cargo test --features kill-points --test telegram_kills` prints a table.
 //!
-//! - `CLAW_KILL_RUNS` (200): how many kills there are in all.
+//! - `CLAW_KILL_RUNS` (500): how many kills there are in all.
 //! - `CLAW_KILL_SEED`: the seed of the series; the last line of the table names it.
 //! - `CLAW_KILL_ONLY`: one round with this seed. People and moments are the same again, what meets what is not.
 //! - `CLAW_KILL_POINT`: every kill is aimed at points whose names begin so.
@@ -37,7 +37,7 @@ use plan::Plan;
 use round::{Round, Seen};
 use table::Table;
 
-const KILLS: u64 = 200;
+const KILLS: u64 = 500;
 const KILLS_OF_A_ROUND: usize = 25;
 /// So many kills may be added where a point was not met in the series.
 const KILLS_EXTRA_MAX: usize = 75;

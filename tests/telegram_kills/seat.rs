@@ -73,6 +73,8 @@ pub struct Seat {
     plans: HashMap<String, Plan>,
     /// The last tap on each message, with the button that it was.
     taps: HashMap<MessageId, (Tap, String)>,
+    /// Every message that ever showed an open question, with its button that allows.
+    asked: HashMap<MessageId, String>,
     /// The question to which a reason was promised, with the tap and its message.
     word: Option<(String, Tap, MessageId)>,
     queue: Vec<Deed>,
@@ -98,6 +100,7 @@ impl Seat {
             said: Vec::new(),
             plans: HashMap::new(),
             taps: HashMap::new(),
+            asked: HashMap::new(),
             word: None,
             queue: Vec::new(),
             awaited: Vec::new(),
@@ -204,6 +207,10 @@ impl Seat {
         let data = |label: &str| message.button(label).and_then(|button| button.data.clone());
         let buttons = || message.buttons.iter().flatten().filter_map(|button| button.data.as_deref());
         let approval = buttons().find_map(button_of).map(|(approval, _)| approval.to_owned())?;
+        self.asked.entry(message.id).or_insert_with(|| format!("q:{approval}:=y"));
+        if self.word.as_ref().is_some_and(|(promised, ..)| *promised == approval) {
+            return None;
+        }
         let mut plan = *self.plans.entry(approval).or_insert_with(|| plan(&mut self.random));
         if plan == Plan::Ignore && !talks || plan == Plan::Word && self.word.is_some() {
             plan = Plan::Tap("Allow once");
@@ -278,13 +285,16 @@ impl Seat {
     }
 
     fn taps_something_old(&mut self, screen: &[&Message]) -> Option<Deed> {
-        let mut old: Vec<MessageId> = self.taps.keys().copied().collect();
-        old.retain(|id| screen.iter().any(|message| message.id == *id && message.buttons.is_empty()));
-        old.sort_unstable();
-        let message = self.random.pick(&old)?;
-        let (_, data) = self.taps.get(&message)?;
-        // A tap that would ask for a reason is another story.
-        let data = data.strip_suffix(":w").map_or_else(|| data.clone(), |start| format!("{start}:=y"));
+        let is_over = |message: &&&Message| message.buttons.is_empty() && self.asked.contains_key(&message.id);
+        let over: Vec<&&Message> = screen.iter().filter(is_over).collect();
+        // What was asked again is still open elsewhere: a tap that counted would run something.
+        let mut old: Vec<MessageId> =
+            over.iter().filter(|message| message.text.starts_with("Asked again")).map(|message| message.id).collect();
+        if old.is_empty() {
+            old.extend(over.iter().map(|message| message.id));
+        }
+        let message = self.random.pick(old.get(old.len().saturating_sub(3)..).unwrap_or_default())?;
+        let data = self.asked.get(&message)?.clone();
         Some(Deed::Tap { message, data, old: true })
     }
 

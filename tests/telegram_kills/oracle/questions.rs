@@ -126,10 +126,14 @@ fn was_answered(evidence: &Evidence<'_>, seat: &Seat, question: &Question, verdi
             _ => None,
         })
         .collect();
-    let reason = seat.acts.iter().find_map(|act| match act {
-        Act::Reason { approval, text, .. } if *approval == question.id => Some(text.as_str()),
-        _ => None,
-    });
+    let reasons: Vec<&str> = seat
+        .acts
+        .iter()
+        .filter_map(|act| match act {
+            Act::Reason { approval, text, .. } if *approval == question.id => Some(text.as_str()),
+            _ => None,
+        })
+        .collect();
     let answer = |query: &str| {
         evidence.round.telegram.look(|world| world.taps.get(query).and_then(|tapped| tapped.answer.clone()))
     };
@@ -143,7 +147,7 @@ fn was_answered(evidence: &Evidence<'_>, seat: &Seat, question: &Question, verdi
         ("approved", _) => taps.iter().any(|(_, code)| is_allowing(code)),
         ("denied", kind) if kind == "never" => taps.iter().any(|(_, code)| *code == "=never"),
         ("denied", _) => match question.answer["word"].as_str() {
-            Some(word) => reason == Some(word),
+            Some(word) => reasons.contains(&word),
             None => taps.iter().any(|(_, code)| *code == "=n"),
         },
         ("superseded", _) => true,
@@ -153,7 +157,7 @@ fn was_answered(evidence: &Evidence<'_>, seat: &Seat, question: &Question, verdi
     if !fits || (["approved", "denied"].contains(&question.state.as_str()) && question.by != owner) {
         let text =
             format!("the question {} is {} by {} ({}), ", question.id, question.state, question.by, question.answer);
-        verdict.other.push(format!("{text}and {owner} has tapped {taps:?} and said {reason:?}"));
+        verdict.other.push(format!("{text}and {owner} has tapped {taps:?} and said {reasons:?}"));
     }
     let said = decided.first().map_or("", String::as_str);
     if (said == "Allowed." && question.state != "approved")
@@ -162,10 +166,6 @@ fn was_answered(evidence: &Evidence<'_>, seat: &Seat, question: &Question, verdi
         verdict
             .other
             .push(format!("of the question {} it was said {said:?}, and it is {}", question.id, question.state));
-    }
-    // A reason that was given is never left aside, unless the question was closed before.
-    if reason.is_some() && question.state == "approved" {
-        verdict.other.push(format!("the question {} was denied with a reason and is approved", question.id));
     }
 }
 
