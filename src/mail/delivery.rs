@@ -1,7 +1,8 @@
 //! The way out for a door that has one instance a home and sends in parts. Must not know what a part is.
 
 use super::Mail;
-use crate::domain::{Address, ApprovalId, Outbound};
+use crate::domain::{Address, ApprovalId};
+use crate::killpoint;
 use crate::store::StoreError;
 
 pub use crate::store::PostedRow;
@@ -16,17 +17,22 @@ impl Mail {
     /// Notes that the part after the first `parts_sent` is being sent. If the process ends now, that part may or may not
     /// have gone out, and it is sent again: this is the one window in which a message can come twice.
     pub async fn sending(&self, id: i64, parts_sent: u32) -> Result<(), StoreError> {
-        self.store.write_relaxed(move |tx| tx.mark_sending(id, parts_sent)).await
+        killpoint::here("delivery.sending.before");
+        let marked = self.store.write_relaxed(move |tx| tx.mark_sending(id, parts_sent)).await;
+        killpoint::here("delivery.sending.after");
+        marked
     }
 
     /// Notes that a question went out, and in which message.
     pub async fn asked(&self, id: i64, posted: PostedRow) -> Result<(), StoreError> {
-        self.store
-            .write_relaxed(move |tx| {
-                tx.add_posted(&posted)?;
-                tx.mark_sent(id)
-            })
-            .await
+        killpoint::here("delivery.asked.before");
+        let note = move |tx: &crate::store::Tx<'_>| {
+            tx.add_posted(&posted)?;
+            tx.mark_sent(id)
+        };
+        let noted = self.store.write_relaxed(note).await;
+        killpoint::here("delivery.asked.after");
+        noted
     }
 
     /// Those whose question is no longer open: they have to change now, or when the call has ended.
@@ -50,21 +56,34 @@ impl Mail {
     }
 
     pub async fn add_posted(&self, posted: PostedRow) -> Result<(), StoreError> {
-        self.store.write_relaxed(move |tx| tx.add_posted(&posted)).await
+        killpoint::here("delivery.posted.before");
+        let noted = self.store.write_relaxed(move |tx| tx.add_posted(&posted)).await;
+        killpoint::here("delivery.posted.after");
+        noted
+    }
+
+    /// Notes that a question stands in a newer message now. The old one still has to say so.
+    pub async fn asked_again(&self, old: PostedRow, new: PostedRow) -> Result<(), StoreError> {
+        killpoint::here("delivery.again.before");
+        let note = move |tx: &crate::store::Tx<'_>| {
+            tx.set_posted(&old.address, old.message, "stale")?;
+            tx.add_posted(&new)
+        };
+        let noted = self.store.write_relaxed(note).await;
+        killpoint::here("delivery.again.after");
+        noted
     }
 
     pub async fn set_posted(&self, to: &Address, message: i64, state: &'static str) -> Result<(), StoreError> {
         let to = to.clone();
-        self.store.write_relaxed(move |tx| tx.set_posted(&to, message, state)).await
+        killpoint::here("delivery.changed.before");
+        let noted = self.store.write_relaxed(move |tx| tx.set_posted(&to, message, state)).await;
+        killpoint::here("delivery.changed.after");
+        noted
     }
 
     /// Puts a row back that could not be shown; what is there of it is not shown again.
     pub async fn put_back(&self, id: i64) -> Result<(), StoreError> {
         self.store.write_relaxed(move |tx| tx.mark_queued(id)).await
-    }
-
-    /// Puts words of claw itself into the outbox.
-    pub async fn post(&self, outbound: Outbound) -> Result<i64, StoreError> {
-        self.store.write(move |tx| tx.add_outbound(&outbound)).await
     }
 }

@@ -3,6 +3,7 @@
 
 use super::Mail;
 use crate::domain::{Address, Inbound, Outbound};
+use crate::killpoint;
 use crate::store::StoreError;
 
 pub use crate::store::{KeptUpdate, OverheardRow};
@@ -30,7 +31,10 @@ impl Mail {
             }
             Ok(new)
         };
-        self.store.write(keep).await
+        killpoint::here("updates.kept.before");
+        let kept = self.store.write(keep).await;
+        killpoint::here("updates.kept.after");
+        kept
     }
 
     /// The updates that wait to be handled and were kept after number `after`, in the order in which they came.
@@ -62,7 +66,10 @@ impl Mail {
             }
             Ok(true)
         };
-        self.store.write(accept).await
+        killpoint::here("updates.accepted.before");
+        let accepted = self.store.write(accept).await;
+        killpoint::here("updates.accepted.after");
+        accepted
     }
 
     /// What was overheard at a place since claw was last spoken to there, oldest first.
@@ -89,7 +96,10 @@ impl Mail {
 
     /// Is done with an update that brings nothing into a session; `how` in one word.
     pub async fn finish_update(&self, bot: i64, update: i64, how: &'static str) -> Result<bool, StoreError> {
-        self.store.write(move |tx| tx.finish_update(bot, update, how)).await
+        killpoint::here("updates.finished.before");
+        let finished = self.store.write(move |tx| tx.finish_update(bot, update, how)).await;
+        killpoint::here("updates.finished.after");
+        finished
     }
 
     /// Is done with an update by an answer, in one transaction, so that it is answered once. False when it was handled
@@ -108,7 +118,10 @@ impl Mail {
             }
             Ok(first)
         };
-        self.store.write(answered).await
+        killpoint::here("updates.answered.before");
+        let answered = self.store.write(answered).await;
+        killpoint::here("updates.answered.after");
+        answered
     }
 
     /// Forgets what was handled long ago.

@@ -5,7 +5,8 @@ use rusqlite::{OptionalExtension as _, Row, params};
 use super::{StoreError, Tx};
 use crate::domain::{Address, ApprovalId};
 
-/// A message that shows a question. `state`: open, why (it asks for a word with a denial), answered, closed.
+/// A message that shows a question. `state`: open, stale (a newer one shows it), answered, closed; or why (it asks for a word
+/// with a denial), why closed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PostedRow {
     pub approval: ApprovalId,
@@ -48,7 +49,7 @@ impl Tx<'_> {
     /// Every message that may still have to change, oldest first.
     pub fn posted(&self) -> Result<Vec<PostedRow>, StoreError> {
         let mut query = self.conn.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM posted WHERE state <> 'closed' ORDER BY address, message"
+            "SELECT {COLUMNS} FROM posted WHERE state NOT IN ('closed', 'why closed') ORDER BY address, message"
         ))?;
         let rows = query.query_map([], read)?;
         Ok(rows.collect::<Result<_, _>>()?)
@@ -58,7 +59,7 @@ impl Tx<'_> {
     /// after every commit.
     pub fn posted_and_closed(&self) -> Result<Vec<PostedRow>, StoreError> {
         let mut query = self.conn.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM posted WHERE state <> 'closed'
+            "SELECT {COLUMNS} FROM posted WHERE state NOT IN ('closed', 'why closed')
              AND (SELECT state FROM approvals WHERE approvals.id = posted.approval) <> 'waiting'
              ORDER BY address, message"
         ))?;

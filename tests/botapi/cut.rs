@@ -12,6 +12,8 @@ use axum::serve::{IncomingStream, Listener};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 
+use super::Shared;
+
 /// One connection as a call sees it.
 #[derive(Clone, Debug, Default)]
 pub struct Line(Arc<AtomicBool>);
@@ -27,7 +29,11 @@ impl Line {
     }
 }
 
-pub struct Lines(pub TcpListener);
+/// The door for connections, which are counted while they are open.
+pub struct Lines {
+    pub listener: TcpListener,
+    pub shared: Arc<Shared>,
+}
 
 impl Listener for Lines {
     type Io = Wire;
@@ -35,11 +41,12 @@ impl Listener for Lines {
 
     async fn accept(&mut self) -> (Wire, Line) {
         loop {
-            if let Ok((stream, _)) = self.0.accept().await {
+            if let Ok((stream, _)) = self.listener.accept().await {
                 // Small answers must not wait for the other side's acknowledgement.
                 let _gone = stream.set_nodelay(true);
                 let line = Line::default();
-                return (Wire { stream, line: line.clone() }, line);
+                self.shared.change(|world| world.connections += 1);
+                return (Wire { stream, line: line.clone(), shared: self.shared.clone() }, line);
             }
             // Out of file descriptors, most likely: others will end.
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -60,6 +67,13 @@ impl Connected<IncomingStream<'_, Lines>> for Line {
 pub struct Wire {
     stream: TcpStream,
     line: Line,
+    shared: Arc<Shared>,
+}
+
+impl Drop for Wire {
+    fn drop(&mut self) {
+        self.shared.change(|world| world.connections -= 1);
+    }
 }
 
 impl AsyncRead for Wire {

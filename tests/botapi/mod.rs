@@ -67,7 +67,7 @@ pub use people::User;
 pub use saying::{Said, Saying};
 pub use screen::Look;
 pub use tapping::Tap;
-pub use updates::{UpdateId, UpdateRecord};
+pub use updates::{TAP_LIFE, UpdateId, UpdateRecord};
 pub use waiting::SOON;
 pub use world::World;
 

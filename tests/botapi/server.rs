@@ -25,9 +25,9 @@ use super::{files, methods};
 pub async fn serve(shared: Arc<Shared>, started: Sender<String>, ended: oneshot::Receiver<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    let app = Router::new().fallback(any(handle)).with_state(shared);
+    let app = Router::new().fallback(any(handle)).with_state(shared.clone());
     let service = app.into_make_service_with_connect_info::<Line>();
-    let server = tokio::spawn(axum::serve(Lines(listener), service).into_future());
+    let server = tokio::spawn(axum::serve(Lines { listener, shared }, service).into_future());
     started.send(url).unwrap_or_default();
     let _dropped = ended.await;
     server.abort();

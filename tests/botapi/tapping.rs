@@ -23,7 +23,7 @@ pub struct Tap {
 /// A tap as the server keeps it.
 #[derive(Clone, Debug)]
 pub struct Tapped {
-    at_ms: u64,
+    pub at_ms: u64,
     /// What the bot answered; the user's client shows it.
     pub answer: Option<(String, bool)>,
 }

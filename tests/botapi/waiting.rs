@@ -35,6 +35,18 @@ impl BotApi {
         }
     }
 
+    /// Waits for the next change of anything, but no longer than this.
+    pub fn wait_a_change(&self, longest: Duration) {
+        let world = self.shared.world();
+        let _late = self.shared.changed.wait_timeout(world, longest).unwrap_or_else(PoisonError::into_inner);
+    }
+
+    /// Until nobody is connected: whatever a client that is gone had sent was handled, or is never handled.
+    #[track_caller]
+    pub fn wait_disconnected(&self) {
+        self.wait_for("every connection is closed", |world| (world.connections == 0).then_some(()));
+    }
+
     /// The newest message of the bot in a chat that holds this text now.
     #[track_caller]
     pub fn wait_for_text(&self, chat: impl Into<ChatId>, text: &str) -> Message {

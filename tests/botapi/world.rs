@@ -43,6 +43,8 @@ pub struct World {
     pub faults: Faults,
     pub gauge: Gauge,
     pub commands: BTreeMap<CommandsKey, Value>,
+    /// How many connections are open.
+    pub connections: usize,
     began: Instant,
     began_unix_ms: u64,
     skipped: Duration,
@@ -73,6 +75,7 @@ impl World {
             faults: Faults::default(),
             gauge: Gauge::default(),
             commands: BTreeMap::new(),
+            connections: 0,
             began: Instant::now(),
             began_unix_ms: u64::try_from(now.as_millis()).unwrap_or(0),
             skipped: Duration::ZERO,

@@ -5,16 +5,15 @@
 //! - `CLAW_KILL_SEED`: repeats a whole series; the last line of the table names it.
 //! - `CLAW_KILL_ONLY`: repeats one run, for example `standard/1/gate.forward.before/1` or `random/42`.
 //! - `CLAW_KILL_WORKERS` (3): how many runs are made side by side, each in a home of its own.
+//! - `CLAW_KILL_PROGRAM`: another build of claw, for example one with a bug in it.
 
 #![expect(clippy::print_stdout, clippy::expect_used, reason = "a test's main prints its table and fails loudly")]
 
-mod effects;
-mod house;
 mod job;
-mod look;
+#[path = "../killing/mod.rs"]
+mod killing;
 mod oracle;
 mod play;
-mod standin;
 mod table;
 #[path = "../wires/mod.rs"]
 mod wires;
@@ -23,13 +22,16 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
-use house::House;
-use job::{Aim, Job, Killer, Passed, Random, Script};
-use oracle::Verdict;
+use job::{Aim, Job, Killer, Passed, Script};
+use killing::house::House;
+use killing::model::StandIn;
+use killing::points::{Rig, points_of};
+use killing::random::Random;
+use killing::verdict::Verdict;
+use killing::{effects, number, seed_of_the_clock};
 use play::{Play, Seen};
-use standin::StandIn;
 use table::Table;
 
 fn main() -> ExitCode {
@@ -51,10 +53,6 @@ fn main() -> ExitCode {
     }
 }
 
-fn number(name: &str, otherwise: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
-}
-
 /// What the workers share.
 struct Series {
     points: Vec<String>,
@@ -65,9 +63,8 @@ struct Series {
 }
 
 async fn rig() -> anyhow::Result<ExitCode> {
-    let clock = SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| since.as_secs());
-    let seed = number("CLAW_KILL_SEED", clock);
-    let points = points_of_the_sources()?;
+    let seed = number("CLAW_KILL_SEED", seed_of_the_clock());
+    let points = points_of(Rig::Console)?;
     let only = std::env::var("CLAW_KILL_ONLY").ok().map(|text| text.parse::<Job>()).transpose()?;
     let mut table = Table::new(seed, &points);
     let mut random = Random(seed);
@@ -148,25 +145,4 @@ async fn passed(table: &mut Table) -> anyhow::Result<Passed> {
         table.add_unharmed(&format!("{script:?} without a kill"), &verdict, folder);
     }
     Ok(passed)
-}
-
-/// The names of all points, from the sources: a new one is tried without being listed anywhere.
-fn points_of_the_sources() -> anyhow::Result<Vec<String>> {
-    let mut points = Vec::new();
-    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder)? {
-            let path = entry?.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                let text = std::fs::read_to_string(&path)?;
-                let named = text.split("killpoint::here(\"").skip(1).filter_map(|rest| rest.split_once('"'));
-                points.extend(named.map(|(name, _)| name.to_owned()));
-            }
-        }
-    }
-    points.sort();
-    points.dedup();
-    Ok(points)
 }

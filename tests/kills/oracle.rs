@@ -1,48 +1,17 @@
 //! The verdict over a run at rest, from outside: the effects that happened, what the model was sent, what was printed, and
 //! plain SQL. Must not know what was killed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::effects;
-use crate::house::{House, Kill};
-use crate::look::Look;
+use crate::killing::effects;
+use crate::killing::house::{House, Kill};
+use crate::killing::log::{Orders, Use, audit_is_true, calls_are_true, log_is_whole, uses};
+use crate::killing::look::{Look, SESSION};
+use crate::killing::model::{StandIn, answer_to};
+use crate::killing::verdict::Verdict;
 use crate::play::Seen;
-use crate::standin::{StandIn, answer_to};
-
-/// What a run came to. Everything but `unknown` and `effects` must be empty.
-#[derive(Debug, Default)]
-pub struct Verdict {
-    pub lost: Vec<String>,
-    pub doubled: Vec<String>,
-    pub malformed: Vec<String>,
-    pub other: Vec<String>,
-    /// Calls that were reported as "may or may not have run".
-    pub unknown: usize,
-    pub effects: usize,
-    pub requests: usize,
-}
-
-impl Verdict {
-    pub fn wrong(&self) -> Vec<String> {
-        let named = |what: &str, list: &[String]| list.iter().map(|one| format!("{what}: {one}")).collect::<Vec<_>>();
-        let all = [
-            named("LOST", &self.lost),
-            named("DOUBLED", &self.doubled),
-            named("MALFORMED", &self.malformed),
-            named("WRONG", &self.other),
-        ];
-        all.concat()
-    }
-}
-
-/// A tool use of the log.
-struct Use {
-    call: String,
-    id: String,
-    outcomes: Vec<Value>,
-}
 
 pub async fn judge(house: &House, stand_in: &StandIn, seen: &Seen) -> anyhow::Result<Verdict> {
     let mut verdict =
@@ -52,10 +21,10 @@ pub async fn judge(house: &House, stand_in: &StandIn, seen: &Seen) -> anyhow::Re
         list.push(wrong.trim_start_matches("lost: ").to_owned());
     }
     let look = Look::open(&house.db())?;
-    let events = look.events()?;
-    log_is_whole(&events, &mut verdict);
+    let events = look.events(SESSION)?;
+    log_is_whole(&events, Orders::None, &mut verdict);
     messages_are_answered(&look, &events, seen, &mut verdict)?;
-    let uses = uses(&events);
+    let uses = uses(SESSION, &events);
     calls_are_true(&look, &uses, &effects::counted(&house.effects()), &mut verdict)?;
     questions_are_answered_once(&look, &uses, seen, &mut verdict)?;
     audit_is_true(&look, &uses, &effects::counted(&house.effects()), &mut verdict)?;
@@ -75,33 +44,6 @@ pub async fn judge(house: &House, stand_in: &StandIn, seen: &Seen) -> anyhow::Re
         verdict.other.push(format!("servers outlived claw: {left:?}"));
     }
     Ok(verdict)
-}
-
-/// No gap, one open turn at a time, everything inside of a turn.
-fn log_is_whole(events: &[(i64, Value)], verdict: &mut Verdict) {
-    let mut open = false;
-    for (index, (seq, event)) in events.iter().enumerate() {
-        if *seq != index as i64 + 1 {
-            verdict.other.push(format!("the log has event {seq} at place {}", index + 1));
-            return;
-        }
-        match event["type"].as_str() {
-            Some("turn.started") if open => verdict.other.push(format!("event {seq} starts a turn within a turn")),
-            Some("turn.started") => open = true,
-            Some("turn.ended") if !open => verdict.other.push(format!("event {seq} ends a turn that is not open")),
-            Some("turn.ended") => {
-                open = false;
-                if event["end"]["kind"] != "answered" {
-                    verdict.other.push(format!("a turn ended without an answer: {}", event["end"]));
-                }
-            }
-            _ if !open => verdict.other.push(format!("event {seq} is outside of a turn: {}", event["type"])),
-            _ => {}
-        }
-    }
-    if open {
-        verdict.lost.push("the end of the last turn".to_owned());
-    }
 }
 
 /// Every message is in the log once, answered by the model once, and the answer was shown.
@@ -136,78 +78,6 @@ fn messages_are_answered(
     Ok(())
 }
 
-fn uses(events: &[(i64, Value)]) -> Vec<Use> {
-    let mut outcomes: BTreeMap<String, Vec<Value>> = BTreeMap::new();
-    for (_, event) in events.iter().filter(|(_, event)| event["type"] == "tool.result") {
-        let call = &event["call"];
-        let id = format!("{}:{}:{}", call["session"].as_str().unwrap_or_default(), call["reply_seq"], call["block"]);
-        outcomes.entry(id).or_default().push(event["outcome"].clone());
-    }
-    let mut found = Vec::new();
-    for (seq, event) in events.iter().filter(|(_, event)| event["type"] == "model.reply") {
-        for (index, block) in event["blocks"].as_array().into_iter().flatten().enumerate() {
-            if block["type"] == "tool_use" {
-                let call = format!("main:{seq}:{index}");
-                let outcomes = outcomes.remove(&call).unwrap_or_default();
-                found.push(Use { id: block["input"]["id"].as_str().unwrap_or_default().to_owned(), call, outcomes });
-            }
-        }
-    }
-    found
-}
-
-/// Each tool use has one result, and the result is what really happened.
-fn calls_are_true(
-    look: &Look,
-    uses: &[Use],
-    effects: &BTreeMap<String, usize>,
-    verdict: &mut Verdict,
-) -> rusqlite::Result<()> {
-    verdict.effects = effects.len();
-    for (id, times) in effects {
-        if *times > 1 {
-            verdict.doubled.push(format!("the effect {id} happened {times} times"));
-        }
-        if !uses.iter().any(|one| one.id == *id) {
-            verdict.other.push(format!("the effect {id} happened, and no tool use of the log asked for it"));
-        }
-    }
-    for Use { call, id, outcomes } in uses {
-        let happened = effects.contains_key(id);
-        match outcomes.as_slice() {
-            [] => verdict
-                .lost
-                .push(format!("the tool use {id} ({call}) has no result in the log; it happened: {happened}")),
-            [outcome] => match outcome["kind"].as_str() {
-                Some("ended") if outcome["output"]["is_error"] != false => {
-                    verdict.other.push(format!("{id} failed: {}", outcome["output"]["text"]));
-                }
-                Some("ended") if !happened && !id.starts_with("look-") => {
-                    verdict.lost.push(format!("the effect {id}, which was reported as done"));
-                }
-                Some("denied") if happened => {
-                    verdict
-                        .other
-                        .push(format!("{id} was reported as not run ({}), and it happened", outcome["reason"]));
-                }
-                Some("ended" | "denied") => {}
-                Some("unknown") => verdict.unknown += 1,
-                _ => verdict.other.push(format!("{id} has the outcome {outcome}")),
-            },
-            more => verdict.doubled.push(format!("the tool use {id} has {} results in the log", more.len())),
-        }
-    }
-    for row in look.calls()? {
-        if !["ended", "denied", "unknown"].contains(&row.state.as_str()) {
-            verdict.other.push(format!("the call {} is still {}", row.id, row.state));
-        }
-        if !uses.iter().any(|one| one.call == row.id) {
-            verdict.other.push(format!("the call {} is in the store, and no tool use of the log is it", row.id));
-        }
-    }
-    Ok(())
-}
-
 /// One answer a question; what was allowed ran or is unknown, what was not allowed did not run.
 fn questions_are_answered_once(look: &Look, uses: &[Use], seen: &Seen, verdict: &mut Verdict) -> rusqlite::Result<()> {
     let audit = look.audit()?;
@@ -237,29 +107,6 @@ fn questions_are_answered_once(look: &Look, uses: &[Use], seen: &Seen, verdict: 
     for one in uses.iter().filter(|one| one.id.starts_with("ask-") && !asked.contains(one.call.as_str())) {
         if one.outcomes.iter().any(|outcome| outcome["kind"] != "denied") {
             verdict.other.push(format!("{} ran without a question", one.id));
-        }
-    }
-    Ok(())
-}
-
-/// What happened is in the audit, before it happened, once.
-fn audit_is_true(
-    look: &Look,
-    uses: &[Use],
-    effects: &BTreeMap<String, usize>,
-    verdict: &mut Verdict,
-) -> rusqlite::Result<()> {
-    let audit = look.audit()?;
-    for one in uses {
-        let times = |kind: &str| audit.iter().filter(|row| row.kind == kind && row.call == one.call).count();
-        let (started, ended) = (times("started"), times("ended"));
-        if started > 1 || ended > 1 {
-            verdict
-                .doubled
-                .push(format!("the audit says that {} was started {started} and ended {ended} times", one.id));
-        }
-        if started == 0 && effects.contains_key(&one.id) {
-            verdict.lost.push(format!("the audit does not know that {} was started", one.id));
         }
     }
     Ok(())

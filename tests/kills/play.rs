@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::house::{Ended, House, Kill};
 use crate::job::{Killer, Script};
-use crate::look::{Look, SESSION};
+use crate::killing::house::{Ended, House, Kill};
+use crate::killing::look::{Look, SESSION};
 
 /// How often a thing is tried again before the rig says that it never comes to rest.
 const TRIES_MAX: usize = 15;
@@ -218,7 +218,7 @@ impl<'a> Play<'a> {
         match (ended.code, kill) {
             _ if ended.hung => {}
             (None, Kill::At(point, _)) => self.hit(point.clone()),
-            (None, Kill::After(_)) => self.hit("random".to_owned()),
+            (None, Kill::After(_) | Kill::AtOrAfter(..)) => self.hit("random".to_owned()),
             // Somebody else has answered; whether that is so is for the oracle to say.
             (Some(0 | 3), _) => {}
             (Some(2), _) if args[0] != "ask" && ended.err.contains("already answered") => {}

@@ -5,7 +5,7 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use crate::job::Job;
-use crate::oracle::Verdict;
+use crate::killing::verdict::Verdict;
 use crate::play::Seen;
 
 /// After so many failing runs the series ends: more of them say nothing new.

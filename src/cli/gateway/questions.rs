@@ -99,7 +99,7 @@ fn jobs(
     let again = again.get_or_insert_with(|| {
         posted
             .iter()
-            .filter(|posted| posted.state == "open")
+            .filter(|posted| matches!(posted.state.as_str(), "open" | "stale"))
             .map(|posted| (posted.address.clone(), posted.message))
             .collect()
     });
@@ -136,7 +136,11 @@ fn job(
     }
     let call = house.app.store.read(|tx| tx.call(&row.call))?;
     let (how, ended) = closed(row, call.as_ref());
-    let state = if ended || posted.state == "why" { "closed" } else { "answered" };
+    let state = match posted.state.as_str() {
+        "why" => "why closed",
+        _ if ended => "closed",
+        _ => "answered",
+    };
     Ok((posted.state != state).then_some(Job::Show(posted, how, state)))
 }
 
@@ -202,13 +206,13 @@ async fn carry_out(
     match job {
         Job::AskAgain(posted) => {
             let Some(row) = known(house, posted)?.filter(|row| row.state == "waiting") else { return Ok(()) };
-            if ask(house, place, &row, given_up).await? {
+            if posted.state == "stale" || ask(house, place, &row, Some(posted), given_up).await? {
                 edit(house, place, posted, &Closed::AskedAgain).await?;
                 mail.set_posted(&posted.address, posted.message, "closed").await?;
             }
         }
         Job::AskHere(row) => {
-            ask(house, place, row, given_up).await?;
+            ask(house, place, row, None, given_up).await?;
         }
         Job::Show(posted, how, state) => {
             if posted.state != "why" {
@@ -220,18 +224,23 @@ async fn carry_out(
     Ok(())
 }
 
-/// Sends a question and notes in which message. False if it could not be sent.
+/// Sends a question and notes in which message, and that an older one is stale from now on. False if it could not be sent.
 async fn ask(
     house: &House,
     place: &Place,
     row: &ApprovalRow,
+    old: Option<&PostedRow>,
     given_up: &Mutex<HashSet<ApprovalId>>,
 ) -> Result<bool, StoreError> {
     let question = as_read_in(house, place, &row.question);
     match until_sent(house, place, Urgency::Answer, || send(house, place, &question)).await {
         Ok((message, file)) => {
             let (approval, address) = (row.id.clone(), place.address());
-            house.app.mail.add_posted(PostedRow { approval, address, message, state: "open".into(), file }).await?;
+            let new = PostedRow { approval, address, message, state: "open".into(), file };
+            match old {
+                Some(old) => house.app.mail.asked_again(old.clone(), new).await?,
+                None => house.app.mail.add_posted(new).await?,
+            }
             return Ok(true);
         }
         Err(Fault::Forbidden(why)) => notify::blocked(house, place, &why).await?,
@@ -239,6 +248,28 @@ async fn ask(
     }
     given_up.lock().unwrap_or_else(PoisonError::into_inner).insert(row.id.clone());
     Ok(false)
+}
+
+/// A message that went out just before claw was killed is on nobody's record, and its buttons look as if they worked. Now that a
+/// tap has told its number, it says where the question is, or what became of it.
+pub(super) async fn put_right(house: &House, place: &Place, message: i64, row: &ApprovalRow) -> Result<(), StoreError> {
+    if sessions::place_of(house, &row.question.session).as_ref() != Some(place) {
+        return Ok(());
+    }
+    let (approval, address) = (row.id.clone(), place.address());
+    let posted = PostedRow { approval, address, message, state: "open".into(), file: false };
+    if row.state != "waiting" {
+        // A question that is over is brought in step like any other.
+        return house.app.mail.add_posted(posted).await;
+    }
+    let newer = |other: &PostedRow| other.approval == row.id && other.state == "open";
+    if !house.app.mail.posted()?.iter().any(newer) {
+        // It has been sent this moment, and is about to be on record.
+        return Ok(());
+    }
+    house.app.mail.add_posted(PostedRow { state: "stale".into(), ..posted.clone() }).await?;
+    edit(house, place, &posted, &Closed::AskedAgain).await?;
+    house.app.mail.set_posted(&posted.address, message, "closed").await
 }
 
 /// The question as a chat shows it: with the name of its session where that is not the chat's own.

@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use super::house::House;
-use super::pairing;
 use super::postman::until_sent;
+use super::{pairing, questions};
 use crate::app::telegram_principal;
 use crate::domain::{Answer, ApprovalId, Origin};
 use crate::gate::DecideError;
@@ -32,6 +32,8 @@ enum Told {
     Words(String),
     /// Other buttons under the same message.
     Menu(Place, i64, Vec<Vec<Button>>),
+    /// That the button does nothing, and what the message should have said.
+    PutRight(Place, i64, Box<ApprovalRow>),
     /// A message to reply to.
     AskForWord(Place, ApprovalId),
 }
@@ -71,9 +73,11 @@ async fn question_tap(house: &House, tapped: &Tapped, id: &ApprovalId, tap: Tap)
     let Some((place, message)) = tapped.at.clone() else { return words(NOTHING) };
     let posted = house.app.mail.posted_at(&place.address(), message)?;
     let row = house.app.store.read(|tx| tx.approval(id))?;
-    let (Some(posted), Some(row)) = (posted.filter(|posted| posted.approval == *id), row) else {
+    let Some(row) = row else { return words(NOTHING) };
+    let Some(posted) = posted else { return Ok(Told::PutRight(place, message, Box::new(row))) };
+    if posted.approval != *id {
         return words(NOTHING);
-    };
+    }
     if row.state != "waiting" {
         return words(&closed_words(&row));
     }
@@ -116,10 +120,13 @@ pub(super) async fn decide(
 async fn say(house: Arc<House>, query: String, told: Told) {
     let words = match told {
         Told::Words(words) => words,
-        Told::Menu(place, message, keyboard) => match house.api.edit_keyboard(&place, message, &keyboard).await {
-            Ok(()) => String::new(),
-            Err(fault) => fault.to_string(),
-        },
+        Told::Menu(place, message, keyboard) => menu(&house, &place, message, &keyboard).await,
+        Told::PutRight(place, message, row) => {
+            if let Err(error) = questions::put_right(&house, &place, message, &row).await {
+                tracing::error!(%error, "a message that was on nobody's record could not be put right");
+            }
+            NOTHING.to_owned()
+        }
         Told::AskForWord(place, id) => match ask_for_word(&house, &place, &id).await {
             Ok(()) => "Reply with the reason.".to_owned(),
             Err(error) => error.to_string(),
@@ -132,6 +139,20 @@ async fn say(house: Arc<House>, query: String, told: Told) {
             Ok(()) | Err(_) => return,
         }
     }
+}
+
+/// Shows other buttons. If the question was closed or asked again at this very moment, they must not stay behind.
+async fn menu(house: &House, place: &Place, message: i64, keyboard: &[Vec<Button>]) -> String {
+    let opened = house.api.edit_keyboard(place, message, keyboard).await;
+    let is_open = house
+        .app
+        .mail
+        .posted_at(&place.address(), message)
+        .is_ok_and(|posted| posted.is_some_and(|posted| posted.state == "open"));
+    if !is_open && let Err(fault) = house.api.edit_keyboard(place, message, &[]).await {
+        tracing::warn!(%fault, "a menu under a closed question could not be taken away");
+    }
+    opened.map_or_else(|fault| fault.to_string(), |()| String::new())
 }
 
 async fn ask_for_word(house: &House, place: &Place, approval: &ApprovalId) -> anyhow::Result<()> {
@@ -150,7 +171,7 @@ pub(super) fn word_for(house: &House, said: &Said, visitor: &Visitor) -> Result<
         return Ok(None);
     }
     let posted = house.app.mail.posted_at(&visitor.from, replied.id)?;
-    Ok(posted.filter(|posted| posted.state == "why").map(|posted| posted.approval))
+    Ok(posted.filter(|posted| posted.state.starts_with("why")).map(|posted| posted.approval))
 }
 
 /// Denies with a word, and says how that went. Handled again after a kill, it says the same.

@@ -2,6 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "the rig starts claw itself, as a person at a shell does")]
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -10,6 +11,7 @@ use anyhow::Context as _;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::json;
 use tempfile::TempDir;
+use tokio::process::Child;
 
 /// The most time that one command may take. Reached only when something hangs.
 const COMMAND_TIME_MAX: Duration = Duration::from_secs(10);
@@ -30,6 +32,9 @@ match = [{ args = { id = "free-a" } }]
 not_match = [{ args = { id = "ask-a" } }]
 "#;
 
+/// Who writes again and again instead of answering makes a turn long.
+const LIMITS: &str = "[limits]\nmodel_steps_max = 200\n";
+
 /// How a command is to end.
 #[derive(Clone, Debug)]
 pub enum Kill {
@@ -38,6 +43,23 @@ pub enum Kill {
     At(String, u32),
     /// At a moment that nobody chose.
     After(Duration),
+    /// When this named point is passed for the n-th time, or at this moment, if it is not until then.
+    AtOrAfter(String, u32, Duration),
+}
+
+impl Kill {
+    /// The most time that the command has.
+    fn limit(&self) -> Duration {
+        match self {
+            Self::Not | Self::At(..) => COMMAND_TIME_MAX,
+            Self::After(moment) | Self::AtOrAfter(_, _, moment) => *moment,
+        }
+    }
+
+    /// Reaching the limit is what was meant.
+    fn by_time(&self) -> bool {
+        matches!(self, Self::After(_) | Self::AtOrAfter(..))
+    }
 }
 
 #[derive(Debug)]
@@ -47,18 +69,26 @@ pub struct Ended {
     pub out: String,
     pub err: String,
     pub hung: bool,
+    /// It was killed when its time was over, and not at a named point.
+    pub by_time: bool,
     pub took: Duration,
 }
 
 pub struct House {
     dir: TempDir,
+    /// What claw finds in its environment beside home, workspace and path.
+    env: BTreeMap<String, String>,
 }
 
 impl House {
     pub fn new() -> anyhow::Result<Self> {
-        let house = Self { dir: tempfile::tempdir()? };
+        let house = Self { dir: tempfile::tempdir()?, env: BTreeMap::new() };
         std::fs::create_dir_all(house.path("work"))?;
         Ok(house)
+    }
+
+    pub fn set(&mut self, name: &str, value: &str) {
+        self.env.insert(name.to_owned(), value.to_owned());
     }
 
     pub fn furnish(&self, base_url: &str) -> anyhow::Result<()> {
@@ -70,7 +100,7 @@ impl House {
         std::fs::write(home.join("mcp.json"), servers.to_string())?;
         std::fs::write(home.join("policy.toml"), POLICY)?;
         let model = format!(
-            "[model]\nagent = 'openai-compatible'\nmodel = 'stand-in'\nbase_url = '{base_url}'\napi_key = 'key-of-the-stand-in'\n"
+            "[model]\nagent = 'openai-compatible'\nmodel = 'stand-in'\nbase_url = '{base_url}'\napi_key = 'key-of-the-stand-in'\n{LIMITS}"
         );
         std::fs::write(home.join("claw.toml"), model)?;
         Ok(())
@@ -94,34 +124,42 @@ impl House {
         self.dir.path().to_owned()
     }
 
-    /// Runs claw to its end, whatever that is.
-    pub async fn claw(&self, args: &[String], kill: &Kill, trace: Option<&Path>) -> anyhow::Result<Ended> {
-        let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_claw"));
+    /// Starts claw. It ends with the handle, if not before.
+    pub fn start(&self, args: &[String], kill: &Kill, trace: Option<&Path>) -> anyhow::Result<(Child, Pid)> {
+        // Another build can be tried, such as one with a bug in it, to see what the oracle says.
+        let program = std::env::var_os("CLAW_KILL_PROGRAM").unwrap_or_else(|| env!("CARGO_BIN_EXE_claw").into());
+        let mut command = tokio::process::Command::new(program);
         command.args(args).env_clear().env("HOME", self.dir.path()).env("CLAW_HOME", self.path("home"));
-        command.env("CLAW_WORKSPACE", self.path("work")).env("PATH", "/usr/bin:/bin");
-        if let Kill::At(point, count) = kill {
+        command.env("CLAW_WORKSPACE", self.path("work")).env("PATH", "/usr/bin:/bin").envs(&self.env);
+        if let Kill::At(point, count) | Kill::AtOrAfter(point, count, _) = kill {
             command.env("CLAW_KILL_AT", format!("{point}:{count}"));
         }
         if let Some(trace) = trace {
             command.env("CLAW_KILL_TRACE", trace);
         }
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
-        let began = Instant::now();
         let child = command.spawn()?;
         let pid = child.id().and_then(|id| Pid::from_raw(id as i32)).context("a child has an id")?;
+        Ok((child, pid))
+    }
+
+    /// Runs claw to its end, whatever that is.
+    pub async fn claw(&self, args: &[String], kill: &Kill, trace: Option<&Path>) -> anyhow::Result<Ended> {
+        let began = Instant::now();
+        let (child, pid) = self.start(args, kill, trace)?;
         let mut output = std::pin::pin!(child.wait_with_output());
-        let limit = if let Kill::After(moment) = kill { *moment } else { COMMAND_TIME_MAX };
-        let (output, hung) = match tokio::time::timeout(limit, &mut output).await {
+        let (output, late) = match tokio::time::timeout(kill.limit(), &mut output).await {
             Ok(output) => (output?, false),
             Err(_) => {
                 // It has not been waited for yet, so the id is still its own.
                 let _ended_meanwhile = kill_process(pid, Signal::KILL);
-                (output.await?, !matches!(kill, Kill::After(_)))
+                (output.await?, true)
             }
         };
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        let took = began.elapsed();
-        Ok(Ended { code: output.status.code(), out: text(output.stdout), err: text(output.stderr), hung, took })
+        let (hung, by_time) = (late && !kill.by_time(), late && kill.by_time());
+        let (out, err, took) = (text(output.stdout), text(output.stderr), began.elapsed());
+        Ok(Ended { code: output.status.code(), out, err, hung, by_time, took })
     }
 
     /// The servers of this home that are still there when every claw has ended.

@@ -5,7 +5,7 @@ use std::path::Path;
 use rusqlite::{Connection, OpenFlags, Row};
 use serde_json::Value;
 
-/// The session of all runs.
+/// The session of all runs of the console rig.
 pub const SESSION: &str = "main";
 
 pub struct Look {
@@ -29,7 +29,8 @@ pub struct Audited {
     pub body: Value,
 }
 
-fn json(row: &Row<'_>, index: usize) -> rusqlite::Result<Value> {
+/// A column of JSON.
+pub fn json(row: &Row<'_>, index: usize) -> rusqlite::Result<Value> {
     Ok(serde_json::from_str(&row.get::<_, String>(index)?).unwrap_or(Value::Null))
 }
 
@@ -40,11 +41,11 @@ impl Look {
         Ok(Self { conn })
     }
 
-    fn all<T>(&self, sql: &str, read: impl Fn(&Row<'_>) -> rusqlite::Result<T>) -> rusqlite::Result<Vec<T>> {
+    pub fn all<T>(&self, sql: &str, read: impl Fn(&Row<'_>) -> rusqlite::Result<T>) -> rusqlite::Result<Vec<T>> {
         self.conn.prepare(sql)?.query_map([], |row| read(row))?.collect()
     }
 
-    fn count(&self, sql: &str) -> rusqlite::Result<i64> {
+    pub fn count(&self, sql: &str) -> rusqlite::Result<i64> {
         self.conn.query_row(sql, [], |row| row.get(0))
     }
 
@@ -85,11 +86,10 @@ impl Look {
         Ok(unrest)
     }
 
-    /// The log, as (number, event).
-    pub fn events(&self) -> rusqlite::Result<Vec<(i64, Value)>> {
-        self.all("SELECT seq, body FROM events WHERE session = 'main' ORDER BY seq", |row| {
-            Ok((row.get(0)?, json(row, 1)?))
-        })
+    /// The log of a session, as (number, event).
+    pub fn events(&self, session: &str) -> rusqlite::Result<Vec<(i64, Value)>> {
+        let mut query = self.conn.prepare("SELECT seq, body FROM events WHERE session = ?1 ORDER BY seq")?;
+        query.query_map([session], |row| Ok((row.get(0)?, json(row, 1)?)))?.collect()
     }
 
     pub fn calls(&self) -> rusqlite::Result<Vec<CallRow>> {

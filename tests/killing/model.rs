@@ -2,7 +2,8 @@
 //! of nothing else, so that a resumed turn gets the same answers. It refuses and counts every malformed history. Must not
 //! know kills.
 //!
-//! A task is `TASK name [a,b|c]`: first the calls a and b side by side, then c, then `ANSWER:name;`.
+//! A task is `TASK name [a,b|c]`: first the calls a and b side by side, then c, then `ANSWER:name;`, and behind that many
+//! lines `LINE:name:number;` if the name ends with `L`.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -17,8 +18,11 @@ use axum::routing::any;
 use futures::stream::{self, StreamExt as _};
 use serde_json::{Value, json};
 
-use crate::look::Look;
+use super::look::Look;
 use crate::wires::{Call, Turn, openai};
+
+/// About 8,000 characters in all.
+const LONG_LINES: usize = 110;
 
 pub struct StandIn {
     pub base_url: String,
@@ -147,7 +151,14 @@ fn reply(body: &Value) -> Turn {
             return Turn::calls(&calls);
         }
     }
-    Turn::text(&open.iter().map(|task| answer_to(&task.name)).collect::<Vec<_>>().join("\n\n"))
+    Turn::text(&open.iter().map(|task| answer_in_full(&task.name)).collect::<Vec<_>>().join("\n\n"))
+}
+
+/// Some answers are longer than a message of a chat service may be.
+fn answer_in_full(task: &str) -> String {
+    let lines = if task.ends_with('L') { LONG_LINES } else { 0 };
+    let line = |number| format!("\nLINE:{task}:{number}; so that this answer needs more than one message.");
+    format!("{}{}", answer_to(task), (1..=lines).map(line).collect::<String>())
 }
 
 /// What the person must get to see once the task is done.

@@ -1,0 +1,151 @@
+//! What every log must be like, and whether it tells what really happened: the effects, the calls, the audit. Must not know
+//! what was killed.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::look::Look;
+use super::verdict::Verdict;
+
+/// A tool use of the log.
+pub struct Use {
+    pub call: String,
+    /// Of the effect.
+    pub id: String,
+    pub outcomes: Vec<Value>,
+}
+
+/// In which ways a turn may end in a script, and what may happen between turns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Orders {
+    /// Nobody gives any: every turn is answered.
+    None,
+    /// `/stop`, `/new` and `/undo`.
+    Given,
+}
+
+/// No gap, one open turn at a time, everything inside of a turn.
+pub fn log_is_whole(events: &[(i64, Value)], orders: Orders, verdict: &mut Verdict) {
+    let mut open = false;
+    for (index, (seq, event)) in events.iter().enumerate() {
+        if *seq != index as i64 + 1 {
+            verdict.other.push(format!("the log has event {seq} at place {}", index + 1));
+            return;
+        }
+        match event["type"].as_str() {
+            Some("turn.started") if open => verdict.other.push(format!("event {seq} starts a turn within a turn")),
+            Some("turn.started") => open = true,
+            Some("turn.ended") if !open => verdict.other.push(format!("event {seq} ends a turn that is not open")),
+            Some("turn.ended") => {
+                open = false;
+                let may_stop = orders == Orders::Given && event["end"]["kind"] == "stopped";
+                if event["end"]["kind"] != "answered" && !may_stop {
+                    verdict.other.push(format!("a turn ended without an answer: {}", event["end"]));
+                }
+            }
+            Some("session.cleared" | "exchange.dropped") if orders == Orders::Given && !open => {}
+            _ if !open => verdict.other.push(format!("event {seq} is outside of a turn: {}", event["type"])),
+            _ => {}
+        }
+    }
+    if open {
+        verdict.lost.push("the end of the last turn".to_owned());
+    }
+}
+
+/// The tool uses of a session's log, with what came of each.
+pub fn uses(session: &str, events: &[(i64, Value)]) -> Vec<Use> {
+    let mut outcomes: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    for (_, event) in events.iter().filter(|(_, event)| event["type"] == "tool.result") {
+        let call = &event["call"];
+        let id = format!("{}:{}:{}", call["session"].as_str().unwrap_or_default(), call["reply_seq"], call["block"]);
+        outcomes.entry(id).or_default().push(event["outcome"].clone());
+    }
+    let mut found = Vec::new();
+    for (seq, event) in events.iter().filter(|(_, event)| event["type"] == "model.reply") {
+        for (index, block) in event["blocks"].as_array().into_iter().flatten().enumerate() {
+            if block["type"] == "tool_use" {
+                let call = format!("{session}:{seq}:{index}");
+                let outcomes = outcomes.remove(&call).unwrap_or_default();
+                found.push(Use { id: block["input"]["id"].as_str().unwrap_or_default().to_owned(), call, outcomes });
+            }
+        }
+    }
+    found
+}
+
+/// Each tool use has one result, and the result is what really happened.
+pub fn calls_are_true(
+    look: &Look,
+    uses: &[Use],
+    effects: &BTreeMap<String, usize>,
+    verdict: &mut Verdict,
+) -> rusqlite::Result<()> {
+    verdict.effects = effects.len();
+    for (id, times) in effects {
+        if *times > 1 {
+            verdict.doubled.push(format!("the effect {id} happened {times} times"));
+        }
+        if !uses.iter().any(|one| one.id == *id) {
+            verdict.other.push(format!("the effect {id} happened, and no tool use of the log asked for it"));
+        }
+    }
+    for Use { call, id, outcomes } in uses {
+        let happened = effects.contains_key(id);
+        match outcomes.as_slice() {
+            [] => verdict
+                .lost
+                .push(format!("the tool use {id} ({call}) has no result in the log; it happened: {happened}")),
+            [outcome] => match outcome["kind"].as_str() {
+                Some("ended") if outcome["output"]["is_error"] != false => {
+                    verdict.other.push(format!("{id} failed: {}", outcome["output"]["text"]));
+                }
+                Some("ended") if !happened && !id.starts_with("look-") => {
+                    verdict.lost.push(format!("the effect {id}, which was reported as done"));
+                }
+                Some("denied") if happened => {
+                    verdict
+                        .other
+                        .push(format!("{id} was reported as not run ({}), and it happened", outcome["reason"]));
+                }
+                Some("ended" | "denied") => {}
+                Some("unknown") => verdict.unknown += 1,
+                _ => verdict.other.push(format!("{id} has the outcome {outcome}")),
+            },
+            more => verdict.doubled.push(format!("the tool use {id} has {} results in the log", more.len())),
+        }
+    }
+    for row in look.calls()? {
+        if !["ended", "denied", "unknown"].contains(&row.state.as_str()) {
+            verdict.other.push(format!("the call {} is still {}", row.id, row.state));
+        }
+        if !uses.iter().any(|one| one.call == row.id) {
+            verdict.other.push(format!("the call {} is in the store, and no tool use of the log is it", row.id));
+        }
+    }
+    Ok(())
+}
+
+/// What happened is in the audit, before it happened, once.
+pub fn audit_is_true(
+    look: &Look,
+    uses: &[Use],
+    effects: &BTreeMap<String, usize>,
+    verdict: &mut Verdict,
+) -> rusqlite::Result<()> {
+    let audit = look.audit()?;
+    for one in uses {
+        let times = |kind: &str| audit.iter().filter(|row| row.kind == kind && row.call == one.call).count();
+        let (started, ended) = (times("started"), times("ended"));
+        if started > 1 || ended > 1 {
+            verdict
+                .doubled
+                .push(format!("the audit says that {} was started {started} and ended {ended} times", one.id));
+        }
+        if started == 0 && effects.contains_key(&one.id) {
+            verdict.lost.push(format!("the audit does not know that {} was started", one.id));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,52 @@
+//! The named points, from the sources: a new one is tried without being listed anywhere. Owns which rig has to hit which.
+//! Must not know how a point is hit.
+
+use std::path::Path;
+
+/// A rig hits every point but those that only the other one passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rig {
+    Console,
+    Telegram,
+}
+
+/// By what the name of a point begins with.
+const OF_ONE_RIG: &[(&str, Rig)] = &[
+    // Updates of a chat service, and messages that are sent in parts.
+    ("updates.", Rig::Telegram),
+    ("delivery.", Rig::Telegram),
+    // Telegram's messages come into the inbox together with the end of their update.
+    ("router.submit.", Rig::Console),
+];
+
+/// What this rig has to hit. Together the rigs hit every point of the sources, because each point that is not one rig's
+/// alone has to be hit by both.
+pub fn points_of(rig: Rig) -> anyhow::Result<Vec<String>> {
+    let others = |point: &str| OF_ONE_RIG.iter().any(|(start, owner)| point.starts_with(start) && *owner != rig);
+    let mut points = points_of_the_sources()?;
+    for (start, _) in OF_ONE_RIG {
+        anyhow::ensure!(points.iter().any(|point| point.starts_with(start)), "no point begins with `{start}` any more");
+    }
+    points.retain(|point| !others(point));
+    Ok(points)
+}
+
+fn points_of_the_sources() -> anyhow::Result<Vec<String>> {
+    let mut points = Vec::new();
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = std::fs::read_to_string(&path)?;
+                let named = text.split("killpoint::here(\"").skip(1).filter_map(|rest| rest.split_once('"'));
+                points.extend(named.map(|(name, _)| name.to_owned()));
+            }
+        }
+    }
+    points.sort();
+    points.dedup();
+    Ok(points)
+}

@@ -1,0 +1,79 @@
+//! What people did, for the oracle: their own memory, apart from what Telegram's stand-in recorded. Must not know why they
+//! did it.
+
+use std::time::Instant;
+
+use crate::botapi::{Tap, UpdateId};
+
+/// A command that claw answers itself, told apart by what stands in its answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Asked {
+    Status,
+    Usage,
+    Model,
+    Help,
+    /// No command at all.
+    Unknown,
+    /// The reason behind a denial, which is answered, too.
+    Reason,
+}
+
+/// What goes to the session, as the inbox calls it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Order {
+    Clear,
+    Stop,
+    Undo,
+}
+
+impl Order {
+    pub fn kind(self) -> &'static str {
+        match self {
+            Self::Clear => "clear",
+            Self::Stop => "stop",
+            Self::Undo => "undo",
+        }
+    }
+
+    pub fn command(self) -> &'static str {
+        match self {
+            Self::Clear => "/new",
+            Self::Stop => "/stop",
+            Self::Undo => "/undo",
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub enum Act {
+    /// A message, or a new version of one, with a name that no other one has.
+    Task {
+        name: String,
+    },
+    Command {
+        asked: Asked,
+        update: Option<UpdateId>,
+    },
+    Order {
+        order: Order,
+    },
+    /// A tap on a question; `old` if the message did not show that button any more.
+    Tap {
+        tap: Tap,
+        approval: String,
+        code: String,
+        old: bool,
+        at: Instant,
+    },
+    /// The reason of a denial, as a reply to the message that asks for it.
+    Reason {
+        approval: String,
+        text: String,
+        update: Option<UpdateId>,
+    },
+}
+
+/// The question and the code of a button: `q:ID:CODE`.
+pub fn button_of(data: &str) -> Option<(&str, &str)> {
+    data.strip_prefix("q:")?.split_once(':')
+}

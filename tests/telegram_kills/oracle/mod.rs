@@ -1,0 +1,184 @@
+//! The verdict over a round at rest, from outside: what people did, what Telegram's stand-in recorded, the effects that
+//! happened, what the model was sent, and plain SQL. What came twice is explained by what a kill left behind, or is wrong.
+//! Must not know how kills are chosen.
+
+mod questions;
+mod said;
+mod taken;
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::acts::Act;
+use crate::botapi::{Call, Message};
+use crate::killing::effects;
+use crate::killing::house::Kill;
+use crate::killing::log::{Orders, Use, audit_is_true, calls_are_true, log_is_whole, uses};
+use crate::killing::look::Look;
+use crate::killing::verdict::Verdict;
+use crate::round::{Round, Seen};
+use crate::seat::Seat;
+use crate::store;
+
+/// The answers to `/status` and its like are put into the outbox in one transaction and the update is ended in the next, so a
+/// kill in between repeats them. They are counted by themselves until that is one transaction; then this is `false`.
+const COMMAND_ANSWERS_MAY_REPEAT: bool = false;
+
+/// What a round came to, beside the verdict. Nothing here is wrong by itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counts {
+    pub updates: usize,
+    pub messages: usize,
+    pub calls: usize,
+    pub questions: usize,
+    pub taps: usize,
+    /// Of the bot, over all chats.
+    pub sent: usize,
+    /// Questions that were shown again after a restart, as they should be.
+    pub asked_again: usize,
+    /// Messages that came twice because claw was killed between "sending" and "sent".
+    pub duplicates: usize,
+    /// Questions that still look open and are not: claw was killed before it knew in which message they were.
+    pub orphans: usize,
+    /// Answers to commands that were given twice; see [`COMMAND_ANSWERS_MAY_REPEAT`].
+    pub repeated: usize,
+    /// Taps that Telegram had forgotten when claw came back.
+    pub forgotten_taps: usize,
+}
+
+impl Counts {
+    pub fn add(&mut self, other: &Self) {
+        self.updates += other.updates;
+        self.messages += other.messages;
+        self.calls += other.calls;
+        self.questions += other.questions;
+        self.taps += other.taps;
+        self.sent += other.sent;
+        self.asked_again += other.asked_again;
+        self.duplicates += other.duplicates;
+        self.orphans += other.orphans;
+        self.repeated += other.repeated;
+        self.forgotten_taps += other.forgotten_taps;
+    }
+}
+
+/// All that there is to see, for the parts of the oracle.
+struct Evidence<'r> {
+    seen: &'r Seen,
+    bot: i64,
+    calls: Vec<Call>,
+    outbox: Vec<store::OutboxRow>,
+    questions: Vec<store::Question>,
+    look: Look,
+    logs: BTreeMap<String, Vec<(i64, Value)>>,
+    round: &'r Round,
+}
+
+impl Evidence<'_> {
+    fn seats(&self) -> &[Seat] {
+        &self.seen.people.seats
+    }
+
+    /// What the bot has said at a place, as it stands now.
+    fn screen(&self, seat: &Seat) -> Vec<Message> {
+        let sent = self.round.telegram.sent(seat.place.chat);
+        sent.into_iter().filter(|message| message.topic == seat.place.topic && !message.deleted).collect()
+    }
+
+    fn events(&self, seat: &Seat) -> &[(i64, Value)] {
+        self.logs.get(&seat.session).map_or(&[], Vec::as_slice)
+    }
+
+    fn uses(&self) -> Vec<Use> {
+        self.logs.iter().flat_map(|(session, events)| uses(session, events)).collect()
+    }
+
+    /// How many kills came while this update was kept and not yet handled to its end.
+    fn kills_while_kept(&self, update: Option<i32>) -> usize {
+        let Some(update) = update else { return 0 };
+        self.seen.left.iter().filter(|left| left.kept.contains(&i64::from(update))).count()
+    }
+}
+
+/// Letters and digits alone: the same before and after the rendering of Markdown.
+fn letters(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).collect()
+}
+
+pub async fn judge(round: &Round, seen: &Seen) -> anyhow::Result<(Verdict, Counts)> {
+    let mut verdict =
+        Verdict { malformed: round.model.faults(), requests: round.model.requests().len(), ..Verdict::default() };
+    verdict.other.extend(seen.wrong.iter().cloned());
+    verdict.lost.extend(seen.restless.iter().map(|what| format!("it never comes to rest: {what}")));
+    let look = Look::open(&round.house.db())?;
+    let sessions: Vec<String> = look.all("SELECT DISTINCT session FROM events", |row| row.get(0))?;
+    let logs = sessions.into_iter().map(|session| Ok((session.clone(), look.events(&session)?)));
+    let evidence = Evidence {
+        seen,
+        bot: round.telegram.bot_id(),
+        calls: round.telegram.calls(),
+        outbox: store::outbox(&look)?,
+        questions: store::questions(&look)?,
+        logs: logs.collect::<anyhow::Result<_>>()?,
+        look,
+        round,
+    };
+    let mut counts = Counts::default();
+    taken::judge(&evidence, &mut verdict, &mut counts)?;
+    said::judge(&evidence, &mut verdict, &mut counts);
+    questions::judge(&evidence, &mut verdict, &mut counts)?;
+    calls_happened_once(&evidence, &mut verdict, &mut counts)?;
+    the_house_is_whole(&evidence, &mut verdict).await?;
+    Ok((verdict, counts))
+}
+
+fn calls_happened_once(evidence: &Evidence<'_>, verdict: &mut Verdict, counts: &mut Counts) -> anyhow::Result<()> {
+    for events in evidence.logs.values() {
+        log_is_whole(events, Orders::Given, verdict);
+    }
+    let (uses, effects) = (evidence.uses(), effects::counted(&evidence.round.house.effects()));
+    counts.calls = uses.len();
+    calls_are_true(&evidence.look, &uses, &effects, verdict)?;
+    audit_is_true(&evidence.look, &uses, &effects, verdict)?;
+    // A call may only be in doubt if it was cut off: by a kill while it ran, or by somebody who stopped the turn.
+    for one in uses.iter().filter(|one| one.outcomes.iter().any(|outcome| outcome["kind"] == "unknown")) {
+        let killed = evidence.seen.left.iter().any(|left| left.started.contains(&one.call));
+        let seat = evidence.seats().iter().find(|seat| one.call.starts_with(&format!("{}:", seat.session)));
+        let stopped = seat.is_some_and(|seat| seat.acts.iter().any(|act| matches!(act, Act::Order { .. })));
+        if !killed && !stopped {
+            verdict.other.push(format!("the call {} is unknown, and nothing has cut it off", one.id));
+        }
+        let reports = evidence.outbox.iter().filter(|row| {
+            row.body["text"]
+                .as_str()
+                .is_some_and(|text| text.starts_with(&format!("The call {} was interrupted", one.call)))
+        });
+        match reports.count() {
+            1 => {}
+            0 => verdict.lost.push(format!("nobody was told that {} may or may not have run", one.id)),
+            times => verdict.doubled.push(format!("that {} may or may not have run was said {times} times", one.id)),
+        }
+    }
+    Ok(())
+}
+
+async fn the_house_is_whole(evidence: &Evidence<'_>, verdict: &mut Verdict) -> anyhow::Result<()> {
+    let house = &evidence.round.house;
+    let verified = house.claw(&["audit".to_owned(), "verify".to_owned()], &Kill::Not, None).await?;
+    if verified.code != Some(0) {
+        verdict.other.push(format!("claw audit verify: {}{}", verified.out.trim(), verified.err.trim()));
+    }
+    let integrity = evidence.look.integrity()?;
+    if integrity != "ok" {
+        verdict.other.push(format!("the database is damaged: {integrity}"));
+    }
+    let left = house.leftovers().await;
+    if !left.is_empty() {
+        verdict.other.push(format!("servers outlived claw: {left:?}"));
+    }
+    if house.path("work/stolen.txt").exists() {
+        verdict.other.push("a stranger was obeyed".to_owned());
+    }
+    Ok(())
+}

@@ -1,0 +1,269 @@
+//! Whether every question was seen, asked again as often as claw was restarted and no oftener, answered once, by whom it was
+//! answered, and what came of it. Must not know messages that are no questions.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Counts, Evidence};
+use crate::acts::{Act, button_of};
+use crate::botapi::{MessageId, Outcome};
+use crate::killing::effects;
+use crate::killing::verdict::Verdict;
+use crate::seat::Seat;
+use crate::store::Question;
+
+const ASKS_FOR_REASON: &str = "Denied once you have replied";
+/// After so many of them some must have been asked again.
+const FOUND_OPEN_MAX: usize = 20;
+/// How a message begins whose question is over.
+const CLOSED: [&str; 5] = ["Allowed", "Denied", "Superseded", "Expired", "Asked again"];
+
+/// A message that showed a question, as it was sent.
+struct Shown {
+    call: usize,
+    chat: i64,
+    thread: Option<i64>,
+    message: MessageId,
+}
+
+pub fn judge(evidence: &Evidence<'_>, verdict: &mut Verdict, counts: &mut Counts) -> rusqlite::Result<()> {
+    let shown = shown(evidence);
+    counts.questions = evidence.questions.len();
+    for question in &evidence.questions {
+        let Some(seat) = evidence.seats().iter().find(|seat| seat.session == question.session) else {
+            verdict.other.push(format!("the question {} is of the session {}", question.id, question.session));
+            continue;
+        };
+        let sent = shown.get(&question.id).map_or(&[][..], Vec::as_slice);
+        was_seen(evidence, seat, question, sent, verdict, counts);
+        was_answered(evidence, seat, question, verdict);
+    }
+    // Each restart finds open questions; a few may be closed before their turn comes, not all of them.
+    let found_open: usize = evidence.seen.left.iter().map(|left| left.posted.len()).sum();
+    if found_open > FOUND_OPEN_MAX && counts.asked_again == 0 {
+        verdict.lost.push(format!("{found_open} open questions were found after restarts, and none was asked again"));
+    }
+    what_was_asked_for_ran(evidence, verdict);
+    answers_are_audited(evidence, verdict)?;
+    looks_closed(evidence, &shown, verdict, counts)?;
+    reasons_were_asked_for(evidence, verdict, counts);
+    Ok(())
+}
+
+fn shown(evidence: &Evidence<'_>) -> BTreeMap<String, Vec<Shown>> {
+    let mut found: BTreeMap<String, Vec<Shown>> = BTreeMap::new();
+    for (index, call) in evidence.calls.iter().enumerate() {
+        let sends = call.is("sendMessage") || call.is("sendDocument");
+        let (Outcome::Done(result) | Outcome::CutAfter(result)) = &call.outcome else { continue };
+        let buttons = call.params["reply_markup"]["inline_keyboard"].to_string();
+        let Some((approval, _)) = buttons.split('"').find_map(button_of).filter(|_| sends) else { continue };
+        let number = |value: &serde_json::Value| value.as_i64().or_else(|| value.as_str()?.parse().ok());
+        found.entry(approval.to_owned()).or_default().push(Shown {
+            call: index,
+            chat: call.chat.unwrap_or_default(),
+            thread: number(&call.params["message_thread_id"]),
+            message: number(&result["message_id"]).and_then(|id| id.try_into().ok()).unwrap_or_default(),
+        });
+    }
+    found
+}
+
+/// In its own place; in each life of the gateway no oftener than there was a reason for.
+fn was_seen(
+    evidence: &Evidence<'_>,
+    seat: &Seat,
+    question: &Question,
+    sent: &[Shown],
+    verdict: &mut Verdict,
+    counts: &mut Counts,
+) {
+    let thread = seat.place.topic.map(i64::from);
+    if sent.iter().any(|one| one.chat != seat.place.chat || one.thread != thread) {
+        verdict.other.push(format!("the question {} was shown to others than {}", question.id, seat.session));
+    }
+    let asked = |row: &crate::store::OutboxRow| row.body["question"]["approval"] == question.id.as_str();
+    let rows = evidence.outbox.iter().filter(|row| asked(row)).count();
+    if rows > 1 {
+        verdict.doubled.push(format!("the question {} is in the outbox {rows} times", question.id));
+    }
+    if sent.is_empty() && (rows > 0 || question.state != "superseded") {
+        verdict.lost.push(format!("the question {} ({}) was never shown", question.id, question.state));
+    }
+    let mut from = 0;
+    for life in 0..=evidence.seen.left.len() {
+        let until = evidence.seen.left.get(life).map_or(usize::MAX, |left| left.calls);
+        let before = life.checked_sub(1).and_then(|earlier| evidence.seen.left.get(earlier));
+        let again = before.and_then(|left| left.posted.get(&question.id)).copied().unwrap_or_default();
+        let unasked = before.is_some_and(|left| left.unasked.contains(&question.id));
+        let earlier = sent.iter().filter(|one| one.call < from).count();
+        let now = sent.iter().filter(|one| (from..until).contains(&one.call)).count();
+        let allowed = again + usize::from(unasked || earlier == 0);
+        if now > allowed {
+            let text = format!(
+                "the question {} was shown {now} times in one life of claw, {allowed} are explained",
+                question.id
+            );
+            verdict.doubled.push(text);
+        }
+        counts.asked_again += now.min(again);
+        counts.duplicates += usize::from(unasked && earlier > 0 && now > again);
+        from = until;
+    }
+}
+
+fn is_allowing(code: &str) -> bool {
+    ["=y", "=10m", "=s", "=a"].contains(&code)
+}
+
+/// By its own people, once, as they meant it.
+fn was_answered(evidence: &Evidence<'_>, seat: &Seat, question: &Question, verdict: &mut Verdict) {
+    let taps: Vec<(&str, &str)> = seat
+        .acts
+        .iter()
+        .filter_map(|act| match act {
+            Act::Tap { tap, approval, code, old: false, .. } if *approval == question.id => {
+                Some((tap.query.as_str(), code.as_str()))
+            }
+            _ => None,
+        })
+        .collect();
+    let reasons: Vec<&str> = seat
+        .acts
+        .iter()
+        .filter_map(|act| match act {
+            Act::Reason { approval, text, .. } if *approval == question.id => Some(text.as_str()),
+            _ => None,
+        })
+        .collect();
+    let answer = |query: &str| {
+        evidence.round.telegram.look(|world| world.taps.get(query).and_then(|tapped| tapped.answer.clone()))
+    };
+    let words = taps.iter().filter_map(|(query, _)| answer(query)).map(|(words, _)| words);
+    let decided: Vec<String> =
+        words.filter(|words| words.starts_with("Allowed.") || words.starts_with("Denied")).collect();
+    if decided.len() > 1 {
+        verdict.doubled.push(format!("of the question {} it was said {decided:?}", question.id));
+    }
+    let fits = match (question.state.as_str(), &question.answer["kind"]) {
+        ("approved", _) => taps.iter().any(|(_, code)| is_allowing(code)),
+        ("denied", kind) if kind == "never" => taps.iter().any(|(_, code)| *code == "=never"),
+        ("denied", _) => match question.answer["word"].as_str() {
+            Some(word) => reasons.contains(&word),
+            None => taps.iter().any(|(_, code)| *code == "=n"),
+        },
+        ("superseded", _) => true,
+        _ => false,
+    };
+    let owner = format!("telegram:{}", seat.user.id);
+    if !fits || (["approved", "denied"].contains(&question.state.as_str()) && question.by != owner) {
+        let text =
+            format!("the question {} is {} by {} ({}), ", question.id, question.state, question.by, question.answer);
+        verdict.other.push(format!("{text}and {owner} has tapped {taps:?} and said {reasons:?}"));
+    }
+    let said = decided.first().map_or("", String::as_str);
+    if (said == "Allowed." && question.state != "approved")
+        || (said.starts_with("Denied") && question.state != "denied")
+    {
+        verdict
+            .other
+            .push(format!("of the question {} it was said {said:?}, and it is {}", question.id, question.state));
+    }
+}
+
+/// What was not allowed did not happen; what was asked about did not happen without a yes.
+fn what_was_asked_for_ran(evidence: &Evidence<'_>, verdict: &mut Verdict) {
+    let effects = effects::counted(&evidence.round.house.effects());
+    let mut allowed = BTreeSet::new();
+    let mut calls = BTreeMap::new();
+    for question in &evidence.questions {
+        calls.entry(question.call.as_str()).or_insert_with(Vec::new).push(question);
+        if question.state == "approved" {
+            allowed.insert(question.call.as_str());
+        }
+    }
+    for one in evidence.uses().iter().filter(|one| one.id.starts_with("ask-")) {
+        let ran = one.outcomes.iter().any(|outcome| outcome["kind"] != "denied");
+        let happened = effects.contains_key(&one.id);
+        if (ran || happened) && !allowed.contains(one.call.as_str()) {
+            verdict.other.push(format!("{} ran, and nobody has allowed it", one.id));
+        }
+    }
+}
+
+fn answers_are_audited(evidence: &Evidence<'_>, verdict: &mut Verdict) -> rusqlite::Result<()> {
+    let mut audited: BTreeMap<String, usize> = BTreeMap::new();
+    for row in evidence.look.audit()?.into_iter().filter(|row| row.kind == "answered") {
+        *audited.entry(row.body["approval"].as_str().unwrap_or_default().to_owned()).or_default() += 1;
+    }
+    for question in &evidence.questions {
+        let times = audited.get(&question.id).copied().unwrap_or_default();
+        let wanted = usize::from(["approved", "denied"].contains(&question.state.as_str()));
+        if times < wanted {
+            verdict.lost.push(format!("the audit does not know the answer to {}", question.id));
+        } else if times > 1 {
+            verdict.doubled.push(format!("the audit has {times} answers to {}", question.id));
+        }
+    }
+    Ok(())
+}
+
+/// No button is left, except under messages that claw never got to know.
+fn looks_closed(
+    evidence: &Evidence<'_>,
+    shown: &BTreeMap<String, Vec<Shown>>,
+    verdict: &mut Verdict,
+    counts: &mut Counts,
+) -> rusqlite::Result<()> {
+    let on_record: BTreeSet<(String, i64)> = evidence
+        .look
+        .all("SELECT address, message FROM posted", |row| Ok((row.get(0)?, row.get(1)?)))?
+        .into_iter()
+        .collect();
+    for (approval, sent) in shown {
+        for one in sent {
+            let thread = one.thread.map(|thread| format!("/{thread}")).unwrap_or_default();
+            let address = format!("telegram/{}/{}{thread}", evidence.bot, one.chat);
+            let known = on_record.contains(&(address, i64::from(one.message)));
+            let message = evidence.round.telegram.message(one.chat, one.message);
+            let closed = message.buttons.is_empty() && CLOSED.iter().any(|start| message.text.starts_with(start));
+            match (known, closed) {
+                (_, true) => {}
+                (false, false) if cut_off(evidence, approval, one.call) => counts.orphans += 1,
+                _ => verdict
+                    .other
+                    .push(format!("the message {} still shows {approval}: {:?}", one.message, message.text)),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether claw was killed in the life in which this message was sent, and could not have noted its number: it was being
+/// asked, or asked again.
+fn cut_off(evidence: &Evidence<'_>, approval: &str, call: usize) -> bool {
+    let lives = &evidence.seen.left;
+    let Some(life) = lives.iter().position(|left| call < left.calls) else { return false };
+    let began_with = life.checked_sub(1).and_then(|before| lives.get(before));
+    lives[life].unasked.contains(approval) || began_with.is_some_and(|left| left.posted.contains_key(approval))
+}
+
+/// One message that asks for a reason for each tap that promised one.
+fn reasons_were_asked_for(evidence: &Evidence<'_>, verdict: &mut Verdict, counts: &mut Counts) {
+    for seat in evidence.seats() {
+        let asked = evidence.screen(seat).iter().filter(|message| message.text.starts_with(ASKS_FOR_REASON)).count();
+        let (mut taps, mut kills) = (0, 0);
+        for act in &seat.acts {
+            if let Act::Tap { tap, code, .. } = act
+                && code == "w"
+            {
+                taps += 1;
+                kills += evidence.kills_while_kept(tap.update);
+            }
+        }
+        if asked > taps + kills {
+            verdict
+                .doubled
+                .push(format!("{}: {taps} taps promised a reason, and {asked} messages ask for one", seat.session));
+        }
+        counts.duplicates += asked.saturating_sub(taps);
+    }
+}

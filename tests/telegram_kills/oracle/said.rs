@@ -1,0 +1,261 @@
+//! Whether everything that claw had to say is on the screens once, in order, and nowhere else. A message that came twice must
+//! have been on its way when claw was killed. Judged are the texts as they stand at the end, however they came to be there.
+//! Must not know questions.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde_json::Value;
+
+use super::{COMMAND_ANSWERS_MAY_REPEAT, Counts, Evidence, letters};
+use crate::acts::{Act, Asked, Order, button_of};
+use crate::botapi::Message;
+use crate::killing::model::answer_to;
+use crate::killing::verdict::Verdict;
+use crate::seat::Seat;
+use crate::store::OutboxRow;
+
+/// Texts of more letters may go out in parts.
+const WHOLE_LETTERS_MAX: usize = 2_500;
+
+pub fn judge(evidence: &Evidence<'_>, verdict: &mut Verdict, counts: &mut Counts) {
+    let known = |row: &&OutboxRow| evidence.seats().iter().any(|seat| seat.session == row.session);
+    for row in evidence.outbox.iter().filter(|row| !known(row)) {
+        verdict.other.push(format!("something was to be said in {}, where nobody is", row.session));
+    }
+    for seat in evidence.seats() {
+        let rows: Vec<&OutboxRow> = evidence.outbox.iter().filter(|row| row.session == seat.session).collect();
+        let screen = evidence.screen(seat);
+        counts.sent += screen.len();
+        rows_are_on_the_screen(evidence, seat, &rows, &screen, verdict, counts);
+        turns_are_answered(evidence, seat, &rows, verdict);
+        tasks_are_answered(evidence, seat, &rows, &screen, verdict);
+        commands_are_answered(evidence, seat, &rows, verdict, counts);
+        in_order(evidence, seat, &rows, verdict);
+    }
+}
+
+fn text(row: &OutboxRow) -> &str {
+    row.body["text"].as_str().unwrap_or_default()
+}
+
+/// How many kills came while one of these rows had a part on its way.
+fn window(evidence: &Evidence<'_>, rows: &[&OutboxRow]) -> usize {
+    let on_its_way = |id: &i64| rows.iter().any(|row| row.id == *id);
+    evidence.seen.left.iter().flat_map(|left| &left.sending).filter(|id| on_its_way(id)).count()
+}
+
+fn rows_are_on_the_screen(
+    evidence: &Evidence<'_>,
+    seat: &Seat,
+    rows: &[&OutboxRow],
+    screen: &[Message],
+    verdict: &mut Verdict,
+    counts: &mut Counts,
+) {
+    let mut shown: HashMap<String, usize> = HashMap::new();
+    screen.iter().for_each(|message| *shown.entry(letters(&message.text)).or_default() += 1);
+    let mut wanted: BTreeMap<String, Vec<&OutboxRow>> = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.body["type"] != "question") {
+        wanted.entry(letters(text(row))).or_default().push(row);
+    }
+    for (said, rows) in wanted {
+        let copies = if said.len() <= WHOLE_LETTERS_MAX {
+            shown.get(&said).copied().unwrap_or_default()
+        } else {
+            match copies_of_parts(&said, screen) {
+                Ok(surplus) => rows.len() + surplus,
+                Err(missing) => {
+                    verdict.lost.push(format!("{}: of a long answer {missing}", seat.session));
+                    continue;
+                }
+            }
+        };
+        let (first, allowed) = (text(rows[0]).lines().next().unwrap_or_default(), window(evidence, &rows));
+        if copies < rows.len() {
+            verdict.lost.push(format!("{}: {} × {first:?}, and it is there {copies} times", seat.session, rows.len()));
+        } else if copies > rows.len() + allowed {
+            let text = format!(
+                "{}: {} × {first:?}, and it is there {copies} times; {allowed} kills came while it was on its way",
+                seat.session,
+                rows.len()
+            );
+            verdict.doubled.push(text);
+        } else {
+            counts.duplicates += copies - rows.len();
+        }
+    }
+}
+
+/// How many parts of a long text are there more than once; `Err` says what is missing. A long answer is unlike any other.
+fn copies_of_parts(said: &str, screen: &[Message]) -> Result<usize, String> {
+    let (mut parts, mut surplus) = (Vec::<String>::new(), 0);
+    for part in
+        screen.iter().map(|message| letters(&message.text)).filter(|part| part.len() > 20 && said.contains(part))
+    {
+        if parts.contains(&part) {
+            surplus += 1;
+        } else {
+            parts.push(part);
+        }
+    }
+    let whole = parts.concat();
+    if whole == said { Ok(surplus) } else { Err(format!("{} of {} letters are there", whole.len(), said.len())) }
+}
+
+/// One reply for each turn that has ended.
+fn turns_are_answered(evidence: &Evidence<'_>, seat: &Seat, rows: &[&OutboxRow], verdict: &mut Verdict) {
+    let started = evidence.events(seat).iter().filter(|(_, event)| event["type"] == "turn.started");
+    for (seq, _) in started {
+        let replies = rows.iter().filter(|row| row.body["type"] == "reply" && row.body["turn_seq"] == *seq).count();
+        match replies {
+            1 => {}
+            0 => verdict.lost.push(format!("{}: the reply to the turn {seq}", seat.session)),
+            times => verdict.doubled.push(format!("{}: the turn {seq} has {times} replies", seat.session)),
+        }
+    }
+}
+
+/// A message whose turn was answered has its answer in one reply, and on the screen of its own chat alone.
+fn tasks_are_answered(
+    evidence: &Evidence<'_>,
+    seat: &Seat,
+    rows: &[&OutboxRow],
+    screen: &[Message],
+    verdict: &mut Verdict,
+) {
+    let events = evidence.events(seat);
+    for name in seat.acts.iter().filter_map(|act| if let Act::Task { name } = act { Some(name) } else { None }) {
+        let answer = answer_to(name);
+        let with: Vec<&OutboxRow> = rows.iter().copied().filter(|row| text(row).contains(&answer)).collect();
+        if with.is_empty() && end_of_turn_of(name, events) == Some("answered") {
+            verdict.lost.push(format!("the answer to {name}"));
+        }
+        if with.len() > 1 {
+            verdict.doubled.push(format!("the message {name} was answered {} times", with.len()));
+        }
+        let times = screen.iter().filter(|message| message.text.contains(&answer)).count();
+        let allowed = with.len() + window(evidence, &with);
+        if times > allowed {
+            verdict.doubled.push(format!("the answer to {name} is in {times} messages, {allowed} are explained"));
+        }
+    }
+    let mine = format!("ANSWER:s{:02}n", seat.number);
+    for message in screen {
+        if let Some(at) = message.text.match_indices("ANSWER:s").find(|(at, _)| !message.text[*at..].starts_with(&mine))
+        {
+            verdict.other.push(format!("{} got {:?}, which is not meant for it", seat.session, at));
+        }
+    }
+}
+
+/// How the turn ended that a message came into.
+fn end_of_turn_of<'e>(name: &str, events: &'e [(i64, Value)]) -> Option<&'e str> {
+    let wanted = format!("TASK {name} ");
+    let mut inside = false;
+    for (_, event) in events {
+        match event["type"].as_str() {
+            Some("user.message") => {
+                inside |= event["blocks"][0]["text"].as_str().is_some_and(|text| text.contains(&wanted));
+            }
+            Some("turn.ended") if inside => return event["end"]["kind"].as_str(),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// What kind of command a notice answers.
+fn asked(notice: &str) -> Option<Asked> {
+    Some(match notice {
+        _ if notice.contains("- queued messages: ") => Asked::Status,
+        _ if notice.starts_with("**Today, all sessions**") => Asked::Usage,
+        _ if notice.starts_with("The model is ") => Asked::Model,
+        _ if notice.starts_with("- `/new`") => Asked::Help,
+        _ if notice.starts_with("There is no command") => Asked::Unknown,
+        _ if notice == "Denied." || notice.starts_with("this question") => Asked::Reason,
+        _ => return None,
+    })
+}
+
+fn commands_are_answered(
+    evidence: &Evidence<'_>,
+    seat: &Seat,
+    rows: &[&OutboxRow],
+    verdict: &mut Verdict,
+    counts: &mut Counts,
+) {
+    let notices = || rows.iter().filter(|row| row.body["type"] == "notice").map(|row| text(row));
+    for kind in [Asked::Status, Asked::Usage, Asked::Model, Asked::Help, Asked::Unknown, Asked::Reason] {
+        let updates: Vec<Option<i32>> = seat
+            .acts
+            .iter()
+            .filter_map(|act| match act {
+                Act::Command { asked, update } if *asked == kind => Some(*update),
+                Act::Reason { update, .. } if kind == Asked::Reason => Some(*update),
+                _ => None,
+            })
+            .collect();
+        let answers = notices().filter(|notice| asked(notice) == Some(kind)).count();
+        let kept: usize = updates.iter().map(|update| evidence.kills_while_kept(*update)).sum();
+        let said = format!("{}: {} × {kind:?}, and {answers} answers", seat.session, updates.len());
+        match answers.checked_sub(updates.len()) {
+            None => verdict.lost.push(said),
+            Some(0) => {}
+            Some(surplus) if COMMAND_ANSWERS_MAY_REPEAT && surplus <= kept => counts.repeated += surplus,
+            Some(_) => verdict.doubled.push(said),
+        }
+    }
+    for (order, starts) in [
+        (Order::Clear, &["A new conversation."][..]),
+        (Order::Undo, &["Dropped from the context", "There is nothing to undo", "A turn is running or waits"][..]),
+    ] {
+        let given = seat.acts.iter().filter(|act| matches!(act, Act::Order { order: one } if *one == order)).count();
+        let told = notices().filter(|notice| starts.iter().any(|start| notice.starts_with(start))).count();
+        if told != given {
+            let list = if told < given { &mut verdict.lost } else { &mut verdict.doubled };
+            list.push(format!("{}: {given} × {}, and {told} answers", seat.session, order.command()));
+        }
+    }
+}
+
+/// Rows of a chat come in the order in which they were written, by when each was first there whole.
+fn in_order(evidence: &Evidence<'_>, seat: &Seat, rows: &[&OutboxRow], verdict: &mut Verdict) {
+    let mut first: HashMap<String, usize> = HashMap::new();
+    let mut long: Vec<(usize, String)> = Vec::new();
+    for (index, call) in evidence.calls.iter().enumerate() {
+        let writes = ["sendMessage", "sendDocument", "editMessageText"].iter().any(|method| call.is(method));
+        if !writes || !call.took_effect() || call.chat != Some(seat.place.chat) {
+            continue;
+        }
+        let buttons = call.params["reply_markup"]["inline_keyboard"].to_string();
+        if let Some((approval, _)) = buttons.split('"').find_map(button_of) {
+            first.entry(format!("question {approval}")).or_insert(index);
+            continue;
+        }
+        let said = letters(call.params["text"].as_str().unwrap_or_default());
+        if said.len() > 1_000 {
+            long.push((index, said.clone()));
+        }
+        first.entry(said).or_insert(index);
+    }
+    let key = |row: &OutboxRow| match row.body["question"]["approval"].as_str() {
+        Some(approval) => format!("question {approval}"),
+        None => letters(text(row)),
+    };
+    let mut often: HashMap<String, usize> = HashMap::new();
+    evidence.outbox.iter().for_each(|row| *often.entry(key(row)).or_default() += 1);
+    let mut last = (0, String::new());
+    for row in rows {
+        let key = key(row);
+        if often.get(&key).copied() != Some(1) {
+            continue;
+        }
+        let begins = || long.iter().find(|(_, said)| key.starts_with(said)).map(|(index, _)| *index);
+        let Some(at) = first.get(&key).copied().or_else(begins) else { continue };
+        if at < last.0 {
+            let head: String = key.chars().take(60).collect();
+            verdict.other.push(format!("{}: {head:?} came before {:?}, which is older", seat.session, last.1));
+        }
+        last = (at, key.chars().take(60).collect());
+    }
+}

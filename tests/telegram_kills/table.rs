@@ -1,0 +1,123 @@
+//! What a series of rounds came to, as a table. Must not know how a round is made or judged.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Instant;
+
+use crate::killing::verdict::Verdict;
+use crate::oracle::Counts;
+
+/// After so many failing rounds the series ends: more of them say nothing new.
+pub const FAILURES_MAX: usize = 3;
+/// So many faults of a round are listed.
+const FAULTS_MAX: usize = 12;
+
+pub struct Table {
+    seed: u64,
+    began: Instant,
+    rounds: usize,
+    pub kills: usize,
+    pub hits: BTreeMap<String, usize>,
+    sums: Counts,
+    lost: usize,
+    doubled: usize,
+    malformed: usize,
+    other: usize,
+    unknown: usize,
+    effects: usize,
+    requests: usize,
+    pub failures: usize,
+}
+
+impl Table {
+    pub fn new(seed: u64) -> Self {
+        Self {
+            seed,
+            began: Instant::now(),
+            rounds: 0,
+            kills: 0,
+            hits: BTreeMap::new(),
+            sums: Counts::default(),
+            lost: 0,
+            doubled: 0,
+            malformed: 0,
+            other: 0,
+            unknown: 0,
+            effects: 0,
+            requests: 0,
+            failures: 0,
+        }
+    }
+
+    pub fn add(&mut self, seed: u64, kills: usize, verdict: &Verdict, counts: &Counts, folder: Option<String>) {
+        self.rounds += 1;
+        self.kills += kills;
+        self.sums.add(counts);
+        self.lost += verdict.lost.len();
+        self.doubled += verdict.doubled.len();
+        self.malformed += verdict.malformed.len();
+        self.other += verdict.other.len();
+        self.unknown += verdict.unknown;
+        self.effects += verdict.effects;
+        self.requests += verdict.requests;
+        let wrong = verdict.wrong();
+        if !wrong.is_empty() {
+            self.failures += 1;
+            let more = wrong.len().saturating_sub(FAULTS_MAX);
+            let listed = wrong.iter().take(FAULTS_MAX).cloned().collect::<Vec<_>>().join("\n    ");
+            let more = if more > 0 { format!("\n    … and {more} more") } else { String::new() };
+            // At once, because what comes after it may take long.
+            println!("FAILED CLAW_KILL_ONLY={seed}   (kept in {})\n    {listed}{more}", folder.unwrap_or_default());
+        }
+    }
+
+    fn never_hit(&self) -> Vec<&str> {
+        self.hits.iter().filter(|(_, hits)| **hits == 0).map(|(point, _)| point.as_str()).collect()
+    }
+
+    /// Whether every promise held, and, over a whole series, whether every named point was hit.
+    pub fn holds(&self, whole: bool) -> bool {
+        self.failures == 0 && (!whole || self.never_hit().is_empty())
+    }
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "\nkills of the gateway by point")?;
+        for (point, hits) in &self.hits {
+            writeln!(f, "  {point:<28}{hits:>6}")?;
+        }
+        let at_points: usize = self.hits.iter().filter(|(point, _)| *point != "random").map(|(_, hits)| hits).sum();
+        let sums = &self.sums;
+        let rate = 100.0 * sums.duplicates as f64 / sums.sent.max(1) as f64;
+        writeln!(f)?;
+        for (what, number, more) in [
+            ("rounds", self.rounds, String::new()),
+            ("kills", self.kills, format!("{at_points} at named points, {} at random moments", self.kills - at_points)),
+            ("updates", sums.updates, format!("{} messages, {} taps", sums.messages, sums.taps)),
+            ("messages of the bot", sums.sent, String::new()),
+            ("calls", self.sums.calls, format!("{} effects", self.effects)),
+            ("questions", sums.questions, format!("{} times asked again after a restart", sums.asked_again)),
+            ("requests to the model", self.requests, String::new()),
+            ("duplicates in the window", sums.duplicates, format!("{rate:.2} % of the messages of the bot")),
+            ("questions left standing", sums.orphans, "in that window, without effect when tapped".to_owned()),
+            ("commands answered twice", sums.repeated, "a known fault, counted by itself".to_owned()),
+            ("taps that Telegram forgot", sums.forgotten_taps, String::new()),
+            ("calls reported as unknown", self.unknown, String::new()),
+            ("lost", self.lost, String::new()),
+            ("doubled", self.doubled, String::new()),
+            ("malformed histories", self.malformed, String::new()),
+            ("otherwise wrong", self.other, String::new()),
+        ] {
+            writeln!(f, "{}", format!("{what:<28}{number:>8}   {more}").trim_end())?;
+        }
+        writeln!(f, "time                        {:>7.0} s", self.began.elapsed().as_secs_f64())?;
+        if self.failures > 0 {
+            writeln!(f, "failing rounds              {:>8}   (above)", self.failures)?;
+        }
+        if !self.never_hit().is_empty() {
+            writeln!(f, "\nnever hit: {}", self.never_hit().join(", "))?;
+        }
+        write!(f, "\nrepeat the series with CLAW_KILL_SEED={}", self.seed)
+    }
+}

@@ -1,0 +1,69 @@
+//! What becomes of messages around a question when things go wrong in between: a reason that comes too late, a question that
+//! went out and that claw was killed before it knew so.
+
+mod botapi;
+mod program;
+
+use botapi::{BotApi, Fault, User};
+use program::House;
+use rustix::process::Signal;
+
+fn home_of_anna() -> (BotApi, User, House) {
+    let telegram = BotApi::start();
+    let anna = telegram.user("Anna");
+    let house = House::new()
+        .with("TELEGRAM_BOT_TOKEN", &telegram.token())
+        .with("CLAW_TELEGRAM_API", telegram.url())
+        .with("CLAW_ALLOWED_CHATS", &anna.id.to_string());
+    (telegram, anna, house)
+}
+
+#[test]
+fn a_reason_for_a_question_that_is_closed_by_now_is_no_message() {
+    let (telegram, anna, house) = home_of_anna();
+    let _gateway = house.start(&["gateway"]);
+    anna.says(anna.private(), "write notes.txt: hello");
+    let asked = telegram.wait_for_button(anna.id, "Deny and say why");
+    telegram.wait_answered(&anna.taps_on(anna.private(), asked.id, "Deny and say why"));
+    let prompt = telegram.wait_for_text(anna.id, "replied to this message with the reason");
+    telegram.wait_answered(&anna.taps_on(anna.private(), asked.id, "Deny"));
+    telegram.wait_for("the question is over on the screen", |world| {
+        world.message(anna.private(), asked.id)?.labels().is_empty().then_some(())
+    });
+    program::eventually("nothing is expected of the person any more", || {
+        let open = "SELECT count(*) FROM posted WHERE state NOT LIKE '%closed'";
+        house.db().query_row(open, [], |row| row.get::<_, i64>(0)).unwrap() == 0
+    });
+    anna.writes(anna.private()).text("too late").reply_to(prompt.id).send();
+    telegram.wait_for_text(anna.id, "already answered");
+    let session = format!("telegram.{}.{}", telegram.bot_id(), anna.id);
+    assert_eq!(program::said(&house.events(&session)), ["write notes.txt: hello"]);
+}
+
+#[test]
+fn a_question_that_claw_does_not_know_it_has_sent_is_put_right_by_a_tap() {
+    let (telegram, anna, house) = home_of_anna();
+    telegram.fault(Fault::HangAfter).on("sendMessage").times(1);
+    let gateway = house.start(&["gateway"]);
+    anna.says(anna.private(), "write notes.txt: hello");
+    let lost = telegram.wait_for_button(anna.id, "Allow once");
+    gateway.signal(Signal::KILL);
+    drop(gateway);
+
+    let _gateway = house.start(&["gateway"]);
+    let new = telegram.wait_for("the question once more", |world| {
+        world.messages(anna.private()).find(|m| m.id > lost.id && m.button("Allow once").is_some()).cloned()
+    });
+    program::eventually("the new message is on record", || {
+        let known = "SELECT count(*) FROM posted WHERE message = ?1";
+        house.db().query_row(known, [new.id], |row| row.get::<_, i64>(0)).unwrap() == 1
+    });
+    let (said, _) = telegram.wait_answered(&anna.taps_on(anna.private(), lost.id, "Allow once"));
+    assert!(said.contains("does nothing"), "{said}");
+    let put_right = telegram.message(anna.id, lost.id);
+    assert!(put_right.labels().is_empty() && put_right.text.starts_with("Asked again"), "{}", put_right.text);
+    assert_eq!(house.in_workspace("notes.txt"), "", "a message that is on nobody's record decides nothing");
+
+    telegram.wait_answered(&anna.taps_on(anna.private(), new.id, "Allow once"));
+    telegram.wait_for("the call has run", |_| (house.in_workspace("notes.txt") == "hello").then_some(()));
+}
