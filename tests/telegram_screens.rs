@@ -1,4 +1,5 @@
 //! What a person sees on the phone, as text: each screen is looked at by a human when it changes.
+#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 mod botapi;
 mod program;

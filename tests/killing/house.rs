@@ -100,7 +100,8 @@ impl House {
         std::fs::write(home.join("mcp.json"), servers.to_string())?;
         std::fs::write(home.join("policy.toml"), POLICY)?;
         let model = format!(
-            "[model]\nagent = 'openai-compatible'\nmodel = 'stand-in'\nbase_url = '{base_url}'\napi_key = 'key-of-the-stand-in'\n{LIMITS}"
+            "[model]\nagent = 'openai-compatible'\nmodel = 'stand-in'\nbase_url = '{base_url}'\napi_key = 'key-of-the-stand-in'\n{LIMITS}\n\
+             [telegram]\npace = 'off'\n"
         );
         std::fs::write(home.join("claw.toml"), model)?;
         Ok(())

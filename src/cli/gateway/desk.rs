@@ -32,10 +32,8 @@ pub(super) async fn handle(house: Arc<House>, ids: Vec<i64>, incoming: Incoming)
                 finish(&house, &ids, how).await?;
             }
         },
-        Incoming::Tap(tapped) => {
-            taps::tap(&house, &tapped, first).await?;
-            finish(&house, &ids, "tap").await?;
-        }
+        // It is done with when it is answered.
+        Incoming::Tap(tapped) => taps::tap(&house, &tapped, first).await?,
         Incoming::Message(said) => message(&house, &ids, *said).await?,
     }
     house.ring();

@@ -52,7 +52,7 @@ pub(super) async fn tap(house: &Arc<House>, tapped: &Tapped, update: i64) -> any
         tracing::warn!(user = tapped.user, "somebody who is no owner tapped a button");
         Told::Words("Only the owner can answer this.".to_owned())
     };
-    tokio::spawn(say(house.clone(), tapped.query.clone(), told));
+    tokio::spawn(answer(house.clone(), tapped.query.clone(), told, update));
     Ok(())
 }
 
@@ -116,24 +116,33 @@ pub(super) async fn decide(
     }
 }
 
-/// Shows what a tap has brought. If the process ends before, the person taps once more; what was decided is decided.
-async fn say(house: Arc<House>, query: String, told: Told) {
+/// Shows what a tap has brought, and is then done with its update: if the process ends before, the tap is handled once more, finds
+/// what was decided, and is answered by the next one.
+async fn answer(house: Arc<House>, query: String, told: Told, update: i64) {
+    say(&house, &query, told).await;
+    if let Err(error) = house.app.mail.finish_update(house.me.id, update, "tap").await {
+        // The next start handles it once more.
+        tracing::error!(%error, "the end of a tap could not be noted");
+    }
+}
+
+async fn say(house: &House, query: &str, told: Told) {
     let words = match told {
         Told::Words(words) => words,
-        Told::Menu(place, message, keyboard) => menu(&house, &place, message, &keyboard).await,
+        Told::Menu(place, message, keyboard) => menu(house, &place, message, &keyboard).await,
         Told::PutRight(place, message, row) => {
-            if let Err(error) = questions::put_right(&house, &place, message, &row).await {
+            if let Err(error) = questions::put_right(house, &place, message, &row).await {
                 tracing::error!(%error, "a message that was on nobody's record could not be put right");
             }
             NOTHING.to_owned()
         }
-        Told::AskForWord(place, id) => match ask_for_word(&house, &place, &id).await {
+        Told::AskForWord(place, id) => match ask_for_word(house, &place, &id).await {
             Ok(()) => "Reply with the reason.".to_owned(),
             Err(error) => error.to_string(),
         },
     };
     for _ in 0..SAY_TRIES {
-        match house.api.answer_tap(&query, &words).await {
+        match house.api.answer_tap(query, &words).await {
             Err(Fault::Wait(pause)) => tokio::time::sleep(pause).await,
             Err(fault @ Fault::Unreachable(_)) => tracing::debug!(%fault, "a tap could not be answered"),
             Ok(()) | Err(_) => return,
