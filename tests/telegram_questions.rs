@@ -167,7 +167,7 @@ fn a_question_of_the_console_can_be_answered_here_and_the_other_way_round() {
     let asked = rig.telegram.wait_for_button(rig.anna.id, "Allow once");
     eventually("the console asks again", || console.out().contains("d.txt"));
     console.types(b"y\n");
-    rig.wait_edited(&asked, "by console:uid:");
+    rig.wait_edited(&asked, "by you, at the console");
     eventually("it is written", || rig.house.in_workspace("d.txt") == "2");
     console.types(b"/quit\n");
     console.ends().expect(0);
@@ -176,7 +176,7 @@ fn a_question_of_the_console_can_be_answered_here_and_the_other_way_round() {
     let asked = rig.asks_for("e.txt");
     let id = rig.house.waiting();
     rig.house.claw(&["approve", &id]).expect(0);
-    rig.wait_edited(&asked, "by console:uid:");
+    rig.wait_edited(&asked, "by you, at the console");
     eventually("it is written", || rig.house.in_workspace("e.txt") == "1");
     rig.house.claw(&["approve", &id]).expect_mistake(&["already answered"]);
     rig.stop(gateway);

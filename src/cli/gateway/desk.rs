@@ -8,7 +8,6 @@ use super::{group, intake, notify, pairing, taps};
 use crate::app::telegram_principal;
 use crate::desk::{AnswerTo, order_of};
 use crate::domain::{ChatCommand, Origin, Outbound, OutboundBody, SessionId};
-use crate::gateway::clock::Clock;
 use crate::gateway::commands::{Door, Parsed, help_markdown, parse_for_bot};
 use crate::gateway::telegram::incoming::{Incoming, Said};
 use crate::gateway::telegram::knock::{Standing, standing};
@@ -195,7 +194,7 @@ async fn answer(
 /// The message as the model gets it: who, when if that is long ago, what it replies to.
 fn text_of(house: &House, said: &Said) -> String {
     let mut text = String::new();
-    let clock = Clock::system();
+    let clock = house.clock();
     if clock.now_ms / 1000 - said.at_s > OLD_S {
         text.push_str(&format!("[written at {}]\n", clock.at(said.at_s * 1000)));
     }

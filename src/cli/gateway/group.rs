@@ -35,7 +35,7 @@ pub(super) fn context(house: &House, visitor: &Visitor) -> Result<Option<String>
         return Ok(None);
     }
     let rows = house.app.mail.overheard(&visitor.from)?;
-    Ok((!rows.is_empty()).then(|| quoted(&rows, &Clock::system())))
+    Ok((!rows.is_empty()).then(|| quoted(&rows, &house.clock())))
 }
 
 fn quoted(rows: &[OverheardRow], clock: &Clock) -> String {

@@ -9,10 +9,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::files::Files;
 use super::said::Chats;
-use crate::app::App;
+use crate::app::{App, owner_principal, telegram_principal};
 use crate::config::Telegram;
 use crate::desk::Desk;
 use crate::domain::SessionId;
+use crate::gateway::clock::Clock;
 use crate::gateway::telegram::api::{Api, Me};
 use crate::gateway::telegram::pace::Pace;
 use crate::gateway::telegram::place::Place;
@@ -89,6 +90,19 @@ impl House {
     /// Where what needs a human goes; `None` if there is no owner.
     pub(super) fn notify_place(&self) -> Option<Place> {
         self.telegram.notify_chat.map(|chat| Place { bot: self.me.id, chat, thread: None })
+    }
+
+    /// The time, as the owner reads it.
+    pub(super) fn clock(&self) -> Clock {
+        Clock { zone: self.app.config.zone.clone(), ..Clock::system() }
+    }
+
+    /// Who somebody is to the readers of a chat.
+    pub(super) fn known_as(&self, place: &Place, principal: &str) -> String {
+        if place.chat > 0 && principal == telegram_principal(place.chat) {
+            return "you".to_owned();
+        }
+        if principal == owner_principal() { "you, at the console".to_owned() } else { principal.to_owned() }
     }
 
     pub(super) fn is_owner(&self, user: i64) -> bool {

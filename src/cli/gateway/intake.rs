@@ -8,7 +8,6 @@ use super::files::size;
 use super::house::House;
 use crate::domain::Block;
 use crate::domain::canonical::sha256_hex;
-use crate::gateway::clock::Clock;
 use crate::gateway::telegram::attached::{FileKind, TelegramFile};
 use crate::gateway::telegram::files::FetchError;
 use crate::gateway::telegram::incoming::{Replied, Said};
@@ -49,7 +48,7 @@ pub(super) async fn message_of(house: &House, said: &Said, mut text: String) -> 
 /// What a message that was replied to holds, in words; a file that was fetched with it by its path.
 pub(super) fn words_of(house: &House, place: &Place, replied: &Replied) -> Option<String> {
     let Some(file) = &replied.file else { return replied.words.clone() };
-    let (date, name) = (date(file), name(place, file));
+    let (date, name) = (date(house, file), name(place, file));
     let kept = house.files.workspace.size_of(&[INBOX, &date], &name);
     let path = kept.map(|_| format!(" saved as {INBOX}/{date}/{name}")).unwrap_or_default();
     Some(format!("[{}{path}]", file.kind.word()))
@@ -103,8 +102,8 @@ fn name(place: &Place, file: &TelegramFile) -> String {
     safe_name(&file.name, digest.get(..ID_DIGITS).unwrap_or(&digest))
 }
 
-fn date(file: &TelegramFile) -> String {
-    Clock::system().date(file.at_s.saturating_mul(1000))
+fn date(house: &House, file: &TelegramFile) -> String {
+    house.clock().date(file.at_s.saturating_mul(1000))
 }
 
 /// Its path in the workspace, and its size.
@@ -115,7 +114,7 @@ async fn fetch(house: &House, place: &Place, file: &TelegramFile) -> Result<(Str
     }
     // It is never closed.
     let _slot = house.files.downloads.acquire().await;
-    let (date, name) = (date(file), name(place, file));
+    let (date, name) = (date(house, file), name(place, file));
     let mut tries = 1;
     loop {
         let error = match fetch_once(house, file, &[INBOX, &date], &name).await {

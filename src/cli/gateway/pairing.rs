@@ -11,7 +11,6 @@ use super::postman::until_sent;
 use crate::app::telegram_principal;
 use crate::config::Pairing;
 use crate::domain::{Outbound, OutboundBody};
-use crate::gateway::clock::Clock;
 use crate::gateway::telegram::fault::Fault;
 use crate::gateway::telegram::incoming::Tapped;
 use crate::gateway::telegram::knock::{self, Knock, Shown};
@@ -94,7 +93,7 @@ pub(super) async fn keep(house: Arc<House>) {
 }
 
 async fn show(house: &House, row: &StrangerRow) -> anyhow::Result<()> {
-    let (knock, clock, bot) = (serde_json::from_str::<Knock>(&row.body)?, Clock::system(), house.me.id);
+    let (knock, clock, bot) = (serde_json::from_str::<Knock>(&row.body)?, house.clock(), house.me.id);
     if row.state == "new" {
         let Some(place) = house.notify_place().filter(|place| !house.is_blocked(place.chat)) else { return Ok(()) };
         let (part, keyboard) = (knock.part(Shown::Asked, &clock), knock.keyboard());
@@ -106,9 +105,10 @@ async fn show(house: &House, row: &StrangerRow) -> anyhow::Result<()> {
         }
         return Ok(());
     }
-    let (by, at_ms) = (row.decided_by.as_str(), row.decided_ms);
-    let shown = if row.state == "let_in" { Shown::LetIn { by, at_ms } } else { Shown::Ignored { by, at_ms } };
     if let Some(place) = Place::of(&row.address) {
+        let (by, at_ms) = (house.known_as(&place, &row.decided_by), row.decided_ms);
+        let by = by.as_str();
+        let shown = if row.state == "let_in" { Shown::LetIn { by, at_ms } } else { Shown::Ignored { by, at_ms } };
         let part = knock.part(shown, &clock);
         let edit = || house.api.edit(&place, row.message, &part, &[]);
         if let Err(fault) = until_sent(house, &place, Urgency::Message, edit).await {

@@ -10,7 +10,6 @@ use super::postman::until_sent;
 use super::{notify, sessions};
 use crate::app::telegram_principal;
 use crate::domain::{Address, ApprovalId, Outcome, Question, escape};
-use crate::gateway::clock::Clock;
 use crate::gateway::telegram::Part;
 use crate::gateway::telegram::fault::Fault;
 use crate::gateway::telegram::pace::Urgency;
@@ -27,7 +26,7 @@ const RETRY: Duration = Duration::from_secs(5);
 /// Sends a question. Returns its message, and whether that is a file: where Telegram refuses the formatting, the question goes
 /// whole as a file and is never cut.
 pub(super) async fn send(house: &House, place: &Place, question: &Question) -> Result<(i64, bool), Fault> {
-    let (keyboard, clock) = (question::keyboard(question), Clock::system());
+    let (keyboard, clock) = (question::keyboard(question), house.clock());
     let sent = match question::question(question, &clock) {
         QuestionText::Whole(part) => house.api.send(place, &part, &keyboard).await.map(|message| (message, false)),
         QuestionText::Long { summary, document, file_name } => {
@@ -306,7 +305,13 @@ async fn edit(house: &House, place: &Place, posted: &PostedRow, how: &Closed) ->
     let question = as_read_in(house, place, &row.question);
     // Before a message's form was on record, its length told it.
     let file = posted.file || question::is_long(&question);
-    let part = question::answered(&question, how, file, &Clock::system());
+    let how = match how.clone() {
+        Closed::Answered { answer, by, at_ms, end } => {
+            Closed::Answered { answer, by: house.known_as(place, &by), at_ms, end }
+        }
+        other => other,
+    };
+    let part = question::answered(&question, &how, file, &house.clock());
     let plain = Part { text: part.text.clone(), entities: Vec::new() };
     let change = async |part: &Part| {
         if file {
