@@ -3,17 +3,18 @@
 
 mod botapi;
 mod program;
+mod telegram_model;
 mod wires;
 
 use std::sync::Arc;
 
-use botapi::{BotApi, Fault, Message, User};
-use program::{House, Running, eventually};
+use botapi::Fault;
+use program::eventually;
 use rustix::process::Signal;
 use serde_json::json;
+use telegram_model::Rig;
 use tokio::sync::Semaphore;
-use wires::threaded::Threaded;
-use wires::{Answer, Call, Turn, Wire};
+use wires::{Answer, Call, Turn};
 
 /// The frames up to the middle of a text: the one that opens the reply, and the first half.
 const HALF: usize = 2;
@@ -22,43 +23,19 @@ const ALLOW: &str = "[[rule]]\nserver = \"bash\"\ndecision = \"allow\"\nwhy = \"
 /// Leaves an effect, and stays until somebody writes into the pipe.
 const STAYS: &str = "echo x >> effects; mkfifo go; cat go";
 
-struct Rig {
-    telegram: BotApi,
-    anna: User,
-    house: House,
-    model: Threaded,
-}
-
 impl Rig {
-    fn new(answers: impl IntoIterator<Item = Answer>) -> Self {
-        let telegram = BotApi::start();
-        let anna = telegram.user("Anna");
-        let model = Threaded::start(Wire::OpenAi, answers);
-        let house = House::at("openai-compatible", &model.base_url)
-            .with("TELEGRAM_BOT_TOKEN", &telegram.token())
-            .with("CLAW_TELEGRAM_API", telegram.url())
-            .with("CLAW_ALLOWED_CHATS", &anna.id.to_string());
-        house.write("policy.toml", ALLOW);
-        Self { telegram, anna, house, model }
-    }
-
-    fn start(&self) -> Running {
-        self.house.start(&["gateway"])
-    }
-
-    fn says(&self, text: &str) {
-        self.anna.says(self.anna.private(), text);
-    }
-
     /// What the bot's messages show now, apart from what it says of a crash.
     fn shown(&self) -> Vec<String> {
         let sent = self.telegram.sent(self.anna.id).into_iter().filter(|one| !one.deleted).map(|one| one.text);
         sent.filter(|text| !text.starts_with("claw is back")).collect()
     }
+}
 
-    fn waits_for(&self, text: &str) -> Message {
-        self.telegram.wait_for_text(self.anna.id, text)
-    }
+/// Commands run without a question.
+fn commanding(answers: impl IntoIterator<Item = Answer>) -> Rig {
+    let rig = Rig::new(answers);
+    rig.house.write("policy.toml", ALLOW);
+    rig
 }
 
 fn gated(text: &str) -> (Answer, Arc<Semaphore>) {
@@ -74,7 +51,7 @@ fn runs(command: &str) -> Answer {
 #[test]
 fn an_answer_grows_in_one_message() {
     let (answer, gate) = gated("The first half, and **the second** half.");
-    let rig = Rig::new([answer]);
+    let rig = commanding([answer]);
     let gateway = rig.start();
     rig.says("go");
     gate.add_permits(HALF);
@@ -93,7 +70,7 @@ fn one_that_is_long_goes_on_in_the_next_message_and_is_complete() {
     let line = |number: usize| format!("Line {number} of a long answer, with **bold** words and `code`.\n\n");
     let text: String = (0..160).map(line).collect();
     let (answer, gate) = gated(&text);
-    let rig = Rig::new([answer]);
+    let rig = commanding([answer]);
     let gateway = rig.start();
     rig.says("go");
     gate.add_permits(HALF);
@@ -116,7 +93,7 @@ fn one_that_is_long_goes_on_in_the_next_message_and_is_complete() {
 #[test]
 fn without_streaming_it_comes_whole() {
     let (answer, gate) = gated("The whole answer.");
-    let rig = Rig::new([runs("true"), answer]);
+    let rig = commanding([runs("true"), answer]);
     rig.house.write("claw.toml", "[telegram]\nstream = false\n");
     let gateway = rig.start();
     rig.says("go");
@@ -133,7 +110,7 @@ fn without_streaming_it_comes_whole() {
 fn a_kill_in_the_middle_of_an_answer_leaves_one_message_that_is_finished_later() {
     let (cut, gate) = gated("This was the first attempt.");
     let (second, second_gate) = gated("The second attempt, whole.");
-    let rig = Rig::new([cut, second]);
+    let rig = commanding([cut, second]);
     let gateway = rig.start();
     rig.says("go");
     gate.add_permits(HALF);
@@ -158,7 +135,7 @@ fn a_kill_in_the_middle_of_an_answer_leaves_one_message_that_is_finished_later()
 #[test]
 fn told_to_end_it_sends_what_was_said_so_far_and_goes_on_at_the_next_start() {
     let (cut, gate) = gated("I began to say something.");
-    let rig = Rig::new([cut, Answer::text("And this is the rest.")]);
+    let rig = commanding([cut, Answer::text("And this is the rest.")]);
     let gateway = rig.start();
     rig.says("go");
     gate.add_permits(HALF);
@@ -180,7 +157,7 @@ fn told_to_end_it_sends_what_was_said_so_far_and_goes_on_at_the_next_start() {
 
 #[test]
 fn told_to_end_it_lets_the_call_in_hand_end_and_asks_no_model() {
-    let rig = Rig::new([runs(STAYS), Answer::text("Done after the restart.")]);
+    let rig = commanding([runs(STAYS), Answer::text("Done after the restart.")]);
     let gateway = rig.start();
     rig.says("go");
     rig.waits_for("running: bash run");
@@ -200,7 +177,7 @@ fn told_to_end_it_lets_the_call_in_hand_end_and_asks_no_model() {
 
 #[test]
 fn a_call_that_runs_has_a_button_and_an_owners_tap_stops_it() {
-    let rig = Rig::new([runs(STAYS)]);
+    let rig = commanding([runs(STAYS)]);
     let bob = rig.telegram.user("Bob");
     let gateway = rig.start();
     rig.says("go");
@@ -226,7 +203,7 @@ fn a_call_that_runs_has_a_button_and_an_owners_tap_stops_it() {
 
 #[test]
 fn a_call_that_a_kill_ended_is_not_shown_as_running() {
-    let rig = Rig::new([runs(STAYS), Answer::text("I see that it was interrupted.")]);
+    let rig = commanding([runs(STAYS), Answer::text("I see that it was interrupted.")]);
     let gateway = rig.start();
     rig.says("go");
     let running = rig.telegram.wait_for_button(rig.anna.id, "Stop");
@@ -250,7 +227,7 @@ fn a_call_that_a_kill_ended_is_not_shown_as_running() {
 #[test]
 fn an_answer_arrives_whatever_happens_to_its_draft() {
     let (answer, gate) = gated("The first half, and the second half.");
-    let rig = Rig::new([answer, Answer::text("Next.")]);
+    let rig = commanding([answer, Answer::text("Next.")]);
     let gateway = rig.start();
     rig.says("go");
     gate.add_permits(HALF);

@@ -3,38 +3,16 @@
 
 mod botapi;
 mod program;
+mod telegram_model;
 mod wires;
 
-use botapi::{BotApi, User};
-use program::{House, Running, eventually};
+use program::eventually;
 use rustix::process::Signal;
 use serde_json::json;
-use wires::threaded::Threaded;
-use wires::{Answer, Call, Turn, Wire};
-
-struct Rig {
-    telegram: BotApi,
-    anna: User,
-    house: House,
-    _model: Threaded,
-}
+use telegram_model::Rig;
+use wires::{Answer, Call, Turn};
 
 impl Rig {
-    fn new(answers: impl IntoIterator<Item = Answer>) -> Self {
-        let telegram = BotApi::start();
-        let anna = telegram.user("Anna");
-        let model = Threaded::start(Wire::OpenAi, answers);
-        let house = House::at("openai-compatible", &model.base_url)
-            .with("TELEGRAM_BOT_TOKEN", &telegram.token())
-            .with("CLAW_TELEGRAM_API", telegram.url())
-            .with("CLAW_ALLOWED_CHATS", &anna.id.to_string());
-        Self { telegram, anna, house, _model: model }
-    }
-
-    fn start(&self) -> Running {
-        self.house.start(&["gateway"])
-    }
-
     /// Nothing is left to be said or changed.
     fn rests(&self) {
         eventually("nothing is left to be sent", || {

@@ -38,6 +38,8 @@ pub(super) struct House {
     /// Whose turn it is to be sent.
     pub(super) pace: Pace,
     pub(super) files: Files,
+    /// Everything that waited at Telegram when claw was started has come in.
+    pub(super) caught_up: CancellationToken,
     /// No new work.
     pub(super) closing: CancellationToken,
     /// Rung whenever something was committed; every task looks for what is its own.
@@ -76,6 +78,7 @@ impl House {
             desk,
             pace,
             files,
+            caught_up: CancellationToken::new(),
             closing,
             bell,
             running,

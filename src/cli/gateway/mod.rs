@@ -1,6 +1,7 @@
 //! `claw gateway`: runs the Telegram door until it is told to stop. Owns the order of start and end, and the tasks between;
 //! must not know what is said, or how it is shown.
 
+mod asking;
 mod desk;
 mod files;
 mod group;

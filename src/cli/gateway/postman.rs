@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::house::House;
 use super::outgoing::Piece;
-use super::{notify, outgoing, questions};
+use super::{asking, notify, outgoing};
 use crate::domain::{Address, OutboundBody};
 use crate::gateway::telegram::Part;
 use crate::gateway::telegram::fault::Fault;
@@ -118,14 +118,14 @@ async fn write(house: &House, place: &Place, row: &OutboxRow) -> Result<(), Stor
             Ok(())
         }
         OutboundBody::Question { question, .. } if house.is_guests_own(place) => {
-            if write_text(house, place, row, &questions::asked_elsewhere(question), Vec::new()).await? {
+            if write_text(house, place, row, &asking::asked_elsewhere(question), Vec::new()).await? {
                 house.app.mail.shown(row.id).await?;
             }
             Ok(())
         }
         OutboundBody::Question { question, .. } => {
             house.app.mail.sending(row.id, 0).await?;
-            let sent = until_sent(house, place, Urgency::Answer, || questions::send(house, place, question)).await;
+            let sent = until_sent(house, place, Urgency::Answer, || asking::send(house, place, question)).await;
             match sent {
                 Ok((message, file)) => {
                     let (approval, address) = (question.approval.clone(), place.address());

@@ -1,55 +1,26 @@
-//! The messages that show questions: asking, asking again after a restart, and keeping each in step with its question. Must not
-//! know how a question is drawn, or what a tap does.
+//! The messages that show questions: which to ask, to ask again after a restart, and to keep in step with their question. Must not
+//! know how a message is sent or changed, or what a tap does.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use super::asking::{ask, edit, known};
 use super::house::House;
-use super::postman::until_sent;
-use super::{notify, sessions};
+use super::sessions;
 use crate::app::telegram_principal;
-use crate::domain::{Address, ApprovalId, Outcome, Question, escape};
-use crate::gateway::telegram::Part;
-use crate::gateway::telegram::fault::Fault;
-use crate::gateway::telegram::pace::Urgency;
+use crate::domain::{Address, ApprovalId, Outcome};
 use crate::gateway::telegram::place::{DOOR, Place};
-use crate::gateway::telegram::question::{self, CallEnd, Closed, QuestionText};
+use crate::gateway::telegram::question::{CallEnd, Closed};
 use crate::mail::PostedRow;
 use crate::store::{ApprovalRow, CallRow, StoreError};
 
 /// Messages are looked over this often without a bell.
 const LOOK: Duration = Duration::from_secs(30);
+/// How long what came while claw was away is waited for before open questions are asked again.
+const TAPS_FIRST: Duration = Duration::from_secs(3);
 /// After a fault of the store.
 const RETRY: Duration = Duration::from_secs(5);
-
-/// Sends a question. Returns its message, and whether that is a file: where Telegram refuses the formatting, the question goes
-/// whole as a file and is never cut.
-pub(super) async fn send(house: &House, place: &Place, question: &Question) -> Result<(i64, bool), Fault> {
-    let (keyboard, clock) = (question::keyboard(question), house.clock());
-    let sent = match question::question(question, &clock) {
-        QuestionText::Whole(part) => house.api.send(place, &part, &keyboard).await.map(|message| (message, false)),
-        QuestionText::Long { summary, document, file_name } => {
-            let file = (file_name.as_str(), document);
-            house.api.send_file(place, file, &summary, &keyboard).await.map(|message| (message, true))
-        }
-    };
-    match sent {
-        Err(Fault::Formatting(why)) => {
-            tracing::warn!(why, "Telegram refused the formatting of a question; it goes as a file");
-            let (caption, document, file_name) = question::attached_question(question, &clock);
-            let file = (file_name.as_str(), document);
-            house.api.send_file(place, file, &caption, &keyboard).await.map(|message| (message, true))
-        }
-        sent => sent,
-    }
-}
-
-/// What a guest reads instead of a question that only somebody else may answer.
-pub(super) fn asked_elsewhere(question: &Question) -> String {
-    let call = escape::visible(&format!("{} {}", question.server, question.tool)).replace('`', "'");
-    format!("This needs the owner's yes: `{call}`. The owner has been asked.")
-}
 
 /// What has to be done in a chat.
 enum Job {
@@ -65,6 +36,9 @@ enum Job {
 /// Asks what is still open again, once; then keeps every message in step with its question. Each chat by itself, so that one
 /// that has to be waited for holds up no other.
 pub(super) async fn keep(house: Arc<House>) {
+    if tokio::time::timeout(TAPS_FIRST, taps_first(&house)).await.is_err() {
+        tracing::debug!("open questions are asked again before all that waited was handled");
+    }
     let mut again: Option<HashSet<(Address, i64)>> = None;
     let given_up: Arc<Mutex<HashSet<ApprovalId>>> = Arc::default();
     let busy: Arc<Mutex<HashSet<Address>>> = Arc::default();
@@ -83,6 +57,16 @@ pub(super) async fn keep(house: Arc<House>) {
                 tracing::error!(error = format!("{error:#}"), "the questions on the screen could not be looked over");
             }
         }
+        ear.listen(LOOK).await;
+    }
+}
+
+/// Waits until what came while claw was away is handled: a tap that Telegram still holds answers the message under which it was
+/// made, as long as that has not been replaced by another one.
+async fn taps_first(house: &Arc<House>) {
+    house.caught_up.cancelled().await;
+    let mut ear = house.ear();
+    while house.app.mail.kept_updates(house.me.id, 0).is_ok_and(|kept| !kept.is_empty()) {
         ear.listen(LOOK).await;
     }
 }
@@ -152,15 +136,6 @@ fn forget(again: &mut Option<HashSet<(Address, i64)>>, jobs: &[Job]) {
     }
 }
 
-/// The question of a message of this bot, in a chat that lets it write.
-fn known(house: &House, posted: &PostedRow) -> Result<Option<ApprovalRow>, StoreError> {
-    let mine = |place: &Place| place.bot == house.me.id && !house.is_blocked(place.chat);
-    if !Place::of(&posted.address).is_some_and(|place| mine(&place)) {
-        return Ok(None);
-    }
-    house.app.store.read(|tx| tx.approval(&posted.approval))
-}
-
 /// Whether a question is to be put to the chat for what needs a human: nobody who may decide reads the chat in which it was
 /// asked, and an owner at Telegram may answer it.
 fn no_owner_sees(house: &House, row: &ApprovalRow) -> bool {
@@ -222,63 +197,6 @@ async fn carry_out(
     }
     Ok(())
 }
-
-/// Sends a question and notes in which message, and that an older one is stale from now on. False if it could not be sent.
-async fn ask(
-    house: &House,
-    place: &Place,
-    row: &ApprovalRow,
-    old: Option<&PostedRow>,
-    given_up: &Mutex<HashSet<ApprovalId>>,
-) -> Result<bool, StoreError> {
-    let question = as_read_in(house, place, &row.question);
-    match until_sent(house, place, Urgency::Answer, || send(house, place, &question)).await {
-        Ok((message, file)) => {
-            let (approval, address) = (row.id.clone(), place.address());
-            let new = PostedRow { approval, address, message, state: "open".into(), file };
-            match old {
-                Some(old) => house.app.mail.asked_again(old.clone(), new).await?,
-                None => house.app.mail.add_posted(new).await?,
-            }
-            return Ok(true);
-        }
-        Err(Fault::Forbidden(why)) => notify::blocked(house, place, &why).await?,
-        Err(fault) => tracing::error!(%fault, "a question could not be asked; `claw approvals` lists it"),
-    }
-    given_up.lock().unwrap_or_else(PoisonError::into_inner).insert(row.id.clone());
-    Ok(false)
-}
-
-/// A message that went out just before claw was killed is on nobody's record, and its buttons look as if they worked. Now that a
-/// tap has told its number, it says where the question is, or what became of it.
-pub(super) async fn put_right(house: &House, place: &Place, message: i64, row: &ApprovalRow) -> Result<(), StoreError> {
-    if sessions::place_of(house, &row.question.session).as_ref() != Some(place) {
-        return Ok(());
-    }
-    let (approval, address) = (row.id.clone(), place.address());
-    let posted = PostedRow { approval, address, message, state: "open".into(), file: false };
-    if row.state != "waiting" {
-        // A question that is over is brought in step like any other.
-        return house.app.mail.add_posted(posted).await;
-    }
-    let newer = |other: &PostedRow| other.approval == row.id && other.state == "open";
-    if !house.app.mail.posted()?.iter().any(newer) {
-        // It has been sent this moment, and is about to be on record.
-        return Ok(());
-    }
-    house.app.mail.add_posted(PostedRow { state: "stale".into(), ..posted.clone() }).await?;
-    edit(house, place, &posted, &Closed::AskedAgain).await?;
-    house.app.mail.set_posted(&posted.address, message, "closed").await
-}
-
-/// The question as a chat shows it: with the name of its session where that is not the chat's own.
-fn as_read_in(house: &House, place: &Place, question: &Question) -> Question {
-    match sessions::place_of(house, &question.session) {
-        Some(own) if own == *place => question.clone(),
-        _ => question::from_elsewhere(question),
-    }
-}
-
 /// How a question was closed, and whether nothing more will come of it.
 fn closed(row: &ApprovalRow, call: Option<&CallRow>) -> (Closed, bool) {
     let at_ms = row.decided_ms.unwrap_or_default();
@@ -297,37 +215,4 @@ fn closed(row: &ApprovalRow, call: Option<&CallRow>) -> (Closed, bool) {
         }
         _ => (Closed::Superseded { at_ms }, true),
     }
-}
-
-/// Shows what became of a question, without buttons. A message that cannot be changed any more stays as it is.
-async fn edit(house: &House, place: &Place, posted: &PostedRow, how: &Closed) -> Result<(), StoreError> {
-    let Some(row) = known(house, posted)? else { return Ok(()) };
-    let question = as_read_in(house, place, &row.question);
-    // Before a message's form was on record, its length told it.
-    let file = posted.file || question::is_long(&question);
-    let how = match how.clone() {
-        Closed::Answered { answer, by, at_ms, end } => {
-            Closed::Answered { answer, by: house.known_as(place, &by), at_ms, end }
-        }
-        other => other,
-    };
-    let part = question::answered(&question, &how, file, &house.clock());
-    let plain = Part { text: part.text.clone(), entities: Vec::new() };
-    let change = async |part: &Part| {
-        if file {
-            house.api.edit_caption(place, posted.message, part, &[]).await
-        } else {
-            house.api.edit(place, posted.message, part, &[]).await
-        }
-    };
-    let edited = until_sent(house, place, Urgency::Message, || async {
-        match change(&part).await {
-            Err(Fault::Formatting(_)) => change(&plain).await,
-            done => done,
-        }
-    });
-    if let Err(fault) = edited.await {
-        tracing::warn!(%fault, "a question could not be changed on the screen");
-    }
-    Ok(())
 }

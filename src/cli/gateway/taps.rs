@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::house::House;
 use super::postman::until_sent;
-use super::{pairing, questions};
+use super::{asking, pairing};
 use crate::app::telegram_principal;
 use crate::domain::{Answer, ApprovalId, Origin};
 use crate::gate::DecideError;
@@ -131,7 +131,7 @@ async fn say(house: &House, query: &str, told: Told) {
         Told::Words(words) => words,
         Told::Menu(place, message, keyboard) => menu(house, &place, message, &keyboard).await,
         Told::PutRight(place, message, row) => {
-            if let Err(error) = questions::put_right(house, &place, message, &row).await {
+            if let Err(error) = asking::put_right(house, &place, message, &row).await {
                 tracing::error!(%error, "a message that was on nobody's record could not be put right");
             }
             NOTHING.to_owned()

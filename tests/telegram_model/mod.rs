@@ -1,0 +1,42 @@
+//! A bot, its owner, a model on a real wire that says what a test wants, and a home that knows all three. Must not know what is
+//! tested.
+#![allow(dead_code, reason = "each test binary uses its own part of this module")]
+
+use crate::botapi::{BotApi, Message, User};
+use crate::program::{House, Running};
+use crate::wires::threaded::Threaded;
+use crate::wires::{Answer, Wire};
+
+pub struct Rig {
+    pub telegram: BotApi,
+    pub anna: User,
+    pub house: House,
+    pub model: Threaded,
+}
+
+impl Rig {
+    /// The model answers with `answers` in their order.
+    pub fn new(answers: impl IntoIterator<Item = Answer>) -> Self {
+        let telegram = BotApi::start();
+        let anna = telegram.user("Anna");
+        let model = Threaded::start(Wire::OpenAi, answers);
+        let house = House::at("openai-compatible", &model.base_url)
+            .with("TELEGRAM_BOT_TOKEN", &telegram.token())
+            .with("CLAW_TELEGRAM_API", telegram.url())
+            .with("CLAW_ALLOWED_CHATS", &anna.id.to_string());
+        Self { telegram, anna, house, model }
+    }
+
+    pub fn start(&self) -> Running {
+        self.house.start(&["gateway"])
+    }
+
+    pub fn says(&self, text: &str) {
+        self.anna.says(self.anna.private(), text);
+    }
+
+    #[track_caller]
+    pub fn waits_for(&self, text: &str) -> Message {
+        self.telegram.wait_for_text(self.anna.id, text)
+    }
+}
