@@ -20,7 +20,7 @@ use claw::hub::{Hub, HubSettings};
 use claw::mail::Mail;
 use claw::model::{Script, Scripted};
 use claw::router::{Router, Visitor};
-use claw::session::{Ran, Worker, WorkerParts};
+use claw::session::{Budget, Ran, Worker, WorkerParts};
 use claw::store::{Artifacts, Store};
 use claw::turn::Bounds;
 use claw::turn::prompt::Persona;
@@ -128,7 +128,13 @@ fn worker(store: &Store, gate: &Arc<Gate>, home: &Path, workspace: &Path) -> Wor
         bounds: Bounds { model_steps_max: 20, window_tokens: 100_000, identical_calls_max: 3 },
         zone: None,
     };
-    let parts =
-        WorkerParts { store: store.clone(), gate: gate.clone(), runner, locks: home.to_owned(), turn_time_s: 900 };
+    let parts = WorkerParts {
+        store: store.clone(),
+        gate: gate.clone(),
+        runner,
+        locks: home.to_owned(),
+        turn_time_s: 900,
+        budget: Budget { tokens_day_max: 1_000_000, zone: jiff::tz::TimeZone::UTC },
+    };
     Worker::new(parts)
 }

@@ -20,7 +20,7 @@ use crate::hub::{Era, Hub, HubSettings};
 use crate::mail::{Instance, Mail};
 use crate::model::{Chosen, LoadImage, Sight};
 use crate::router::{Router, Visitor};
-use crate::session::{Worker, WorkerParts};
+use crate::session::{Budget, Worker, WorkerParts};
 use crate::store::{Artifacts, Store};
 use crate::turn::Bounds;
 use crate::turn::prompt::Persona;
@@ -110,10 +110,16 @@ impl App {
                     runner,
                     locks: self.config.home.locks(),
                     turn_time_s: self.config.limits.turn_time_s,
+                    budget: self.budget(),
                 })))
             })
             .await?;
         Ok(built.clone())
+    }
+
+    /// How many tokens a day may take.
+    pub fn budget(&self) -> Budget {
+        Budget { tokens_day_max: self.config.limits.tokens_day_max, zone: self.config.zone.clone() }
     }
 
     /// Who answers chat commands, at any door.

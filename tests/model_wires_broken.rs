@@ -143,7 +143,10 @@ async fn permanent_errors_name_the_setting_and_are_not_repeated() {
             let stand_in = StandIn::start(wire, [Answer::status(code, &body)]).await;
             let (reply, _) = ask(&stand_in, wire, &go()).await;
             let error = reply.unwrap_err();
-            assert!(matches!(&error, ModelError::Permanent { why } if why.contains(words)), "{wire:?} {code}: {error}");
+            assert!(
+                matches!(&error, ModelError::Permanent { why } | ModelError::KeyRefused { why } if why.contains(words)),
+                "{wire:?} {code}: {error}"
+            );
             assert_eq!(stand_in.recorded().len(), 1, "{wire:?} {code}");
         }
         let long = r#"{"error":{"message":"This model's maximum context length is 8192 tokens","code":"context_length_exceeded"}}"#;

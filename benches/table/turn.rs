@@ -68,6 +68,7 @@ fn worker(app: &Arc<App>) -> Worker {
         runner,
         locks: app.config.home.locks(),
         turn_time_s: 900,
+        budget: app.budget(),
     })
 }
 

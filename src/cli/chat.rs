@@ -126,13 +126,18 @@ impl Talk {
         let mut idle_at = None;
         loop {
             let handled = self.handled.load(Ordering::SeqCst);
-            if let Err(error) = self.round(&mut postman).await {
-                // The session lives on: what was committed is still there, and the next look tries again.
-                tracing::error!(error = format!("{error:#}"), "a turn failed");
-                self.say(ConsoleShow::Error(format!("{error:#}"))).await;
-                tokio::time::sleep(Duration::from_secs(1)).await;
-            }
-            if idle_at != Some(handled) {
+            let ran = match self.round(&mut postman).await {
+                Ok(ran) => ran,
+                Err(error) => {
+                    // The session lives on: what was committed is still there, and the next look tries again.
+                    tracing::error!(error = format!("{error:#}"), "a turn failed");
+                    self.say(ConsoleShow::Error(format!("{error:#}"))).await;
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                    true
+                }
+            };
+            // Also when somebody else's answer has set it going: the screen has seen that something runs.
+            if ran || idle_at != Some(handled) {
                 idle_at = Some(handled);
                 self.say(ConsoleShow::TurnIdle { taken: handled }).await;
             }
@@ -148,9 +153,10 @@ impl Talk {
         }
     }
 
-    /// Does what there is to do, and delivers while it is done.
-    async fn round(&self, postman: &mut Postman) -> anyhow::Result<()> {
-        if self.worker.left_over(&self.session)? {
+    /// Does what there is to do, and delivers while it is done. Whether there was something.
+    async fn round(&self, postman: &mut Postman) -> anyhow::Result<bool> {
+        let left_over = self.worker.left_over(&self.session)?;
+        if left_over {
             let live = self.live();
             let settle = self.worker.settle(&self.session, &live);
             tokio::pin!(settle);
@@ -161,7 +167,8 @@ impl Talk {
                 }
             }
         }
-        postman.deliver().await
+        postman.deliver().await?;
+        Ok(left_over)
     }
 
     fn live(&self) -> LiveSink {

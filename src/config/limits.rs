@@ -27,6 +27,8 @@ pub struct Limits {
     pub window_tokens: u64,
     /// Identical calls in a row without progress, after which the turn stops.
     pub identical_calls_max: u32,
+    /// Tokens in and out in one day of the owner, over all sessions.
+    pub tokens_day_max: u64,
 }
 
 impl Default for Limits {
@@ -42,6 +44,7 @@ impl Default for Limits {
             queued_messages_max: 64,
             window_tokens: 100_000,
             identical_calls_max: 3,
+            tokens_day_max: 50_000_000,
         }
     }
 }
@@ -61,6 +64,7 @@ impl Limits {
             ("queued_messages_max", u64::from(self.queued_messages_max), 1, 10_000),
             ("window_tokens", self.window_tokens, 1000, 100_000_000),
             ("identical_calls_max", u64::from(self.identical_calls_max), 1, 1000),
+            ("tokens_day_max", self.tokens_day_max, 1000, 1_000_000_000_000),
         ] {
             if !(least..=most).contains(&value) {
                 return Err((name, format!("`limits.{name}` is {value}, and must be from {least} to {most}")));

@@ -46,6 +46,12 @@ impl Clock {
         self.zoned(at_ms).map_or_else(|| "undated".to_owned(), |at| at.date().to_string())
     }
 
+    /// When the day began; a day without a beginning began 24 hours ago.
+    pub fn midnight_ms(&self) -> i64 {
+        let midnight = self.zoned(self.now_ms).and_then(|now| now.start_of_day().ok());
+        midnight.map_or(self.now_ms - 86_400_000, |midnight| midnight.timestamp().as_millisecond())
+    }
+
     fn zoned(&self, at_ms: UnixMillis) -> Option<Zoned> {
         Some(Timestamp::from_millisecond(at_ms).ok()?.to_zoned(self.zone.clone()))
     }

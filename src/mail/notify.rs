@@ -29,6 +29,11 @@ impl Mail {
         self.store.write_relaxed(|tx| tx.set_key_refused("")).await
     }
 
+    /// The tokens that were counted on a day.
+    pub fn day_tokens(&self, day: &str) -> Result<u64, StoreError> {
+        self.store.read(|tx| tx.day_tokens(day))
+    }
+
     /// Notes that a chat does not let the bot write. False when it was known.
     pub async fn block_chat(&self, bot: i64, chat: i64, why: &str) -> Result<bool, StoreError> {
         let why = why.to_owned();

@@ -73,7 +73,7 @@ impl<'w> Drive<'w> {
                 Step::AskModel | Step::Call(_) | Step::Compact { .. } if self.worker.ending().has_begun() => {
                     return self.let_go(Ran::Interrupted).await;
                 }
-                Step::AskModel => self.ask_model().await,
+                Step::AskModel => self.ask_model().await?,
                 Step::Call(uses) => self.calls(uses).await?,
                 Step::Compact { through_seq } => self.compact(through_seq).await,
                 Step::Deliver => self.end(TurnEnd::Answered).await?,
@@ -84,6 +84,10 @@ impl<'w> Drive<'w> {
 
     /// Numbers an event, keeps it in the window, and stages it for the disk.
     pub(super) fn push(&mut self, body: EventBody) {
+        if let EventBody::ModelReply { usage, .. } = &body {
+            let tokens = usage.input_tokens + usage.output_tokens;
+            self.staged.day_tokens.push((self.worker.parts.budget.today(), tokens));
+        }
         let event = self.log.push(now_ms(), body);
         self.staged.events.push(event);
     }
@@ -122,7 +126,10 @@ impl<'w> Drive<'w> {
         Ok(ran)
     }
 
-    async fn ask_model(&mut self) {
+    async fn ask_model(&mut self) -> Result<(), SessionError> {
+        if self.is_out_of_tokens()? {
+            return Ok(());
+        }
         let around = self.around(self.worker.ending().no_new_step());
         let asked = self.worker.parts.runner.ask_model(&self.log, &around);
         killpoint::here("turn.model.before");
@@ -132,6 +139,7 @@ impl<'w> Drive<'w> {
             self.say(&body);
             self.push(body);
         }
+        Ok(())
     }
 
     /// Words of the model that are not its answer go out, too: why it wants to act, and how far it came.

@@ -2,6 +2,7 @@
 //! doors, MCP, or how a model is reached.
 
 mod absorb;
+mod budget;
 mod drive;
 mod ending;
 mod finish;
@@ -13,6 +14,7 @@ mod undo;
 mod watch;
 mod worker;
 
+pub use budget::Budget;
 pub use ending::Ending;
 pub use lock::SessionLock;
 pub use undo::TURN_IS_OPEN;

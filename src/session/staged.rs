@@ -9,6 +9,8 @@ pub(super) struct Staged {
     pub(super) events: Vec<Event>,
     pub(super) absorbed: Vec<i64>,
     pub(super) outbound: Vec<Outbound>,
+    /// Tokens to be counted, each with its day.
+    pub(super) day_tokens: Vec<(String, u64)>,
     /// `/new`: the grants of this session end.
     pub(super) end_session_grants: bool,
     /// The provider refused the model's key: what a person has to be told, wherever they are.
@@ -30,6 +32,9 @@ impl Staged {
             if let EventBody::ModelReply { usage, provider, model, .. } = &event.body {
                 tx.add_usage(session, event.seq, provider, model, usage)?;
             }
+        }
+        for (day, tokens) in &self.day_tokens {
+            tx.add_day_tokens(day, *tokens)?;
         }
         for id in &self.absorbed {
             tx.mark_absorbed(*id)?;

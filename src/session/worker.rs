@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::budget::Budget;
 use super::drive::Drive;
 use super::ending::Ending;
 use super::lock::{Held, SessionLock};
@@ -48,6 +49,7 @@ pub struct WorkerParts {
     pub locks: PathBuf,
     /// The most time that a turn may take, in seconds, waiting for a human not counted.
     pub turn_time_s: u64,
+    pub budget: Budget,
 }
 
 /// Runs any session of a home, one at a time each.

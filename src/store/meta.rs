@@ -8,6 +8,7 @@ use crate::domain::UnixMillis;
 const PANIC: &str = "panic";
 const GATEWAY: &str = "gateway";
 const KEY_REFUSED: &str = "model.key_refused";
+const DAY_TOKENS: &str = "tokens.day";
 
 impl Tx<'_> {
     pub(super) fn meta(&self, key: &str) -> Result<Option<String>, StoreError> {
@@ -64,6 +65,19 @@ impl Tx<'_> {
 
     pub fn set_key_refused(&self, text: &str) -> Result<(), StoreError> {
         self.set_meta(KEY_REFUSED, text)
+    }
+
+    /// Counts tokens of a day. Of an earlier day nothing is kept here; the rows of `usage` have it all.
+    pub fn add_day_tokens(&self, day: &str, tokens: u64) -> Result<(), StoreError> {
+        let sum = self.day_tokens(day)?.saturating_add(tokens);
+        self.set_meta(DAY_TOKENS, &format!("{day} {sum}"))
+    }
+
+    /// The tokens that were counted on this day.
+    pub fn day_tokens(&self, day: &str) -> Result<u64, StoreError> {
+        let counted = self.meta(DAY_TOKENS)?.unwrap_or_default();
+        let today = counted.split_once(' ').filter(|(of, _)| *of == day);
+        Ok(today.and_then(|(_, sum)| sum.parse().ok()).unwrap_or_default())
     }
 
     /// What SQLite's own quick check finds wrong, if anything.

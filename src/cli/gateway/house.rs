@@ -54,6 +54,8 @@ pub(super) struct House {
     pub(super) chats: Chats,
     /// When the store last could not be written, as far as a person was told.
     store_failed: Mutex<Option<Instant>>,
+    /// The day of which it was told that its tokens are nearly used up.
+    tokens_told: Mutex<String>,
 }
 
 impl House {
@@ -87,6 +89,7 @@ impl House {
             blocked,
             store_failed,
             chats: Chats::default(),
+            tokens_told: Mutex::default(),
         }
     }
 
@@ -125,6 +128,14 @@ impl House {
     pub(super) fn set_blocked(&self, chat: i64, is: bool) -> bool {
         let mut blocked = self.blocked.lock().unwrap_or_else(PoisonError::into_inner);
         if is { blocked.insert(chat) } else { blocked.remove(&chat) }
+    }
+
+    /// Whether it was not yet told of this day that its tokens are nearly used up; the store knows it, too.
+    pub(super) fn tokens_are_news(&self, day: &str) -> bool {
+        let mut told = self.tokens_told.lock().unwrap_or_else(PoisonError::into_inner);
+        let news = *told != day;
+        day.clone_into(&mut told);
+        news
     }
 
     /// Whether a person should hear that the store cannot be written: once in a while.

@@ -19,6 +19,8 @@ const KEY_EVERY_MS: i64 = 6 * HOUR_MS;
 const BLOCKED_EVERY_MS: i64 = 24 * HOUR_MS;
 /// A gateway that is ended again and again.
 const CRASH_EVERY_MS: i64 = 10 * MINUTE_MS;
+/// So much of a day's tokens is worth a word.
+const TOKENS_TOLD_PERCENT: u64 = 90;
 /// What waits is looked for this often without a bell.
 const LOOK: Duration = Duration::from_secs(30);
 /// How many calls are named.
@@ -45,6 +47,24 @@ async fn pass_on(house: &House) -> Result<(), StoreError> {
         }
         house.app.mail.key_refusal_passed_on().await?;
     }
+    tokens_of_today(house).await
+}
+
+/// Says once a day that hardly any tokens are left.
+async fn tokens_of_today(house: &House) -> Result<(), StoreError> {
+    let budget = house.app.budget();
+    let (today, limit) = (budget.today(), budget.tokens_day_max);
+    let used = house.app.mail.day_tokens(&today)?;
+    if used < limit / 100 * TOKENS_TOLD_PERCENT || !house.tokens_are_news(&today) {
+        return Ok(());
+    }
+    let now = house.clock();
+    let text = format!(
+        "**{TOKENS_TOLD_PERCENT} % of today's tokens are used**: {used} of {limit} (`limits.tokens_day_max`). At the limit turns \
+         stop until midnight."
+    );
+    // What was told before midnight was told of another day.
+    tell(house, "tokens", now.now_ms - now.midnight_ms(), text).await;
     Ok(())
 }
 

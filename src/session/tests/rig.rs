@@ -107,6 +107,7 @@ pub(super) fn worker(gate: &GateRig, model: Arc<dyn Model>, bounds: Bounds) -> W
         runner,
         locks: gate.home(),
         turn_time_s: 60,
+        budget: crate::session::Budget { tokens_day_max: 1_000_000, zone: jiff::tz::TimeZone::UTC },
     })
 }
 
