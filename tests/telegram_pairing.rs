@@ -96,6 +96,11 @@ fn a_guest_is_let_in_by_the_owner_alone_talks_and_decides_nothing() {
     rig.telegram.wait_for_text(rig.anna.id, "/guests remove ID");
     rig.anna.says(rig.anna.private(), &format!("/guests remove {}", bob.id));
     rig.telegram.wait_for_text(rig.anna.id, "may not talk any more");
+    // What his turn still had to say is said.
+    program::eventually("his turn has ended", || {
+        rig.number("SELECT count(*) FROM events WHERE type = 'turn.ended'") == 1
+    });
+    rig.wait_delivered();
     let before = rig.telegram.sent(bob.id).len();
     bob.says(bob.private(), "/help");
     rig.wait_handled();

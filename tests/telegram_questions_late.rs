@@ -67,22 +67,3 @@ fn a_question_that_claw_does_not_know_it_has_sent_is_put_right_by_a_tap() {
     telegram.wait_answered(&anna.taps_on(anna.private(), new.id, "Allow once"));
     telegram.wait_for("the call has run", |_| (house.in_workspace("notes.txt") == "hello").then_some(()));
 }
-
-#[test]
-fn a_tap_that_was_made_while_claw_was_away_counts_under_the_message_that_it_was_made_under() {
-    let (telegram, anna, house) = home_of_anna();
-    let gateway = house.start(&["gateway"]);
-    anna.says(anna.private(), "write notes.txt: hello");
-    let asked = telegram.wait_for_button(anna.id, "Allow once");
-    program::eventually("the message is on record", || {
-        let known = "SELECT count(*) FROM posted WHERE message = ?1";
-        house.db().query_row(known, [asked.id], |row| row.get::<_, i64>(0)).unwrap() == 1
-    });
-    gateway.signal(Signal::KILL);
-    drop(gateway);
-
-    let tap = anna.taps_on(anna.private(), asked.id, "Allow once");
-    let _gateway = house.start(&["gateway"]);
-    assert_eq!(telegram.wait_answered(&tap).0, "Allowed.");
-    telegram.wait_for("the call has run", |_| (house.in_workspace("notes.txt") == "hello").then_some(()));
-}

@@ -38,8 +38,6 @@ pub(super) struct House {
     /// Whose turn it is to be sent.
     pub(super) pace: Pace,
     pub(super) files: Files,
-    /// Everything that waited at Telegram when claw was started has come in.
-    pub(super) caught_up: CancellationToken,
     /// No new work.
     pub(super) closing: CancellationToken,
     /// Rung whenever something was committed; every task looks for what is its own.
@@ -80,7 +78,6 @@ impl House {
             desk,
             pace,
             files,
-            caught_up: CancellationToken::new(),
             closing,
             bell,
             running,

@@ -17,8 +17,6 @@ use crate::store::{ApprovalRow, CallRow, StoreError};
 
 /// Messages are looked over this often without a bell.
 const LOOK: Duration = Duration::from_secs(30);
-/// How long what came while claw was away is waited for before open questions are asked again.
-const TAPS_FIRST: Duration = Duration::from_secs(3);
 /// After a fault of the store.
 const RETRY: Duration = Duration::from_secs(5);
 
@@ -36,10 +34,8 @@ enum Job {
 /// Asks what is still open again, once; then keeps every message in step with its question. Each chat by itself, so that one
 /// that has to be waited for holds up no other.
 pub(super) async fn keep(house: Arc<House>) {
-    if tokio::time::timeout(TAPS_FIRST, taps_first(&house)).await.is_err() {
-        tracing::debug!("open questions are asked again before all that waited was handled");
-    }
-    let mut again: Option<HashSet<(Address, i64)>> = None;
+    // What an earlier process has asked: before anything is asked in this one.
+    let mut again = house.app.mail.posted().map(|posted| asked_before(&posted)).ok();
     let given_up: Arc<Mutex<HashSet<ApprovalId>>> = Arc::default();
     let busy: Arc<Mutex<HashSet<Address>>> = Arc::default();
     let mut ear = house.ear();
@@ -61,16 +57,6 @@ pub(super) async fn keep(house: Arc<House>) {
     }
 }
 
-/// Waits until what came while claw was away is handled: a tap that Telegram still holds answers the message under which it was
-/// made, as long as that has not been replaced by another one.
-async fn taps_first(house: &Arc<House>) {
-    house.caught_up.cancelled().await;
-    let mut ear = house.ear();
-    while house.app.mail.kept_updates(house.me.id, 0).is_ok_and(|kept| !kept.is_empty()) {
-        ear.listen(LOOK).await;
-    }
-}
-
 /// What there is to do now, by chat. The first look finds what an earlier process has asked.
 fn jobs(
     house: &House,
@@ -79,13 +65,7 @@ fn jobs(
 ) -> anyhow::Result<BTreeMap<Address, Vec<Job>>> {
     let all = again.as_ref().is_none_or(|again| !again.is_empty());
     let posted = if all { house.app.mail.posted()? } else { house.app.mail.posted_and_closed()? };
-    let again = again.get_or_insert_with(|| {
-        posted
-            .iter()
-            .filter(|posted| matches!(posted.state.as_str(), "open" | "stale"))
-            .map(|posted| (posted.address.clone(), posted.message))
-            .collect()
-    });
+    let again = again.get_or_insert_with(|| asked_before(&posted));
     let mut chats: BTreeMap<Address, Vec<Job>> = BTreeMap::new();
     for posted in posted {
         let Some(row) = known(house, &posted)? else { continue };
@@ -105,6 +85,11 @@ fn jobs(
         }
     }
     Ok(chats)
+}
+
+fn asked_before(posted: &[PostedRow]) -> HashSet<(Address, i64)> {
+    let live = posted.iter().filter(|posted| matches!(posted.state.as_str(), "open" | "stale"));
+    live.map(|posted| (posted.address.clone(), posted.message)).collect()
 }
 
 fn job(

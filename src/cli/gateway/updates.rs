@@ -32,19 +32,14 @@ pub(super) async fn poll(house: Arc<House>) {
     while !house.closing.is_cancelled() {
         let polled = tokio::select! {
             () = house.closing.cancelled() => return,
-            polled = house.api.updates(offset, house.caught_up.is_cancelled()) => polled,
+            polled = house.api.updates(offset) => polled,
         };
         let pause = match polled {
             Ok(updates) => {
-                let waited = updates.len();
                 if std::mem::take(&mut told) {
                     tracing::info!("messages come in again");
                 }
-                let pause = keep(&house, updates, &mut offset).await;
-                if pause.is_none() && waited == 0 {
-                    house.caught_up.cancel();
-                }
-                pause
+                keep(&house, updates, &mut offset).await
             }
             Err(Fault::Wait(pause)) => Some(pause),
             Err(fault @ (Fault::Conflict | Fault::Token)) => {

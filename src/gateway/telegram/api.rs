@@ -87,11 +87,9 @@ impl Api {
 
     /// The next updates, as they came: what is not understood must not hold up what is. Everything below `offset` is
     /// forgotten by Telegram. The body is ours because the typed answer fails as a whole when one update is odd.
-    /// If `wait`, there is an answer when there is an update, or after 25 s; otherwise at once.
-    pub async fn updates(&self, offset: i64, wait: bool) -> Result<Vec<Value>, Fault> {
-        let timeout = if wait { POLL_S } else { 0 };
+    pub async fn updates(&self, offset: i64) -> Result<Vec<Value>, Fault> {
         let body =
-            json!({"offset": offset, "timeout": timeout, "limit": UPDATES_MAX, "allowed_updates": ALLOWED_UPDATES});
+            json!({"offset": offset, "timeout": POLL_S, "limit": UPDATES_MAX, "allowed_updates": ALLOWED_UPDATES});
         let limit = Duration::from_secs(POLL_S) + POLL_SLACK;
         match wire::post(&self.bot, &self.base, "GetUpdates", &body, Some(limit)).await? {
             Value::Array(updates) => Ok(updates),
