@@ -73,8 +73,10 @@ impl App {
                 // `[model] timeout_s` is for this model, `limits.model_timeout_s` for any.
                 section.timeout_s.get_or_insert(self.config.limits.model_timeout_s);
                 let chosen = crate::model::choose(&section, &variables(&self.config)).await?;
-                let artifacts = self.artifacts();
-                let load: LoadImage = Arc::new(move |digest| std::fs::read(artifacts.path(digest)));
+                let (artifacts, store) = (self.artifacts(), self.store.clone());
+                let load: LoadImage = Arc::new(move |digest| {
+                    std::fs::read(artifacts.path(digest)).map_err(|error| gone(&store, digest).unwrap_or(error))
+                });
                 Ok(Chosen { model: Arc::new(Sight::new(chosen.model, chosen.sees_images, load)), ..chosen })
             })
             .await
@@ -93,17 +95,8 @@ impl App {
                 let model = self.model().await?.model.clone();
                 // The demo reads commands and nothing else.
                 let zone = (model.provider() != "demo").then(|| self.config.zone.clone());
-                let runner = Runner {
-                    model,
-                    gate: self.gate.clone(),
-                    persona: self.persona()?,
-                    bounds: Bounds {
-                        model_steps_max: self.config.limits.model_steps_max,
-                        window_tokens: self.config.limits.window_tokens,
-                        identical_calls_max: self.config.limits.identical_calls_max,
-                    },
-                    zone,
-                };
+                let runner =
+                    Runner { model, gate: self.gate.clone(), persona: self.persona()?, bounds: self.bounds(), zone };
                 anyhow::Ok(Arc::new(Worker::new(WorkerParts {
                     store: self.store.clone(),
                     gate: self.gate.clone(),
@@ -115,6 +108,15 @@ impl App {
             })
             .await?;
         Ok(built.clone())
+    }
+
+    /// The limits that decide what a turn does next.
+    pub fn bounds(&self) -> Bounds {
+        Bounds {
+            model_steps_max: self.config.limits.model_steps_max,
+            window_tokens: self.config.limits.window_tokens,
+            identical_calls_max: self.config.limits.identical_calls_max,
+        }
     }
 
     /// How many tokens a day may take.
@@ -165,6 +167,19 @@ impl App {
             platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
         })
     }
+}
+
+/// Why a file is not there, if it has gone in order.
+fn gone(store: &Store, digest: &str) -> Option<std::io::Error> {
+    let (at_ms, why) = store.read(|tx| tx.artifact_removal(digest)).ok()??;
+    let words = format!("removed by {why} on {}", day(at_ms));
+    Some(std::io::Error::new(std::io::ErrorKind::NotFound, words))
+}
+
+/// A day as a person writes it.
+pub fn day(at_ms: i64) -> String {
+    let at = jiff::Timestamp::from_millisecond(at_ms).unwrap_or_default();
+    at.strftime("%Y-%m-%d").to_string()
 }
 
 /// A sink for what nobody looks at.
