@@ -38,7 +38,7 @@ pub async fn run(cli: Cli) -> ExitCode {
 }
 
 async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
-    let overrides = Overrides { workspace: cli.workspace };
+    let overrides = Overrides { workspace: cli.workspace, model: cli.model };
     if let Command::Doctor { json } = &cli.command {
         return doctor::run(overrides, json.json).await;
     }

@@ -84,7 +84,7 @@ impl<'w> Drive<'w> {
 
     /// Numbers an event, keeps it in the window, and stages it for the disk.
     pub(super) fn push(&mut self, body: EventBody) {
-        if let EventBody::ModelReply { usage, .. } = &body {
+        if let Some((usage, ..)) = body.spent() {
             let tokens = usage.input_tokens + usage.output_tokens;
             self.staged.day_tokens.push((self.worker.parts.budget.today(), tokens));
         }
@@ -131,7 +131,8 @@ impl<'w> Drive<'w> {
             return Ok(());
         }
         let around = self.around(self.worker.ending().no_new_step());
-        let asked = self.worker.parts.runner.ask_model(&self.log, &around);
+        let model = self.worker.parts.store.read(|tx| tx.session_model(&self.session))?;
+        let asked = self.worker.parts.runner.ask_model(&self.log, model, &around);
         killpoint::here("turn.model.before");
         let bodies = self.worker.interruptible(&self.session, &around.cancel, By::Stop, asked).await;
         killpoint::here("turn.model.after");
@@ -144,6 +145,9 @@ impl<'w> Drive<'w> {
 
     /// Words of the model that are not its answer go out, too: why it wants to act, and how far it came.
     fn say(&mut self, body: &EventBody) {
+        if let EventBody::ModelReply { notice: Some(notice), .. } = body {
+            self.tell(&OutboundBody::Notice { text: notice.clone() });
+        }
         let (text, partial) = match body {
             EventBody::ModelReply { blocks, .. } if blocks.iter().any(|block| matches!(block, Block::ToolUse(_))) => {
                 (text_of(blocks), false)

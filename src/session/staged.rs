@@ -1,7 +1,7 @@
 //! What a drive wants to have on the disk next: events, absorbed inbox rows and outbox rows, in one transaction. Must not
 //! know when that is.
 
-use crate::domain::{Event, EventBody, Outbound, SessionId};
+use crate::domain::{Event, Outbound, SessionId};
 use crate::store::{StoreError, Tx};
 
 #[derive(Clone, Debug, Default)]
@@ -29,7 +29,7 @@ impl Staged {
     pub(super) fn write(&self, session: &SessionId, tx: &Tx<'_>) -> Result<(), StoreError> {
         for event in &self.events {
             tx.append_event(session, event)?;
-            if let EventBody::ModelReply { usage, provider, model, .. } = &event.body {
+            if let Some((usage, provider, model)) = event.body.spent() {
                 tx.add_usage(session, event.seq, provider, model, usage)?;
             }
         }

@@ -5,7 +5,8 @@ use rusqlite::Connection;
 use super::StoreError;
 
 /// Every migration that was ever released, in order; never edited, only appended to.
-const MIGRATIONS: &[&str] = &[MIGRATION_1, MIGRATION_2, MIGRATION_3, MIGRATION_4, MIGRATION_5, MIGRATION_6];
+const MIGRATIONS: &[&str] =
+    &[MIGRATION_1, MIGRATION_2, MIGRATION_3, MIGRATION_4, MIGRATION_5, MIGRATION_6, MIGRATION_7];
 
 const MIGRATION_1: &str = "
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -249,6 +250,13 @@ DROP INDEX outbox_queued;
 DROP INDEX outbox_of_door;
 CREATE INDEX outbox_waiting ON outbox(door, address, id) WHERE state IN ('queued', 'sending');
 DROP INDEX inbox_waiting;
+";
+
+// The model that a session's owner has chosen for it.
+const MIGRATION_7: &str = "
+CREATE TABLE session_models(
+    session TEXT PRIMARY KEY, model TEXT NOT NULL, by TEXT NOT NULL, at_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 ";
 
 /// Brings a database to the newest version. A database from a newer claw is refused, untouched.

@@ -95,6 +95,7 @@ pub(super) fn main() -> SessionId {
 
 pub(super) fn worker(gate: &GateRig, model: Arc<dyn Model>, bounds: Bounds) -> Worker {
     let runner = Runner {
+        compaction: model.clone(),
         model,
         gate: gate.gate.clone(),
         persona: Persona { soul: "test".into(), workspace: "/w".into(), platform: "test".into() },
