@@ -122,9 +122,14 @@ impl App {
         Ok(built.clone())
     }
 
-    /// How many tokens a day may take.
+    /// What models may take in a day.
     pub fn budget(&self) -> Budget {
-        Budget { tokens_day_max: self.config.limits.tokens_day_max, zone: self.config.zone.clone() }
+        Budget {
+            tokens_day_max: self.config.limits.tokens_day_max,
+            usd_cents_day_max: self.config.limits.usd_cents_day_max,
+            prices: self.config.prices.clone(),
+            zone: self.config.zone.clone(),
+        }
     }
 
     /// Who answers chat commands, at any door.

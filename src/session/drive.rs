@@ -84,9 +84,9 @@ impl<'w> Drive<'w> {
 
     /// Numbers an event, keeps it in the window, and stages it for the disk.
     pub(super) fn push(&mut self, body: EventBody) {
-        if let Some((usage, ..)) = body.spent() {
-            let tokens = usage.input_tokens + usage.output_tokens;
-            self.staged.day_tokens.push((self.worker.parts.budget.today(), tokens));
+        let budget = &self.worker.parts.budget;
+        if let Some(spent) = budget.spent(&body) {
+            self.staged.day_spent.push((budget.today(), spent));
         }
         let event = self.log.push(now_ms(), body);
         self.staged.events.push(event);
@@ -127,7 +127,7 @@ impl<'w> Drive<'w> {
     }
 
     async fn ask_model(&mut self) -> Result<(), SessionError> {
-        if self.is_out_of_tokens()? {
+        if self.budget_stops().await? {
             return Ok(());
         }
         let around = self.around(self.worker.ending().no_new_step());
@@ -260,7 +260,7 @@ impl<'w> Drive<'w> {
     }
 
     /// The turn acts for the least trusted of those who have spoken in it.
-    fn behalf(&self) -> Behalf {
+    pub(super) fn behalf(&self) -> Behalf {
         let turn = self.log.open_turn().unwrap_or_default();
         let principal = turn.iter().find_map(|event| match &event.body {
             EventBody::TurnStarted { principal, .. } => Some(principal.clone()),

@@ -2,15 +2,15 @@
 //! know when that is.
 
 use crate::domain::{Event, Outbound, SessionId};
-use crate::store::{StoreError, Tx};
+use crate::store::{DaySpent, StoreError, Tx};
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Staged {
     pub(super) events: Vec<Event>,
     pub(super) absorbed: Vec<i64>,
     pub(super) outbound: Vec<Outbound>,
-    /// Tokens to be counted, each with its day.
-    pub(super) day_tokens: Vec<(String, u64)>,
+    /// What models have taken, each with its day.
+    pub(super) day_spent: Vec<(String, DaySpent)>,
     /// `/new`: the grants of this session end.
     pub(super) end_session_grants: bool,
     /// The provider refused the model's key: what a person has to be told, wherever they are.
@@ -33,8 +33,8 @@ impl Staged {
                 tx.add_usage(session, event.seq, provider, model, usage)?;
             }
         }
-        for (day, tokens) in &self.day_tokens {
-            tx.add_day_tokens(day, *tokens)?;
+        for (day, spent) in &self.day_spent {
+            tx.add_day_spent(day, *spent)?;
         }
         for id in &self.absorbed {
             tx.mark_absorbed(*id)?;

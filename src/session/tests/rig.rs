@@ -108,7 +108,12 @@ pub(super) fn worker(gate: &GateRig, model: Arc<dyn Model>, bounds: Bounds) -> W
         runner,
         locks: gate.home(),
         turn_time_s: 60,
-        budget: crate::session::Budget { tokens_day_max: 1_000_000, zone: jiff::tz::TimeZone::UTC },
+        budget: crate::session::Budget {
+            tokens_day_max: 1_000_000,
+            usd_cents_day_max: None,
+            prices: crate::config::Prices::default(),
+            zone: jiff::tz::TimeZone::UTC,
+        },
     })
 }
 
