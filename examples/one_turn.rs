@@ -117,8 +117,10 @@ fn worker(store: &Store, gate: &Arc<Gate>, home: &Path, workspace: &Path) -> Wor
         Script::tool_use("filesystem__write_file", json!({"path": "hello.txt", "content": "Hello!\n"})),
         Script::text("I have written **hello.txt**."),
     ];
+    let model = Arc::new(Scripted::new(script));
     let runner = Runner {
-        model: Arc::new(Scripted::new(script)),
+        compaction: model.clone(),
+        model,
         gate: gate.clone(),
         persona: Persona {
             soul: "You are an example.".into(),

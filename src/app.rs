@@ -18,7 +18,7 @@ use crate::gate::{Gate, GateParts, GateSettings};
 use crate::hub::manifest::{self, Expansion, Launch, Manifest, StdioLaunch};
 use crate::hub::{Era, Hub, HubSettings};
 use crate::mail::{Instance, Mail};
-use crate::model::{Chosen, LoadImage, Sight};
+use crate::model::{Chain, LoadImage};
 use crate::router::{Router, Visitor};
 use crate::session::{Budget, Worker, WorkerParts};
 use crate::store::{Artifacts, Store};
@@ -38,7 +38,7 @@ pub struct App {
     pub router: Router,
     /// What the author of `mcp.json` should know, one sentence each.
     pub warnings: Vec<String>,
-    chosen: OnceCell<Chosen>,
+    chosen: OnceCell<Chain>,
     worker: OnceCell<Arc<Worker>>,
 }
 
@@ -65,19 +65,22 @@ impl App {
         Ok(Self { config, store, gate, mail, router, warnings, chosen: OnceCell::new(), worker: OnceCell::new() })
     }
 
-    /// The model, picked once. An error names what to set.
-    pub async fn model(&self) -> anyhow::Result<&Chosen> {
+    /// The models, picked once. An error names what to set.
+    pub async fn model(&self) -> anyhow::Result<&Chain> {
         self.chosen
             .get_or_try_init(|| async {
                 let mut section = self.config.model.clone();
                 // `[model] timeout_s` is for this model, `limits.model_timeout_s` for any.
-                section.timeout_s.get_or_insert(self.config.limits.model_timeout_s);
-                let chosen = crate::model::choose(&section, &variables(&self.config)).await?;
+                let time = self.config.limits.model_timeout_s;
+                section.timeout_s.get_or_insert(time);
+                section.fallback.iter_mut().chain(section.compaction.as_deref_mut()).for_each(|other| {
+                    other.timeout_s.get_or_insert(time);
+                });
                 let (artifacts, store) = (self.artifacts(), self.store.clone());
                 let load: LoadImage = Arc::new(move |digest| {
                     std::fs::read(artifacts.path(digest)).map_err(|error| gone(&store, digest).unwrap_or(error))
                 });
-                Ok(Chosen { model: Arc::new(Sight::new(chosen.model, chosen.sees_images, load)), ..chosen })
+                Ok(crate::model::chain(&section, &variables(&self.config), &load).await?)
             })
             .await
     }
@@ -92,11 +95,18 @@ impl App {
         let built = self
             .worker
             .get_or_try_init(|| async {
-                let model = self.model().await?.model.clone();
+                let Chain { model, compaction, .. } = self.model().await?;
+                let (model, compaction) = (model.clone(), compaction.clone());
                 // The demo reads commands and nothing else.
                 let zone = (model.provider() != "demo").then(|| self.config.zone.clone());
-                let runner =
-                    Runner { model, gate: self.gate.clone(), persona: self.persona()?, bounds: self.bounds(), zone };
+                let runner = Runner {
+                    model,
+                    compaction,
+                    gate: self.gate.clone(),
+                    persona: self.persona()?,
+                    bounds: self.bounds(),
+                    zone,
+                };
                 anyhow::Ok(Arc::new(Worker::new(WorkerParts {
                     store: self.store.clone(),
                     gate: self.gate.clone(),
@@ -119,9 +129,14 @@ impl App {
         }
     }
 
-    /// How many tokens a day may take.
+    /// What models may take in a day.
     pub fn budget(&self) -> Budget {
-        Budget { tokens_day_max: self.config.limits.tokens_day_max, zone: self.config.zone.clone() }
+        Budget {
+            tokens_day_max: self.config.limits.tokens_day_max,
+            usd_cents_day_max: self.config.limits.usd_cents_day_max,
+            prices: self.config.prices.clone(),
+            zone: self.config.zone.clone(),
+        }
     }
 
     /// Who answers chat commands, at any door.
@@ -134,8 +149,9 @@ impl App {
             model: ModelInUse {
                 name: chosen.model.model().to_owned(),
                 provider: chosen.model.provider().to_owned(),
-                why: chosen.why.clone(),
+                whys: chosen.whys.clone(),
             },
+            prices: self.config.prices.clone(),
             workspace: self.config.workspace.clone(),
             window_tokens: self.config.limits.window_tokens,
         }))

@@ -45,8 +45,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("gateway", &["config", "mail", "router"]),
     ("mail", &["killpoint", "store"]),
     ("router", &["gate", "killpoint", "mail", "session", "store"]),
-    ("desk", &["gate", "hub", "router", "session", "store", "turn"]),
-    ("session", &["gate", "killpoint", "mail", "store", "turn"]),
+    ("desk", &["config", "gate", "hub", "router", "session", "store", "turn"]),
+    ("session", &["config", "gate", "killpoint", "mail", "store", "turn"]),
     ("turn", &["gate", "model"]),
     ("model", &["config"]),
     ("gate", &["config", "hub", "killpoint", "mail", "store"]),
@@ -59,7 +59,9 @@ const ARROWS: &[(&str, &[&str])] = &[
 
 /// Arrows of which only this one path is allowed.
 const NARROW: &[(&str, &str, &str)] = &[
+    ("desk", "config", "config::Prices"),
     ("desk", "session", "session::TURN_IS_OPEN"),
+    ("session", "config", "config::Prices"),
     ("gate", "config", "config::toml_fault"),
     ("hub", "gate", "gate::permit"),
     ("logging", "gate", "gate::redact"),

@@ -97,7 +97,8 @@ fn every_command_answers_while_the_model_thinks() {
     chat.asks("/status", &["model: model-x", "context: 2 exchanges", "the model is asked", "stop switch: off"]);
     chat.asks("/usage", &["This session, main: ", "1 reply"]);
     chat.asks("/model", &["The model is model-x", "CLAW_MODEL"]);
-    chat.asks("/model other", &["CLAW_MODEL=other", "claw.toml"]);
+    chat.asks("/model other", &["this conversation uses other"]);
+    chat.asks("/model", &["uses other since /model other"]);
     chat.asks("/grants", &["No grants are in force."]);
     chat.asks("/approvals", &["Nothing waits for an answer."]);
     chat.asks("/undo", &["A turn is running or waits for your answer"]);

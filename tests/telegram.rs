@@ -19,10 +19,7 @@ impl Rig {
         let telegram = BotApi::start();
         let anna = telegram.user("Anna");
         anna.starts();
-        let house = House::new()
-            .with("TELEGRAM_BOT_TOKEN", &telegram.token())
-            .with("CLAW_TELEGRAM_API", telegram.url())
-            .with("CLAW_ALLOWED_CHATS", &anna.id.to_string());
+        let house = House::new().with_bot(&telegram.token(), telegram.url(), &anna.id.to_string());
         Self { telegram, anna, house }
     }
 

@@ -153,10 +153,8 @@ fn another_poller_is_told_of_once_and_not_raced() {
 fn with_bob() -> (Rig, User) {
     let rig = Rig::new();
     let bob = rig.telegram.user("Bob");
-    let house = House::new()
-        .with("TELEGRAM_BOT_TOKEN", &rig.telegram.token())
-        .with("CLAW_TELEGRAM_API", rig.telegram.url())
-        .with("CLAW_ALLOWED_CHATS", &format!("{},{}", rig.anna.id, bob.id));
+    let house =
+        House::new().with_bot(&rig.telegram.token(), rig.telegram.url(), &format!("{},{}", rig.anna.id, bob.id));
     (Rig { house, ..rig }, bob)
 }
 
@@ -212,10 +210,7 @@ fn telegrams_limits_are_kept_before_it_has_to_say_so() {
     let rig = Rig::new();
     let people: Vec<User> = (0..40).map(|number| rig.telegram.user(&format!("Owner{number}"))).collect();
     let ids: Vec<String> = people.iter().chain([&rig.anna]).map(|user| user.id.to_string()).collect();
-    let house = House::new()
-        .with("TELEGRAM_BOT_TOKEN", &rig.telegram.token())
-        .with("CLAW_TELEGRAM_API", rig.telegram.url())
-        .with("CLAW_ALLOWED_CHATS", &ids.join(","));
+    let house = House::new().with_bot(&rig.telegram.token(), rig.telegram.url(), &ids.join(","));
     let rig = Rig { house, ..rig };
     rig.telegram.limit(Limits { overall_per_s: Some(30), in_group_per_min: Some(20), in_chat_per_s: None });
     for person in &people {
@@ -299,10 +294,11 @@ fn refuses_every_key() -> String {
 #[test]
 fn a_refused_key_is_told_in_the_chat_and_once_to_whoever_can_change_it() {
     let (rig, bob) = with_bob();
-    let house = House::at("openai-compatible", &refuses_every_key())
-        .with("TELEGRAM_BOT_TOKEN", &rig.telegram.token())
-        .with("CLAW_TELEGRAM_API", rig.telegram.url())
-        .with("CLAW_ALLOWED_CHATS", &format!("{},{}", rig.anna.id, bob.id));
+    let house = House::at("openai-compatible", &refuses_every_key()).with_bot(
+        &rig.telegram.token(),
+        rig.telegram.url(),
+        &format!("{},{}", rig.anna.id, bob.id),
+    );
     let rig = Rig { house, ..rig };
     let gateway = rig.start();
     for text in ["good morning", "are you there?"] {

@@ -132,6 +132,27 @@ fn a_kill_in_the_middle_of_an_answer_leaves_one_message_that_is_finished_later()
     rig.house.is_whole();
 }
 
+/// The same step, repeated, does something instead of saying it.
+#[test]
+fn the_beginning_of_words_that_were_never_said_is_taken_away() {
+    let (cut, gate) = gated("I shall write a poem about it.");
+    let rig = commanding([cut, runs("echo done"), Answer::Turn(Turn::text("It is done."))]);
+    let gateway = rig.start();
+    rig.says("go");
+    gate.add_permits(HALF);
+    rig.waits_for("I shall");
+    eventually("the draft is on record", || {
+        rig.house.db().query_row("SELECT count(*) FROM drafts", [], |row| row.get::<_, i64>(0)).unwrap() == 1
+    });
+    gateway.signal(Signal::KILL);
+    drop(gateway);
+    let gateway = rig.start();
+    rig.waits_for("It is done.");
+    eventually("the draft is gone", || rig.shown() == ["It is done."]);
+    drop(gateway);
+    rig.house.is_whole();
+}
+
 #[test]
 fn told_to_end_it_sends_what_was_said_so_far_and_goes_on_at_the_next_start() {
     let (cut, gate) = gated("I began to say something.");

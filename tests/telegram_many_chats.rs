@@ -14,10 +14,7 @@ fn chats_are_answered_side_by_side_and_each_one_in_order() {
     let telegram = BotApi::start();
     let people: Vec<User> = (0..PEOPLE).map(|number| telegram.user(&format!("Person {number}"))).collect();
     let ids: Vec<String> = people.iter().map(|person| person.id.to_string()).collect();
-    let house = House::new()
-        .with("TELEGRAM_BOT_TOKEN", &telegram.token())
-        .with("CLAW_TELEGRAM_API", telegram.url())
-        .with("CLAW_ALLOWED_CHATS", &ids.join(","));
+    let house = House::new().with_bot(&telegram.token(), telegram.url(), &ids.join(","));
     for number in 1..=MESSAGES {
         for person in &people {
             person.says(person.private(), &format!("hello {number} from {}", person.id));
@@ -60,10 +57,7 @@ fn the_gateway_may_open_more_files_than_it_was_given_at_first() {
     let before = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: Some(1_024), ..before }).unwrap();
     let telegram = BotApi::start();
-    let house = House::new()
-        .with("TELEGRAM_BOT_TOKEN", &telegram.token())
-        .with("CLAW_TELEGRAM_API", telegram.url())
-        .with("CLAW_ALLOWED_CHATS", "1");
+    let house = House::new().with_bot(&telegram.token(), telegram.url(), "1");
     let gateway = house.start(&["gateway"]);
     setrlimit(Resource::Nofile, before).unwrap();
     telegram.wait_for_calls("getUpdates", 1);

@@ -11,10 +11,7 @@ use rustix::process::Signal;
 fn home_of_anna() -> (BotApi, User, House) {
     let telegram = BotApi::start();
     let anna = telegram.user("Anna");
-    let house = House::new()
-        .with("TELEGRAM_BOT_TOKEN", &telegram.token())
-        .with("CLAW_TELEGRAM_API", telegram.url())
-        .with("CLAW_ALLOWED_CHATS", &anna.id.to_string());
+    let house = House::new().with_bot(&telegram.token(), telegram.url(), &anna.id.to_string());
     (telegram, anna, house)
 }
 

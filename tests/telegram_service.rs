@@ -18,9 +18,7 @@ fn the_service_manager_hears_ready_alive_and_ending() {
     let manager = UnixDatagram::bind(&path).unwrap();
     manager.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     let house = House::new()
-        .with("TELEGRAM_BOT_TOKEN", &telegram.token())
-        .with("CLAW_TELEGRAM_API", telegram.url())
-        .with("CLAW_ALLOWED_CHATS", "5")
+        .with_bot(&telegram.token(), telegram.url(), "5")
         .with("NOTIFY_SOCKET", path.to_str().unwrap())
         .with("WATCHDOG_USEC", "100000");
     let gateway = house.start(&["gateway"]);

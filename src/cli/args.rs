@@ -11,6 +11,9 @@ pub struct Cli {
     /// The folder that the tools work in [default: workspace in the home]
     #[arg(long, global = true, value_name = "DIR")]
     pub workspace: Option<PathBuf>,
+    /// The model that answers, as its provider names it [default: what claw.toml, CLAW_MODEL or a key says]
+    #[arg(long, global = true, value_name = "NAME")]
+    pub model: Option<String>,
     #[command(subcommand)]
     pub command: Command,
 }

@@ -72,7 +72,7 @@ async fn greet(app: &App, session: &SessionId, show: &mpsc::Sender<ConsoleShow>)
     let text = format!(
         "**claw** · session `{session}` · workspace `{}`\n\n{}\n\n`/help` lists the commands.",
         app.config.workspace.display(),
-        chosen.why
+        chosen.whys.join("\n\n")
     );
     // A screen that is gone ends the loop of events by itself.
     let _ = show.send(ConsoleShow::Status(text)).await;

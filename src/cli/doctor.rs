@@ -157,7 +157,7 @@ async fn look(overrides: Overrides, report: &mut Report) {
     store(&app, report);
     leftovers::look(&app, report);
     match app.model().await {
-        Ok(chosen) => report.good("model", &chosen.why),
+        Ok(chosen) => chosen.whys.iter().for_each(|why| report.good("model", why)),
         Err(error) => report.bad("model", format!("{error:#}")),
     }
     servers(&app, report).await;

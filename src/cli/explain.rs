@@ -88,7 +88,11 @@ fn wish_for(app: &App, call: &CallId) -> anyhow::Result<Wish> {
 
 /// The whole story. Rows are those of one call, oldest first, or a single one that belongs to no call.
 fn story(rows: &[AuditRow], wish: &Wish, zone: &TimeZone) -> String {
-    let mut lines = rows.iter().find(|row| row.kind == "received").map_or_else(Vec::new, |row| head(row, wish));
+    let mut lines = match rows.iter().find(|row| row.kind == "received") {
+        Some(row) => head(row, wish),
+        None if is_pause(rows) => vec!["No call of a tool: the question whether a turn may go on.".to_owned()],
+        None => Vec::new(),
+    };
     for (index, row) in rows.iter().enumerate() {
         let before = rows.get(..index).unwrap_or_default();
         lines.push(format!("{}  {}", at(row.at_ms, zone), out::clean(&capitalised(&sentence(row, before)))));
@@ -129,6 +133,15 @@ fn head(row: &AuditRow, wish: &Wish) -> Vec<String> {
 fn conclusion(rows: &[AuditRow]) -> Option<String> {
     let call = rows.first().map(|row| &row.call).filter(|call| !call.is_empty())?;
     let has = |kind: &str| rows.iter().rev().find(|row| row.kind == kind);
+    if is_pause(rows) {
+        let answer = has("asked").and_then(|asked| answer_to(rows, &field(&asked.body, "approval")));
+        let text = match answer {
+            None => "it waits for an answer; `claw approvals` shows the question",
+            Some("allow") => "the turn went on",
+            Some(_) => "the turn did not go on",
+        };
+        return Some(format!("In short: {text}."));
+    }
     let text = match (has("ended").map(|row| field(&row.body, "outcome")).as_deref(), has("started"), has("asked")) {
         (Some("ended"), _, _) => "it ran once".to_owned(),
         (Some("denied"), _, _) => "it did not run".to_owned(),
@@ -147,6 +160,11 @@ fn conclusion(rows: &[AuditRow]) -> Option<String> {
         (None, None, None) => "it has not run".to_owned(),
     };
     Some(format!("In short: {call}: {text}."))
+}
+
+/// A question about the turn itself has no wish of a model in front of it.
+fn is_pause(rows: &[AuditRow]) -> bool {
+    rows.iter().any(|row| row.kind == "asked") && !rows.iter().any(|row| row.kind == "received")
 }
 
 /// How a question was answered: the answer's kind, or empty if it was closed without one.

@@ -107,7 +107,7 @@ fn readable(event: &Event) -> Option<String> {
         EventBody::ModelFailed { reason, .. } => format!("the model failed: {reason}"),
         EventBody::StopRequested { by } => format!("stop requested by {by}"),
         EventBody::LimitReached { text, .. } => text.clone(),
-        EventBody::Summary { text, through_seq } => format!("summary of everything up to {through_seq}: {text}"),
+        EventBody::Summary { text, through_seq, .. } => format!("summary of everything up to {through_seq}: {text}"),
         EventBody::WindowDropped { reason, through_seq, .. } => format!("dropped up to {through_seq}: {reason}"),
         EventBody::ExchangeDropped { from_seq, through_seq } => {
             format!("the exchange from {from_seq} to {through_seq} was dropped from what the model sees")

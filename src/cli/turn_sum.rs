@@ -34,13 +34,13 @@ impl TurnSum {
             _ => turn.working_ms += gap_ms,
         }
         turn.last_ms = event.at_ms;
+        if let Some((usage, ..)) = event.body.spent() {
+            turn.usage.input_tokens += usage.input_tokens;
+            turn.usage.output_tokens += usage.output_tokens;
+            turn.usage.cached_tokens += usage.cached_tokens;
+        }
         match &event.body {
-            EventBody::ModelReply { usage, .. } => {
-                turn.steps += 1;
-                turn.usage.input_tokens += usage.input_tokens;
-                turn.usage.output_tokens += usage.output_tokens;
-                turn.usage.cached_tokens += usage.cached_tokens;
-            }
+            EventBody::ModelReply { .. } => turn.steps += 1,
             EventBody::ToolResult { .. } => turn.calls += 1,
             _ => {}
         }
@@ -99,6 +99,7 @@ mod tests {
             usage,
             provider: "x".into(),
             model: "x".into(),
+            notice: None,
         };
         let call =
             crate::domain::CallId { session: crate::domain::SessionId::new("main").unwrap(), reply_seq: 2, block: 0 };

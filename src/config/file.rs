@@ -9,6 +9,7 @@ use super::error::ConfigError;
 use super::expand::Expander;
 use super::limits::Limits;
 use super::model::ModelSection;
+use super::prices::Prices;
 use super::retention::Retention;
 use super::telegram::TelegramSection;
 use super::toml_fault;
@@ -52,6 +53,7 @@ struct RedactSection {
 #[serde(deny_unknown_fields, default)]
 pub(super) struct ClawToml {
     pub(super) model: ModelSection,
+    pub(super) prices: Prices,
     pub(super) limits: Limits,
     pub(super) retention: Retention,
     pub(super) console: ConsoleSection,
@@ -91,5 +93,7 @@ pub(super) fn read(place: &str, text: &str, env: &Env) -> Result<Written, Config
     file.model
         .validate()
         .map_err(|error| ConfigError::new(place, error.to_string(), "Correct the value and start again"))?;
+    let wrong_price = |message| ConfigError::new(place, message, "Correct the value and start again");
+    file.prices.check().map_err(wrong_price)?;
     Ok(Written { file, secrets })
 }

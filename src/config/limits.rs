@@ -29,6 +29,8 @@ pub struct Limits {
     pub identical_calls_max: u32,
     /// Tokens in and out in one day of the owner, over all sessions.
     pub tokens_day_max: u64,
+    /// US cents in one day of the owner, over all sessions, as far as `[prices]` knows; none if it is left out.
+    pub usd_cents_day_max: Option<u64>,
 }
 
 impl Default for Limits {
@@ -45,6 +47,7 @@ impl Default for Limits {
             window_tokens: 100_000,
             identical_calls_max: 3,
             tokens_day_max: 50_000_000,
+            usd_cents_day_max: None,
         }
     }
 }
@@ -65,6 +68,7 @@ impl Limits {
             ("window_tokens", self.window_tokens, 1000, 100_000_000),
             ("identical_calls_max", u64::from(self.identical_calls_max), 1, 1000),
             ("tokens_day_max", self.tokens_day_max, 1000, 1_000_000_000_000),
+            ("usd_cents_day_max", self.usd_cents_day_max.unwrap_or(1), 1, 100_000_000),
         ] {
             if !(least..=most).contains(&value) {
                 return Err((name, format!("`limits.{name}` is {value}, and must be from {least} to {most}")));

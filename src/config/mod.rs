@@ -8,6 +8,7 @@ mod file;
 mod home;
 mod limits;
 pub mod model;
+mod prices;
 mod retention;
 mod secrets;
 mod telegram;
@@ -25,6 +26,7 @@ pub use error::ConfigError;
 pub use file::{Color, ConsoleSection};
 pub use home::{DEFAULT_MCP_JSON, DEFAULT_SOUL_MD, Home};
 pub use limits::Limits;
+pub use prices::{Price, Prices};
 pub use retention::Retention;
 pub use secrets::secret_values;
 pub use telegram::{Pairing, Telegram, TelegramSection};
@@ -38,6 +40,8 @@ const FILE_BYTES_MAX: u64 = 1024 * 1024;
 pub struct Overrides {
     /// `--workspace DIR`
     pub workspace: Option<PathBuf>,
+    /// `--model NAME`
+    pub model: Option<String>,
 }
 
 /// Everything that was written, as it is meant. Made once; nothing in it changes.
@@ -49,6 +53,7 @@ pub struct Config {
     /// The folder that tools work in: real, existing, and apart from claw's own files.
     pub workspace: PathBuf,
     pub model: model::ModelSection,
+    pub prices: Prices,
     pub limits: Limits,
     pub retention: Retention,
     pub console: ConsoleSection,
@@ -93,6 +98,11 @@ impl Config {
 
     /// The same from a given environment.
     pub fn load_from(env: Env, overrides: Overrides) -> Result<Self, ConfigError> {
+        let env = match &overrides.model {
+            // What is typed goes before what is set.
+            Some(model) => env.with("CLAW_MODEL", model),
+            None => env,
+        };
         let user_home = env.get("HOME").map(PathBuf::from).filter(|path| path.is_absolute());
         let mut home = Home::locate(&env, user_home.as_deref())?;
         let notices = home.ensure()?;
@@ -110,12 +120,13 @@ impl Config {
         secrets.extend(written.secrets);
         let secrets = secrets.into_iter().map(|(name, value)| (name, SecretString::from(value))).collect();
         let user_home = user_home.unwrap_or_else(|| home.path().to_path_buf());
-        let file::ClawToml { model, limits, retention, console, .. } = written.file;
+        let file::ClawToml { model, prices, limits, retention, console, .. } = written.file;
         Ok(Self {
             home,
             user_home,
             workspace,
             model,
+            prices,
             limits,
             retention,
             console,

@@ -85,6 +85,13 @@ pub struct ModelSection {
     pub timeout_s: Option<u64>,
     /// Whether the model can see images. Default: what is known of the provider's models; no for a server of one's own.
     pub sees_images: Option<bool>,
+    /// Whether the model may be offered tools; default yes. One that may not acts on nothing.
+    pub calls_tools: Option<bool>,
+    /// `[[model.fallback]]`: who answers in this order when the model is down. Not inside of another one.
+    #[serde(default)]
+    pub fallback: Vec<ModelSection>,
+    /// `[model.compaction]`: who writes the summaries of long conversations. Not inside of another one.
+    pub compaction: Option<Box<ModelSection>>,
 }
 
 fn secret<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SecretString>, D::Error> {
@@ -106,6 +113,12 @@ pub enum InvalidModelSection {
     Timeout,
     #[error("`[model] api_key` needs `agent` beside it, so that it is sent to nobody else")]
     KeyWithoutAgent,
+    #[error("`{0}` needs `agent`: one of {names}", names = Agent::ALL.map(Agent::as_str).join(", "))]
+    NoAgent(String),
+    #[error("`{0}` has a fallback or a compaction of its own: only `[model]` can")]
+    Nested(String),
+    #[error("`{place}`: {fault}")]
+    Inside { place: String, fault: Box<InvalidModelSection> },
 }
 
 impl ModelSection {
@@ -134,7 +147,24 @@ impl ModelSection {
         if self.api_key.is_some() && self.agent.is_none() {
             return Err(InvalidModelSection::KeyWithoutAgent);
         }
-        Ok(())
+        self.others().try_for_each(|(place, other)| other.validate_as(place))
+    }
+
+    /// The sections inside of this one, each with the name that a person knows it by.
+    pub fn others(&self) -> impl Iterator<Item = (String, &ModelSection)> {
+        let fallback = self.fallback.iter().enumerate();
+        let named = fallback.map(|(index, section)| (format!("[[model.fallback]] number {}", index + 1), section));
+        named.chain(self.compaction.iter().map(|section| ("[model.compaction]".to_owned(), &**section)))
+    }
+
+    fn validate_as(&self, place: String) -> Result<(), InvalidModelSection> {
+        if self.agent.is_none() {
+            return Err(InvalidModelSection::NoAgent(place));
+        }
+        if !self.fallback.is_empty() || self.compaction.is_some() {
+            return Err(InvalidModelSection::Nested(place));
+        }
+        self.validate().map_err(|fault| InvalidModelSection::Inside { place, fault: Box::new(fault) })
     }
 
     pub fn timeout(&self) -> Duration {
@@ -179,6 +209,12 @@ mod tests {
             ("temperature = nan", "temperature"),
             ("timeout_s = 0", "timeout_s"),
             ("api_key = 'k'", "needs `agent`"),
+            ("[[fallback]]\nmodel = 'm'", "`[[model.fallback]] number 1` needs `agent`"),
+            (
+                "[[fallback]]\nagent = 'demo'\n[[fallback]]\nagent = 'demo'\ntimeout_s = 0",
+                "number 2`: `[model] timeout_s`",
+            ),
+            ("[compaction]\nagent = 'demo'\n[compaction.compaction]\nagent = 'demo'", "only `[model]` can"),
         ] {
             let error = parse(text).unwrap_err();
             assert!(error.contains(expected), "{text}: {error}");

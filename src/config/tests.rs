@@ -31,7 +31,10 @@ impl Rig {
         let mut all = vec![("CLAW_HOME".to_owned(), self.home().display().to_string())];
         all.push(("HOME".to_owned(), self.root().display().to_string()));
         all.extend(variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
-        Config::load_from(all.into_iter().collect(), Overrides { workspace: workspace.map(Path::to_path_buf) })
+        Config::load_from(
+            all.into_iter().collect(),
+            Overrides { workspace: workspace.map(Path::to_path_buf), ..Overrides::default() },
+        )
     }
 
     fn said(&self, variables: &[(&str, &str)]) -> String {

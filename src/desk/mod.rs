@@ -5,6 +5,7 @@
 mod grants;
 mod guests;
 mod lists;
+mod model;
 mod once;
 mod status;
 mod switch;
@@ -13,6 +14,7 @@ mod usage;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::config::Prices;
 use crate::domain::{ChatCommand, Origin, SessionId, UnixMillis, escape};
 use crate::gate::Gate;
 use crate::router::{Order, Router, Visitor};
@@ -30,8 +32,8 @@ const SHOWN_CHARS_MAX: usize = 200;
 pub struct ModelInUse {
     pub name: String,
     pub provider: String,
-    /// One sentence: why it is this one.
-    pub why: String,
+    /// One sentence for each model that may answer: why it is this one, and who is behind it.
+    pub whys: Vec<String>,
 }
 
 /// What the desk is made of.
@@ -41,6 +43,7 @@ pub struct DeskParts {
     pub gate: Arc<Gate>,
     pub router: Router,
     pub model: ModelInUse,
+    pub prices: Prices,
     pub workspace: PathBuf,
     /// The most estimated tokens in what a model sees.
     pub window_tokens: u64,
@@ -91,8 +94,8 @@ impl Desk {
                 "Only the owner may see this.".to_owned()
             }
             ChatCommand::Status => status::markdown(&self.parts, session)?,
-            ChatCommand::Usage => usage::markdown(&self.parts.store, session)?,
-            ChatCommand::Model => model(&self.parts.model, words),
+            ChatCommand::Usage => usage::markdown(&self.parts.store, &self.parts.prices, session)?,
+            ChatCommand::Model => return self.model(visitor, session, words, to).await,
             ChatCommand::Tools => lists::tools(&self.parts.gate).await,
             ChatCommand::Approvals => lists::approvals(&self.parts.store)?,
             ChatCommand::Grants => return self.grants(visitor, words, to).await,
@@ -142,6 +145,30 @@ impl Desk {
         }
     }
 
+    async fn model(
+        &self,
+        visitor: &Visitor,
+        session: &SessionId,
+        words: &str,
+        to: &AnswerTo,
+    ) -> Result<Option<String>, StoreError> {
+        let store = &self.parts.store;
+        let name = words.trim();
+        if name.is_empty() {
+            let own = store.read(|tx| tx.session_model(session))?;
+            return to.say(store, model::markdown(&self.parts.model, own.as_deref())).await;
+        }
+        if !is_owner(visitor) {
+            return to.say(store, "Only the owner may choose the model.".to_owned()).await;
+        }
+        let refused = model::refusal(&self.parts.model, name);
+        if let Some(refused) = refused {
+            return to.say(store, refused).await;
+        }
+        let (name, by, session) = (name.to_owned(), visitor.principal.clone(), session.clone());
+        to.once(store, move |tx| model::choose_in(tx, &session, &name, &by)).await
+    }
+
     async fn guests(&self, visitor: &Visitor, words: &str, to: &AnswerTo) -> Result<Option<String>, StoreError> {
         let words: Vec<&str> = words.split_whitespace().collect();
         let store = &self.parts.store;
@@ -187,25 +214,6 @@ pub fn order_of(command: ChatCommand) -> Option<Order> {
 
 fn is_owner(visitor: &Visitor) -> bool {
     visitor.origin == Origin::Owner
-}
-
-fn model(model: &ModelInUse, words: &str) -> String {
-    let mut names = words.split_whitespace();
-    match (names.next(), names.next()) {
-        (None, _) => format!(
-            "The model is {} ({}). {}\n\nFor another one set `CLAW_MODEL`, or `model` under `[model]` in `claw.toml`, and \
-             start claw again.",
-            code(&model.name),
-            model.provider,
-            model.why
-        ),
-        (Some(name), None) => format!(
-            "The model is picked when claw starts: set {}, or {} under `[model]` in `claw.toml`, and start claw again.",
-            code(&format!("CLAW_MODEL={name}")),
-            code(&format!("model = \"{name}\""))
-        ),
-        (Some(_), Some(_)) => "`/model` shows the model, `/model NAME` says how to use another one.".to_owned(),
-    }
 }
 
 /// Anything as code in Markdown, on one line, harmless, and not longer than a list can bear.

@@ -23,7 +23,12 @@ impl Rig {
             store: gate.store.clone(),
             gate: gate.gate.clone(),
             router: Router::new(Mail::new(gate.store.clone(), 64), gate.gate.clone()),
-            model: ModelInUse { name: "m-1".into(), provider: "someone".into(), why: "It was asked for.".into() },
+            model: ModelInUse {
+                name: "m-1".into(),
+                provider: "someone".into(),
+                whys: vec!["It was asked for.".into()],
+            },
+            prices: Prices::default(),
             workspace: "/w".into(),
             window_tokens: 1000,
         });
@@ -69,6 +74,7 @@ fn wishes(name: &str) -> EventBody {
         usage: Usage::default(),
         provider: "someone".into(),
         model: "m-1".into(),
+        notice: None,
     }
 }
 
@@ -168,31 +174,40 @@ async fn usage_is_told_by_day_by_session_and_by_model() {
         })
     };
     let none = rig.says(ChatCommand::Usage, "").await;
-    assert!(none.contains("**This session, `main`**: 0 tokens in (0 of them cached), 0 out, 0 replies"), "{none}");
+    assert!(none.contains("**This session, `main`**: 0 tokens in (0 of them cached, 0 %), 0 out, 0 replies"), "{none}");
     add("main", 1, "small", 10).await.unwrap();
     add("main", 2, "large", 20).await.unwrap();
     add("other", 1, "large", 40).await.unwrap();
     let usage = rig.says(ChatCommand::Usage, "").await;
     let (today, here) = usage.split_once("**This session").unwrap();
-    assert!(today.contains("**Today, all sessions**: 70 tokens in (3 of them cached), 6 out, 3 replies"), "{usage}");
     assert!(
-        today.contains("- `large` (someone): 60 tokens in (2 of them cached), 4 out, 2 replies\n- `small`"),
+        today
+            .contains("**Today, all sessions**: 70 tokens in (3 of them cached, 4 %), 6 out, 3 replies, price unknown"),
         "{usage}"
     );
-    assert!(here.contains("30 tokens in (2 of them cached), 4 out, 2 replies"), "{usage}");
-    assert!(here.contains("- `small` (someone): 10 tokens in (1 of them cached), 2 out, 1 reply\n"), "{usage}");
+    assert!(
+        today.contains(
+            "- `large` (someone): 60 tokens in (2 of them cached, 3 %), 4 out, 2 replies, price unknown\n- `small`"
+        ),
+        "{usage}"
+    );
+    assert!(here.contains("30 tokens in (2 of them cached, 6 %), 4 out, 2 replies, price unknown"), "{usage}");
+    assert!(
+        here.contains("- `small` (someone): 10 tokens in (1 of them cached, 10 %), 2 out, 1 reply, price unknown\n"),
+        "{usage}"
+    );
 }
 
 #[tokio::test]
-async fn the_model_says_why_and_how_to_change_it() {
+async fn the_model_says_why_and_is_chosen_for_one_conversation() {
     let rig = Rig::new();
     let shown = rig.says(ChatCommand::Model, "").await;
     assert!(shown.starts_with("The model is `m-1` (someone). It was asked for.") && shown.contains("CLAW_MODEL"));
+    let chosen = || rig.gate.store.read(|tx| tx.session_model(&session("main"))).unwrap();
     let how = rig.says(ChatCommand::Model, "m-2").await;
-    assert!(
-        how.contains("`CLAW_MODEL=m-2`") && how.contains("`model = \"m-2\"`") && how.contains("claw.toml"),
-        "{how}"
-    );
+    assert!(how.contains("uses `m-2`") && chosen().as_deref() == Some("m-2"), "{how}");
+    assert!(rig.says(ChatCommand::Model, "").await.contains("uses `m-2` since"));
+    assert!(rig.says(ChatCommand::Model, "default").await.contains("all others") && chosen().is_none());
     assert!(rig.says(ChatCommand::Model, "is it good").await.contains("`/model NAME`"));
 }
 

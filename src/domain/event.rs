@@ -25,7 +25,16 @@ pub enum EventBody {
     #[serde(rename = "prompt.packed")]
     PromptPacked { from_seq: u64, dropped_events: u64, estimated_tokens: u64 },
     #[serde(rename = "model.reply")]
-    ModelReply { blocks: Vec<Block>, finish: Finish, usage: Usage, provider: String, model: String },
+    ModelReply {
+        blocks: Vec<Block>,
+        finish: Finish,
+        usage: Usage,
+        provider: String,
+        model: String,
+        /// Why another model than before has answered, for the person.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        notice: Option<String>,
+    },
     /// The text of a stream that was stopped.
     #[serde(rename = "model.partial")]
     ModelPartial { text: String },
@@ -55,7 +64,13 @@ pub enum EventBody {
     CompactRequested {},
     /// Everything up to and including `through_seq` is replaced by `text` in what a model sees.
     #[serde(rename = "summary")]
-    Summary { text: String, through_seq: u64 },
+    Summary {
+        text: String,
+        through_seq: u64,
+        /// What it took, and of whom.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        spent: Option<Spent>,
+    },
     /// A compaction failed: everything up to and including `through_seq` is dropped from what a model sees.
     #[serde(rename = "window.dropped")]
     ///
@@ -70,6 +85,25 @@ pub enum EventBody {
     ExchangeDropped { from_seq: u64, through_seq: u64 },
     #[serde(rename = "turn.ended")]
     TurnEnded { end: TurnEnd },
+}
+
+/// The tokens of one round-trip that is no reply, and the model that they were spent on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spent {
+    pub usage: Usage,
+    pub provider: String,
+    pub model: String,
+}
+
+impl EventBody {
+    /// What a round-trip to a model took, if this is the end of one: the tokens, the provider, the model.
+    pub fn spent(&self) -> Option<(&Usage, &str, &str)> {
+        match self {
+            Self::ModelReply { usage, provider, model, .. }
+            | Self::Summary { spent: Some(Spent { usage, provider, model }), .. } => Some((usage, provider, model)),
+            _ => None,
+        }
+    }
 }
 
 /// How a turn ended.

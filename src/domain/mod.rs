@@ -18,7 +18,7 @@ mod outbound;
 pub use answer::{Answer, Choice, Question, Scope, Term};
 pub use call::{CallState, Outcome, ToolCall, ToolOutput};
 pub use command::ChatCommand;
-pub use event::{Event, EventBody, TurnEnd};
+pub use event::{Event, EventBody, Spent, TurnEnd};
 pub use ids::{Address, ApprovalId, CallId, InvalidSessionId, SessionId};
 pub use inbound::{Inbound, InboundBody};
 pub use live::{Live, LiveSink};

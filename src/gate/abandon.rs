@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::Gate;
 use super::audit::describe;
+use super::start::close_question;
 use crate::domain::{CallId, CallState, Outcome};
 use crate::store::{AuditEntry, StoreError};
 
@@ -24,12 +25,7 @@ impl Gate {
                 } else {
                     Outcome::Denied { reason: reason.to_owned() }
                 };
-                if let Some(approval) = tx.approval_of(&call)?
-                    && approval.state == "waiting"
-                {
-                    // A refusal means that it was answered a moment ago; the call is denied by the end of the turn anyway.
-                    let _answered = tx.decide(&approval.id, "superseded", None, "the turn ended")?;
-                }
+                close_question(tx, &call, "the turn ended")?;
                 if tx.end_call(&call, &outcome)? {
                     tx.audit(&AuditEntry { kind: "ended", call: call.to_string(), body: describe(&outcome) })?;
                 }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::chain::{Next, Pass};
 use super::frozen::Freeze;
+use super::start::close_question;
 use super::{Gate, redact};
 use crate::domain::{CallState, Outcome, ToolCall};
 use crate::killpoint;
@@ -106,7 +107,8 @@ fn receive(gate: &Gate, call: &ToolCall) {
     });
 }
 
-/// Writes the end of a call, once. What waits for a human has no end yet.
+/// Writes the end of a call, once. What waits for a human has no end yet. A question of an earlier process that nobody was
+/// shown may still be open when the call is judged again and denied, for example because it was stopped: it ends with it.
 fn finish(gate: &Gate, call: &ToolCall, outcome: Outcome) -> Outcome {
     if matches!(outcome, Outcome::Parked { .. }) {
         return outcome;
@@ -116,6 +118,7 @@ fn finish(gate: &Gate, call: &ToolCall, outcome: Outcome) -> Outcome {
     let entry = entry("ended", call, describe(&outcome));
     gate.store.write_soon(move |tx| {
         if tx.end_call(&id, &kept)? {
+            close_question(tx, &id, "the call ended")?;
             tx.audit(&entry)?;
         }
         Ok(())

@@ -12,6 +12,7 @@ mod frozen;
 mod grants;
 mod judge;
 mod limits;
+mod pause;
 mod permission;
 pub mod permit;
 mod pinning;

@@ -81,7 +81,7 @@ impl Gate {
         self.store
             .write(move |tx| {
                 tx.put_call(&row)?;
-                close_older_questions(tx, &row.id)?;
+                close_question(tx, &row.id, "asked again")?;
                 tx.add_approval(&question, &owner, &row.digest)?;
                 tx.audit(&judged)?;
                 tx.audit(&asked)
@@ -137,7 +137,7 @@ fn may_start(
         return Ok(Err("the grant that it rested on has just ended; ask again".to_owned()));
     }
     let Some(id) = approval else {
-        close_older_questions(tx, &row.id)?;
+        close_question(tx, &row.id, "asked again")?;
         return Ok(Ok(()));
     };
     Ok(match tx.approval(id)? {
@@ -149,13 +149,14 @@ fn may_start(
     })
 }
 
-/// A call that is asked about again (the rules or the tool changed) has one open question, the new one.
-fn close_older_questions(tx: &Tx<'_>, call: &CallId) -> Result<(), StoreError> {
-    if let Some(older) = tx.approval_of(call)?
-        && older.state == "waiting"
+/// A call that is asked about again (the rules or the tool changed) has one open question, the new one; a call that has
+/// started or ended has none.
+pub(super) fn close_question(tx: &Tx<'_>, call: &CallId, why: &str) -> Result<(), StoreError> {
+    if let Some(open) = tx.approval_of(call)?
+        && open.state == "waiting"
     {
         // Somebody answering at this moment loses the compare-and-set, which is right: he saw the old question.
-        let _answered_meanwhile = tx.decide(&older.id, "superseded", None, "asked again")?;
+        let _answered_meanwhile = tx.decide(&open.id, "superseded", None, why)?;
     }
     Ok(())
 }

@@ -39,7 +39,7 @@ pub const COMMANDS: &[CommandInfo] = &[
     info(ChatCommand::Stop, "/stop", "", "end the running turn and whatever it runs"),
     info(ChatCommand::Status, "/status", "", "model, context, servers, what runs and what waits"),
     info(ChatCommand::Usage, "/usage", "", "tokens today and in this session, by model"),
-    info(ChatCommand::Model, "/model", "[NAME]", "the model, why it was picked, and how to use another one"),
+    info(ChatCommand::Model, "/model", "[NAME]", "the model, who is behind it; another one for this conversation"),
     info(ChatCommand::Tools, "/tools", "", "the tools that the model is offered, and their servers"),
     info(ChatCommand::Approvals, "/approvals", "", "the calls that wait for your answer"),
     info(ChatCommand::Grants, "/grants", "[revoke ID]", "what you have allowed or forbidden for longer; take one back"),

@@ -18,6 +18,18 @@ impl Mail {
         self.store.read(|tx| tx.drafts(to, session, turn_seq, step))
     }
 
+    /// The messages that show a beginning of something up to this step, or without a step up to the end of the turn: after
+    /// [`Self::said`] nobody knows of them any more.
+    pub fn drafts_through(
+        &self,
+        to: &Address,
+        session: &SessionId,
+        turn_seq: u64,
+        step: Option<u32>,
+    ) -> Result<Vec<i64>, StoreError> {
+        self.store.read(|tx| tx.drafts_through(to, session, turn_seq, step))
+    }
+
     /// Marks a row after it was shown, like [`Mail::shown`]; what was a draft of it is final. Without a step, so is all that
     /// its turn has said.
     pub async fn said(&self, row: &OutboxRow, turn_seq: u64, step: Option<u32>) -> Result<(), StoreError> {

@@ -3,7 +3,7 @@
 
 use super::Mail;
 use crate::domain::Outbound;
-use crate::store::StoreError;
+use crate::store::{DaySpent, StoreError};
 
 impl Mail {
     /// Puts a notice of one kind into the outbox, unless there was one less than `every_ms` ago. True if it goes out.
@@ -29,9 +29,9 @@ impl Mail {
         self.store.write_relaxed(|tx| tx.set_key_refused("")).await
     }
 
-    /// The tokens that were counted on a day.
-    pub fn day_tokens(&self, day: &str) -> Result<u64, StoreError> {
-        self.store.read(|tx| tx.day_tokens(day))
+    /// What was counted on a day.
+    pub fn day_spent(&self, day: &str) -> Result<DaySpent, StoreError> {
+        self.store.read(|tx| tx.day_spent(day))
     }
 
     /// Notes that a chat does not let the bot write. False when it was known.

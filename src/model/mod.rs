@@ -7,6 +7,7 @@ mod error;
 pub mod genai;
 mod history;
 mod retry;
+mod route;
 mod scripted;
 mod sight;
 mod transcribe;
@@ -17,10 +18,11 @@ use futures::future::BoxFuture;
 
 use crate::domain::{Block, Finish, Message, ToolSpec, Usage};
 
-pub use choose::{ChooseError, Chosen, choose};
+pub use choose::{Chain, ChooseError, Chosen, chain, choose};
 pub use demo::Demo;
 pub use error::ModelError;
 pub use retry::{Policy, Retry};
+pub use route::{Link, Route};
 pub use scripted::{Script, Scripted};
 pub use sight::{LoadImage, Sight};
 pub use transcribe::{Transcriber, TranscriptionError};
@@ -32,6 +34,8 @@ pub struct Request {
     pub messages: Vec<Message>,
     /// The same for every request until a server changes, and long, so it is shared.
     pub tools: Arc<[ToolSpec]>,
+    /// Which model, as the owner has chosen for this conversation; else the one that was picked.
+    pub model: Option<String>,
 }
 
 /// A piece of a reply while it comes.
@@ -54,6 +58,8 @@ pub struct Reply {
     pub usage: Usage,
     pub provider: String,
     pub model: String,
+    /// A sentence for the person: why another model than before has answered, and what it cannot do.
+    pub notice: Option<String>,
 }
 
 /// Where deltas go. It must return at once.

@@ -30,6 +30,13 @@ impl Default for Policy {
     }
 }
 
+impl Policy {
+    /// For a model that has another one behind it: one more try, and no long wait.
+    pub fn with_another_behind() -> Self {
+        Self { tries_max: 2, retry_after_max: Duration::from_secs(3), ..Self::default() }
+    }
+}
+
 /// A model that is asked again when it fails in a way that may pass.
 pub struct Retry {
     inner: Arc<dyn Model>,

@@ -47,7 +47,8 @@ impl Script {
 
     pub fn blocks(blocks: Vec<Block>, finish: Finish) -> Self {
         let usage = Usage { input_tokens: 10, output_tokens: 5, ..Usage::default() };
-        Self::Reply(Reply { blocks, finish, usage, provider: "scripted".into(), model: "scripted".into() })
+        let (provider, model) = ("scripted".into(), "scripted".into());
+        Self::Reply(Reply { blocks, finish, usage, provider, model, notice: None })
     }
 
     pub fn fail(why: impl Into<String>) -> Self {

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 
 use super::drive::Drive;
 use super::worker::SessionError;
-use crate::domain::{ApprovalId, CallId, EventBody, InboundBody, Outbound, OutboundBody};
+use crate::domain::{Answer, ApprovalId, CallId, EventBody, InboundBody, Outbound, OutboundBody};
 use crate::store::InboxRow;
-use crate::turn::next::{next, waiting_for_a_human};
+use crate::turn::next::{next, pauses, waiting_for_a_human};
 use crate::turn::{Log, Step};
 
 impl Drive<'_> {
@@ -38,6 +38,10 @@ impl Drive<'_> {
             InboundBody::Message { .. } => self.absorb_message(row).await,
             InboundBody::Answered { approval, answer, by } => {
                 if let Some(call) = self.worker.parts.gate.call_of(approval)? {
+                    if matches!(answer, Some(Answer::Allow { .. })) && self.paused_by(&call) {
+                        let today = self.worker.parts.budget.today();
+                        self.worker.parts.gate.goes_on(&call, &today).await?;
+                    }
                     let (approval, answer, by) = (approval.clone(), answer.clone(), by.clone());
                     self.push(EventBody::CallAnswered { call, approval, answer, by });
                 }
@@ -72,7 +76,10 @@ impl Drive<'_> {
             Step::Call(_) | Step::Stop(_) | Step::Deliver => return Ok(false),
             Step::Park => {
                 self.supersede().await?;
-                return Ok(false);
+                // A call gets its result first. What waited for leave to go on has nothing to wait for.
+                if !matches!(next(&self.log, &self.worker.parts.runner.bounds), Step::AskModel) {
+                    return Ok(false);
+                }
             }
             _ => {}
         }
@@ -107,12 +114,19 @@ impl Drive<'_> {
         for (call, approval) in self.waiting() {
             let Some(how) = self.worker.parts.gate.closed(&approval)? else { continue };
             if how == "expired" {
-                let text = format!("Nobody answered the question {approval} in time; the call was not run.");
+                let what = if self.paused_by(&call) { "the turn does not go on" } else { "the call was not run" };
+                let text = format!("Nobody answered the question {approval} in time; {what}.");
                 self.tell(&OutboundBody::Notice { text });
             }
             self.push(EventBody::CallAnswered { call, approval, answer: None, by: how });
         }
         Ok(())
+    }
+
+    /// Whether the turn itself waits for the answer to this question, and not one of its calls.
+    fn paused_by(&self, call: &CallId) -> bool {
+        let turn = self.log.open_turn().unwrap_or_default();
+        pauses(turn).iter().any(|pause| pause.call == *call)
     }
 
     fn waiting(&self) -> HashMap<CallId, ApprovalId> {

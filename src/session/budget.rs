@@ -1,17 +1,39 @@
-//! How many tokens a day may take, over all sessions of a home. Must not know models or prices.
+//! How much models may take in a day, over all sessions of a home: the limit, and the pause before it, in which a human is asked. Must
+//! not know models, doors, or how a question is asked.
 
 use jiff::tz::TimeZone;
+use serde_json::{Value, json};
 
 use super::drive::Drive;
 use super::worker::SessionError;
-use crate::domain::EventBody;
+use crate::config::Prices;
+use crate::domain::{CallId, EventBody, OutboundBody};
+use crate::store::DaySpent;
+use crate::turn::next::pauses;
 
-/// The limit, and where its day begins.
+/// From this part of a limit on the owner is asked before a turn goes on.
+pub const ASK_PERCENT: u64 = 90;
+const MICRO_USD_OF_A_CENT: u64 = 10_000;
+
+/// The limits, and where their day begins.
 #[derive(Clone, Debug)]
 pub struct Budget {
     /// Tokens in and out, cached ones included.
     pub tokens_day_max: u64,
+    /// As far as prices are known.
+    pub usd_cents_day_max: Option<u64>,
+    pub prices: Prices,
     pub zone: TimeZone,
+}
+
+/// How far one of the limits is used up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Used {
+    pub percent: u64,
+    /// As a person reads it: what of what, and by which setting.
+    pub text: String,
+    details: Value,
+    limit: &'static str,
 }
 
 impl Budget {
@@ -19,23 +41,102 @@ impl Budget {
     pub fn today(&self) -> String {
         jiff::Zoned::now().with_time_zone(self.zone.clone()).date().to_string()
     }
+
+    /// What an event has taken, if it is the end of a round-trip to a model.
+    pub(super) fn spent(&self, body: &EventBody) -> Option<DaySpent> {
+        let (usage, _, model) = body.spent()?;
+        let usd = self.prices.usd(model, usage).unwrap_or_default();
+        Some(DaySpent { tokens: usage.input_tokens + usage.output_tokens, micro_usd: (usd * 1e6).ceil() as u64 })
+    }
+
+    /// The limit of which the greatest part is used.
+    pub fn used(&self, spent: DaySpent) -> Used {
+        let percent = |used: u64, limit: u64| used.saturating_mul(100).checked_div(limit).unwrap_or(100);
+        let limit = self.tokens_day_max;
+        let tokens = Used {
+            percent: percent(spent.tokens, limit),
+            text: format!("{} of {limit} tokens (limits.tokens_day_max)", spent.tokens),
+            details: json!({"tokens_today": spent.tokens, "tokens_day_max": limit}),
+            limit: "tokens_day_max",
+        };
+        let Some(limit) = self.usd_cents_day_max else { return tokens };
+        let cents = spent.micro_usd / MICRO_USD_OF_A_CENT;
+        let money = Used {
+            percent: percent(spent.micro_usd, limit.saturating_mul(MICRO_USD_OF_A_CENT)),
+            text: format!("{cents} of {limit} US cents (limits.usd_cents_day_max)"),
+            details: json!({"usd_cents_today": cents, "usd_cents_day_max": limit}),
+            limit: "usd_cents_day_max",
+        };
+        if money.percent > tokens.percent { money } else { tokens }
+    }
 }
 
 impl Drive<'_> {
-    /// Whether today's tokens are used up; the turn then ends with that. What is under way in other sessions is not counted
-    /// yet, so the limit may be passed by the replies in flight.
-    pub(super) fn is_out_of_tokens(&mut self) -> Result<bool, SessionError> {
+    /// Whether the day's budget keeps the model from being asked: it is used up, which ends the turn; or nearly, which parks it with
+    /// a question. What is under way in other sessions is not counted yet, so a limit may be passed by the replies in flight.
+    pub(super) async fn budget_stops(&mut self) -> Result<bool, SessionError> {
         let (budget, store) = (&self.worker.parts.budget, &self.worker.parts.store);
-        let used = store.read(|tx| tx.day_tokens(&budget.today()))?;
-        if used < budget.tokens_day_max {
+        let today = budget.today();
+        let (spent, goes_on) = store.read(|tx| Ok((tx.day_spent(&today)?, tx.day_goes_on(&today)?)))?;
+        let used = budget.used(spent);
+        if used.percent >= 100 {
+            let text = format!(
+                "Today's budget is used up: {}. Write again after midnight, or raise the limit in claw.toml and start claw \
+                 again.",
+                used.text
+            );
+            self.push(EventBody::LimitReached { limit: used.limit.into(), text });
+            return Ok(true);
+        }
+        if used.percent < ASK_PERCENT || goes_on {
             return Ok(false);
         }
-        let text = format!(
-            "Today's tokens are used up: {used} of {} (limits.tokens_day_max). Write again after midnight, or raise the limit \
-             in claw.toml and start claw again.",
-            budget.tokens_day_max
+        let call = self.next_pause();
+        let behalf = self.behalf();
+        let why = format!(
+            "{} % of today's budget are used: {}. May turns go on to the limit today?",
+            used.percent, used.text
         );
-        self.push(EventBody::LimitReached { limit: "tokens_day_max".into(), text });
+        let asked =
+            self.worker.parts.gate.ask_to_go_on(&call, behalf.origin, &behalf.principal, &used.details, why).await?;
+        let (approval, turn_seq) = (asked.approval.clone(), self.turn_seq());
+        self.tell(&OutboundBody::Question { turn_seq, question: Box::new(asked) });
+        self.push(EventBody::CallParked { call, approval });
         Ok(true)
+    }
+
+    /// What the next pause of the open turn is called. The same after a kill, so that nobody is asked twice.
+    fn next_pause(&self) -> CallId {
+        let pauses = pauses(self.log.open_turn().unwrap_or_default()).len();
+        CallId { session: self.session.clone(), reply_seq: self.turn_seq(), block: pauses as u32 }
+    }
+
+    /// A turn that ends asks nothing any more, also not what a kill has kept out of its log.
+    pub(super) async fn close_pauses(&self, reason: &'static str) -> Result<(), SessionError> {
+        let gate = &self.worker.parts.gate;
+        let pauses = pauses(self.log.open_turn().unwrap_or_default()).into_iter();
+        for call in pauses.filter(|pause| pause.goes_on.is_none()).map(|pause| pause.call).chain([self.next_pause()]) {
+            if gate.knows(&call)? {
+                gate.abandon(&call, reason).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_that_is_nearest_counts() {
+        let mut budget =
+            Budget { tokens_day_max: 1000, usd_cents_day_max: None, prices: Prices::default(), zone: TimeZone::UTC };
+        let spent = DaySpent { tokens: 899, micro_usd: 950_000 };
+        assert_eq!(budget.used(spent).percent, 89);
+        budget.usd_cents_day_max = Some(100);
+        let used = budget.used(spent);
+        assert_eq!((used.percent, used.limit), (95, "usd_cents_day_max"));
+        assert_eq!(used.text, "95 of 100 US cents (limits.usd_cents_day_max)");
     }
 }

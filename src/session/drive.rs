@@ -84,9 +84,9 @@ impl<'w> Drive<'w> {
 
     /// Numbers an event, keeps it in the window, and stages it for the disk.
     pub(super) fn push(&mut self, body: EventBody) {
-        if let EventBody::ModelReply { usage, .. } = &body {
-            let tokens = usage.input_tokens + usage.output_tokens;
-            self.staged.day_tokens.push((self.worker.parts.budget.today(), tokens));
+        let budget = &self.worker.parts.budget;
+        if let Some(spent) = budget.spent(&body) {
+            self.staged.day_spent.push((budget.today(), spent));
         }
         let event = self.log.push(now_ms(), body);
         self.staged.events.push(event);
@@ -127,11 +127,12 @@ impl<'w> Drive<'w> {
     }
 
     async fn ask_model(&mut self) -> Result<(), SessionError> {
-        if self.is_out_of_tokens()? {
+        if self.budget_stops().await? {
             return Ok(());
         }
         let around = self.around(self.worker.ending().no_new_step());
-        let asked = self.worker.parts.runner.ask_model(&self.log, &around);
+        let model = self.worker.parts.store.read(|tx| tx.session_model(&self.session))?;
+        let asked = self.worker.parts.runner.ask_model(&self.log, model, &around);
         killpoint::here("turn.model.before");
         let bodies = self.worker.interruptible(&self.session, &around.cancel, By::Stop, asked).await;
         killpoint::here("turn.model.after");
@@ -144,6 +145,9 @@ impl<'w> Drive<'w> {
 
     /// Words of the model that are not its answer go out, too: why it wants to act, and how far it came.
     fn say(&mut self, body: &EventBody) {
+        if let EventBody::ModelReply { notice: Some(notice), .. } = body {
+            self.tell(&OutboundBody::Notice { text: notice.clone() });
+        }
         let (text, partial) = match body {
             EventBody::ModelReply { blocks, .. } if blocks.iter().any(|block| matches!(block, Block::ToolUse(_))) => {
                 (text_of(blocks), false)
@@ -256,7 +260,7 @@ impl<'w> Drive<'w> {
     }
 
     /// The turn acts for the least trusted of those who have spoken in it.
-    fn behalf(&self) -> Behalf {
+    pub(super) fn behalf(&self) -> Behalf {
         let turn = self.log.open_turn().unwrap_or_default();
         let principal = turn.iter().find_map(|event| match &event.body {
             EventBody::TurnStarted { principal, .. } => Some(principal.clone()),

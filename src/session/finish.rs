@@ -21,6 +21,7 @@ impl Drive<'_> {
             let outcome = self.worker.parts.gate.abandon(&call, reason).await?;
             self.called(call, outcome)?;
         }
+        self.close_pauses(reason).await?;
         let turn_seq = self.turn_seq();
         let text = self.last_words(&end);
         let step = if end == TurnEnd::Answered { self.steps() } else { 0 };

@@ -14,7 +14,7 @@ mod undo;
 mod watch;
 mod worker;
 
-pub use budget::Budget;
+pub use budget::{ASK_PERCENT, Budget};
 pub use ending::Ending;
 pub use lock::SessionLock;
 pub use undo::TURN_IS_OPEN;

@@ -1,16 +1,16 @@
 //! What a drive wants to have on the disk next: events, absorbed inbox rows and outbox rows, in one transaction. Must not
 //! know when that is.
 
-use crate::domain::{Event, EventBody, Outbound, SessionId};
-use crate::store::{StoreError, Tx};
+use crate::domain::{Event, Outbound, SessionId};
+use crate::store::{DaySpent, StoreError, Tx};
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Staged {
     pub(super) events: Vec<Event>,
     pub(super) absorbed: Vec<i64>,
     pub(super) outbound: Vec<Outbound>,
-    /// Tokens to be counted, each with its day.
-    pub(super) day_tokens: Vec<(String, u64)>,
+    /// What models have taken, each with its day.
+    pub(super) day_spent: Vec<(String, DaySpent)>,
     /// `/new`: the grants of this session end.
     pub(super) end_session_grants: bool,
     /// The provider refused the model's key: what a person has to be told, wherever they are.
@@ -29,12 +29,12 @@ impl Staged {
     pub(super) fn write(&self, session: &SessionId, tx: &Tx<'_>) -> Result<(), StoreError> {
         for event in &self.events {
             tx.append_event(session, event)?;
-            if let EventBody::ModelReply { usage, provider, model, .. } = &event.body {
+            if let Some((usage, provider, model)) = event.body.spent() {
                 tx.add_usage(session, event.seq, provider, model, usage)?;
             }
         }
-        for (day, tokens) in &self.day_tokens {
-            tx.add_day_tokens(day, *tokens)?;
+        for (day, spent) in &self.day_spent {
+            tx.add_day_spent(day, *spent)?;
         }
         for id in &self.absorbed {
             tx.mark_absorbed(*id)?;

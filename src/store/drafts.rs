@@ -6,6 +6,9 @@ use rusqlite::params;
 use super::{StoreError, Tx};
 use crate::domain::{Address, SessionId};
 
+/// The drafts of everything up to a step.
+const THROUGH: &str = "WHERE address = ?1 AND session = ?2 AND (turn_seq < ?3 OR (turn_seq = ?3 AND step <= ?4))";
+
 /// A message that shows part number `part` of what the model says in one step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DraftRow {
@@ -61,6 +64,20 @@ impl Tx<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
+    /// All messages that [`Self::end_drafts`] with the same arguments will forget.
+    pub fn drafts_through(
+        &self,
+        address: &Address,
+        session: &SessionId,
+        turn_seq: u64,
+        step: Option<u32>,
+    ) -> Result<Vec<i64>, StoreError> {
+        let mut query = self.conn.prepare_cached(&format!("SELECT message FROM drafts {THROUGH}"))?;
+        let through = params![address.0, session.as_str(), turn_seq as i64, step.unwrap_or(u32::MAX)];
+        let rows = query.query_map(through, |row| row.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
     /// What was a draft is final: one step, or the whole turn and all before it.
     pub fn end_drafts(
         &self,
@@ -69,12 +86,12 @@ impl Tx<'_> {
         turn_seq: u64,
         step: Option<u32>,
     ) -> Result<(), StoreError> {
-        self.conn
-            .prepare_cached(
-                "DELETE FROM drafts WHERE address = ?1 AND session = ?2
-                 AND (turn_seq < ?3 OR (turn_seq = ?3 AND step <= ?4))",
-            )?
-            .execute(params![address.0, session.as_str(), turn_seq as i64, step.unwrap_or(u32::MAX)])?;
+        self.conn.prepare_cached(&format!("DELETE FROM drafts {THROUGH}"))?.execute(params![
+            address.0,
+            session.as_str(),
+            turn_seq as i64,
+            step.unwrap_or(u32::MAX)
+        ])?;
         Ok(())
     }
 

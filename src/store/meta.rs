@@ -8,7 +8,17 @@ use crate::domain::UnixMillis;
 const PANIC: &str = "panic";
 const GATEWAY: &str = "gateway";
 const KEY_REFUSED: &str = "model.key_refused";
-const DAY_TOKENS: &str = "tokens.day";
+const DAY_SPENT: &str = "spent.day";
+const DAY_GOES_ON: &str = "spent.goes_on";
+
+/// What models have taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DaySpent {
+    /// In and out, cached ones included.
+    pub tokens: u64,
+    /// Millionths of a US dollar, of the models whose price is known.
+    pub micro_usd: u64,
+}
 
 impl Tx<'_> {
     pub(super) fn meta(&self, key: &str) -> Result<Option<String>, StoreError> {
@@ -71,17 +81,32 @@ impl Tx<'_> {
         self.set_meta(KEY_REFUSED, text)
     }
 
-    /// Counts tokens of a day. Of an earlier day nothing is kept here; the rows of `usage` have it all.
-    pub fn add_day_tokens(&self, day: &str, tokens: u64) -> Result<(), StoreError> {
-        let sum = self.day_tokens(day)?.saturating_add(tokens);
-        self.set_meta(DAY_TOKENS, &format!("{day} {sum}"))
+    /// Counts what was spent on a day. Of an earlier day nothing is kept here; the rows of `usage` have it all.
+    pub fn add_day_spent(&self, day: &str, more: DaySpent) -> Result<(), StoreError> {
+        let sum = self.day_spent(day)?;
+        let (tokens, micro_usd) =
+            (sum.tokens.saturating_add(more.tokens), sum.micro_usd.saturating_add(more.micro_usd));
+        self.set_meta(DAY_SPENT, &format!("{day} {tokens} {micro_usd}"))
     }
 
-    /// The tokens that were counted on this day.
-    pub fn day_tokens(&self, day: &str) -> Result<u64, StoreError> {
-        let counted = self.meta(DAY_TOKENS)?.unwrap_or_default();
-        let today = counted.split_once(' ').filter(|(of, _)| *of == day);
-        Ok(today.and_then(|(_, sum)| sum.parse().ok()).unwrap_or_default())
+    /// What was counted on this day.
+    pub fn day_spent(&self, day: &str) -> Result<DaySpent, StoreError> {
+        let counted = self.meta(DAY_SPENT)?.unwrap_or_default();
+        let mut words = counted.split(' ');
+        if words.next() != Some(day) {
+            return Ok(DaySpent::default());
+        }
+        let mut number = || words.next().and_then(|word| word.parse().ok()).unwrap_or_default();
+        Ok(DaySpent { tokens: number(), micro_usd: number() })
+    }
+
+    /// Whether the owner has let this day's turns go on to the limit.
+    pub fn day_goes_on(&self, day: &str) -> Result<bool, StoreError> {
+        Ok(self.meta(DAY_GOES_ON)?.as_deref() == Some(day))
+    }
+
+    pub fn let_day_go_on(&self, day: &str) -> Result<(), StoreError> {
+        self.set_meta(DAY_GOES_ON, day)
     }
 
     /// Writes the database as it is at this moment into a new or empty file, while others go on writing to it.

@@ -44,6 +44,7 @@ pub use error::StoreError;
 pub use grants::{GrantRow, NewGrant};
 pub use guests::GuestRow;
 pub use inbox::InboxRow;
+pub use meta::DaySpent;
 pub use outbox::OutboxRow;
 pub use overheard::OverheardRow;
 pub use pins::{PinRow, SeenTool};

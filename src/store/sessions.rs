@@ -2,7 +2,7 @@
 
 use rusqlite::params;
 
-use super::{StoreError, Tx};
+use super::{StoreError, Tx, now_ms};
 use crate::domain::{SessionId, UnixMillis};
 
 #[derive(Clone, Debug, serde::Serialize)]
@@ -73,5 +73,31 @@ impl Tx<'_> {
             })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
+    }
+}
+
+impl Tx<'_> {
+    /// The model that was chosen for a session, if one was.
+    pub fn session_model(&self, session: &SessionId) -> Result<Option<String>, StoreError> {
+        let mut query = self.conn.prepare_cached("SELECT model FROM session_models WHERE session = ?1")?;
+        let mut rows = query.query_map([session.as_str()], |row| row.get(0))?;
+        Ok(rows.next().transpose()?)
+    }
+
+    /// Chooses a model for a session, or with `None` the one that everybody has.
+    pub fn set_session_model(&self, session: &SessionId, model: Option<&str>, by: &str) -> Result<(), StoreError> {
+        match model {
+            Some(model) => self
+                .conn
+                .prepare_cached(
+                    "INSERT OR REPLACE INTO session_models(session, model, by, at_ms) VALUES (?1, ?2, ?3, ?4)",
+                )?
+                .execute(params![session.as_str(), model, by, now_ms()])?,
+            None => self
+                .conn
+                .prepare_cached("DELETE FROM session_models WHERE session = ?1")?
+                .execute([session.as_str()])?,
+        };
+        Ok(())
     }
 }

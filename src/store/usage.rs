@@ -13,6 +13,8 @@ pub struct UsageRow {
     pub input_tokens: u64,
     pub output_tokens: u64,
     pub cached_tokens: u64,
+    /// Tokens that the provider put into its cache.
+    pub cache_write_tokens: u64,
 }
 
 /// The sums of one model.
@@ -52,7 +54,7 @@ impl Tx<'_> {
     pub fn usage_since(&self, session: Option<&SessionId>, since: UnixMillis) -> Result<UsageRow, StoreError> {
         let mut query = self.conn.prepare_cached(
             "SELECT count(*), coalesce(sum(input_tokens), 0), coalesce(sum(output_tokens), 0),
-                    coalesce(sum(cached_tokens), 0)
+                    coalesce(sum(cached_tokens), 0), coalesce(sum(cache_write_tokens), 0)
              FROM usage WHERE at_ms >= ?1 AND (?2 IS NULL OR session = ?2)",
         )?;
         Ok(query.query_row(params![since, session.map(SessionId::as_str)], |row| sums(row, 0))?)
@@ -65,7 +67,8 @@ impl Tx<'_> {
         since: UnixMillis,
     ) -> Result<Vec<ModelUsageRow>, StoreError> {
         let mut query = self.conn.prepare_cached(
-            "SELECT provider, model, count(*), sum(input_tokens), sum(output_tokens), sum(cached_tokens)
+            "SELECT provider, model, count(*), sum(input_tokens), sum(output_tokens), sum(cached_tokens),
+                    sum(cache_write_tokens)
              FROM usage WHERE at_ms >= ?1 AND (?2 IS NULL OR session = ?2)
              GROUP BY provider, model ORDER BY sum(input_tokens + output_tokens) DESC, provider, model",
         )?;
@@ -79,5 +82,11 @@ impl Tx<'_> {
 /// Replies and tokens, in the order in which both queries name them, from the column `first` on.
 fn sums(row: &rusqlite::Row<'_>, first: usize) -> rusqlite::Result<UsageRow> {
     let number = |index| row.get::<_, i64>(first + index).map(|n| n as u64);
-    Ok(UsageRow { replies: number(0)?, input_tokens: number(1)?, output_tokens: number(2)?, cached_tokens: number(3)? })
+    Ok(UsageRow {
+        replies: number(0)?,
+        input_tokens: number(1)?,
+        output_tokens: number(2)?,
+        cached_tokens: number(3)?,
+        cache_write_tokens: number(4)?,
+    })
 }

@@ -5,7 +5,13 @@ use std::collections::{HashMap, HashSet};
 
 use super::estimate;
 use super::log::Log;
-use crate::domain::{ApprovalId, Block, CallId, Event, EventBody, Finish, ToolUse, TurnEnd};
+use crate::domain::{Answer, ApprovalId, Block, CallId, Event, EventBody, Finish, ToolUse, TurnEnd};
+
+/// How a question is closed by a message of the owner.
+const SUPERSEDED: &str = "superseded";
+/// What the person is told who did not let the turn go on.
+const NOT_TODAY: &str =
+    "The turn does not go on: most of today's budget is used. Write again to be asked again, or tomorrow.";
 
 /// The limits that the decision needs.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +54,9 @@ pub fn next(log: &Log, bounds: &Bounds) -> Step {
     };
     if let Some(end) = stopped(turn) {
         return Step::Stop(end);
+    }
+    if let Some(step) = paused(turn) {
+        return step;
     }
     if refused(turn) {
         return Step::Deliver;
@@ -121,6 +130,46 @@ fn stopped(turn: &[Event]) -> Option<TurnEnd> {
         EventBody::StopRequested { by } => Some(TurnEnd::Stopped { by: by.clone() }),
         EventBody::LimitReached { text, .. } => Some(TurnEnd::Limit { text: text.clone() }),
         _ => None,
+    })
+}
+
+/// A question about the turn itself and not about one of its calls: whether it may go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pause {
+    /// The number of the turn's first event, which no reply has, and the number of the pause.
+    pub call: CallId,
+    /// Whether it goes on; `None` while nobody has answered.
+    pub goes_on: Option<bool>,
+}
+
+/// The pauses of a turn, in order.
+pub fn pauses(turn: &[Event]) -> Vec<Pause> {
+    let Some(first) = turn.first() else { return Vec::new() };
+    let mut found: Vec<Pause> = Vec::new();
+    for event in turn {
+        match &event.body {
+            EventBody::CallParked { call, .. } if call.reply_seq == first.seq => {
+                found.push(Pause { call: call.clone(), goes_on: None });
+            }
+            EventBody::CallAnswered { call, answer, by, .. } => {
+                // A message of the owner is no answer: the turn goes on with it, and asks again if it still has to.
+                let goes_on = matches!(answer, Some(Answer::Allow { .. })) || (answer.is_none() && by == SUPERSEDED);
+                if let Some(pause) = found.iter_mut().find(|pause| pause.call == *call) {
+                    pause.goes_on = Some(goes_on);
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// A turn that waits for leave to go on is parked; without it, it ends.
+fn paused(turn: &[Event]) -> Option<Step> {
+    pauses(turn).into_iter().find_map(|pause| match pause.goes_on {
+        None => Some(Step::Park),
+        Some(true) => None,
+        Some(false) => Some(Step::Stop(TurnEnd::Limit { text: NOT_TODAY.to_owned() })),
     })
 }
 

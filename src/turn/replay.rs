@@ -85,6 +85,10 @@ fn leads_to(log: &Log, step: &Step, body: &EventBody) -> bool {
             | EventBody::ModelFailed { .. },
             Step::AskModel,
         ) => true,
+        // Whether the turn itself may go on depends on what the day has taken, in all sessions; it is asked before the model is.
+        (EventBody::CallParked { call, .. }, Step::AskModel) => {
+            log.open_turn().and_then(|turn| turn.first()).is_some_and(|first| first.seq == call.reply_seq)
+        }
         (EventBody::CallParked { call, .. } | EventBody::ToolResult { call, .. }, Step::Call(uses)) => {
             uses.iter().any(|(id, _)| id == call)
         }

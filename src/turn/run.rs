@@ -11,7 +11,9 @@ use super::log::Log;
 use super::next::Bounds;
 use super::prompt::{self, Persona};
 use super::{estimate, transcript};
-use crate::domain::{Block, CallId, EventBody, Live, LiveSink, Message, Origin, Outcome, ToolCall, ToolUse, text_of};
+use crate::domain::{
+    Block, CallId, EventBody, Live, LiveSink, Message, Origin, Outcome, Spent, ToolCall, ToolUse, text_of,
+};
 use crate::gate::redact::{Redactor, StreamRedactor};
 use crate::gate::{CallContext, Gate};
 use crate::model::{Delta, Model, ModelError, Request};
@@ -19,6 +21,8 @@ use crate::model::{Delta, Model, ModelError, Request};
 /// What a turn works with. Shared by all sessions.
 pub struct Runner {
     pub model: Arc<dyn Model>,
+    /// Writes the summaries.
+    pub compaction: Arc<dyn Model>,
     pub gate: Arc<Gate>,
     pub persona: Persona,
     pub bounds: Bounds,
@@ -46,8 +50,8 @@ pub struct Behalf {
 }
 
 impl Runner {
-    /// One round-trip to the model: the events that it adds to the log.
-    pub async fn ask_model(&self, log: &Log, around: &Around) -> Vec<EventBody> {
+    /// One round-trip to the model, or to the one that the owner has chosen: the events that it adds to the log.
+    pub async fn ask_model(&self, log: &Log, model: Option<String>, around: &Around) -> Vec<EventBody> {
         let mut events = vec![packed(log)];
         let draft = Draft::new(self, log, around);
         // The list of tools may have to wait for servers to start, so it can be stopped like the model itself.
@@ -57,7 +61,7 @@ impl Runner {
                 (around.live)(Live::Notice { text: notice.clone() });
             }
             let messages = transcript::to_ask(log, self.zone.as_ref());
-            let request = Request { system: prompt::system(&self.persona), messages, tools: offered.specs };
+            let request = Request { system: prompt::system(&self.persona), messages, tools: offered.specs, model };
             draft.started();
             let mut sink = |delta: Delta| draft.delta(delta);
             self.model.reply(&request, &mut sink).await
@@ -90,6 +94,7 @@ impl Runner {
                 usage: reply.usage,
                 provider: reply.provider,
                 model: reply.model,
+                notice: reply.notice.map(|notice| self.gate.redactor().redact(&notice).into_owned()),
             },
             Err(error) => EventBody::ModelFailed {
                 context_too_long: matches!(error, ModelError::ContextTooLong { .. }),
@@ -153,7 +158,7 @@ impl Runner {
             }
             _ => messages.push(Message::user_text(prompt::SUMMARISE)),
         }
-        let request = Request { system: prompt::system(&self.persona), messages, tools: Arc::default() };
+        let request = Request { system: prompt::system(&self.persona), messages, ..Request::default() };
         let mut ignore = |_: Delta| {};
         let before_window = log.events().first().map_or(0, |event| event.seq.saturating_sub(1));
         let asked = async {
@@ -162,7 +167,7 @@ impl Runner {
                 () = tokio::time::sleep_until(around.deadline) => {
                     Err(("the time of the turn was up".to_owned(), before_window))
                 }
-                replied = self.model.reply(&request, &mut ignore) => {
+                replied = self.compaction.reply(&request, &mut ignore) => {
                     replied.map_err(|error| (self.gate.redactor().redact(&error.to_string()).into_owned(), through_seq))
                 }
             }
@@ -175,7 +180,11 @@ impl Runner {
         match asked.await {
             Ok(reply) => match text_of(&reply.blocks) {
                 text if text.trim().is_empty() => dropped(("the model gave an empty summary".to_owned(), through_seq)),
-                text => EventBody::Summary { text: self.gate.redactor().redact(&text).into_owned(), through_seq },
+                text => EventBody::Summary {
+                    text: self.gate.redactor().redact(&text).into_owned(),
+                    through_seq,
+                    spent: Some(Spent { usage: reply.usage, provider: reply.provider, model: reply.model }),
+                },
             },
             Err(failed) => dropped(failed),
         }

@@ -9,6 +9,7 @@ pub mod log;
 pub mod look;
 pub mod model;
 pub mod points;
+pub mod program;
 pub mod random;
 pub mod verdict;
 

@@ -25,3 +25,27 @@ impl Verdict {
         all.concat()
     }
 }
+
+/// What all verdicts of a series come to.
+#[derive(Debug, Default)]
+pub struct Sums {
+    pub lost: usize,
+    pub doubled: usize,
+    pub malformed: usize,
+    pub other: usize,
+    pub unknown: usize,
+    pub effects: usize,
+    pub requests: usize,
+}
+
+impl Sums {
+    pub fn add(&mut self, verdict: &Verdict) {
+        self.lost += verdict.lost.len();
+        self.doubled += verdict.doubled.len();
+        self.malformed += verdict.malformed.len();
+        self.other += verdict.other.len();
+        self.unknown += verdict.unknown;
+        self.effects += verdict.effects;
+        self.requests += verdict.requests;
+    }
+}

@@ -20,7 +20,6 @@ mod wires;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -30,27 +29,12 @@ use killing::model::StandIn;
 use killing::points::{Rig, points_of};
 use killing::random::Random;
 use killing::verdict::Verdict;
-use killing::{effects, number, seed_of_the_clock};
+use killing::{number, seed_of_the_clock};
 use play::{Play, Seen};
 use table::Table;
 
 fn main() -> ExitCode {
-    let args: Vec<String> = std::env::args().collect();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        [_, "serve-effects", file, pids] => {
-            let served = runtime.block_on(effects::serve(Path::new(file), Path::new(pids)));
-            ExitCode::from(u8::from(served.is_err()))
-        }
-        // What runners of tests ask before they start one.
-        [_, rest @ ..] if rest.contains(&"--list") => {
-            if !rest.contains(&"--ignored") {
-                println!("kills: test");
-            }
-            ExitCode::SUCCESS
-        }
-        _ => runtime.block_on(rig()).expect("the rig itself works"),
-    }
+    killing::program::main("kills", rig())
 }
 
 /// What the workers share.

@@ -5,7 +5,7 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use crate::job::Job;
-use crate::killing::verdict::Verdict;
+use crate::killing::verdict::{Sums, Verdict};
 use crate::play::Seen;
 
 /// After so many failing runs the series ends: more of them say nothing new.
@@ -19,13 +19,7 @@ pub struct Table {
     kills: BTreeMap<String, usize>,
     pub aims_known: usize,
     aims_hit: usize,
-    lost: usize,
-    doubled: usize,
-    malformed: usize,
-    other: usize,
-    unknown: usize,
-    effects: usize,
-    requests: usize,
+    verdicts: Sums,
     slowest_run: Duration,
     slowest_command: Duration,
     pub failures: Vec<String>,
@@ -41,13 +35,7 @@ impl Table {
             kills: points.iter().map(|point| (point.clone(), 0)).collect(),
             aims_known: 0,
             aims_hit: 0,
-            lost: 0,
-            doubled: 0,
-            malformed: 0,
-            other: 0,
-            unknown: 0,
-            effects: 0,
-            requests: 0,
+            verdicts: Sums::default(),
             slowest_run: Duration::ZERO,
             slowest_command: Duration::ZERO,
             failures: Vec::new(),
@@ -67,13 +55,7 @@ impl Table {
     }
 
     pub fn add_unharmed(&mut self, name: &str, verdict: &Verdict, folder: Option<String>) {
-        self.lost += verdict.lost.len();
-        self.doubled += verdict.doubled.len();
-        self.malformed += verdict.malformed.len();
-        self.other += verdict.other.len();
-        self.unknown += verdict.unknown;
-        self.effects += verdict.effects;
-        self.requests += verdict.requests;
+        self.verdicts.add(verdict);
         let wrong = verdict.wrong();
         if !wrong.is_empty() {
             let folder = folder.unwrap_or_default();
@@ -112,13 +94,13 @@ impl fmt::Display for Table {
             "places of the scripts         {:>6}   of {} (point × ordinal × command)",
             self.aims_hit, self.aims_known
         )?;
-        writeln!(f, "effects                       {:>6}", self.effects)?;
-        writeln!(f, "requests to the model         {:>6}", self.requests)?;
-        writeln!(f, "reported as unknown           {:>6}", self.unknown)?;
-        writeln!(f, "lost                          {:>6}", self.lost)?;
-        writeln!(f, "doubled                       {:>6}", self.doubled)?;
-        writeln!(f, "malformed histories           {:>6}", self.malformed)?;
-        writeln!(f, "otherwise wrong               {:>6}", self.other)?;
+        writeln!(f, "effects                       {:>6}", self.verdicts.effects)?;
+        writeln!(f, "requests to the model         {:>6}", self.verdicts.requests)?;
+        writeln!(f, "reported as unknown           {:>6}", self.verdicts.unknown)?;
+        writeln!(f, "lost                          {:>6}", self.verdicts.lost)?;
+        writeln!(f, "doubled                       {:>6}", self.verdicts.doubled)?;
+        writeln!(f, "malformed histories           {:>6}", self.verdicts.malformed)?;
+        writeln!(f, "otherwise wrong               {:>6}", self.verdicts.other)?;
         writeln!(
             f,
             "slowest run, slowest command  {:>5.1} s, {:.1} s",

@@ -111,6 +111,11 @@ impl House {
         self
     }
 
+    /// The settings of the Telegram door: a bot of a stand-in for the Bot API at `url`, and who may talk to it.
+    pub fn with_bot(self, token: &str, url: &str, allowed: &str) -> Self {
+        self.with("TELEGRAM_BOT_TOKEN", token).with("CLAW_TELEGRAM_API", url).with("CLAW_ALLOWED_CHATS", allowed)
+    }
+
     pub fn user_home(&self) -> PathBuf {
         self.dir.path().join("user").canonicalize().unwrap()
     }

@@ -36,10 +36,7 @@ impl Rig {
     pub fn with(house: House, model: Option<Threaded>) -> Self {
         let telegram = BotApi::start();
         let anna = telegram.user("Anna");
-        let house = house
-            .with("TELEGRAM_BOT_TOKEN", &telegram.token())
-            .with("CLAW_TELEGRAM_API", telegram.url())
-            .with("CLAW_ALLOWED_CHATS", &anna.id.to_string());
+        let house = house.with_bot(&telegram.token(), telegram.url(), &anna.id.to_string());
         Self { telegram, anna, house, model }
     }
 

@@ -27,12 +27,11 @@ mod table;
 mod wires;
 
 use std::cell::RefCell;
-use std::path::Path;
 use std::process::ExitCode;
 
 use killing::points::{Rig, points_of};
 use killing::random::Random;
-use killing::{effects, number, seed_of_the_clock};
+use killing::{number, seed_of_the_clock};
 use plan::Plan;
 use round::{Round, Seen};
 use table::Table;
@@ -43,22 +42,7 @@ const KILLS_OF_A_ROUND: usize = 25;
 const KILLS_EXTRA_MAX: usize = 75;
 
 fn main() -> ExitCode {
-    let args: Vec<String> = std::env::args().collect();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        [_, "serve-effects", file, pids] => {
-            let served = runtime.block_on(effects::serve(Path::new(file), Path::new(pids)));
-            ExitCode::from(u8::from(served.is_err()))
-        }
-        // What runners of tests ask before they start one.
-        [_, rest @ ..] if rest.contains(&"--list") => {
-            if !rest.contains(&"--ignored") {
-                println!("telegram_kills: test");
-            }
-            ExitCode::SUCCESS
-        }
-        _ => runtime.block_on(rig()).expect("the rig itself works"),
-    }
+    killing::program::main("telegram_kills", rig())
 }
 
 /// What the workers share.

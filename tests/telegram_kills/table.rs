@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Instant;
 
-use crate::killing::verdict::Verdict;
+use crate::killing::verdict::{Sums, Verdict};
 use crate::oracle::Counts;
 
 /// After so many failing rounds the series ends: more of them say nothing new.
@@ -19,13 +19,7 @@ pub struct Table {
     pub kills: usize,
     pub hits: BTreeMap<String, usize>,
     sums: Counts,
-    lost: usize,
-    doubled: usize,
-    malformed: usize,
-    other: usize,
-    unknown: usize,
-    effects: usize,
-    requests: usize,
+    verdicts: Sums,
     pub failures: usize,
 }
 
@@ -38,13 +32,7 @@ impl Table {
             kills: 0,
             hits: BTreeMap::new(),
             sums: Counts::default(),
-            lost: 0,
-            doubled: 0,
-            malformed: 0,
-            other: 0,
-            unknown: 0,
-            effects: 0,
-            requests: 0,
+            verdicts: Sums::default(),
             failures: 0,
         }
     }
@@ -53,13 +41,7 @@ impl Table {
         self.rounds += 1;
         self.kills += kills;
         self.sums.add(counts);
-        self.lost += verdict.lost.len();
-        self.doubled += verdict.doubled.len();
-        self.malformed += verdict.malformed.len();
-        self.other += verdict.other.len();
-        self.unknown += verdict.unknown;
-        self.effects += verdict.effects;
-        self.requests += verdict.requests;
+        self.verdicts.add(verdict);
         let wrong = verdict.wrong();
         if !wrong.is_empty() {
             self.failures += 1;
@@ -96,18 +78,19 @@ impl fmt::Display for Table {
             ("kills", self.kills, format!("{at_points} at named points, {} at random moments", self.kills - at_points)),
             ("updates", sums.updates, format!("{} messages, {} taps", sums.messages, sums.taps)),
             ("messages of the bot", sums.sent, String::new()),
-            ("calls", self.sums.calls, format!("{} effects", self.effects)),
+            ("calls", self.sums.calls, format!("{} effects", self.verdicts.effects)),
             ("questions", sums.questions, format!("{} times asked again after a restart", sums.asked_again)),
-            ("requests to the model", self.requests, String::new()),
+            ("requests to the model", self.verdicts.requests, String::new()),
             ("duplicates in the window", sums.duplicates, format!("{rate:.2} % of the messages of the bot")),
+            ("beginnings left standing", sums.begun, "in that window; the whole answer is there as well".to_owned()),
             ("questions left standing", sums.orphans, "in that window, without effect when tapped".to_owned()),
-            ("commands answered twice", sums.repeated, "a known fault, counted by itself".to_owned()),
+            ("commands answered twice", sums.repeated, String::new()),
             ("taps that Telegram forgot", sums.forgotten_taps, String::new()),
-            ("calls reported as unknown", self.unknown, String::new()),
-            ("lost", self.lost, String::new()),
-            ("doubled", self.doubled, String::new()),
-            ("malformed histories", self.malformed, String::new()),
-            ("otherwise wrong", self.other, String::new()),
+            ("calls reported as unknown", self.verdicts.unknown, String::new()),
+            ("lost", self.verdicts.lost, String::new()),
+            ("doubled", self.verdicts.doubled, String::new()),
+            ("malformed histories", self.verdicts.malformed, String::new()),
+            ("otherwise wrong", self.verdicts.other, String::new()),
         ] {
             writeln!(f, "{}", format!("{what:<28}{number:>8}   {more}").trim_end())?;
         }

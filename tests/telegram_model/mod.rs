@@ -20,10 +20,11 @@ impl Rig {
         let telegram = BotApi::start();
         let anna = telegram.user("Anna");
         let model = Threaded::start(Wire::OpenAi, answers);
-        let house = House::at("openai-compatible", &model.base_url)
-            .with("TELEGRAM_BOT_TOKEN", &telegram.token())
-            .with("CLAW_TELEGRAM_API", telegram.url())
-            .with("CLAW_ALLOWED_CHATS", &anna.id.to_string());
+        let house = House::at("openai-compatible", &model.base_url).with_bot(
+            &telegram.token(),
+            telegram.url(),
+            &anna.id.to_string(),
+        );
         Self { telegram, anna, house, model }
     }
 

@@ -40,7 +40,7 @@ pub fn model(target: Target) -> Retry {
 pub fn request(messages: Vec<Message>) -> Request {
     let schema = json!({"type": "object", "properties": {"x": {"type": "integer"}}});
     let tool = ToolSpec { name: "s__t".into(), description: "a tool".into(), input_schema: schema };
-    Request { system: "Be brief.".into(), messages, tools: [tool].into() }
+    Request { system: "Be brief.".into(), messages, tools: [tool].into(), model: None }
 }
 
 pub fn go() -> Request {

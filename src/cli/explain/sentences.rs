@@ -11,6 +11,7 @@ pub(super) fn sentence(row: &AuditRow, before: &[AuditRow]) -> String {
     match row.kind.as_str() {
         "received" => "The call came to the gate.".to_owned(),
         "verdict" => verdict(&row.body),
+        "asked" if before.is_empty() => format!("The question {} was put.", text("approval")),
         "asked" => format!("The question {} was put, and the call was frozen as it is shown above.", text("approval")),
         "answered" => answered(&row.body),
         "started" => {

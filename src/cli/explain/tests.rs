@@ -100,6 +100,15 @@ fn calls_by_a_class_a_grant_and_a_denied_one() {
 }
 
 #[test]
+fn the_question_whether_a_turn_may_go_on() {
+    let answer = json!({"kind": "allow", "term": "once", "scope": {"kind": "exact"}});
+    let asked = ("asked", json!({"approval": "k1", "digest": "d"}));
+    let answered = ("answered", json!({"approval": "k1", "answer": answer, "by": "telegram:42", "digest": "d"}));
+    let end = ("ended", json!({"outcome": "ended", "is_error": false, "result_bytes": 17}));
+    assert_snapshot!(told("main:1:0", &[asked, answered, end]));
+}
+
+#[test]
 fn rows_that_belong_to_no_call() {
     let all = [
         ("panic.on", json!({"by": "console:uid:0"})),

@@ -96,8 +96,23 @@ pub(super) async fn put_right(house: &House, place: &Place, message: i64, row: &
         return Ok(());
     }
     house.app.mail.add_posted(PostedRow { state: "stale".into(), ..posted.clone() }).await?;
-    edit(house, place, &posted, &Closed::AskedAgain).await?;
-    house.app.mail.set_posted(&posted.address, message, "closed").await
+    show(house, place, &posted, &Closed::AskedAgain, "closed").await
+}
+
+/// Shows what became of a question, and notes that the message shows it.
+pub(super) async fn show(
+    house: &House,
+    place: &Place,
+    posted: &PostedRow,
+    how: &Closed,
+    state: &'static str,
+) -> Result<(), StoreError> {
+    let _mine = house.hands.on(&posted.address).await;
+    // What asked for a reason stays as it is.
+    if posted.state != "why" {
+        edit(house, place, posted, how).await?;
+    }
+    house.app.mail.set_posted(&posted.address, posted.message, state).await
 }
 
 /// The question as a chat shows it: with the name of its session where that is not the chat's own.
@@ -108,8 +123,8 @@ fn as_read_in(house: &House, place: &Place, question: &Question) -> Question {
     }
 }
 
-/// Shows what became of a question, without buttons. A message that cannot be changed any more stays as it is.
-pub(super) async fn edit(house: &House, place: &Place, posted: &PostedRow, how: &Closed) -> Result<(), StoreError> {
+/// Changes a message to what became of its question, without buttons. A message that cannot be changed any more stays as it is.
+async fn edit(house: &House, place: &Place, posted: &PostedRow, how: &Closed) -> Result<(), StoreError> {
     let Some(row) = known(house, posted)? else { return Ok(()) };
     let question = as_read_in(house, place, &row.question);
     // Before a message's form was on record, its length told it.
@@ -121,7 +136,7 @@ pub(super) async fn edit(house: &House, place: &Place, posted: &PostedRow, how: 
         other => other,
     };
     let part = question::answered(&question, &how, file, &house.clock());
-    let plain = Part { text: part.text.clone(), entities: Vec::new() };
+    let plain = part.plain();
     let change = async |part: &Part| {
         if file {
             house.api.edit_caption(place, posted.message, part, &[]).await

@@ -8,6 +8,7 @@ use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::files::Files;
+use super::hands::Hands;
 use super::said::Chats;
 use crate::app::{App, owner_principal, telegram_principal};
 use crate::config::Telegram;
@@ -50,6 +51,8 @@ pub(super) struct House {
     blocked: Mutex<HashSet<i64>>,
     /// What has been said where.
     pub(super) chats: Chats,
+    /// Who changes messages that show questions.
+    pub(super) hands: Hands,
     /// When the store last could not be written, as far as a person was told.
     store_failed: Mutex<Option<Instant>>,
     /// The day of which it was told that its tokens are nearly used up.
@@ -86,6 +89,7 @@ impl House {
             blocked,
             store_failed,
             chats: Chats::default(),
+            hands: Hands::default(),
             tokens_told: Mutex::default(),
         }
     }

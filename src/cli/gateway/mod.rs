@@ -5,6 +5,7 @@ mod asking;
 mod desk;
 mod files;
 mod group;
+mod hands;
 mod house;
 mod intake;
 mod lanes;

@@ -9,6 +9,7 @@ use crate::domain::{Outbound, OutboundBody, escape};
 use crate::gateway::telegram::fault::Fault;
 use crate::gateway::telegram::markdown::render;
 use crate::gateway::telegram::place::{DOOR, Place};
+use crate::session::ASK_PERCENT;
 use crate::store::StoreError;
 
 const MINUTE_MS: i64 = 60_000;
@@ -19,8 +20,6 @@ const KEY_EVERY_MS: i64 = 6 * HOUR_MS;
 const BLOCKED_EVERY_MS: i64 = 24 * HOUR_MS;
 /// A gateway that is ended again and again.
 const CRASH_EVERY_MS: i64 = 10 * MINUTE_MS;
-/// So much of a day's tokens is worth a word.
-const TOKENS_TOLD_PERCENT: u64 = 90;
 /// What waits is looked for this often without a bell.
 const LOOK: Duration = Duration::from_secs(30);
 /// How many calls are named.
@@ -47,21 +46,21 @@ async fn pass_on(house: &House) -> Result<(), StoreError> {
         }
         house.app.mail.key_refusal_passed_on().await?;
     }
-    tokens_of_today(house).await
+    budget_of_today(house).await
 }
 
-/// Says once a day that hardly any tokens are left.
-async fn tokens_of_today(house: &House) -> Result<(), StoreError> {
+/// Says once a day that hardly anything of the day's budget is left.
+async fn budget_of_today(house: &House) -> Result<(), StoreError> {
     let budget = house.app.budget();
-    let (today, limit) = (budget.today(), budget.tokens_day_max);
-    let used = house.app.mail.day_tokens(&today)?;
-    if used < limit / 100 * TOKENS_TOLD_PERCENT || !house.tokens_are_news(&today) {
+    let today = budget.today();
+    let used = budget.used(house.app.mail.day_spent(&today)?);
+    if used.percent < ASK_PERCENT || !house.tokens_are_news(&today) {
         return Ok(());
     }
     let now = house.clock();
     let text = format!(
-        "**{TOKENS_TOLD_PERCENT} % of today's tokens are used**: {used} of {limit} (`limits.tokens_day_max`). At the limit turns \
-         stop until midnight."
+        "**{} % of today's budget are used**: {}. Each conversation asks before it goes on; at the limit turns stop until midnight.",
+        used.percent, used.text
     );
     // What was told before midnight was told of another day.
     tell(house, "tokens", now.now_ms - now.midnight_ms(), text).await;

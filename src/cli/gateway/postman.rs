@@ -104,6 +104,7 @@ async fn write(house: &House, place: &Place, row: &OutboxRow) -> Result<(), Stor
         OutboundBody::Reply { turn_seq, step, text } => {
             said.begin(&row.outbound.session, *turn_seq, None);
             if write_said(house, place, row, (*turn_seq, *step), text).await? {
+                forget_drafts(house, place, row, (*turn_seq, *step), None).await?;
                 house.app.mail.said(row, *turn_seq, None).await?;
             }
             Ok(())
@@ -113,6 +114,7 @@ async fn write(house: &House, place: &Place, row: &OutboxRow) -> Result<(), Stor
             said.begin(&row.outbound.session, *turn_seq, Some(*step));
             let text = if *partial { format!("{}\n\n*[interrupted]*", text.trim_end()) } else { text.clone() };
             if write_said(house, place, row, (*turn_seq, *step), &text).await? {
+                forget_drafts(house, place, row, (*turn_seq, *step), Some(*step)).await?;
                 house.app.mail.said(row, *turn_seq, Some(*step)).await?;
             }
             Ok(())
@@ -184,11 +186,34 @@ async fn write_text(
     }
     let messages = pieces.iter().take_while(|piece| matches!(piece, Piece::Message(_))).count();
     for left in drafts.iter().skip(messages) {
-        if let Err(fault) = until_sent(house, place, Urgency::Message, || house.api.delete(place, *left)).await {
-            tracing::warn!(%fault, "a draft that is not needed any more stays in the chat");
-        }
+        take_away(house, place, *left).await;
     }
     Ok(true)
+}
+
+/// Takes away the beginnings of words that were never finished: a step that was interrupted and repeated has said something else,
+/// or nothing at all. What this row has made final stays.
+async fn forget_drafts(
+    house: &House,
+    place: &Place,
+    row: &OutboxRow,
+    (turn_seq, step): (u64, u32),
+    through: Option<u32>,
+) -> Result<(), StoreError> {
+    let (to, session) = (&row.outbound.to, &row.outbound.session);
+    let written = house.app.mail.drafts(to, session, turn_seq, step)?;
+    for left in house.app.mail.drafts_through(to, session, turn_seq, through)? {
+        if !written.contains(&left) {
+            take_away(house, place, left).await;
+        }
+    }
+    Ok(())
+}
+
+async fn take_away(house: &House, place: &Place, message: i64) {
+    if let Err(fault) = until_sent(house, place, Urgency::Message, || house.api.delete(place, message)).await {
+        tracing::warn!(%fault, "a draft that is not needed any more stays in the chat");
+    }
 }
 
 /// Makes a draft what it was to become, formatted, or as it is where Telegram does not take the formatting.
@@ -196,7 +221,7 @@ async fn finish(house: &House, place: &Place, message: i64, part: &Part) -> Resu
     match house.api.edit(place, message, part, &[]).await {
         Err(Fault::Formatting(why)) => {
             tracing::warn!(why, "Telegram refused a formatting; the text goes without");
-            let bare = Part { text: part.text.clone(), entities: Vec::new() };
+            let bare = part.plain();
             house.api.edit(place, message, &bare, &[]).await
         }
         edited => edited,

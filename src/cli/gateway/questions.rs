@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::asking::{ask, edit, known};
+use super::asking::{ask, known, show};
 use super::house::House;
 use super::sessions;
 use crate::app::telegram_principal;
@@ -161,24 +161,17 @@ async fn carry_out(
     job: &Job,
     given_up: &Mutex<HashSet<ApprovalId>>,
 ) -> Result<(), StoreError> {
-    let mail = &house.app.mail;
     match job {
         Job::AskAgain(posted) => {
             let Some(row) = known(house, posted)?.filter(|row| row.state == "waiting") else { return Ok(()) };
             if posted.state == "stale" || ask(house, place, &row, Some(posted), given_up).await? {
-                edit(house, place, posted, &Closed::AskedAgain).await?;
-                mail.set_posted(&posted.address, posted.message, "closed").await?;
+                show(house, place, posted, &Closed::AskedAgain, "closed").await?;
             }
         }
         Job::AskHere(row) => {
             ask(house, place, row, None, given_up).await?;
         }
-        Job::Show(posted, how, state) => {
-            if posted.state != "why" {
-                edit(house, place, posted, how).await?;
-            }
-            mail.set_posted(&posted.address, posted.message, state).await?;
-        }
+        Job::Show(posted, how, state) => show(house, place, posted, how, state).await?,
     }
     Ok(())
 }

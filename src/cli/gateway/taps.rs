@@ -150,17 +150,17 @@ async fn say(house: &House, query: &str, told: Told) {
     }
 }
 
-/// Shows other buttons. If the question was closed or asked again at this very moment, they must not stay behind.
+/// Shows other buttons, unless the question was closed or asked again at this very moment: then they would stay behind, and a kill
+/// must find nothing to take away.
 async fn menu(house: &House, place: &Place, message: i64, keyboard: &[Vec<Button>]) -> String {
-    let opened = house.api.edit_keyboard(place, message, keyboard).await;
-    let is_open = house
-        .app
-        .mail
-        .posted_at(&place.address(), message)
-        .is_ok_and(|posted| posted.is_some_and(|posted| posted.state == "open"));
-    if !is_open && let Err(fault) = house.api.edit_keyboard(place, message, &[]).await {
-        tracing::warn!(%fault, "a menu under a closed question could not be taken away");
+    let address = place.address();
+    let _mine = house.hands.on(&address).await;
+    match house.app.mail.posted_at(&address, message) {
+        Ok(Some(posted)) if posted.state == "open" => {}
+        Ok(_) => return NOTHING.to_owned(),
+        Err(error) => return error.to_string(),
     }
+    let opened = house.api.edit_keyboard(place, message, keyboard).await;
     opened.map_or_else(|fault| fault.to_string(), |()| String::new())
 }
 

@@ -166,6 +166,19 @@ async fn the_outcome_of_one_wish_is_no_answer_to_another_one() {
     assert_eq!(rig.effects("legacy"), ["first", "wished"]);
 }
 
+/// A kill between the question and its place in the log: the call is judged again, and this time it is denied.
+#[tokio::test]
+async fn the_question_of_a_call_that_is_denied_after_all_is_closed() {
+    let rig = Rig::new(&["legacy"], "");
+    let waits = echo(1, "a");
+    let asked = rig.parked(waits.clone()).await;
+    let strict = rig.again(&ALLOW.replace("allow", "deny"));
+    strict.denied(waits).await;
+    let late = strict.gate.decide(&asked, &super::rig::allow(crate::domain::Term::Once), OWNER).await;
+    assert!(late.unwrap_err().to_string().contains("superseded"), "its question is closed");
+    rig.verify();
+}
+
 #[tokio::test]
 async fn a_call_whose_turn_ends_gets_the_end_that_it_has() {
     let rig = Rig::new(&["legacy"], "");

@@ -95,6 +95,7 @@ impl Callback {
 }
 
 /// A tap under a question; `None` for malformed data and for every other kind of button.
+#[cfg(test)]
 pub fn parse_data(data: &str) -> Option<(ApprovalId, Tap)> {
     match Callback::parse(data)? {
         Callback::Question(id, tap) => Some((id, tap)),

@@ -38,6 +38,8 @@ const GROUP: Window = Window { span: Duration::from_secs(60), most: [14, 18, 20]
 const OVERALL: Window = Window { span: Duration::from_secs(1), most: [20, 27, 30] };
 /// A pause is at least this long, whatever Telegram says.
 const PAUSE_MIN: Duration = Duration::from_secs(1);
+/// When so many chats are paused at the same time, it is the bot that Telegram slows down: a refusal does not say which it is.
+const PAUSED_CHATS_MAX: usize = 3;
 /// Chats in which nothing was sent for a while are forgotten when there are more than this.
 const CHATS_MAX: usize = 256;
 
@@ -58,6 +60,8 @@ struct Chat {
 #[derive(Default)]
 struct State {
     overall: Sent,
+    /// For all chats together.
+    paused_until: Option<Instant>,
     chats: HashMap<i64, Chat>,
 }
 
@@ -119,12 +123,21 @@ impl Pace {
         taken.is_ok().then(|| Turn { pace: self, chat: to.chat })
     }
 
-    /// Nothing is sent there for this time (Bot API, "ResponseParameters", `retry_after`). A longer pause stays.
+    /// Nothing is sent there for this time (Bot API, "ResponseParameters", `retry_after`). A longer pause stays. When several
+    /// chats are paused, nothing is sent anywhere before the first of their pauses is over.
     pub fn pause(&self, to: &Place, time: Duration) {
-        let until = Instant::now() + time.max(PAUSE_MIN);
+        let now = Instant::now();
         let mut state = self.state();
         let chat = state.chats.entry(to.chat).or_default();
-        chat.paused_until = chat.paused_until.max(Some(until));
+        chat.paused_until = chat.paused_until.max(Some(now + time.max(PAUSE_MIN)));
+        let pauses = || state.chats.values().filter_map(|chat| chat.paused_until.filter(|until| *until > now));
+        if pauses().count() >= PAUSED_CHATS_MAX {
+            let first = pauses().min();
+            if state.paused_until.is_none_or(|until| until <= now) {
+                tracing::warn!("Telegram slows the bot down; nothing is sent until it takes messages again");
+            }
+            state.paused_until = state.paused_until.max(first);
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -139,7 +152,7 @@ impl State {
             self.chats.retain(|_, chat| chat.is_live(now));
         }
         let (place, overall) = (self.chats.entry(chat).or_default(), &mut self.overall);
-        if let Some(until) = place.paused_until.filter(|until| *until > now) {
+        if let Some(until) = place.paused_until.max(self.paused_until).filter(|until| *until > now) {
             return Err(Full::Until(until));
         }
         if limits {
@@ -261,6 +274,18 @@ mod tests {
             assert!(time_of(&pace, 1, |_| chat(2)).await.is_zero());
             assert_eq!(time_of(&pace, 1, |_| chat(1)).await, Duration::from_secs(30), "the longer pause counts");
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn pauses_of_several_chats_hold_up_all_of_them() {
+        let pace = Pace::new(true);
+        pace.pause(&chat(1), Duration::from_secs(30));
+        pace.pause(&chat(2), Duration::from_secs(10));
+        assert!(pace.try_turn(&chat(9)).is_some(), "two chats may just be busy");
+        pace.pause(&chat(3), Duration::from_secs(20));
+        assert_eq!(time_of(&pace, 1, |_| chat(9)).await, Duration::from_secs(10), "then it is tried again");
+        assert_eq!(time_of(&pace, 1, |_| chat(3)).await, Duration::from_secs(10));
+        assert_eq!(time_of(&pace, 1, |_| chat(1)).await, Duration::from_secs(10));
     }
 
     #[tokio::test(start_paused = true)]

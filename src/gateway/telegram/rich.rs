@@ -14,6 +14,13 @@ pub struct Part {
     pub entities: Vec<MessageEntity>,
 }
 
+impl Part {
+    /// The same text without its formatting, for when Telegram refuses that.
+    pub fn plain(&self) -> Self {
+        Self { text: self.text.clone(), entities: Vec::new() }
+    }
+}
+
 /// How long Telegram says that `text` is, in UTF-16 code units (Bot API, section "MessageEntity").
 pub fn utf16_len(text: &str) -> usize {
     text.chars().map(char::len_utf16).sum()

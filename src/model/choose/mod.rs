@@ -1,6 +1,7 @@
 //! Picks a model from what is there. Owns the order: what was asked for by name, a key, a local server, the demo. Must not
 //! read the environment or files itself.
 
+mod chain;
 mod probe;
 mod services;
 
@@ -11,8 +12,10 @@ use secrecy::SecretString;
 
 use self::services::{SERVICES, Service, value};
 use super::genai::{GenaiModel, Target, Wire, is_loopback};
-use super::{Demo, Model, Retry};
+use super::{Demo, Model, Policy, Retry};
 use crate::config::model::{Agent, ModelSection, UnknownAgent};
+
+pub use chain::{Chain, chain};
 
 /// The model that will answer, and why it is this one.
 pub struct Chosen {
@@ -47,13 +50,19 @@ pub enum ChooseError {
         "{asked} names the model `{model}`, but no provider of it: set CLAW_AGENT or a key such as ANTHROPIC_API_KEY"
     )]
     ModelWithoutProvider { asked: String, model: String },
+    #[error("`{place}`: {fault}")]
+    Inside { place: String, fault: Box<ChooseError> },
 }
 
 /// Picks the model. `env` is the process environment; it overrides `section`.
 ///
 /// Asks the network only for a local server, on loopback, and for less than a second.
-pub async fn choose(section: &ModelSection, env: &BTreeMap<String, String>) -> Result<Chosen, ChooseError> {
-    let wish = Wish::new(section, env)?;
+pub async fn choose(
+    section: &ModelSection,
+    env: &BTreeMap<String, String>,
+    policy: Policy,
+) -> Result<Chosen, ChooseError> {
+    let wish = Wish { policy, ..Wish::new(section, env)? };
     match wish.agent {
         Some((agent, ref asked)) => wish.named(agent, asked).await,
         None => wish.found().await,
@@ -68,6 +77,7 @@ struct Wish<'a> {
     model: Option<(String, &'static str)>,
     base_url: Option<(String, &'static str)>,
     api_key: Option<SecretString>,
+    policy: Policy,
 }
 
 impl<'a> Wish<'a> {
@@ -97,6 +107,7 @@ impl<'a> Wish<'a> {
             model: pick("CLAW_MODEL", &section.model, "`[model] model`"),
             base_url,
             api_key: section.api_key.clone().filter(|_| !other),
+            policy: Policy::default(),
         })
     }
 
@@ -264,7 +275,8 @@ impl<'a> Wish<'a> {
             temperature: self.section.temperature,
             timeout: self.section.timeout(),
         };
-        Chosen { model: Arc::new(Retry::new(Arc::new(GenaiModel::new(target)))), why, sees_images }
+        let model = Arc::new(GenaiModel::new(target));
+        Chosen { model: Arc::new(Retry::with_policy(model, self.policy)), why, sees_images }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{ChooseError, Chosen, choose};
+use super::{ChooseError, Chosen, Policy, choose};
 use crate::config::model::ModelSection;
 
 fn env(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
@@ -14,7 +14,7 @@ fn section(text: &str) -> ModelSection {
 }
 
 async fn pick(file: &str, pairs: &[(&str, &str)]) -> Result<Chosen, ChooseError> {
-    choose(&section(file), &env(pairs)).await
+    choose(&section(file), &env(pairs), Policy::default()).await
 }
 
 async fn name(file: &str, pairs: &[(&str, &str)]) -> String {

@@ -27,7 +27,7 @@ impl Demo {
         let blocks = answer(request);
         let calls = blocks.iter().any(|block| matches!(block, Block::ToolUse(_)));
         let finish = if calls { Finish::ToolUse } else { Finish::Complete };
-        Reply { blocks, finish, usage: Usage::default(), provider: "demo".into(), model: "demo".into() }
+        Reply { blocks, finish, usage: Usage::default(), provider: "demo".into(), model: "demo".into(), notice: None }
     }
 }
 

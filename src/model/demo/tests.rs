@@ -11,7 +11,7 @@ const TOOLS: [&str; 5] =
 
 fn request(messages: Vec<Message>) -> Request {
     let spec = |name: &str| ToolSpec { name: name.into(), description: String::new(), input_schema: json!({}) };
-    Request { system: "You are claw.".into(), messages, tools: TOOLS.map(spec).into() }
+    Request { system: "You are claw.".into(), messages, tools: TOOLS.map(spec).into(), model: None }
 }
 
 async fn ask(request: &Request) -> Reply {

@@ -50,18 +50,17 @@ impl GenaiModel {
         Ok(self.client.get_or_init(|| client))
     }
 
-    fn service_target(&self) -> ServiceTarget {
+    fn service_target(target: &Target) -> ServiceTarget {
         // Local servers need no key, but the wire wants the header.
-        let key = self.target.api_key.as_ref().map_or("none", |key| key.expose_secret());
+        let key = target.api_key.as_ref().map_or("none", |key| key.expose_secret());
         ServiceTarget {
-            endpoint: Endpoint::from_owned(self.target.base_url.as_str()),
+            endpoint: Endpoint::from_owned(target.base_url.as_str()),
             auth: AuthData::from_single(key),
-            model: ModelIden::new(self.target.wire.adapter(), self.target.model.as_str()),
+            model: ModelIden::new(target.wire.adapter(), target.model.as_str()),
         }
     }
 
-    fn options(&self, witness: Arc<Witness>) -> ChatOptions {
-        let target = &self.target;
+    fn options(target: &Target, witness: Arc<Witness>) -> ChatOptions {
         let mut options = ChatOptions::default()
             .with_stream_header_timeout(target.timeout)
             .with_stream_read_timeout(target.timeout)
@@ -81,12 +80,15 @@ impl GenaiModel {
     }
 
     async fn run(&self, request: &Request, deltas: &mut DeltaSink<'_>) -> Result<Reply, ModelError> {
-        let target = &self.target;
+        let target = match &request.model {
+            Some(model) if *model != self.target.model => &Target { model: model.clone(), ..self.target.clone() },
+            _ => &self.target,
+        };
         let witness = Arc::new(Witness::new(target.wire));
         let chat = send::chat_request(request, target);
         let answer = self
             .client()?
-            .exec_chat_stream(self.service_target(), chat, Some(&self.options(witness.clone())))
+            .exec_chat_stream(Self::service_target(target), chat, Some(&Self::options(target, witness.clone())))
             .await
             .map_err(|error| failure::of(&error, target))?;
         let mut stream = answer.stream;

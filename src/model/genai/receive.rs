@@ -114,7 +114,8 @@ impl<'a> Receiver<'a> {
     }
 
     fn reply(&self, blocks: Vec<Block>, finish: Finish, usage: Usage) -> Reply {
-        Reply { blocks, finish, usage, provider: self.target.provider.clone(), model: self.target.model.clone() }
+        let (provider, model) = (self.target.provider.clone(), self.target.model.clone());
+        Reply { blocks, finish, usage, provider, model, notice: None }
     }
 
     fn collect(&mut self, parts: Vec<ContentPart>) -> Vec<Block> {

@@ -45,7 +45,14 @@ impl Model for ByRequest {
             } else {
                 (vec![echo("one"), echo("two")], Finish::ToolUse)
             };
-            Ok(Reply { blocks, finish, usage: Usage::default(), provider: "test".into(), model: "test".into() })
+            Ok(Reply {
+                blocks,
+                finish,
+                usage: Usage::default(),
+                provider: "test".into(),
+                model: "test".into(),
+                notice: None,
+            })
         })
     }
 }

@@ -3,6 +3,7 @@
 
 mod rig;
 
+mod budget;
 mod kills;
 mod questions;
 mod stops;

@@ -95,6 +95,7 @@ pub(super) fn main() -> SessionId {
 
 pub(super) fn worker(gate: &GateRig, model: Arc<dyn Model>, bounds: Bounds) -> Worker {
     let runner = Runner {
+        compaction: model.clone(),
         model,
         gate: gate.gate.clone(),
         persona: Persona { soul: "test".into(), workspace: "/w".into(), platform: "test".into() },
@@ -107,7 +108,12 @@ pub(super) fn worker(gate: &GateRig, model: Arc<dyn Model>, bounds: Bounds) -> W
         runner,
         locks: gate.home(),
         turn_time_s: 60,
-        budget: crate::session::Budget { tokens_day_max: 1_000_000, zone: jiff::tz::TimeZone::UTC },
+        budget: crate::session::Budget {
+            tokens_day_max: 1_000_000,
+            usd_cents_day_max: None,
+            prices: crate::config::Prices::default(),
+            zone: jiff::tz::TimeZone::UTC,
+        },
     })
 }
 

@@ -187,19 +187,3 @@ async fn two_processes_share_a_session() {
     assert_eq!(said, 6);
     assert_eq!((replies(&gate).len(), inner.requests().len()), (turns, turns));
 }
-
-#[tokio::test]
-async fn a_day_without_tokens_asks_no_model() {
-    let rig = Rig::new(ALLOW, [Script::text("never")]);
-    let today = rig.worker.parts.budget.today();
-    rig.gate.store.write(move |tx| tx.add_day_tokens(&today, 1_000_000)).await.unwrap();
-    assert_eq!(rig.turn("go").await, Ran::Idle);
-    assert!(
-        rig.replies()[0].contains("limits.tokens_day_max") && rig.model.requests().is_empty(),
-        "{:?}",
-        rig.replies()
-    );
-    rig.gate.store.write(|tx| tx.add_day_tokens("2000-01-01", 5)).await.unwrap();
-    assert_eq!(rig.turn("on another day").await, Ran::Idle);
-    assert_eq!(rig.replies().last().unwrap(), "never");
-}

@@ -127,7 +127,7 @@ async fn a_window_begins_at_the_newest_boundary() {
     let bodies = [
         EventBody::CompactRequested {},
         EventBody::CompactRequested {},
-        EventBody::Summary { text: "s".into(), through_seq: 1 },
+        EventBody::Summary { text: "s".into(), through_seq: 1, spent: None },
         EventBody::CompactRequested {},
     ];
     for (index, body) in bodies.into_iter().enumerate() {

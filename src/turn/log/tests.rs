@@ -8,7 +8,7 @@ use crate::turn::next::tests;
 use crate::turn::transcript;
 
 fn body(through_seq: u64) -> EventBody {
-    EventBody::Summary { text: format!("through {through_seq}"), through_seq }
+    EventBody::Summary { text: format!("through {through_seq}"), through_seq, spent: None }
 }
 
 fn ended() -> EventBody {

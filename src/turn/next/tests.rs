@@ -31,7 +31,14 @@ pub(in crate::turn) fn said(text: &str) -> EventBody {
 }
 
 pub(in crate::turn) fn reply(blocks: Vec<Block>, finish: Finish) -> EventBody {
-    EventBody::ModelReply { blocks, finish, usage: Usage::default(), provider: "x".into(), model: "x".into() }
+    EventBody::ModelReply {
+        blocks,
+        finish,
+        usage: Usage::default(),
+        provider: "x".into(),
+        model: "x".into(),
+        notice: None,
+    }
 }
 
 pub(in crate::turn) fn text(text: &str) -> EventBody {
@@ -77,7 +84,7 @@ pub(in crate::turn) fn ended() -> EventBody {
 }
 
 pub(in crate::turn) fn summary(through_seq: u64) -> EventBody {
-    EventBody::Summary { text: "before".into(), through_seq }
+    EventBody::Summary { text: "before".into(), through_seq, spent: None }
 }
 
 fn dropped(through_seq: u64) -> EventBody {

@@ -1,7 +1,7 @@
 //! What a replay finds in a log that somebody has changed, and what it does not take for a difference.
 
 use super::*;
-use crate::domain::{ApprovalId, Finish, Outcome};
+use crate::domain::{Answer, ApprovalId, Finish, Outcome, Scope, Term};
 use crate::turn::next::tests::{
     BOUNDS, ended, failed, id, log, parked, reply, result, said, session, started, summary, text, uses,
 };
@@ -80,6 +80,22 @@ fn the_end_of_a_turn_writes_the_missing_results() {
         Finish::Refusal { reason: "no".into() },
     );
     assert_eq!(replayed(vec![started(), said("a"), refused, result(id(3, 0), "no"), ended()]).difference, None);
+}
+
+#[test]
+fn a_turn_that_asks_whether_it_may_go_on_does_so_before_it_asks_the_model() {
+    let asks = parked(id(1, 0), "q");
+    let allowed = EventBody::CallAnswered {
+        call: id(1, 0),
+        approval: ApprovalId("q".into()),
+        answer: Some(Answer::Allow { term: Term::Once, scope: Scope::Exact }),
+        by: "p".into(),
+    };
+    let bodies = vec![started(), said("a"), asks.clone(), allowed, packed(), text("ok"), ended()];
+    assert_eq!(replayed(bodies).difference, None);
+    let sentence = "event 4 is call.parked of main:1:0, where next() says Deliver";
+    differs(vec![started(), said("a"), text("ok"), asks.clone()], 4, sentence);
+    differs(vec![started(), said("a"), asks, text("ok")], 4, "event 4 is model.reply, where next() says Park");
 }
 
 #[test]

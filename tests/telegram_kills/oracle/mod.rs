@@ -39,6 +39,8 @@ pub struct Counts {
     pub asked_again: usize,
     /// Messages that came twice because claw was killed between "sending" and "sent".
     pub duplicates: usize,
+    /// Messages that show the beginning of an answer that is in another one as well: claw was killed before it knew their number.
+    pub begun: usize,
     /// Questions that still look open and are not: claw was killed before it knew in which message they were.
     pub orphans: usize,
     /// Answers to commands that were given twice; see [`COMMAND_ANSWERS_MAY_REPEAT`].
@@ -57,6 +59,7 @@ impl Counts {
         self.sent += other.sent;
         self.asked_again += other.asked_again;
         self.duplicates += other.duplicates;
+        self.begun += other.begun;
         self.orphans += other.orphans;
         self.repeated += other.repeated;
         self.forgotten_taps += other.forgotten_taps;

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{COMMAND_ANSWERS_MAY_REPEAT, Counts, Evidence, letters};
 use crate::acts::{Act, Asked, Order, button_of};
-use crate::botapi::Message;
+use crate::botapi::{Call, Message, Outcome};
 use crate::killing::model::answer_to;
 use crate::killing::verdict::Verdict;
 use crate::seat::Seat;
@@ -28,7 +28,7 @@ pub fn judge(evidence: &Evidence<'_>, verdict: &mut Verdict, counts: &mut Counts
         counts.sent += screen.len();
         rows_are_on_the_screen(evidence, seat, &rows, &screen, verdict, counts);
         turns_are_answered(evidence, seat, &rows, verdict);
-        tasks_are_answered(evidence, seat, &rows, &screen, verdict);
+        tasks_are_answered(evidence, seat, &rows, &screen, verdict, counts);
         commands_are_answered(evidence, seat, &rows, verdict, counts);
         in_order(evidence, seat, &rows, verdict);
     }
@@ -36,6 +36,12 @@ pub fn judge(evidence: &Evidence<'_>, verdict: &mut Verdict, counts: &mut Counts
 
 fn text(row: &OutboxRow) -> &str {
     row.body["text"].as_str().unwrap_or_default()
+}
+
+/// The letters of a row as a person reads them: what was cut off by a stop or an end says so.
+fn shown_as(row: &OutboxRow) -> String {
+    let cut = if row.body["partial"] == true { "interrupted" } else { "" };
+    letters(text(row)) + cut
 }
 
 /// How many kills came while one of these rows had a part on its way.
@@ -56,7 +62,7 @@ fn rows_are_on_the_screen(
     screen.iter().for_each(|message| *shown.entry(letters(&message.text)).or_default() += 1);
     let mut wanted: BTreeMap<String, Vec<&OutboxRow>> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.body["type"] != "question") {
-        wanted.entry(letters(text(row))).or_default().push(row);
+        wanted.entry(shown_as(row)).or_default().push(row);
     }
     for (said, rows) in wanted {
         let copies = if said.len() <= WHOLE_LETTERS_MAX {
@@ -122,6 +128,7 @@ fn tasks_are_answered(
     rows: &[&OutboxRow],
     screen: &[Message],
     verdict: &mut Verdict,
+    counts: &mut Counts,
 ) {
     let events = evidence.events(seat);
     for name in seat.acts.iter().filter_map(|act| if let Act::Task { name } = act { Some(name) } else { None }) {
@@ -135,9 +142,12 @@ fn tasks_are_answered(
         }
         let times = screen.iter().filter(|message| message.text.contains(&answer)).count();
         let allowed = with.len() + window(evidence, &with);
-        if times > allowed {
+        let begun =
+            || screen.iter().filter(|message| message.text.contains(&answer) && cut_off(evidence, seat, message));
+        if times > allowed && times > allowed + begun().count() {
             verdict.doubled.push(format!("the answer to {name} is in {times} messages, {allowed} are explained"));
         }
+        counts.begun += times.saturating_sub(allowed);
     }
     let mine = format!("ANSWER:s{:02}n", seat.number);
     for message in screen {
@@ -146,6 +156,25 @@ fn tasks_are_answered(
             verdict.other.push(format!("{} got {:?}, which is not meant for it", seat.session, at));
         }
     }
+}
+
+/// Whether a message was the last that claw wrote to its place before it was killed: the beginning of an answer that was not yet
+/// noted, so that nobody could finish it.
+fn cut_off(evidence: &Evidence<'_>, seat: &Seat, message: &Message) -> bool {
+    let thread = seat.place.topic.map(i64::from);
+    let writes = |call: &Call| {
+        let of_thread = |value: &Value| value.as_i64().or_else(|| value.as_str()?.parse().ok());
+        call.is("sendMessage")
+            && call.chat == Some(seat.place.chat)
+            && of_thread(&call.params["message_thread_id"]) == thread
+    };
+    let sent = |call: &Call| match &call.outcome {
+        Outcome::Done(result) | Outcome::CutAfter(result) => result["message_id"] == message.id,
+        _ => false,
+    };
+    let Some(at) = evidence.calls.iter().position(|call| writes(call) && sent(call)) else { return false };
+    let Some(end) = evidence.seen.left.iter().map(|left| left.calls).find(|end| at < *end) else { return false };
+    !evidence.calls[at + 1..end].iter().any(writes)
 }
 
 /// How the turn ended that a message came into.
@@ -240,7 +269,7 @@ fn in_order(evidence: &Evidence<'_>, seat: &Seat, rows: &[&OutboxRow], verdict: 
     }
     let key = |row: &OutboxRow| match row.body["question"]["approval"].as_str() {
         Some(approval) => format!("question {approval}"),
-        None => letters(text(row)),
+        None => shown_as(row),
     };
     let mut often: HashMap<String, usize> = HashMap::new();
     evidence.outbox.iter().for_each(|row| *often.entry(key(row)).or_default() += 1);

@@ -1,0 +1,89 @@
+//! A question about a turn itself: whether it may go on. It is a row like every other one, under a name that no server has, so
+//! that every door shows it and every answer takes the same way. Must not know why it is asked.
+
+use serde_json::{Value, json};
+
+use super::Gate;
+use super::approvals::{new_approval_id, shown_arguments};
+use super::audit::{describe, entry};
+use super::frozen::Freeze;
+use crate::domain::{Answer, CallId, CallState, Choice, Origin, Outcome, Question, Scope, Term, ToolCall, ToolOutput};
+use crate::store::{AuditEntry, StoreError, now_ms};
+
+const SERVER: &str = "claw";
+const TOOL: &str = "go_on";
+
+impl Gate {
+    /// Asks whether a turn may go on, or finds the question that is open already.
+    pub async fn ask_to_go_on(
+        &self,
+        call: &CallId,
+        origin: Origin,
+        principal: &str,
+        details: &Value,
+        why: String,
+    ) -> Result<Question, StoreError> {
+        if let Some(open) = self.store.read(|tx| tx.approval_of(call))?.filter(|row| row.state == "waiting") {
+            return Ok(open.question);
+        }
+        let call = ToolCall {
+            id: call.clone(),
+            server: SERVER.to_owned(),
+            tool: TOOL.to_owned(),
+            arguments: details.clone(),
+            origin,
+            principal: principal.to_owned(),
+        };
+        let row = self.freeze(&call, &Freeze { state: CallState::Waiting, pin: "", env_names: "", rule: "" });
+        let question = Question {
+            approval: new_approval_id(),
+            call: call.id.clone(),
+            session: call.session().clone(),
+            server: call.server.clone(),
+            tool: call.tool.clone(),
+            arguments: shown_arguments(&call.arguments),
+            why,
+            expires_at_ms: now_ms() + self.settings.question_time.as_millis() as i64,
+            choices: choices(),
+        };
+        let asked = entry("asked", &call, json!({"approval": question.approval.0, "digest": row.digest}));
+        let (owner, kept) = (self.settings.owner.clone(), question.clone());
+        self.store
+            .write(move |tx| {
+                tx.put_call(&row)?;
+                tx.add_approval(&kept, &owner, &row.digest)?;
+                tx.audit(&asked)
+            })
+            .await?;
+        Ok(question)
+    }
+
+    /// The owner has let turns go on for this day.
+    pub async fn goes_on(&self, call: &CallId, day: &str) -> Result<(), StoreError> {
+        let output = ToolOutput { text: "turns go on today".to_owned(), ..ToolOutput::default() };
+        let (call, day, outcome) = (call.clone(), day.to_owned(), Outcome::Ended { output });
+        self.store
+            .write(move |tx| {
+                tx.let_day_go_on(&day)?;
+                if tx.end_call(&call, &outcome)? {
+                    tx.audit(&AuditEntry { kind: "ended", call: call.to_string(), body: describe(&outcome) })?;
+                }
+                Ok(())
+            })
+            .await
+    }
+
+    /// Whether there is a row of this call.
+    pub fn knows(&self, call: &CallId) -> Result<bool, StoreError> {
+        Ok(self.store.read(|tx| tx.call(call))?.is_some())
+    }
+}
+
+fn choices() -> Vec<Choice> {
+    let choice = |key: &str, label: &str, answer| Choice { key: key.to_owned(), label: label.to_owned(), answer };
+    let allow = Answer::Allow { term: Term::Once, scope: Scope::Exact };
+    vec![
+        choice("y", "go on, today and up to the limit", allow),
+        choice("n", "end this turn here", Answer::Deny { word: None }),
+    ]
+}

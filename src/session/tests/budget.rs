@@ -1,0 +1,97 @@
+//! The budget of a day: the limit, the pause before it, and what becomes of its question.
+
+use super::rig::{Rig, main};
+use crate::domain::{CallId, InboundBody, Origin};
+use crate::gate::tests::rig::{ALLOW, OWNER};
+use crate::model::Script;
+use crate::session::Ran;
+
+async fn spend(rig: &Rig, day: &str, tokens: u64) {
+    let day = day.to_owned();
+    let spent = crate::store::DaySpent { tokens, micro_usd: 0 };
+    rig.gate.store.write(move |tx| tx.add_day_spent(&day, spent)).await.unwrap();
+}
+
+/// The one open question.
+fn asked(rig: &Rig) -> crate::domain::Question {
+    let mut open = rig.gate.store.read(|tx| tx.open_approvals(None)).unwrap();
+    assert_eq!(open.len(), 1, "{open:?}");
+    open.remove(0).question
+}
+
+#[tokio::test]
+async fn at_nine_tenths_of_a_days_tokens_the_owner_is_asked_once_a_day() {
+    let rig = Rig::new(ALLOW, [Script::text("one"), Script::text("two")]);
+    spend(&rig, &rig.worker.parts.budget.today(), 899_990).await;
+    assert_eq!(rig.turn("below").await, Ran::Idle);
+    assert_eq!(rig.turn("at it").await, Ran::Parked);
+    assert_eq!(rig.model.requests().len(), 1, "nobody is asked before the owner has said yes");
+    let question = asked(&rig);
+    assert_eq!((question.server.as_str(), question.tool.as_str()), ("claw", "go_on"));
+    assert!(question.why.contains("90 % of today's budget") && question.why.contains("limits.tokens_day_max"));
+    rig.gate.gate.decide(&question.approval, &question.choices[0].answer, OWNER).await.unwrap();
+    assert_eq!(rig.run().await, Ran::Idle);
+    assert_eq!(rig.replies().last().unwrap(), "two");
+    rig.model.push(Script::text("three"));
+    assert_eq!(rig.turn("and again").await, Ran::Idle, "one yes is for the day");
+    rig.gate.verify();
+}
+
+#[tokio::test]
+async fn without_a_yes_the_turn_ends_and_a_message_asks_again() {
+    let rig = Rig::new(ALLOW, [Script::text("never")]);
+    spend(&rig, &rig.worker.parts.budget.today(), 950_000).await;
+    assert_eq!(rig.turn("first").await, Ran::Parked);
+    let question = asked(&rig);
+    assert_eq!(rig.turn("written instead of answering").await, Ran::Parked);
+    let again = asked(&rig);
+    assert_ne!(again.approval, question.approval);
+    rig.gate.gate.decide(&again.approval, &again.choices[1].answer, OWNER).await.unwrap();
+    assert_eq!(rig.run().await, Ran::Idle);
+    assert!(rig.replies().last().unwrap().contains("does not go on"), "{:?}", rig.replies());
+    assert!(rig.model.requests().is_empty());
+}
+
+/// A kill between the question and its place in the log asks nobody twice, and a turn that ends leaves no question behind.
+#[tokio::test]
+async fn a_question_that_a_kill_kept_out_of_the_log_is_found_again_or_closed() {
+    for (spent, ran) in [(950_000, Ran::Parked), (0, Ran::Idle)] {
+        let rig = Rig::new(ALLOW, [Script::text("answered")]);
+        spend(&rig, &rig.worker.parts.budget.today(), spent).await;
+        let call = CallId { session: main(), reply_seq: 1, block: 0 };
+        let details = serde_json::json!({"tokens_today": 950_000});
+        let ask = rig.gate.gate.ask_to_go_on(&call, Origin::Owner, OWNER, &details, "why".into());
+        let asked = ask.await.unwrap().approval;
+        assert_eq!(rig.turn("go").await, ran);
+        let open = rig.gate.store.read(|tx| tx.open_approvals(None)).unwrap();
+        let found: Vec<_> = open.into_iter().map(|row| row.id).collect();
+        assert_eq!(found, if ran == Ran::Parked { vec![asked] } else { vec![] });
+        rig.gate.verify();
+    }
+}
+
+#[tokio::test]
+async fn a_stop_closes_the_question() {
+    let rig = Rig::new(ALLOW, [Script::text("never")]);
+    spend(&rig, &rig.worker.parts.budget.today(), 950_000).await;
+    assert_eq!(rig.turn("go").await, Ran::Parked);
+    rig.submit(InboundBody::Stop).await;
+    assert_eq!(rig.run().await, Ran::Idle);
+    assert!(rig.gate.store.read(|tx| tx.open_approvals(None)).unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_day_without_tokens_asks_no_model() {
+    let rig = Rig::new(ALLOW, [Script::text("never")]);
+    let today = rig.worker.parts.budget.today();
+    spend(&rig, &today, 1_000_000).await;
+    assert_eq!(rig.turn("go").await, Ran::Idle);
+    assert!(
+        rig.replies()[0].contains("limits.tokens_day_max") && rig.model.requests().is_empty(),
+        "{:?}",
+        rig.replies()
+    );
+    spend(&rig, "2000-01-01", 5).await;
+    assert_eq!(rig.turn("on another day").await, Ran::Idle);
+    assert_eq!(rig.replies().last().unwrap(), "never");
+}
