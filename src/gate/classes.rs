@@ -27,8 +27,19 @@ impl Class {
 }
 
 /// Our own servers' tools that only read. Their other tools are mutating, as is every unknown one.
-const BUILTIN_SAFE: &[(&str, &str)] =
-    &[("filesystem", "read_file"), ("filesystem", "list_dir"), ("filesystem", "find"), ("filesystem", "search")];
+const BUILTIN_SAFE: &[(&str, &str)] = &[
+    ("filesystem", "read_file"),
+    ("filesystem", "list_dir"),
+    ("filesystem", "find"),
+    ("filesystem", "search"),
+    ("bash", "output"),
+    ("bash", "list"),
+];
+
+/// Whether this is a tool of our own servers that only looks.
+pub(super) fn is_own_reader(builtin: Option<&str>, tool: &str) -> bool {
+    builtin.is_some_and(|own| BUILTIN_SAFE.contains(&(own, tool)))
+}
 
 /// The longest glob of a table or a rule, in bytes.
 pub(super) const GLOB_BYTES_MAX: usize = 256;
@@ -92,7 +103,7 @@ impl Classes {
     /// Of several patterns that fit, the riskiest class wins.
     pub(super) fn class(&self, builtin: Option<&str>, server: &str, tool: &str) -> Class {
         if let Some(own) = builtin {
-            return if BUILTIN_SAFE.contains(&(own, tool)) { Class::Safe } else { Class::Mutating };
+            return if is_own_reader(Some(own), tool) { Class::Safe } else { Class::Mutating };
         }
         let fitting = self.table.iter().filter(|(glob, _)| glob.is_match(server, tool)).map(|(_, class)| *class);
         fitting.max().unwrap_or(Class::Mutating)
@@ -100,7 +111,7 @@ impl Classes {
 
     pub(super) fn is_idempotent(&self, builtin: Option<&str>, server: &str, tool: &str) -> bool {
         match builtin {
-            Some(own) => BUILTIN_SAFE.contains(&(own, tool)),
+            Some(_) => is_own_reader(builtin, tool),
             None => self.idempotent.iter().any(|glob| glob.is_match(server, tool)),
         }
     }
@@ -128,6 +139,11 @@ mod tests {
         }
         assert_eq!(classes.class(Some("bash"), "bash", "run"), Class::Mutating);
         assert_eq!(classes.class(Some("bash"), "bash", "read_file"), Class::Mutating);
+        for (tool, class) in
+            [("output", Class::Safe), ("list", Class::Safe), ("start", Class::Mutating), ("stop", Class::Mutating)]
+        {
+            assert_eq!(classes.class(Some("bash"), "bash", tool), class, "{tool}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::classes::{Class, Classes};
+use super::classes::{Class, Classes, is_own_reader};
 use super::deny;
 pub use super::deny::Denial;
 pub use super::rules::file::PolicyError;
@@ -110,7 +110,8 @@ impl Policy {
             let why = format!("{rule} would allow it, but claw cannot read this shell text to its end");
             return Verdict::Ask { rule: "builtin.unreadable-shell".to_owned(), why };
         }
-        if facts.builtin == Some("bash") && !facts.confined {
+        let runs_commands = facts.builtin == Some("bash") && !is_own_reader(facts.builtin, facts.tool);
+        if runs_commands && !facts.confined {
             let why = format!("{rule} would allow it, but this system cannot keep commands inside the workspace");
             return Verdict::Ask { rule: "builtin.no-box".to_owned(), why };
         }

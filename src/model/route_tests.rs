@@ -1,3 +1,5 @@
+//! A chain of models that play their scripts: who is asked, who is passed over, what is said.
+
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -41,6 +41,9 @@ pub struct Args {
     /// Commands that may run at the same time
     #[arg(long, value_name = "COUNT", default_value_t = 8)]
     pub jobs_max: usize,
+    /// Background jobs that may run at the same time
+    #[arg(long, value_name = "COUNT", default_value_t = 8)]
+    pub background_max: usize,
     /// Watches over one job; the server starts itself with it.
     #[arg(long, hide = true)]
     pub supervise: bool,
@@ -54,6 +57,7 @@ pub struct Limits {
     pub output_bytes_max: usize,
     pub file_bytes_max: u64,
     pub jobs_max: usize,
+    pub background_max: usize,
 }
 
 /// What the arguments mean: every path exists and is canonical, no grant overlaps what is protected.
@@ -119,8 +123,8 @@ fn limits(args: &Args) -> Result<Limits, StartError> {
     if args.output_bytes_max < OUTPUT_BYTES_MIN {
         return Err(StartError::Limit("--output-bytes-max must be at least 2048"));
     }
-    if args.jobs_max == 0 || args.jobs_max > 1024 {
-        return Err(StartError::Limit("--jobs-max must be between 1 and 1024"));
+    if args.jobs_max == 0 || args.jobs_max > 1024 || args.background_max == 0 || args.background_max > 1024 {
+        return Err(StartError::Limit("--jobs-max and --background-max must be between 1 and 1024"));
     }
     Ok(Limits {
         timeout_s: args.timeout_s,
@@ -128,6 +132,7 @@ fn limits(args: &Args) -> Result<Limits, StartError> {
         output_bytes_max: args.output_bytes_max,
         file_bytes_max: args.file_bytes_max,
         jobs_max: args.jobs_max,
+        background_max: args.background_max,
     })
 }
 
@@ -167,6 +172,7 @@ mod tests {
             output_bytes_max: 16 * 1024,
             file_bytes_max: 1024,
             jobs_max: 8,
+            background_max: 8,
             supervise: false,
         }
     }

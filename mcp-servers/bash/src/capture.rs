@@ -1,42 +1,23 @@
 //! Keeps the output of one job: all of a short one, the head and the tail of a long one, which then goes whole into a
-//! file of the workspace. Owns the sizes and the file; must not know where the bytes come from.
-//!
-//! The files are written by the boxed server, so a link that a job plants in their way leads nowhere that the job could
-//! not reach by itself.
+//! file of the workspace. Owns the sizes; must not know where the bytes come from, or how the file is kept.
 
 use std::collections::VecDeque;
-use std::io::{self, Write as _};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::SystemTime;
 
-use cap_std::fs::{Dir, File, OpenOptions};
+use crate::kept::Kept;
 
-/// Where whole outputs go, relative to the workspace.
-const OUTPUT_DIR: &str = ".claw/output";
-/// Older files are removed when a new one is made.
-const OUTPUT_FILES_MAX: usize = 100;
 /// Room for the words around the output in a result's text.
 const WORDS_BYTES: usize = 1024;
-
-static SEQUENCE: AtomicU32 = AtomicU32::new(0);
 
 pub struct Capture {
     workspace: PathBuf,
     /// Bytes of output that a result may show.
     shown_max: usize,
-    file_bytes_max: u64,
     /// Everything, until it grows over `shown_max`; then the head.
     head: Vec<u8>,
     tail: VecDeque<u8>,
     total: u64,
-    file: FileState,
-}
-
-enum FileState {
-    None,
-    Open { name: String, file: File, bytes: u64, full: bool },
-    Failed(String),
+    file: Kept,
 }
 
 /// What a result tells about the output.
@@ -56,7 +37,7 @@ impl Capture {
     pub fn new(workspace: PathBuf, text_bytes_max: usize, file_bytes_max: u64) -> Self {
         let shown_max = text_bytes_max.saturating_sub(WORDS_BYTES);
         let (head, tail) = (Vec::new(), VecDeque::new());
-        Self { workspace, shown_max, file_bytes_max, head, tail, total: 0, file: FileState::None }
+        Self { workspace, shown_max, head, tail, total: 0, file: Kept::new("run", file_bytes_max) }
     }
 
     pub fn push(&mut self, chunk: &[u8]) {
@@ -76,7 +57,7 @@ impl Capture {
         } else {
             self.keep_tail(chunk);
         }
-        self.write(chunk);
+        self.file.write(chunk);
     }
 
     fn keep_tail(&mut self, chunk: &[u8]) {
@@ -87,25 +68,8 @@ impl Capture {
 
     /// Makes the file and writes all that there was so far, which is `head`.
     fn open_file(&mut self) {
-        self.file = match create(&self.workspace) {
-            Ok((name, file)) => FileState::Open { name, file, bytes: 0, full: false },
-            Err(error) => FileState::Failed(error.to_string()),
-        };
-        let so_far = std::mem::take(&mut self.head);
-        self.write(&so_far);
-        self.head = so_far;
-    }
-
-    /// Writes to the page cache of a local file; a worker thread would cost more than the write.
-    fn write(&mut self, chunk: &[u8]) {
-        let FileState::Open { name, file, bytes, full } = &mut self.file else { return };
-        let room = usize::try_from(self.file_bytes_max - *bytes).unwrap_or(usize::MAX);
-        let part = &chunk[..chunk.len().min(room)];
-        *full |= part.len() < chunk.len();
-        match file.write_all(part) {
-            Ok(()) => *bytes += part.len() as u64,
-            Err(error) => self.file = FileState::Failed(format!("{name}: {error}")),
-        }
+        self.file.open(&self.workspace);
+        self.file.write(&self.head);
     }
 
     pub fn finish(mut self) -> Captured {
@@ -120,7 +84,7 @@ impl Capture {
             self.open_file();
         }
         let mut notes = Vec::new();
-        let name = self.file_name(&mut notes);
+        let name = self.file.name(&mut notes);
         if lossy {
             notes.push("Bytes that are not UTF-8 are shown as \u{fffd}; the file has them as they were.".into());
         }
@@ -138,50 +102,6 @@ impl Capture {
 
     fn part_max(&self, truncated: bool) -> usize {
         if truncated { self.shown_max / 2 } else { self.shown_max }
-    }
-
-    fn file_name(&self, notes: &mut Vec<String>) -> Option<String> {
-        match &self.file {
-            FileState::None => None,
-            FileState::Failed(why) => {
-                notes.push(format!("The whole output could not be kept as a file: {why}."));
-                None
-            }
-            FileState::Open { name, full, .. } => {
-                if *full {
-                    notes.push(format!("{name} holds only the first {} bytes.", self.file_bytes_max));
-                }
-                Some(name.clone())
-            }
-        }
-    }
-}
-
-fn create(workspace: &std::path::Path) -> io::Result<(String, File)> {
-    let workspace = Dir::open_ambient_dir(workspace, cap_std::ambient_authority())?;
-    workspace.create_dir_all(OUTPUT_DIR)?;
-    let dir = workspace.open_dir(OUTPUT_DIR)?;
-    remove_oldest(&dir);
-    let mut fresh = OpenOptions::new();
-    fresh.write(true).create_new(true);
-    // Version control need not see them. It is there already after the first time.
-    if let Ok(mut ignore) = dir.open_with(".gitignore", &fresh) {
-        let _ = ignore.write_all(b"*\n");
-    }
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_millis());
-    let name = format!("run-{now:014}-{}-{}.txt", std::process::id(), SEQUENCE.fetch_add(1, Ordering::Relaxed));
-    let file = dir.open_with(&name, &fresh)?;
-    Ok((format!("{OUTPUT_DIR}/{name}"), file))
-}
-
-fn remove_oldest(dir: &Dir) {
-    let names = dir.entries().into_iter().flatten().flatten().filter_map(|entry| entry.file_name().into_string().ok());
-    let mut names: Vec<String> = names.filter(|name| name.starts_with("run-")).collect();
-    // The name begins with the time.
-    names.sort_unstable();
-    let surplus = (names.len() + 1).saturating_sub(OUTPUT_FILES_MAX);
-    for name in &names[..surplus] {
-        let _ = dir.remove_file(name);
     }
 }
 
@@ -271,20 +191,5 @@ mod tests {
             assert!(captured.truncated && captured.notes.is_empty(), "shift {shift}: {:?}", captured.notes);
             assert!(!captured.text.contains('\u{fffd}'), "shift {shift}");
         }
-    }
-
-    #[test]
-    fn old_files_are_removed() {
-        let dir = tempfile::tempdir().unwrap();
-        let output = dir.path().join(OUTPUT_DIR);
-        std::fs::create_dir_all(&output).unwrap();
-        for index in 0..120 {
-            std::fs::write(output.join(format!("run-{index:014}-1-0.txt")), "old").unwrap();
-        }
-        std::fs::write(output.join("mine.txt"), "not ours").unwrap();
-        create(dir.path()).unwrap();
-        let names: Vec<_> = std::fs::read_dir(&output).unwrap().map(|e| e.unwrap().file_name()).collect();
-        assert_eq!(names.iter().filter(|name| name.to_string_lossy().starts_with("run-")).count(), OUTPUT_FILES_MAX);
-        assert!(names.contains(&"mine.txt".into()) && !names.contains(&"run-00000000000000-1-0.txt".into()));
     }
 }

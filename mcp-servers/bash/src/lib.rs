@@ -1,15 +1,18 @@
-//! The bash MCP server: one tool, `run`, over stdio, inside a box that the operating system holds. This file owns the
+//! The bash MCP server: `run` for a command, `start`, `output`, `stop` and `list` for jobs in the background, over stdio, inside a box that the operating system holds. This file owns the
 //! order of the start: read the arguments, close the box, and only then make a runtime. Knows no other crate of claw.
 //!
 //! The tour: `args` (what was typed, and what it means) → `confine` (the box) → `server` (the MCP face, `tool` its
-//! words) → `run` (one job as the server sees it) → `supervisor` (one small process a job, which kills what it started).
+//! words; `background` and `job_tools` for jobs that stay) → `run` (one job as the server sees it) → `supervisor` (one small process a job, which kills what it started).
 
 mod args;
+mod background;
 mod capture;
 mod confine;
 mod environment;
 mod eof;
 mod error;
+mod job_tools;
+mod kept;
 mod processes;
 mod progress;
 mod run;

@@ -16,11 +16,9 @@ use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::capture::Capture;
 use crate::environment::Environment;
 use crate::error::StartError;
 use crate::processes;
-use crate::progress::Progress;
 use crate::tool::Ending;
 use crate::wire::{JobReport, JobSpec};
 
@@ -44,7 +42,13 @@ pub struct Runner {
 pub struct Wish {
     pub command: String,
     pub cwd: PathBuf,
-    pub timeout: Duration,
+    /// `None`: as long as it likes.
+    pub timeout: Option<Duration>,
+}
+
+/// Where the output of a job goes, as it comes.
+pub trait Sink: Send {
+    fn take(&mut self, chunk: &[u8]);
 }
 
 struct Job {
@@ -73,33 +77,27 @@ impl Runner {
 
     /// Runs one job to its end, whatever it is. When this returns, nothing of the job is alive. Dropping the future
     /// closes the lifeline, which kills the job as well.
-    pub async fn run(
-        &self,
-        wish: Wish,
-        stop: &CancellationToken,
-        progress: Option<&Progress>,
-        capture: &mut Capture,
-    ) -> Ending {
+    pub async fn run(&self, wish: Wish, stop: &CancellationToken, sink: &mut dyn Sink) -> Ending {
         let mut job = match self.spawn() {
             Ok(job) => job,
             Err(error) => return Ending::NotStarted(format!("the supervisor could not be started: {error}")),
         };
         let pid = job.child.id().and_then(|id| i32::try_from(id).ok());
         self.supervisors().extend(pid);
-        let deadline = Instant::now() + wish.timeout;
+        let deadline = wish.timeout.map(|timeout| Instant::now() + timeout);
         let spec = JobSpec {
             shell: self.environment.shell.clone(),
             command: wish.command,
             workspace: self.workspace.clone(),
             cwd: wish.cwd,
         };
-        let cut = job.drive(&spec, deadline, stop, progress, capture).await;
-        let ending = self.conclude(job, cut, capture, progress).await;
+        let cut = job.drive(&spec, deadline, stop, sink).await;
+        let ending = self.conclude(job, cut, sink).await;
         if let Some(pid) = pid {
             self.supervisors().remove(&pid);
         }
         match ending {
-            Ending::TimedOut { .. } => Ending::TimedOut { timeout_s: wish.timeout.as_secs() },
+            Ending::TimedOut { .. } => Ending::TimedOut { timeout_s: wish.timeout.unwrap_or_default().as_secs() },
             other => other,
         }
     }
@@ -127,13 +125,7 @@ impl Runner {
     }
 
     /// After the output has ended or the job was cut off: the report, and the end of the supervisor.
-    async fn conclude(
-        &self,
-        mut job: Job,
-        cut: Option<Cut>,
-        capture: &mut Capture,
-        progress: Option<&Progress>,
-    ) -> Ending {
+    async fn conclude(&self, mut job: Job, cut: Option<Cut>, sink: &mut dyn Sink) -> Ending {
         let until = Instant::now() + END_PATIENCE;
         let mut line = String::new();
         if cut.is_some() {
@@ -144,7 +136,7 @@ impl Runner {
                 self.kill_strays().await;
             }
         }
-        job.read_output_until(until, capture, progress).await;
+        job.read_output_until(until, sink).await;
         if !matches!(tokio::time::timeout_at(until, job.child.wait()).await, Ok(Ok(_))) {
             let _ = job.child.kill().await;
             self.kill_strays().await;
@@ -196,10 +188,9 @@ impl Job {
     async fn drive(
         &mut self,
         spec: &JobSpec,
-        deadline: Instant,
+        deadline: Option<Instant>,
         stop: &CancellationToken,
-        progress: Option<&Progress>,
-        capture: &mut Capture,
+        sink: &mut dyn Sink,
     ) -> Option<Cut> {
         let mut line = serde_json::to_vec(spec).unwrap_or_default();
         line.push(b'\n');
@@ -209,30 +200,27 @@ impl Job {
                 // A supervisor that does not listen has died; its end is seen below.
                 let _ = lifeline.write_all(&line).await;
             }
-            read_output(output, capture, progress).await;
+            read_output(output, sink).await;
         };
         tokio::select! {
             biased;
             () = stop.cancelled() => Some(Cut::Stopped),
-            () = sleep_until(deadline) => Some(Cut::TimeIsUp),
+            () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => Some(Cut::TimeIsUp),
             () = work => None,
             // A supervisor ends last, unless somebody killed it; then its job still holds the output open.
             _ = child.wait() => None,
         }
     }
 
-    async fn read_output_until(&mut self, until: Instant, capture: &mut Capture, progress: Option<&Progress>) {
-        let _ = tokio::time::timeout_at(until, read_output(&mut self.output, capture, progress)).await;
+    async fn read_output_until(&mut self, until: Instant, sink: &mut dyn Sink) {
+        let _ = tokio::time::timeout_at(until, read_output(&mut self.output, sink)).await;
     }
 }
 
 /// Until every process that could write is gone, or the pipe breaks.
-async fn read_output(output: &mut pipe::Receiver, capture: &mut Capture, progress: Option<&Progress>) {
+async fn read_output(output: &mut pipe::Receiver, sink: &mut dyn Sink) {
     let mut chunk = vec![0; CHUNK_BYTES];
     while let Ok(bytes @ 1..) = output.read(&mut chunk).await {
-        capture.push(&chunk[..bytes]);
-        if let Some(progress) = progress {
-            progress.push(&chunk[..bytes]);
-        }
+        sink.take(&chunk[..bytes]);
     }
 }

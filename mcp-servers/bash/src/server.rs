@@ -1,4 +1,4 @@
-//! The MCP face, for both eras of the protocol: what the server says about itself, the list with its one tool, and calls.
+//! The MCP face, for both eras of the protocol: what the server says about itself, the list of its tools, and calls.
 //! Must not know processes.
 
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, DiscoverResult, Implementation,
-    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    JsonObject, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::{RequestContext, ServerInitializeError};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
@@ -17,19 +17,23 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::args::{Limits, Settings};
+use crate::background::Background;
 use crate::capture::Capture;
 use crate::confine::BoxLevel;
 use crate::environment::Environment;
 use crate::eof::EofSignal;
 use crate::error::StartError;
 use crate::progress::Progress;
-use crate::run::{Runner, Wish};
-use crate::tool;
+use crate::run::{Runner, Sink, Wish};
+use crate::{job_tools, tool};
 
 /// Nothing about this server changes while it runs.
 const CACHE_TTL_MS: u64 = 60 * 60 * 1000;
 /// How long the end of the server waits for the ends of its jobs, which take milliseconds.
 const LAST_JOBS_PATIENCE: Duration = Duration::from_secs(7);
+
+/// How long a job that has just been started is watched before its number is given back.
+const FIRST_LOOK: Duration = Duration::from_millis(200);
 
 #[derive(Clone)]
 struct BashServer {
@@ -37,7 +41,8 @@ struct BashServer {
     workspace: PathBuf,
     limits: Limits,
     level: BoxLevel,
-    tool: Tool,
+    tools: Arc<[Tool]>,
+    background: Arc<Background>,
     slots: Arc<Semaphore>,
     jobs: TaskTracker,
     /// Cancelled when stdin closes.
@@ -54,7 +59,8 @@ pub async fn serve(settings: Settings, environment: Environment, level: BoxLevel
         workspace: settings.workspace,
         limits,
         level,
-        tool: tool::tool(&limits, level).map_err(StartError::Opening)?,
+        tools: tools(&limits, level).map_err(StartError::Opening)?,
+        background: Arc::new(Background::new(limits)),
         slots: Arc::new(Semaphore::new(limits.jobs_max)),
         jobs: jobs.clone(),
         closed: closed.clone(),
@@ -96,7 +102,7 @@ impl ServerHandler for BashServer {
         _page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(vec![self.tool.clone()])
+        Ok(ListToolsResult::with_all_items(self.tools.to_vec())
             .with_ttl_ms(CACHE_TTL_MS)
             .with_cache_scope(CacheScope::Private))
     }
@@ -106,10 +112,19 @@ impl ServerHandler for BashServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        if request.name != tool::NAME {
-            return Err(ErrorData::invalid_params(format!("there is no tool `{}`, only `run`", request.name), None));
-        }
-        let arguments = match tool::parse(request.arguments, &self.limits) {
+        let arguments = match request.name.as_ref() {
+            tool::NAME => request.arguments,
+            job_tools::START => return Ok(self.start(request.arguments).await),
+            job_tools::OUTPUT => return Ok(self.output(request.arguments, &context.ct).await),
+            job_tools::STOP => return Ok(self.stop(request.arguments).await),
+            job_tools::LIST => return Ok(self.list(request.arguments)),
+            other => {
+                let names: Vec<&str> = self.tools.iter().map(|tool| tool.name.as_ref()).collect();
+                let text = format!("there is no tool `{other}`, only {}", names.join(", "));
+                return Err(ErrorData::invalid_params(text, None));
+            }
+        };
+        let arguments = match tool::parse(arguments, &self.limits) {
             Ok(arguments) => arguments,
             Err(why) => return Ok(refusal(why)),
         };
@@ -151,18 +166,90 @@ impl BashServer {
         let wish = Wish {
             command: arguments.command,
             cwd: arguments.cwd.unwrap_or_default().into(),
-            timeout: Duration::from_secs(arguments.timeout_s.unwrap_or(self.limits.timeout_s)),
+            timeout: Some(Duration::from_secs(arguments.timeout_s.unwrap_or(self.limits.timeout_s))),
         };
-        let mut capture =
-            Capture::new(self.workspace.clone(), self.limits.output_bytes_max, self.limits.file_bytes_max);
+        let capture = Capture::new(self.workspace.clone(), self.limits.output_bytes_max, self.limits.file_bytes_max);
+        let mut shown = Shown { capture, progress };
         let started = Instant::now();
-        let ending = self.runner.run(wish, stop, progress.as_ref(), &mut capture).await;
+        let ending = self.runner.run(wish, stop, &mut shown).await;
         let took = started.elapsed();
-        if let Some(progress) = progress {
+        if let Some(progress) = shown.progress {
             progress.finish().await;
         }
-        tool::result(&ending, took, capture.finish(), self.level)
+        tool::result(&ending, took, shown.capture.finish(), self.level)
     }
+
+    async fn start(&self, arguments: Option<JsonObject>) -> CallToolResponse {
+        let arguments = match job_tools::parse_start(arguments) {
+            Ok(arguments) => arguments,
+            Err(why) => return refusal(why),
+        };
+        let job = match self.background.add(&arguments.command, &self.workspace, self.closed.child_token()) {
+            Ok(job) => job,
+            Err(why) => return refusal(why),
+        };
+        let (runner, running) = (self.runner.clone(), job.clone());
+        let cwd = arguments.cwd.unwrap_or_default().into();
+        self.jobs.spawn(async move { running.run(&runner, cwd).await });
+        // What cannot even begin, or ends at once, is told at once.
+        job.wait(FIRST_LOOK).await;
+        job_tools::result(job.look(true)).into()
+    }
+
+    async fn output(&self, arguments: Option<JsonObject>, cancelled: &CancellationToken) -> CallToolResponse {
+        let (job, wait_s) = match job_tools::parse_output(arguments) {
+            Ok(arguments) => (arguments.job, arguments.wait_s),
+            Err(why) => return refusal(why),
+        };
+        let Some(job) = self.background.job(job) else { return no_job(job) };
+        tokio::select! {
+            () = job.wait(Duration::from_secs(wait_s)) => {}
+            () = cancelled.cancelled() => {}
+        }
+        job_tools::result(job.look(true)).into()
+    }
+
+    async fn stop(&self, arguments: Option<JsonObject>) -> CallToolResponse {
+        let number = match job_tools::parse::<job_tools::StopArguments>(arguments) {
+            Ok(arguments) => arguments.job,
+            Err(why) => return refusal(why),
+        };
+        let Some(job) = self.background.job(number) else { return no_job(number) };
+        job.end().await;
+        job_tools::result(job.look(true)).into()
+    }
+
+    fn list(&self, arguments: Option<JsonObject>) -> CallToolResponse {
+        if let Err(why) = job_tools::parse::<job_tools::ListArguments>(arguments) {
+            return refusal(why);
+        }
+        job_tools::list(self.background.all().iter().map(|job| job.look(false)).collect()).into()
+    }
+}
+
+/// The output of a command that somebody waits for.
+struct Shown {
+    capture: Capture,
+    progress: Option<Progress>,
+}
+
+impl Sink for Shown {
+    fn take(&mut self, chunk: &[u8]) {
+        self.capture.push(chunk);
+        if let Some(progress) = &self.progress {
+            progress.push(chunk);
+        }
+    }
+}
+
+fn tools(limits: &Limits, level: BoxLevel) -> Result<Arc<[Tool]>, String> {
+    let mut tools = vec![tool::tool(limits, level)?];
+    tools.extend(job_tools::tools(limits)?);
+    Ok(tools.into())
+}
+
+fn no_job(number: u32) -> CallToolResponse {
+    refusal(format!("there is no job {number}; the tool `list` names those that there are"))
 }
 
 /// For the model: what was wrong with the wish. Not a protocol error, which hosts hide from it.

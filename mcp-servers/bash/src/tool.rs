@@ -1,4 +1,4 @@
-//! The one tool as a model and a host see it: name, description, schemas, annotations, and the words of a result. Must
+//! The tool `run` as a model and a host see it: name, description, schemas, annotations, and the words of a result. Must
 //! not know how a job is run.
 
 use std::time::Duration;
@@ -81,8 +81,8 @@ pub fn tool(limits: &Limits, level: BoxLevel) -> Result<Tool, String> {
     let description = format!(
         "Run a shell command (bash) in the workspace and return its exit code and its output, standard output and standard \
          error together. {reach}It has no terminal and no input, and a cleared environment. It is killed after timeout_s \
-         seconds (default {}, at most {}). Background processes are killed when the command ends: there are no servers \
-         that stay. Of output over {} bytes you get the head and the tail, and the name of a file in the workspace that has \
+         seconds (default {}, at most {}). Background processes are killed when the command ends: what is to \
+         stay is started with the tool `start`. Of output over {} bytes you get the head and the tail, and the name of a file in the workspace that has \
          all of it.",
         limits.timeout_s, limits.timeout_s_max, limits.output_bytes_max
     );
@@ -102,21 +102,27 @@ pub fn parse(arguments: Option<JsonObject>, limits: &Limits) -> Result<RunArgume
     let value = serde_json::Value::Object(arguments.unwrap_or_default());
     let arguments: RunArguments = serde_json::from_value(value)
         .map_err(|error| format!("The arguments do not fit: {error}. Nothing was run."))?;
-    if arguments.command.trim().is_empty() {
-        return Err("The command is empty. Nothing was run.".into());
-    }
-    if arguments.command.contains('\0') {
-        return Err("The command holds a NUL character, which no program can be given. Nothing was run.".into());
-    }
-    if arguments.command.len() > COMMAND_BYTES_MAX {
-        return Err(format!(
-            "The command is longer than {COMMAND_BYTES_MAX} bytes. Write it to a file in the workspace and run that. Nothing was run."
-        ));
-    }
+    check_command(&arguments.command)?;
     if !matches!(arguments.timeout_s, None | Some(1..)) || arguments.timeout_s > Some(limits.timeout_s_max) {
         return Err(format!("timeout_s must be between 1 and {}. Nothing was run.", limits.timeout_s_max));
     }
     Ok(arguments)
+}
+
+/// Why no program can be given this command.
+pub fn check_command(command: &str) -> Result<(), String> {
+    if command.trim().is_empty() {
+        return Err("The command is empty. Nothing was run.".into());
+    }
+    if command.contains('\0') {
+        return Err("The command holds a NUL character, which no program can be given. Nothing was run.".into());
+    }
+    if command.len() > COMMAND_BYTES_MAX {
+        return Err(format!(
+            "The command is longer than {COMMAND_BYTES_MAX} bytes. Write it to a file in the workspace and run that. Nothing was run."
+        ));
+    }
+    Ok(())
 }
 
 /// A nonzero exit is a result like any other: the model reads the code. An error is what kept the command from ending by
@@ -170,7 +176,7 @@ pub fn result(ending: &Ending, took: Duration, output: Captured, level: BoxLevel
 }
 
 /// The names of the signals whose numbers are the same on every system, signal(7).
-fn signal_name(number: i32) -> String {
+pub fn signal_name(number: i32) -> String {
     let name = match number {
         1 => "SIGHUP",
         2 => "SIGINT",

@@ -107,6 +107,8 @@ fn an_allowed_command_is_still_asked_where_it_cannot_be_read_or_boxed() {
     assert_eq!(kind(&policy.judge(&open)), ("ask", "builtin.no-box"));
     let read = Facts { confined: false, ..facts("filesystem", "read_file", &ls) };
     assert_eq!(kind(&policy.judge(&read)).0, "allow");
+    let look = Facts { confined: false, ..facts("bash", "output", &ls) };
+    assert_eq!(kind(&policy.judge(&look)).0, "allow");
 }
 
 #[test]

@@ -1,0 +1,216 @@
+//! Jobs in the background: which there are, what they have written since somebody last looked, how they ended. They live until they
+//! end, are stopped, or the server ends. Must not know MCP, or how a job is run.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
+
+use crate::args::Limits;
+use crate::capture::whole_characters;
+use crate::kept::Kept;
+use crate::run::{Runner, Sink, Wish};
+use crate::tool::Ending;
+
+/// So many jobs that have ended are remembered.
+const ENDED_MAX: usize = 32;
+
+/// All jobs of one server, the oldest first.
+pub struct Background {
+    limits: Limits,
+    jobs: Mutex<Jobs>,
+}
+
+#[derive(Default)]
+struct Jobs {
+    last: u32,
+    by_number: BTreeMap<u32, Arc<Job>>,
+}
+
+/// One job.
+pub struct Job {
+    pub number: u32,
+    pub command: String,
+    started: Instant,
+    stop: CancellationToken,
+    output: Mutex<Output>,
+    /// How it ended, and after what time; sent once. The number grows with the output.
+    news: watch::Sender<(u64, Option<(Ending, Duration)>)>,
+}
+
+/// What a job has written.
+struct Output {
+    /// The newest of it that nobody has looked at.
+    unseen: VecDeque<u8>,
+    unseen_max: usize,
+    /// All bytes, and those that were looked at or left out.
+    total: u64,
+    gone: u64,
+    file: Kept,
+}
+
+/// How a job is doing.
+#[derive(Debug)]
+pub struct Look {
+    pub number: u32,
+    pub command: String,
+    pub ran: Duration,
+    pub ending: Option<Ending>,
+    /// The output since the last look, without what was too much.
+    pub new: String,
+    /// Bytes since the last look that are only in the file.
+    pub left_out: u64,
+    pub bytes: u64,
+    pub file: Option<String>,
+    pub notes: Vec<String>,
+}
+
+impl Background {
+    pub fn new(limits: Limits) -> Self {
+        Self { limits, jobs: Mutex::default() }
+    }
+
+    /// Takes on a job; [`Job::run`] has to be called. `Err` when there are too many.
+    pub fn add(&self, command: &str, workspace: &std::path::Path, stop: CancellationToken) -> Result<Arc<Job>, String> {
+        let mut jobs = lock(&self.jobs);
+        let running = jobs.by_number.values().filter(|job| job.ending().is_none()).count();
+        if running >= self.limits.background_max {
+            return Err(format!("{running} jobs are running already; stop one first. Nothing was run."));
+        }
+        while jobs.by_number.len() - running >= ENDED_MAX {
+            let Some(oldest) = jobs.by_number.values().find(|job| job.ending().is_some()).map(|job| job.number) else {
+                break;
+            };
+            jobs.by_number.remove(&oldest);
+        }
+        jobs.last += 1;
+        let mut file = Kept::new("job", self.limits.file_bytes_max);
+        file.open(workspace);
+        let output =
+            Output { unseen: VecDeque::new(), unseen_max: self.limits.output_bytes_max / 2, total: 0, gone: 0, file };
+        let job = Arc::new(Job {
+            number: jobs.last,
+            command: command.to_owned(),
+            started: Instant::now(),
+            stop,
+            output: Mutex::new(output),
+            news: watch::Sender::new((0, None)),
+        });
+        jobs.by_number.insert(job.number, job.clone());
+        Ok(job)
+    }
+
+    pub fn job(&self, number: u32) -> Option<Arc<Job>> {
+        lock(&self.jobs).by_number.get(&number).cloned()
+    }
+
+    pub fn all(&self) -> Vec<Arc<Job>> {
+        lock(&self.jobs).by_number.values().cloned().collect()
+    }
+}
+
+impl Job {
+    /// Runs it to its end.
+    pub async fn run(self: Arc<Self>, runner: &Runner, cwd: PathBuf) {
+        let wish = Wish { command: self.command.clone(), cwd, timeout: None };
+        let mut sink = Into(&self);
+        let ending = runner.run(wish, &self.stop, &mut sink).await;
+        let ran = self.started.elapsed();
+        self.news.send_modify(|news| news.1 = Some((ending, ran)));
+    }
+
+    fn ending(&self) -> Option<Ending> {
+        self.news.borrow().1.as_ref().map(|(ending, _)| ending.clone())
+    }
+
+    /// Waits for something new to look at, or for the end, but no longer than `longest`.
+    pub async fn wait(&self, longest: Duration) {
+        let until = Instant::now() + longest;
+        let seen = lock(&self.output).gone;
+        let mut news = self.news.subscribe();
+        let _ = timeout_at(until, news.wait_for(|(total, end)| *total > seen || end.is_some())).await;
+    }
+
+    /// Ends it, with everything that it started. Returns when it has ended.
+    pub async fn end(&self) {
+        self.stop.cancel();
+        let _ = self.news.subscribe().wait_for(|(_, end)| end.is_some()).await;
+    }
+
+    /// How it is doing, and with `take` what is new, which then is new no more.
+    pub fn look(&self, take: bool) -> Look {
+        let end = self.news.borrow().1.clone();
+        let (ending, ran) = match end {
+            Some((ending, ran)) => (Some(ending), ran),
+            None => (None, self.started.elapsed()),
+        };
+        let mut output = lock(&self.output);
+        let (new, left_out) = if take { output.take(ending.is_some()) } else { (String::new(), 0) };
+        let mut notes = Vec::new();
+        let file = output.file.name(&mut notes);
+        let (number, command, bytes) = (self.number, self.command.clone(), output.total);
+        Look { number, command, ran, ending, new, left_out, bytes, file, notes }
+    }
+}
+
+struct Into<'a>(&'a Job);
+
+impl Sink for Into<'_> {
+    fn take(&mut self, chunk: &[u8]) {
+        let mut output = lock(&self.0.output);
+        output.push(chunk);
+        let total = output.total;
+        drop(output);
+        self.0.news.send_modify(|news| news.0 = total);
+    }
+}
+
+impl Output {
+    fn push(&mut self, chunk: &[u8]) {
+        self.file.write(chunk);
+        self.total += chunk.len() as u64;
+        self.unseen.extend(chunk);
+        let surplus = self.unseen.len().saturating_sub(self.unseen_max);
+        self.unseen.drain(..surplus);
+    }
+
+    /// What is new, as text, and how many bytes before it were left out. The beginning of a character whose rest is still to come
+    /// stays, unless nothing comes any more.
+    fn take(&mut self, ended: bool) -> (String, u64) {
+        let left_out = self.total - self.gone - self.unseen.len() as u64;
+        let bytes = self.unseen.make_contiguous();
+        let end = if ended { bytes.len() } else { whole_characters(bytes) };
+        let text = String::from_utf8_lossy(&bytes[..end]).into_owned();
+        self.unseen.drain(..end);
+        self.gone = self.total - self.unseen.len() as u64;
+        (text, left_out)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_looked_at_is_not_new_and_too_much_is_left_out() {
+        let mut output =
+            Output { unseen: VecDeque::new(), unseen_max: 8, total: 0, gone: 0, file: Kept::new("job", 0) };
+        output.push("ab€".as_bytes());
+        assert_eq!(output.take(false), ("ab€".to_owned(), 0));
+        assert_eq!(output.take(false), (String::new(), 0));
+        output.push(b"0123456789");
+        assert_eq!(output.take(false), ("23456789".to_owned(), 2));
+        output.push(&"€".as_bytes()[..2]);
+        assert_eq!(output.take(false), (String::new(), 0), "the rest may come");
+        output.push(&"€".as_bytes()[2..]);
+        assert_eq!(output.take(false), ("€".to_owned(), 0));
+    }
+}

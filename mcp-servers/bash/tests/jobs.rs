@@ -1,0 +1,128 @@
+//! Jobs in the background: they outlive the call that started them and nothing else; what they write is there once; several calls
+//! side by side do not wait for each other.
+#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
+
+mod common;
+
+use common::{FAMILY, House, Server, alive, eventually, family_of};
+use serde_json::{Value, json};
+
+fn call(server: &mut Server, tool: &str, arguments: Value) -> Value {
+    server.request("tools/call", json!({"name": tool, "arguments": arguments}))["result"].take()
+}
+
+/// The facts of a call that went well.
+#[track_caller]
+fn facts(server: &mut Server, tool: &str, arguments: Value) -> Value {
+    let mut result = call(server, tool, arguments);
+    assert_eq!(result["isError"], false, "{result:#}");
+    result["structuredContent"].take()
+}
+
+#[track_caller]
+fn refused(server: &mut Server, tool: &str, arguments: Value, why: &str) {
+    let result = call(server, tool, arguments);
+    let text = result["content"][0]["text"].as_str().unwrap();
+    assert!(result["isError"] == true && text.contains(why), "{result:#}");
+}
+
+#[test]
+fn a_job_goes_on_while_other_commands_run_and_its_output_is_there_once() {
+    let house = House::new();
+    let mut server = house.server();
+    let started = facts(&mut server, "start", json!({"command": "echo one; mkfifo go; cat go; echo two; exit 3"}));
+    assert_eq!((&started["job"], &started["running"]), (&json!(1), &json!(true)));
+    let mut seen = started["output"].as_str().unwrap().to_owned();
+    while !seen.contains("one\n") {
+        seen.push_str(facts(&mut server, "output", json!({"job": 1, "wait_s": 60}))["output"].as_str().unwrap());
+    }
+    assert_eq!(facts(&mut server, "output", json!({"job": 1}))["output"], "", "it was looked at already");
+    // The pipe is opened by both ends at the same time, so this could not end while the job was waited for.
+    assert_eq!(server.output("echo three > go; echo free"), "free\n");
+    let mut rest = String::new();
+    let end = loop {
+        let look = facts(&mut server, "output", json!({"job": 1, "wait_s": 60}));
+        rest.push_str(look["output"].as_str().unwrap());
+        if look["running"] == false {
+            break look;
+        }
+    };
+    assert_eq!((rest.as_str(), &end["exit_code"]), ("three\ntwo\n", &json!(3)));
+    let file = std::fs::read_to_string(house.workspace().join(end["output_file"].as_str().unwrap())).unwrap();
+    assert_eq!(file, "one\nthree\ntwo\n");
+    let listed = facts(&mut server, "list", json!({}));
+    assert_eq!((listed["jobs"].as_array().unwrap().len(), &listed["jobs"][0]["exit_code"]), (1, &json!(3)));
+}
+
+#[test]
+fn a_look_that_waits_holds_up_no_other_call() {
+    let house = House::new();
+    let mut server = house.server();
+    facts(&mut server, "start", json!({"command": "mkfifo go; cat go"}));
+    let waits = server.post("tools/call", json!({"name": "output", "arguments": {"job": 1, "wait_s": 60}}));
+    assert_eq!(server.output("echo free"), "free\n");
+    assert_eq!(server.output("until [ -p go ]; do :; done; echo now > go"), "");
+    let early = server.notifications.iter().position(|message| message["id"] == waits);
+    let mut answer = early.map(|at| server.notifications.remove(at)).unwrap_or_else(|| server.answer(waits));
+    let looked = answer["result"]["structuredContent"].take();
+    assert_eq!(looked["output"], "now\n");
+}
+
+#[test]
+fn a_stop_kills_the_whole_family_and_says_so() {
+    let house = House::new();
+    let mut server = house.server();
+    facts(&mut server, "start", json!({"command": format!("{FAMILY} wait")}));
+    let pids = family_of(&house);
+    let ended = facts(&mut server, "stop", json!({"job": 1}));
+    assert_eq!((&ended["running"], &ended["signal"]), (&json!(false), &json!("SIGKILL")));
+    assert!(!pids.iter().any(|pid| alive(*pid)), "{pids:?}");
+    facts(&mut server, "stop", json!({"job": 1}));
+}
+
+#[test]
+fn a_job_ends_with_its_server_however_that_ends() {
+    for kill in [false, true] {
+        let house = House::new();
+        let mut server = house.server();
+        facts(&mut server, "start", json!({"command": format!("{FAMILY} wait")}));
+        let pids = family_of(&house);
+        if kill {
+            server.child.kill().unwrap();
+        } else {
+            server.close_stdin();
+            assert_eq!(server.exit_code(), Some(0));
+        }
+        eventually("the job is gone", || !pids.iter().any(|pid| alive(*pid)));
+    }
+}
+
+#[test]
+fn what_cannot_be_is_said_so_that_a_model_can_act() {
+    let house = House::new();
+    let mut server = house.server_with(&["--background-max", "1"]);
+    refused(&mut server, "start", json!({"command": " "}), "The command is empty");
+    refused(&mut server, "start", json!({"command": "pwd", "cwd": "../.."}), "cwd");
+    refused(&mut server, "output", json!({"job": 7}), "there is no job 7");
+    refused(&mut server, "output", json!({"job": 1, "wait_s": 61}), "wait_s must be between 0 and 60");
+    refused(&mut server, "stop", json!({}), "missing field `job`");
+    refused(&mut server, "list", json!({"all": true}), "unknown field");
+    facts(&mut server, "start", json!({"command": "mkfifo go; cat go"}));
+    refused(&mut server, "start", json!({"command": "echo too many"}), "1 jobs are running already");
+    let unknown = server.request("tools/call", json!({"name": "restart", "arguments": {}}));
+    assert!(unknown["error"]["message"].as_str().unwrap().contains("only run, start, output, stop, list"), "{unknown}");
+}
+
+#[test]
+fn of_too_much_output_the_newest_is_shown_and_the_file_has_all() {
+    let house = House::new();
+    let mut server = house.server();
+    facts(&mut server, "start", json!({"command": "mkfifo go; cat go; seq 1 20000; cat go"}));
+    server.output("until [ -p go ]; do :; done; echo > go");
+    eventually("all is written", || facts(&mut server, "list", json!({}))["jobs"][0]["output_bytes"] == 108_895);
+    let look = facts(&mut server, "output", json!({"job": 1}));
+    assert!(look["output"].as_str().unwrap().ends_with("\n19999\n20000\n"), "{look:#}");
+    assert!(look["left_out_bytes"].as_u64().unwrap() > 50_000 && look["output"].as_str().unwrap().len() <= 8 * 1024);
+    let file = house.workspace().join(look["output_file"].as_str().unwrap());
+    assert_eq!(std::fs::metadata(file).unwrap().len(), 108_895);
+}
