@@ -5,12 +5,17 @@ use std::path::PathBuf;
 /// The arguments of `claw-mcp-filesystem` and of `claw server filesystem`.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct Args {
-    /// The root: no tool reaches a file outside of it. Default: $CLAW_WORKSPACE, else the current directory
+    /// The workspace: no tool reaches a file outside of it and of the further roots. Default: $CLAW_WORKSPACE, else the current
+    /// directory
     #[arg(long, value_name = "DIR")]
     pub workspace: Option<PathBuf>,
 
-    /// A directory inside the root that no tool may touch, even while it does not exist yet. May be repeated.
-    /// Relative paths are relative to the root; a directory outside of the root is out of reach anyway
+    /// One more directory to work in, whose files are named by their absolute paths. May be repeated
+    #[arg(long = "root", value_name = "DIR")]
+    pub root: Vec<PathBuf>,
+
+    /// A directory inside a root that no tool may touch, even while it does not exist yet. May be repeated.
+    /// Relative paths are relative to the workspace; a directory outside of all roots is out of reach anyway
     #[arg(long = "protect", value_name = "DIR")]
     pub protect: Vec<PathBuf>,
 
@@ -27,6 +32,10 @@ pub struct Limits {
     /// Text that one `read_file` returns, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = MIB)]
     pub read_reply_bytes_max: u64,
+
+    /// The largest image that `read_file` gives to a model, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 5 * MIB)]
+    pub image_bytes_max: u64,
 
     /// How far `read_file` looks into a file for the lines it was asked for, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 256 * MIB)]
@@ -61,6 +70,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             read_reply_bytes_max: MIB,
+            image_bytes_max: 5 * MIB,
             read_scan_bytes_max: 256 * MIB,
             edit_file_bytes_max: 16 * MIB,
             write_file_bytes_max: 16 * MIB,

@@ -74,8 +74,10 @@ enum StartError {
 }
 
 fn run(args: Args) -> Result<(), StartError> {
-    let root = root::Root::open(&args)?;
-    let server = server::Server::new(root, args.limits);
+    let mut roots = root::Root::open_all(&args)?;
+    let further = roots.split_off(1);
+    let Some(workspace) = roots.pop() else { return Ok(()) };
+    let server = server::Server::new(workspace, further, args.limits);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(BLOCKING_THREADS_MAX)

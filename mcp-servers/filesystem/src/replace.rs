@@ -155,7 +155,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let file = temp.path().join("f");
         std::fs::write(&file, "old").unwrap();
-        let root = Root::open(&Args { workspace: Some(temp.path().into()), ..Args::default() }).unwrap();
+        let root = Root::open_all(&Args { workspace: Some(temp.path().into()), ..Args::default() }).unwrap().remove(0);
         let access = Access::new(&root);
         let place = access.resolve("f", Last::Follow, Missing::Fail).unwrap();
         let (_, seen) = access.open_file(&place).unwrap();

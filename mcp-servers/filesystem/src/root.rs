@@ -1,5 +1,5 @@
-//! The one directory that everything happens in. Owns its handle, its lexical forms and the list of protected places; must
-//! not know tools. The only file of this crate that uses ambient paths, once, at the start.
+//! A directory that things happen in: the workspace, or a further one. Owns its handle, its lexical forms and the list of protected places; must
+//! not know tools. The only file of this crate that uses ambient paths, once each, at the start.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -27,17 +27,44 @@ pub struct Root {
     pub forms: Vec<PathBuf>,
     /// Protected places relative to the root, without `.` and `..`.
     pub protected: Vec<PathBuf>,
+    /// The first root is the workspace: paths in it are shown as they lie in it. In all others they are shown whole.
+    pub is_workspace: bool,
 }
 
 impl Root {
+    /// The workspace and the further roots, in this order.
+    ///
     /// # Errors
-    /// The root is not a directory that can be opened, or is protected as a whole.
-    pub fn open(args: &Args) -> Result<Self, RootError> {
-        let given = args
+    /// A root is not a directory that can be opened, or is protected as a whole.
+    pub fn open_all(args: &Args) -> Result<Vec<Self>, RootError> {
+        let workspace = args
             .workspace
             .clone()
             .or_else(|| std::env::var_os(WORKSPACE_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from))
             .unwrap_or_else(|| PathBuf::from("."));
+        let mut roots = vec![Self::open(&workspace, args, true)?];
+        for further in &args.root {
+            let root = Self::open(further, args, false)?;
+            if roots.iter().all(|known| known.forms.first() != root.forms.first()) {
+                roots.push(root);
+            }
+        }
+        Ok(roots)
+    }
+
+    /// A path from this root as it is shown: never empty, and readable even if its bytes are not UTF-8.
+    pub fn shown(&self, real: &Path) -> String {
+        if self.is_workspace { shown(real) } else { self.whole(real).to_string_lossy().into_owned() }
+    }
+
+    /// The absolute path of a place in this root.
+    pub fn whole(&self, real: &Path) -> PathBuf {
+        let root = self.forms.first().map(PathBuf::as_path).unwrap_or_else(|| Path::new(""));
+        if real.as_os_str().is_empty() { root.to_owned() } else { root.join(real) }
+    }
+
+    fn open(given: &Path, args: &Args, is_workspace: bool) -> Result<Self, RootError> {
+        let given = given.to_owned();
         let fail = |source| RootError::Open { path: given.clone(), source };
         let absolute = lexical(&std::path::absolute(&given).map_err(fail)?);
         let real = std::fs::canonicalize(&given).map_err(fail)?;
@@ -47,7 +74,7 @@ impl Root {
             forms.push(absolute);
         }
         let mut protected = Vec::new();
-        for path in &args.protect {
+        for path in args.protect.iter().filter(|path| is_workspace || path.is_absolute()) {
             for place in places_inside(path, &forms) {
                 if place.as_os_str().is_empty() {
                     return Err(RootError::ProtectsAll { path: path.clone() });
@@ -57,8 +84,13 @@ impl Root {
                 }
             }
         }
-        Ok(Self { dir: Arc::new(dir), forms, protected })
+        Ok(Self { dir: Arc::new(dir), forms, protected, is_workspace })
     }
+}
+
+/// A path relative to some directory as it is shown there.
+pub fn shown(real: &Path) -> String {
+    if real.as_os_str().is_empty() { ".".into() } else { real.to_string_lossy().into_owned() }
 }
 
 /// Where a protected path lies inside the root: as it is written, and where its existing part leads today. A path that
@@ -109,7 +141,8 @@ mod tests {
 
     fn open(workspace: &Path, protect: &[&str]) -> Result<Root, RootError> {
         let protect = protect.iter().map(PathBuf::from).collect();
-        Root::open(&Args { workspace: Some(workspace.into()), protect, ..Args::default() })
+        let args = Args { workspace: Some(workspace.into()), protect, ..Args::default() };
+        Root::open_all(&args).map(|mut roots| roots.remove(0))
     }
 
     #[test]

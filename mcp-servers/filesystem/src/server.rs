@@ -1,8 +1,11 @@
 //! The MCP side: introduces the server, lists the tools and runs one. Owns the protocol; must not know what a tool does.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD as BASE64;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, DiscoverResult, ErrorData,
     Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
@@ -29,20 +32,27 @@ pub struct Server {
 }
 
 impl Server {
-    pub fn new(root: Root, limits: Limits) -> Self {
-        let instructions = instructions(&root);
+    /// `workspace` is where relative paths lead.
+    pub fn new(workspace: Root, further: Vec<Root>, limits: Limits) -> Self {
+        let instructions = instructions(&workspace, &further);
         let tools: Vec<Arc<ToolDef>> = tools::all().into_iter().map(Arc::new).collect();
         let by_name = tools.iter().enumerate().map(|(index, def)| (def.tool.name.to_string(), index)).collect();
-        Self { workspace: Arc::new(Workspace::new(root, limits)), tools, by_name, instructions }
+        Self { workspace: Arc::new(Workspace::new(workspace, further, limits)), tools, by_name, instructions }
     }
 }
 
-fn instructions(root: &Root) -> String {
-    let at = root.forms.first().map(|form| format!(" (`{}`)", form.display())).unwrap_or_default();
-    format!(
-        "Works on the files of one workspace{at}. Paths are relative to it; nothing outside of it can be reached. Read a file \
-         before you edit it."
-    )
+fn instructions(workspace: &Root, further: &[Root]) -> String {
+    let at = |root: &Root| format!("`{}`", root.whole(Path::new("")).display());
+    let mut text = format!(
+        "Works on the files of one workspace ({}). Paths are relative to it; nothing outside of it can be reached",
+        at(workspace)
+    );
+    if !further.is_empty() {
+        let further: Vec<String> = further.iter().map(at).collect();
+        text.push_str(&format!(", apart from {}, whose files are named by their absolute paths", further.join(", ")));
+    }
+    text.push_str(". Read a file before you edit it.");
+    text
 }
 
 impl ServerHandler for Server {
@@ -92,7 +102,10 @@ impl ServerHandler for Server {
 fn result_of(outcome: Result<Reply<Value>, ToolError>) -> CallToolResult {
     match outcome {
         Ok(reply) => {
-            let mut result = CallToolResult::success(reply.text.into_iter().map(ContentBlock::text).collect());
+            let images =
+                reply.images.into_iter().map(|image| ContentBlock::image(BASE64.encode(image.bytes), image.mime));
+            let content = reply.text.into_iter().map(ContentBlock::text).chain(images).collect();
+            let mut result = CallToolResult::success(content);
             result.structured_content = Some(reply.structured);
             result
         }

@@ -186,7 +186,7 @@ mod tests {
         for dir in ["mounted/inner", "open"] {
             std::fs::create_dir_all(temp.path().join(dir)).unwrap();
         }
-        let root = Root::open(&Args { workspace: Some(temp.path().into()), ..Args::default() }).unwrap();
+        let root = Root::open_all(&Args { workspace: Some(temp.path().into()), ..Args::default() }).unwrap().remove(0);
         let mut guard = Guard::default();
         guard.add(Path::new("home"), Some(&root.dir.symlink_metadata("mounted").unwrap()));
         let access = Access { root: &root, guard };
@@ -211,7 +211,7 @@ mod tests {
         for file in ["a", "b", "c"] {
             std::fs::write(temp.path().join(file), "").unwrap();
         }
-        let root = Root::open(&Args { workspace: Some(temp.path().into()), ..Args::default() }).unwrap();
+        let root = Root::open_all(&Args { workspace: Some(temp.path().into()), ..Args::default() }).unwrap().remove(0);
         let access = Access::new(&root);
         let start = access.resolve(".", Last::Follow, Missing::Fail).unwrap();
         let token = tokio_util::sync::CancellationToken::new();

@@ -84,7 +84,7 @@ fn huge_files_and_lines_get_a_clear_answer() {
 #[test]
 fn what_is_no_text_is_named() {
     let room = Room::new();
-    room.write("logo.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
+    room.write("paper.pdf", b"%PDF-1.7\0\0\0\0\0\0\0\0");
     room.write("latin.txt", b"gr\xfc\xdfe\n");
     let mut server = room.start(&[]);
     for tool in ["read_file", "edit_file"] {
@@ -92,8 +92,8 @@ fn what_is_no_text_is_named() {
             "read_file" => json!({"path": path}),
             _ => json!({"path": path, "edits": [{"old_text": "a", "new_text": "b"}]}),
         };
-        let message = server.err(tool, call("logo.png"));
-        assert!(message.contains("a PNG image, 16 bytes"), "{message}");
+        let message = server.err(tool, call("paper.pdf"));
+        assert!(message.contains("a PDF document, 16 bytes"), "{message}");
         let message = server.err(tool, call("latin.txt"));
         assert!(message.contains("Latin-1"), "{message}");
     }

@@ -8,7 +8,7 @@ use cap_std::fs::Dir;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{About, Effect, Reply, ToolDef, Workspace, shown};
+use super::{About, Effect, Reply, ToolDef, Workspace};
 use crate::access::Access;
 use crate::cancel::Cancel;
 use crate::enter::enter;
@@ -50,7 +50,7 @@ struct Output {
 fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Output>> {
     let _changing = workspace.changing();
     cancel.check()?;
-    let access = Access::new(&workspace.root);
+    let access = Access::new(workspace.root_of(&input.path));
     let place = access.resolve(&input.path, Last::Keep, Missing::Fail)?;
     let Some(name) = &place.name else {
         return Err(ToolError::Refused("the workspace itself is never deleted. Name something in it.".into()));
@@ -70,13 +70,13 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
         0 => error,
         removed => ToolError::Refused(format!("{removed} entries of `{}` were deleted, then: {error}", place.shown)),
     })?;
-    let output = Output { path: shown(&place.real), kind, removed_entries };
+    let output = Output { path: access.root.shown(&place.real), kind, removed_entries };
     let text = if removed_entries == 1 {
         format!("Deleted `{}` ({}).", output.path, kind.phrase())
     } else {
         format!("Deleted `{}` and everything in it: {removed_entries} entries.", output.path)
     };
-    Ok(Reply { text: vec![text], structured: output })
+    Ok(Reply::of_text(vec![text], output))
 }
 
 struct Removal<'a> {
@@ -88,7 +88,7 @@ struct Removal<'a> {
 impl Removal<'_> {
     /// Removes a name that is no directory. A link is removed, never followed.
     fn entry(&mut self, parent: &Dir, name: &OsStr, real: &Path) -> Result<()> {
-        parent.remove_file(name).map_err(|error| ToolError::io("delete", shown(real), &error))?;
+        parent.remove_file(name).map_err(|error| ToolError::io("delete", self.access.root.shown(real), &error))?;
         self.removed += 1;
         Ok(())
     }
@@ -96,13 +96,13 @@ impl Removal<'_> {
     fn empty_dir(&mut self, parent: &Dir, name: &OsStr, real: &Path) -> Result<()> {
         parent.remove_dir(name).map_err(|error| {
             if error.kind() == io::ErrorKind::DirectoryNotEmpty {
-                let path = shown(real);
+                let path = self.access.root.shown(real);
                 return ToolError::Refused(format!(
                     "`{path}` is not empty, so it was not deleted. Look at it with list_dir; recursive: true deletes it with \
                      everything in it."
                 ));
             }
-            ToolError::io("delete", shown(real), &error)
+            ToolError::io("delete", self.access.root.shown(real), &error)
         })?;
         self.removed += 1;
         Ok(())
@@ -110,10 +110,14 @@ impl Removal<'_> {
 
     fn tree(&mut self, parent: &Dir, name: &OsStr, real: &Path, depth: usize) -> Result<()> {
         if depth > DEPTH_MAX {
-            return Err(ToolError::Refused(format!("`{}` is more than {DEPTH_MAX} levels deep.", shown(real))));
+            return Err(ToolError::Refused(format!(
+                "`{}` is more than {DEPTH_MAX} levels deep.",
+                self.access.root.shown(real)
+            )));
         }
-        let dir = enter(parent, name, real, &self.access.guard).map_err(|error| error.into_tool_error(&shown(real)))?;
-        let fail = |error: io::Error| ToolError::io("list", shown(real), &error);
+        let dir = enter(parent, name, real, &self.access.guard)
+            .map_err(|error| error.into_tool_error(&self.access.root.shown(real)))?;
+        let fail = |error: io::Error| ToolError::io("list", self.access.root.shown(real), &error);
         for entry in dir.entries().map_err(fail)? {
             self.cancel.check()?;
             let entry = entry.map_err(fail)?;

@@ -5,7 +5,7 @@ use std::io::Read as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{About, Effect, Reply, ToolDef, Workspace, is_false, length, shown};
+use super::{About, Effect, Reply, ToolDef, Workspace, is_false, length};
 use crate::access::Access;
 use crate::cancel::Cancel;
 use crate::diff;
@@ -81,7 +81,7 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
     };
     let _changing = workspace.changing();
     cancel.check()?;
-    let access = Access::new(&workspace.root);
+    let access = Access::new(workspace.root_of(&input.path));
     let place = access.resolve(&input.path, Last::Follow, Missing::Fail)?;
     let (file, metadata) = access.open_file(&place)?;
     if metadata.len() > limit_bytes {
@@ -108,7 +108,7 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
     if !input.dry_run {
         replace::write(&access, &place, new.as_bytes(), Some(&metadata))?;
     }
-    let path = shown(&place.real);
+    let path = access.root.shown(&place.real);
     let (diff, diff_cut) =
         diff::shortened(diff::unified(&path, &old, &new), length(workspace.limits.diff_reply_bytes_max));
     let count = edits.len();
@@ -123,5 +123,5 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
         diff,
         diff_cut,
     };
-    Ok(Reply { text: vec![text], structured: output })
+    Ok(Reply::of_text(vec![text], output))
 }

@@ -8,7 +8,7 @@ use globset::{GlobBuilder, GlobMatcher};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{About, Effect, Reply, ToolDef, Workspace, length, limit, shown, the_root};
+use super::{About, Effect, Reply, ToolDef, Workspace, length, limit, the_root};
 use crate::access::Access;
 use crate::cancel::Cancel;
 use crate::error::{Result, ToolError};
@@ -87,7 +87,7 @@ struct Found {
 fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Output>> {
     let limit = limit(input.limit, LIMIT_DEFAULT, &workspace.limits)?;
     let glob = PathGlob::new(&input.pattern, input.ignore_case)?;
-    let access = Access::new(&workspace.root);
+    let access = Access::new(workspace.root_of(&input.path));
     let start = access.resolve(&input.path, Last::Follow, Missing::Fail)?;
     let options = walk::Options { respect_ignore_files: !input.include_ignored, depth_max: DEPTH_MAX };
     let bytes_max = length(workspace.limits.list_reply_bytes_max);
@@ -108,13 +108,13 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
             truncated = true;
             return Ok(ControlFlow::Break(()));
         }
-        let path = shown(entry.real);
+        let path = access.root.shown(entry.real);
         let _ = writeln!(lines, "{path}{}", if entry.kind == Kind::Dir { "/" } else { "" });
         paths.push(Found { path, kind: entry.kind });
         Ok(ControlFlow::Continue(()))
     })?;
     let output = Output { paths, truncated, ignored: unseen.ignored, unreadable_dirs: unseen.unreadable_dirs };
-    Ok(Reply { text: vec![text_of(&output, &lines, &input.pattern)], structured: output })
+    Ok(Reply::of_text(vec![text_of(&output, &lines, &input.pattern)], output))
 }
 
 fn text_of(output: &Output, lines: &str, pattern: &str) -> String {

@@ -6,12 +6,13 @@ use std::ops::ControlFlow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{About, Effect, Reply, ToolDef, Workspace, is_false, length, limit, shown, the_root};
+use super::{About, Effect, Reply, ToolDef, Workspace, is_false, length, limit, the_root};
 use crate::access::Access;
 use crate::cancel::Cancel;
 use crate::error::{Result, ToolError};
 use crate::kind::Kind;
 use crate::resolve::{Last, Missing, Walker};
+use crate::root::shown;
 use crate::walk;
 
 const LIMIT_DEFAULT: u64 = 500;
@@ -101,7 +102,7 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
     if depth == 0 || depth > DEPTH_MAX {
         return Err(ToolError::BadArguments(format!("depth must be 1 to {DEPTH_MAX}.")));
     }
-    let access = Access::new(&workspace.root);
+    let access = Access::new(workspace.root_of(&input.path));
     let place = access.resolve(&input.path, Last::Follow, Missing::Fail)?;
     let options = walk::Options { respect_ignore_files: false, depth_max: length(depth) };
     let bytes_max = length(workspace.limits.list_reply_bytes_max);
@@ -119,7 +120,7 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
         entries.push(listed);
         Ok(ControlFlow::Continue(()))
     })?;
-    let path = shown(&place.real);
+    let path = access.root.shown(&place.real);
     let mut text =
         format!("`{path}`, {} entries{}:\n{lines}", entries.len(), if truncated { " (there are more)" } else { "" });
     if entries.is_empty() {
@@ -132,12 +133,12 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
         let _ = writeln!(text, "[{} directories could not be read]", unseen.unreadable_dirs);
     }
     let output = Output { path, entries, truncated, unreadable_dirs: unseen.unreadable_dirs };
-    Ok(Reply { text: vec![text], structured: output })
+    Ok(Reply::of_text(vec![text], output))
 }
 
 fn look_at(access: &Access<'_>, entry: &walk::Entry<'_>) -> Listed {
     let mut listed = Listed {
-        path: shown(entry.real),
+        path: access.root.shown(entry.real),
         kind: entry.kind,
         size_bytes: None,
         target: None,

@@ -42,14 +42,29 @@ pub fn all() -> Vec<ToolDef> {
 
 /// What every tool works on.
 pub struct Workspace {
-    pub root: Root,
+    workspace: Root,
+    /// Roots whose files are named by their absolute paths.
+    further: Vec<Root>,
     pub limits: Limits,
     mutation: Mutex<()>,
 }
 
 impl Workspace {
-    pub fn new(root: Root, limits: Limits) -> Self {
-        Self { root, limits, mutation: Mutex::new(()) }
+    /// `workspace` is where relative paths lead.
+    pub fn new(workspace: Root, further: Vec<Root>, limits: Limits) -> Self {
+        Self { workspace, further, limits, mutation: Mutex::new(()) }
+    }
+
+    /// The root that a path names: the innermost that an absolute one lies in, by its letters alone; else the workspace, which then
+    /// says what is wrong with it.
+    pub fn root_of(&self, path: &str) -> &Root {
+        let path = Path::new(path);
+        let depth = |root: &&Root| {
+            let fitting = root.forms.iter().filter(|form| path.starts_with(form));
+            fitting.map(|form| form.components().count()).max()
+        };
+        let inside = self.further.iter().chain([&self.workspace]).filter(|root| depth(root).is_some());
+        inside.max_by_key(depth).unwrap_or(&self.workspace)
     }
 
     /// Tools that change something hold this, so that two edits of one file in the same moment both count.
@@ -62,7 +77,21 @@ impl Workspace {
 /// What a tool gives back: text for a model, block by block, and the same for a program.
 pub struct Reply<O> {
     pub text: Vec<String>,
+    pub images: Vec<Image>,
     pub structured: O,
+}
+
+/// An image for a model that can see.
+pub struct Image {
+    /// An IANA media type.
+    pub mime: &'static str,
+    pub bytes: Vec<u8>,
+}
+
+impl<O> Reply<O> {
+    pub fn of_text(text: Vec<String>, structured: O) -> Self {
+        Self { text, images: Vec::new(), structured }
+    }
 }
 
 /// A tool with its types hidden.
@@ -114,7 +143,7 @@ impl About {
             let reply = run(workspace, input, cancel)?;
             let structured = serde_json::to_value(reply.structured)
                 .map_err(|error| ToolError::Refused(format!("the result cannot be written as JSON: {error}")))?;
-            Ok(Reply { text: reply.text, structured })
+            Ok(Reply { text: reply.text, images: reply.images, structured })
         };
         ToolDef { tool, run: Box::new(run) }
     }
@@ -133,11 +162,6 @@ fn argument_names(schema: &JsonObject) -> String {
         })
         .collect();
     names.join(", ")
-}
-
-/// A path from the root as it is shown: never empty, and readable even if its bytes are not UTF-8.
-fn shown(real: &Path) -> String {
-    if real.as_os_str().is_empty() { ".".into() } else { real.to_string_lossy().into_owned() }
 }
 
 fn is_false(value: &bool) -> bool {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{About, Effect, Reply, ToolDef, Workspace, shown};
+use super::{About, Effect, Reply, ToolDef, Workspace};
 use crate::access::Access;
 use crate::cancel::Cancel;
 use crate::error::{Result, ToolError};
@@ -52,13 +52,14 @@ struct Output {
 fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Output>> {
     let _changing = workspace.changing();
     cancel.check()?;
-    let access = Access::new(&workspace.root);
-    let source = access.resolve(&input.source, Last::Keep, Missing::Fail)?;
-    let destination = access.resolve(&input.destination, Last::Keep, Missing::Allow)?;
+    let from_access = Access::new(workspace.root_of(&input.source));
+    let to_access = Access::new(workspace.root_of(&input.destination));
+    let source = from_access.resolve(&input.source, Last::Keep, Missing::Fail)?;
+    let destination = to_access.resolve(&input.destination, Last::Keep, Missing::Allow)?;
     let kind = source.kind().unwrap_or(Kind::Other);
-    check(&access, &source, &destination, kind, input.overwrite)?;
+    check((&from_access, &source), (&to_access, &destination), kind, input.overwrite)?;
     let (from, to) = (source.file_name()?, destination.file_name()?);
-    let parent = make_parents(&access, &destination)?;
+    let parent = make_parents(&to_access, &destination)?;
     let renamed = if input.overwrite {
         source.parent.rename(from, &parent, to)
     } else {
@@ -69,26 +70,33 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
         _ => ToolError::io("move", &source.shown, &error),
     })?;
     let output = Output {
-        source: shown(&source.real),
-        destination: shown(&destination.real),
+        source: from_access.root.shown(&source.real),
+        destination: to_access.root.shown(&destination.real),
         kind,
         replaced: destination.metadata.is_some(),
     };
     let replaced = if output.replaced { ", replacing what was there" } else { "" };
     let text = format!("Moved `{}` to `{}`{replaced}.", output.source, output.destination);
-    Ok(Reply { text: vec![text], structured: output })
+    Ok(Reply::of_text(vec![text], output))
 }
 
-fn check(access: &Access<'_>, source: &Place, destination: &Place, kind: Kind, overwrite: bool) -> Result<()> {
+fn check(
+    (from, source): (&Access<'_>, &Place),
+    (to, destination): (&Access<'_>, &Place),
+    kind: Kind,
+    overwrite: bool,
+) -> Result<()> {
     if source.name.is_none() {
         return Err(ToolError::Refused("the workspace itself cannot be moved.".into()));
     }
-    access.may_replace(source)?;
-    access.may_replace(destination)?;
-    if source.real == destination.real {
+    from.may_replace(source)?;
+    to.may_replace(destination)?;
+    // Two roots may lie in one another, so that the same place has two names: the whole paths are compared.
+    let (source_path, destination_path) = (from.root.whole(&source.real), to.root.whole(&destination.real));
+    if source_path == destination_path {
         return Err(ToolError::Refused("source and destination are the same.".into()));
     }
-    if kind == Kind::Dir && destination.real.starts_with(&source.real) {
+    if kind == Kind::Dir && destination_path.starts_with(&source_path) {
         return Err(ToolError::Refused(format!("`{}` cannot be moved into itself.", source.shown)));
     }
     let exists = |instead| Err(ToolError::Exists { path: destination.shown.clone(), instead });

@@ -3,13 +3,13 @@
 mod lines;
 
 use std::fmt::Write as _;
-use std::io::{self, BufRead as _, BufReader};
+use std::io::{self, BufRead as _, BufReader, Read as _};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::lines::Lines;
-use super::{About, Effect, Reply, ToolDef, Workspace, is_false, shown};
+use super::{About, Effect, Image, Reply, ToolDef, Workspace, is_false};
 use crate::access::Access;
 use crate::cancel::Cancel;
 use crate::error::{Result, ToolError};
@@ -22,10 +22,11 @@ const BUFFER_BYTES: usize = 64 * 1024;
 pub fn tool() -> ToolDef {
     About {
         name: "read_file",
-        title: "Read a text file",
+        title: "Read a file",
         description: "Reads a UTF-8 text file of the workspace, or some of its lines. The text comes back exactly as it is in \
                       the file, so that pieces of it can be used as old_text of edit_file. If there is more than fits, a note \
-                      says which lines to ask for next. Binary files are refused with their type and size.",
+                      says which lines to ask for next. An image (PNG, JPEG, GIF, WebP) comes back as one. Other binary files are \
+                      refused with their type and size.",
         effect: Effect::ReadOnly,
     }
     .tool(run)
@@ -52,7 +53,7 @@ struct Input {
 #[derive(Serialize, JsonSchema)]
 struct Output {
     path: String,
-    /// The text of the lines, without numbers.
+    /// The text of the lines, without numbers; empty for an image.
     content: String,
     /// The first line in `content`; 0 if the file is empty.
     start_line: u64,
@@ -68,6 +69,9 @@ struct Output {
     /// The one line in `content` is longer than a reply, and its end is missing.
     #[serde(skip_serializing_if = "is_false")]
     line_cut: bool,
+    /// The media type, if the file is an image, which then is in the content of the result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    image: Option<&'static str>,
 }
 
 fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Output>> {
@@ -78,7 +82,7 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
             format!("lines {first} to {last} are no range: lines count from 1, and end_line is not before start_line.");
         return Err(ToolError::BadArguments(message));
     }
-    let access = Access::new(&workspace.root);
+    let access = Access::new(workspace.root_of(&input.path));
     let place = access.resolve(&input.path, Last::Follow, Missing::Fail)?;
     let (file, metadata) = access.open_file(&place)?;
     let size_bytes = metadata.len();
@@ -91,6 +95,9 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
 
     let mut reader = BufReader::with_capacity(BUFFER_BYTES, file);
     let probe = reader.fill_buf().map_err(fail)?;
+    if let Some(mime) = text::image(probe) {
+        return image(&access, &place, reader, size_bytes, mime, workspace.limits.image_bytes_max);
+    }
     if text::looks_binary(probe) {
         return Err(not_text(probe));
     }
@@ -110,7 +117,7 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
     }
     let content = String::from_utf8(bytes).map_err(|error| not_text(error.as_bytes()))?;
     let output = Output {
-        path: shown(&place.real),
+        path: access.root.shown(&place.real),
         content,
         start_line: lines.kept_first,
         end_line: lines.kept_last,
@@ -118,8 +125,43 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
         size_bytes,
         next_start_line: lines.next,
         line_cut: lines.line_cut,
+        image: None,
     };
-    Ok(Reply { text: blocks(&output, input.line_numbers), structured: output })
+    Ok(Reply::of_text(blocks(&output, input.line_numbers), output))
+}
+
+/// The whole image: a part of one is of no use.
+fn image(
+    access: &Access<'_>,
+    place: &Place,
+    reader: impl io::Read,
+    size_bytes: u64,
+    mime: &'static str,
+    bytes_max: u64,
+) -> Result<Reply<Output>> {
+    let mut bytes = Vec::new();
+    let read = reader.take(bytes_max + 1).read_to_end(&mut bytes);
+    read.map_err(|error| ToolError::io("read", &place.shown, &error))?;
+    if bytes.len() as u64 > bytes_max {
+        let path = &place.shown;
+        return Err(ToolError::Refused(format!(
+            "`{path}` is an image ({mime}) of {size_bytes} bytes, and at most {bytes_max} are given to a model. Make a smaller one."
+        )));
+    }
+    let path = access.root.shown(&place.real);
+    let text = vec![format!("[`{path}` is an image: {mime}, {size_bytes} bytes]")];
+    let output = Output {
+        path,
+        content: String::new(),
+        start_line: 0,
+        end_line: 0,
+        total_lines: None,
+        size_bytes,
+        next_start_line: None,
+        line_cut: false,
+        image: Some(mime),
+    };
+    Ok(Reply { text, images: vec![Image { mime, bytes }], structured: output })
 }
 
 fn nothing_there(place: &Place, first: u64, lines: &Lines) -> ToolError {

@@ -78,14 +78,18 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
     let limits = &workspace.limits;
     let regex = compile(&input)?;
     let glob = input.glob.as_deref().map(|glob| PathGlob::new(glob, input.ignore_case)).transpose()?;
-    let access = Access::new(&workspace.root);
+    let access = Access::new(workspace.root_of(&input.path));
     let start = access.resolve(&input.path, Last::Follow, Missing::Fail)?;
     let mut search = Search {
         regex,
         limits,
         context_lines: length(input.context_lines),
         guard: &access.guard,
-        report: Report::new(limit(input.limit, LIMIT_DEFAULT, limits)?, length(limits.list_reply_bytes_max)),
+        report: Report::new(
+            access.root,
+            limit(input.limit, LIMIT_DEFAULT, limits)?,
+            length(limits.list_reply_bytes_max),
+        ),
         cancel,
     };
     if start.kind() == Some(Kind::Dir) {
@@ -122,7 +126,7 @@ struct Search<'a> {
     limits: &'a Limits,
     context_lines: usize,
     guard: &'a Guard,
-    report: Report,
+    report: Report<'a>,
     cancel: &'a Cancel,
 }
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{About, Effect, Reply, ToolDef, Workspace, shown};
+use super::{About, Effect, Reply, ToolDef, Workspace};
 use crate::access::Access;
 use crate::cancel::Cancel;
 use crate::error::{Result, ToolError};
@@ -54,11 +54,11 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
     }
     let _changing = workspace.changing();
     cancel.check()?;
-    let access = Access::new(&workspace.root);
+    let access = Access::new(workspace.root_of(&input.path));
     let place = access.resolve(&input.path, Last::Follow, Missing::Allow)?;
     let written = replace::write(&access, &place, input.content.as_bytes(), None)?;
     let output = Output {
-        path: shown(&place.real),
+        path: access.root.shown(&place.real),
         created: written.created,
         size_bytes,
         previous_size_bytes: written.previous_bytes,
@@ -69,5 +69,5 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
         (None, 0) => format!("Created `{}`: {size_bytes} bytes.", output.path),
         (None, made) => format!("Created `{}`: {size_bytes} bytes, and {made} parent directories.", output.path),
     };
-    Ok(Reply { text: vec![text], structured: output })
+    Ok(Reply::of_text(vec![text], output))
 }

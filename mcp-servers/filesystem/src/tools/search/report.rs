@@ -7,8 +7,9 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::root::Root;
 use crate::text::head;
-use crate::tools::{Reply, shown};
+use crate::tools::Reply;
 use crate::walk::Unseen;
 
 /// The part of a long line that is shown.
@@ -46,7 +47,8 @@ struct Match {
     after: Vec<String>,
 }
 
-pub struct Report {
+pub struct Report<'a> {
+    root: &'a Root,
     output: Output,
     text: String,
     /// Lines in `output`, context included, which may repeat; never less than what is in `text`.
@@ -59,9 +61,10 @@ pub struct Report {
     large: Vec<String>,
 }
 
-impl Report {
-    pub fn new(matches_max: usize, bytes_max: usize) -> Self {
+impl<'a> Report<'a> {
+    pub fn new(root: &'a Root, matches_max: usize, bytes_max: usize) -> Self {
         Self {
+            root,
             output: Output::default(),
             text: String::new(),
             bytes: 0,
@@ -84,7 +87,7 @@ impl Report {
     pub fn too_large(&mut self, real: &Path) {
         self.output.skipped_too_large += 1;
         if self.large.len() < NAMED_MAX {
-            self.large.push(shown(real));
+            self.large.push(self.root.shown(real));
         }
     }
 
@@ -95,7 +98,7 @@ impl Report {
 
     pub fn begin_file(&mut self, real: &Path) {
         self.output.files_searched += 1;
-        self.path = shown(real);
+        self.path = self.root.shown(real);
         self.told = 0;
     }
 
@@ -172,7 +175,7 @@ impl Report {
             notes.push(format!("{} ignored entries passed over; include_ignored: true looks there", output.ignored));
         }
         let _ = write!(text, "{}[{}]", if text.is_empty() { "" } else { "\n" }, notes.join("; "));
-        Reply { text: vec![text], structured: output }
+        Reply::of_text(vec![text], output)
     }
 }
 
