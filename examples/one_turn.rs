@@ -11,6 +11,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use claw::config::Prices;
 use claw::domain::{Address, Answer, LiveSink, Origin, OutboundBody, Scope, SessionId, Term};
 use claw::gate::policy::Policy;
 use claw::gate::redact::Redactor;
@@ -136,7 +137,12 @@ fn worker(store: &Store, gate: &Arc<Gate>, home: &Path, workspace: &Path) -> Wor
         runner,
         locks: home.to_owned(),
         turn_time_s: 900,
-        budget: Budget { tokens_day_max: 1_000_000, zone: jiff::tz::TimeZone::UTC },
+        budget: Budget {
+            tokens_day_max: 1_000_000,
+            usd_cents_day_max: None,
+            prices: Prices::default(),
+            zone: jiff::tz::TimeZone::UTC,
+        },
     };
     Worker::new(parts)
 }

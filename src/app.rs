@@ -76,8 +76,10 @@ impl App {
                 section.fallback.iter_mut().chain(section.compaction.as_deref_mut()).for_each(|other| {
                     other.timeout_s.get_or_insert(time);
                 });
-                let artifacts = self.artifacts();
-                let load: LoadImage = Arc::new(move |digest| std::fs::read(artifacts.path(digest)));
+                let (artifacts, store) = (self.artifacts(), self.store.clone());
+                let load: LoadImage = Arc::new(move |digest| {
+                    std::fs::read(artifacts.path(digest)).map_err(|error| gone(&store, digest).unwrap_or(error))
+                });
                 Ok(crate::model::chain(&section, &variables(&self.config), &load).await?)
             })
             .await
@@ -102,11 +104,7 @@ impl App {
                     compaction,
                     gate: self.gate.clone(),
                     persona: self.persona()?,
-                    bounds: Bounds {
-                        model_steps_max: self.config.limits.model_steps_max,
-                        window_tokens: self.config.limits.window_tokens,
-                        identical_calls_max: self.config.limits.identical_calls_max,
-                    },
+                    bounds: self.bounds(),
                     zone,
                 };
                 anyhow::Ok(Arc::new(Worker::new(WorkerParts {
@@ -120,6 +118,15 @@ impl App {
             })
             .await?;
         Ok(built.clone())
+    }
+
+    /// The limits that decide what a turn does next.
+    pub fn bounds(&self) -> Bounds {
+        Bounds {
+            model_steps_max: self.config.limits.model_steps_max,
+            window_tokens: self.config.limits.window_tokens,
+            identical_calls_max: self.config.limits.identical_calls_max,
+        }
     }
 
     /// What models may take in a day.
@@ -176,6 +183,19 @@ impl App {
             platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
         })
     }
+}
+
+/// Why a file is not there, if it has gone in order.
+fn gone(store: &Store, digest: &str) -> Option<std::io::Error> {
+    let (at_ms, why) = store.read(|tx| tx.artifact_removal(digest)).ok()??;
+    let words = format!("removed by {why} on {}", day(at_ms));
+    Some(std::io::Error::new(std::io::ErrorKind::NotFound, words))
+}
+
+/// A day as a person writes it.
+pub fn day(at_ms: i64) -> String {
+    let at = jiff::Timestamp::from_millisecond(at_ms).unwrap_or_default();
+    at.strftime("%Y-%m-%d").to_string()
 }
 
 /// A sink for what nobody looks at.

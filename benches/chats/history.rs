@@ -60,7 +60,14 @@ fn exchange(tx: &Tx<'_>, session: &SessionId, address: &Address, chat: i64, turn
         EventBody::TurnStarted { origin: Origin::Owner, principal },
         EventBody::UserMessage { blocks: blocks("asked"), inbox_id, from: address.clone(), origin: Origin::Owner },
         EventBody::PromptPacked { from_seq: 1, dropped_events: 0, estimated_tokens: 1000 },
-        EventBody::ModelReply { blocks: blocks("answered"), finish: Finish::Complete, usage, provider, model },
+        EventBody::ModelReply {
+            blocks: blocks("answered"),
+            finish: Finish::Complete,
+            usage,
+            provider,
+            model,
+            notice: None,
+        },
         EventBody::TurnEnded { end: TurnEnd::Answered },
     ];
     for (seq, body) in (first..).zip(bodies) {

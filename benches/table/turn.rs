@@ -55,8 +55,10 @@ fn turn_ms(events: u64) -> f64 {
 
 fn worker(app: &Arc<App>) -> Worker {
     let script = std::iter::repeat_with(|| Script::text("Hello.")).take(TURNS + 10);
+    let model = Arc::new(Scripted::new(script));
     let runner = Runner {
-        model: Arc::new(Scripted::new(script)),
+        compaction: model.clone(),
+        model,
         gate: app.gate.clone(),
         persona: Persona { soul: "You are claw.".into(), workspace: "/w".into(), platform: "bench".into() },
         bounds: Bounds { model_steps_max: 20, window_tokens: 100_000, identical_calls_max: 3 },
@@ -93,6 +95,7 @@ async fn fill(app: &App, session: &SessionId, events: u64) {
                         usage: Usage::default(),
                         provider: "scripted".into(),
                         model: "scripted".into(),
+                        notice: None,
                     },
                     _ => EventBody::TurnEnded { end: TurnEnd::Answered },
                 };

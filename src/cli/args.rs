@@ -104,7 +104,7 @@ pub enum Command {
         #[command(flatten)]
         json: Json,
     },
-    /// List, show or export sessions
+    /// List, show, replay, export or import sessions
     Sessions {
         #[command(subcommand)]
         action: Option<SessionsAction>,
@@ -113,8 +113,39 @@ pub enum Command {
     },
     /// Check the home, the store, the box, the servers and the model
     Doctor {
+        /// Offer to repair what can be repaired without losing anything; each repair asks first
+        #[arg(long)]
+        repair: bool,
+        /// Repair all of it without asking (needs --repair)
+        #[arg(long, requires = "repair")]
+        yes: bool,
         #[command(flatten)]
         json: Json,
+    },
+    /// Write the whole home, apart from workspace and logs, into one file, also while claw runs
+    Backup {
+        /// A new file; nothing is overwritten
+        file: PathBuf,
+        #[command(flatten)]
+        json: Json,
+    },
+    /// Make a home from a backup, where there is none yet
+    Restore {
+        /// What `claw backup` wrote
+        file: PathBuf,
+        #[command(flatten)]
+        json: Json,
+    },
+    /// Print a script that completes claw's commands in a shell
+    Completions {
+        #[arg(value_enum)]
+        shell: Shell,
+    },
+    /// Print the man page, or write one for each command
+    Man {
+        /// Write claw.1 and a page for each command into this folder
+        #[arg(long, value_name = "DIR")]
+        dir: Option<PathBuf>,
     },
     /// The stop switch: block every call at once, end what runs
     Panic {
@@ -178,6 +209,11 @@ pub enum AuditAction {
     List,
     /// Walk the whole chain of hashes
     Verify,
+    /// Say in sentences what a call was, who wanted it, why it ran or not, and how it ended
+    Explain {
+        /// The id of a call or of its question, or the number of a row
+        id: String,
+    },
 }
 
 #[derive(Debug, Subcommand)]
@@ -187,10 +223,32 @@ pub enum SessionsAction {
     Show {
         name: String,
     },
-    /// One session's log, as it is, one event a line
+    /// One session's log as a file: a header, then one event a line, as JSON
     Export {
         name: String,
+        /// Write it here instead of to standard output; nothing is overwritten
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
     },
+    /// Take in an exported log as a new session
+    Import {
+        /// What `claw sessions export` wrote
+        file: PathBuf,
+        /// The new session's name [default: the name in the file]
+        #[arg(long = "as", value_name = "NAME")]
+        name: Option<String>,
+    },
+    /// Check that each step of a log, or of all, is what claw would decide today
+    Replay {
+        name: Option<String>,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Shell {
+    Bash,
+    Zsh,
+    Fish,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -33,10 +33,13 @@ pub async fn list(app: &App, limit: u32, follow: bool, as_json: bool) -> anyhow:
 pub fn verify(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
     match app.store.read(|tx| tx.verify_audit())? {
         Ok(rows) => {
+            let cut = app.store.read(|tx| tx.audit_cut())?.0;
+            let older =
+                if cut == 0 { String::new() } else { format!(" Rows up to {cut} went by [retention], as a row says.") };
             out::line(&if as_json {
-                json!({"id": "audit", "ok": true, "rows": rows}).to_string()
+                json!({"id": "audit", "ok": true, "rows": rows, "cut_through": cut}).to_string()
             } else {
-                format!("The audit is whole: {rows} rows, each bound to the one before.")
+                format!("The audit is whole: {rows} rows, each bound to the one before.{older}")
             });
             Ok(ExitCode::from(fail::DONE))
         }

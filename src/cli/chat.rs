@@ -34,6 +34,7 @@ pub async fn run(app: Arc<App>, session: SessionId) -> anyhow::Result<ExitCode> 
     let screen = tokio::spawn(chat::run(console, shows, send));
     greet(&app, &session, &show).await?;
     let desk = app.desk().await?;
+    let keeping = tokio::spawn(super::retention::keep(app.clone()));
     let (wake, handled) = (Notify::new(), AtomicU64::new(0));
     let talk = Arc::new(Talk { app, session, instance, worker, desk, show, wake, handled });
     let keeper = tokio::spawn(talk.clone().keep());
@@ -50,6 +51,7 @@ pub async fn run(app: Arc<App>, session: SessionId) -> anyhow::Result<ExitCode> 
     }
     // What was committed goes on from its log; leaving in the middle loses nothing.
     keeper.abort();
+    keeping.abort();
     drop(talk);
     // The screen ends by itself when nobody can show anything any more.
     let _ended = tokio::time::timeout(Duration::from_secs(1), screen).await;

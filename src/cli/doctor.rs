@@ -1,80 +1,176 @@
-//! `claw doctor`: looks at everything that claw stands on, and says what is wrong and what to do. Must not change anything
-//! but what every start makes.
+//! `claw doctor`: looks at everything that claw stands on, and says what is wrong and what to do. Changes nothing but what every
+//! start makes, unless it is told to repair.
+
+mod leftovers;
+mod repair;
 
 use std::process::ExitCode;
 
 use serde_json::json;
 
-use super::{fail, out};
+use self::repair::Repair;
+use super::{ask_person, fail, out};
 use crate::app::App;
-use crate::config::{Config, Overrides};
+use crate::config::{self, Config, Overrides};
 use crate::hub::ServerState;
+use crate::hub::manifest::ManifestError;
+use crate::store::Store;
 
 /// One finding.
 struct Finding {
     id: String,
     ok: bool,
     text: String,
+    repair: Option<Repair>,
 }
 
 #[derive(Default)]
 struct Report {
     findings: Vec<Finding>,
+    /// For the repairs. None where it could not be opened.
+    store: Option<Store>,
 }
 
 impl Report {
+    fn add(&mut self, id: impl Into<String>, ok: bool, text: impl Into<String>, repair: Option<Repair>) {
+        self.findings.push(Finding { id: id.into(), ok, text: text.into(), repair });
+    }
+
     fn good(&mut self, id: impl Into<String>, text: impl Into<String>) {
-        self.findings.push(Finding { id: id.into(), ok: true, text: text.into() });
+        self.add(id, true, text, None);
     }
 
     fn bad(&mut self, id: impl Into<String>, text: impl Into<String>) {
-        self.findings.push(Finding { id: id.into(), ok: false, text: text.into() });
+        self.add(id, false, text, None);
+    }
+
+    /// Something that is wrong and can be repaired.
+    fn repairable(&mut self, id: impl Into<String>, text: impl Into<String>, repair: Repair) {
+        self.add(id, false, text, Some(repair));
+    }
+
+    /// Something that does no harm and can be tidied up.
+    fn left(&mut self, id: impl Into<String>, text: impl Into<String>, repair: Repair) {
+        self.add(id, true, text, Some(repair));
+    }
+
+    fn well(&self) -> bool {
+        self.findings.iter().all(|finding| finding.ok)
+    }
+
+    fn print(&self, as_json: bool, hint: bool) {
+        for finding in &self.findings {
+            let can = finding.repair.is_some();
+            let shown = if as_json {
+                json!({"id": finding.id, "ok": finding.ok, "text": finding.text, "repair": can}).to_string()
+            } else {
+                let hint = if can && hint { " (`claw doctor --repair`)" } else { "" };
+                format!(
+                    "{} {:<18} {}{hint}",
+                    if finding.ok { "ok " } else { "BAD" },
+                    finding.id,
+                    out::clean(&finding.text)
+                )
+            };
+            if !out::line(&shown) {
+                break;
+            }
+        }
     }
 }
 
-pub async fn run(overrides: Overrides, as_json: bool) -> anyhow::Result<ExitCode> {
+/// How the doctor was called.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    pub as_json: bool,
+    pub repair: bool,
+    pub yes: bool,
+}
+
+pub async fn run(overrides: Overrides, wanted: Wanted) -> anyhow::Result<ExitCode> {
     let mut report = Report::default();
-    look(overrides, &mut report).await;
-    for finding in &report.findings {
-        let shown = if as_json {
-            json!({"id": finding.id, "ok": finding.ok, "text": finding.text}).to_string()
-        } else {
-            format!("{} {:<18} {}", if finding.ok { "ok " } else { "BAD" }, finding.id, out::clean(&finding.text))
-        };
-        if !out::line(&shown) {
-            break;
+    look(overrides.clone(), &mut report).await;
+    let mut repaired = 0;
+    if wanted.repair {
+        repaired = repair(&mut report, wanted).await?;
+    }
+    if repaired > 0 {
+        // What was in the way of a closer look is not any more.
+        report = Report::default();
+        look(overrides, &mut report).await;
+    }
+    report.print(wanted.as_json, !wanted.repair);
+    Ok(ExitCode::from(if report.well() { fail::DONE } else { fail::BROKEN }))
+}
+
+/// Carries out what was agreed to, and says so on stderr. A repair that fails is told and leaves its finding.
+async fn repair(report: &mut Report, wanted: Wanted) -> anyhow::Result<usize> {
+    let locks = config::locate_home()?.locks();
+    let store = report.store.take();
+    let mut repaired = 0;
+    for finding in &mut report.findings {
+        let Some(repair) = finding.repair.take() else { continue };
+        out::err_line(&format!("{}: {}", finding.id, out::clean(&finding.text)));
+        if !wanted.yes && !ask_person::possible() {
+            out::err_line("Nobody can be asked here; `claw doctor --repair --yes` repairs it.");
+            continue;
+        }
+        if !wanted.yes && !repair::agreed(&repair.question())? {
+            continue;
+        }
+        match repair.carry_out(store.as_ref(), &locks).await {
+            Ok(done) => {
+                repaired += 1;
+                out::err_line(&done);
+            }
+            Err(error) => out::err_line(&format!("It could not be repaired: {error:#}")),
         }
     }
-    let well = report.findings.iter().all(|finding| finding.ok);
-    Ok(ExitCode::from(if well { fail::DONE } else { fail::BROKEN }))
+    Ok(repaired)
 }
 
 async fn look(overrides: Overrides, report: &mut Report) {
     confinement(report);
     let config = match Config::load(overrides) {
         Ok(config) => config,
-        Err(error) => return report.bad("config", error.to_string()),
+        Err(error) => return unreadable_config(&error.to_string(), report),
     };
     report.good("home", config.home.path().display().to_string());
     for notice in &config.notices {
         report.good("repaired", notice);
     }
     report.good("work", format!("the tools work in {}", config.workspace.display()));
+    let mcp_json = config.home.mcp_json();
     let app = match App::open(config) {
         Ok(app) => app,
+        // Rules are never moved aside: what they forbid would be allowed.
+        Err(error) if error.chain().any(|cause| cause.is::<ManifestError>()) => {
+            return report.repairable("start", format!("{error:#}"), Repair::MoveAside(mcp_json));
+        }
         Err(error) => return report.bad("start", format!("{error:#}")),
     };
+    report.store = Some(app.store.clone());
     report.good("policy", format!("{} rules of yours", app.gate.policy().rules_count()));
     for warning in &app.warnings {
         report.bad("mcp.json", warning);
     }
     store(&app, report);
+    leftovers::look(&app, report);
     match app.model().await {
         Ok(chosen) => chosen.whys.iter().for_each(|why| report.good("model", why)),
         Err(error) => report.bad("model", format!("{error:#}")),
     }
     servers(&app, report).await;
     app.close().await;
+}
+
+fn unreadable_config(error: &str, report: &mut Report) {
+    match config::locate_home() {
+        Ok(home) if config::check_claw_toml(&home).is_err() => {
+            report.repairable("config", error, Repair::MoveAside(home.claw_toml()));
+        }
+        _ => report.bad("config", error),
+    }
 }
 
 fn confinement(report: &mut Report) {

@@ -5,26 +5,34 @@ pub mod args;
 mod ask;
 mod ask_person;
 mod audit;
+mod backup;
 mod chat;
 mod doctor;
+mod explain;
 pub mod fail;
 mod follow;
 mod gateway;
 mod grants;
 mod interrupt;
+mod manual;
+mod new_file;
 mod out;
 mod panic;
 mod postman;
+mod replay;
+mod retention;
 pub mod server;
 mod sessions;
 mod tools;
+mod transfer;
 mod turn_report;
+mod turn_sum;
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use crate::app::App;
-use crate::config::{Config, Overrides};
+use crate::config::{self, Config, Overrides};
 use crate::desk::when;
 use crate::domain::{Answer, Scope, SessionId, Term};
 use args::{AuditAction, Cli, Command, For, GrantsAction, PanicWhat, SessionsAction, ToolsAction};
@@ -39,8 +47,16 @@ pub async fn run(cli: Cli) -> ExitCode {
 
 async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
     let overrides = Overrides { workspace: cli.workspace, model: cli.model };
-    if let Command::Doctor { json } = &cli.command {
-        return doctor::run(overrides, json.json).await;
+    // What has to work without a home, or when a setting in it is wrong.
+    match &cli.command {
+        Command::Doctor { json, repair, yes } => {
+            return doctor::run(overrides, doctor::Wanted { as_json: json.json, repair: *repair, yes: *yes }).await;
+        }
+        Command::Backup { file, json } => return backup::run(&config::locate_home()?, file, json.json),
+        Command::Restore { file, json } => return backup::restore::run(&config::locate_home()?, file, json.json).await,
+        Command::Completions { shell } => return manual::completions(*shell),
+        Command::Man { dir } => return manual::man(dir.as_deref()),
+        _ => {}
     }
     let app = Arc::new(App::open(Config::load(overrides)?)?);
     let done = command(&app, cli.command).await;
@@ -76,13 +92,20 @@ async fn command(app: &Arc<App>, command: Command) -> anyhow::Result<ExitCode> {
         Command::Audit { action, follow, limit, json } => match action {
             None | Some(AuditAction::List) => audit::list(app, limit, follow, json.json).await,
             Some(AuditAction::Verify) => audit::verify(app, json.json),
+            Some(AuditAction::Explain { id }) => explain::run(app, &id, json.json),
         },
         Command::Sessions { action, json } => match action {
             None | Some(SessionsAction::List) => sessions::list(app, json.json),
             Some(SessionsAction::Show { name }) => sessions::show(app, &name, json.json),
-            Some(SessionsAction::Export { name }) => sessions::export(app, &name),
+            Some(SessionsAction::Export { name, out }) => transfer::export(app, &name, out.as_deref()),
+            Some(SessionsAction::Import { file, name }) => transfer::import(app, &file, name, json.json).await,
+            Some(SessionsAction::Replay { name }) => replay::run(app, name.as_deref(), json.json),
         },
-        Command::Doctor { .. } => Ok(ExitCode::from(fail::DONE)),
+        Command::Doctor { .. }
+        | Command::Backup { .. }
+        | Command::Restore { .. }
+        | Command::Completions { .. }
+        | Command::Man { .. } => Ok(ExitCode::from(fail::DONE)),
         Command::Panic { what, json } => match what {
             PanicWhat::On => panic::set(app, true, json.json).await,
             PanicWhat::Off => panic::set(app, false, json.json).await,

@@ -1,13 +1,15 @@
-//! `claw sessions`: the list, one session in readable form, and its log as it is. Must not know how a log is folded.
+//! `claw sessions`: the list, and one session in readable form, with what each turn took. Must not know how a log is folded.
 
 use std::process::ExitCode;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::fail::{self, UserError};
 use super::out;
-use crate::app::App;
+use super::turn_sum::TurnSum;
+use crate::app::{App, day};
 use crate::domain::{Block, Event, EventBody, Outcome, SessionId, text_of};
+use crate::turn::export;
 
 pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
     let sessions = app.store.read(|tx| tx.sessions())?;
@@ -35,35 +37,47 @@ pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(fail::DONE))
 }
 
-/// One event a line, as JSON, with an id: the whole log.
-pub fn export(app: &App, name: &str) -> anyhow::Result<ExitCode> {
-    for event in events(app, name)? {
-        let mut value = serde_json::to_value(&event)?;
-        if let Value::Object(map) = &mut value {
-            map.insert("id".into(), json!(format!("{name}:{}", event.seq)));
-        }
-        if !out::line(&value.to_string()) {
-            break;
-        }
-    }
-    Ok(ExitCode::from(fail::DONE))
-}
-
 pub fn show(app: &App, name: &str, as_json: bool) -> anyhow::Result<ExitCode> {
-    if as_json {
-        return export(app, name);
-    }
-    for event in events(app, name)? {
-        if let Some(text) = readable(&event)
-            && !out::line(&format!("{:>5}  {}  {}", event.seq, super::when(event.at_ms), out::clean(&text)))
-        {
-            break;
+    let (session, events) = (SessionId::new(name)?, events(app, name)?);
+    let gone = app.store.read(|tx| tx.artifacts())?.into_iter().filter_map(|row| Some((row.digest, row.removed?)));
+    let gone: Vec<_> =
+        gone.map(|(digest, (at_ms, why))| (digest, format!("removed by {why} on {}", day(at_ms)))).collect();
+    let mut turn = None;
+    for event in &events {
+        TurnSum::follow(&mut turn, event);
+        let read_on = if as_json {
+            out::line(&export::line_of(&session, event)?)
+        } else {
+            let text = match &event.body {
+                EventBody::TurnEnded { end } => turn.take().map(|turn: TurnSum| turn.ended(end)),
+                _ => readable(event),
+            };
+            text.is_none_or(|text| out::line(&line(event, &with_gone(&text, &gone))))
+        };
+        if !read_on {
+            return Ok(ExitCode::from(fail::DONE));
         }
+    }
+    if let (Some(turn), Some(last), false) = (turn, events.last(), as_json) {
+        out::line(&line(last, &turn.open()));
     }
     Ok(ExitCode::from(fail::DONE))
 }
 
-fn events(app: &App, name: &str) -> anyhow::Result<Vec<Event>> {
+/// Says behind the name of an artifact that its file has gone.
+fn with_gone(text: &str, gone: &[(String, String)]) -> String {
+    let mark = |text: String, (digest, how): &(String, String)| match text.contains(digest.as_str()) {
+        true => text.replace(digest.as_str(), &format!("{digest} ({how})")),
+        false => text,
+    };
+    gone.iter().fold(text.to_owned(), mark)
+}
+
+fn line(event: &Event, text: &str) -> String {
+    format!("{:>5}  {}  {}", event.seq, super::when(event.at_ms), out::clean(text))
+}
+
+pub fn events(app: &App, name: &str) -> anyhow::Result<Vec<Event>> {
     let session = SessionId::new(name)?;
     let events = app.store.read(|tx| tx.events_from(&session, 1))?;
     if events.is_empty() {

@@ -10,6 +10,7 @@ use super::expand::Expander;
 use super::limits::Limits;
 use super::model::ModelSection;
 use super::prices::Prices;
+use super::retention::Retention;
 use super::telegram::TelegramSection;
 use super::toml_fault;
 use super::transcription::TranscriptionSection;
@@ -54,6 +55,7 @@ pub(super) struct ClawToml {
     pub(super) model: ModelSection,
     pub(super) prices: Prices,
     pub(super) limits: Limits,
+    pub(super) retention: Retention,
     pub(super) console: ConsoleSection,
     pub(super) telegram: TelegramSection,
     pub(super) transcription: TranscriptionSection,
@@ -87,7 +89,7 @@ pub(super) fn read(place: &str, text: &str, env: &Env) -> Result<Written, Config
         let place = line.map_or(place.to_owned(), |line| format!("{place}, line {}", line + 1));
         ConfigError::new(place, message, "Correct the value and start again")
     };
-    file.limits.check().map_err(|(key, message)| out_of_range(message, key))?;
+    file.limits.check().and_then(|()| file.retention.check()).map_err(|(key, message)| out_of_range(message, key))?;
     file.model
         .validate()
         .map_err(|error| ConfigError::new(place, error.to_string(), "Correct the value and start again"))?;

@@ -9,6 +9,7 @@ mod home;
 mod limits;
 pub mod model;
 mod prices;
+mod retention;
 mod secrets;
 mod telegram;
 pub mod toml_fault;
@@ -26,6 +27,7 @@ pub use file::{Color, ConsoleSection};
 pub use home::{DEFAULT_MCP_JSON, DEFAULT_SOUL_MD, Home};
 pub use limits::Limits;
 pub use prices::{Price, Prices};
+pub use retention::Retention;
 pub use secrets::secret_values;
 pub use telegram::{Pairing, Telegram, TelegramSection};
 pub use transcription::{Transcription, TranscriptionSection};
@@ -53,6 +55,7 @@ pub struct Config {
     pub model: model::ModelSection,
     pub prices: Prices,
     pub limits: Limits,
+    pub retention: Retention,
     pub console: ConsoleSection,
     /// Where the owner lives.
     pub zone: jiff::tz::TimeZone,
@@ -71,6 +74,20 @@ pub struct Config {
 /// `CLAW_LOG`, the filter of the log. Apart from `Config`, because a start that fails is logged, too.
 pub fn log_filter() -> Option<String> {
     Env::from_process().get("CLAW_LOG").map(str::to_owned)
+}
+
+/// Where the home is, without reading or making anything: for what has to work when a setting is wrong, or when there is no
+/// home yet.
+pub fn locate_home() -> Result<Home, ConfigError> {
+    let env = Env::from_process();
+    let user_home = env.get("HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    Home::locate(&env, user_home.as_deref())
+}
+
+/// Whether `claw.toml` can be read by itself, whatever else is wrong.
+pub fn check_claw_toml(home: &Home) -> Result<(), ConfigError> {
+    let text = read_if_there(&home.claw_toml())?.unwrap_or_default();
+    file::read(&home.claw_toml().display().to_string(), &text, &Env::from_process()).map(|_| ())
 }
 
 impl Config {
@@ -103,7 +120,7 @@ impl Config {
         secrets.extend(written.secrets);
         let secrets = secrets.into_iter().map(|(name, value)| (name, SecretString::from(value))).collect();
         let user_home = user_home.unwrap_or_else(|| home.path().to_path_buf());
-        let file::ClawToml { model, prices, limits, console, .. } = written.file;
+        let file::ClawToml { model, prices, limits, retention, console, .. } = written.file;
         Ok(Self {
             home,
             user_home,
@@ -111,6 +128,7 @@ impl Config {
             model,
             prices,
             limits,
+            retention,
             console,
             zone,
             telegram,

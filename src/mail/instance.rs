@@ -4,10 +4,14 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
 
 use crate::domain::Address;
+
+/// How old a lock file is that counts as left over.
+const LEFT_AFTER: Duration = Duration::from_secs(60);
 
 /// Held while the door is open. The kernel frees the lock when the process ends, however it ends.
 #[derive(Debug)]
@@ -42,6 +46,33 @@ impl Instance {
         }
     }
 
+    /// The lock files that instances have left which were killed. Those of the last minute are not among them: a door makes
+    /// its file first and locks it then.
+    pub fn left_over(locks: &Path) -> io::Result<Vec<PathBuf>> {
+        let mut left = Vec::new();
+        for entry in std::fs::read_dir(locks)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            let is_door = name.to_str().is_some_and(|name| name.starts_with("door-") && name.ends_with(".lock"));
+            let settled = entry.metadata()?.modified()?.elapsed().is_ok_and(|age| age >= LEFT_AFTER);
+            if is_door && settled && free(&entry.path())?.is_some() {
+                left.push(entry.path());
+            }
+        }
+        left.sort();
+        Ok(left)
+    }
+
+    /// Removes such a file, unless somebody holds it.
+    pub fn remove_left_over(path: &Path) -> io::Result<()> {
+        // Held until it is gone.
+        let _held = match free(path)? {
+            Some(file) => file,
+            None => return Ok(()),
+        };
+        std::fs::remove_file(path)
+    }
+
     pub fn address(&self) -> &Address {
         &self.address
     }
@@ -65,6 +96,16 @@ impl Drop for Instance {
     fn drop(&mut self) {
         // If this fails, the next instance finds the file unlocked and removes it.
         let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// The lock of a file that nobody holds.
+fn free(path: &Path) -> io::Result<Option<File>> {
+    let file = OpenOptions::new().write(true).open(path)?;
+    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(Some(file)),
+        Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -79,6 +79,10 @@ impl Sight {
         let loaded = tokio::task::spawn_blocking(move || Ok::<_, io::Error>(STANDARD.encode(load(&digest)?))).await;
         match loaded.map_err(io::Error::other).flatten() {
             Ok(base64) => Block::Image { mime, base64 },
+            // Whoever keeps the images says why it let go of one.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && error.get_ref().is_some() => {
+                text(&format!("[an image was here; {error}]"))
+            }
             Err(error) => {
                 tracing::error!(%error, digest = name, "a kept image cannot be read");
                 text(UNREADABLE)

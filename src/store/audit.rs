@@ -3,7 +3,7 @@
 
 use rusqlite::params;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{StoreError, Tx, now_ms};
 use crate::domain::UnixMillis;
@@ -12,6 +12,10 @@ use crate::domain::canonical::{canonical_json, sha256_hex};
 /// What the first row is bound to.
 const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 const HEAD: &str = "audit.head";
+/// The newest row that retention has removed, and its hash. The trigger that keeps rows from being deleted reads it, too.
+const CUT: &str = "audit.cut";
+/// The kind of the row that says so in the chain itself.
+const CUT_KIND: &str = "audit.cut";
 
 /// One entry to append. `kind`: received, verdict, asked, answered, started, ended, panic, grant, pin, …
 #[derive(Clone, Debug)]
@@ -70,6 +74,11 @@ impl Tx<'_> {
         self.audit_rows("WHERE id > ?1 ORDER BY id LIMIT ?2", params![after, limit])
     }
 
+    /// All rows of one call, oldest first. Walks through the whole audit.
+    pub fn audit_of(&self, call: &str) -> Result<Vec<AuditRow>, StoreError> {
+        self.audit_rows("WHERE call = ?1 ORDER BY id", params![call])
+    }
+
     /// The newest `limit` rows, oldest first.
     pub fn audit_newest(&self, limit: u32) -> Result<Vec<AuditRow>, StoreError> {
         let mut rows = self.audit_rows("ORDER BY id DESC LIMIT ?1", params![limit])?;
@@ -100,7 +109,9 @@ impl Tx<'_> {
     pub fn verify_audit(&self) -> Result<Result<u64, Broken>, StoreError> {
         let mut query = self.conn.prepare("SELECT id, at_ms, kind, call, body, prev, hash FROM audit ORDER BY id")?;
         let mut rows = query.query([])?;
-        let (mut last, mut prev) = (0_i64, GENESIS.to_owned());
+        let (cut, cut_hash) = self.audit_cut()?;
+        let (mut last, mut prev) = (cut, cut_hash.clone());
+        let mut told = cut == 0;
         while let Some(row) = rows.next()? {
             let id: i64 = row.get(0)?;
             let (at_ms, kind, call, body): (i64, String, String, String) =
@@ -112,13 +123,58 @@ impl Tx<'_> {
             if stored_prev != prev || link(&prev, id, at_ms, &kind, &call, &body) != hash {
                 return Ok(Err(Broken { row: id, what: format!("row {id} was changed") }));
             }
+            told |= kind == CUT_KIND && body == cut_body(cut, &cut_hash);
             (last, prev) = (id, hash);
+        }
+        if !told {
+            return Ok(Err(Broken {
+                row: 1,
+                what: format!("the rows up to {cut} are missing, and no row says that retention removed them"),
+            }));
         }
         let (head_id, head_hash) = self.audit_head()?;
         if head_id != last || head_hash != prev {
             let what = format!("the rows after {last} are missing: the chain should end with row {head_id}");
             return Ok(Err(Broken { row: last + 1, what }));
         }
-        Ok(Ok(last as u64))
+        Ok(Ok((last - cut) as u64))
     }
+
+    /// The newest row that was removed, 0 for none, and what the first one that is left is bound to.
+    pub fn audit_cut(&self) -> Result<(i64, String), StoreError> {
+        let Some(cut) = self.meta(CUT)? else { return Ok((0, GENESIS.to_owned())) };
+        let parsed = cut.split_once(':').and_then(|(id, hash)| Some((id.parse().ok()?, hash.to_owned())));
+        parsed.ok_or_else(|| StoreError::Decode(format!("the cut of the audit is `{cut}`")))
+    }
+
+    /// The newest row from before `before_ms`, if one is left.
+    pub fn audit_through(&self, before_ms: UnixMillis) -> Result<Option<i64>, StoreError> {
+        // Rows are in the order of time, unless a clock was put back: then the first young row keeps those behind it.
+        let young: Option<i64> =
+            self.conn.query_row("SELECT min(id) FROM audit WHERE at_ms >= ?1", [before_ms], |row| row.get(0))?;
+        let last = match young {
+            Some(young) => young - 1,
+            None => self.audit_head()?.0,
+        };
+        Ok((last > self.audit_cut()?.0).then_some(last))
+    }
+
+    /// Removes the rows up to `through`, at most `rows` of them, and appends one that says so: with the hash of the last one
+    /// removed, which is a digest over all of them. True when none is left to remove.
+    pub fn cut_audit(&self, through: i64, rows: u32) -> Result<bool, StoreError> {
+        let cut = self.audit_cut()?.0;
+        if through <= cut {
+            return Ok(true);
+        }
+        let now = through.min(cut + i64::from(rows));
+        let hash: String = self.conn.query_row("SELECT hash FROM audit WHERE id = ?1", [now], |row| row.get(0))?;
+        self.audit(&AuditEntry { kind: CUT_KIND, call: String::new(), body: json!({"through": now, "hash": hash}) })?;
+        self.set_meta(CUT, &format!("{now}:{hash}"))?;
+        self.conn.execute("DELETE FROM audit WHERE id <= ?1", [now])?;
+        Ok(now == through)
+    }
+}
+
+fn cut_body(cut: i64, hash: &str) -> String {
+    canonical_json(&json!({"through": cut, "hash": hash}))
 }

@@ -27,6 +27,22 @@ impl Tx<'_> {
         Ok(())
     }
 
+    /// Takes in the whole log of a session that was not there before. False, and nothing is written, if it was.
+    pub fn import_log(&self, session: &SessionId, events: &[Event]) -> Result<bool, StoreError> {
+        let known: bool = self
+            .conn
+            .prepare_cached(
+                "SELECT EXISTS(SELECT 1 FROM sessions WHERE name = ?1) OR EXISTS(SELECT 1 FROM events WHERE session = ?1)",
+            )?
+            .query_row([session.as_str()], |row| row.get(0))?;
+        if known {
+            return Ok(false);
+        }
+        self.touch_session(session, super::now_ms())?;
+        events.iter().try_for_each(|event| self.append_event(session, event))?;
+        Ok(true)
+    }
+
     /// The part of a log that a turn needs: from the newest boundary (a summary, a dropped window, `/new`) on. What is
     /// before it is never read again, so the cost does not grow with the history.
     pub fn window(&self, session: &SessionId) -> Result<Vec<Event>, StoreError> {

@@ -47,14 +47,18 @@ impl Tx<'_> {
 impl Tx<'_> {
     /// Notes that a person is told of something of this kind now. False when that was done less than `every_ms` ago.
     pub fn may_tell(&self, kind: &str, every_ms: i64) -> Result<bool, StoreError> {
-        let (key, now) = (format!("told.{kind}"), now_ms());
-        let told: Option<UnixMillis> = self.meta(&key)?.and_then(|at| at.parse().ok());
-        // A clock that was put back must not keep anybody silent.
-        if told.is_some_and(|at| (0..every_ms).contains(&(now - at))) {
+        if self.told_within(kind, every_ms)? {
             return Ok(false);
         }
-        self.set_meta(&key, &now.to_string())?;
+        self.set_meta(&told_key(kind), &now_ms().to_string())?;
         Ok(true)
+    }
+
+    /// Whether that was done less than `every_ms` ago.
+    pub fn told_within(&self, kind: &str, every_ms: i64) -> Result<bool, StoreError> {
+        let told: Option<UnixMillis> = self.meta(&told_key(kind))?.and_then(|at| at.parse().ok());
+        // A clock that was put back must not keep anybody silent.
+        Ok(told.is_some_and(|at| (0..every_ms).contains(&(now_ms() - at))))
     }
 
     /// Whether the gateway's last run ended in order, or there was none; from now on it counts as running.
@@ -105,9 +109,19 @@ impl Tx<'_> {
         self.set_meta(DAY_GOES_ON, day)
     }
 
+    /// Writes the database as it is at this moment into a new or empty file, while others go on writing to it.
+    pub fn copy_into(&self, path: &std::path::Path) -> Result<(), StoreError> {
+        self.conn.execute("VACUUM INTO ?1", [path.to_string_lossy()])?;
+        Ok(())
+    }
+
     /// What SQLite's own quick check finds wrong, if anything.
     pub fn quick_check(&self) -> Result<Option<String>, StoreError> {
         let found: String = self.conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
         Ok((found != "ok").then_some(found))
     }
+}
+
+fn told_key(kind: &str) -> String {
+    format!("told.{kind}")
 }

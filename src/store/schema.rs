@@ -6,7 +6,7 @@ use super::StoreError;
 
 /// Every migration that was ever released, in order; never edited, only appended to.
 const MIGRATIONS: &[&str] =
-    &[MIGRATION_1, MIGRATION_2, MIGRATION_3, MIGRATION_4, MIGRATION_5, MIGRATION_6, MIGRATION_7];
+    &[MIGRATION_1, MIGRATION_2, MIGRATION_3, MIGRATION_4, MIGRATION_5, MIGRATION_6, MIGRATION_7, MIGRATION_8];
 
 const MIGRATION_1: &str = "
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -257,6 +257,28 @@ const MIGRATION_7: &str = "
 CREATE TABLE session_models(
     session TEXT PRIMARY KEY, model TEXT NOT NULL, by TEXT NOT NULL, at_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+";
+
+// Rows of a log that could not be read, as they were; when the file of an artifact went, and why; and the one way for rows of
+// the audit to go, from its beginning on.
+const MIGRATION_8: &str = "
+CREATE TABLE events_torn(
+    nr INTEGER PRIMARY KEY AUTOINCREMENT,
+    session TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL,
+    type TEXT NOT NULL,
+    body TEXT NOT NULL,
+    put_aside_ms INTEGER NOT NULL
+) STRICT;
+
+ALTER TABLE artifacts ADD COLUMN removed_ms INTEGER;
+ALTER TABLE artifacts ADD COLUMN removed_why TEXT NOT NULL DEFAULT '';
+
+DROP TRIGGER audit_no_delete;
+CREATE TRIGGER audit_no_delete BEFORE DELETE ON audit
+    WHEN OLD.id > coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'audit.cut'), 0)
+    BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
 ";
 
 /// Brings a database to the newest version. A database from a newer claw is refused, untouched.

@@ -76,6 +76,13 @@ impl Log {
         event
     }
 
+    /// Takes in an event that is stored already, with its own number and time: a replay.
+    pub fn follow(&mut self, event: Event) {
+        self.next_seq = event.seq + 1;
+        self.events.push(event);
+        self.prune();
+    }
+
     pub fn next_seq(&self) -> u64 {
         self.next_seq
     }

@@ -2,9 +2,11 @@
 //! same log. Must not know doors, SQL, MCP.
 
 pub mod estimate;
+pub mod export;
 pub mod log;
 pub mod next;
 pub mod prompt;
+pub mod replay;
 pub mod run;
 pub mod transcript;
 

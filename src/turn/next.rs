@@ -236,7 +236,7 @@ fn limit_met(turn: &[Event], bounds: &Bounds) -> Option<String> {
 }
 
 /// How many of the newest results in a row are the same call with the same outcome.
-fn repeated_calls(turn: &[Event]) -> usize {
+pub(super) fn repeated_calls(turn: &[Event]) -> usize {
     let uses: HashMap<(u64, u32), &ToolUse> = turn
         .iter()
         .filter_map(|event| match &event.body {

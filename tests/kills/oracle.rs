@@ -35,6 +35,10 @@ pub async fn judge(house: &House, stand_in: &StandIn, seen: &Seen) -> anyhow::Re
     if verified.code != Some(0) {
         verdict.other.push(format!("claw audit verify: {}{}", verified.out.trim(), verified.err.trim()));
     }
+    let replayed = house.claw(&["sessions".to_owned(), "replay".to_owned()], &Kill::Not, None).await?;
+    if replayed.code != Some(0) || replayed.out.contains("other limits") {
+        verdict.other.push(format!("claw sessions replay: {}{}", replayed.out.trim(), replayed.err.trim()));
+    }
     let integrity = look.integrity()?;
     if integrity != "ok" {
         verdict.other.push(format!("the database is damaged: {integrity}"));

@@ -186,7 +186,7 @@ impl House {
     }
 
     pub fn events(&self, session: &str) -> Vec<Value> {
-        self.claw(&["sessions", "export", session]).expect(0).rows()
+        self.claw(&["sessions", "show", session, "--json"]).expect(0).rows()
     }
 
     /// The whole database, opened behind claw's back.
@@ -196,12 +196,14 @@ impl House {
         db
     }
 
-    /// What every home must be like when nothing runs: whole audit, logs without gaps, a result for every tool use of an
-    /// ended turn, each turn with its end before the next one.
+    /// What every home must be like when nothing runs: whole audit, logs without gaps that replay, a result for every tool
+    /// use of an ended turn, each turn with its end before the next one.
     #[track_caller]
     pub fn is_whole(&self) {
         let verified = self.claw(&["audit", "verify", "--json"]);
         assert_eq!(verified.code, Some(0), "{verified:?}");
+        let replayed = self.claw(&["sessions", "replay", "--json"]);
+        assert_eq!(replayed.code, Some(0), "a log does not replay: {replayed:?}");
         for session in self.claw(&["sessions", "--json"]).expect(0).rows() {
             well_formed(&self.events(session["id"].as_str().unwrap()));
         }

@@ -139,6 +139,7 @@ fn start(house: &Arc<House>) -> JoinSet<()> {
     parts.spawn(questions::keep(house.clone()));
     parts.spawn(pairing::keep(house.clone()));
     parts.spawn(notify::keep(house.clone()));
+    parts.spawn(super::retention::keep(house.app.clone()));
     parts
 }
 

@@ -89,3 +89,50 @@ async fn a_row_put_between_two_others_is_found() {
     );
     assert!(verify(&rig).is_err());
 }
+
+#[tokio::test]
+async fn the_oldest_rows_can_be_cut_off_and_the_rest_is_still_proven() {
+    let rig = Rig::new();
+    written(&rig, 7).await;
+    let store = rig.open();
+    assert_eq!(store.read(|tx| tx.audit_through(i64::MAX)).unwrap(), Some(7));
+    assert_eq!(store.read(|tx| tx.audit_through(0)).unwrap(), None);
+    assert!(!store.write(|tx| tx.cut_audit(5, 3)).await.unwrap(), "three at once");
+    assert!(store.write(|tx| tx.cut_audit(5, 3)).await.unwrap());
+    assert!(store.write(|tx| tx.cut_audit(5, 3)).await.unwrap(), "nothing is left of it");
+    let ids: Vec<i64> = store.read(|tx| tx.audit_after(0, 100)).unwrap().iter().map(|row| row.id).collect();
+    assert_eq!(ids, [6, 7, 8, 9]);
+    assert_eq!(verify(&rig), Ok(4));
+    assert_eq!(store.read(|tx| tx.audit_cut()).unwrap().0, 5);
+    written(&rig, 1).await;
+    assert_eq!(verify(&rig), Ok(5));
+    let conn = Connection::open(rig.path()).unwrap();
+    assert!(conn.execute_batch("DELETE FROM audit WHERE id = 6").is_err(), "what is left is append-only");
+}
+
+#[tokio::test]
+async fn what_was_cut_off_by_hand_is_found() {
+    let off = "DROP TRIGGER audit_no_update; DROP TRIGGER audit_no_delete;";
+    let meta = "INSERT OR REPLACE INTO meta SELECT 'audit.cut', id || ':' || hash FROM audit WHERE id = ";
+    for (sql, row) in [
+        // As retention does it, without the row that says so.
+        (format!("{off} {meta} 4; DELETE FROM audit WHERE id <= 4"), 1),
+        // With an older row that says something else.
+        (format!("{off} DELETE FROM audit WHERE id = 3"), 3),
+        (format!("{off} UPDATE meta SET value = '1:' || substr(value, 3) WHERE key = 'audit.cut'"), 2),
+        (format!("{off} DELETE FROM meta WHERE key = 'audit.cut'"), 1),
+        (
+            format!(
+                "{off} UPDATE audit SET body = replace(body, '\"through\":2', '\"through\":3') WHERE kind = 'audit.cut'"
+            ),
+            7,
+        ),
+    ] {
+        let rig = Rig::new();
+        written(&rig, 6).await;
+        rig.open().write(|tx| tx.cut_audit(2, 100)).await.unwrap();
+        assert_eq!(verify(&rig), Ok(5));
+        rig.tamper(&sql);
+        assert_eq!(verify(&rig).unwrap_err().row, row, "{sql}");
+    }
+}

@@ -66,7 +66,7 @@ pub(in crate::turn) fn result(call: CallId, text: &str) -> EventBody {
     EventBody::ToolResult { call, outcome: Outcome::Ended { output } }
 }
 
-fn parked(call: CallId, approval: &str) -> EventBody {
+pub(in crate::turn) fn parked(call: CallId, approval: &str) -> EventBody {
     EventBody::CallParked { call, approval: ApprovalId(approval.into()) }
 }
 
@@ -75,7 +75,7 @@ fn answered_with(call: CallId, approval: &str) -> EventBody {
     EventBody::CallAnswered { call, approval: ApprovalId(approval.into()), answer, by: "p".into() }
 }
 
-fn failed(context_too_long: bool) -> EventBody {
+pub(in crate::turn) fn failed(context_too_long: bool) -> EventBody {
     EventBody::ModelFailed { reason: "down".into(), context_too_long, key_refused: false }
 }
 
@@ -326,7 +326,9 @@ fn simulate(log: &Log, step: &Step, luck: &Luck) -> Option<Vec<EventBody>> {
         Step::Deliver | Step::Stop(_) => {
             let open = unanswered(log.session(), log.open_turn().unwrap());
             let denied = |call| EventBody::ToolResult { call, outcome: Outcome::Denied { reason: "end".into() } };
-            open.into_iter().map(|(call, _)| denied(call)).chain([ended()]).collect()
+            let end = if let Step::Stop(end) = step { end.clone() } else { TurnEnd::Answered };
+            let ended = EventBody::TurnEnded { end };
+            open.into_iter().map(|(call, _)| denied(call)).chain([ended]).collect()
         }
     })
 }
@@ -398,6 +400,8 @@ proptest! {
         let has_ended = matches!(last.last().unwrap().body, EventBody::TurnEnded { .. });
         prop_assert!(has_ended);
         prop_assert!(unanswered(&session(), &last).is_empty());
+        let replayed = crate::turn::replay::replay(&session(), all.clone(), &bounds);
+        prop_assert_eq!((replayed.difference, replayed.other_limits), (None, 0));
         // What is read back from the disk says the same as what was in memory.
         let read_back = Log::new(session(), all.clone(), all.last().unwrap().seq);
         prop_assert_eq!(read_back.events(), log.events());

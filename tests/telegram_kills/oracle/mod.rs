@@ -172,6 +172,10 @@ async fn the_house_is_whole(evidence: &Evidence<'_>, verdict: &mut Verdict) -> a
     if verified.code != Some(0) {
         verdict.other.push(format!("claw audit verify: {}{}", verified.out.trim(), verified.err.trim()));
     }
+    let replayed = house.claw(&["sessions".to_owned(), "replay".to_owned()], &Kill::Not, None).await?;
+    if replayed.code != Some(0) || replayed.out.contains("other limits") {
+        verdict.other.push(format!("claw sessions replay: {}{}", replayed.out.trim(), replayed.err.trim()));
+    }
     let integrity = evidence.look.integrity()?;
     if integrity != "ok" {
         verdict.other.push(format!("the database is damaged: {integrity}"));

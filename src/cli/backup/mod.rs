@@ -1,0 +1,157 @@
+//! `claw backup FILE`: everything in the home that cannot be made anew, as one tar file, consistent also while claw runs. Must
+//! not know what the rows and settings mean.
+
+mod contents;
+pub mod restore;
+
+use std::fs::{self, OpenOptions};
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use serde_json::json;
+use sha2::{Digest as _, Sha256};
+
+use self::contents::{Contents, DB, Entry, FILES, MANIFEST, is_digest};
+use super::fail::{self, UserError};
+use super::new_file::NewFile;
+use super::out;
+use crate::config::Home;
+use crate::store::Store;
+
+/// Of the database while it is copied: a passing name in the home.
+const SNAPSHOT_PREFIX: &str = "claw.db.snapshot-";
+const PIECE_BYTES: usize = 64 * 1024;
+
+/// Something that goes into the file, and where it is read from.
+struct Source {
+    entry: Entry,
+    path: PathBuf,
+}
+
+pub fn run(home: &Home, file: &Path, as_json: bool) -> anyhow::Result<ExitCode> {
+    if !home.claw_db().is_file() {
+        return Err(UserError::because(format!(
+            "there is nothing to back up: {} holds no claw.db; set CLAW_HOME to the home that you mean",
+            home.path().display()
+        )));
+    }
+    let mut into = NewFile::create(file)?;
+    let snapshot = Snapshot::take(home)?;
+    // Behind the snapshot: a file is on the disk before the row that names it, so every row of the snapshot finds its file.
+    let (sources, damaged) = sources(home, &snapshot.path)?;
+    write(&into.file, &sources)?;
+    into.file.flush()?;
+    into.publish()?;
+    for name in damaged {
+        out::err_line(&format!("{name} is damaged (its content is not what its name says), and was left out."));
+    }
+    let bytes: u64 = sources.iter().map(|source| source.entry.bytes).sum();
+    out::line(&if as_json {
+        json!({"id": file, "files": sources.len(), "bytes": bytes}).to_string()
+    } else {
+        format!(
+            "{} holds {} files, {bytes} bytes: the store, settings (with any secret that is written in them) and artifacts; not \
+             the workspace, nor what servers logged. Only you can read it. `claw restore` makes a home of it.",
+            file.display(),
+            sources.len()
+        )
+    });
+    Ok(ExitCode::from(fail::DONE))
+}
+
+/// The database as it was at one moment, under a passing name that goes when this is dropped.
+struct Snapshot {
+    path: PathBuf,
+}
+
+impl Snapshot {
+    fn take(home: &Home) -> anyhow::Result<Self> {
+        let path = home.path().join(format!("{SNAPSHOT_PREFIX}{}", std::process::id()));
+        // Made here, so that it is the owner's alone from its first byte on. SQLite takes an empty file.
+        let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
+        made.with_context(|| format!("cannot write {}", path.display()))?;
+        let snapshot = Self { path };
+        let store = Store::open(&home.claw_db())?;
+        store.read(|tx| tx.copy_into(&snapshot.path))?;
+        Ok(snapshot)
+    }
+}
+
+impl Drop for Snapshot {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// What a backup that was killed has left in a home.
+pub fn left_snapshots(home: &Home) -> Vec<PathBuf> {
+    let found = fs::read_dir(home.path()).into_iter().flatten().filter_map(Result::ok);
+    let left = found.filter_map(|entry| {
+        let name = entry.file_name().into_string().ok()?;
+        let pid: i32 = name.strip_prefix(SNAPSHOT_PREFIX)?.parse().ok()?;
+        let alive =
+            rustix::process::Pid::from_raw(pid).is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok());
+        (!alive).then(|| entry.path())
+    });
+    left.collect()
+}
+
+fn sources(home: &Home, snapshot: &Path) -> anyhow::Result<(Vec<Source>, Vec<String>)> {
+    let (mut found, mut damaged) = (vec![source(DB, snapshot)?], Vec::new());
+    for name in FILES {
+        let path = home.path().join(name);
+        if path.is_file() {
+            found.push(source(name, &path)?);
+        }
+    }
+    let mut artifacts: Vec<_> = fs::read_dir(home.artifacts()).into_iter().flatten().filter_map(Result::ok).collect();
+    artifacts.sort_by_key(fs::DirEntry::file_name);
+    for artifact in artifacts {
+        let Some(digest) = artifact.file_name().into_string().ok().filter(|name| is_digest(name)) else { continue };
+        let one = source(&format!("artifacts/{digest}"), &artifact.path())?;
+        if one.entry.sha256 == digest { found.push(one) } else { damaged.push(one.entry.name) }
+    }
+    Ok((found, damaged))
+}
+
+fn source(name: &str, path: &Path) -> anyhow::Result<Source> {
+    let mut file = fs::File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let (mut hash, mut bytes, mut piece) = (Sha256::new(), 0_u64, vec![0; PIECE_BYTES]);
+    loop {
+        match file.read(&mut piece).with_context(|| format!("cannot read {}", path.display()))? {
+            0 => break,
+            size => {
+                hash.update(piece.get(..size).unwrap_or_default());
+                bytes += size as u64;
+            }
+        }
+    }
+    let sha256 = contents::hex(&hash.finalize());
+    Ok(Source { entry: Entry { name: name.to_owned(), bytes, sha256 }, path: path.to_owned() })
+}
+
+fn write(into: &fs::File, sources: &[Source]) -> anyhow::Result<()> {
+    let mut archive = tar::Builder::new(std::io::BufWriter::new(into));
+    let contents = Contents::of(sources.iter().map(|source| source.entry.clone()).collect());
+    let text = contents.to_text()?;
+    archive.append_data(&mut header(text.len() as u64), MANIFEST, text.as_bytes())?;
+    for Source { entry, path } in sources {
+        let file =
+            fs::File::open(path).with_context(|| format!("{} went away while it was copied; try again", entry.name))?;
+        let size = file.metadata()?.len();
+        anyhow::ensure!(size == entry.bytes, "{} changed while it was copied; try again", entry.name);
+        archive.append_data(&mut header(size), &entry.name, file.take(size))?;
+    }
+    archive.into_inner()?.flush()?;
+    Ok(())
+}
+
+fn header(bytes: u64) -> tar::Header {
+    let mut header = tar::Header::new_gnu();
+    header.set_size(bytes);
+    header.set_mode(0o600);
+    header
+}

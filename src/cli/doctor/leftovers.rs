@@ -1,0 +1,110 @@
+//! What earlier runs have left in a home: locks, files without a row, rows without a file, logs that are torn, turns without an
+//! end. Looks, and changes nothing.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use super::Report;
+use super::repair::Repair;
+use crate::app::App;
+use crate::cli::{backup, retention};
+use crate::mail::Instance;
+
+/// A file that is younger may be about to be named by a row that is not on the disk yet.
+const SETTLED_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
+
+pub fn look(app: &App, report: &mut Report) {
+    if let Err(error) = locks(app, report) {
+        report.bad("locks", format!("{error:#}"));
+    }
+    if let Err(error) = artifacts(app, report) {
+        report.bad("artifacts", format!("{error:#}"));
+    }
+    if let Err(error) = retention(app, report) {
+        report.bad("retention", format!("{error:#}"));
+    }
+    if let Err(error) = logs(app, report) {
+        report.bad("logs", format!("{error:#}"));
+    }
+}
+
+fn locks(app: &App, report: &mut Report) -> anyhow::Result<()> {
+    let left = Instance::left_over(&app.config.home.locks())?;
+    if !left.is_empty() {
+        let text = format!("{} lock files of doors that were killed lie in locks; they hold nothing up", left.len());
+        report.left("locks", text, Repair::RemoveLocks(left));
+    }
+    let left = backup::left_snapshots(&app.config.home);
+    if !left.is_empty() {
+        let text = format!("{} copies of the store are left by backups that were killed", left.len());
+        report.left("snapshots", text, Repair::RemoveFiles(left));
+    }
+    Ok(())
+}
+
+fn artifacts(app: &App, report: &mut Report) -> anyhow::Result<()> {
+    let artifacts = app.artifacts();
+    let rows = app.store.read(|tx| tx.artifacts())?;
+    let files = artifacts.files()?;
+    let known: HashSet<&str> = rows.iter().map(|row| row.digest.as_str()).collect();
+    let settled = |modified: std::io::Result<std::time::SystemTime>| {
+        modified.ok().and_then(|at| at.elapsed().ok()).is_some_and(|age| age >= SETTLED_AFTER)
+    };
+    let nameless = files.iter().filter(|(name, file)| !known.contains(name.as_str()) && settled(file.modified()));
+    let nameless: HashSet<String> = nameless.map(|(name, _)| name.clone()).collect();
+    // An image is named by its log alone.
+    let named = if nameless.is_empty() { HashSet::new() } else { app.store.read(|tx| tx.named_digests(&nameless))? };
+    let mut orphans: Vec<_> = nameless.difference(&named).map(|name| artifacts.path(name)).collect();
+    orphans.sort();
+    if !orphans.is_empty() {
+        let text = format!("{} files in artifacts belong to nothing on record", orphans.len());
+        report.left("artifacts", text, Repair::RemoveFiles(orphans));
+    }
+    let there: HashSet<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+    let lost = rows.into_iter().filter(|row| row.removed.is_none() && !there.contains(row.digest.as_str()));
+    let lost: Vec<String> = lost.map(|row| row.digest).collect();
+    if let Some(first) = lost.first() {
+        let text =
+            format!("the files of {} artifacts are gone, the first is {first}; a backup may have them", lost.len());
+        report.repairable("artifacts:lost", text, Repair::NoteLost(lost));
+    }
+    Ok(())
+}
+
+fn retention(app: &App, report: &mut Report) -> anyhow::Result<()> {
+    let overdue = retention::overdue(app)?;
+    if !overdue.is_empty() {
+        let text = format!(
+            "{} are older or more than [retention] allows; they go when a door is open for a day",
+            overdue.words()
+        );
+        report.good("retention", text);
+    }
+    if overdue.needed_bytes > 0 {
+        let bytes = overdue.needed_bytes;
+        report.good(
+            "retention:needed",
+            format!("{bytes} bytes of artifacts stay over the limit: conversations still show them"),
+        );
+    }
+    Ok(())
+}
+
+fn logs(app: &App, report: &mut Report) -> anyhow::Result<()> {
+    let torn = app.store.read(|tx| tx.torn_events())?;
+    for event in torn {
+        let id = format!("log:{}:{}", event.session, event.seq);
+        let text = format!("event {} of `{}` cannot be read: {}", event.seq, event.session, event.what);
+        report.repairable(id, text, Repair::PutAside(event));
+    }
+    let waiting = app.store.read(|tx| tx.open_approvals(None))?;
+    for session in app.store.read(|tx| tx.sessions_with_open_turn())? {
+        let waits = waiting.iter().filter(|row| row.question.session == session).count();
+        let text = match waits {
+            0 => format!("a turn of `{session}` is under way, or goes on when its door is opened again"),
+            _ => format!("a turn of `{session}` waits for an answer; `claw approvals` shows the question"),
+        };
+        report.good(format!("turn:{session}"), text);
+    }
+    Ok(())
+}

@@ -1,0 +1,117 @@
+//! What the doctor may do, each with a yes. Nothing is thrown away that says anything: what cannot be read is put aside.
+
+use std::fs;
+use std::io::{self, BufRead as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use serde_json::json;
+
+use crate::app::owner_principal;
+use crate::cli::new_file::sync_folder_of;
+use crate::domain::EventBody;
+use crate::mail::Instance;
+use crate::session::SessionLock;
+use crate::store::{AuditEntry, Store, TornEvent};
+
+/// One repair.
+#[derive(Clone, Debug)]
+pub enum Repair {
+    /// Lock files that nobody holds.
+    RemoveLocks(Vec<PathBuf>),
+    /// Files that nothing names.
+    RemoveFiles(Vec<PathBuf>),
+    /// Artifacts whose files are gone: their rows say so from now on.
+    NoteLost(Vec<String>),
+    /// An event that cannot be read.
+    PutAside(TornEvent),
+    /// A settings file that cannot be read.
+    MoveAside(PathBuf),
+}
+
+impl Repair {
+    /// What would be done, as a question.
+    pub fn question(&self) -> String {
+        match self {
+            Self::RemoveLocks(files) => format!("Remove {} lock files that nobody holds?", files.len()),
+            Self::RemoveFiles(files) => format!("Remove {} files that nothing names?", files.len()),
+            Self::NoteLost(digests) => format!("Note that the files of {} artifacts are gone?", digests.len()),
+            Self::PutAside(torn) => format!(
+                "Put event {} of `{}` aside, as it is, into the table events_torn, and a note into its place?",
+                torn.seq, torn.session
+            ),
+            Self::MoveAside(file) => {
+                format!("Move {} aside, so that the defaults count until you have corrected it?", file.display())
+            }
+        }
+    }
+
+    /// Does it. `store` is needed for everything but settings.
+    pub async fn carry_out(self, store: Option<&Store>, locks: &Path) -> anyhow::Result<String> {
+        match (self, store) {
+            (Self::MoveAside(file), _) => move_aside(&file),
+            (Self::RemoveLocks(files), _) => {
+                files.iter().try_for_each(|file| Instance::remove_left_over(file))?;
+                Ok(format!("Removed {} lock files.", files.len()))
+            }
+            (Self::RemoveFiles(files), _) => {
+                for file in &files {
+                    fs::remove_file(file).with_context(|| format!("{} cannot be removed", file.display()))?;
+                }
+                Ok(format!("Removed {} files.", files.len()))
+            }
+            (Self::NoteLost(digests), Some(store)) => {
+                let count = digests.len();
+                let noted = move |tx: &crate::store::Tx<'_>| {
+                    digests.iter().try_for_each(|digest| tx.artifact_gone(digest, "its file was missing").map(|_| ()))
+                };
+                store.write(noted).await?;
+                Ok(format!("Noted that {count} artifacts are gone."))
+            }
+            (Self::PutAside(torn), Some(store)) => put_aside(torn, store, locks).await,
+            (_, None) => anyhow::bail!("the store is not open"),
+        }
+    }
+}
+
+/// Asks on the terminal; only a clear yes is one.
+pub fn agreed(question: &str) -> io::Result<bool> {
+    let mut stderr = io::stderr();
+    write!(stderr, "{question} [y/N] ")?;
+    stderr.flush()?;
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line)?;
+    Ok(matches!(line.trim(), "y" | "Y" | "yes"))
+}
+
+fn move_aside(file: &Path) -> anyhow::Result<String> {
+    let now = jiff::Zoned::now().strftime("%Y-%m-%dT%H-%M-%S").to_string();
+    let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let aside = file.with_file_name(format!("{name}.broken-{now}"));
+    anyhow::ensure!(aside.symlink_metadata().is_err(), "{} is there already", aside.display());
+    fs::rename(file, &aside).with_context(|| format!("{} cannot be moved", file.display()))?;
+    sync_folder_of(file)?;
+    Ok(format!("It is {} now.", aside.display()))
+}
+
+/// The note counts as a limit: in a turn that still goes on it ends that turn, and says why.
+async fn put_aside(torn: TornEvent, store: &Store, locks: &Path) -> anyhow::Result<String> {
+    let Some(_held) = SessionLock::try_take(locks, &torn.session)? else {
+        anyhow::bail!("`{}` is at work in another process; end that first", torn.session);
+    };
+    let text = format!(
+        "Event {} of this log could not be read, and `claw doctor` has put it aside. The turn is ended with that; write again \
+         to go on.",
+        torn.seq
+    );
+    let instead = EventBody::LimitReached { limit: "log".to_owned(), text };
+    let said = format!("Put event {} of `{}` aside.", torn.seq, torn.session);
+    let body = json!({"session": torn.session.as_str(), "event": torn.seq, "what": torn.what, "by": owner_principal()});
+    store
+        .write(move |tx| {
+            tx.put_event_aside(&torn, &instead)?;
+            tx.audit(&AuditEntry { kind: "put_aside", call: String::new(), body })
+        })
+        .await?;
+    Ok(said)
+}

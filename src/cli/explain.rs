@@ -1,0 +1,209 @@
+//! `claw audit explain ID`: what a call was, who wanted it, why it was allowed or not, and how it ended, in sentences. Must not
+//! know how rows are written.
+
+mod sentences;
+
+use std::process::ExitCode;
+
+use jiff::tz::TimeZone;
+use serde_json::{Value, json};
+
+use self::sentences::{origin_words, sentence, who};
+use super::fail::{self, UserError};
+use super::out;
+use crate::app::App;
+use crate::domain::canonical::canonical_json;
+use crate::domain::{ApprovalId, CallId, EventBody, UnixMillis, text_of};
+use crate::store::AuditRow;
+
+/// How much of what was said tells which message it was, in characters.
+const SAID_CHARS_MAX: usize = 80;
+
+/// What the log says about the wish for a call.
+#[derive(Debug, Default)]
+struct Wish {
+    model: String,
+    /// The newest message before it.
+    said: Option<String>,
+}
+
+/// Explains a call (its id, or the id of its question) or a row of the audit (its number).
+pub fn run(app: &App, id: &str, as_json: bool) -> anyhow::Result<ExitCode> {
+    let rows = rows_of(app, id)?;
+    let call: Option<CallId> = rows.first().and_then(|row| row.call.parse().ok());
+    let wish = match &call {
+        Some(call) => wish_for(app, call)?,
+        None => Wish::default(),
+    };
+    let text = story(&rows, &wish, &app.config.zone);
+    let id = call.map_or_else(|| id.to_owned(), |call| call.to_string());
+    out::line(&if as_json {
+        json!({"id": id, "text": text, "rows": rows.iter().map(|row| row.id).collect::<Vec<_>>()}).to_string()
+    } else {
+        text
+    });
+    Ok(ExitCode::from(fail::DONE))
+}
+
+fn rows_of(app: &App, id: &str) -> anyhow::Result<Vec<AuditRow>> {
+    let nothing = |what: String| UserError::because(format!("{what}; `claw audit` lists them"));
+    let call = if let Ok(number) = id.parse::<i64>() {
+        let row = app.store.read(|tx| tx.audit_after(number.saturating_sub(1), 1))?.pop();
+        match row.filter(|row| row.id == number) {
+            None => return Err(nothing(format!("the audit has no row {number}"))),
+            Some(row) if row.call.is_empty() => return Ok(vec![row]),
+            Some(row) => row.call,
+        }
+    } else if id.parse::<CallId>().is_ok() {
+        id.to_owned()
+    } else {
+        match app.store.read(|tx| tx.approval(&ApprovalId(id.to_owned())))? {
+            Some(approval) => approval.call.to_string(),
+            None => {
+                return Err(nothing(format!(
+                    "`{id}` is no call (SESSION:REPLY:BLOCK), row number or question of the audit"
+                )));
+            }
+        }
+    };
+    let rows = app.store.read(|tx| tx.audit_of(&call))?;
+    if rows.is_empty() {
+        return Err(nothing(format!("the audit knows no call `{call}`")));
+    }
+    Ok(rows)
+}
+
+fn wish_for(app: &App, call: &CallId) -> anyhow::Result<Wish> {
+    let events = app.store.read(|tx| tx.events_from(&call.session, 1))?;
+    let mut wish = Wish::default();
+    for event in events.into_iter().take_while(|event| event.seq <= call.reply_seq) {
+        match event.body {
+            EventBody::UserMessage { blocks, .. } => wish.said = Some(text_of(&blocks)),
+            EventBody::ModelReply { model, .. } if event.seq == call.reply_seq => wish.model = model,
+            _ => {}
+        }
+    }
+    Ok(wish)
+}
+
+/// The whole story. Rows are those of one call, oldest first, or a single one that belongs to no call.
+fn story(rows: &[AuditRow], wish: &Wish, zone: &TimeZone) -> String {
+    let mut lines = match rows.iter().find(|row| row.kind == "received") {
+        Some(row) => head(row, wish),
+        None if is_pause(rows) => vec!["No call of a tool: the question whether a turn may go on.".to_owned()],
+        None => Vec::new(),
+    };
+    for (index, row) in rows.iter().enumerate() {
+        let before = rows.get(..index).unwrap_or_default();
+        lines.push(format!("{}  {}", at(row.at_ms, zone), out::clean(&capitalised(&sentence(row, before)))));
+    }
+    lines.extend(conclusion(rows));
+    lines.join("\n")
+}
+
+fn head(row: &AuditRow, wish: &Wish) -> Vec<String> {
+    let body = &row.body;
+    let mut lines = vec![format!("Call {}: {}/{}", row.call, field(body, "server"), field(body, "tool"))];
+    match body.get("arguments") {
+        Some(Value::Object(map)) if map.is_empty() => lines.push("  without arguments".to_owned()),
+        Some(Value::Object(map)) => {
+            lines.extend(map.iter().map(|(name, value)| {
+                let value = out::clean(&plain(value)).replace('\n', "\n    ");
+                format!("  {}: {value}", out::clean(name))
+            }));
+        }
+        _ => {}
+    }
+    let model = if wish.model.is_empty() { "A model" } else { wish.model.as_str() };
+    let said = match wish.said.as_deref().map(first_words) {
+        Some(said) if !said.is_empty() => format!(", after the message “{said}”"),
+        _ => String::new(),
+    };
+    let who = who(&field(body, "principal"));
+    let origin = field(body, "origin");
+    let origin = origin_words(&origin);
+    let session = field(body, "session");
+    lines.push(out::clean(&format!(
+        "{model} asked for it in the session `{session}`{said}. It acts for {who}: {origin}."
+    )));
+    lines
+}
+
+/// The last line: did it happen?
+fn conclusion(rows: &[AuditRow]) -> Option<String> {
+    let call = rows.first().map(|row| &row.call).filter(|call| !call.is_empty())?;
+    let has = |kind: &str| rows.iter().rev().find(|row| row.kind == kind);
+    if is_pause(rows) {
+        let answer = has("asked").and_then(|asked| answer_to(rows, &field(&asked.body, "approval")));
+        let text = match answer {
+            None => "it waits for an answer; `claw approvals` shows the question",
+            Some("allow") => "the turn went on",
+            Some(_) => "the turn did not go on",
+        };
+        return Some(format!("In short: {text}."));
+    }
+    let text = match (has("ended").map(|row| field(&row.body, "outcome")).as_deref(), has("started"), has("asked")) {
+        (Some("ended"), _, _) => "it ran once".to_owned(),
+        (Some("denied"), _, _) => "it did not run".to_owned(),
+        (Some(_), _, _) => "it may or may not have run, and will not be repeated".to_owned(),
+        (None, Some(_), _) => {
+            "it was started and has no end yet; if nothing runs any more, it may or may not have run".to_owned()
+        }
+        (None, None, Some(asked)) => match answer_to(rows, &field(&asked.body, "approval")) {
+            None => {
+                let id = field(&asked.body, "approval");
+                format!("it waits for an answer, `claw approve {id}` or `claw deny {id}`")
+            }
+            Some("allow") => "it was allowed, and has not run yet".to_owned(),
+            Some(_) => "it did not run".to_owned(),
+        },
+        (None, None, None) => "it has not run".to_owned(),
+    };
+    Some(format!("In short: {call}: {text}."))
+}
+
+/// A question about the turn itself has no wish of a model in front of it.
+fn is_pause(rows: &[AuditRow]) -> bool {
+    rows.iter().any(|row| row.kind == "asked") && !rows.iter().any(|row| row.kind == "received")
+}
+
+/// How a question was answered: the answer's kind, or empty if it was closed without one.
+fn answer_to<'a>(rows: &'a [AuditRow], approval: &str) -> Option<&'a str> {
+    let answered = |row: &&AuditRow| row.kind == "answered" && field(&row.body, "approval") == approval;
+    let body = &rows.iter().find(answered)?.body;
+    Some(body.pointer("/answer/kind").and_then(Value::as_str).unwrap_or_default())
+}
+
+fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+fn first_words(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(SAID_CHARS_MAX) {
+        Some((cut, _)) => format!("{}…", line.get(..cut).unwrap_or_default()),
+        None => line,
+    }
+}
+
+fn at(at_ms: UnixMillis, zone: &TimeZone) -> String {
+    match jiff::Timestamp::from_millisecond(at_ms) {
+        Ok(at) => at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S").to_string(),
+        Err(_) => format!("{at_ms} ms"),
+    }
+}
+
+fn field(body: &Value, key: &str) -> String {
+    body.get(key).map(plain).unwrap_or_default()
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => canonical_json(other),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,157 @@
+//! One row of the audit as a sentence. Must not know which rows come before or after it in the story.
+
+use serde_json::Value;
+
+use super::{field, plain};
+use crate::store::AuditRow;
+
+/// What one row says. `before` are the rows of the same call that are older.
+pub(super) fn sentence(row: &AuditRow, before: &[AuditRow]) -> String {
+    let text = |key: &str| field(&row.body, key);
+    match row.kind.as_str() {
+        "received" => "The call came to the gate.".to_owned(),
+        "verdict" => verdict(&row.body),
+        "asked" if before.is_empty() => format!("The question {} was put.", text("approval")),
+        "asked" => format!("The question {} was put, and the call was frozen as it is shown above.", text("approval")),
+        "answered" => answered(&row.body),
+        "started" => {
+            let as_shown =
+                before.iter().rev().find(|other| other.kind == "asked").map(|other| field(&other.body, "digest"));
+            let digest: String = text("digest").chars().take(12).collect();
+            match as_shown {
+                Some(shown) if shown == text("digest") => {
+                    format!("It was started, exactly as it was shown (digest {digest}).")
+                }
+                _ => format!("It was started (digest {digest})."),
+            }
+        }
+        "ended" => ended(row, before),
+        "dropped" => format!("It never came to the gate: {}.", text("reason")),
+        "panic.on" => format!("{} turned the stop switch on: from then on no call ran.", who(&text("by"))),
+        "panic.off" => format!("{} released the stop switch.", who(&text("by"))),
+        "revoked" => format!("{} took the grant {} back.", who(&text("by")), text("grant")),
+        "pinned" => format!(
+            "The tool {}/{} was seen for the first time, and its description was pinned.",
+            text("server"),
+            text("tool")
+        ),
+        "quarantined" => {
+            format!("The tool {}/{} had changed, and was withheld until it was accepted.", text("server"), text("tool"))
+        }
+        "accepted" => {
+            format!("{} accepted the change of the tool {}/{}.", who(&text("by")), text("server"), text("tool"))
+        }
+        "restored" => format!("This home was made from a backup of {}.", text("backup")),
+        "put_aside" => format!(
+            "{} had event {} of the session `{}` put aside, because it could not be read.",
+            who(&text("by")),
+            text("event"),
+            text("session")
+        ),
+        "retention" => {
+            format!(
+                "{} artifacts ({} bytes) were older than [retention] allows, and went.",
+                text("artifacts"),
+                text("bytes")
+            )
+        }
+        "audit.cut" => format!(
+            "The rows up to {} were older than [retention] allows, and went; the digest over them is {}.",
+            text("through"),
+            text("hash")
+        ),
+        "imported" => {
+            format!("{} took in the session `{}` with {} events.", who(&text("by")), text("session"), text("events"))
+        }
+        "guest.in" => format!("{} let the chat {} ({}) in.", who(&text("by")), text("chat"), text("name")),
+        "guest.out" => format!("{} sent the chat {} away.", who(&text("by")), text("chat")),
+        other => format!("{other}: {}", plain(&row.body)),
+    }
+}
+
+fn verdict(body: &Value) -> String {
+    let (why, rule) = (field(body, "why"), field(body, "rule"));
+    let by = match rule.split_once('.') {
+        Some(("class", _)) => format!("no rule fits, so the class of the tool counts: {rule}"),
+        Some(("grant", number)) => format!("the standing answer {number} in `claw grants`"),
+        Some(("approval", id)) => format!("the answer to the question {id}"),
+        Some(("builtin", _)) => format!("a rule of claw's own: {rule}"),
+        _ => format!("the rule {rule}"),
+    };
+    match field(body, "verdict").as_str() {
+        "allow" => format!("It was allowed: {why} ({by})."),
+        "ask" => format!("It had to be asked about: {why} ({by})."),
+        _ => format!("It was denied: {why} ({by})."),
+    }
+}
+
+fn answered(body: &Value) -> String {
+    let approval = field(body, "approval");
+    let Some(Value::Object(answer)) = body.get("answer") else {
+        return match field(body, "answer").as_str() {
+            "expired" => format!("Nobody answered the question {approval} in time."),
+            "superseded" => format!("The question {approval} was closed: a new message came instead of an answer."),
+            other => format!("The question {approval} was closed: {other}."),
+        };
+    };
+    let by = who(&field(body, "by"));
+    let get = |key: &str| answer.get(key).map(plain).unwrap_or_default();
+    let said = match (get("kind").as_str(), get("term").as_str()) {
+        ("allow", "once") => "allowed this one call".to_owned(),
+        ("allow", "ten_minutes") => "allowed it for ten minutes".to_owned(),
+        ("allow", "session") => "allowed it until the session ends".to_owned(),
+        ("allow", _) => "allowed it until that is revoked".to_owned(),
+        ("never", _) => "denied it, and these arguments for good".to_owned(),
+        _ => match get("word") {
+            word if word.is_empty() => "denied it".to_owned(),
+            word => format!("denied it, with the word “{word}”"),
+        },
+    };
+    let grant = body
+        .get("grant")
+        .map(|grant| format!(" This made the standing answer {}: {}.", field(grant, "id"), field(grant, "says")));
+    format!("{by} {said}.{}", grant.unwrap_or_default())
+}
+
+fn ended(row: &AuditRow, before: &[AuditRow]) -> String {
+    let reason = field(&row.body, "reason");
+    match field(&row.body, "outcome").as_str() {
+        "ended" => {
+            let started = before.iter().rev().find(|other| other.kind == "started");
+            let took =
+                started.map(|started| format!(" after {} s", seconds(row.at_ms - started.at_ms))).unwrap_or_default();
+            let failed = if row.body.get("is_error") == Some(&Value::Bool(true)) {
+                " The tool says that it failed."
+            } else {
+                ""
+            };
+            format!("It ended{took} with a result of {} bytes.{failed}", field(&row.body, "result_bytes"))
+        }
+        "denied" => format!("It was not run: {reason}."),
+        _ => format!("Its end is unknown: {reason}."),
+    }
+}
+
+/// A principal, for a person.
+pub(super) fn who(principal: &str) -> String {
+    match principal.split_once(':') {
+        Some(("console", _)) => format!("the person at this machine ({principal})"),
+        Some(("telegram", id)) => format!("the Telegram user {id}"),
+        _ => format!("`{principal}`"),
+    }
+}
+
+pub(super) fn origin_words(origin: &str) -> &str {
+    match origin {
+        "owner" => "the owner's own words",
+        "button" => "a button that the owner tapped",
+        "schedule" => "a schedule, trusted less than the owner's own words",
+        "mcp_client" => "a client of claw, trusted less than the owner's own words",
+        "sub_agent" => "a helper of the model, trusted less than the owner's own words",
+        _ => "somebody else's words took part, so it is trusted least",
+    }
+}
+
+fn seconds(ms: i64) -> String {
+    format!("{}.{:03}", ms / 1000, (ms % 1000).abs())
+}

@@ -1,0 +1,37 @@
+//! The `[retention]` section of `claw.toml`: how long what claw keeps is kept. Must not know who keeps to it.
+
+use serde::Deserialize;
+
+/// The generous defaults outlive every question and every usual look back.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Retention {
+    /// Days after which the file of an artifact goes, unless a conversation still shows it to a model.
+    pub artifacts_days: u64,
+    /// Bytes that all artifacts may take; the oldest go first.
+    pub artifacts_bytes_max: u64,
+    /// Days after which a row of the audit goes. More than a question can stay open.
+    pub audit_days: u64,
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        Self { artifacts_days: 365, artifacts_bytes_max: 10 << 30, audit_days: 1095 }
+    }
+}
+
+impl Retention {
+    /// The first key outside of its range, and what is wrong with it.
+    pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
+        for (name, value, least, most) in [
+            ("artifacts_days", self.artifacts_days, 1, 36_500),
+            ("artifacts_bytes_max", self.artifacts_bytes_max, 1 << 20, 1 << 50),
+            ("audit_days", self.audit_days, 31, 36_500),
+        ] {
+            if !(least..=most).contains(&value) {
+                return Err((name, format!("`retention.{name}` is {value}, and must be from {least} to {most}")));
+            }
+        }
+        Ok(())
+    }
+}

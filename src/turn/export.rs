@@ -1,0 +1,186 @@
+//! A log as text that other programs can read and another home can take in: a header, then one event a line, all canonical
+//! JSON, so that the same log is the same bytes. Pure. Must not know where the text comes from or goes to.
+//!
+//! Two exports of one log under two names differ in that name alone: in the header (`id`, `session`, and the digest over what
+//! follows), in each line's `id`, and in the ids of calls.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::log::Log;
+use super::next::Bounds;
+use super::replay::replay;
+use crate::domain::canonical::{canonical_json, sha256_hex};
+use crate::domain::{Block, CallId, Event, EventBody, SessionId};
+
+const VERSION: u32 = 1;
+/// The longest line, in bytes. One event holds at most a reply or a result, which have limits of their own.
+const LINE_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Header {
+    claw_export: u32,
+    events: u64,
+    id: String,
+    session: SessionId,
+    /// Over all lines behind this one, their line ends included.
+    sha256: String,
+}
+
+/// What is wrong with a text, and in which line. Lines count from 1, which is the header.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {what}")]
+pub struct ExportError {
+    pub line: usize,
+    pub what: String,
+}
+
+/// A log that was read back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Exported {
+    pub session: SessionId,
+    pub events: Vec<Event>,
+}
+
+/// Writes a whole log.
+pub fn write(session: &SessionId, events: &[Event]) -> Result<String, serde_json::Error> {
+    let mut lines = String::new();
+    for event in events {
+        lines.push_str(&line_of(session, event)?);
+        lines.push('\n');
+    }
+    let header = Header {
+        claw_export: VERSION,
+        events: events.len() as u64,
+        id: session.to_string(),
+        session: session.clone(),
+        sha256: sha256_hex(&lines),
+    };
+    Ok(format!("{}\n{lines}", canonical_json(&serde_json::to_value(header)?)))
+}
+
+/// One event as it stands in an export: with an id.
+pub fn line_of(session: &SessionId, event: &Event) -> Result<String, serde_json::Error> {
+    let mut value = serde_json::to_value(event)?;
+    if let Value::Object(map) = &mut value {
+        map.insert("id".into(), json!(format!("{session}:{}", event.seq)));
+    }
+    Ok(canonical_json(&value))
+}
+
+/// Reads what [`write`] wrote, and nothing else: whoever changed, cut or invented it is told the line. What is taken in must be
+/// at rest, because an open turn would go on, and a log that claw itself could have written.
+pub fn read(bytes: &[u8], bounds: &Bounds) -> Result<Exported, ExportError> {
+    let wrong = |line: usize, what: String| ExportError { line, what };
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let before = bytes.get(..error.valid_up_to()).unwrap_or_default();
+        wrong(before.split(|byte| *byte == b'\n').count(), "it is not UTF-8 text".to_owned())
+    })?;
+    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+    let header = header(first).map_err(|what| wrong(1, what))?;
+    let mut events = Vec::new();
+    for (line, text) in (2..).zip(rest.split_terminator('\n')) {
+        let event = event(text, &header.session, line as u64 - 1).map_err(|what| wrong(line, what))?;
+        events.push(event);
+    }
+    let last = events.len() + 1;
+    if events.len() as u64 != header.events {
+        return Err(wrong(last, format!("{} events are here, and the header says {}", events.len(), header.events)));
+    }
+    if sha256_hex(rest) != header.sha256 {
+        return Err(wrong(1, "the digest is another one than that of the lines below".to_owned()));
+    }
+    if events.is_empty() {
+        return Err(wrong(1, "the log is empty".to_owned()));
+    }
+    if Log::new(header.session.clone(), events.clone(), header.events).open_turn().is_some() {
+        let what = "the last turn has no end, and would go on here; let it end (or `/stop` it) and export it again";
+        return Err(wrong(last, what.to_owned()));
+    }
+    if let Some(difference) = replay(&header.session, events.clone(), bounds).difference {
+        return Err(wrong(
+            difference.seq as usize + 1,
+            format!("no claw writes such a log: {}", difference.sentence()),
+        ));
+    }
+    Ok(Exported { session: header.session, events })
+}
+
+fn header(line: &str) -> Result<Header, String> {
+    let value: Value = serde_json::from_str(line).map_err(|_| "it is no header of a claw export".to_owned())?;
+    match value.get("claw_export").and_then(Value::as_u64) {
+        Some(version) if version == u64::from(VERSION) => {}
+        Some(version) => return Err(format!("the export has version {version}, and this claw reads {VERSION}")),
+        None => return Err("it is no header of a claw export".to_owned()),
+    }
+    let header: Header = serde_json::from_value(value).map_err(|error| format!("the header: {error}"))?;
+    if header.id != header.session.as_str() {
+        return Err("the header's id is not its session".to_owned());
+    }
+    Ok(header)
+}
+
+fn event(line: &str, session: &SessionId, seq: u64) -> Result<Event, String> {
+    if line.len() > LINE_BYTES_MAX {
+        return Err(format!("it is longer than {LINE_BYTES_MAX} bytes"));
+    }
+    let event: Event = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    if event.seq != seq {
+        return Err(format!("event {} stands where {seq} should", event.seq));
+    }
+    if call_of(&event.body).is_some_and(|call| call.session != *session) {
+        return Err("it names a call of another session".to_owned());
+    }
+    if line_of(session, &event).map_err(|error| error.to_string())? != line {
+        return Err("it is not written as this claw writes it".to_owned());
+    }
+    Ok(event)
+}
+
+impl Exported {
+    /// The same log under another name: its calls are that session's.
+    pub fn renamed(mut self, name: &SessionId) -> Self {
+        for event in &mut self.events {
+            if let Some(call) = call_of_mut(&mut event.body) {
+                call.session = name.clone();
+            }
+        }
+        self.session = name.clone();
+        self
+    }
+
+    /// The artifacts that the log refers to by digest: images.
+    pub fn images(&self) -> Vec<String> {
+        let blocks = self.events.iter().filter_map(|event| match &event.body {
+            EventBody::UserMessage { blocks, .. } | EventBody::ModelReply { blocks, .. } => Some(blocks),
+            _ => None,
+        });
+        let digests = blocks.flatten().filter_map(|block| match block {
+            Block::ImageRef { digest, .. } => Some(digest.clone()),
+            _ => None,
+        });
+        digests.collect()
+    }
+}
+
+fn call_of(body: &EventBody) -> Option<&CallId> {
+    match body {
+        EventBody::CallParked { call, .. }
+        | EventBody::CallAnswered { call, .. }
+        | EventBody::ToolResult { call, .. } => Some(call),
+        _ => None,
+    }
+}
+
+fn call_of_mut(body: &mut EventBody) -> Option<&mut CallId> {
+    match body {
+        EventBody::CallParked { call, .. }
+        | EventBody::CallAnswered { call, .. }
+        | EventBody::ToolResult { call, .. } => Some(call),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

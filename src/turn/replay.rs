@@ -1,0 +1,176 @@
+//! Replays a log: for every prefix of it, `next` must say the step that the event behind it came from. Pure. Must not know
+//! where a log is kept, or how a difference is shown.
+//!
+//! What a log holds is of two kinds. **Inputs** come from outside and are never compared: messages, answers, stops, orders, and
+//! limits that need a clock or a count over other sessions (`limit.reached`). **Steps** are what the runner writes because `next`
+//! told it to; each of them is compared.
+
+use super::log::Log;
+use super::next::{Bounds, Step, next, repeated_calls, unanswered};
+use crate::domain::{CallId, Event, EventBody, SessionId, TurnEnd};
+
+/// What came of a replay.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Replayed {
+    /// How many events were looked at, up to and including the first that differs.
+    pub events: u64,
+    /// How many of them were steps, and so compared.
+    pub steps: u64,
+    /// How many of these `next` says only under other limits than today's: `claw.toml` was changed since.
+    pub other_limits: u64,
+    pub difference: Option<Difference>,
+}
+
+/// The first event that is not what `next` says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    pub seq: u64,
+    /// What `next` says of everything before that event.
+    pub next: Step,
+    /// What stands in the log.
+    pub stands: EventBody,
+}
+
+/// Replays the whole log of a session, from its first event on.
+pub fn replay(session: &SessionId, events: Vec<Event>, bounds: &Bounds) -> Replayed {
+    let mut log = Log::new(session.clone(), Vec::new(), 0);
+    let mut replayed = Replayed::default();
+    for event in events {
+        replayed.events += 1;
+        if !is_input(&event.body) {
+            replayed.steps += 1;
+            let step = next(&log, bounds);
+            if !leads_to(&log, &step, &event.body) {
+                if !other_limits(&log).iter().any(|other| leads_to(&log, &next(&log, other), &event.body)) {
+                    replayed.difference = Some(Difference { seq: event.seq, next: step, stands: event.body });
+                    return replayed;
+                }
+                replayed.other_limits += 1;
+            }
+        }
+        log.follow(event);
+    }
+    replayed
+}
+
+fn is_input(body: &EventBody) -> bool {
+    match body {
+        EventBody::TurnStarted { .. }
+        | EventBody::UserMessage { .. }
+        | EventBody::CallAnswered { .. }
+        | EventBody::StopRequested { .. }
+        | EventBody::LimitReached { .. }
+        | EventBody::CompactRequested {}
+        | EventBody::SessionCleared {}
+        | EventBody::ExchangeDropped { .. } => true,
+        EventBody::PromptPacked { .. }
+        | EventBody::ModelReply { .. }
+        | EventBody::ModelPartial { .. }
+        | EventBody::ModelFailed { .. }
+        | EventBody::CallParked { .. }
+        | EventBody::ToolResult { .. }
+        | EventBody::Summary { .. }
+        | EventBody::WindowDropped { .. }
+        | EventBody::TurnEnded { .. } => false,
+    }
+}
+
+/// Whether the runner writes such an event when it does this step.
+fn leads_to(log: &Log, step: &Step, body: &EventBody) -> bool {
+    match (body, step) {
+        (
+            EventBody::PromptPacked { .. }
+            | EventBody::ModelReply { .. }
+            | EventBody::ModelPartial { .. }
+            | EventBody::ModelFailed { .. },
+            Step::AskModel,
+        ) => true,
+        // Whether the turn itself may go on depends on what the day has taken, in all sessions; it is asked before the model is.
+        (EventBody::CallParked { call, .. }, Step::AskModel) => {
+            log.open_turn().and_then(|turn| turn.first()).is_some_and(|first| first.seq == call.reply_seq)
+        }
+        (EventBody::CallParked { call, .. } | EventBody::ToolResult { call, .. }, Step::Call(uses)) => {
+            uses.iter().any(|(id, _)| id == call)
+        }
+        // The end of a turn answers what is unanswered.
+        (EventBody::ToolResult { call, .. }, Step::Stop(_) | Step::Deliver) => open_calls(log).contains(call),
+        (EventBody::Summary { through_seq, .. }, Step::Compact { through_seq: wanted }) => through_seq == wanted,
+        // One that was stopped drops nothing more than was dropped before.
+        (EventBody::WindowDropped { through_seq, .. }, Step::Compact { through_seq: wanted }) => {
+            let before_window = log.events().first().map_or(0, |event| event.seq.saturating_sub(1));
+            through_seq == wanted || *through_seq == before_window
+        }
+        (EventBody::TurnEnded { end: TurnEnd::Answered }, Step::Deliver) => open_calls(log).is_empty(),
+        (EventBody::TurnEnded { end }, Step::Stop(wanted)) => end == wanted && open_calls(log).is_empty(),
+        _ => false,
+    }
+}
+
+fn open_calls(log: &Log) -> Vec<CallId> {
+    unanswered(log.session(), log.open_turn().unwrap_or_default()).into_iter().map(|(id, _)| id).collect()
+}
+
+/// The limits are settings, so they are an input too, and one that the log does not hold. These are the limits under which
+/// `next` can come to anything else than under today's: none of them met, or exactly one.
+fn other_limits(log: &Log) -> [Bounds; 4] {
+    let turn = log.open_turn().unwrap_or_default();
+    let steps = turn.iter().filter(|event| matches!(event.body, EventBody::ModelReply { .. })).count() as u32;
+    let none_met = Bounds { model_steps_max: u32::MAX, window_tokens: u64::MAX, identical_calls_max: u32::MAX };
+    [
+        none_met,
+        Bounds { model_steps_max: steps.max(1), ..none_met },
+        Bounds { identical_calls_max: (repeated_calls(turn) as u32).max(1), ..none_met },
+        Bounds { window_tokens: 0, ..none_met },
+    ]
+}
+
+impl Difference {
+    /// One sentence: event number, what `next` says, what stands in the log.
+    pub fn sentence(&self) -> String {
+        format!("event {} is {}, where next() says {}", self.seq, event_words(&self.stands), step_words(&self.next))
+    }
+}
+
+fn event_words(body: &EventBody) -> String {
+    let kind = kind_of(body);
+    match body {
+        EventBody::CallParked { call, .. } | EventBody::ToolResult { call, .. } => format!("{kind} of {call}"),
+        EventBody::Summary { through_seq, .. } | EventBody::WindowDropped { through_seq, .. } => {
+            format!("{kind} through event {through_seq}")
+        }
+        EventBody::TurnEnded { end } => format!("{kind} ({})", end_words(end)),
+        _ => kind,
+    }
+}
+
+/// The name under which an event is stored.
+pub fn kind_of(body: &EventBody) -> String {
+    let stored = serde_json::to_value(body).unwrap_or_default();
+    stored.get("type").and_then(serde_json::Value::as_str).unwrap_or_default().to_owned()
+}
+
+fn step_words(step: &Step) -> String {
+    match step {
+        Step::AskModel => "AskModel".to_owned(),
+        Step::Call(uses) => {
+            format!("Call({})", uses.iter().map(|(id, _)| id.to_string()).collect::<Vec<_>>().join(", "))
+        }
+        Step::Compact { through_seq } => format!("Compact through event {through_seq}"),
+        Step::Park => "Park".to_owned(),
+        Step::Deliver => "Deliver".to_owned(),
+        Step::Stop(end) => format!("Stop({})", end_words(end)),
+        Step::Done => "Done".to_owned(),
+    }
+}
+
+fn end_words(end: &TurnEnd) -> String {
+    match end {
+        TurnEnd::Answered => "answered".to_owned(),
+        TurnEnd::Stopped { by } => format!("stopped by {by}"),
+        TurnEnd::Limit { text } => format!("limit: {text}"),
+        TurnEnd::Failed { text } => format!("failed: {text}"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,109 @@
+//! `claw backup` and `claw restore`.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use crate::program::{House, Ran, eventually, outcomes};
+use crate::{beside, replayed, text, write_called};
+
+/// Restores into a new home, which must be whole.
+fn restored(file: &Path) -> (House, Ran) {
+    let house = House::new();
+    let ran = house.claw(&["restore", text(file)]).expect(0);
+    house.is_whole();
+    (house, ran)
+}
+
+#[test]
+fn a_backup_is_whole_while_others_write_and_a_home_goes_on_from_it() {
+    let house = House::new();
+    house.write("SOUL.md", "You are brief.");
+    house.write("claw.toml", "[limits]\ntool_result_bytes = 1024\n");
+    house.write("workspace/large.txt", &"x".repeat(5000));
+    house.claw(&["ask", "show large.txt"]).expect(0);
+    let artifact = fs::read_dir(house.home().join("artifacts")).unwrap().next().unwrap().unwrap().file_name();
+    let mut chats: Vec<_> = (0..2).map(|chat| house.start(&["chat", "--session", &format!("c{chat}")])).collect();
+    for chat in &mut chats {
+        chat.types("list\n".repeat(200).as_bytes());
+    }
+    let mut seen = Vec::new();
+    for number in 0..3 {
+        eventually("more is written", || {
+            let count: i64 = house.db().query_row("SELECT count(*) FROM events", [], |row| row.get(0)).unwrap();
+            count > seen.last().copied().unwrap_or_default() + 20
+        });
+        let file = beside(&house, &format!("backup-{number}"));
+        let before: i64 = house.db().query_row("SELECT count(*) FROM events", [], |row| row.get(0)).unwrap();
+        house.claw(&["backup", text(&file)]).expect(0);
+        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        let (copy, _) = restored(&file);
+        let events: i64 = copy.db().query_row("SELECT count(*) FROM events", [], |row| row.get(0)).unwrap();
+        assert!(events >= before, "{events} of {before} events are in the backup");
+        seen.push(events);
+        assert_eq!(fs::read_to_string(copy.home().join("SOUL.md")).unwrap(), "You are brief.");
+        assert_eq!(fs::read(copy.home().join("artifacts").join(&artifact)).unwrap().len(), 5000);
+        assert!(replayed(&copy).iter().all(|row| row["ok"] == true));
+        copy.claw(&["ask", "--session", "c0", "list"]).expect(0);
+        copy.is_whole();
+        for name in [".", "claw.db", "claw.toml", "artifacts"] {
+            let mode = copy.home().join(name).metadata().unwrap().permissions().mode();
+            assert_eq!(mode & 0o077, 0, "{name} is open to others");
+        }
+    }
+    chats.iter_mut().for_each(|chat| chat.types(b"/quit\n"));
+    chats.into_iter().for_each(|chat| {
+        chat.ends().expect(0);
+    });
+    let left: Vec<_> = fs::read_dir(house.home()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(!left.iter().any(|name| name.to_str().unwrap().contains("snapshot")), "{left:?}");
+}
+
+#[test]
+fn what_was_under_way_in_a_backup_is_stopped_and_not_done_twice() {
+    let house = House::new();
+    let id = write_called(&house, "a.txt");
+    let file = beside(&house, "backup");
+    house.claw(&["backup", text(&file)]).expect(0);
+    house.claw(&["approve", &id]).expect(0);
+    let (copy, ran) = restored(&file);
+    assert!(ran.out.contains("are stopped") && ran.out.contains("main"), "{ran:?}");
+    copy.claw(&["ask", "list"]).expect(0);
+    assert_eq!(outcomes(&copy.events("main"))[0]["kind"], "denied");
+    assert!(copy.claw(&["approvals", "--json"]).rows().is_empty());
+    assert!(!copy.workspace().join("a.txt").exists());
+    copy.is_whole();
+}
+
+#[test]
+fn nothing_is_overwritten_and_no_broken_backup_becomes_a_home() {
+    let house = House::new();
+    let empty =
+        house.claw(&["backup", text(&beside(&house, "none"))]).expect_mistake(&["nothing to back up", "CLAW_HOME"]);
+    assert!(!house.home().join("claw.db").exists(), "{empty:?}");
+    house.claw(&["ask", "list"]).expect(0);
+    let file = beside(&house, "backup");
+    house.claw(&["backup", text(&file)]).expect(0);
+    house.claw(&["backup", text(&file)]).expect_mistake(&["backup", "overwritten"]);
+    house.claw(&["restore", text(&file)]).expect_mistake(&["is not empty", "CLAW_HOME"]);
+    let whole = fs::read(&file).unwrap();
+    let other = House::new();
+    let refused = |bytes: &[u8], named: &str| {
+        let broken = beside(&other, "broken");
+        fs::write(&broken, bytes).unwrap();
+        other.claw(&["restore", text(&broken)]).expect_mistake(&["no whole backup", named]);
+        assert!(!other.home().exists());
+        let left: Vec<_> = fs::read_dir(other.user_home()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["broken"]);
+    };
+    refused(b"", "empty");
+    refused(b"hello", "");
+    refused(&whole[..whole.len() / 2], "");
+    let at = whole.windows(15).rposition(|piece| piece == b"SQLite format 3").unwrap();
+    let mut changed = whole.clone();
+    changed[at + 3000] ^= 1;
+    refused(&changed, "damaged");
+    // A setting that is wrong keeps nobody from saving what there is.
+    house.write("claw.toml", "this is not TOML");
+    house.claw(&["backup", text(&beside(&house, "second"))]).expect(0);
+}

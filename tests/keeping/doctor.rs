@@ -1,0 +1,144 @@
+//! What the doctor finds and repairs.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use crate::program::{House, eventually};
+use crate::{age, finding, write_called};
+
+fn change(house: &House, sql: &str) {
+    assert_eq!(house.db().execute(sql, []).unwrap(), 1, "{sql}");
+}
+
+#[test]
+fn the_doctor_tidies_up_what_belongs_to_nothing_and_nothing_else() {
+    let house = House::new();
+    house.write("claw.toml", "[limits]\ntool_result_bytes = 1024\n");
+    house.write("workspace/large.txt", &"x".repeat(5000));
+    house.claw(&["ask", "show large.txt"]).expect(0);
+    let artifacts = house.home().join("artifacts");
+    let kept = fs::read_dir(&artifacts).unwrap().next().unwrap().unwrap().path();
+    // Named by the log alone, as images are; by nothing; by nothing yet.
+    let (image, orphan, fresh) =
+        (artifacts.join("a".repeat(64)), artifacts.join("b".repeat(64)), artifacts.join("c".repeat(64)));
+    let draft = artifacts.join(format!(".{}.1", "d".repeat(64)));
+    for file in [&image, &orphan, &fresh, &draft] {
+        fs::write(file, "x").unwrap();
+    }
+    let body = format!(r#"{{"type":"limit.reached","limit":"x","text":"{}"}}"#, "a".repeat(64));
+    house.db().execute("INSERT INTO events VALUES ('images', 1, 0, 'limit.reached', ?1)", [&body]).unwrap();
+    [&kept, &image, &orphan, &draft].into_iter().for_each(|file| age(file));
+    let running = house.start(&["chat", "--session", "lives"]);
+    let locks = house.home().join("locks");
+    let doors = || -> Vec<PathBuf> {
+        let found = fs::read_dir(&locks).unwrap().map(|entry| entry.unwrap().path());
+        found.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with("door-")).collect()
+    };
+    eventually("the chat is there", || doors().len() == 1);
+    let (held, stale) = (doors().remove(0), locks.join("door-console-00.lock"));
+    fs::write(&stale, "").unwrap();
+    [&held, &stale].into_iter().for_each(|file| age(file));
+
+    // Of a backup that was killed; no system gives a process this number.
+    let copy = house.home().join("claw.db.snapshot-2147483646");
+    fs::write(&copy, "").unwrap();
+
+    let said = house.claw(&["doctor", "--json"]);
+    assert!(finding(&said, "snapshots").is_some(), "{said:?}");
+    assert_eq!(finding(&said, "locks").unwrap()["repair"], true, "{said:?}");
+    assert!(finding(&said, "artifacts").unwrap()["text"].as_str().unwrap().starts_with("2 files"), "{said:?}");
+    // Nobody is there to be asked.
+    let asked = house.claw(&["doctor", "--repair", "--json"]);
+    assert!(asked.err.contains("--repair --yes") && stale.exists() && orphan.exists(), "{asked:?}");
+    let repaired = house.claw(&["doctor", "--repair", "--yes", "--json"]);
+    assert!(finding(&repaired, "locks").is_none() && finding(&repaired, "artifacts").is_none(), "{repaired:?}");
+    assert!(!stale.exists() && held.exists() && !copy.exists());
+    assert!(!orphan.exists() && !draft.exists() && kept.exists() && image.exists() && fresh.exists());
+    drop(running);
+}
+
+#[test]
+fn an_artifact_that_is_gone_is_told_until_it_is_noted() {
+    let house = House::new();
+    house.write("claw.toml", "[limits]\ntool_result_bytes = 1024\n");
+    house.write("workspace/large.txt", &"x".repeat(5000));
+    house.claw(&["ask", "show large.txt"]).expect(0);
+    let file = fs::read_dir(house.home().join("artifacts")).unwrap().next().unwrap().unwrap().path();
+    assert!(finding(&house.claw(&["doctor", "--json"]), "artifacts:lost").is_none());
+    fs::remove_file(&file).unwrap();
+    let said = house.claw(&["doctor", "--json"]).expect(1);
+    let lost = finding(&said, "artifacts:lost").unwrap();
+    assert!(lost["text"].as_str().unwrap().contains(file.file_name().unwrap().to_str().unwrap()), "{lost}");
+    let repaired = house.claw(&["doctor", "--repair", "--yes", "--json"]);
+    assert!(finding(&repaired, "artifacts:lost").is_none(), "{repaired:?}");
+    // The same result again is a file again.
+    house.claw(&["ask", "show large.txt"]).expect(0);
+    assert!(file.exists());
+}
+
+#[test]
+fn a_torn_log_is_put_aside_row_by_row_and_goes_on() {
+    let house = House::new();
+    house.claw(&["ask", "list"]).expect(0);
+    house.claw(&["ask", "list"]).expect(0);
+    write_called(&house, "a.txt");
+    let before = house.events("main");
+    let (reply, last) = (4, before.len());
+    change(&house, &format!("UPDATE events SET body = substr(body, 1, 40) WHERE seq = {reply}"));
+    change(&house, "DELETE FROM events WHERE seq = 6");
+    change(&house, &format!("UPDATE events SET body = '{{\"type\":\"call.asleep\"}}' WHERE seq = {last}"));
+    house.claw(&["sessions", "replay"]).expect(1);
+    house.claw(&["ask", "list"]).expect(1);
+    let said = house.claw(&["doctor", "--json"]).expect(1);
+    for seq in [reply, 6, last] {
+        assert!(finding(&said, &format!("log:main:{seq}")).is_some(), "{seq}: {said:?}");
+    }
+    let repaired = house.claw(&["doctor", "--repair", "--yes", "--json"]);
+    assert!(!repaired.rows().iter().any(|row| row["id"].as_str().unwrap().starts_with("log:")), "{repaired:?}");
+    let aside: Vec<(i64, String)> = {
+        let db = house.db();
+        let mut query = db.prepare("SELECT seq, body FROM events_torn ORDER BY seq").unwrap();
+        let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        rows.collect::<Result<_, _>>().unwrap()
+    };
+    assert_eq!(aside.iter().map(|(seq, _)| *seq).collect::<Vec<_>>(), [reply as i64, last as i64]);
+    assert!(aside[0].1.len() == 40 && aside[1].1.contains("call.asleep"), "{aside:?}");
+    // The turn that was open ends with the reason, and the session goes on. What waited did not run.
+    house.claw(&["ask", "list"]).expect(0);
+    let events = house.events("main");
+    let ended: Vec<_> = events.iter().skip(last - 1).filter(|event| event["type"] == "turn.ended").collect();
+    assert_eq!(
+        (&ended[0]["end"]["kind"], &ended[1]["end"]["kind"]),
+        (&json!("limit"), &json!("answered")),
+        "{events:#?}"
+    );
+    assert!(!house.workspace().join("a.txt").exists());
+    house.claw(&["audit", "verify"]).expect(0);
+}
+
+#[test]
+fn settings_that_cannot_be_read_are_moved_aside_and_rules_never() {
+    let house = House::new();
+    house.write("claw.toml", "[limits\n");
+    house.write("mcp.json", "{ \"mcpServers\": ");
+    let said = house.claw(&["doctor", "--json"]).expect(1);
+    assert_eq!(finding(&said, "config").unwrap()["repair"], true);
+    // The second fault comes to light when the first is repaired.
+    house.claw(&["doctor", "--repair", "--yes", "--json"]).expect(1);
+    house.claw(&["doctor", "--repair", "--yes", "--json"]);
+    let aside = |name: &str| -> String {
+        let names = fs::read_dir(house.home()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let found = names.filter(|found| found.starts_with(&format!("{name}.broken-"))).collect::<Vec<_>>();
+        assert_eq!(found.len(), 1, "{found:?}");
+        fs::read_to_string(house.home().join(&found[0])).unwrap()
+    };
+    assert_eq!((aside("claw.toml"), aside("mcp.json")), ("[limits\n".to_owned(), "{ \"mcpServers\": ".to_owned()));
+    assert!(!house.home().join("claw.toml").exists());
+    house.claw(&["ask", "list"]).expect(0);
+    house.write("policy.toml", "[[rule]");
+    let said = house.claw(&["doctor", "--repair", "--yes", "--json"]).expect(1);
+    assert_eq!(finding(&said, "start").unwrap()["repair"], false);
+    assert!(house.home().join("policy.toml").exists());
+}

@@ -1,0 +1,96 @@
+//! What goes by `[retention]`, and what stays.
+
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use crate::program::{House, eventually};
+use crate::{age, finding};
+
+/// As if everything in this home had been written four days ago.
+fn days_pass(house: &House) {
+    let db = house.db();
+    db.execute("UPDATE artifacts SET created_ms = created_ms - 4 * 86400000", []).unwrap();
+    db.execute("DELETE FROM meta WHERE key = 'told.retention'", []).unwrap();
+    for file in fs::read_dir(house.home().join("artifacts")).unwrap() {
+        age(&file.unwrap().path());
+    }
+}
+
+fn large_result(house: &House) -> PathBuf {
+    house.write("workspace/large.txt", &"x".repeat(5000));
+    house.claw(&["ask", "show large.txt"]).expect(0);
+    fs::read_dir(house.home().join("artifacts")).unwrap().next().unwrap().unwrap().path()
+}
+
+/// Opens a door until it has looked for what is too old.
+fn retention_runs(house: &House) {
+    let chat = house.start(&["chat", "--session", "another"]);
+    eventually("it was looked for", || {
+        let sql = "SELECT count(*) FROM meta WHERE key = 'told.retention'";
+        house.db().query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap() == 1
+    });
+    chat.ends().expect(0);
+}
+
+#[test]
+fn artifacts_go_when_they_are_old_and_no_conversation_shows_them() {
+    let house = House::new();
+    house.write("claw.toml", "[limits]\ntool_result_bytes = 1024\n[retention]\nartifacts_days = 1\n");
+    let file = large_result(&house);
+    let name = file.file_name().unwrap().to_str().unwrap();
+    retention_runs(&house);
+    assert!(file.exists(), "it is young");
+    days_pass(&house);
+    assert!(finding(&house.claw(&["doctor", "--json"]), "retention:needed").is_some());
+    retention_runs(&house);
+    assert!(file.exists(), "the model still sees what names it");
+    house.claw_with_stdin(&["chat"], b"/new\n/quit\n").expect(0);
+    days_pass(&house);
+    let due = house.claw(&["doctor", "--json"]);
+    assert!(
+        finding(&due, "retention").unwrap()["text"].as_str().unwrap().starts_with("1 artifacts (5000 bytes)"),
+        "{due:?}"
+    );
+    let chat = house.start(&["chat", "--session", "another"]);
+    eventually("it goes", || !file.exists());
+    chat.ends().expect(0);
+    let shown = house.claw(&["sessions", "show", "main"]).expect(0).out;
+    assert!(shown.contains(&format!("{name} (removed by retention on 2")), "{shown}");
+    let said = house.claw(&["doctor", "--json"]);
+    assert!(finding(&said, "artifacts:lost").is_none() && finding(&said, "retention").is_none(), "{said:?}");
+    assert!(house.audit().iter().any(|row| row["kind"] == "retention" && row["body"]["bytes"] == 5000));
+    house.is_whole();
+    // The same result again is there again, and stays.
+    let again = large_result(&house);
+    assert_eq!(again, file);
+    house.db().execute("DELETE FROM meta WHERE key = 'told.retention'", []).unwrap();
+    retention_runs(&house);
+    assert!(file.exists());
+}
+
+#[test]
+fn the_oldest_artifacts_go_first_when_there_are_too_many() {
+    let house = House::new();
+    house.write("claw.toml", "[retention]\nartifacts_bytes_max = 1048576\n");
+    house.claw(&["ask", "list"]).expect(0);
+    let files: Vec<_> =
+        ["a", "b", "c"].iter().map(|name| house.home().join("artifacts").join(name.repeat(64))).collect();
+    for (hours, file) in (1..).zip(files.iter().rev()) {
+        fs::write(file, vec![b'x'; 600_000]).unwrap();
+        let old = SystemTime::now() - Duration::from_secs(hours * 60 * 60);
+        File::options().write(true).open(file).unwrap().set_modified(old).unwrap();
+    }
+    let due = house.claw(&["doctor", "--json"]);
+    let text = finding(&due, "retention").unwrap()["text"].as_str().unwrap().to_owned();
+    assert!(text.starts_with("2 artifacts (1200000 bytes)"), "{text}");
+    retention_runs(&house);
+    assert_eq!(files.iter().map(|file| file.exists()).collect::<Vec<_>>(), [false, false, true]);
+}
+
+#[test]
+fn a_retention_out_of_its_range_is_refused() {
+    let house = House::new();
+    house.write("claw.toml", "[retention]\naudit_days = 3\n");
+    house.claw(&["ask", "list"]).expect_mistake(&["claw.toml, line 2", "retention.audit_days", "from 31 to"]);
+}
