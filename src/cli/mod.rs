@@ -17,6 +17,7 @@ mod panic;
 mod postman;
 pub mod server;
 mod sessions;
+pub mod supervise;
 mod tools;
 mod turn_report;
 
