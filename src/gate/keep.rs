@@ -1,9 +1,14 @@
 //! What of a result is kept beside the store: files that came with it, and what is too large for a model or the log. Artifacts
 //! are a sink like the log, so no secret goes into them. Must not know how a call was made.
 
+use serde_json::Value;
+
 use super::Gate;
 use crate::domain::{CallId, IMAGE_BYTES_MAX, ImageRef, ToolOutput, image_mime};
 use crate::hub::ResultFile;
+
+/// In place of a string that is in the text, too.
+const LEFT_OUT: &str = "[as in the text]";
 
 impl Gate {
     /// Keeps the files of a result. Those that a model can be shown are named in the output; the text names all of them, and
@@ -32,24 +37,22 @@ impl Gate {
     }
 
     /// Keeps the head and the tail of a large result for the model, and the whole as an artifact that is named in between.
-    /// Structured content beyond the limit is kept apart, whatever the length of the text.
+    /// Structured content beyond the limit loses what the text says as well; if that does not suffice, it is kept apart.
     pub(super) async fn cut(&self, call: &CallId, mut output: ToolOutput) -> ToolOutput {
         let limit = self.settings.tool_result_bytes;
-        let structured = output.structured.take().map(|mut value| {
-            self.redactor.redact_json(&mut value);
-            let text = value.to_string();
-            (value, text)
-        });
+        let structured = output.structured.take().map(|value| shortened(value, &output.text, limit));
         if output.text.len() > limit {
             output.text = self.cut_text(call, &output.text, limit).await;
         }
-        let Some((value, text)) = structured else { return output };
-        if text.len() <= limit {
+        let Some(mut value) = structured else { return output };
+        if value.to_string().len() <= limit {
             output.structured = Some(value);
             return output;
         }
-        let bytes = text.len();
-        let named = match self.put_artifact(call, text.into_bytes(), "application/json".to_owned()).await {
+        self.redactor.redact_json(&mut value);
+        let whole = value.to_string().into_bytes();
+        let bytes = whole.len();
+        let named = match self.put_artifact(call, whole, "application/json".to_owned()).await {
             Ok(digest) => format!("kept as artifact {digest}"),
             Err(error) => format!("could not be kept: {error}"),
         };
@@ -85,6 +88,23 @@ impl Gate {
         let (call, row) = (call.clone(), digest.clone());
         self.store.write_soon(move |tx| tx.add_artifact(&row, size, &mime, &call));
         Ok(digest)
+    }
+}
+
+/// By the protocol the text repeats what is structured (2026-07-28, `CallToolResult`), and twice is once too often.
+fn shortened(mut value: Value, text: &str, limit: usize) -> Value {
+    if value.to_string().len() > limit {
+        leave_out(&mut value, text);
+    }
+    value
+}
+
+fn leave_out(value: &mut Value, text: &str) {
+    match value {
+        Value::String(said) if said.len() > LEFT_OUT.len() && text.contains(said.as_str()) => *said = LEFT_OUT.into(),
+        Value::Array(items) => items.iter_mut().for_each(|item| leave_out(item, text)),
+        Value::Object(map) => map.values_mut().for_each(|inner| leave_out(inner, text)),
+        _ => {}
     }
 }
 

@@ -111,7 +111,7 @@ pub(super) async fn keep(guard: KeeperGuard, line: Line, fate: Fate, started: on
             () = fate.end.cancelled() => None,
         },
     };
-    // The end of the line is the order to end. A half that was reunited by nobody is shut down when it is dropped.
+    // The end of the line is the order to end.
     drop(writer);
     let report = match report {
         None => timeout(grace * 2 + END_PATIENCE, hear::<Report>(&mut reader)).await.ok().flatten(),
@@ -137,9 +137,14 @@ async fn order(writer: &mut OwnedWriteHalf, reader: &mut BufReader<OwnedReadHalf
     }
 }
 
-/// The next line; `None` at the end, and for what is no such line.
+/// The next of its kind, whatever else comes before it; `None` at the end of the line.
 async fn hear<T: DeserializeOwned>(reader: &mut BufReader<OwnedReadHalf>) -> Option<T> {
-    let mut text = String::new();
-    reader.read_line(&mut text).await.ok().filter(|bytes| *bytes > 0)?;
-    serde_json::from_str(&text).ok()
+    loop {
+        let mut text = String::new();
+        reader.read_line(&mut text).await.ok().filter(|bytes| *bytes > 0)?;
+        // Who was told to end in the middle of a start hears `Started` first.
+        if let Ok(what) = serde_json::from_str(&text) {
+            return Some(what);
+        }
+    }
 }
