@@ -26,6 +26,7 @@ pub const COMMAND: &str = "supervise";
 /// A killed process ends at once, unless the kernel itself hangs (a dead network mount).
 const KILL_PATIENCE: Duration = Duration::from_secs(5);
 const KILL_ROUND: Duration = Duration::from_millis(5);
+const FIRST_ROUND: Duration = Duration::from_millis(1);
 
 enum Event {
     /// Claw said so, or is dead.
@@ -161,23 +162,30 @@ fn kill_all(server: i32, events: &Receiver<Event>) -> Option<Report> {
     let until = Instant::now() + KILL_PATIENCE;
     let own = rustix::process::getpid().as_raw_nonzero().get();
     let mut ended = None;
-    while Instant::now() < until {
-        let left = processes::descendants(&processes::list(), own);
+    // Most servers leave nobody, and then the table of all processes need not be read.
+    let mut left = wait(server, events, FIRST_ROUND, &mut ended);
+    while left && Instant::now() < until {
+        let table = processes::descendants(&processes::list(), own);
         // Without a process table the group is all that can be named.
-        let group_lives = left.is_empty() || left.iter().any(|process| process.group == server);
+        let group_lives = table.is_empty() || table.iter().any(|process| process.group == server);
         if let Some(group) = Pid::from_raw(server).filter(|_| group_lives) {
             let _ = kill_process_group(group, Signal::KILL);
         }
-        left.iter().for_each(processes::kill);
-        let round = Instant::now() + KILL_ROUND;
-        loop {
-            match events.recv_timeout(round.saturating_duration_since(Instant::now())) {
-                Ok(Event::NoChildLeft) | Err(RecvTimeoutError::Disconnected) => return ended,
-                Ok(Event::Ended(pid, report)) if pid == server => ended = Some(report),
-                Ok(_) => {}
-                Err(RecvTimeoutError::Timeout) => break,
-            }
-        }
+        table.iter().for_each(processes::kill);
+        left = wait(server, events, KILL_ROUND, &mut ended);
     }
     ended
+}
+
+/// Takes what happens within a round; false once there is no child left.
+fn wait(server: i32, events: &Receiver<Event>, round: Duration, ended: &mut Option<Report>) -> bool {
+    let round = Instant::now() + round;
+    loop {
+        match events.recv_timeout(round.saturating_duration_since(Instant::now())) {
+            Ok(Event::NoChildLeft) | Err(RecvTimeoutError::Disconnected) => return false,
+            Ok(Event::Ended(pid, report)) if pid == server => *ended = Some(report),
+            Ok(_) => {}
+            Err(RecvTimeoutError::Timeout) => return true,
+        }
+    }
 }

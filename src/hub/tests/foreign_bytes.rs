@@ -38,7 +38,10 @@ impl AsyncRead for Pieces {
 /// Empty pieces would be the end of the stream.
 fn pieces() -> impl Strategy<Value = Vec<Vec<u8>>> {
     let byte = prop_oneof![3 => Just(b'\n'), 1 => Just(b'\r'), 10 => any::<u8>()];
-    prop::collection::vec(prop::collection::vec(byte, 1..60), 0..12)
+    let short = prop::collection::vec(byte, 1..60);
+    // Just below, at and above the limit, and whatever several of them make of a line.
+    let run = (b'a'..b'z', 1..LINE_BYTES_MAX + 5).prop_map(|(byte, length)| vec![byte; length]);
+    prop::collection::vec(prop_oneof![2 => short, 3 => run, 1 => Just(b"\n".to_vec())], 0..12)
 }
 
 fn run<T>(future: impl Future<Output = T>) -> T {
@@ -147,12 +150,17 @@ proptest! {
     }
 
     #[test]
-    fn any_result_becomes_an_end_within_its_limits(raw in message()) {
+    fn any_result_becomes_an_end_within_its_limits(
+        blocks in prop::collection::vec(message(), 0..4),
+        structured in message(),
+        whole in prop::option::of(message()),
+    ) {
         use crate::hub::CallEnd;
-        if let CallEnd::Ended(output, files) = read_result(&raw, 64, 8) {
+        let raw = whole.unwrap_or_else(|| json!({"content": blocks, "structuredContent": structured}));
+        if let CallEnd::Ended(output, files) = read_result(&raw, 16, 8) {
             // The text itself, and a sentence for each of what was cut.
-            prop_assert!(output.text.len() <= 64 + 200, "{}", output.text);
-            prop_assert!(output.structured.is_none_or(|value| value.to_string().len() <= 64));
+            prop_assert!(output.text.len() <= 16 + 200, "{}", output.text);
+            prop_assert!(output.structured.is_none_or(|value| value.to_string().len() <= 16));
             prop_assert!(files.iter().all(|file| file.bytes.len() <= 8));
         }
     }
