@@ -281,6 +281,20 @@ fn images_and_resources_in_a_result() {
     strange.house.is_whole();
 }
 
+/// One that cannot see gets the line that names the image; on this wire a message of its own carries it to one that can.
+#[test]
+fn an_image_in_a_result_goes_to_a_model_that_can_see() {
+    for sees in [false, true] {
+        let strange = Strange::new("files", "echo");
+        strange.house.write("claw.toml", &format!("[model]\nsees_images = {sees}\n"));
+        let seen = strange.turn();
+        seen.model_gets("[image, image/png, 70 bytes, sha256 ");
+        let shown = seen.request["messages"].to_string().contains("data:image/png;base64,iVBORw0KGgo");
+        assert_eq!(shown, sees, "{}", seen.request["messages"]);
+        assert!(strange.provider.faults().is_empty());
+    }
+}
+
 /// What a server says of its progress reaches the person while the call runs.
 #[test]
 fn progress_reaches_the_person() {

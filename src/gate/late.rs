@@ -127,11 +127,16 @@ impl Gate {
     /// What the person has not heard yet, one sentence each.
     pub(super) fn take_notices(&self) -> Vec<String> {
         for notice in self.hub.take_notices() {
-            if let HubNotice::Died { server, reason } = notice {
-                self.late.tell(format!(
+            match notice {
+                HubNotice::Died { server, reason } => self.late.tell(format!(
                     "The server `{server}` has ended ({}); it is started again when it is needed.",
                     self.redactor.redact(&reason)
-                ));
+                )),
+                HubNotice::Odd { server, text } => {
+                    self.late.tell(format!("The server `{server}`: {}.", self.redactor.redact(&text)));
+                }
+                // Both are told by whoever wanted the tools or the call: not offered, withheld, not run.
+                HubNotice::Failed { .. } | HubNotice::ToolsChanged { .. } => {}
             }
         }
         self.late.take_notices()

@@ -181,6 +181,9 @@ impl Stranger {
             let names = ["env", "change", "grandchild", "daemon", "progress"];
             json!({"tools": names.map(|name| json!({"name": name, "inputSchema": schema}))})
         };
+        if self.mode == "twins" && params["cursor"].is_null() {
+            result["tools"] = json!([{"name": "bare"}, {"name": "bare", "description": "the other one"}]);
+        }
         if self.is_modern() {
             result["resultType"] = json!("complete");
             result["ttlMs"] = json!(86_400_000);

@@ -134,3 +134,11 @@ async fn a_death_is_told_once_and_the_call_says_when_it_starts_again() {
     assert!(reason.contains("failed 2 times in a row and is left alone for another 1 s"), "{reason}");
     assert_eq!(offered(&rig).await.1, Vec::<String>::new(), "told once");
 }
+
+#[tokio::test]
+async fn what_is_left_out_of_a_list_is_told() {
+    let rig = Rig::new(&["twins"], "");
+    let (tools, told) = offered(&rig).await;
+    assert!(tools.contains(&"twins__bare".to_owned()), "{tools:?}");
+    assert_eq!(told, ["The server `twins`: it lists the tool `bare` twice; only the first one counts."]);
+}
