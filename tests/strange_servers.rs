@@ -227,6 +227,11 @@ fn a_sigkill_of_claw_leaves_no_server() {
 }
 
 #[test]
+fn nobody_types_the_supervisor() {
+    House::new().claw(&["supervise", "x"]).expect_mistake(&["`supervise` is started by claw itself"]);
+}
+
+#[test]
 fn a_server_that_ignores_a_cancel() {
     let strange = Strange::new("busy", "echo");
     let running = strange.house.start(&["ask", "go"]);

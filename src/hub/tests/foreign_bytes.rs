@@ -40,7 +40,7 @@ fn pieces() -> impl Strategy<Value = Vec<Vec<u8>>> {
     let byte = prop_oneof![3 => Just(b'\n'), 1 => Just(b'\r'), 10 => any::<u8>()];
     let short = prop::collection::vec(byte, 1..60);
     // Just below, at and above the limit, and whatever several of them make of a line.
-    let run = (b'a'..b'z', 1..LINE_BYTES_MAX + 5).prop_map(|(byte, length)| vec![byte; length]);
+    let run = (b'a'..=b'z', 1..LINE_BYTES_MAX + 5).prop_map(|(byte, length)| vec![byte; length]);
     prop::collection::vec(prop_oneof![2 => short, 3 => run, 1 => Just(b"\n".to_vec())], 0..12)
 }
 
