@@ -104,6 +104,7 @@ fn gate(store: &Store, home: &Path, workspace: &Path) -> anyhow::Result<Gate> {
             user_home: home.to_owned(),
             confined: false,
             tool_timeout: Duration::from_secs(30),
+            server_wait: Duration::from_secs(5),
             tool_result_bytes: 16 * 1024,
             question_time: Duration::from_secs(3600),
             calls_at_once: 8,

@@ -16,7 +16,7 @@ use crate::gate::policy::Policy;
 use crate::gate::redact::Redactor;
 use crate::gate::{Gate, GateParts, GateSettings};
 use crate::hub::manifest::{self, Expansion, Launch, Manifest, StdioLaunch};
-use crate::hub::{Era, Hub, HubSettings};
+use crate::hub::{Era, Hub, HubSettings, supervisor};
 use crate::mail::{Instance, Mail};
 use crate::model::{Chain, LoadImage};
 use crate::router::{Router, Visitor};
@@ -170,6 +170,7 @@ impl App {
 
     /// Ends the servers. Everything that was committed stays; the store commits what is left when it is dropped.
     pub async fn close(&self) {
+        self.gate.remember_late_servers().await;
         self.gate.hub().shutdown().await;
     }
 
@@ -272,6 +273,9 @@ fn own_server_args(config: &Config) -> Vec<String> {
 
 fn hub_settings(config: &Config, redactor: &Redactor, store: &Store) -> anyhow::Result<HubSettings> {
     let mut settings = HubSettings::new(variables(config), config.home.path().to_owned());
+    // The link in /proc still leads to this program after its file was replaced by an update.
+    let own = if cfg!(target_os = "linux") { PathBuf::from("/proc/self/exe") } else { std::env::current_exe()? };
+    settings.supervisor = Some(vec![own.into(), supervisor::COMMAND.into()]);
     let eras = store.read(|tx| tx.launches())?;
     settings.known_eras = eras.into_iter().filter_map(|(server, era)| Some((server, Era::parse(&era)?))).collect();
     settings.log = crate::logging::server_log(config.home.logs(), redactor.clone());
@@ -286,6 +290,7 @@ fn gate_settings(config: &Config) -> GateSettings {
         user_home: config.user_home.clone(),
         confined: claw_mcp_bash::probe().keeps_files(),
         tool_timeout: Duration::from_secs(config.limits.tool_timeout_s),
+        server_wait: Duration::from_millis(config.limits.server_wait_ms),
         tool_result_bytes: config.limits.tool_result_bytes as usize,
         question_time: Duration::from_secs(config.limits.question_time_s),
         calls_at_once: config.limits.tool_calls_parallel_max as usize,

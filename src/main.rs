@@ -10,6 +10,9 @@ fn main() -> ExitCode {
     if let Some(code) = claw::cli::server::run_if_asked(std::env::args()) {
         return code;
     }
+    if let Some(code) = claw::cli::supervise::run_if_asked(std::env::args()) {
+        return code;
+    }
     let cli = Cli::parse();
     // Nobody watches a gateway, so what needs a human is in its log without asking for it.
     let filter = claw::config::log_filter().or_else(|| cli.command.runs_unwatched().then(|| "warn".to_owned()));

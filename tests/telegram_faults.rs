@@ -314,3 +314,27 @@ fn a_refused_key_is_told_in_the_chat_and_once_to_whoever_can_change_it() {
     assert_eq!(rig.count(rig.anna.id, "OPENAI_API_KEY"), 1);
     rig.stop(gateway);
 }
+
+/// Whichever conversation finds it out, the owner hears of it, as text and not as Markdown, and once.
+#[test]
+fn a_server_that_fails_is_told_to_the_owner_once() {
+    let rig = Rig::new();
+    let broken =
+        serde_json::json!({"command": "/bin/sh", "args": ["-c", "echo '**cannot** [find](http://x) it' >&2; exit 7"]});
+    let filesystem = serde_json::json!({"command": "claw", "args": ["server", "filesystem"]});
+    let servers = serde_json::json!({"mcpServers": {"broken": broken, "filesystem": filesystem}});
+    rig.house.write("mcp.json", &servers.to_string());
+    let told = || rig.count(rig.anna.id, "'broken' did not start");
+    for _ in 0..2 {
+        let gateway = rig.start();
+        for _ in 0..2 {
+            let before = rig.count(rig.anna.id, "Listing");
+            rig.anna.says(rig.anna.private(), "list");
+            eventually("the turn goes on without it", || rig.count(rig.anna.id, "Listing") > before);
+        }
+        eventually("the owner hears of it", || told() == 1);
+        rig.stop(gateway);
+    }
+    assert_eq!(told(), 1, "also by the next start");
+    assert_eq!(rig.count(rig.anna.id, "**cannot** [find](http://x) it"), 1, "a stranger's words are no Markdown");
+}

@@ -82,7 +82,7 @@ pub fn on_stderr() -> LiveSink {
             out::err_line(&format!("not done: {title}: {summary}"));
         }
         Live::StepRestarted { why, .. } => out::err_line(&format!("{} Asking again.", escape::visible(&why))),
-        Live::Notice { text } => out::err_line(&out::clean(&text)),
+        Live::Server { text } | Live::Notice { text } => out::err_line(&out::clean(&text)),
         _ => {}
     })
 }

@@ -23,6 +23,7 @@ mod replay;
 mod retention;
 pub mod server;
 mod sessions;
+pub mod supervise;
 mod tools;
 mod transfer;
 mod turn_report;

@@ -17,6 +17,8 @@ pub struct Limits {
     pub tool_timeout_s: u64,
     /// Tool calls of one session that run at the same time.
     pub tool_calls_parallel_max: u32,
+    /// Milliseconds that a request to a model waits, once, for a server whose tools are not known yet.
+    pub server_wait_ms: u64,
     /// Bytes of a tool's result that the model gets; the whole is kept.
     pub tool_result_bytes: u64,
     /// Seconds that a question stays open.
@@ -41,6 +43,7 @@ impl Default for Limits {
             model_timeout_s: 90,
             tool_timeout_s: 120,
             tool_calls_parallel_max: 8,
+            server_wait_ms: 1500,
             tool_result_bytes: 16_384,
             question_time_s: 14_400,
             queued_messages_max: 64,
@@ -62,6 +65,7 @@ impl Limits {
             ("model_timeout_s", self.model_timeout_s, 1, 3600),
             ("tool_timeout_s", self.tool_timeout_s, 1, DAY_S),
             ("tool_calls_parallel_max", u64::from(self.tool_calls_parallel_max), 1, 64),
+            ("server_wait_ms", self.server_wait_ms, 0, 60_000),
             ("tool_result_bytes", self.tool_result_bytes, 1024, 16 * 1024 * 1024),
             ("question_time_s", self.question_time_s, 10, 30 * DAY_S),
             ("queued_messages_max", u64::from(self.queued_messages_max), 1, 10_000),

@@ -83,6 +83,12 @@ fn state(server: &ServerStatus) -> String {
         ServerState::Idle => "starts on first need".to_owned(),
         ServerState::Starting => "starting".to_owned(),
         ServerState::Up { pid, protocol, .. } => format!("up (process {pid}, MCP {protocol})"),
-        ServerState::Failed { reason, .. } => format!("failed: {}", code(reason)),
+        ServerState::Failed { reason, retry_in, .. } => {
+            let again = match retry_in.as_secs_f32().ceil() {
+                0.0 => "on next need".to_owned(),
+                seconds => format!("in {seconds} s at the earliest"),
+            };
+            format!("failed: {}; it starts again {again}", code(reason))
+        }
     }
 }

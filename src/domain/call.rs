@@ -66,6 +66,18 @@ pub struct ToolOutput {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub structured: Option<Value>,
     pub is_error: bool,
+    /// What a model that can see is shown with the text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<ImageRef>,
+}
+
+/// An image that came with a result. Its bytes are kept beside the log, as an artifact.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImageRef {
+    /// An IANA media type, for example `image/png`.
+    pub mime: String,
+    pub digest: String,
+    pub bytes: u64,
 }
 
 /// How a call went, as the turn sees it.

@@ -44,7 +44,12 @@ pub enum Live {
         title: String,
         summary: String,
     },
-    /// One sentence, for example about a server that failed to start.
+    /// One sentence about a tool server, for example that it failed to start. It concerns the owner, in whatever
+    /// conversation it came up, and is given out once. It may quote a stranger.
+    Server {
+        text: String,
+    },
+    /// One sentence about this conversation.
     Notice {
         text: String,
     },

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use futures::future::join_all;
 use serde_json::{Value, json};
@@ -12,27 +11,15 @@ use serde_json::{Value, json};
 use super::Gate;
 use super::pinning::withheld;
 use crate::domain::ToolSpec;
-use crate::hub::ServerTools;
 use crate::hub::names::offered_name;
-use crate::store::PinRow;
-
-/// How long a model waits for a server whose tools are not known yet. One that needs longer goes on starting meanwhile, and
-/// its tools join at a later step.
-const PATIENCE: Duration = Duration::from_secs(5);
+use crate::store::{PinRow, StoreError};
 
 /// What a model is offered.
 #[derive(Clone, Debug, Default)]
 pub struct Offered {
     pub specs: Arc<[ToolSpec]>,
-    /// One sentence for each server that failed or tool that is withheld, told once.
+    /// One sentence for each server that is late or failed, or tool that is withheld, told once.
     pub notices: Vec<String>,
-}
-
-/// A server that could not be asked for its tools.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ServerTrouble {
-    pub server: String,
-    pub reason: String,
 }
 
 /// The tools that are offered, by the name under which they are.
@@ -43,99 +30,76 @@ pub(super) struct Catalog {
 }
 
 impl Gate {
-    /// The tools for a model, with what a person should hear about them. Notices come with the first call only.
+    /// The tools for a model, with what a person should hear about them and has not heard yet.
     pub async fn offered(&self) -> Offered {
-        let (catalog, notices) = self.catalog().await;
-        Offered { specs: catalog.specs.clone(), notices }
+        let catalog = self.catalog().await;
+        Offered { specs: catalog.specs.clone(), notices: self.take_notices() }
     }
 
     /// The server and tool behind an offered name.
     pub async fn resolve(&self, name: &str) -> Option<(String, String)> {
-        self.catalog().await.0.names.get(name).cloned()
+        self.catalog().await.names.get(name).cloned()
     }
 
     pub async fn offered_names(&self) -> Vec<String> {
-        self.catalog().await.0.names.keys().cloned().collect()
+        self.catalog().await.names.keys().cloned().collect()
     }
 
-    async fn catalog(&self) -> (Arc<Catalog>, Vec<String>) {
+    async fn catalog(&self) -> Arc<Catalog> {
+        self.try_failed_again();
         if self.catalog_is_old.swap(false, Ordering::SeqCst) {
             *self.catalog.write().await = None;
         }
         if let Some(catalog) = self.catalog.read().await.as_ref() {
-            return (catalog.clone(), Vec::new());
+            return catalog.clone();
         }
         let mut slot = self.catalog.write().await;
         if let Some(catalog) = slot.as_ref() {
-            return (catalog.clone(), Vec::new());
+            return catalog.clone();
         }
-        let (catalog, notices) = self.build_catalog().await;
-        let catalog = Arc::new(catalog);
+        let catalog = Arc::new(self.build_catalog().await);
         *slot = Some(catalog.clone());
-        (catalog, notices)
+        catalog
     }
 
-    async fn build_catalog(&self) -> (Catalog, Vec<String>) {
+    async fn build_catalog(&self) -> Catalog {
         let servers: Vec<String> =
             self.hub.servers().into_iter().filter(|status| !status.disabled).map(|status| status.name).collect();
         let listed = join_all(servers.iter().map(|server| self.pinned_tools(server))).await;
         let (mut specs, mut names) = (Vec::new(), BTreeMap::new());
-        let mut notices = Vec::new();
         for (server, pins) in servers.into_iter().zip(listed) {
-            match pins {
-                Ok(pins) => {
-                    for pin in pins {
-                        if pin.changed.is_some() {
-                            notices.push(withheld(&server, &pin.tool));
-                        } else {
-                            let spec = spec_of(&server, &pin);
-                            names.insert(spec.name.clone(), (server.clone(), pin.tool));
-                            specs.push(spec);
-                        }
-                    }
+            let Some(pins) = pins else { continue };
+            if self.late.arrived(&server) {
+                self.late.tell(format!("The server `{server}` is up; its tools are offered from here on."));
+            }
+            for pin in pins {
+                if pin.changed.is_some() {
+                    self.late.tell(withheld(&server, &pin.tool));
+                } else {
+                    let spec = spec_of(&server, &pin);
+                    names.insert(spec.name.clone(), (server.clone(), pin.tool));
+                    specs.push(spec);
                 }
-                Err(trouble) => notices.push(format!("{}; its tools are not offered.", trouble.reason)),
             }
         }
-        (Catalog { specs: specs.into(), names }, notices)
+        Catalog { specs: specs.into(), names }
     }
 
-    /// The pins of a server, from the store if it was listed under the same launch command before, else from itself.
-    async fn pinned_tools(&self, server: &str) -> Result<Vec<PinRow>, ServerTrouble> {
-        // The reason may quote the server's own last words.
-        let trouble = |reason: String| ServerTrouble {
-            server: server.to_owned(),
-            reason: self.redactor.redact(&reason).into_owned(),
+    /// The pins of a server, from the store if it was listed under the same launch command before, else from itself. `None`
+    /// while it has not listed its tools.
+    async fn pinned_tools(&self, server: &str) -> Option<Vec<PinRow>> {
+        let told = |error: StoreError| {
+            self.late.tell(format!("the tools of the server `{server}` cannot be read ({error}) and are not offered."));
         };
         let known = self.store.read(|tx| Ok((tx.launch(server)?, tx.pins(Some(server))?)));
-        let (launch, pins) = known.map_err(|error| trouble(error.to_string()))?;
+        let (launch, pins) = known.map_err(told).ok()?;
         let same_launch = launch.is_some_and(|(launch, _)| Some(launch) == self.hub.launch_pin(server));
         // Our own servers are this very program: a cached list may be that of an older one.
         if same_launch && !pins.is_empty() && (self.hub.builtin(server).is_none() || self.same_program(&pins)) {
-            return Ok(pins);
+            return Some(pins);
         }
-        let listed = self.listed_soon(server).await.map_err(trouble)?;
-        self.reconcile(&listed).await.map_err(|error| trouble(error.to_string()))
-    }
-
-    /// The tools from the server itself, if it has them within [`PATIENCE`].
-    async fn listed_soon(&self, server: &str) -> Result<Arc<ServerTools>, String> {
-        let (hub, name) = (self.hub.clone(), server.to_owned());
-        let mut listing = tokio::spawn(async move { hub.tools(&name).await });
-        match tokio::time::timeout(PATIENCE, &mut listing).await {
-            Ok(Ok(listed)) => listed.map_err(|error| error.to_string()),
-            Ok(Err(error)) => Err(format!("the server `{server}` could not be asked: {error}")),
-            Err(_) => {
-                let is_old = self.catalog_is_old.clone();
-                tokio::spawn(async move {
-                    if matches!(listing.await, Ok(Ok(_))) {
-                        is_old.store(true, Ordering::SeqCst);
-                    }
-                });
-                let waited = PATIENCE.as_secs();
-                Err(format!("the server `{server}` has not started within {waited} s (`claw tools` waits for longer)"))
-            }
-        }
+        let listed = self.listed_soon(server).await?;
+        self.reconcile(&listed).await.map_err(told).ok()
     }
 
     /// Whether pins of our own server were taken by this very program.

@@ -64,17 +64,18 @@ async fn forward(gate: &Gate, pass: Pass) -> Outcome {
     };
     let live = pass.context.live.clone();
     let call = pass.call.id.clone();
+    let shown = call.clone();
     let redactor = gate.redactor.clone();
     let progress = move |text: String| {
         let text = redactor.redact(&text).into_owned();
-        live(crate::domain::Live::CallProgress { call: call.clone(), text });
+        live(crate::domain::Live::CallProgress { call: shown.clone(), text });
     };
     let context = hub::CallContext { cancel: pass.context.cancel.clone(), progress: std::sync::Arc::new(progress) };
     killpoint::here("gate.forward.before");
     let end = gate.hub.call(permit, context).await;
     killpoint::here("gate.forward.after");
     match end {
-        CallEnd::Ended(output) => Outcome::Ended { output },
+        CallEnd::Ended(output, files) => Outcome::Ended { output: gate.keep_files(&call, output, files).await },
         CallEnd::NotForwarded { reason } => Outcome::Denied { reason },
         CallEnd::Unknown { reason } => Outcome::Unknown { reason },
         CallEnd::InputRequired { .. } => Outcome::Unknown {

@@ -11,6 +11,8 @@ mod deny;
 mod frozen;
 mod grants;
 mod judge;
+mod keep;
+mod late;
 mod limits;
 mod pause;
 mod permission;
@@ -35,7 +37,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 pub use approvals::DecideError;
-pub use catalog::{Offered, ServerTrouble};
+pub use catalog::Offered;
 pub use classes::Class;
 pub use quarantine::{Change, QuarantineError};
 pub use rules::Decision;
@@ -44,6 +46,7 @@ use crate::domain::{LiveSink, Outcome, ToolCall};
 use crate::hub::{Hub, ServerTools};
 use crate::store::{Artifacts, Store};
 use catalog::Catalog;
+use late::Late;
 use policy::Policy;
 use redact::Redactor;
 
@@ -70,6 +73,8 @@ pub struct GateSettings {
     pub confined: bool,
     /// The most time that one call may take.
     pub tool_timeout: Duration,
+    /// How long a request to a model waits, once, for a server whose tools are not known yet.
+    pub server_wait: Duration,
     /// The most bytes of a result that go to the model; the whole is kept as an artifact.
     pub tool_result_bytes: usize,
     /// How long a question stays open.
@@ -105,6 +110,7 @@ pub struct Gate {
     reconciled: Mutex<HashMap<String, Arc<ServerTools>>>,
     /// A server that was late has its tools now.
     catalog_is_old: Arc<AtomicBool>,
+    late: Late,
 }
 
 impl Gate {
@@ -121,6 +127,7 @@ impl Gate {
             catalog: RwLock::new(None),
             reconciled: Mutex::default(),
             catalog_is_old: Arc::default(),
+            late: Late::default(),
         }
     }
 

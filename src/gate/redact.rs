@@ -145,6 +145,12 @@ impl Redactor {
         }
     }
 
+    /// The name of a known secret that these bytes hold, in any of the forms.
+    pub fn secret_in(&self, bytes: &[u8]) -> Option<&str> {
+        let found = self.known.finder.as_ref()?.find(bytes)?;
+        self.known.patterns.get(found.pattern().as_usize()).map(|pattern| pattern.name.as_str())
+    }
+
     fn mark(&self, pattern: aho_corasick::PatternID) -> &str {
         self.known.patterns.get(pattern.as_usize()).map_or("[redacted]", |pattern| &pattern.mark)
     }

@@ -11,6 +11,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::connection::Connection;
+use super::files::ResultFile;
 use super::output::{read_error, read_result};
 use super::wire::{ANSWER_TOO_LONG, CallTag, ProgressSink, Ticket};
 use crate::domain::ToolOutput;
@@ -34,8 +35,8 @@ pub struct CallContext {
 /// How a call ended, as far as anybody can know.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CallEnd {
-    /// The server answered, with a result or with an error.
-    Ended(ToolOutput),
+    /// The server answered, with a result or with an error. The files that came with it are named in its text.
+    Ended(ToolOutput, Vec<ResultFile>),
     /// It certainly never reached the server.
     NotForwarded { reason: String },
     /// It was sent, or a part of it, and there is no readable answer: it may have run.
@@ -104,7 +105,7 @@ async fn read_answer(connection: &Connection, answer: Result<ServerResult, Servi
     let bytes_max = connection.settings.result_bytes_max;
     let unknown = |reason: String| CallEnd::Unknown { reason };
     match answer {
-        Ok(ServerResult::CustomResult(result)) => read_result(&result.0, bytes_max),
+        Ok(ServerResult::CustomResult(result)) => read_result(&result.0, bytes_max, connection.settings.file_bytes_max),
         Ok(_) => unknown("the server's answer has an unknown shape".to_owned()),
         Err(ServiceError::McpError(error)) if error.code == ANSWER_TOO_LONG => {
             let limit = connection.settings.line_bytes_max;

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use rmcp::RoleClient;
@@ -16,6 +16,7 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout};
 
 use super::catalog::{PAGES_MAX, ServerTools, read_page};
+use super::child::ChildHandle;
 use super::connect::Agreement;
 use super::era::Era;
 use super::lines::LineReader;
@@ -23,7 +24,6 @@ use super::manifest::ServerEntry;
 use super::outbox::Outbox;
 use super::pins::launch_pin;
 use super::settings::{HubNotice, HubSettings};
-use super::spawn::ChildHandle;
 use super::wire::{LOG_LINES_MAX, StdioTransport, Wire, cut};
 
 /// Until an unasked subscription is acknowledged. Without it the tools are listed again before every use.
@@ -44,6 +44,8 @@ pub(super) struct Connection {
     pub(super) started: Instant,
     /// We asked for the end, so it is no failure.
     pub(super) ending: AtomicBool,
+    /// Why we asked for the end, where that was a failure of the server.
+    ended_because: OnceLock<String>,
     wire: Arc<Wire>,
     /// Dropping it ends `rmcp`'s task, which closes the child's stdin.
     service: Mutex<Option<RunningService<RoleClient, ClientConfig>>>,
@@ -107,6 +109,7 @@ impl Connection {
             settings,
             started: Instant::now(),
             ending: AtomicBool::new(false),
+            ended_because: OnceLock::new(),
             wire,
             service: Mutex::new(Some(service)),
             hears_changes,
@@ -130,6 +133,23 @@ impl Connection {
             self.request_end();
         }
         stuck
+    }
+
+    /// After a call was given up. A server that is told so stops or goes on beside its other work; one that answers nothing
+    /// any more is of no use, and what it still does is nothing that anybody waits for. One question, no polling.
+    pub(super) async fn end_if_busy(self: Arc<Self>) {
+        // What it is busy with may be somebody else's call.
+        if self.wire.has_calls() {
+            return;
+        }
+        let grace = self.settings.busy_grace;
+        if timeout(grace, self.page(None)).await.is_err() && !self.is_dead() {
+            let why =
+                format!("it was told to give up a call, answered nothing for {} s, and was ended", grace.as_secs_f32());
+            // Written once; who comes later has the same to say.
+            let _ = self.ended_because.set(why);
+            self.request_end();
+        }
     }
 
     /// Closes stdin and lets the child's keeper end the group. Returns at once.
@@ -222,7 +242,7 @@ impl Connection {
     /// How the server ended. Its output closes a moment before its process is reaped.
     pub(super) async fn wait_for_epitaph(&self) -> String {
         let _ = timeout(Duration::from_millis(500), self.child.dead().cancelled()).await;
-        self.child.epitaph()
+        self.ended_because.get().cloned().unwrap_or_else(|| self.child.epitaph())
     }
 }
 

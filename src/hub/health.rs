@@ -21,6 +21,8 @@ pub(super) struct Health {
     /// Failures in a row.
     failures: u32,
     not_before: Option<Instant>,
+    /// A failure was told, and nothing good has come since.
+    told: bool,
 }
 
 pub(super) enum Phase {
@@ -40,12 +42,18 @@ pub(super) struct Backoff {
 
 impl Health {
     pub(super) fn new(era: Option<Era>) -> Self {
-        Self { phase: Phase::Idle, era, failures: 0, not_before: None }
+        Self { phase: Phase::Idle, era, failures: 0, not_before: None, told: false }
     }
 
     /// An answered call: whatever was wrong before is over.
     pub(super) fn note_success(&mut self) {
         self.failures = 0;
+        self.told = false;
+    }
+
+    /// Whether a failure is to be told: a server that fails again and again is news once.
+    pub(super) fn is_news(&mut self) -> bool {
+        !std::mem::replace(&mut self.told, true)
     }
 
     /// The first failure may be tried again at once; after that 1 s, 2 s, 4 s, … up to a minute.
@@ -60,7 +68,7 @@ impl Health {
 
     pub(super) fn note_death(&mut self, reason: &str, lived: Duration) {
         if lived >= STABLE_AFTER {
-            self.failures = 0;
+            self.note_success();
         }
         self.note_failure(reason);
     }
@@ -76,7 +84,11 @@ impl Health {
         match &self.phase {
             Phase::Idle => ServerState::Idle,
             Phase::Starting => ServerState::Starting,
-            Phase::Failed { reason, at } => ServerState::Failed { reason: reason.clone(), since: at.elapsed() },
+            Phase::Failed { reason, at } => ServerState::Failed {
+                reason: reason.clone(),
+                since: at.elapsed(),
+                retry_in: self.backoff().map_or(Duration::ZERO, |backoff| backoff.retry_in),
+            },
             Phase::Up(connection) => match connection.upgrade() {
                 Some(up) => ServerState::Up {
                     era: up.era,
@@ -113,5 +125,26 @@ mod tests {
         health.note_success();
         health.note_failure("x");
         assert_eq!(health.backoff(), None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_failure_is_news_once_and_says_when_the_next_try_is() {
+        let mut health = Health::new(None);
+        for news in [true, false, false] {
+            health.note_failure("x");
+            assert_eq!(health.is_news(), news);
+        }
+        let retry_in = |health: &Health| match health.state() {
+            ServerState::Failed { retry_in, .. } => retry_in.as_millis(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(retry_in(&health), 2000);
+        tokio::time::advance(Duration::from_millis(1500)).await;
+        assert_eq!(retry_in(&health), 500);
+        tokio::time::advance(Duration::from_millis(500)).await;
+        assert_eq!(retry_in(&health), 0);
+        health.note_success();
+        health.note_failure("x");
+        assert!(health.is_news(), "it had been well");
     }
 }

@@ -4,10 +4,14 @@
 
 mod call;
 mod catalog;
+mod child;
 mod connect;
 mod connection;
+mod direct;
 pub mod era;
 mod error;
+mod files;
+mod handover;
 mod health;
 mod lines;
 pub mod manifest;
@@ -15,15 +19,18 @@ pub mod names;
 mod outbox;
 mod output;
 pub mod pins;
+mod processes;
 mod server;
 mod settings;
 mod spawn;
 mod start;
 mod stderr;
+mod supervised;
+pub mod supervisor;
 mod wire;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -35,12 +42,13 @@ pub use call::{CallContext, CallEnd};
 pub use catalog::{ServerTools, ToolEntry};
 pub use era::Era;
 pub use error::HubError;
+pub use files::ResultFile;
 pub use settings::{HubNotice, HubSettings, INHERITED_VARIABLES, LogSink, NoticeSink, ServerState, ServerStatus};
 
 use crate::gate::permit::Permit;
+use child::Keepers;
 use manifest::Manifest;
 use server::Server;
-use spawn::Keepers;
 
 /// All servers of one `mcp.json`. There is no lock that two servers share, so that a broken one holds up nobody else.
 /// Needs a Tokio runtime with time and IO.
@@ -48,25 +56,39 @@ pub struct Hub {
     servers: BTreeMap<String, Arc<Server>>,
     closing: CancellationToken,
     keepers: Keepers,
+    heard: Heard,
 }
+
+/// Notices that nobody has fetched yet.
+type Heard = Arc<Mutex<Vec<HubNotice>>>;
+
+/// More would be old news.
+const HEARD_MAX: usize = 50;
 
 /// For the processes of starts that were given up, after all others are gone.
 const STRAGGLERS_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Hub {
     /// Starts nothing yet.
-    pub fn new(manifest: Manifest, settings: HubSettings) -> Self {
+    pub fn new(manifest: Manifest, mut settings: HubSettings) -> Self {
+        let heard = Heard::default();
+        settings.notices = keeping(heard.clone(), settings.notices);
         let settings = Arc::new(settings);
         let closing = CancellationToken::new();
         let keepers = Keepers::new();
         let build = |entry| Arc::new(Server::new(entry, settings.clone(), closing.clone(), keepers.clone()));
         let servers = manifest.servers.into_iter().map(|(name, entry)| (name, build(entry))).collect();
-        Self { servers, closing, keepers }
+        Self { servers, closing, keepers, heard }
     }
 
     /// All servers in the order of their names, with what is known of them now.
     pub fn servers(&self) -> Vec<ServerStatus> {
         self.servers.values().map(|server| server.status()).collect()
+    }
+
+    /// What a person should hear of servers and has not been fetched yet, oldest first.
+    pub fn take_notices(&self) -> Vec<HubNotice> {
+        std::mem::take(&mut *self.heard.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// SHA-256 over the launch entry of a server, see [`pins::launch_form`]. `None` for an unknown server.
@@ -144,6 +166,17 @@ impl Hub {
     fn find(&self, server: &str) -> Result<&Arc<Server>, HubError> {
         self.servers.get(server).ok_or_else(|| HubError::UnknownServer { server: server.to_owned() })
     }
+}
+
+fn keeping(heard: Heard, sink: NoticeSink) -> NoticeSink {
+    Arc::new(move |notice| {
+        let mut kept = heard.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() < HEARD_MAX {
+            kept.push(notice.clone());
+        }
+        drop(kept);
+        sink(notice);
+    })
 }
 
 #[cfg(test)]

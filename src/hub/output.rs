@@ -3,12 +3,14 @@
 use serde_json::Value;
 
 use super::call::CallEnd;
+use super::files::{Files, short, text_of};
 use super::wire::cut;
 use crate::domain::ToolOutput;
 
 /// Reads the raw result of a `tools/call` (2026-07-28 `CallToolResult` and `InputRequiredResult`; older ones are subsets).
-/// Texts are kept up to `bytes_max`, in bytes, and cut visibly; other content is described by its kind and size.
-pub(super) fn read_result(raw: &Value, bytes_max: usize) -> CallEnd {
+/// Texts are kept up to `bytes_max`, in bytes, and cut visibly; files up to `file_bytes_max` each are handed over beside the
+/// text, which describes them.
+pub(super) fn read_result(raw: &Value, bytes_max: usize, file_bytes_max: usize) -> CallEnd {
     if raw.get("resultType").and_then(Value::as_str) == Some("input_required") {
         return CallEnd::InputRequired {
             requests: raw.get("inputRequests").cloned().unwrap_or_default(),
@@ -20,8 +22,12 @@ pub(super) fn read_result(raw: &Value, bytes_max: usize) -> CallEnd {
         return CallEnd::Unknown { reason: reason.to_owned() };
     }
     let structured = raw.get("structuredContent").filter(|value| !value.is_null()).cloned();
+    let mut files = Files::default();
     let mut text = match raw.get("content").and_then(Value::as_array) {
-        Some(blocks) => blocks.iter().map(describe_block).collect::<Vec<_>>().join("\n"),
+        Some(blocks) => {
+            let described = blocks.iter().map(|block| describe_block(block, &mut files, file_bytes_max));
+            described.collect::<Vec<_>>().join("\n")
+        }
         None if structured.is_some() => String::new(),
         // The revision before 2024-11-05, or an answer of no known shape: better shown than lost.
         None => raw.to_string(),
@@ -32,7 +38,8 @@ pub(super) fn read_result(raw: &Value, bytes_max: usize) -> CallEnd {
         text = structured.to_string();
     }
     let is_error = raw.get("isError").and_then(Value::as_bool).unwrap_or(false);
-    CallEnd::Ended(bounded(ToolOutput { text, structured, is_error }, bytes_max))
+    let output = ToolOutput { text, structured, is_error, ..ToolOutput::default() };
+    CallEnd::Ended(bounded(output, bytes_max), files.taken)
 }
 
 /// The answer that carried a JSON-RPC error instead of a result, for example -32602 for an unknown tool (trap 14).
@@ -46,38 +53,38 @@ pub(super) fn read_error(server: &str, code: i32, message: &str, data: Option<&V
     if let Some(data) = data.filter(|data| !data.is_null()) {
         text.push_str(&format!(" Details: {data}"));
     }
-    CallEnd::Ended(bounded(ToolOutput { text, structured: None, is_error: true }, bytes_max))
+    let output = ToolOutput { text, is_error: true, ..ToolOutput::default() };
+    CallEnd::Ended(bounded(output, bytes_max), Vec::new())
 }
 
-fn describe_block(block: &Value) -> String {
-    let text_of = |key: &str| block.get(key).and_then(Value::as_str).unwrap_or_default();
-    match text_of("type") {
-        "text" => text_of("text").to_owned(),
+fn describe_block(block: &Value, files: &mut Files, file_bytes_max: usize) -> String {
+    let text = |key: &str| text_of(block, key).unwrap_or_default();
+    match text("type") {
+        "text" => text("text").to_owned(),
         kind @ ("image" | "audio") => {
-            format!("[{kind}, {}, {} bytes]", text_of("mimeType"), base64_bytes(text_of("data")))
+            let mime = text_of(block, "mimeType").unwrap_or("application/octet-stream");
+            files.take(kind, &short(mime), text("data"), file_bytes_max)
         }
-        "resource" => describe_resource(block.get("resource").unwrap_or(&Value::Null)),
-        "resource_link" => format!("[link to the resource {} ({})]", text_of("uri"), text_of("name")),
-        other => format!("[content of the unknown kind `{other}`]"),
+        "resource" => describe_resource(block.get("resource").unwrap_or(&Value::Null), files, file_bytes_max),
+        // Nobody follows a link unasked: the model may, with a tool.
+        "resource_link" => {
+            let kind = text_of(block, "mimeType").map(|mime| format!(", {}", short(mime))).unwrap_or_default();
+            format!("[link to the resource {} ({}){kind}]", short(text("uri")), short(text("name")))
+        }
+        other => format!("[content of the unknown kind `{}`]", short(other)),
     }
 }
 
-fn describe_resource(resource: &Value) -> String {
-    let text_of = |key: &str| resource.get(key).and_then(Value::as_str);
-    let uri = text_of("uri").unwrap_or_default();
-    match (text_of("text"), text_of("blob")) {
+fn describe_resource(resource: &Value, files: &mut Files, file_bytes_max: usize) -> String {
+    let uri = short(text_of(resource, "uri").unwrap_or_default());
+    match (text_of(resource, "text"), text_of(resource, "blob")) {
         (Some(text), _) => format!("[resource {uri}]\n{text}"),
         (None, Some(blob)) => {
-            let mime = text_of("mimeType").unwrap_or("application/octet-stream");
-            format!("[resource {uri}, {mime}, {} bytes]", base64_bytes(blob))
+            let mime = text_of(resource, "mimeType").unwrap_or("application/octet-stream");
+            files.take(&format!("resource {uri}"), &short(mime), blob, file_bytes_max)
         }
         (None, None) => format!("[resource {uri}]"),
     }
-}
-
-/// The length of what is encoded (RFC 4648 section 4), without decoding it.
-fn base64_bytes(encoded: &str) -> usize {
-    encoded.trim_end_matches('=').len() * 3 / 4
 }
 
 fn bounded(mut output: ToolOutput, bytes_max: usize) -> ToolOutput {
@@ -101,8 +108,8 @@ mod tests {
     use serde_json::json;
 
     fn ended(raw: &Value) -> ToolOutput {
-        match read_result(raw, 1000) {
-            CallEnd::Ended(output) => output,
+        match read_result(raw, 1000, 100) {
+            CallEnd::Ended(output, _) => output,
             other => panic!("{other:?}"),
         }
     }
@@ -117,9 +124,14 @@ mod tests {
             {"type": "resource_link", "uri": "f:z", "name": "zed"},
             {"type": "hologram"},
         ], "isError": true}));
-        let expected = "a\n[image, image/png, 3 bytes]\n[resource f:x]\ninside\n\
-            [resource f:y, application/octet-stream, 2 bytes]\n[link to the resource f:z (zed)]\n\
-            [content of the unknown kind `hologram`]";
+        let digest = |bytes: &[u8]| crate::domain::canonical::sha256_hex(bytes);
+        let expected = format!(
+            "a\n[image, image/png (its bytes are of no known format), 3 bytes, sha256 {}]\n[resource f:x]\ninside\n\
+            [resource f:y, application/octet-stream, 2 bytes, sha256 {}]\n[link to the resource f:z (zed)]\n\
+            [content of the unknown kind `hologram`]",
+            digest(&[0; 3]),
+            digest(&[0; 2]),
+        );
         assert_eq!(output.text, expected);
         assert!(output.is_error);
     }
@@ -134,7 +146,7 @@ mod tests {
     #[test]
     fn a_cut_is_visible_and_keeps_characters_whole() {
         let raw = json!({"content": [{"type": "text", "text": "ä".repeat(10)}], "structuredContent": "x".repeat(20)});
-        let CallEnd::Ended(output) = read_result(&raw, 5) else { panic!() };
+        let CallEnd::Ended(output, _) = read_result(&raw, 5, 5) else { panic!() };
         let expected = "ää\n[cut by claw: the first 4 of 20 bytes]\n[left out by claw: structured content of 22 bytes]";
         assert_eq!(output.text, expected);
         assert_eq!(output.structured, None);
@@ -144,7 +156,7 @@ mod tests {
     fn rounds_and_tasks_are_no_results() {
         let round = json!({"resultType": "input_required", "inputRequests": {"a": {}}, "requestState": "s"});
         let expected = CallEnd::InputRequired { requests: json!({"a": {}}), state: Some("s".into()) };
-        assert_eq!(read_result(&round, 10), expected);
-        assert!(matches!(read_result(&json!({"task": {"taskId": "1"}}), 10), CallEnd::Unknown { .. }));
+        assert_eq!(read_result(&round, 10, 10), expected);
+        assert!(matches!(read_result(&json!({"task": {"taskId": "1"}}), 10, 10), CallEnd::Unknown { .. }));
     }
 }

@@ -10,12 +10,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::call::{CallContext, CallEnd, forward};
 use super::catalog::ServerTools;
+use super::child::Keepers;
 use super::connection::Connection;
 use super::error::HubError;
 use super::health::{Backoff, Health, Phase};
 use super::manifest::{Launch, ServerEntry, StdioLaunch};
 use super::settings::{HubNotice, HubSettings, ServerStatus};
-use super::spawn::Keepers;
 use super::start::Start;
 use crate::gate::permit::Permit;
 
@@ -92,8 +92,12 @@ impl Server {
             return not_forwarded(format!("the tool `{}` has changed since the call was allowed", permit.tool()));
         }
         let end = forward(&connection, permit, context).await;
-        if matches!(end, CallEnd::Ended(_) | CallEnd::InputRequired { .. }) {
-            self.health().note_success();
+        match end {
+            CallEnd::Ended(..) | CallEnd::InputRequired { .. } => self.health().note_success(),
+            CallEnd::Unknown { .. } if !connection.is_dead() => {
+                tokio::spawn(connection.end_if_busy());
+            }
+            CallEnd::Unknown { .. } | CallEnd::NotForwarded { .. } => {}
         }
         end
     }
@@ -147,9 +151,15 @@ impl Server {
                 Ok(connection)
             }
             Err(reason) => {
-                self.health().note_failure(&reason);
                 let server = self.entry.name.clone();
-                (self.settings.notices)(HubNotice::Failed { server: server.clone(), reason: reason.clone() });
+                let is_news = {
+                    let mut health = self.health();
+                    health.note_failure(&reason);
+                    health.is_news()
+                };
+                if is_news {
+                    (self.settings.notices)(HubNotice::Failed { server: server.clone(), reason: reason.clone() });
+                }
                 Err(HubError::Start { server, reason })
             }
         }
@@ -198,8 +208,14 @@ impl Server {
         }
         let lived = connection.started.elapsed();
         let reason = connection.wait_for_epitaph().await;
-        self.health().note_death(&reason, lived);
-        (self.settings.notices)(HubNotice::Died { server: self.entry.name.clone(), reason });
+        let is_news = {
+            let mut health = self.health();
+            health.note_death(&reason, lived);
+            health.is_news()
+        };
+        if is_news {
+            (self.settings.notices)(HubNotice::Died { server: self.entry.name.clone(), reason });
+        }
     }
 }
 

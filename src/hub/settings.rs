@@ -1,6 +1,7 @@
 //! What the hub is told at its birth, and what it tells back. Must not know where these values come from.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,6 +25,9 @@ pub struct HubSettings {
     /// Where servers run whose entry names no `cwd`. Not the agent's workspace: what the agent writes there must not be
     /// picked up by a server that starts outside of the box (`.npmrc`, a Python module).
     pub working_dir: PathBuf,
+    /// The program, and its first arguments, that stands between claw and each server that is not claw's own
+    /// ([`super::supervisor`]). Without one, what such a server starts can outlive it by leaving its process group.
+    pub supervisor: Option<Vec<OsString>>,
     /// From the spawn to the end of the handshake, second attempt included.
     pub startup_timeout: Duration,
     /// How long a server may be silent on the first message before it is also offered `initialize`.
@@ -38,6 +42,10 @@ pub struct HubSettings {
     pub queue_bytes_max: usize,
     /// The most text of one result, in bytes. Above the limit of what a model sees, below what a machine minds.
     pub result_bytes_max: usize,
+    /// The largest file that may come with a result, in bytes once it is decoded.
+    pub file_bytes_max: usize,
+    /// How long a server that was told to give up a call, and works on no other, may be silent before it is ended.
+    pub busy_grace: Duration,
     /// What claw calls itself towards servers.
     pub client_version: String,
     /// Eras from an earlier run, by server; saves the probe.
@@ -52,6 +60,7 @@ impl HubSettings {
         Self {
             base_env,
             working_dir,
+            supervisor: None,
             startup_timeout: Duration::from_secs(20),
             probe_timeout: Duration::from_secs(2),
             shutdown_grace: Duration::from_millis(700),
@@ -59,6 +68,8 @@ impl HubSettings {
             line_bytes_max: 16 * 1024 * 1024,
             queue_bytes_max: 32 * 1024 * 1024,
             result_bytes_max: 4 * 1024 * 1024,
+            file_bytes_max: 8 * 1024 * 1024,
+            busy_grace: Duration::from_secs(5),
             client_version: env!("CARGO_PKG_VERSION").to_owned(),
             known_eras: BTreeMap::new(),
             log: Arc::new(|_, _| {}),
@@ -105,5 +116,7 @@ pub enum ServerState {
         reason: String,
         /// How long ago.
         since: Duration,
+        /// Zero when the next need starts it again.
+        retry_in: Duration,
     },
 }

@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, timeout, timeout_at};
 
+use super::child::Keepers;
 use super::connect::{Opening, OpeningError, open};
 use super::connection::{Connection, Parts};
 use super::era::Era;
@@ -12,7 +13,7 @@ use super::lines::LineReader;
 use super::manifest::{ServerEntry, StdioLaunch};
 use super::outbox::Outbox;
 use super::settings::HubSettings;
-use super::spawn::{Keepers, spawn};
+use super::spawn::spawn;
 
 /// What a start needs.
 pub(super) struct Start<'a> {
@@ -54,8 +55,11 @@ impl Start<'_> {
 
     async fn attempt(&self, opening: Opening, by: Instant) -> Result<Connection, Failed> {
         let settings = self.settings;
-        let spawned = spawn(&self.entry.name, self.launch, settings, self.keepers)
-            .map_err(|reason| Failed { reason, again: false })?;
+        let spawned = spawn(&self.entry.name, self.launch, settings, self.keepers);
+        let spawned = match timeout_at(by, spawned).await {
+            Ok(spawned) => spawned.map_err(|reason| Failed { reason, again: false })?,
+            Err(_) => return Err(Failed { reason: "its process did not start in time".to_owned(), again: false }),
+        };
         let outbox = Outbox::start(spawned.stdin, settings.queue_bytes_max);
         let mut lines = LineReader::new(spawned.stdout, settings.line_bytes_max);
         let version = &settings.client_version;

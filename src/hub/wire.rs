@@ -89,6 +89,11 @@ impl Wire {
         self.change_is_news.store(true, Ordering::SeqCst);
     }
 
+    /// Whether a call or a list is still unanswered, and wanted.
+    pub(super) fn has_calls(&self) -> bool {
+        self.pending().values().any(|pending| pending.raw)
+    }
+
     fn pending(&self) -> MutexGuard<'_, HashMap<RequestId, Pending>> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -82,6 +82,15 @@ pub struct ArtifactRow {
 }
 
 impl Tx<'_> {
+    /// Digest and media type of everything that was kept of a call, in the order of the digests.
+    #[cfg(test)]
+    pub fn artifacts_of(&self, call: &CallId) -> Result<Vec<(String, String)>, StoreError> {
+        let mut query =
+            self.conn.prepare_cached("SELECT digest, mime FROM artifacts WHERE call = ?1 ORDER BY digest")?;
+        let rows = query.query_map([call.to_string()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
     pub fn add_artifact(&self, digest: &str, bytes: u64, mime: &str, call: &CallId) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(

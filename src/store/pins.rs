@@ -123,6 +123,17 @@ impl Tx<'_> {
 const PINNED_BY: &str = "pins.version";
 
 impl Tx<'_> {
+    /// The launch digest under which a server was so slow to list its tools that nobody waited for it.
+    pub fn late(&self, server: &str) -> Result<Option<String>, StoreError> {
+        self.meta(&format!("late.{server}"))
+    }
+
+    pub fn set_late(&self, server: &str, launch: &str) -> Result<(), StoreError> {
+        self.set_meta(&format!("late.{server}"), launch)
+    }
+}
+
+impl Tx<'_> {
     /// The version of claw that pinned the tools of its own servers.
     pub fn pinned_by(&self) -> Result<Option<String>, StoreError> {
         self.meta(PINNED_BY)

@@ -33,7 +33,7 @@ pub fn of_event(event: &Event) -> u64 {
             blocks.iter().map(of_block).sum()
         }
         EventBody::ToolResult { outcome, .. } => match outcome {
-            Outcome::Ended { output } => of_text(&output.text),
+            Outcome::Ended { output } => of_text(&output.text) + (output.images.len() * TOKENS_PER_IMAGE) as u64,
             Outcome::Denied { reason } | Outcome::Unknown { reason } => of_text(reason),
             Outcome::Parked { .. } => 0,
         },

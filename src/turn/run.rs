@@ -58,7 +58,7 @@ impl Runner {
         let asked = async {
             let offered = self.gate.offered().await;
             for notice in &offered.notices {
-                (around.live)(Live::Notice { text: notice.clone() });
+                (around.live)(Live::Server { text: notice.clone() });
             }
             let messages = transcript::to_ask(log, self.zone.as_ref());
             let request = Request { system: prompt::system(&self.persona), messages, tools: offered.specs, model };

@@ -8,13 +8,16 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::log::Log;
-use crate::domain::{Block, CallId, Event, EventBody, Message, Outcome, Role, SessionId, ToolUse};
+use crate::domain::{Block, CallId, Event, EventBody, ImageRef, Message, Outcome, Role, SessionId, ToolUse};
 
 /// What a summary is introduced with.
 const SUMMARY_INTRO: &str = "Summary of the earlier part of this conversation:\n";
 
 /// What a model is told whose reply was interrupted because claw was ended.
 const GO_ON: &str = "[You were interrupted here. Go on from there, without repeating what you have said.]";
+
+/// Before the images that came with results.
+const IMAGES_INTRO: &str = "[The images of these results, in their order, for a model that can see them:]";
 
 /// The whole window as a model is asked with it. With a zone, what a person says carries the time at which it came in: from
 /// the log and not from the clock, so that the same words are the same bytes in every request, and a provider's cache holds.
@@ -90,17 +93,20 @@ impl<'a> Fold<'a> {
             return;
         }
         self.assistant(blocks.to_vec());
-        let results: Vec<Block> = blocks
-            .iter()
-            .enumerate()
-            .filter_map(|(index, block)| match block {
-                Block::ToolUse(tool_use) => {
-                    let id = CallId { session: self.session.clone(), reply_seq: seq, block: index as u32 };
-                    Some(result_block(tool_use, self.results.get(&id).copied()))
-                }
-                _ => None,
-            })
-            .collect();
+        let mut results = Vec::new();
+        let mut images = Vec::new();
+        for (index, block) in blocks.iter().enumerate() {
+            let Block::ToolUse(tool_use) = block else { continue };
+            let id = CallId { session: self.session.clone(), reply_seq: seq, block: index as u32 };
+            let outcome = self.results.get(&id).copied();
+            results.push(result_block(tool_use, outcome));
+            images.extend(outcome.into_iter().flat_map(images_of));
+        }
+        if !images.is_empty() {
+            // No wire takes an image between two results, so they follow all of them.
+            results.push(Block::Text { text: IMAGES_INTRO.to_owned() });
+            results.extend(images);
+        }
         if !results.is_empty() {
             self.user(results);
         }
@@ -128,6 +134,18 @@ fn time_of(event: &Event, zone: &TimeZone) -> Option<Block> {
     let at = Timestamp::from_millisecond(event.at_ms).ok()?.to_zoned(zone.clone());
     let zone = zone.iana_name().unwrap_or("local time");
     Some(Block::Text { text: format!("[{}, {zone}]", at.strftime("%A %Y-%m-%d %H:%M")) })
+}
+
+fn images_of(outcome: &Outcome) -> impl Iterator<Item = Block> {
+    let images = match outcome {
+        Outcome::Ended { output } => output.images.as_slice(),
+        _ => &[],
+    };
+    let block = |image: &ImageRef| {
+        let ImageRef { mime, digest, bytes } = image.clone();
+        Block::ImageRef { mime, digest, bytes }
+    };
+    images.iter().map(block)
 }
 
 fn result_block(tool_use: &ToolUse, outcome: Option<&Outcome>) -> Block {

@@ -11,6 +11,8 @@ use serde_json::{Value, json};
 
 const LEGACY: &str = "2025-11-25";
 const MODERN: &str = "2026-07-28";
+/// The smallest image of one pixel.
+const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 struct Stranger {
     mode: String,
@@ -26,7 +28,23 @@ fn main() {
     let mut args = std::env::args().skip(1);
     let mode = args.next().unwrap_or_else(|| "legacy".to_owned());
     let mut stranger = Stranger { mode, record: args.next(), mood: "calm", first: true, listened: false };
+    if stranger.mode == "orphan" {
+        orphan();
+    }
     stranger.note(&format!("pid {}", std::process::id()));
+    if stranger.mode == "late" {
+        stranger.wait_for_leave();
+    }
+    if stranger.mode == "sulks" && !stranger.may_go() {
+        eprintln!("I am not in the mood");
+        std::process::exit(7);
+    }
+    if stranger.mode == "babble" {
+        babble();
+    }
+    if stranger.mode == "torrent" {
+        torrent();
+    }
     if stranger.mode == "mute" {
         sleep_forever();
     }
@@ -61,6 +79,7 @@ impl Stranger {
     fn say(&self, message: &Value) {
         let mut out = std::io::stdout().lock();
         if self.mode == "garbage" {
+            out.write_all(b"\xff\xfe\x00\x1b[2J\n[[[[{\n{\"jsonrpc\":7}\nnull\n").unwrap();
             write!(out, "Hello, I am a friendly server!\n{{\"broken\": \n[]\n\u{feff}").unwrap();
         }
         writeln!(out, "{message}").unwrap();
@@ -88,6 +107,10 @@ impl Stranger {
         let method = message["method"].as_str().unwrap_or_default().to_owned();
         let id = &message["id"];
         self.note(&method);
+        let modern = message.pointer("/params/_meta/io.modelcontextprotocol~1clientInfo/name");
+        if let Some(name) = message.pointer("/params/clientInfo/name").or(modern).filter(|_| self.first) {
+            self.note(&format!("a client by the name {name}"));
+        }
         let first = std::mem::replace(&mut self.first, false);
         if self.mode == "exits-on-unknown" && first && method != "initialize" {
             std::process::exit(1);
@@ -155,9 +178,12 @@ impl Stranger {
         let mut result = if params["cursor"].is_null() {
             json!({"tools": [echo, {"name": "bare"}], "nextCursor": "2"})
         } else {
-            let names = ["env", "change", "grandchild", "progress"];
+            let names = ["env", "change", "grandchild", "daemon", "progress"];
             json!({"tools": names.map(|name| json!({"name": name, "inputSchema": schema}))})
         };
+        if self.mode == "twins" && params["cursor"].is_null() {
+            result["tools"] = json!([{"name": "bare"}, {"name": "bare", "description": "the other one"}]);
+        }
         if self.is_modern() {
             result["resultType"] = json!("complete");
             result["ttlMs"] = json!(86_400_000);
@@ -177,6 +203,8 @@ impl Stranger {
                 std::process::exit(3);
             }
             ("never", _) => {}
+            ("busy", "echo") => sleep_forever(),
+            ("files", "echo") => self.files(id),
             ("refuses-calls", _) => self.refuse(id, -32602, "unknown tool"),
             ("huge", "echo") => self.text(id, &"x".repeat(20 * 1024 * 1024)),
             ("rounds", _) => {
@@ -203,6 +231,7 @@ impl Stranger {
                 self.text(id, "changed");
             }
             (_, "grandchild") => self.text(id, &grandchild().to_string()),
+            (_, "daemon") => self.text(id, &daemon().to_string()),
             (_, "progress") => {
                 for step in ["one", "two", "three"] {
                     let token = &params["_meta"]["progressToken"];
@@ -213,6 +242,30 @@ impl Stranger {
             }
             _ => self.refuse(id, -32602, "unknown tool"),
         }
+    }
+
+    /// Whether the file RECORD.go is there.
+    fn may_go(&self) -> bool {
+        std::path::Path::new(&format!("{}.go", self.record.as_deref().unwrap())).exists()
+    }
+
+    fn wait_for_leave(&self) {
+        while !self.may_go() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// One of each kind, and more structured content than anybody wants.
+    fn files(&self, id: &Value) {
+        let content = json!([
+            {"type": "text", "text": "Here they are."},
+            {"type": "image", "mimeType": "image/png", "data": PNG},
+            {"type": "audio", "mimeType": "audio/wav", "data": "UklGRgAA"},
+            {"type": "resource", "resource": {"uri": "file:///notes.txt", "text": "written down"}},
+            {"type": "resource", "resource": {"uri": "file:///blob", "mimeType": "application/zip", "blob": "UEsDBA=="}},
+            {"type": "resource_link", "uri": "file:///elsewhere", "name": "elsewhere", "mimeType": "text/plain"},
+        ]);
+        self.answer(id, json!({"content": content, "structuredContent": {"long": "y".repeat(100_000)}}));
     }
 
     fn text(&self, id: &Value, text: &str) {
@@ -229,4 +282,40 @@ fn has_meta(message: &Value) -> bool {
 #[expect(clippy::disallowed_methods, reason = "a test's helper shows what servers do")]
 fn grandchild() -> u32 {
     std::process::Command::new("sleep").arg("1000").spawn().unwrap().id()
+}
+
+/// A process that has left its parent, its group and its session, and holds no pipe.
+#[expect(clippy::disallowed_methods, reason = "a test's helper shows what servers do")]
+fn daemon() -> u32 {
+    use std::process::{Command, Stdio};
+    let own = std::env::current_exe().unwrap();
+    let mut command = Command::new(own);
+    command.arg("orphan").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut said = String::new();
+    std::io::BufReader::new(command.spawn().unwrap().stdout.take().unwrap()).read_line(&mut said).unwrap();
+    said.trim().parse().unwrap()
+}
+
+/// What [`daemon`] starts: leaves, and says so.
+fn orphan() -> ! {
+    rustix::process::setsid().unwrap();
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{}", std::process::id()).unwrap();
+    sleep_forever()
+}
+
+/// No word of the protocol, without an end.
+fn babble() -> ! {
+    let mut out = std::io::stdout().lock();
+    loop {
+        writeln!(out, "bla {}", "bla ".repeat(1000)).unwrap();
+    }
+}
+
+/// 200 MB on stderr.
+fn torrent() {
+    let piece = format!("{}\n", "x".repeat(1023)).repeat(1000);
+    for _ in 0..200 {
+        std::io::stderr().write_all(piece.as_bytes()).unwrap();
+    }
 }

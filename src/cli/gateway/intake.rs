@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use super::files::size;
 use super::house::House;
-use crate::domain::Block;
 use crate::domain::canonical::sha256_hex;
+use crate::domain::{Block, IMAGE_BYTES_MAX, image_mime};
 use crate::gateway::telegram::attached::{FileKind, TelegramFile};
 use crate::gateway::telegram::files::FetchError;
 use crate::gateway::telegram::incoming::{Replied, Said};
@@ -20,8 +20,6 @@ const INBOX: &str = "inbox";
 /// How often a file is tried in all. With the pauses this is about half a minute.
 const TRIES_MAX: u32 = 5;
 const RETRY: Duration = Duration::from_secs(2);
-/// The largest image that a model gets to see, in bytes: as base64 it is just below 5 MiB, where the strictest provider ends.
-const IMAGE_BYTES_MAX: u64 = 3_932_160;
 /// The largest recording that is transcribed, in bytes (OpenAI, `audio/transcriptions`: 25 MB).
 const SPEECH_BYTES_MAX: u64 = 25_000_000;
 /// Of the digest that makes a name unique, so many hexadecimal digits are taken.
@@ -173,17 +171,6 @@ async fn image(house: &House, path: String) -> Option<Block> {
         tracing::error!(%error, "an image could not be kept for the model; it gets the file's name alone");
         None
     })
-}
-
-/// The formats that every model with eyes takes, by their first bytes: a name or a sender may claim anything.
-fn image_mime(bytes: &[u8]) -> Option<&'static str> {
-    match bytes {
-        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
-        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
-        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
-        _ => None,
-    }
 }
 
 async fn listen(house: &House, path: String, received: &mut Received) {

@@ -8,6 +8,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::house::House;
+use super::notify;
 use super::postman::until_sent;
 use crate::domain::{Live, LiveSink, SessionId};
 use crate::gateway::telegram::callback::{Button, stop_button};
@@ -73,6 +74,11 @@ impl Show {
     }
 
     fn take(&mut self, live: Live) {
+        if let Live::Server { text } = live {
+            let house = self.house.clone();
+            tokio::spawn(async move { notify::about_a_server(&house, &text).await });
+            return;
+        }
         let is_text = matches!(live, Live::StepStarted { .. } | Live::Text { .. });
         if is_text && !self.house.telegram.stream {
             return;

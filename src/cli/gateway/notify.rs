@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::house::House;
+use crate::domain::canonical::sha256_hex;
 use crate::domain::{Outbound, OutboundBody, escape};
 use crate::gateway::telegram::fault::Fault;
 use crate::gateway::telegram::markdown::render;
@@ -20,6 +21,8 @@ const KEY_EVERY_MS: i64 = 6 * HOUR_MS;
 const BLOCKED_EVERY_MS: i64 = 24 * HOUR_MS;
 /// A gateway that is ended again and again.
 const CRASH_EVERY_MS: i64 = 10 * MINUTE_MS;
+/// A server that fails in the same way at every start of claw.
+const SERVER_EVERY_MS: i64 = 6 * HOUR_MS;
 /// What waits is looked for this often without a bell.
 const LOOK: Duration = Duration::from_secs(30);
 /// How many calls are named.
@@ -65,6 +68,15 @@ async fn budget_of_today(house: &House) -> Result<(), StoreError> {
     // What was told before midnight was told of another day.
     tell(house, "tokens", now.now_ms - now.midnight_ms(), text).await;
     Ok(())
+}
+
+/// Passes on what came up about a tool server while some conversation went on. It was given out once; the same words again
+/// are worth telling only after a while.
+pub(super) async fn about_a_server(house: &House, text: &str) {
+    let kind = format!("server.{}", sha256_hex(text).get(..16).unwrap_or_default());
+    // It may quote the server, so nothing in it is Markdown.
+    let shown = escape::visible(text).replace('`', "'");
+    tell(house, &kind, SERVER_EVERY_MS, format!("**A tool server.** `{shown}`")).await;
 }
 
 /// Puts a notice into the outbox. What cannot be told is in the log.

@@ -4,6 +4,7 @@ pub(crate) mod rig;
 
 mod answers;
 mod grants;
+mod late;
 mod pins;
 mod results;
 mod verdicts;

@@ -89,3 +89,35 @@ async fn the_door_hears_what_runs_and_how_it_ended() {
     );
     assert!(matches!(lives.last().unwrap(), Live::CallEnded { ok: true, .. }));
 }
+
+#[tokio::test]
+async fn files_of_a_result_are_kept_and_images_are_named_for_the_model() {
+    let rig = Rig::new(&["files"], &ALLOW.replace("legacy", "files"));
+    let mut call = echo(1, "");
+    call.server = "files".into();
+    let Outcome::Ended { output } = rig.call(call.clone()).await else { panic!() };
+    let kept = |kind: &str| {
+        let line = output.text.lines().find(|line| line.contains(kind)).unwrap_or_else(|| panic!("{output:?}"));
+        let digest = line.trim_end_matches(']').rsplit(' ').next().unwrap().to_owned();
+        let bytes = std::fs::read(rig.home().join("artifacts").join(&digest)).unwrap();
+        assert_eq!(crate::domain::canonical::sha256_hex(&bytes), digest, "{line}");
+        (digest, bytes)
+    };
+    let (digest, png) = kept("[image, image/png, 70 bytes");
+    assert_eq!(&png[..4], b"\x89PNG");
+    assert_eq!(kept("[audio, audio/wav, 6 bytes").1, b"RIFF\0\0");
+    assert_eq!(kept("[resource file:///blob, application/zip, 4 bytes").1, b"PK\x03\x04");
+    assert!(output.text.contains("written down") && output.text.contains("[link to the resource file:///elsewhere"));
+    let image = crate::domain::ImageRef { mime: "image/png".into(), digest, bytes: 70 };
+    assert_eq!(output.images, [image], "the model is shown images alone");
+
+    // Structured content beyond the limit is kept apart, also beside a short text.
+    assert_eq!(output.structured, None);
+    let (_, whole) = kept("[structured content of 100011 bytes");
+    assert!(whole.starts_with(b"{\"long\":\"yyy"));
+
+    rig.store.write(|_| Ok(())).await.unwrap();
+    let rows = rig.store.read(|tx| tx.artifacts_of(&call.id)).unwrap();
+    assert_eq!(rows.len(), 4, "every file has its row: {rows:?}");
+    assert_eq!(rig.row(&call.id).await.outcome, Some(Outcome::Ended { output }), "the log has what the model saw");
+}

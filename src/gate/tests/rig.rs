@@ -47,7 +47,11 @@ impl Rig {
 
     /// Another process on the same home.
     pub(crate) fn again(&self, policy: &str) -> Self {
-        Self::at(self.dir.clone(), self.servers.clone(), policy, |_| {})
+        self.again_with(policy, |_| {})
+    }
+
+    pub(crate) fn again_with(&self, policy: &str, change: Change) -> Self {
+        Self::at(self.dir.clone(), self.servers.clone(), policy, change)
     }
 
     fn at(dir: Arc<TempDir>, servers: Vec<String>, policy: &str, change: Change) -> Self {
@@ -72,6 +76,7 @@ impl Rig {
             user_home: home.clone(),
             confined: true,
             tool_timeout: Duration::from_secs(10),
+            server_wait: Duration::from_secs(10),
             tool_result_bytes: 1024,
             question_time: Duration::from_secs(3600),
             calls_at_once: 8,

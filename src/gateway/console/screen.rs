@@ -142,7 +142,7 @@ impl Screen {
                 let text = if summary.trim().is_empty() { title } else { format!("{title} · {}", summary.trim()) };
                 self.hang(Shown::Call, mark, &text, Style::PLAIN);
             }
-            Live::Notice { text } => self.note(&text),
+            Live::Server { text } | Live::Notice { text } => self.note(&text),
         }
     }
 

@@ -97,7 +97,7 @@ impl Drafts {
                     self.changed = true;
                 }
             }
-            Live::Reasoning { .. } | Live::Notice { .. } => {}
+            Live::Reasoning { .. } | Live::Server { .. } | Live::Notice { .. } => {}
         }
         None
     }

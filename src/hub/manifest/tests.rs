@@ -128,3 +128,53 @@ fn what_is_only_unsupported_is_kept() {
     assert_eq!(parse(" // nothing\n", &expansion()).unwrap(), Manifest::default());
     assert_eq!(parse(r#"{"mcp":{}}"#, &expansion()).unwrap().warnings.len(), 1);
 }
+
+mod any_text {
+    use super::*;
+    use proptest::prelude::*;
+
+    const GOOD: &str = r#"{
+      // every kind of value that has a meaning
+      "inputs": [{"id": "host", "default": "localhost"}],
+      "mcpServers": {
+        "a": {"command": "x", "args": ["${TOKEN}", "${NOPE:-d}"], "env": {"K": "1"}, "timeout": 90000, "disabled": true},
+        "b": {"type": "http", "url": "https://h/", "headers": {"A": "b"}},
+        "c": {"command": "claw", "args": ["server", "bash"], "cwd": "~/w", "envFile": "${userHome}/e",},
+      },
+    }"#;
+
+    /// Each says where, for somebody who has the file before them.
+    fn names_the_place(error: &ManifestError) -> bool {
+        let text = error.to_string();
+        let by_line = text.starts_with("mcp.json, line ") && text.contains(", column ");
+        let by_name = text.starts_with("mcp.json, server `") || text.starts_with("mcp.json: ") && text.contains('`');
+        by_line || by_name || text == "mcp.json: it must hold one JSON object"
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(text in ".{0,200}") {
+            let read = parse(&text, &expansion());
+            prop_assert!(read.as_ref().err().is_none_or(names_the_place), "{read:?}");
+            let _ = parse_env_file(&text);
+        }
+
+        /// A file as somebody types it: with something missing, doubled, or put into the wrong place.
+        #[test]
+        fn a_slip_is_read_or_named(from in 0..GOOD.len(), length in 0..12_usize, typed in "[\\[\\]{}:,\"a-c0-9.\\\\\n $/*-]{0,6}") {
+            let to = (from + length).min(GOOD.len());
+            let text = format!("{}{typed}{}", &GOOD[..from], &GOOD[to..]);
+            let read = parse(&text, &expansion());
+            prop_assert!(read.as_ref().err().is_none_or(names_the_place), "{text}\n{read:?}");
+        }
+    }
+
+    /// A file may have a megabyte of brackets.
+    #[test]
+    fn deep_nesting_is_refused_and_overflows_nothing() {
+        for open in ["[", "{\"a\":"] {
+            let error = parse(&open.repeat(100_000), &expansion()).unwrap_err();
+            assert!(names_the_place(&error), "{error}");
+        }
+    }
+}

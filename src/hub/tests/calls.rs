@@ -96,21 +96,23 @@ async fn a_death_in_the_middle_is_unknown_and_the_next_call_starts_again() {
 async fn an_error_of_the_protocol_is_a_result_for_the_model() {
     let dir = tempfile::TempDir::new().unwrap();
     let rig = Rig::from_servers(json!({"s": {"command": Rig::exe(), "args": ["refuses-calls"]}}), dir, |_| {});
-    let CallEnd::Ended(output) = rig.call("s", "echo", json!({})).await else { panic!() };
+    let CallEnd::Ended(output, _) = rig.call("s", "echo", json!({})).await else { panic!() };
     assert!(output.is_error);
     assert!(output.text.contains("-32602") && output.text.contains("unknown tool"), "{}", output.text);
 }
 
 #[tokio::test]
 async fn progress_comes_in_order_and_before_the_end() {
-    let rig = Rig::new(&["legacy"]);
-    let permit = rig.permit("legacy", "progress", json!({})).await;
-    let seen = Arc::new(Mutex::new(Vec::new()));
-    let sink = seen.clone();
-    let mut context = context();
-    context.progress = Arc::new(move |text| sink.lock().unwrap().push(text));
-    assert_eq!(text(rig.hub.call(permit, context).await), "done");
-    assert_eq!(*seen.lock().unwrap(), ["one", "two", "three"]);
+    for era in ["legacy", "modern"] {
+        let rig = Rig::new(&[era]);
+        let permit = rig.permit(era, "progress", json!({})).await;
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let sink = seen.clone();
+        let mut context = context();
+        context.progress = Arc::new(move |text| sink.lock().unwrap().push(text));
+        assert_eq!(text(rig.hub.call(permit, context).await), "done");
+        assert_eq!(*seen.lock().unwrap(), ["one", "two", "three"], "{era}");
+    }
 }
 
 #[tokio::test]

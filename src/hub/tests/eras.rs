@@ -13,8 +13,10 @@ async fn a_legacy_server() {
     assert_eq!(text(rig.call("legacy", "echo", json!({"text": "hi"})).await), "hi");
     // Trap 1: never a modern version in `initialize`.
     assert!(rig.record("legacy").contains(&"initialize with \"2025-11-25\"".to_owned()));
+    // Trap 13.
+    assert!(rig.record("legacy").contains(&"a client by the name \"claw\"".to_owned()));
     let ServerState::Up { era, protocol, tool_count, .. } = rig.state("legacy") else { panic!() };
-    assert_eq!((era, protocol.as_str(), tool_count), (Era::Legacy, "2025-11-25", Some(6)));
+    assert_eq!((era, protocol.as_str(), tool_count), (Era::Legacy, "2025-11-25", Some(7)));
     assert_eq!(rig.starts("legacy"), 1);
 }
 
@@ -25,7 +27,7 @@ async fn a_modern_server_gets_its_metadata_with_every_request() {
     assert!(!rig.record("modern").contains(&"initialize".to_owned()));
     let tools = rig.hub.tools("modern").await.unwrap();
     assert_eq!(tools.era, Era::Modern);
-    assert_eq!(tools.tools.len(), 6, "all pages");
+    assert_eq!(tools.tools.len(), 7, "all pages");
 }
 
 /// The example that users copy, through both eras.
@@ -42,10 +44,10 @@ async fn a_server_on_rmcp() {
         assert_eq!(tools.era, era);
         assert_eq!(tools.tool("guests").unwrap().annotations.as_ref().unwrap()["readOnlyHint"], true);
         assert_eq!(text(rig.call("greeter", "greet", json!({"name": "Ann"})).await), r#"{"greeting":"Hello, Ann!"}"#);
-        let CallEnd::Ended(guests) = rig.call("greeter", "guests", json!({})).await else { panic!() };
+        let CallEnd::Ended(guests, _) = rig.call("greeter", "guests", json!({})).await else { panic!() };
         assert_eq!(guests.structured, Some(json!({"names": ["Ann"]})));
         for wrong in [json!({"name": ""}), json!({}), json!({"name": 7})] {
-            let CallEnd::Ended(output) = rig.call("greeter", "greet", wrong).await else { panic!() };
+            let CallEnd::Ended(output, _) = rig.call("greeter", "greet", wrong).await else { panic!() };
             assert!(output.is_error, "{output:?}");
         }
         rig.hub.shutdown().await;

@@ -45,7 +45,9 @@ async fn a_broken_server_says_why_and_is_left_alone_for_a_while() {
     assert!(error.to_string().contains("failed 2 times in a row"), "{error}");
     assert_eq!(rig.starts("broken"), starts, "it was not started again");
     assert!(matches!(rig.state("broken"), ServerState::Failed { .. }));
-    assert_eq!(rig.notices.lock().unwrap().len(), 2);
+    assert_eq!(rig.notices.lock().unwrap().len(), 1, "told once");
+    assert_eq!(rig.hub.take_notices().len(), 1);
+    assert!(rig.hub.take_notices().is_empty());
 }
 
 #[tokio::test]

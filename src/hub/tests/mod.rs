@@ -4,5 +4,6 @@ pub(crate) mod rig;
 
 mod calls;
 mod eras;
+mod foreign_bytes;
 mod life;
 mod traps;

@@ -12,7 +12,7 @@ use crate::gate::permit::Permit;
 use crate::hub::manifest::{Expansion, parse};
 use crate::hub::{CallContext, CallEnd, Hub, HubNotice, HubSettings, ServerState};
 
-pub(super) const SOON: Duration = Duration::from_secs(10);
+pub(crate) const SOON: Duration = Duration::from_secs(10);
 
 pub(super) struct Rig {
     pub(super) hub: Hub,
@@ -62,6 +62,7 @@ impl Rig {
     pub(super) fn from_servers(servers: Value, dir: TempDir, change: impl FnOnce(&mut HubSettings)) -> Self {
         let manifest = parse(&json!({"mcpServers": servers}).to_string(), &Expansion::default()).unwrap();
         let mut settings = HubSettings::new(std::env::vars().collect(), dir.path().to_owned());
+        settings.supervisor = Some(vec![example_exe("hub-supervisor").into()]);
         settings.shutdown_grace = Duration::from_millis(300);
         let (notices, log) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Vec::new())));
         let (notices_in, log_in) = (notices.clone(), log.clone());
@@ -126,7 +127,7 @@ pub(super) fn context() -> CallContext {
 /// The text of a call that ended well.
 pub(super) fn text(end: CallEnd) -> String {
     match end {
-        CallEnd::Ended(output) if !output.is_error => output.text,
+        CallEnd::Ended(output, _) if !output.is_error => output.text,
         other => panic!("{other:?}"),
     }
 }
@@ -146,7 +147,7 @@ pub(super) fn not_forwarded(end: CallEnd) -> String {
 }
 
 /// Waits for something outside of this process, with a deadline.
-pub(super) async fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+pub(crate) async fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + SOON;
     while !holds() {
         assert!(Instant::now() < deadline, "not in time: {what}");

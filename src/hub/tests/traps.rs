@@ -40,6 +40,42 @@ async fn the_whole_group_ends() {
     eventually("the grandchild follows", || !runs(grandchild)).await;
 }
 
+/// Trap 4, to its end: what has left its parent, its group and its session dies with the server all the same.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_grandchild_that_calls_setsid_ends_too() {
+    for ends_by_itself in [false, true] {
+        let rig = Rig::new(&["legacy"]);
+        let daemon: u32 = text(rig.call("legacy", "daemon", json!({})).await).parse().unwrap();
+        let pid = rustix::process::Pid::from_raw(i32::try_from(daemon).unwrap());
+        assert_eq!(rustix::process::getsid(pid).unwrap(), pid.unwrap(), "it is in a session of its own");
+        if ends_by_itself {
+            let server = rustix::process::Pid::from_raw(i32::try_from(rig.pid("legacy")).unwrap()).unwrap();
+            rustix::process::kill_process(server, rustix::process::Signal::KILL).unwrap();
+            eventually("it went with its server", || !runs(daemon)).await;
+        } else {
+            rig.hub.shutdown().await;
+            assert!(!runs(daemon), "an end means that nothing is left");
+        }
+    }
+}
+
+/// A server that works on a call for ever, whatever it is told, is ended and starts anew; one that only forgets a call goes on.
+#[tokio::test]
+async fn a_server_that_ignores_a_cancel_and_everything_else_is_ended() {
+    let rig = Rig::with(&["busy", "never"], |settings| settings.busy_grace = Duration::from_millis(300));
+    for server in ["busy", "never"] {
+        let permit = rig.permit_for(server, "echo", json!({}), Duration::from_millis(200)).await;
+        assert!(unknown(rig.hub.call(permit, context()).await).contains("no answer within"));
+    }
+    let told = || rig.notices.lock().unwrap().clone();
+    eventually("the busy one is ended", || !told().is_empty()).await;
+    let reason = "it was told to give up a call, answered nothing for 0.3 s, and was ended".to_owned();
+    assert_eq!(told(), [HubNotice::Died { server: "busy".into(), reason }]);
+    assert_eq!(text(rig.call("busy", "bare", json!({"text": "anew"})).await), "anew");
+    assert_eq!((rig.starts("busy"), rig.starts("never")), (2, 1));
+}
+
 /// Trap 5: an answer that is too long ends its call at once, and the server goes on.
 #[tokio::test]
 async fn an_answer_of_20_mib_is_unknown_at_once() {
@@ -130,6 +166,16 @@ async fn garbage_on_stdout_is_logged_and_passed_over() {
     let rig = Rig::new(&["garbage"]);
     assert_eq!(text(rig.call("garbage", "echo", json!({"text": "clear"})).await), "clear");
     assert!(rig.log.lock().unwrap().iter().any(|line| line.contains("friendly server")));
+}
+
+#[tokio::test]
+async fn endless_garbage_in_place_of_an_answer_ends_with_the_start() {
+    let rig = Rig::with(&["babble", "legacy"], |settings| settings.startup_timeout = Duration::from_millis(600));
+    let (babble, other) =
+        tokio::join!(rig.hub.tools("babble"), rig.call("legacy", "echo", json!({"text": "all the same"})));
+    let error = babble.unwrap_err().to_string();
+    assert!(error.contains("did not answer within 0.6 s"), "{error}");
+    assert_eq!(text(other), "all the same");
 }
 
 #[tokio::test]

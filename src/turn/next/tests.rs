@@ -62,7 +62,7 @@ pub(in crate::turn) fn id(reply_seq: u64, block: u32) -> CallId {
 }
 
 pub(in crate::turn) fn result(call: CallId, text: &str) -> EventBody {
-    let output = ToolOutput { text: text.into(), structured: None, is_error: false };
+    let output = ToolOutput { text: text.into(), ..ToolOutput::default() };
     EventBody::ToolResult { call, outcome: Outcome::Ended { output } }
 }
 

@@ -10,6 +10,7 @@ fn shape(messages: &[Message]) -> Vec<(Role, Vec<String>)> {
         Block::Text { text } => text.clone(),
         Block::ToolUse(tool_use) => format!("use {}", tool_use.input["text"].as_str().unwrap()),
         Block::ToolResult { content, .. } => format!("result {content}"),
+        Block::ImageRef { digest, .. } => format!("image {digest}"),
         other => panic!("{other:?}"),
     };
     messages.iter().map(|message| (message.role, message.blocks.iter().map(block).collect())).collect()
@@ -32,6 +33,21 @@ fn results_follow_their_reply_in_the_order_of_the_uses() {
     let expected: Vec<(Role, Vec<String>)> =
         vec![user(&["a"]), model(&["use 1", "use 2"]), user(&["result one", "result two", "b"]), model(&["c"])];
     assert_eq!(shape(&fold(&log(late))), expected);
+}
+
+#[test]
+fn images_of_results_follow_all_results_in_their_order() {
+    let seen = |call, text: &str, digests: &[&str]| {
+        let image = |digest: &&str| ImageRef { mime: "image/png".into(), digest: (*digest).into(), bytes: 1 };
+        let images = digests.iter().map(image).collect();
+        let output = crate::domain::ToolOutput { text: text.into(), images, ..Default::default() };
+        EventBody::ToolResult { call, outcome: Outcome::Ended { output } }
+    };
+    let two = seen(id(3, 1), "two", &["c"]);
+    let bodies = vec![started(), said("a"), uses(&["1", "2"]), two, seen(id(3, 0), "one", &["a", "b"]), said("x")];
+    let messages = shape(&fold(&log(bodies)));
+    let expected = ["result one", "result two", IMAGES_INTRO, "image a", "image b", "image c", "x"];
+    assert_eq!(messages.last().unwrap().1, expected);
 }
 
 #[test]

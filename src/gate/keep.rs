@@ -1,0 +1,123 @@
+//! What of a result is kept beside the store: files that came with it, and what is too large for a model or the log. Artifacts
+//! are a sink like the log, so no secret goes into them. Must not know how a call was made.
+
+use serde_json::Value;
+
+use super::Gate;
+use crate::domain::{CallId, IMAGE_BYTES_MAX, ImageRef, ToolOutput, image_mime};
+use crate::hub::ResultFile;
+
+/// In place of a string that is in the text, too.
+const LEFT_OUT: &str = "[as in the text]";
+
+impl Gate {
+    /// Keeps the files of a result. Those that a model can be shown are named in the output; the text names all of them, and
+    /// says of which nothing could be kept.
+    pub(super) async fn keep_files(&self, call: &CallId, mut output: ToolOutput, files: Vec<ResultFile>) -> ToolOutput {
+        for ResultFile { mime, digest, bytes } in files {
+            if let Some(secret) = self.redactor.secret_in(&bytes) {
+                let instead = format!("not kept: it holds the secret {secret}");
+                output.text = output.text.replace(&format!("sha256 {digest}"), &instead);
+                continue;
+            }
+            let (size, shown) = (bytes.len() as u64, image_mime(&bytes));
+            match self.put_artifact(call, bytes, mime).await {
+                Ok(digest) => {
+                    if let Some(mime) = shown.filter(|_| size <= IMAGE_BYTES_MAX) {
+                        output.images.push(ImageRef { mime: mime.to_owned(), digest, bytes: size });
+                    }
+                }
+                Err(error) => {
+                    let instead = format!("could not be kept: {error}");
+                    output.text = output.text.replace(&format!("sha256 {digest}"), &instead);
+                }
+            }
+        }
+        output
+    }
+
+    /// Keeps the head and the tail of a large result for the model, and the whole as an artifact that is named in between.
+    /// Structured content beyond the limit loses what the text says as well; if that does not suffice, it is kept apart.
+    pub(super) async fn cut(&self, call: &CallId, mut output: ToolOutput) -> ToolOutput {
+        let limit = self.settings.tool_result_bytes;
+        let structured = output.structured.take().map(|value| shortened(value, &output.text, limit));
+        if output.text.len() > limit {
+            output.text = self.cut_text(call, &output.text, limit).await;
+        }
+        let Some(mut value) = structured else { return output };
+        if value.to_string().len() <= limit {
+            output.structured = Some(value);
+            return output;
+        }
+        self.redactor.redact_json(&mut value);
+        let whole = value.to_string().into_bytes();
+        let bytes = whole.len();
+        let named = match self.put_artifact(call, whole, "application/json".to_owned()).await {
+            Ok(digest) => format!("kept as artifact {digest}"),
+            Err(error) => format!("could not be kept: {error}"),
+        };
+        output.text.push_str(&format!(
+            "\n[structured content of {bytes} bytes (limits.tool_result_bytes = {limit}); {named}]"
+        ));
+        output
+    }
+
+    async fn cut_text(&self, call: &CallId, text: &str, limit: usize) -> String {
+        let whole = self.redactor.redact(text).into_owned();
+        let mime = "text/plain; charset=utf-8".to_owned();
+        let named = match self.put_artifact(call, whole.clone().into_bytes(), mime).await {
+            Ok(digest) => format!("the whole is kept as artifact {digest}"),
+            Err(error) => format!("the whole could not be kept: {error}"),
+        };
+        let head_end = floor_char(&whole, limit / 2);
+        let tail_start = ceil_char(&whole, whole.len().saturating_sub(limit / 2));
+        let left_out = tail_start.saturating_sub(head_end);
+        format!(
+            "{}\n\n[… {left_out} of {} bytes left out here (limits.tool_result_bytes = {limit}); {named} …]\n\n{}",
+            whole.get(..head_end).unwrap_or_default(),
+            whole.len(),
+            whole.get(tail_start..).unwrap_or_default(),
+        )
+    }
+
+    /// The file is on the disk before the row that names it.
+    async fn put_artifact(&self, call: &CallId, bytes: Vec<u8>, mime: String) -> std::io::Result<String> {
+        let (artifacts, size) = (self.artifacts.clone(), bytes.len() as u64);
+        let put = tokio::task::spawn_blocking(move || artifacts.put(&bytes)).await;
+        let digest = put.map_err(std::io::Error::other).flatten()?;
+        let (call, row) = (call.clone(), digest.clone());
+        self.store.write_soon(move |tx| tx.add_artifact(&row, size, &mime, &call));
+        Ok(digest)
+    }
+}
+
+/// By the protocol the text repeats what is structured (2026-07-28, `CallToolResult`), and twice is once too often.
+fn shortened(mut value: Value, text: &str, limit: usize) -> Value {
+    if value.to_string().len() > limit {
+        leave_out(&mut value, text);
+    }
+    value
+}
+
+fn leave_out(value: &mut Value, text: &str) {
+    match value {
+        Value::String(said) if said.len() > LEFT_OUT.len() && text.contains(said.as_str()) => *said = LEFT_OUT.into(),
+        Value::Array(items) => items.iter_mut().for_each(|item| leave_out(item, text)),
+        Value::Object(map) => map.values_mut().for_each(|inner| leave_out(inner, text)),
+        _ => {}
+    }
+}
+
+fn floor_char(text: &str, mut at: usize) -> usize {
+    while at > 0 && !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+fn ceil_char(text: &str, mut at: usize) -> usize {
+    while at < text.len() && !text.is_char_boundary(at) {
+        at += 1;
+    }
+    at
+}
