@@ -20,6 +20,7 @@ mod quarantine;
 pub mod redact;
 mod rules;
 pub mod shape;
+pub mod shell;
 mod start;
 mod transparency;
 
