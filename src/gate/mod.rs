@@ -17,6 +17,7 @@ pub mod permit;
 mod pinning;
 pub mod policy;
 mod quarantine;
+mod reading;
 pub mod redact;
 mod rules;
 pub mod shape;

@@ -5,5 +5,6 @@ pub(crate) mod rig;
 mod answers;
 mod grants;
 mod pins;
+mod reads;
 mod results;
 mod verdicts;
