@@ -137,7 +137,7 @@ fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
 
 #[test]
 fn a_denial_with_words_and_a_chat_leak_nothing_either() {
-    let call = Call::new("a", "bash__run", r#"{"command": "true"}"#);
+    let call = Call::new("a", "bash__run", r#"{"command": "touch x"}"#);
     let provider = Threaded::start(
         Wire::OpenAi,
         [Answer::Turn(Turn::calls(&[call])), Answer::text("fine"), Answer::text(&format!("It is {OTHER}!"))],

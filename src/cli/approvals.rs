@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::follow::{Follow, Followed};
 use super::{ask, fail, out};
 use crate::app::App;
-use crate::domain::{Answer, ApprovalId, Question, SessionId};
+use crate::domain::{Answer, ApprovalId, Question, Scope, SessionId, Term};
 
 /// Lists the open questions.
 pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
@@ -92,5 +92,15 @@ pub fn question_text(question: &Question) -> String {
     }
     text.push_str(&format!("\n  Asked because {}. Session `{}`.", question.why, question.session));
     text.push_str(&format!("\n  Answer with: claw approve {0}   or: claw deny {0} [WORDS]", question.approval));
+    let scopes = question.choices.iter().filter_map(|choice| match &choice.answer {
+        Answer::Allow { term: Term::Always, scope: Scope::Command { words } } => Some(words.join(" ")),
+        _ => None,
+    });
+    for command in scopes {
+        text.push_str(&format!(
+            "\n  For any `{command}` with known options and plain words: claw approve {} --for always --command '{command}'",
+            question.approval
+        ));
+    }
     text
 }

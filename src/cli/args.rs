@@ -69,6 +69,10 @@ pub enum Command {
         /// Allow the same file tool for every path at or below this one (needs --for)
         #[arg(long, value_name = "PATH", requires = "term")]
         below: Option<String>,
+        /// Allow any command of this program and subcommand, such as 'cargo test', with known options and plain words (needs
+        /// --for)
+        #[arg(long, value_name = "WORDS", requires = "term", conflicts_with = "below")]
+        command: Option<String>,
         #[command(flatten)]
         json: Json,
     },

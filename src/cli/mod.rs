@@ -80,7 +80,9 @@ async fn command(app: &Arc<App>, command: Command) -> anyhow::Result<ExitCode> {
             Some(ToolsAction::Accept { what }) => tools::accept(app, &what, json.json).await,
         },
         Command::Approvals { json } => approvals::list(app, json.json),
-        Command::Approve { id, term, below, json } => approvals::answer(app, &id, allow(term, below), json.json).await,
+        Command::Approve { id, term, below, command, json } => {
+            approvals::answer(app, &id, allow(term, below, command), json.json).await
+        }
         Command::Deny { id, words, never, json } => {
             let word = (!words.is_empty()).then(|| words.join(" "));
             let answer = if never { Answer::Never } else { Answer::Deny { word } };
@@ -115,13 +117,17 @@ async fn command(app: &Arc<App>, command: Command) -> anyhow::Result<ExitCode> {
     }
 }
 
-fn allow(term: Option<For>, below: Option<String>) -> Answer {
+fn allow(term: Option<For>, below: Option<String>, command: Option<String>) -> Answer {
     let term = match term {
         None => Term::Once,
         Some(For::TenMinutes) => Term::TenMinutes,
         Some(For::Session) => Term::Session,
         Some(For::Always) => Term::Always,
     };
-    let scope = below.map_or(Scope::Exact, |path| Scope::Below { path });
+    let scope = match (below, command) {
+        (Some(path), _) => Scope::Below { path },
+        (None, Some(command)) => Scope::Command { words: command.split_whitespace().map(str::to_owned).collect() },
+        (None, None) => Scope::Exact,
+    };
     Answer::Allow { term, scope }
 }

@@ -22,6 +22,8 @@ pub enum Scope {
     Exact,
     /// The same file tool, for any path at or below this one. Relative to the workspace, no `..`.
     Below { path: String },
+    /// A shell command of this program and subcommand (`cargo test`), with whatever known options and plain words behind it.
+    Command { words: Vec<String> },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

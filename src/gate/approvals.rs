@@ -71,6 +71,9 @@ impl Gate {
                 format!("{}/{} with exactly these arguments: {shown}", row.server, row.tool)
             }
             Shape::Below { path } => format!("{}/{} for any path at or below {path}", row.server, row.tool),
+            Shape::Command { words } => {
+                format!("{}/{} for {}", row.server, row.tool, super::shape::says_command(words))
+            }
         };
         Ok(Some(NewGrant {
             effect: effect.to_owned(),

@@ -91,11 +91,13 @@ impl ToolGlob {
     }
 }
 
-/// The owner's `[classes]` and `idempotent`.
+/// The owner's `[classes]`, `idempotent` and `bash_reads`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Classes {
     pub(super) table: Vec<(ToolGlob, Class)>,
     pub(super) idempotent: Vec<ToolGlob>,
+    /// Whether commands that only read are asked about like all others.
+    pub(super) bash_reads_ask: bool,
 }
 
 impl Classes {
@@ -123,7 +125,7 @@ mod tests {
 
     fn table(entries: &[(&str, Class)]) -> Classes {
         let table = entries.iter().map(|(glob, class)| (ToolGlob::new(glob).unwrap(), *class)).collect();
-        Classes { table, idempotent: vec![ToolGlob::new("time/*").unwrap()] }
+        Classes { table, idempotent: vec![ToolGlob::new("time/*").unwrap()], ..Classes::default() }
     }
 
     #[test]

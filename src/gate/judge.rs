@@ -77,6 +77,7 @@ impl Gate {
         }
         match ruled {
             Ruled::Allow { rule, why } => Judged::Allowed(tool, Verdict::new(rule, why)),
+            Ruled::Ask { .. } if let Some(reads) = self.reads_only(call) => Judged::Allowed(tool, reads),
             Ruled::Ask { rule, why } => match self.grant_for(call) {
                 Ok(Some(grant)) => Judged::Allowed(tool, grant),
                 Ok(None) => Judged::Ask(tool, Verdict::new(rule, why)),

@@ -20,9 +20,11 @@ pub mod permit;
 mod pinning;
 pub mod policy;
 mod quarantine;
+mod reading;
 pub mod redact;
 mod rules;
 pub mod shape;
+pub mod shell;
 mod start;
 mod transparency;
 

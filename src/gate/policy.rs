@@ -13,7 +13,7 @@ use super::rules::{Decision, Rule, file};
 use crate::domain::{Origin, canonical};
 
 /// Raised whenever a built-in table or hard deny changes, so that frozen calls are judged again.
-const BUILTIN_VERSION: u32 = 1;
+const BUILTIN_VERSION: u32 = 2;
 
 /// Everything that a verdict may depend on.
 #[derive(Clone, Copy, Debug)]
@@ -118,6 +118,16 @@ impl Policy {
         verdict
     }
 
+    /// Whether a command that only reads may run without a question: no rule speaks about it, the operating system keeps it in
+    /// its box, and the owner has not said `bash_reads = "ask"`. What it reads is for the caller to find out.
+    pub fn lets_readers_run(&self, facts: &Facts<'_>) -> bool {
+        facts.builtin == Some("bash")
+            && facts.confined
+            && !self.classes.bash_reads_ask
+            && deny::judge(facts) == deny::Finding::Clear
+            && self.by_rule(facts).is_none()
+    }
+
     fn by_rule(&self, facts: &Facts<'_>) -> Option<Verdict> {
         let fits = |rule: &&Rule| rule.is_match(facts.server, facts.tool, facts.arguments, facts.origin);
         // `max_by_key` gives the last of equals; the reversed order makes that the first in the file.
@@ -159,6 +169,7 @@ fn version(rules: &[Rule], classes: &Classes) -> String {
     let rules: Vec<Value> = rules.iter().map(Rule::effective).collect();
     canonical::digest(&json!({
         "builtin": BUILTIN_VERSION, "rules": rules, "classes": table, "idempotent": idempotent,
+        "bash_reads_ask": classes.bash_reads_ask,
     }))
 }
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::policy::Facts;
+use super::shell;
 use crate::domain::canonical;
 use crate::domain::escape::visible;
 use crate::domain::{Answer, Choice, Scope, Term};
@@ -20,6 +21,13 @@ const PATH_TOOLS: &[(&str, &[&str])] = &[
     ("move", &["source", "destination"]),
 ];
 
+/// What is typed for the answers about exactly these arguments.
+const EXACT_KEYS: &[(&str, Term)] =
+    &[("y", Term::Once), ("10m", Term::TenMinutes), ("s", Term::Session), ("a", Term::Always)];
+
+/// The arguments of a command that change where and how long it runs, and not what.
+const COMMAND_ARGUMENTS: &[&str] = &["command", "cwd", "timeout_s"];
+
 /// Which arguments a grant covers. It stands beside the server and the tool, which the grant names itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -31,6 +39,9 @@ pub enum Shape {
     /// The comparison is by the names alone. A symbolic link below the path may lead elsewhere in the workspace; that it
     /// cannot lead out of it is the server's promise.
     Below { path: String },
+    /// A command of our bash server: this program and subcommand, then options that claw knows and plain words, in any folder
+    /// of the workspace and with any time limit. Only where the operating system keeps it in its box.
+    Command { words: Vec<String> },
 }
 
 impl Shape {
@@ -39,6 +50,7 @@ impl Shape {
         let shape = match scope {
             Scope::Exact => Self::Exact { digest: canonical::digest(facts.arguments) },
             Scope::Below { path } => Self::Below { path: components(path)?.join("/") },
+            Scope::Command { words } => Self::Command { words: words.clone() },
         };
         covers(&shape, facts).then_some(shape)
     }
@@ -53,11 +65,11 @@ pub fn covers(shape: &Shape, facts: &Facts<'_>) -> bool {
             let Some(paths) = call_paths(facts) else { return false };
             paths.iter().all(|path| components(path).is_some_and(|path| path.starts_with(&prefix)))
         }
+        Shape::Command { words } => command_words(facts).is_some_and(|found| found == *words),
     }
 }
 
-/// The scopes that this call can be granted in, each with half a sentence that says exactly what it grants. A shell command
-/// is granted with exactly its arguments only.
+/// The scopes that this call can be granted in, each with half a sentence that says exactly what it grants.
 pub fn offered_shapes(facts: &Facts<'_>) -> Vec<(Scope, String)> {
     let tool = visible(&format!("{}/{}", facts.server, facts.tool));
     let mut offered = vec![(Scope::Exact, format!("{tool} with exactly these arguments"))];
@@ -68,7 +80,16 @@ pub fn offered_shapes(facts: &Facts<'_>) -> Vec<(Scope, String)> {
         };
         offered.push((Scope::Below { path }, sentence));
     }
+    if let Some(words) = command_words(facts) {
+        let sentence = format!("{tool} for {}", says_command(&words));
+        offered.push((Scope::Command { words }, sentence));
+    }
     offered
+}
+
+/// What a grant for a program and subcommand covers, in words.
+pub(super) fn says_command(words: &[String]) -> String {
+    format!("any `{}` with known options and plain words, in the box", visible(&words.join(" ")))
 }
 
 /// The answers to a question about this call, in the order in which they are shown.
@@ -87,16 +108,13 @@ pub fn choices(facts: &Facts<'_>) -> Vec<Choice> {
     };
     let offered = offered_shapes(facts);
     let mut choices = Vec::new();
-    for (index, shape) in offered.iter().enumerate() {
-        if index == 0 {
-            choices.push(allow("y", Term::Once, shape));
-            choices.push(allow("10m", Term::TenMinutes, shape));
-            choices.push(allow("s", Term::Session, shape));
-            choices.push(allow("a", Term::Always, shape));
-        } else {
-            choices.push(allow("sb", Term::Session, shape));
-            choices.push(allow("ab", Term::Always, shape));
-        }
+    for shape in &offered {
+        let keys: &[(&str, Term)] = match shape.0 {
+            Scope::Exact => EXACT_KEYS,
+            Scope::Below { .. } => &[("sb", Term::Session), ("ab", Term::Always)],
+            Scope::Command { .. } => &[("10c", Term::TenMinutes), ("sc", Term::Session), ("ac", Term::Always)],
+        };
+        choices.extend(keys.iter().map(|(key, term)| allow(key, *term, shape)));
     }
     let tool = visible(&format!("{}/{}", facts.server, facts.tool));
     choices.push(choice("n", "deny this one call".to_owned(), Answer::Deny { word: None }));
@@ -107,6 +125,23 @@ pub fn choices(facts: &Facts<'_>) -> Vec<Choice> {
     ));
     choices.push(choice("never", format!("deny {tool} with exactly these arguments, now and always"), Answer::Never));
     choices
+}
+
+/// The program and subcommand that the call can be granted by. `None` without a box: what is granted this way may run whatever
+/// the workspace holds.
+fn command_words(facts: &Facts<'_>) -> Option<Vec<String>> {
+    let command = shell_command(facts)?;
+    facts.confined.then(|| shell::grants::words_of(&shell::read(command)?)).flatten()
+}
+
+/// The text of a call to `run` of our bash server, if the call says nothing else that claw does not know.
+pub(super) fn shell_command<'a>(facts: &Facts<'a>) -> Option<&'a str> {
+    if facts.builtin != Some("bash") || facts.tool != "run" {
+        return None;
+    }
+    let arguments = facts.arguments.as_object()?;
+    let known = arguments.keys().all(|name| COMMAND_ARGUMENTS.contains(&name.as_str()));
+    known.then(|| arguments.get("command").and_then(Value::as_str)).flatten()
 }
 
 /// The paths that the call names; `None` where it is no call that paths alone describe.

@@ -29,6 +29,10 @@ impl Gate {
         if let Some(denial) = self.policy.hard_deny(&self.facts(call, tool.destructive_hint)) {
             return Err(denial.why);
         }
+        // What lies on the disk may have changed since it was judged.
+        if verdict.rule == super::reading::RULE && self.reads_only(call).is_none() {
+            return Err("what the command reads has just changed; send it again".to_owned());
+        }
         let judged = entry("verdict", call, json!({"verdict": "allow", "rule": verdict.rule, "why": verdict.why}));
         let started = entry("started", call, json!({"digest": row.digest, "pin": row.pin}));
         let owner = self.settings.owner.clone();

@@ -121,6 +121,11 @@ impl Hub {
         }
     }
 
+    /// The `PATH` that a server is started with. `None` for servers that are not started here, and where there is none.
+    pub fn search_path(&self, server: &str) -> Option<String> {
+        self.servers.get(server).and_then(|server| server.search_path())
+    }
+
     /// The limit of a call to this server, where `mcp.json` sets one.
     pub fn call_timeout(&self, server: &str) -> Option<Duration> {
         self.servers.get(server).and_then(|server| server.entry.timeout)

@@ -54,6 +54,14 @@ impl Server {
         ServerStatus { name: self.entry.name.clone(), state: self.health().state(), disabled: self.entry.disabled }
     }
 
+    /// The `PATH` that it is started with.
+    pub(super) fn search_path(&self) -> Option<String> {
+        match &self.entry.launch {
+            Launch::Stdio(launch) => super::spawn::child_env(launch, &self.settings).ok()?.remove("PATH"),
+            _ => None,
+        }
+    }
+
     pub(super) async fn tools(self: &Arc<Self>) -> Result<Arc<ServerTools>, HubError> {
         let connection = self.connection().await?;
         self.list(&connection).await

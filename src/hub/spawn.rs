@@ -64,7 +64,7 @@ pub(super) async fn spawn(
 }
 
 /// The short list, the env file, the entry's own variables; later ones win.
-fn child_env(launch: &StdioLaunch, settings: &HubSettings) -> Result<BTreeMap<String, String>, String> {
+pub(super) fn child_env(launch: &StdioLaunch, settings: &HubSettings) -> Result<BTreeMap<String, String>, String> {
     let mut env = BTreeMap::new();
     for name in INHERITED_VARIABLES {
         if let Some(value) = settings.base_env.get(name) {

@@ -17,10 +17,11 @@ pub struct Environment {
     pub shell: PathBuf,
 }
 
-/// HOME is the workspace, never the user's; PATH is the server's own, reduced to system directories that lie in the box.
+/// HOME is the workspace, never the user's; PATH is the server's own, reduced to directories of the box that no command can
+/// write to.
 pub fn of_jobs(workspace: &Path, scratch: &Path, readable: &[PathBuf]) -> Environment {
     let mut variables: Vec<(OsString, OsString)> = vec![
-        ("PATH".into(), search_path(env::var_os("PATH"), readable)),
+        ("PATH".into(), search_path(env::var_os("PATH"), readable, &[workspace, scratch])),
         ("HOME".into(), workspace.into()),
         ("TMPDIR".into(), scratch.into()),
         ("TERM".into(), "dumb".into()),
@@ -43,11 +44,15 @@ fn plain(name: &str) -> Option<OsString> {
     plain.then(|| value.into())
 }
 
-fn search_path(own: Option<OsString>, readable: &[PathBuf]) -> OsString {
+fn search_path(own: Option<OsString>, readable: &[PathBuf], writable: &[&Path]) -> OsString {
     let own = own.unwrap_or_default();
     let in_the_box = |dir: &PathBuf| {
         let real = dir.canonicalize().ok();
-        dir.is_absolute() && real.is_some_and(|real| readable.iter().any(|granted| real.starts_with(granted)))
+        dir.is_absolute()
+            && real.is_some_and(|real| {
+                readable.iter().any(|granted| real.starts_with(granted))
+                    && !writable.iter().any(|granted| real.starts_with(granted))
+            })
     };
     let mut dirs: Vec<PathBuf> = Vec::new();
     for dir in env::split_paths(&own).filter(in_the_box) {
@@ -65,8 +70,14 @@ mod tests {
     #[test]
     fn the_search_path_holds_only_absolute_directories_of_the_box() {
         let own = "relative::/root/.cargo/bin:/usr/bin:/tmp:/usr/bin:/usr/../tmp".into();
-        assert_eq!(search_path(Some(own), &["/usr".into()]), "/usr/bin");
-        assert_eq!(search_path(None, &["/usr".into()]), PATH_DEFAULT);
-        assert_eq!(search_path(Some("/tmp".into()), &["/usr".into()]), PATH_DEFAULT);
+        assert_eq!(search_path(Some(own), &["/usr".into()], &[]), "/usr/bin");
+        assert_eq!(search_path(None, &["/usr".into()], &[]), PATH_DEFAULT);
+        assert_eq!(search_path(Some("/tmp".into()), &["/usr".into()], &[]), PATH_DEFAULT);
+    }
+
+    #[test]
+    fn the_search_path_holds_nothing_that_a_command_can_write() {
+        let path = || Some("/usr/bin:/usr/lib".into());
+        assert_eq!(search_path(path(), &["/usr".into()], &[Path::new("/usr/lib")]), "/usr/bin");
     }
 }

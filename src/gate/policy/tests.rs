@@ -203,6 +203,24 @@ fn a_file_that_does_not_load_says_why_and_where() {
 }
 
 #[test]
+fn readers_are_let_run_where_no_rule_speaks_and_there_is_a_box() {
+    let ls = json!({"command": "ls"});
+    let boxed = facts("bash", "run", &ls);
+    assert!(policy("").lets_readers_run(&boxed));
+    assert!(policy("bash_reads = \"allow\"\n").lets_readers_run(&boxed));
+    assert!(!policy("bash_reads = \"ask\"\n").lets_readers_run(&boxed));
+    assert_ne!(policy("bash_reads = \"ask\"\n").version(), policy("").version());
+    assert!(!policy("").lets_readers_run(&Facts { confined: false, ..boxed }));
+    assert!(!policy("").lets_readers_run(&Facts { builtin: None, ..boxed }), "a stranger's shell");
+    let rule = "[[rule]]\nserver = \"bash\"\ndecision = \"ask\"\nwhy = \"x\"\n";
+    assert!(!policy(rule).lets_readers_run(&boxed), "the owner has a rule for it");
+    assert!(policy(&rule.replace("bash", "b")).lets_readers_run(&boxed));
+    let wipes = json!({"command": "rm -rf /"});
+    assert!(!policy("").lets_readers_run(&facts("bash", "run", &wipes)));
+    assert!(said("bash_reads = \"alow\"\n").contains("did you mean `allow`?"));
+}
+
+#[test]
 fn the_example_in_the_repository_loads() {
     let policy = policy(include_str!("../../../examples/policy.toml"));
     assert_eq!(policy.rules_count(), 4);

@@ -38,6 +38,17 @@ struct PolicyFile {
     classes: BTreeMap<Spanned<String>, Class>,
     #[serde(default)]
     idempotent: Vec<Spanned<String>>,
+    #[serde(default)]
+    bash_reads: BashReads,
+}
+
+/// What becomes of a command that only reads, where no rule speaks about it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum BashReads {
+    #[default]
+    Allow,
+    Ask,
 }
 
 #[derive(Deserialize)]
@@ -117,7 +128,7 @@ fn classes(text: &str, file: &PolicyFile) -> Result<Classes, PolicyError> {
     };
     let table: Result<Vec<_>, _> = file.classes.iter().map(|(key, class)| Ok((glob(key)?, *class))).collect();
     let idempotent: Result<Vec<_>, _> = file.idempotent.iter().map(glob).collect();
-    Ok(Classes { table: table?, idempotent: idempotent? })
+    Ok(Classes { table: table?, idempotent: idempotent?, bash_reads_ask: file.bash_reads == BashReads::Ask })
 }
 
 /// The error is a message and a next step.

@@ -111,6 +111,67 @@ fn exact_means_the_canonical_arguments() {
     }
 }
 
+fn command(text: &str) -> Value {
+    json!({"command": text})
+}
+
+#[test]
+fn a_program_and_its_subcommand_are_offered_and_covered() {
+    fn facts(arguments: &Value) -> Facts<'_> {
+        super::tests::facts(Some("bash"), "run", arguments)
+    }
+    let arguments = command("cargo test --lib gate");
+    let words = vec!["cargo".to_owned(), "test".to_owned()];
+    let offered = offered_shapes(&facts(&arguments)).remove(1);
+    assert_eq!(offered.0, Scope::Command { words });
+    assert_eq!(offered.1, "bash/run for any `cargo test` with known options and plain words, in the box");
+    let shape = Shape::of(&offered.0, &facts(&arguments)).unwrap();
+    let keys: Vec<String> = choices(&facts(&arguments)).into_iter().map(|choice| choice.key).collect();
+    assert_eq!(keys, ["y", "10m", "s", "a", "10c", "sc", "ac", "n", "n WORDS", "never"]);
+    for covered in ["cargo test", "cargo  test 'a b'", "cargo test -p claw -- --nocapture"] {
+        assert!(covers(&shape, &facts(&command(covered))), "{covered}");
+    }
+    assert!(covers(&shape, &facts(&json!({"command": "cargo test", "cwd": "a", "timeout_s": 5}))));
+    for other in [
+        "cargo build",
+        "cargo",
+        "cargo test; ls",
+        "cargo test --config x",
+        "cargo test $(x)",
+        "cargo test > x",
+        "cargo --config x test",
+        "cargo test a b",
+        "git test",
+        "cargo testx",
+        "bash -c 'cargo test'",
+    ] {
+        assert!(!covers(&shape, &facts(&command(other))), "{other}");
+    }
+    for unknown in
+        [json!({"command": "cargo test", "env": {}}), json!({"command": ["cargo test"]}), json!({}), json!("x")]
+    {
+        assert!(!covers(&shape, &facts(&unknown)), "{unknown}");
+    }
+}
+
+#[test]
+fn a_program_is_granted_for_our_shell_in_its_box_only() {
+    let arguments = command("cargo test");
+    let boxed = facts(Some("bash"), "run", &arguments);
+    let shape = Shape::of(&Scope::Command { words: vec!["cargo".into(), "test".into()] }, &boxed).unwrap();
+    for other in [
+        Facts { confined: false, ..boxed },
+        Facts { builtin: None, ..boxed },
+        Facts { builtin: Some("filesystem"), ..boxed },
+        Facts { tool: "start", ..boxed },
+    ] {
+        assert!(!covers(&shape, &other), "{other:?}");
+        assert_eq!(offered_shapes(&other).len(), 1, "{other:?}");
+    }
+    let another = Scope::Command { words: vec!["cargo".into()] };
+    assert_eq!(Shape::of(&another, &boxed), None, "a program alone is no shape");
+}
+
 #[test]
 fn the_answers_say_what_they_grant() {
     let shown = |builtin, tool, arguments: Value| -> Vec<(String, String)> {

@@ -6,5 +6,6 @@ mod answers;
 mod grants;
 mod late;
 mod pins;
+mod reads;
 mod results;
 mod verdicts;

@@ -260,6 +260,7 @@ fn decision(answer: &Answer) -> String {
     match scope {
         Scope::Exact => term.to_owned(),
         Scope::Below { path } => format!("{term}: any path at or below {}", short(&keyboard::shown_path(path))),
+        Scope::Command { words } => format!("{term}: any {}", short(&keyboard::shown_command(words))),
     }
 }
 

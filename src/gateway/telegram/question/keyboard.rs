@@ -26,7 +26,7 @@ pub fn keyboard(question: &Question) -> Vec<Vec<Button>> {
     ];
     // Whatever else is offered has a row of its own, because it says what it covers.
     let is_other =
-        |answer: &Answer| matches!(answer, Answer::Allow { scope: Scope::Below { .. }, .. }) && !is_always(answer);
+        |answer: &Answer| matches!(answer, Answer::Allow { scope, .. } if *scope != Scope::Exact) && !is_always(answer);
     rows.extend(choices(question, is_other).map(|button| vec![Some(button)]));
     rows.push(vec![choices(question, is_deny).next(), menu("Never…", Tap::MenuNever, is_never)]);
     let with_word = deny.then(|| button(question, "Deny and say why".to_owned(), Tap::DenyWithWord)).flatten();
@@ -67,12 +67,18 @@ pub(super) fn label(choice: &Choice) -> String {
         Scope::Exact if term == Term::Always => format!("{name}: exactly these arguments"),
         Scope::Exact => name.to_owned(),
         Scope::Below { path } => format!("{name}: any path below {}", path_end(path)),
+        Scope::Command { words } => format!("{name}: any {}", shown_command(words)),
     }
 }
 
 /// A path with everything invisible spelled out.
 pub(super) fn shown_path(path: &str) -> String {
     cleaned_line(&shown_value(&crate::domain::escape::visible(path)))
+}
+
+/// A program and its subcommand. Claw knows each of them, apart from the name of a script or a target at the end.
+pub(super) fn shown_command(words: &[String]) -> String {
+    path_end(&words.join(" "))
 }
 
 fn path_end(path: &str) -> String {

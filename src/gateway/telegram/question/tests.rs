@@ -136,11 +136,48 @@ fn the_buttons() {
     assert!(keyboard(&asked).is_empty());
 }
 
+/// A question about a command that can be granted by its program and subcommand.
+fn asked_about_a_command() -> Question {
+    let mut asked = asked(&[("command", "cargo test")]);
+    let scope = || Scope::Command { words: vec!["cargo".into(), "test".into()] };
+    for choice in &mut asked.choices {
+        if let Answer::Allow { scope: found @ Scope::Below { .. }, .. } = &mut choice.answer {
+            *found = scope();
+            choice.key = choice.key.replace('b', "c");
+        }
+    }
+    let answer = Answer::Allow { term: Term::TenMinutes, scope: scope() };
+    asked.choices.insert(4, Choice { key: "10c".into(), label: "…".into(), answer });
+    asked
+}
+
+#[test]
+fn the_buttons_of_a_command() {
+    let asked = asked_about_a_command();
+    assert_snapshot!(keys(&keyboard(&asked)), @r"
+    [Allow once q:k3v9q0m2xz:=y] [10 min q:k3v9q0m2xz:=10m]
+    [This session q:k3v9q0m2xz:=s] [Always… q:k3v9q0m2xz:a]
+    [10 min: any cargo test q:k3v9q0m2xz:=10c]
+    [This session: any cargo test q:k3v9q0m2xz:=sc]
+    [Deny q:k3v9q0m2xz:=n] [Never… q:k3v9q0m2xz:n]
+    [Deny and say why q:k3v9q0m2xz:w]
+    ");
+    assert_snapshot!(keys(&menu(&asked, &Tap::MenuAlways).unwrap()), @r"
+    [Always: exactly these arguments q:k3v9q0m2xz:=a]
+    [Always: any cargo test q:k3v9q0m2xz:=ac]
+    [Back q:k3v9q0m2xz:b]
+    ");
+}
+
 /// Whatever can be typed can be tapped, in one of the keyboards.
 #[test]
 fn every_choice_has_a_button() {
-    let asked = asked(&[]);
-    let menus = [Tap::Back, Tap::MenuAlways, Tap::MenuNever].iter().filter_map(|tap| menu(&asked, tap));
+    every_choice_of(&asked(&[]));
+    every_choice_of(&asked_about_a_command());
+}
+
+fn every_choice_of(asked: &Question) {
+    let menus = [Tap::Back, Tap::MenuAlways, Tap::MenuNever].iter().filter_map(|tap| menu(asked, tap));
     let taps: Vec<Tap> =
         menus.flatten().flatten().map(|button| parse_data(&button.data).expect("our own data").1).collect();
     for choice in &asked.choices {
@@ -161,6 +198,7 @@ fn what_became_of_it() {
         said(allow(Term::Always, below), Some(CallEnd::Ok)),
         said(allow(Term::Session, Scope::Exact), Some(CallEnd::Failed)),
         said(allow(Term::TenMinutes, Scope::Exact), Some(CallEnd::Unknown)),
+        said(allow(Term::Always, Scope::Command { words: vec!["cargo".into(), "test".into()] }), None),
         said(Answer::Deny { word: Some("use\ntrash".into()) }, Some(CallEnd::Denied)),
         said(Answer::Never, None),
         Closed::Expired { at_ms },
@@ -186,6 +224,9 @@ fn what_became_of_it() {
     <b>Allowed for 10 minutes</b>
     by Ann at 01:46
     unknown: it may or may not have run, and is not run again …
+
+    <b>Allowed until revoked: any cargo test</b>
+    by Ann at 01:46 …
 
     <b>Denied</b>
     by Ann at 01:46

@@ -1,0 +1,130 @@
+//! What may be read from where: paths, links, folders, and programs that only look like the system's.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+
+use tempfile::TempDir;
+
+use super::*;
+
+const SYSTEM_PATH: &str = "/usr/bin:/bin";
+
+struct Desk {
+    dir: TempDir,
+}
+
+impl Desk {
+    fn new() -> Self {
+        let dir = TempDir::new().unwrap();
+        let desk = Self { dir };
+        fs::create_dir_all(desk.workspace().join("src/deep")).unwrap();
+        fs::write(desk.workspace().join("a"), "").unwrap();
+        fs::write(desk.dir.path().join("secret"), "").unwrap();
+        symlink(desk.dir.path(), desk.workspace().join("out")).unwrap();
+        symlink("src", desk.workspace().join("link")).unwrap();
+        symlink("nowhere", desk.workspace().join("dangling")).unwrap();
+        desk
+    }
+
+    fn workspace(&self) -> PathBuf {
+        self.dir.path().canonicalize().unwrap().join("workspace")
+    }
+
+    fn reads(&self, command: &str) -> Option<String> {
+        self.reads_in(".", command)
+    }
+
+    fn reads_in(&self, cwd: &str, command: &str) -> Option<String> {
+        programs(command, cwd, &self.workspace(), SYSTEM_PATH).map(|programs| programs.join(", "))
+    }
+}
+
+#[test]
+fn what_lies_in_the_workspace_is_read() {
+    let desk = Desk::new();
+    let absolute = format!("cat {}/a", desk.workspace().display());
+    for (command, programs) in [
+        ("ls", "ls"),
+        ("ls -la .", "ls"),
+        ("cat a missing src/deep/x ./a", "cat"),
+        (absolute.as_str(), "cat"),
+        ("ls src | head -5 | grep -v x && echo done || cat -", "ls, head, grep, echo, cat"),
+        ("cd src && ls deep && cd deep && pwd", "cd, ls, pwd"),
+    ] {
+        assert_eq!(desk.reads(command).as_deref(), Some(programs), "{command}");
+    }
+    assert_eq!(desk.reads_in("src", "ls deep").as_deref(), Some("ls"));
+}
+
+#[test]
+fn what_lies_outside_is_asked_about() {
+    let desk = Desk::new();
+    let sibling = format!("cat {}/secret", desk.dir.path().canonicalize().unwrap().display());
+    let beside = format!("ls {}2", desk.workspace().display());
+    let back = format!("cat {}/../secret", desk.workspace().display());
+    for command in [
+        "cat /etc/passwd",
+        "ls /",
+        "ls ..",
+        "cat ../secret",
+        "cat src/../../secret",
+        "cat src/..",
+        "cat out/secret",
+        "ls out",
+        "ls out/",
+        "ls ./out/.",
+        "cat link/x",
+        "cat dangling",
+        "cat a/b",
+        "grep -r x /etc",
+        "find / -name x",
+        "find . -newer /etc/x",
+        "head -n 5 out/secret",
+        "cat a /etc/passwd",
+        "ls | cat /etc/passwd",
+        "ls; cat ../secret",
+        "wc -- ../secret",
+        "du out",
+        "cat ''",
+        &sibling,
+        &beside,
+        &back,
+        "cd .. && ls",
+        "cd out && ls",
+        "cd link && ls",
+        "cd nowhere && ls",
+        "cd - && ls",
+        "cd && ls",
+        "cd a && ls",
+        "cd src; cat a",
+        "cd src || ls",
+        "ls || cd src",
+        "cd src | ls",
+        "ls | cd src",
+        "cd src && ls ..",
+        "cd src && cd - && ls",
+    ] {
+        assert_eq!(desk.reads(command), None, "{command}");
+    }
+    for cwd in ["..", "out", "link", "nowhere", "/etc", "a", ""] {
+        assert_eq!(desk.reads_in(cwd, "ls"), None, "{cwd}");
+    }
+}
+
+#[test]
+fn only_the_systems_own_programs_are_started() {
+    let desk = Desk::new();
+    let own = desk.dir.path().join("bin");
+    fs::create_dir(&own).unwrap();
+    symlink("/usr/bin/head", own.join("head")).unwrap();
+    fs::copy("/usr/bin/head", own.join("wc")).unwrap();
+    fs::write(own.join("cat"), "no program: nobody may execute it").unwrap();
+    let path = format!("relative::{}:/usr/bin:/bin", own.display());
+    let is = |name: &str| program::is_the_systems(name, &path, &desk.workspace());
+    assert!(is("ls") && is("cat"));
+    assert!(!is("head") && !is("wc"), "the first one of that name is somebody else's");
+    assert!(!is("no-such-program") && !program::is_the_systems("ls", "", &desk.workspace()));
+    // A workspace that holds the system's programs makes them anybody's.
+    assert!(!program::is_the_systems("ls", SYSTEM_PATH, Path::new("/usr")));
+}

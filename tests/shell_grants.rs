@@ -1,0 +1,370 @@
+//! Shell commands that need no question, through the whole program: by a grant for a program and its subcommand, and because
+//! they only read. And that claw reads a command as bash does, tried against bash itself in the box.
+#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
+#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+#![cfg(target_os = "linux")]
+
+mod program;
+mod shell_texts;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use claw::gate::shell::{Joint, Step, grants, read, readers};
+use program::{House, Ran, eventually, outcomes};
+use proptest::strategy::{Strategy as _, ValueTree as _};
+use proptest::test_runner::TestRunner;
+use serde_json::{Value, json};
+use shell_texts::{DRIVER, FOUND, STUB, STUBS, aimed, expected, recorded, texts};
+
+/// Writes down how it was called, below the workspace, which is the home in there.
+const RECORDS: &str = "#!/bin/sh\nprintf '%s|' \"$@\" >> \"$HOME/ran\"\necho >> \"$HOME/ran\"\n";
+
+/// A house with a `cargo` of its own, which commands may execute.
+fn house() -> House {
+    let house = House::new();
+    let tools = house.user_home().join("tools");
+    fs::create_dir(&tools).unwrap();
+    executable(&tools.join("cargo"), RECORDS);
+    let tools = tools.display();
+    let bash = json!({
+        "command": "claw", "args": ["server", "bash", "--read-only", tools.to_string()],
+        "env": {"PATH": format!("{tools}:/usr/local/bin:/usr/bin:/bin")},
+    });
+    let filesystem = json!({"command": "claw", "args": ["server", "filesystem"]});
+    house.write("mcp.json", &json!({"mcpServers": {"bash": bash, "filesystem": filesystem}}).to_string());
+    house
+}
+
+fn executable(path: &Path, text: &str) {
+    fs::write(path, text).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+fn is_boxed(house: &House) -> bool {
+    let doctor = house.claw(&["doctor", "--json"]).rows();
+    let boxed = doctor.iter().any(|row| row["id"] == "box" && row["ok"] == true);
+    if !boxed {
+        eprintln!("skipped: this kernel has no box, and claw asks for every command");
+    }
+    boxed
+}
+
+/// Runs this where the kernel has no Landlock: a filter that every child inherits answers as such a kernel does.
+fn without_a_box<T: Send>(run: impl FnOnce() -> T + Send) -> T {
+    use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
+    let in_there = || {
+        let rules = BTreeMap::from([(nix::libc::SYS_landlock_create_ruleset, Vec::new())]);
+        let refuse = SeccompAction::Errno(nix::libc::EOPNOTSUPP as u32);
+        let arch = std::env::consts::ARCH.try_into().unwrap();
+        let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, arch).unwrap();
+        apply_filter(&BpfProgram::try_from(filter).unwrap()).unwrap();
+        run()
+    };
+    std::thread::scope(|scope| scope.spawn(in_there).join().unwrap())
+}
+
+fn ask(house: &House, command: &str) -> Ran {
+    house.claw(&["ask", &format!("run `{command}`")])
+}
+
+#[track_caller]
+fn runs(house: &House, command: &str) -> String {
+    ask(house, command).expect(0);
+    let outcome = outcomes(&house.events("main")).pop().unwrap();
+    assert_eq!(outcome["kind"], "ended", "{command}: {outcome}");
+    outcome["output"]["text"].as_str().unwrap().to_owned()
+}
+
+#[track_caller]
+fn asks(house: &House, command: &str) {
+    let ran = ask(house, command);
+    assert_eq!(ran.code, Some(3), "`{command}` did not ask: {ran:?}");
+}
+
+/// The last verdict of the audit.
+fn verdict(house: &House) -> Value {
+    house.audit().into_iter().rfind(|row| row["kind"] == "verdict").unwrap()
+}
+
+#[test]
+fn a_program_and_its_subcommand_are_granted_and_nothing_beside_them() {
+    let house = house();
+    if !is_boxed(&house) {
+        return;
+    }
+    let id = house.ask_parks("run `cargo test one`");
+    let shown = house.claw(&["approvals"]).expect(0).out;
+    assert!(shown.contains(&format!("claw approve {id} --for always --command 'cargo test'")), "{shown}");
+    for other in ["cargo", "cargo build", "cargo test one", "git status"] {
+        house.claw(&["approve", &id, "--for", "always", "--command", other]).expect_mistake(&["not offered"]);
+    }
+    house.claw(&["approve", &id, "--command", "cargo test"]).expect(2);
+    house.claw(&["approve", &id, "--for", "always", "--command", "cargo test"]).expect(0);
+    let listed = house.claw(&["grants"]).expect(0).out;
+    assert!(
+        listed.contains("bash/run for any `cargo test` with known options and plain words, in the box"),
+        "{listed}"
+    );
+
+    runs(&house, "cargo test 'two words' --lib -- --nocapture");
+    assert!(verdict(&house)["body"]["why"].as_str().unwrap().contains("any `cargo test`"), "{}", verdict(&house));
+    runs(&house, "cargo test");
+    let ran = house.in_workspace("ran");
+    assert_eq!(ran, "test|one|\ntest|two words|--lib|--|--nocapture|\ntest|\n");
+    for other in [
+        "cargo test; rm x",
+        "cargo test && rm x",
+        "cargo test | sh",
+        "cargo test & rm x",
+        "cargo test $(rm x)",
+        "cargo test $X",
+        "cargo test > x",
+        "cargo test *",
+        "cargo --config a=b test",
+        "cargo test --config a=b",
+        "cargo build",
+        "cargo test a b",
+        "CARGO_HOME=. cargo test",
+        "env cargo test",
+        "./cargo test",
+        "cargo test \\\nx",
+        "cargo test #",
+        "cargo 'te'st\u{a0}x",
+    ] {
+        asks(&house, other);
+    }
+    assert_eq!(house.in_workspace("ran"), ran, "something ran without a yes");
+
+    let grant = house.claw(&["grants", "--json"]).expect(0).rows().remove(0);
+    house.claw(&["grants", "revoke", &grant["id"].to_string()]).expect(0);
+    asks(&house, "cargo test");
+    assert_eq!(house.in_workspace("ran"), ran);
+    house.is_whole();
+}
+
+#[test]
+fn the_console_offers_it_and_takes_it() {
+    let house = house();
+    if !is_boxed(&house) {
+        return;
+    }
+    let mut chat = house.start(&["chat"]);
+    chat.types(b"run `cargo test one`\n");
+    eventually("it is offered", || {
+        let words: Vec<String> = chat.out().split_whitespace().map(str::to_owned).collect();
+        words
+            .join(" ")
+            .contains("sc allow bash/run for any `cargo test` with known options and plain words, in the box, until")
+    });
+    chat.types(b"sc\n");
+    eventually("it ran", || house.in_workspace("ran").lines().count() == 1);
+    chat.types(b"run `cargo test two`\n");
+    eventually("it ran again", || house.in_workspace("ran").lines().count() == 2);
+    chat.types(b"/new\nrun `cargo test three`\n");
+    eventually("its session is over", || house.claw(&["approvals", "--json"]).rows().len() == 1);
+    chat.ends().expect(0);
+    assert_eq!(house.in_workspace("ran").lines().count(), 2);
+    house.is_whole();
+}
+
+#[test]
+fn what_only_reads_the_workspace_runs_and_says_so() {
+    let house = house();
+    if !is_boxed(&house) {
+        return;
+    }
+    house.write("workspace/notes", "one\ntwo\nthree\n");
+    assert!(runs(&house, "cat notes | head -n 2 | wc -l").contains("\n2\n"));
+    let body = verdict(&house)["body"].clone();
+    assert_eq!((&body["verdict"], &body["rule"]), (&json!("allow"), &json!("builtin.reads-only")), "{body}");
+    assert_eq!(body["why"], "reads only: cat, head, wc");
+    assert!(runs(&house, "grep -n 't[wh]' notes && sed -n '1,2p' notes").contains("2:two"));
+    assert!(runs(&house, "find . -name 'note*' -type f; pwd").contains("./notes"));
+    std::os::unix::fs::symlink("/etc", house.workspace().join("link")).unwrap();
+    for other in [
+        "cat /etc/passwd",
+        "cat ../claw.toml",
+        "cat link/passwd",
+        "ls link",
+        "ls ~",
+        "cat notes > copy",
+        "tail -f notes",
+        "sort -o notes notes",
+        "find . -delete",
+        "find . -exec rm x",
+        "cat $HOME/notes",
+        "rm notes",
+        "./ls",
+        "ls\nrm notes",
+        "cat notes; rm notes",
+        "sed -i 1d notes",
+        "date -s now",
+        "env ls",
+        "cargo --list",
+    ] {
+        asks(&house, other);
+    }
+    assert_eq!(house.in_workspace("notes"), "one\ntwo\nthree\n");
+    // A program of the same name that comes first and is not the system's.
+    executable(&house.user_home().join("tools/ls"), RECORDS);
+    asks(&house, "ls");
+    assert_eq!(house.in_workspace("ran"), "");
+    house.is_whole();
+}
+
+#[test]
+fn it_can_be_switched_off_and_a_rule_goes_before_it() {
+    let house = house();
+    if !is_boxed(&house) {
+        return;
+    }
+    runs(&house, "pwd");
+    for policy in [
+        "bash_reads = \"ask\"\n",
+        "[[rule]]\nserver = \"bash\"\nargs.command = 'pwd.*'\ndecision = \"ask\"\nwhy = \"x\"\n",
+    ] {
+        house.write("policy.toml", policy);
+        asks(&house, "pwd");
+    }
+    runs(&house, "true");
+    house.write("policy.toml", "[[rule]]\nserver = \"bash\"\ndecision = \"deny\"\nwhy = \"no shell in this house\"\n");
+    ask(&house, "pwd").expect(0);
+    assert_eq!(outcomes(&house.events("main")).pop().unwrap()["kind"], "denied");
+}
+
+#[test]
+fn without_a_box_every_command_asks() {
+    let house = house();
+    if !is_boxed(&house) {
+        return;
+    }
+    runs(&house, "pwd");
+    let id = house.ask_parks("run `cargo test one`");
+    house.claw(&["approve", &id, "--for", "always", "--command", "cargo test"]).expect(0);
+    let shown = without_a_box(|| {
+        let doctor = house.claw(&["doctor", "--json"]).rows();
+        assert!(doctor.iter().any(|row| row["id"] == "box" && row["ok"] == false), "there is a box: {doctor:?}");
+        asks(&house, "pwd");
+        asks(&house, "cargo test two");
+        let id = house.waiting();
+        let refused = house.claw(&["approve", &id, "--for", "always", "--command", "cargo test"]);
+        refused.expect_mistake(&["not offered"]);
+        house.claw(&["approvals"]).expect(0).out
+    });
+    assert!(!shown.contains("--command"), "{shown}");
+    assert_eq!(house.in_workspace("ran").lines().count(), 1);
+    runs(&house, "cargo test two");
+    house.is_whole();
+}
+
+#[test]
+fn git_reads_where_it_starts_nothing_else() {
+    let house = house();
+    if !is_boxed(&house) {
+        return;
+    }
+    asks(&house, "git status");
+    let id = house.ask_parks(
+        "run `git init -q . && git -c user.name=a -c user.email=b commit -qm x --allow-empty; touch new; ls -A`",
+    );
+    if !house.claw(&["approve", &id]).expect(0).out.contains(".git") {
+        eprintln!("skipped: there is no git");
+        return;
+    }
+    if house.claw(&["ask", "run `git status --short`"]).code == Some(3) {
+        eprintln!("skipped: this system's git is configured to start something");
+        return;
+    }
+    assert!(runs(&house, "git status --short && git log --oneline -1 | cat").contains("?? new"));
+    let config = house.workspace().join(".git/config");
+    let before = fs::read_to_string(&config).unwrap();
+    fs::write(&config, format!("{before}[core]\n\tfsmonitor = \"touch started; false\"\n")).unwrap();
+    asks(&house, "git status --short");
+    fs::write(&config, &before).unwrap();
+    for other in
+        ["git -c core.fsmonitor=x status", "git diff --no-index /etc/passwd new", "git log --output=x", "git add new"]
+    {
+        asks(&house, other);
+    }
+    runs(&house, "git status");
+    assert!(!house.workspace().join("started").exists());
+}
+
+/// A command that is accepted does nothing else in a real bash than to start exactly these programs with exactly these words.
+#[test]
+fn what_claw_understands_is_what_bash_does() {
+    let house = House::new();
+    if !is_boxed(&house) {
+        return;
+    }
+    house.write(
+        "policy.toml",
+        "[[rule]]\nserver = \"bash\"\ndecision = \"allow\"\nwhy = \"this test runs everything\"\n",
+    );
+    let wanted: usize = std::env::var("CLAW_SHELL_TEXTS").ok().and_then(|count| count.parse().ok()).unwrap_or(300);
+    let (mut runner, strategy) = (TestRunner::default(), texts());
+    // Every attack at every place of a word, and then what comes of chance.
+    let mut accepted: Vec<(String, Vec<Step>)> =
+        aimed().into_iter().filter_map(|text| read(&text).map(|steps| (text, steps))).collect();
+    let wanted = accepted.len() + wanted;
+    let mut refused = 0;
+    while accepted.len() < wanted {
+        let text = strategy.new_tree(&mut runner).unwrap().current();
+        match read(&text) {
+            Some(steps) => accepted.push((text, steps)),
+            None => refused += 1,
+        }
+    }
+    assert!(refused > wanted / 10, "the generator attacks too little: {refused} of {wanted}");
+    let stubs = house.workspace().join("stubs");
+    fs::create_dir_all(&stubs).unwrap();
+    STUBS.iter().for_each(|name| executable(&stubs.join(name), STUB));
+    house.write("workspace/drive.sh", DRIVER);
+    FOUND.iter().for_each(|name| house.write(&format!("workspace/cwd/{name}"), ""));
+    for batch in accepted.chunks(2000) {
+        for old in ["log", "said"] {
+            let _none_yet = fs::remove_dir_all(house.workspace().join(old));
+        }
+        house.write("workspace/texts", &batch.iter().map(|(text, _)| format!("{text}\0")).collect::<String>());
+        let said = runs(&house, "bash drive.sh");
+        for (index, (text, steps)) in batch.iter().enumerate() {
+            let log = house.workspace().join(format!("log/{index}"));
+            assert_eq!(recorded(&log), expected(steps), "{text:?} was read as {steps:?}");
+            assert_eq!(house.in_workspace(&format!("said/{index}")), "", "{text:?} was read as {steps:?}");
+        }
+        assert!(said.contains(&format!("{} texts, traces: {} \n", batch.len(), FOUND.join(" "))), "{said}");
+    }
+}
+
+/// What bash does by itself never reaches the search path: the two lists must agree with bash about it.
+#[test]
+fn no_builtin_of_bash_is_taken_for_a_program() {
+    let house = House::new();
+    if !is_boxed(&house) {
+        return;
+    }
+    house.write(
+        "policy.toml",
+        "[[rule]]\nserver = \"bash\"\ndecision = \"allow\"\nwhy = \"this test runs everything\"\n",
+    );
+    let said = runs(&house, "compgen -b; compgen -k; compgen -a; compgen -A function");
+    let mut reading = Vec::new();
+    for name in said.lines() {
+        let words = vec![name.to_owned(), "test".to_owned()];
+        let steps = [Step { joint: Joint::Start, words }];
+        assert_eq!(grants::words_of(&steps), None, "{name}");
+        for words in [vec![name.to_owned()], vec![name.to_owned(), "x".to_owned()]] {
+            let step = Step { joint: Joint::Start, words };
+            if let Some(found) = readers::reading(&step) {
+                assert!(found.builtin, "{name}");
+                reading.push(found.program);
+            }
+        }
+    }
+    reading.dedup();
+    reading.sort_unstable();
+    assert_eq!(reading, ["cd", "echo", "pwd", "true"], "{said}");
+}
