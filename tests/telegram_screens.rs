@@ -24,7 +24,10 @@ impl Rig {
 
     fn screen(&self) -> String {
         let screen = self.telegram.screen(self.anna.id).replace(&self.anna.id.to_string(), "USER");
-        let screen = regex::Regex::new(r"([A-Z][a-z]{2} \d{4}-\d\d-\d\d )?\b\d\d:\d\d\b").unwrap().replace_all(&screen, "HH:MM").into_owned();
+        let screen = regex::Regex::new(r"([A-Z][a-z]{2} \d{4}-\d\d-\d\d )?\b\d\d:\d\d\b")
+            .unwrap()
+            .replace_all(&screen, "HH:MM")
+            .into_owned();
         screen.replace(&self.house.workspace().display().to_string(), "WORKSPACE")
     }
 }

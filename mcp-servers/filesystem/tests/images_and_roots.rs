@@ -1,4 +1,5 @@
 //! Images come back as images; further roots are worked in by absolute paths, and what lies in none of them is out of reach as before.
+#![expect(clippy::unwrap_used, reason = "a test helper that fails should panic")]
 
 mod support;
 
