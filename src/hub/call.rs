@@ -139,7 +139,10 @@ async fn give_up(
 ) -> CallEnd {
     let why = match stop {
         Stop::Dead => return ended_before(connection, ticket).await,
-        Stop::Timeout => format!("there was no answer within {} s", permit.timeout().as_secs_f32()),
+        Stop::Timeout => format!(
+            "there was no answer within {} s (limits.tool_timeout_s, or `timeout` of the server in mcp.json)",
+            permit.timeout().as_secs_f32()
+        ),
         Stop::Cancelled => "it was stopped while it ran".to_owned(),
     };
     if ticket.revoke() {

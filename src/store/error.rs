@@ -19,7 +19,9 @@ pub enum StoreError {
     Decode(String),
     #[error("the store has been closed")]
     Closed,
-    #[error("{0} messages are already waiting in this conversation: wait for an answer, or stop the turn with /stop")]
+    #[error(
+        "{0} messages are already waiting in this conversation (limits.queued_messages_max): wait for an answer, or stop the turn with /stop"
+    )]
     QueueFull(u32),
 }
 

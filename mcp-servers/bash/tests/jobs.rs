@@ -38,7 +38,7 @@ fn a_job_goes_on_while_other_commands_run_and_its_output_is_there_once() {
     }
     assert_eq!(facts(&mut server, "output", json!({"job": 1}))["output"], "", "it was looked at already");
     // The pipe is opened by both ends at the same time, so this could not end while the job was waited for.
-    assert_eq!(server.output("echo three > go; echo free"), "free\n");
+    assert_eq!(server.output("until [ -p go ]; do :; done; echo three > go; echo free"), "free\n");
     let mut rest = String::new();
     let end = loop {
         let look = facts(&mut server, "output", json!({"job": 1, "wait_s": 60}));
