@@ -151,6 +151,11 @@ pub enum Command {
         #[arg(long, value_name = "DIR")]
         dir: Option<PathBuf>,
     },
+    /// The gateway as a service of yours: systemd, or launchd on macOS
+    Service {
+        #[command(subcommand)]
+        action: ServiceAction,
+    },
     /// The stop switch: block every call at once, end what runs
     Panic {
         #[arg(value_enum)]
@@ -187,6 +192,26 @@ pub enum For {
     TenMinutes,
     Session,
     Always,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ServiceAction {
+    /// Write the unit and the settings of this environment that it needs, and start it; again after an update or a new setting
+    Install {
+        /// Only write the files
+        #[arg(long)]
+        no_start: bool,
+    },
+    /// What the service manager says of it
+    Status,
+    /// The newest 100 lines of its log
+    Logs {
+        /// Go on as new lines come
+        #[arg(long, short)]
+        follow: bool,
+    },
+    /// Stop it and remove the unit; the home stays
+    Uninstall,
 }
 
 #[derive(Debug, Subcommand)]

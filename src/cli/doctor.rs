@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use self::repair::Repair;
+use super::service::PARKED;
 use super::{ask_person, fail, out};
 use crate::app::App;
 use crate::config::{self, Config, Overrides};
@@ -138,6 +139,10 @@ async fn look(overrides: Overrides, report: &mut Report) {
     report.good("home", config.home.path().display().to_string());
     for notice in &config.notices {
         report.good("repaired", notice);
+    }
+    let parked = config.home.path().join(PARKED);
+    if parked.symlink_metadata().is_ok() {
+        report.bad("gateway", format!("it is parked by {}; remove that to let it run", parked.display()));
     }
     report.good("work", format!("the tools work in {}", config.workspace.display()));
     let mcp_json = config.home.mcp_json();

@@ -22,6 +22,7 @@ mod postman;
 mod replay;
 mod retention;
 pub mod server;
+mod service;
 mod sessions;
 pub mod supervise;
 mod tools;
@@ -57,6 +58,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Restore { file, json } => return backup::restore::run(&config::locate_home()?, file, json.json).await,
         Command::Completions { shell } => return manual::completions(*shell),
         Command::Man { dir } => return manual::man(dir.as_deref()),
+        Command::Service { action } => return service::run(overrides, action),
         _ => {}
     }
     let app = Arc::new(App::open(Config::load(overrides)?)?);
@@ -108,6 +110,7 @@ async fn command(app: &Arc<App>, command: Command) -> anyhow::Result<ExitCode> {
         | Command::Backup { .. }
         | Command::Restore { .. }
         | Command::Completions { .. }
+        | Command::Service { .. }
         | Command::Man { .. } => Ok(ExitCode::from(fail::DONE)),
         Command::Panic { what, json } => match what {
             PanicWhat::On => panic::set(app, true, json.json).await,

@@ -22,6 +22,7 @@ mod sessions;
 mod taps;
 mod updates;
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,6 +33,7 @@ use tokio::task::JoinSet;
 
 use super::fail::{self, UserError};
 use super::out;
+use super::service::PARKED;
 use crate::app::App;
 use crate::config::Telegram;
 use crate::gateway::commands::{Door, at};
@@ -44,6 +46,8 @@ use house::House;
 const GRACE: Duration = Duration::from_secs(10);
 /// How long the servers of calls that were cut have to end, and what is left to say has to be sent.
 const LAST: Duration = Duration::from_secs(5);
+/// How often it is looked whether the gateway was parked.
+const LOOK_PARKED: Duration = Duration::from_secs(2);
 /// How soon a server that cannot be reached is tried again at the start.
 const START_RETRY: Duration = Duration::from_secs(5);
 
@@ -54,6 +58,11 @@ pub async fn run(app: Arc<App>) -> anyhow::Result<ExitCode> {
              Telegram id), then start `claw gateway` again",
         ));
     };
+    let parked = app.config.home.path().join(PARKED);
+    if parked.symlink_metadata().is_ok() {
+        out::err_line(&format!("claw: the gateway is parked; remove {} and start it again.", parked.display()));
+        return Ok(ExitCode::from(fail::DONE));
+    }
     open_files::raise_limit();
     let locks = app.config.home.locks();
     let only = Instance::only(&locks, "gateway").with_context(|| format!("cannot lock {}", locks.display()))?;
@@ -77,6 +86,7 @@ pub async fn run(app: Arc<App>) -> anyhow::Result<ExitCode> {
     service::ready();
     tokio::select! {
         () = ends.next() => {}
+        () = appears(&parked) => out::err_line(&format!("claw: {} is there, so the gateway ends.", parked.display())),
         // Without this part nothing comes in or goes out, and a service manager starts claw again.
         ended = parts.join_next() => {
             anyhow::bail!("a part of the gateway has ended by itself, which is a bug in claw: {ended:?}");
@@ -92,6 +102,13 @@ pub async fn run(app: Arc<App>) -> anyhow::Result<ExitCode> {
         tracing::warn!(%error, "the end of this run could not be noted");
     }
     Ok(ExitCode::from(fail::DONE))
+}
+
+/// Waits until somebody parks the gateway.
+async fn appears(file: &Path) {
+    while file.symlink_metadata().is_err() {
+        tokio::time::sleep(LOOK_PARKED).await;
+    }
 }
 
 /// Takes nothing new, lets the calls in hand end, and sends what the models had said so far. No farewell: nobody asked.

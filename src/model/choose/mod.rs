@@ -17,6 +17,11 @@ use crate::config::model::{Agent, ModelSection, UnknownAgent};
 
 pub use chain::{Chain, chain};
 
+/// The variables in which keys are looked for.
+pub fn key_variables() -> impl Iterator<Item = &'static str> {
+    SERVICES.iter().flat_map(|service| service.keys.iter().copied())
+}
+
 /// The model that will answer, and why it is this one.
 pub struct Chosen {
     /// Already wrapped into retries.

@@ -1,0 +1,222 @@
+//! `claw service`: the gateway as a service of the user, under systemd or launchd. Owns which files there are and in which order things are
+//! done; must not know what is in them, or what a gateway does.
+
+mod manager;
+mod unit;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+
+use super::args::ServiceAction;
+use super::fail::UserError;
+use super::{fail, out};
+use crate::config::{Config, Overrides};
+use unit::Service;
+
+/// A file in the home that parks the gateway for as long as it is there.
+pub const PARKED: &str = "gateway-disabled";
+/// What launchd calls it.
+const LABEL: &str = "claw.gateway";
+const UNIT: &str = "claw.service";
+const ENVIRONMENT: &str = "service.env";
+
+pub fn run(overrides: Overrides, action: &ServiceAction) -> anyhow::Result<ExitCode> {
+    let config = Config::load(overrides)?;
+    let done = match action {
+        ServiceAction::Install { no_start } => install(&config, *no_start)?,
+        ServiceAction::Status => shown(&manage(&["status", "--no-pager", UNIT], &["print", &target()]))?,
+        ServiceAction::Logs { follow } => logs(&config, *follow)?,
+        ServiceAction::Uninstall => uninstall(&config)?,
+    };
+    Ok(ExitCode::from(done))
+}
+
+fn install(config: &Config, no_start: bool) -> anyhow::Result<u8> {
+    if config.telegram.is_none() {
+        return Err(UserError::because(
+            "no door is configured, so a service would have nothing to do: set TELEGRAM_BOT_TOKEN (from @BotFather) and \
+             CLAW_ALLOWED_CHATS (your numeric Telegram id), then run `claw service install` again",
+        ));
+    }
+    let program = std::env::current_exe().context("claw cannot find its own program")?;
+    let home = config.home.path();
+    let environment = home.join(ENVIRONMENT);
+    let names = keep_settings(config, &environment)?;
+    let service =
+        Service { program: &program, home, environment: &environment, log: &config.home.logs().join("gateway.log") };
+    let place = place(config);
+    let text = if is_launchd() { service.launchd() } else { service.systemd() };
+    write(&place, &text, 0o644)?;
+    out::line(&format!("Written: {}", place.display()));
+    out::line(&format!("Written: {} (only you can read it), with {}", environment.display(), listed(&names)));
+    if no_start {
+        out::line("It was not started; `claw service install` starts it.");
+        return Ok(fail::DONE);
+    }
+    start(&place)?;
+    out::line(
+        "It runs, and starts again with you: `claw service status`, `claw service logs`, `claw service uninstall`.",
+    );
+    if !is_launchd() {
+        out::line("It ends when you log out, unless you run `loginctl enable-linger` once.");
+    }
+    Ok(fail::DONE)
+}
+
+fn start(place: &Path) -> anyhow::Result<()> {
+    let place = place.display().to_string();
+    let steps: Vec<Vec<String>> = if is_launchd() {
+        // What is loaded already is not loaded again; it is unloaded first, and may not be there.
+        let _ = manager::run(&["launchctl", "bootout", &target()])?;
+        vec![words(&["launchctl", "bootstrap", &domain(), &place])]
+    } else {
+        vec![
+            words(&["systemctl", "--user", "daemon-reload"]),
+            words(&["systemctl", "--user", "enable", UNIT]),
+            words(&["systemctl", "--user", "restart", UNIT]),
+        ]
+    };
+    for step in &steps {
+        let step: Vec<&str> = step.iter().map(String::as_str).collect();
+        let ran = manager::run(&step)?;
+        if !ran.went_well() {
+            return Err(UserError::because(format!(
+                "`{}` failed: {}. The files are written; when that is mended, run `claw service install` again",
+                step.join(" "),
+                out::clean(&ran.said)
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn logs(config: &Config, follow: bool) -> anyhow::Result<u8> {
+    let file = config.home.logs().join("gateway.log").display().to_string();
+    let mut command = if is_launchd() {
+        words(&["tail", "-n", "100", &file])
+    } else {
+        words(&["journalctl", "--user", "-u", UNIT, "-n", "100", "--no-pager"])
+    };
+    if follow {
+        command.push("-f".to_owned());
+    }
+    shown(&command)
+}
+
+fn uninstall(config: &Config) -> anyhow::Result<u8> {
+    let place = place(config);
+    if place.symlink_metadata().is_err() {
+        return Err(UserError::because(format!("there is no {}; nothing was done", place.display())));
+    }
+    let stop = manage(&["disable", "--now", UNIT], &["bootout", &target()]);
+    let ran = manager::run(&stop.iter().map(String::as_str).collect::<Vec<_>>());
+    fs::remove_file(&place).with_context(|| format!("{} cannot be removed", place.display()))?;
+    out::line(&format!("Removed: {}", place.display()));
+    match ran {
+        Ok(ran) if !ran.went_well() => out::err_line(&format!("claw: it may still run: {}", out::clean(&ran.said))),
+        Ok(_) if !is_launchd() => drop(manager::run(&["systemctl", "--user", "daemon-reload"])?),
+        Ok(_) => {}
+        Err(error) => out::err_line(&format!("claw: {error}")),
+    }
+    let home = config.home.path().display();
+    out::line(&format!(
+        "Left where it is: {home}, with all conversations, and {ENVIRONMENT} in it with the settings of the service."
+    ));
+    Ok(fail::DONE)
+}
+
+/// Puts the settings that claw takes from the environment into a file for the service, beside those that are there already. Gives their names.
+fn keep_settings(config: &Config, path: &Path) -> anyhow::Result<Vec<String>> {
+    let before = crate::config::read_if_there(path)?.unwrap_or_default();
+    let mut lines: BTreeMap<String, String> = BTreeMap::new();
+    for line in before.lines() {
+        if let Some(name) = unit::set_by(line) {
+            lines.insert(name.to_owned(), format!("{line}\n"));
+        }
+    }
+    let written = [config.home.claw_toml(), config.home.mcp_json()];
+    let written: String = written.iter().filter_map(|path| crate::config::read_if_there(path).ok().flatten()).collect();
+    for (name, value) in config.env.iter().filter(|(name, value)| !value.is_empty() && is_a_setting(name, &written)) {
+        let line = unit::setting(name, value).ok_or_else(|| {
+            UserError::because(format!(
+                "{name} holds a line break or a control character, which a service cannot be given; change it"
+            ))
+        })?;
+        lines.insert(name.to_owned(), line);
+    }
+    write(path, &lines.values().cloned().collect::<String>(), 0o600)?;
+    Ok(lines.into_keys().collect())
+}
+
+/// What claw itself reads, and what its files refer to. Nothing else of the environment is written down.
+fn is_a_setting(name: &str, written: &str) -> bool {
+    let own = name.starts_with("CLAW_") && name != "CLAW_HOME" && name != "CLAW_LOG";
+    let known =
+        ["TELEGRAM_BOT_TOKEN", "OLLAMA_HOST"].contains(&name) || crate::model::key_variables().any(|key| key == name);
+    let forms = [format!("${{{name}"), format!("${{env:{name}"), format!("${name}")];
+    let ends = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    own || known
+        || forms.iter().any(|form| written.match_indices(form).any(|(at, _)| ends(&written[at + form.len()..])))
+}
+
+/// Writes the whole file or leaves the old one.
+fn write(path: &Path, text: &str, mode: u32) -> anyhow::Result<()> {
+    let failed = || format!("{} cannot be written", path.display());
+    let folder = path.parent().with_context(failed)?;
+    fs::create_dir_all(folder).with_context(failed)?;
+    let part = path.with_extension("part");
+    let mut file =
+        fs::OpenOptions::new().write(true).create(true).truncate(true).mode(mode).open(&part).with_context(failed)?;
+    file.set_permissions(fs::Permissions::from_mode(mode)).with_context(failed)?;
+    file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).with_context(failed)?;
+    fs::rename(&part, path).with_context(failed)
+}
+
+/// Where the manager looks for what is the user's own.
+fn place(config: &Config) -> PathBuf {
+    if is_launchd() {
+        return config.user_home.join("Library/LaunchAgents").join(format!("{LABEL}.plist"));
+    }
+    let own = config.env.get("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    own.unwrap_or_else(|| config.user_home.join(".config")).join("systemd/user").join(UNIT)
+}
+
+fn manage(systemd: &[&str], launchd: &[&str]) -> Vec<String> {
+    if is_launchd() {
+        std::iter::once("launchctl").chain(launchd.iter().copied()).map(str::to_owned).collect()
+    } else {
+        ["systemctl", "--user"].into_iter().chain(systemd.iter().copied()).map(str::to_owned).collect()
+    }
+}
+
+fn shown(command: &[String]) -> anyhow::Result<u8> {
+    let code = manager::show(&command.iter().map(String::as_str).collect::<Vec<_>>())?;
+    // Its own codes go through: 3 is a unit that does not run (systemctl(1)).
+    Ok(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(fail::BROKEN))
+}
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+fn listed(names: &[String]) -> String {
+    if names.is_empty() { "nothing in it yet".to_owned() } else { names.join(", ") }
+}
+
+fn is_launchd() -> bool {
+    cfg!(target_os = "macos")
+}
+
+fn domain() -> String {
+    format!("gui/{}", rustix::process::getuid().as_raw())
+}
+
+fn target() -> String {
+    format!("{}/{LABEL}", domain())
+}
