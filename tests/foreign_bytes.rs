@@ -41,6 +41,8 @@ fn policy_piece() -> impl Strategy<Value = String> {
 }
 
 proptest! {
+    #![proptest_config(Config { failure_persistence: None, ..Config::default() })]
+
     #[test]
     fn any_text_as_a_policy_loads_or_names_a_line(pieces in prop::collection::vec(policy_piece(), 0..12)) {
         load(&pieces.concat())?;
