@@ -59,7 +59,8 @@ async fn answer(turn_seq: u64, show: &mpsc::Sender<ConsoleShow>, event: &Console
         live(Live::CallProgress { call: call.clone(), text: format!("{part} of 10\n") }).await?;
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    live(Live::CallEnded { call: call.clone(), ok: true, title, summary: "exit 0, 1.0 s".into() }).await?;
+    live(Live::CallEnded { call: call.clone(), ok: true, title, summary: "exit 0, 1.0 s".into(), diff: String::new() })
+        .await?;
     if let ConsoleEvent::Line(line) = event
         && line.contains("ask")
     {

@@ -96,7 +96,7 @@ fn a_turn() {
         screen.live(Live::CallProgress { call: call.clone(), text: "total 12\n".into() }, now);
         let running = screen.take().unwrap();
         let summary = "exit 2: No such file or directory\n0.1 s".into();
-        screen.live(Live::CallEnded { call, ok: false, title: title.into(), summary }, now);
+        screen.live(Live::CallEnded { call, ok: false, title: title.into(), summary, diff: String::new() }, now);
         screen.out(&OutboundBody::Notice {
             text: "The turn met its limit of 20 model steps. Send a message to go on.".into(),
         });

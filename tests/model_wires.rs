@@ -2,7 +2,9 @@
 
 mod wires;
 
+use claw::config::model::ToolChoice;
 use claw::domain::{Block, Finish, Message, Role, Usage, text_of};
+use claw::model::genai::Target;
 use serde_json::json;
 
 use wires::asking::*;
@@ -202,5 +204,27 @@ async fn images_go_out_and_anthropic_is_asked_to_cache() {
         if wire == Wire::Anthropic {
             assert_eq!(body.matches("cache_control").count(), 2, "{body}");
         }
+    }
+}
+
+/// `tool_choice = "required"`, in the words of each wire; Ollama's has none.
+#[tokio::test]
+async fn a_call_is_demanded_of_the_first_request_of_a_turn_alone() {
+    let demanded = |wire: Wire, body: &serde_json::Value| match wire {
+        Wire::OpenAi => body["tool_choice"] == json!("required"),
+        Wire::Anthropic => body["tool_choice"] == json!({"type": "any"}),
+        Wire::Gemini => body["toolConfig"]["functionCallingConfig"]["mode"] == json!("ANY"),
+        Wire::Ollama => false,
+    };
+    for wire in [Wire::OpenAi, Wire::Anthropic, Wire::Gemini] {
+        let call = Call::new("call-a", "s__t", "{}");
+        let stand_in = StandIn::start(wire, [Answer::Turn(Turn::calls(&[call])), Answer::text("done")]).await;
+        let target = Target { tool_choice: ToolChoice::Required, ..target(wire, &stand_in.base_url) };
+        let reply = ask_with(target.clone(), &go()).await.0.unwrap();
+        let after = request(answered(&reply, &[("fine", false)]));
+        assert_eq!(text_of(&ask_with(target, &after).await.0.unwrap().blocks), "done", "{wire:?}");
+        let bodies: Vec<bool> = stand_in.recorded().iter().map(|one| demanded(wire, &one.body)).collect();
+        assert_eq!(bodies, [true, false], "{wire:?}: {:?}", stand_in.recorded());
+        assert!(!stand_in.recorded()[1].body.to_string().contains("required\""), "{wire:?}");
     }
 }

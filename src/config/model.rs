@@ -45,6 +45,16 @@ impl fmt::Display for Agent {
     }
 }
 
+/// Whether a model decides by itself if it calls a tool.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolChoice {
+    #[default]
+    Auto,
+    /// For small models, which never call one by themselves: until a tool has been called, each reply has to call one.
+    Required,
+}
+
 /// A name that is no agent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no agent `{0}`: use one of {names}", names = Agent::ALL.map(Agent::as_str).join(", "))]
@@ -87,6 +97,9 @@ pub struct ModelSection {
     pub sees_images: Option<bool>,
     /// Whether the model may be offered tools; default yes. One that may not acts on nothing.
     pub calls_tools: Option<bool>,
+    /// `auto` (default) or `required`; the latter not for Ollama, whose wire cannot demand a call.
+    #[serde(default)]
+    pub tool_choice: ToolChoice,
     /// `[[model.fallback]]`: who answers in this order when the model is down. Not inside of another one.
     #[serde(default)]
     pub fallback: Vec<ModelSection>,
@@ -113,6 +126,10 @@ pub enum InvalidModelSection {
     Timeout,
     #[error("`[model] api_key` needs `agent` beside it, so that it is sent to nobody else")]
     KeyWithoutAgent,
+    #[error(
+        "`[model] tool_choice = \"required\"` is not possible with `{0}`: choose another agent (a local Ollama also answers as openai-compatible, under /v1), or leave it out"
+    )]
+    ToolChoice(Agent),
     #[error("`{0}` needs `agent`: one of {names}", names = Agent::ALL.map(Agent::as_str).join(", "))]
     NoAgent(String),
     #[error("`{0}` has a fallback or a compaction of its own: only `[model]` can")]
@@ -146,6 +163,9 @@ impl ModelSection {
         }
         if self.api_key.is_some() && self.agent.is_none() {
             return Err(InvalidModelSection::KeyWithoutAgent);
+        }
+        if let (ToolChoice::Required, Some(agent @ (Agent::Ollama | Agent::Demo))) = (self.tool_choice, self.agent) {
+            return Err(InvalidModelSection::ToolChoice(agent));
         }
         self.others().try_for_each(|(place, other)| other.validate_as(place))
     }
@@ -194,6 +214,8 @@ mod tests {
         assert_eq!(section.timeout(), Duration::from_secs(7));
         assert!(!format!("{section:?}").contains("k-1"), "a key must not be printed");
         assert_eq!(parse("").unwrap().timeout(), Duration::from_secs(90));
+        assert_eq!(parse("").unwrap().tool_choice, ToolChoice::Auto);
+        assert_eq!(parse("tool_choice = 'required'").unwrap().tool_choice, ToolChoice::Required);
     }
 
     #[test]
@@ -208,6 +230,8 @@ mod tests {
             ("temperature = 3.0", "temperature"),
             ("temperature = nan", "temperature"),
             ("timeout_s = 0", "timeout_s"),
+            ("tool_choice = 'always'", "tool_choice"),
+            ("agent = 'ollama'\ntool_choice = 'required'", "not possible with `ollama`"),
             ("api_key = 'k'", "needs `agent`"),
             ("[[fallback]]\nmodel = 'm'", "`[[model.fallback]] number 1` needs `agent`"),
             (

@@ -43,6 +43,8 @@ pub enum Live {
         ok: bool,
         title: String,
         summary: String,
+        /// What the call has changed, as a unified diff in the server's own words; redacted, not escaped. Empty if it told none.
+        diff: String,
     },
     /// One sentence about a tool server, for example that it failed to start. It concerns the owner, in whatever
     /// conversation it came up, and is given out once. It may quote a stranger.

@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 
 use super::Gate;
 use super::shape::Shape;
-use crate::domain::canonical::canonical_json;
 use crate::domain::{
     Address, Answer, ApprovalId, CallId, CallState, Inbound, InboundBody, Origin, Outcome, Question, Term, ToolCall,
     escape,
@@ -211,25 +210,6 @@ pub(super) fn call_of_row(row: &CallRow) -> Result<ToolCall, StoreError> {
         origin,
         principal: row.principal.clone(),
     })
-}
-
-/// Every argument with its whole value, made visible. A string is shown as it is, anything else as canonical JSON.
-pub(super) fn shown_arguments(arguments: &Value) -> Vec<(String, String)> {
-    let Value::Object(map) = arguments else {
-        return vec![("arguments".to_owned(), escape::visible(&canonical_json(arguments)))];
-    };
-    let mut shown: Vec<(String, String)> = map
-        .iter()
-        .map(|(name, value)| {
-            let text = match value {
-                Value::String(text) => escape::visible_multiline(text),
-                other => escape::visible(&canonical_json(other)),
-            };
-            (escape::visible(name), text)
-        })
-        .collect();
-    shown.sort();
-    shown
 }
 
 /// Ten characters of 5 bits each, from the operating system's generator.

@@ -25,6 +25,7 @@ pub mod redact;
 mod rules;
 pub mod shape;
 pub mod shell;
+mod shown;
 mod start;
 mod transparency;
 

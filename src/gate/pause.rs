@@ -4,9 +4,10 @@
 use serde_json::{Value, json};
 
 use super::Gate;
-use super::approvals::{new_approval_id, shown_arguments};
+use super::approvals::new_approval_id;
 use super::audit::{describe, entry};
 use super::frozen::Freeze;
+use super::shown::shown_arguments;
 use crate::domain::{Answer, CallId, CallState, Choice, Origin, Outcome, Question, Scope, Term, ToolCall, ToolOutput};
 use crate::store::{AuditEntry, StoreError, now_ms};
 

@@ -110,7 +110,7 @@ impl Gate {
             session: call.session().clone(),
             server: call.server.clone(),
             tool: call.tool.clone(),
-            arguments: super::approvals::shown_arguments(&call.arguments),
+            arguments: super::shown::shown_arguments(&call.arguments),
             why: format!("{} ({})", verdict.why, verdict.rule),
             expires_at_ms: now_ms() + self.settings.question_time.as_millis() as i64,
             choices: super::shape::choices(&self.facts(call, None)),

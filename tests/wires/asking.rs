@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use claw::config::model::ToolChoice;
 use claw::domain::{Block, Message, Role, ToolSpec, ToolUse};
 use claw::model::genai::{GenaiModel, Target, Wire as ClawWire};
 use claw::model::{Delta, Model, ModelError, Policy, Reply, Request, Retry};
@@ -29,6 +30,7 @@ pub fn target(wire: Wire, base_url: &str) -> Target {
         max_tokens: None,
         temperature: None,
         timeout: Duration::from_secs(5),
+        tool_choice: ToolChoice::Auto,
     }
 }
 

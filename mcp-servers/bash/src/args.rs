@@ -47,6 +47,10 @@ pub struct Args {
     /// Watches over one job; the server starts itself with it.
     #[arg(long, hide = true)]
     pub supervise: bool,
+    /// Serves over HTTP on a loopback port, for conformance tests.
+    #[cfg(feature = "http")]
+    #[arg(long, hide = true)]
+    pub http: bool,
 }
 
 /// The limits of one server.
@@ -67,6 +71,8 @@ pub struct Settings {
     pub protect: Vec<PathBuf>,
     pub read_only: Vec<PathBuf>,
     pub limits: Limits,
+    #[cfg(feature = "http")]
+    pub http: bool,
 }
 
 impl Settings {
@@ -90,7 +96,14 @@ impl Settings {
                 return Err(StartError::Overlap { protected: protected.clone(), granted });
             }
         }
-        Ok(Self { workspace, protect, read_only, limits: limits(args)? })
+        Ok(Self {
+            workspace,
+            protect,
+            read_only,
+            limits: limits(args)?,
+            #[cfg(feature = "http")]
+            http: args.http,
+        })
     }
 }
 
@@ -174,6 +187,8 @@ mod tests {
             jobs_max: 8,
             background_max: 8,
             supervise: false,
+            #[cfg(feature = "http")]
+            http: false,
         }
     }
 

@@ -11,6 +11,8 @@ mod confine;
 mod environment;
 mod eof;
 mod error;
+#[cfg(feature = "http")]
+mod http;
 mod job_tools;
 mod kept;
 mod processes;

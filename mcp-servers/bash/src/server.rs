@@ -65,8 +65,23 @@ pub async fn serve(settings: Settings, environment: Environment, level: BoxLevel
         jobs: jobs.clone(),
         closed: closed.clone(),
     };
+    #[cfg(feature = "http")]
+    let served = if settings.http {
+        crate::http::serve(move || server.clone()).await.map_err(|error| StartError::Opening(error.to_string()))
+    } else {
+        over_stdio(server, &closed).await
+    };
+    #[cfg(not(feature = "http"))]
+    let served = over_stdio(server, &closed).await;
+    closed.cancel();
+    jobs.close();
+    let _ = timeout(LAST_JOBS_PATIENCE, jobs.wait()).await;
+    served
+}
+
+async fn over_stdio(server: BashServer, closed: &CancellationToken) -> Result<(), StartError> {
     let (stdin, stdout) = rmcp::transport::io::stdio_pipes();
-    let served = match server.serve((EofSignal::new(stdin, closed.clone()), stdout)).await {
+    match server.serve((EofSignal::new(stdin, closed.clone()), stdout)).await {
         Ok(running) => {
             let _ = running.waiting().await;
             Ok(())
@@ -74,11 +89,7 @@ pub async fn serve(settings: Settings, environment: Environment, level: BoxLevel
         // Nobody said anything: that is how a host looks whether a program starts.
         Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
         Err(error) => Err(StartError::Opening(error.to_string())),
-    };
-    closed.cancel();
-    jobs.close();
-    let _ = timeout(LAST_JOBS_PATIENCE, jobs.wait()).await;
-    served
+    }
 }
 
 impl ServerHandler for BashServer {

@@ -19,6 +19,11 @@ pub struct Args {
     #[arg(long = "protect", value_name = "DIR")]
     pub protect: Vec<PathBuf>,
 
+    /// Serves over HTTP on a loopback port, for conformance tests.
+    #[cfg(feature = "http")]
+    #[arg(long, hide = true)]
+    pub http: bool,
+
     #[command(flatten)]
     pub limits: Limits,
 }

@@ -11,6 +11,8 @@ mod enter;
 mod error;
 mod guard;
 mod hint;
+#[cfg(feature = "http")]
+mod http;
 mod ignore_rules;
 mod kind;
 mod place;
@@ -83,6 +85,10 @@ fn run(args: Args) -> Result<(), StartError> {
         .max_blocking_threads(BLOCKING_THREADS_MAX)
         .build()
         .map_err(StartError::Runtime)?;
+    #[cfg(feature = "http")]
+    if args.http {
+        return runtime.block_on(http::serve(move || server.clone())).map_err(StartError::Runtime);
+    }
     let served = runtime.block_on(serve(server));
     runtime.shutdown_timeout(SHUTDOWN_GRACE);
     served

@@ -24,6 +24,7 @@ use crate::tools::{self, Reply, ToolDef, Workspace};
 /// The list of tools is part of the program, so clients may keep it for an hour.
 const LIST_TTL_MS: u64 = 3_600_000;
 
+#[cfg_attr(feature = "http", derive(Clone))]
 pub struct Server {
     workspace: Arc<Workspace>,
     tools: Vec<Arc<ToolDef>>,

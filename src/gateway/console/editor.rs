@@ -205,7 +205,11 @@ fn edit_lines(
             // rustyline takes SIGINT over while it reads; sent by `kill`, it comes as a signal and not as a key.
             Err(ReadlineError::Interrupted | ReadlineError::Signal(Signal::Interrupt)) => {
                 let typed = shared.take_typed();
-                redraw_accepted(&typed, &shared.gate);
+                if typed.is_empty() {
+                    erase_prompt(&shared.gate);
+                } else {
+                    redraw_accepted(&typed, &shared.gate);
+                }
                 Input::Interrupt { discarded: !typed.is_empty() }
             }
             Err(ReadlineError::Eof) => Input::Eof,
@@ -240,6 +244,14 @@ fn redraw_accepted(line: &str, gate: &Gate) {
     let columns = terminal_size().columns;
     let typed: usize = shown.split('\n').map(|row| rows(row, columns)).sum();
     let text = format!("{}{}\n", erase_rows(draft + typed), clean(&shown));
+    // A terminal that is gone shows itself at the next read.
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    let _ = std::io::stdout().flush();
+}
+
+/// An empty prompt that was left by Ctrl-C says nothing: takes it away, with the draft above it, which comes again.
+fn erase_prompt(gate: &Gate) {
+    let text = erase_rows(gate.take_draft_rows() + 1);
     // A terminal that is gone shows itself at the next read.
     let _ = std::io::stdout().write_all(text.as_bytes());
     let _ = std::io::stdout().flush();

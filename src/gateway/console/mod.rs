@@ -5,6 +5,7 @@
 
 pub mod chat;
 pub mod clean;
+mod diff;
 pub mod editor;
 mod markdown;
 pub mod paint;

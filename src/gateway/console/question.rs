@@ -19,6 +19,9 @@ pub enum ParsedAnswer {
     Unclear(String),
 }
 
+/// The widest name of an argument that stands beside its value.
+const NAME_COLUMNS_MAX: usize = 16;
+
 /// The whole question as lines, without line feeds. `number` is what a person types to answer this one of several.
 pub fn question_lines(question: &Question, number: Option<usize>, look: Look, clock: &Clock) -> Vec<String> {
     let mut lines: Vec<Line> = Vec::new();
@@ -32,7 +35,9 @@ pub fn question_lines(question: &Question, number: Option<usize>, look: Look, cl
     if question.arguments.is_empty() {
         lines.push(vec![Span::new("  (no arguments)", Style::DIM)]);
     }
-    let names = question.arguments.iter().map(|(name, _)| width(&clean(name))).max().unwrap_or(0).min(16);
+    // A longer name has a row of its own and does not push the values to the side.
+    let fits = |name: &usize| *name <= NAME_COLUMNS_MAX.min(look.width / 4);
+    let names = question.arguments.iter().map(|(name, _)| width(&one_row(name))).filter(fits).max().unwrap_or(0);
     for (name, value) in &question.arguments {
         argument(&mut lines, name, value, names, look);
     }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use crate::domain::{CallId, Live, OutboundBody, Question};
 
 use super::clean::{clean, clean_line};
+use super::diff::diff_lines;
 use super::paint::Frame;
 use super::question::{Clock, question_lines};
 use super::stream::{StreamView, markdown_lines};
@@ -135,12 +136,13 @@ impl Screen {
                 self.calls.push(RunningCall { call, title, progress: String::new(), printed: None });
             }
             Live::CallProgress { call, text } => self.progress(&call, &text, now),
-            Live::CallEnded { call, ok, title, summary } => {
+            Live::CallEnded { call, ok, title, summary, diff } => {
                 self.calls.retain(|running| running.call != call);
                 let mark = if ok { ("✓ ", Style::CYAN) } else { ("✗ ", Style::RED) };
                 let title = clean_line(&title);
                 let text = if summary.trim().is_empty() { title } else { format!("{title} · {}", summary.trim()) };
                 self.hang(Shown::Call, mark, &text, Style::PLAIN);
+                self.lines.extend(diff_lines(&diff, self.look));
             }
             Live::Server { text } | Live::Notice { text } => self.note(&text),
         }
@@ -308,16 +310,17 @@ impl Screen {
             row(&self.passing);
         }
         for running in self.calls.iter().take(CALL_ROWS_MAX) {
-            // A long title leaves two fifths of the row to the progress, if that needs so much.
             let title = format!("running: {}", running.title);
-            let text = match running.progress.as_str() {
-                "" => title,
-                progress => {
-                    let left = room.saturating_sub(width(progress) + 3).max(room * 3 / 5);
-                    format!("{} · {progress}", head(&title, left))
-                }
-            };
-            row(&text);
+            let progress = bar(&running.progress, room / 4).unwrap_or_else(|| running.progress.clone());
+            let both = format!("{title} · {progress}");
+            if progress.is_empty() {
+                row(&title);
+            } else if width(&both) <= room {
+                row(&both);
+            } else {
+                row(&title);
+                row(&format!("  {progress}"));
+            }
         }
         if self.calls.len() > CALL_ROWS_MAX {
             row(&format!("and {} more", self.calls.len() - CALL_ROWS_MAX));
@@ -350,6 +353,18 @@ impl Screen {
         self.lines.extend(lines);
         self.changed = true;
     }
+}
+
+/// `3/10` (the hub's words for a progress with a total) as a bar of `cells` with the numbers behind it.
+fn bar(progress: &str, cells: usize) -> Option<String> {
+    let (done, total) = progress.split_once('/')?;
+    let (done, total): (f64, f64) = (done.parse().ok()?, total.parse().ok()?);
+    if !(total.is_finite() && total > 0.0 && done >= 0.0) {
+        return None;
+    }
+    // Between 0 and `cells`, whatever a server counts.
+    let full = ((done / total).min(1.0) * cells as f64) as usize;
+    Some(format!("{}{} {progress}", "█".repeat(full), "░".repeat(cells - full)))
 }
 
 /// Equal but for white space: the reply joins its blocks with blank lines, the stream does not.

@@ -251,7 +251,13 @@ mod tests {
         drafts.take(Live::CallProgress { call: call(), text: "half".into() });
         assert_eq!(make(&mut drafts, 10), Some((None, "⏳ running: bash run\nhalf".into(), true)));
         assert!(drafts.next_change().is_none(), "what was said before it is not drafted any more");
-        let end = || Live::CallEnded { call: call(), ok: true, title: "bash run".into(), summary: String::new() };
+        let end = || Live::CallEnded {
+            call: call(),
+            ok: true,
+            title: "bash run".into(),
+            summary: String::new(),
+            diff: String::new(),
+        };
         drafts.take(end());
         assert_eq!(make(&mut drafts, 10), Some((Some(10), "✓ bash run".into(), false)));
         assert!(drafts.next_change().is_none() && drafts.calls.is_empty());

@@ -13,7 +13,7 @@ use secrecy::SecretString;
 use self::services::{SERVICES, Service, value};
 use super::genai::{GenaiModel, Target, Wire, is_loopback};
 use super::{Demo, Model, Policy, Retry};
-use crate::config::model::{Agent, ModelSection, UnknownAgent};
+use crate::config::model::{Agent, ModelSection, ToolChoice, UnknownAgent};
 
 pub use chain::{Chain, chain};
 
@@ -266,7 +266,10 @@ impl<'a> Wish<'a> {
         key_setting: String,
         why: String,
     ) -> Chosen {
-        let why = format!("{model} ({provider}): {why}");
+        let mut why = format!("{model} ({provider}): {why}");
+        if wire == Wire::Ollama && self.section.tool_choice == ToolChoice::Required {
+            why.push_str(" `tool_choice = \"required\"` has no effect, because this wire cannot demand a call.");
+        }
         let known = SERVICES.iter().any(|service| service.name == provider && service.sees_images);
         let sees_images = self.section.sees_images.unwrap_or(known);
         let target = Target {
@@ -279,6 +282,7 @@ impl<'a> Wish<'a> {
             max_tokens: self.section.max_tokens,
             temperature: self.section.temperature,
             timeout: self.section.timeout(),
+            tool_choice: self.section.tool_choice,
         };
         let model = Arc::new(GenaiModel::new(target));
         Chosen { model: Arc::new(Retry::with_policy(model, self.policy)), why, sees_images }

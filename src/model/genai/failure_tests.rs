@@ -20,6 +20,7 @@ fn target() -> Target {
         max_tokens: None,
         temperature: None,
         timeout: Duration::from_secs(90),
+        tool_choice: Default::default(),
     }
 }
 

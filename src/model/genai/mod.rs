@@ -1,6 +1,7 @@
 //! Real models, through the `genai` crate; this folder is the only place that knows it. Owns: one streamed round-trip with
 //! any of the wires. Must not know retries, or why this model was picked.
 
+mod demand;
 mod failure;
 mod http;
 mod receive;
@@ -24,6 +25,10 @@ use super::{DeltaSink, Model, ModelError, Reply, Request};
 
 pub(super) use self::http::{client_for, is_loopback, plain_client};
 pub use self::target::{Target, Wire};
+
+/// The frames of one reply, in bytes. The longest real one has a few hundred thousand tokens, and some wires repeat a lot
+/// around each of them.
+const REPLY_BYTES_MAX: usize = 64 << 20;
 
 /// One model behind one provider's wire.
 pub struct GenaiModel {
@@ -60,7 +65,7 @@ impl GenaiModel {
         }
     }
 
-    fn options(target: &Target, witness: Arc<Witness>) -> ChatOptions {
+    fn options(target: &Target, request: &Request, witness: Arc<Witness>) -> ChatOptions {
         let mut options = ChatOptions::default()
             .with_stream_header_timeout(target.timeout)
             .with_stream_read_timeout(target.timeout)
@@ -73,6 +78,7 @@ impl GenaiModel {
             // option would ask for thoughts, which older models refuse, and signatures come anyway.
             options = options.with_capture_reasoning_content(true);
         }
+        options.tool_choice = demand::tool_choice(target, request);
         options.max_tokens = target.max_tokens;
         options.temperature = target.temperature;
         options.reasoning_effort = target.effort_that_keeps_the_name();
@@ -88,12 +94,23 @@ impl GenaiModel {
         let chat = send::chat_request(request, target);
         let answer = self
             .client()?
-            .exec_chat_stream(Self::service_target(target), chat, Some(&Self::options(target, witness.clone())))
+            .exec_chat_stream(
+                Self::service_target(target),
+                chat,
+                Some(&Self::options(target, request, witness.clone())),
+            )
             .await
             .map_err(|error| failure::of(&error, target))?;
         let mut stream = answer.stream;
         let mut receiver = Receiver::new(target, &witness);
         while let Some(event) = stream.next().await {
+            if witness.seen().bytes > REPLY_BYTES_MAX {
+                let limit = REPLY_BYTES_MAX >> 20;
+                let whose = &target.provider;
+                return Err(ModelError::permanent(format!(
+                    "{whose} sent more than {limit} MiB in one reply; set `max_tokens`"
+                )));
+            }
             match event {
                 Ok(event) => {
                     if let Some(reply) = receiver.take(event, deltas)? {

@@ -8,6 +8,7 @@ use ::genai::adapter::AdapterKind;
 use ::genai::chat::ReasoningEffort;
 use secrecy::SecretString;
 
+use crate::config::model::ToolChoice;
 use crate::model::history::IdRule;
 
 /// The protocol that a provider speaks, with the dialects that matter.
@@ -78,6 +79,8 @@ pub struct Target {
     pub temperature: Option<f64>,
     /// The longest silence: until the headers, and between two pieces of the body (heartbeats count as pieces).
     pub timeout: Duration,
+    /// `Required`: see [`super::demand::tool_choice`].
+    pub tool_choice: ToolChoice,
 }
 
 impl Target {

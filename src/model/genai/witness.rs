@@ -32,6 +32,8 @@ pub(super) struct Seen {
     pub done: bool,
     /// A frame whose event name does not fit its data: genai would have passed over it.
     pub torn: bool,
+    /// All frames so far.
+    pub bytes: usize,
 }
 
 #[derive(Debug)]
@@ -55,8 +57,9 @@ impl ChatFrameSink for Witness {
         if frame.data.is_empty() {
             return;
         }
-        let Ok(data) = serde_json::from_str::<Value>(frame.data) else { return };
         let mut seen = self.seen();
+        seen.bytes += frame.data.len();
+        let Ok(data) = serde_json::from_str::<Value>(frame.data) else { return };
         match self.wire {
             Wire::Anthropic => {
                 // A CR LF that is cut between two chunks makes genai see an event without data and data without an event.
