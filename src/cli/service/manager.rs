@@ -1,4 +1,8 @@
 //! The service manager's own program, as this system has it. Owns its name and how it is called; must not know what a service is.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the service manager is no tool of the agent: a person has typed this command"
+)]
 
 use std::process::{Command, Stdio};
 
@@ -34,10 +38,6 @@ pub fn show(words: &[&str]) -> anyhow::Result<Option<i32>> {
     Ok(status.code())
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the service manager is no tool of the agent: a person has typed this command"
-)]
 fn command(words: &[&str]) -> anyhow::Result<Command> {
     let (program, rest) = words.split_first().context("no program is named")?;
     let mut command = Command::new(program);
