@@ -22,7 +22,7 @@ pub(super) fn read(root: &Value, expansion: &Expansion) -> Result<Manifest, Mani
         let Some(servers) = root.get(key) else { continue };
         let servers = servers.as_object().ok_or_else(|| shape(&format!("`{key}` must be an object")))?;
         for (name, entry) in servers {
-            claim_name(&mut offered, name)?;
+            claim_name(&mut offered, key, name)?;
             let mut expander = Expander {
                 expansion,
                 inputs: &inputs,
@@ -43,9 +43,9 @@ pub(super) fn read(root: &Value, expansion: &Expansion) -> Result<Manifest, Mani
 }
 
 /// Look-alikes are refused, and case does not tell two servers apart: a person reads these names in a question.
-fn claim_name(offered: &mut BTreeMap<String, String>, name: &str) -> Result<(), ManifestError> {
+fn claim_name(offered: &mut BTreeMap<String, String>, root: &str, name: &str) -> Result<(), ManifestError> {
     if name.trim().is_empty() {
-        return Err(ManifestError::Shape { what: "a server's name is empty".to_owned() });
+        return Err(ManifestError::Shape { what: format!("under `{root}` a server's name is empty; give it one") });
     }
     let safe = safe_name(name).to_ascii_lowercase();
     match offered.insert(safe.clone(), name.to_owned()) {
