@@ -8,7 +8,7 @@ mod wires;
 
 use std::sync::Arc;
 
-use botapi::Fault;
+use botapi::{Fault, Outcome};
 use program::eventually;
 use rustix::process::Signal;
 use serde_json::json;
@@ -183,6 +183,10 @@ fn told_to_end_it_lets_the_call_in_hand_end_and_asks_no_model() {
     rig.says("go");
     rig.waits_for("running: bash run");
     gateway.signal(Signal::TERM);
+    // Before it has heard of the end it would ask the model as usual.
+    eventually("the gateway takes nothing new", || {
+        rig.telegram.calls_of("getUpdates").last().is_some_and(|call| matches!(call.outcome, Outcome::Abandoned))
+    });
     std::fs::write(rig.house.workspace().join("go"), "now\n").unwrap();
     gateway.ends().expect(0);
     assert_eq!(rig.model.recorded().len(), 1);

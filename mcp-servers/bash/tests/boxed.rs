@@ -194,7 +194,7 @@ fn ordinary_tools_work() {
         ),
         (
             "curl",
-            "python3 -m http.server -b 127.0.0.1 0 > port 2>&1 & echo body > page; until curl -sf http://127.0.0.1:$(grep -oP 'port \\K[0-9]+' port)/page 2>/dev/null; do :; done",
+            ": > port; python3 -m http.server -b 127.0.0.1 0 > port 2>&1 & echo body > page; until curl -sf http://127.0.0.1:$(grep -oP 'port \\K[0-9]+' port)/page 2>/dev/null; do :; done",
             "body\n",
         ),
         ("cc", "echo 'int main(){return 7;}' > a.c && cc a.c -o a && { ./a; echo $?; }", "7\n"),
