@@ -37,7 +37,9 @@ impl Drive<'_> {
         match &row.inbound.body {
             InboundBody::Message { .. } => self.absorb_message(row).await,
             InboundBody::Answered { approval, answer, by } => {
-                if let Some(call) = self.worker.parts.gate.call_of(approval)? {
+                // One that comes while its turn is being ended is in the store and in the audit, and has no place in the log.
+                if let Some(call) = self.worker.parts.gate.call_of(approval)?.filter(|call| self.is_of_open_turn(call))
+                {
                     if matches!(answer, Some(Answer::Allow { .. })) && self.paused_by(&call) {
                         let today = self.worker.parts.budget.today();
                         self.worker.parts.gate.goes_on(&call, &today).await?;
@@ -121,6 +123,11 @@ impl Drive<'_> {
             self.push(EventBody::CallAnswered { call, approval, answer: None, by: how });
         }
         Ok(())
+    }
+
+    fn is_of_open_turn(&self, call: &CallId) -> bool {
+        let first = self.log.open_turn().and_then(|turn| turn.first());
+        first.is_some_and(|first| call.reply_seq >= first.seq)
     }
 
     /// Whether the turn itself waits for the answer to this question, and not one of its calls.

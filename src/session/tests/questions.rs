@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::rig::{Rig, echoes, log};
 use crate::domain::{Answer, EventBody, InboundBody, OutboundBody};
-use crate::gate::tests::rig::Rig as GateRig;
+use crate::gate::tests::rig::{OWNER, Rig as GateRig, allow};
 use crate::model::Script;
 use crate::session::Ran;
 
@@ -118,4 +118,19 @@ async fn new_ends_the_turn_its_questions_and_the_grants_of_the_session() {
     assert_eq!(rig.run().await, Ran::Idle);
     assert!(rig.gate.store.read(|tx| tx.open_approvals(None)).unwrap().is_empty());
     assert_eq!(rig.kinds().last().unwrap(), "session.cleared");
+}
+
+/// The answer and a stop came at the same moment, and the stop was absorbed first.
+#[tokio::test]
+async fn an_answer_to_a_turn_that_has_ended_has_no_place_in_the_log() {
+    let rig = Rig::new("", [echoes(&["one"]), Script::text("two")]);
+    assert_eq!(rig.turn("go").await, Ran::Parked);
+    let approval = rig.gate.store.read(|tx| tx.open_approvals(None)).unwrap().remove(0).id;
+    rig.submit(InboundBody::Stop).await;
+    assert_eq!(rig.run().await, Ran::Idle);
+    let answer = Some(allow(crate::domain::Term::Once));
+    rig.submit(InboundBody::Answered { approval, answer, by: OWNER.into() }).await;
+    assert_eq!(rig.turn("go on").await, Ran::Idle);
+    assert!(!rig.kinds().contains(&"call.answered".to_owned()), "{:?}", rig.kinds());
+    assert_eq!(rig.replies().last().unwrap(), "two");
 }
