@@ -1,10 +1,11 @@
 //! Jobs in the background through the whole program: they go on while a turn ends and another one begins, looking at them asks
 //! nobody, and nothing of them outlives claw.
+#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 mod program;
 mod wires;
 
-use program::{House, alive, eventually};
+use program::{House, Running, alive, eventually};
 use serde_json::json;
 use wires::threaded::Threaded;
 use wires::{Answer, Call, Turn, Wire};
@@ -14,6 +15,18 @@ const ALLOW: &str =
 
 fn calls(tool: &str, arguments: serde_json::Value) -> Answer {
     Answer::Turn(Turn::calls(&[Call::new("1", &format!("bash__{tool}"), &arguments.to_string())]))
+}
+
+/// A chat in which a job was started that has written its number to `pid`.
+fn started(answers: impl IntoIterator<Item = Answer>) -> (House, Threaded, Running, u32) {
+    let provider = Threaded::start(Wire::Anthropic, answers);
+    let house = House::at("claude", &provider.base_url);
+    house.write("policy.toml", ALLOW);
+    let mut chat = house.start(&["chat"]);
+    chat.types(b"start it\n");
+    eventually("the job runs", || chat.out().contains("It runs.") && !house.in_workspace("pid").trim().is_empty());
+    let pid: u32 = house.in_workspace("pid").trim().parse().unwrap();
+    (house, provider, chat, pid)
 }
 
 #[test]
@@ -26,13 +39,7 @@ fn a_job_goes_on_between_turns_and_ends_with_claw() {
         calls("list", json!({})),
         Answer::text("That is all."),
     ];
-    let provider = Threaded::start(Wire::Anthropic, answers);
-    let house = House::at("claude", &provider.base_url);
-    house.write("policy.toml", ALLOW);
-    let mut chat = house.start(&["chat"]);
-    chat.types(b"start it\n");
-    eventually("the job runs", || chat.out().contains("It runs.") && !house.in_workspace("pid").trim().is_empty());
-    let pid: u32 = house.in_workspace("pid").trim().parse().unwrap();
+    let (house, provider, mut chat, pid) = started(answers);
     eventually("the pipe is there", || house.workspace().join("go").exists());
     std::fs::write(house.workspace().join("go"), "word\n").unwrap();
     chat.types(b"look\n");
@@ -50,13 +57,7 @@ fn a_job_goes_on_between_turns_and_ends_with_claw() {
 #[test]
 fn a_job_that_runs_is_ended_when_claw_is_killed() {
     let answers = [calls("start", json!({"command": "echo $$ > pid; mkfifo go; cat go"})), Answer::text("It runs.")];
-    let provider = Threaded::start(Wire::Anthropic, answers);
-    let house = House::at("claude", &provider.base_url);
-    house.write("policy.toml", ALLOW);
-    let mut chat = house.start(&["chat"]);
-    chat.types(b"start it\n");
-    eventually("the job runs", || chat.out().contains("It runs.") && !house.in_workspace("pid").trim().is_empty());
-    let pid: u32 = house.in_workspace("pid").trim().parse().unwrap();
+    let (_house, _provider, chat, pid) = started(answers);
     assert!(alive(pid));
     chat.signal(rustix::process::Signal::KILL);
     eventually("nothing is left", || !alive(pid));

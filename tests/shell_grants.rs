@@ -52,6 +52,12 @@ fn is_boxed(house: &House) -> bool {
     boxed
 }
 
+/// `None` where this kernel has no box, which was said then.
+fn boxed_house() -> Option<House> {
+    let house = house();
+    is_boxed(&house).then_some(house)
+}
+
 /// Runs this where the kernel has no Landlock: a filter that every child inherits answers as such a kernel does.
 fn without_a_box<T: Send>(run: impl FnOnce() -> T + Send) -> T {
     use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
@@ -91,10 +97,7 @@ fn verdict(house: &House) -> Value {
 
 #[test]
 fn a_program_and_its_subcommand_are_granted_and_nothing_beside_them() {
-    let house = house();
-    if !is_boxed(&house) {
-        return;
-    }
+    let Some(house) = boxed_house() else { return };
     let id = house.ask_parks("run `cargo test one`");
     let shown = house.claw(&["approvals"]).expect(0).out;
     assert!(shown.contains(&format!("claw approve {id} --for always --command 'cargo test'")), "{shown}");
@@ -147,10 +150,7 @@ fn a_program_and_its_subcommand_are_granted_and_nothing_beside_them() {
 
 #[test]
 fn the_console_offers_it_and_takes_it() {
-    let house = house();
-    if !is_boxed(&house) {
-        return;
-    }
+    let Some(house) = boxed_house() else { return };
     let mut chat = house.start(&["chat"]);
     chat.types(b"run `cargo test one`\n");
     eventually("it is offered", || {
@@ -172,10 +172,7 @@ fn the_console_offers_it_and_takes_it() {
 
 #[test]
 fn what_only_reads_the_workspace_runs_and_says_so() {
-    let house = house();
-    if !is_boxed(&house) {
-        return;
-    }
+    let Some(house) = boxed_house() else { return };
     house.write("workspace/notes", "one\ntwo\nthree\n");
     assert!(runs(&house, "cat notes | head -n 2 | wc -l").contains("\n2\n"));
     let body = verdict(&house)["body"].clone();
@@ -217,10 +214,7 @@ fn what_only_reads_the_workspace_runs_and_says_so() {
 
 #[test]
 fn it_can_be_switched_off_and_a_rule_goes_before_it() {
-    let house = house();
-    if !is_boxed(&house) {
-        return;
-    }
+    let Some(house) = boxed_house() else { return };
     runs(&house, "pwd");
     for policy in [
         "bash_reads = \"ask\"\n",
@@ -237,10 +231,7 @@ fn it_can_be_switched_off_and_a_rule_goes_before_it() {
 
 #[test]
 fn without_a_box_every_command_asks() {
-    let house = house();
-    if !is_boxed(&house) {
-        return;
-    }
+    let Some(house) = boxed_house() else { return };
     runs(&house, "pwd");
     let id = house.ask_parks("run `cargo test one`");
     house.claw(&["approve", &id, "--for", "always", "--command", "cargo test"]).expect(0);
@@ -262,10 +253,7 @@ fn without_a_box_every_command_asks() {
 
 #[test]
 fn git_reads_where_it_starts_nothing_else() {
-    let house = house();
-    if !is_boxed(&house) {
-        return;
-    }
+    let Some(house) = boxed_house() else { return };
     asks(&house, "git status");
     let id = house.ask_parks(
         "run `git init -q . && git -c user.name=a -c user.email=b commit -qm x --allow-empty; touch new; ls -A`",

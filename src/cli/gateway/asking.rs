@@ -43,6 +43,7 @@ pub(super) fn asked_elsewhere(question: &Question) -> String {
     let call = escape::visible(&format!("{} {}", question.server, question.tool)).replace('`', "'");
     format!("This needs the owner's yes: `{call}`. The owner has been asked.")
 }
+
 /// The question of a message of this bot, in a chat that lets it write.
 pub(super) fn known(house: &House, posted: &PostedRow) -> Result<Option<ApprovalRow>, StoreError> {
     let mine = |place: &Place| place.bot == house.me.id && !house.is_blocked(place.chat);
