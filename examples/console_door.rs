@@ -92,6 +92,7 @@ fn question(id: &str, call: CallId, session: SessionId, line: &str) -> Question 
         arguments: vec![("command".into(), line.into()), ("timeout_s".into(), "30".into())],
         why: "running a command is mutating, and no rule allows this one".into(),
         expires_at_ms: UnixMillis::MAX / 1_000_000,
+        staged: None,
         choices: vec![
             allow("y", Term::Once, "allow once: exactly these arguments, this time"),
             allow("10m", Term::TenMinutes, "allow exactly these arguments for 10 minutes"),

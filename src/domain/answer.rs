@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ApprovalId, CallId, SessionId, UnixMillis};
+use super::{ApprovalId, CallId, SessionId, Staged, UnixMillis};
 
 /// How long an allowance holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +40,10 @@ pub enum Answer {
     },
     /// Deny now and every time these arguments come again.
     Never,
+    /// The button with this index was pressed, counted from zero. Only for [`Staged::Buttons`].
+    Press {
+        index: u32,
+    },
 }
 
 /// One possible answer, with the words that say exactly what it grants.
@@ -65,4 +69,7 @@ pub struct Question {
     pub why: String,
     pub expires_at_ms: UnixMillis,
     pub choices: Vec<Choice>,
+    /// What was staged, if the question is about that and not about a call that the model made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub staged: Option<Staged>,
 }

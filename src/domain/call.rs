@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ApprovalId, CallId, Origin, SessionId};
+use super::{ApprovalId, CallId, Origin, Proposal, SessionId};
 
 /// A call that somebody wishes for. It becomes an action only behind the gate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -69,6 +69,9 @@ pub struct ToolOutput {
     /// What a model that can see is shown with the text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<ImageRef>,
+    /// What the tool proposes; each entry has passed the gate's checks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub actions: Vec<Proposal>,
 }
 
 /// An image that came with a result. Its bytes are kept beside the log, as an artifact.

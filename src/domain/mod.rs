@@ -15,6 +15,7 @@ mod message;
 mod model;
 mod origin;
 mod outbound;
+mod staged;
 
 pub use answer::{Answer, Choice, Question, Scope, Term};
 pub use call::{CallState, ImageRef, Outcome, ToolCall, ToolOutput};
@@ -28,6 +29,7 @@ pub use message::{Block, Message, Role, ToolUse, text_of};
 pub use model::{Finish, ToolSpec, Usage};
 pub use origin::Origin;
 pub use outbound::{Outbound, OutboundBody};
+pub use staged::{Proposal, Staged};
 
 /// Milliseconds since 1970-01-01T00:00:00Z.
 pub type UnixMillis = i64;

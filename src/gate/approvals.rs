@@ -54,7 +54,7 @@ impl Gate {
         answer: &Answer,
     ) -> Result<Option<NewGrant>, DecideError> {
         let (effect, scope, term) = match answer {
-            Answer::Allow { term: Term::Once, .. } | Answer::Deny { .. } => return Ok(None),
+            Answer::Allow { term: Term::Once, .. } | Answer::Deny { .. } | Answer::Press { .. } => return Ok(None),
             Answer::Allow { term, scope } => ("allow", scope.clone(), *term),
             Answer::Never => ("deny", crate::domain::Scope::Exact, Term::Always),
         };

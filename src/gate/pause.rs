@@ -46,6 +46,7 @@ impl Gate {
             why,
             expires_at_ms: now_ms() + self.settings.question_time.as_millis() as i64,
             choices: choices(),
+            staged: None,
         };
         let asked = entry("asked", &call, json!({"approval": question.approval.0, "digest": row.digest}));
         let (owner, kept) = (self.settings.owner.clone(), question.clone());

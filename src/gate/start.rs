@@ -114,6 +114,7 @@ impl Gate {
             why: format!("{} ({})", verdict.why, verdict.rule),
             expires_at_ms: now_ms() + self.settings.question_time.as_millis() as i64,
             choices: super::shape::choices(&self.facts(call, None)),
+            staged: None,
         }
     }
 }

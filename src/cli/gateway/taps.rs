@@ -110,6 +110,7 @@ pub(super) async fn decide(
             Answer::Allow { .. } => "Allowed.".to_owned(),
             Answer::Deny { .. } => "Denied.".to_owned(),
             Answer::Never => "Denied, and never again.".to_owned(),
+            Answer::Press { .. } => "On its way.".to_owned(),
         }),
         Err(DecideError::Store(error)) => Err(error.into()),
         Err(refused) => Ok(refused.to_string()),

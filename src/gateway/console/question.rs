@@ -190,6 +190,7 @@ mod tests {
             arguments: vec![],
             why: "it changes files".into(),
             expires_at_ms: 0,
+            staged: None,
             choices: vec![
                 choice("y", allow(Term::Once, Scope::Exact)),
                 choice("10m", allow(Term::TenMinutes, Scope::Exact)),

@@ -248,6 +248,7 @@ fn in_words(answer: &Answer) -> &'static str {
         Answer::Allow { term: Term::Always, .. } => "Allowed always",
         Answer::Deny { .. } => "Denied",
         Answer::Never => "Denied for good",
+        Answer::Press { .. } => "Pressed",
     }
 }
 
@@ -270,6 +271,7 @@ mod tests {
             why: "it asks".into(),
             expires_at_ms: 1_000,
             choices: vec![Choice { key: "y".into(), label: "allow once".into(), answer: ONCE }],
+            staged: None,
         }
     }
 

@@ -52,5 +52,6 @@ fn question(id: &str, expires_at_ms: i64) -> Question {
         why: "w".into(),
         expires_at_ms,
         choices: Vec::new(),
+        staged: None,
     }
 }

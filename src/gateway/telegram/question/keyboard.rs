@@ -56,6 +56,7 @@ pub(super) fn label(choice: &Choice) -> String {
         Answer::Deny { .. } if choice.key.contains(' ') => return "Deny and say why".to_owned(),
         Answer::Deny { .. } => return "Deny".to_owned(),
         Answer::Never => return "Never: exactly these arguments".to_owned(),
+        Answer::Press { .. } => return choice.label.clone(),
     };
     let name = match term {
         Term::Once => "Allow once",

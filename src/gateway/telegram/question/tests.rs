@@ -29,6 +29,7 @@ fn asked(arguments: &[(&str, &str)]) -> Question {
         arguments: arguments.iter().map(|(name, value)| (visible(name), visible_multiline(value))).collect(),
         why: "it changes files, and no rule allows it".into(),
         expires_at_ms: clock().now_ms + 4 * 3_600_000,
+        staged: None,
         choices: vec![
             choice("y", "allow this one call", allow(Term::Once, Scope::Exact)),
             choice("10m", &format!("{exactly}, for 10 minutes"), allow(Term::TenMinutes, Scope::Exact)),
