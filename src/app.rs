@@ -232,9 +232,13 @@ fn secret_pairs(config: &Config) -> Vec<(String, String)> {
 }
 
 fn load_policy(config: &Config) -> anyhow::Result<Policy> {
+    let refused = |path: &PathBuf| format!("{} is refused, so claw does not start", path.display());
     let path = config.home.policy_toml();
     let text = crate::config::read_if_there(&path)?;
-    Policy::load(text.as_deref()).with_context(|| format!("{} is refused, so claw does not start", path.display()))
+    let policy = Policy::load(text.as_deref()).with_context(|| refused(&path))?;
+    let Some(path) = config.home.own_policy_toml() else { return Ok(policy) };
+    let Some(own) = crate::config::read_if_there(&path)? else { return Ok(policy) };
+    policy.with(&format!("agents/{}/policy.toml", config.agent.name), &own).with_context(|| refused(&path))
 }
 
 fn load_manifest(config: &Config) -> anyhow::Result<Manifest> {
@@ -249,6 +253,7 @@ fn load_manifest(config: &Config) -> anyhow::Result<Manifest> {
         ..Expansion::default()
     };
     let mut manifest = manifest::parse(&text, &expansion).with_context(|| format!("{} is refused", path.display()))?;
+    keep_servers(&mut manifest, config)?;
     for entry in manifest.servers.values_mut() {
         if let Launch::Stdio(StdioLaunch { own: Some(own), args, .. }) = &mut entry.launch
             && args.get(1).is_some_and(|name| name == "bash")
@@ -257,6 +262,23 @@ fn load_manifest(config: &Config) -> anyhow::Result<Manifest> {
         }
     }
     Ok(manifest)
+}
+
+/// An agent has the servers that its settings list.
+fn keep_servers(manifest: &mut Manifest, config: &Config) -> anyhow::Result<()> {
+    let Some(wanted) = &config.servers else { return Ok(()) };
+    if let Some(unknown) = wanted.iter().find(|name| !manifest.servers.contains_key(*name)) {
+        let known = manifest.servers.keys().cloned().collect::<Vec<_>>().join(", ");
+        let agent = &config.agent.name;
+        return Err(crate::config::ConfigError {
+            place: config.home.claw_toml().display().to_string(),
+            message: format!("`servers` of the agent {agent} lists `{unknown}`, which mcp.json does not have"),
+            next: format!("It has {known}"),
+        }
+        .into());
+    }
+    manifest.servers.retain(|name, _| wanted.contains(name));
+    Ok(())
 }
 
 /// A command ends a little before claw's own limit of a call, so that its end is known and told.
@@ -268,7 +290,7 @@ fn bash_limits(config: &Config) -> [String; 4] {
 /// Our own servers are told where to work and what never to touch, whatever `mcp.json` says.
 fn own_server_args(config: &Config) -> Vec<String> {
     let text = |path: &PathBuf| path.display().to_string();
-    vec!["--workspace".into(), text(&config.workspace), "--protect".into(), config.home.path().display().to_string()]
+    vec!["--workspace".into(), text(&config.workspace), "--protect".into(), config.home.root().display().to_string()]
 }
 
 fn hub_settings(config: &Config, redactor: &Redactor, store: &Store) -> anyhow::Result<HubSettings> {
@@ -286,7 +308,7 @@ fn hub_settings(config: &Config, redactor: &Redactor, store: &Store) -> anyhow::
 fn gate_settings(config: &Config) -> GateSettings {
     GateSettings {
         workspace: config.workspace.clone(),
-        home: config.home.path().to_owned(),
+        home: config.home.root().to_owned(),
         user_home: config.user_home.clone(),
         confined: claw_mcp_bash::probe().keeps_files(),
         tool_timeout: Duration::from_secs(config.limits.tool_timeout_s),

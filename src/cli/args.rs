@@ -14,6 +14,9 @@ pub struct Cli {
     /// The model that answers, as its provider names it [default: what claw.toml, CLAW_MODEL or a key says]
     #[arg(long, global = true, value_name = "NAME")]
     pub model: Option<String>,
+    /// Which agent, as `[agents.NAME]` in claw.toml names it [default: main; for gateway and doctor all of them]
+    #[arg(long, global = true, value_name = "NAME")]
+    pub agent: Option<String>,
     #[command(subcommand)]
     pub command: Command,
 }

@@ -48,7 +48,7 @@ pub async fn run(cli: Cli) -> ExitCode {
 }
 
 async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
-    let overrides = Overrides { workspace: cli.workspace, model: cli.model };
+    let overrides = Overrides { workspace: cli.workspace, model: cli.model, agent: cli.agent };
     // What has to work without a home, or when a setting in it is wrong.
     match &cli.command {
         Command::Doctor { json, repair, yes } => {

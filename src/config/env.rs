@@ -29,6 +29,12 @@ impl Env {
         self
     }
 
+    /// The same without some variables.
+    pub(super) fn without(mut self, names: &[&str]) -> Self {
+        names.iter().for_each(|name| drop(self.variables.remove(*name)));
+        self
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }

@@ -2,8 +2,10 @@
 //! file is, or what the rooms do with their settings.
 
 use serde::Deserialize;
+use toml::Spanned;
 use toml::de::{DeTable, Deserializer};
 
+use super::agents::{self, MAIN};
 use super::env::Env;
 use super::error::ConfigError;
 use super::expand::Expander;
@@ -62,28 +64,69 @@ pub(super) struct ClawToml {
     #[serde(rename = "redact")]
     _redact: RedactSection,
     pub(super) workspace: Option<String>,
+    /// What the agent is, in a sentence.
+    pub(super) description: String,
+    /// What it is for, a few words each.
+    pub(super) capabilities: Vec<String>,
+    /// The servers of `mcp.json` that it may use; all of them if it is left out.
+    pub(super) servers: Option<Vec<String>>,
     /// IANA name of the zone that the owner lives in; the system's if it is left out.
     pub(super) time_zone: Option<String>,
 }
 
-/// What a file says, and the secrets that it names.
+/// What a file says to one agent.
 pub(super) struct Written {
     pub(super) file: ClawToml,
-    pub(super) secrets: Vec<(String, String)>,
+    /// The agent has a `[model]` of its own.
+    pub(super) own_model: bool,
 }
 
-/// Reads the text of a `claw.toml`. `place` is the file's name for errors.
-pub(super) fn read(place: &str, text: &str, env: &Env) -> Result<Written, ConfigError> {
-    let wrong = |error: toml::de::Error| {
-        let fault = toml_fault::fault(text, &error);
-        let place = fault.line.map_or(place.to_owned(), |line| format!("{place}, line {line}"));
-        ConfigError::new(place, fault.message, "Correct the line and start again")
-    };
-    let mut table = DeTable::parse(text).map_err(wrong)?;
+fn parsed<'t>(place: &str, text: &'t str) -> Result<Spanned<DeTable<'t>>, ConfigError> {
+    DeTable::parse(text).map_err(|error| wrong(place, text, &error))
+}
+
+fn wrong(place: &str, text: &str, error: &toml::de::Error) -> ConfigError {
+    let fault = toml_fault::fault(text, error);
+    let place = fault.line.map_or(place.to_owned(), |line| format!("{place}, line {line}"));
+    ConfigError::new(place, fault.message, "Correct the line and start again")
+}
+
+/// The agents that the text describes beside the main one.
+pub(super) fn agent_names(place: &str, text: &str) -> Result<Vec<String>, ConfigError> {
+    agents::names(parsed(place, text)?.get_ref(), place, text)
+}
+
+/// What is in force for one agent, with every `$NAME` of it filled in.
+fn expanded<'t>(
+    place: &str,
+    text: &'t str,
+    env: &Env,
+    agent: &str,
+) -> Result<(Spanned<DeTable<'t>>, Vec<(String, String)>), ConfigError> {
+    let table = parsed(place, text)?;
+    let span = table.span();
+    let mut table = agents::layered(table.into_inner(), agent);
     let mut expander = Expander { env, place, text, secrets: Vec::new() };
-    expander.table(table.get_mut(), "")?;
-    let secrets = expander.secrets;
-    let file = ClawToml::deserialize(Deserializer::from(table)).map_err(wrong)?;
+    expander.table(&mut table, "")?;
+    Ok((Spanned::new(span, table), expander.secrets))
+}
+
+/// The secrets that the text names anywhere, as far as their variables are set: what is a secret of one agent is one for all.
+pub(super) fn secrets_of_all(place: &str, text: &str, env: &Env) -> Result<Vec<(String, String)>, ConfigError> {
+    let mut names = agent_names(place, text)?;
+    names.push(MAIN.to_owned());
+    Ok(names
+        .iter()
+        .filter_map(|agent| expanded(place, text, env, agent).ok())
+        .flat_map(|(_, secrets)| secrets)
+        .collect())
+}
+
+/// Reads what the text of a `claw.toml` means for one agent. `place` is the file's name for errors.
+pub(super) fn read(place: &str, text: &str, env: &Env, agent: &str) -> Result<Written, ConfigError> {
+    let own_model = agents::has_own(parsed(place, text)?.get_ref(), agent, "model");
+    let (table, _) = expanded(place, text, env, agent)?;
+    let file = ClawToml::deserialize(Deserializer::from(table)).map_err(|error| wrong(place, text, &error))?;
     let out_of_range = |message: String, key: &str| {
         let line = text.lines().position(|line| line.trim_start().starts_with(key));
         let place = line.map_or(place.to_owned(), |line| format!("{place}, line {}", line + 1));
@@ -95,5 +138,5 @@ pub(super) fn read(place: &str, text: &str, env: &Env) -> Result<Written, Config
         .map_err(|error| ConfigError::new(place, error.to_string(), "Correct the value and start again"))?;
     let wrong_price = |message| ConfigError::new(place, message, "Correct the value and start again");
     file.prices.check().map_err(wrong_price)?;
-    Ok(Written { file, secrets })
+    Ok(Written { file, own_model })
 }

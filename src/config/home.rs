@@ -16,10 +16,13 @@ pub const DEFAULT_SOUL_MD: &str = include_str!("../../SOUL.md");
 const OWNER_ONLY_DIR: u32 = 0o700;
 const OWNER_ONLY_FILE: u32 = 0o600;
 
-/// The paths of one home. Its files need not be there, except where `ensure` makes them.
+/// The paths of one home: claw's own, or that of one agent inside of it. Its files need not be there, except where `ensure` makes
+/// them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Home {
     path: PathBuf,
+    /// Claw's own home, which is the same except for an agent's.
+    root: PathBuf,
 }
 
 impl Home {
@@ -34,27 +37,56 @@ impl Home {
             }
         };
         let path = std::path::absolute(&path).map_err(|error| ConfigError::io(&path, "is no path", &error))?;
-        Ok(Self { path })
+        Ok(Self { root: path.clone(), path })
+    }
+
+    /// The home of an agent: store, logs, locks and workspace of its own inside of claw's home.
+    pub fn of_agent(&self, name: &str) -> Self {
+        Self { path: self.agents().join(name), root: self.root.clone() }
     }
 
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    pub fn claw_toml(&self) -> PathBuf {
-        self.path.join("claw.toml")
+    /// Claw's own home, which no tool of any agent may enter.
+    pub fn root(&self) -> &Path {
+        &self.root
     }
 
+    /// Whether it is that of an agent beside the main one.
+    pub fn is_agents(&self) -> bool {
+        self.path != self.root
+    }
+
+    /// Where the homes of agents are.
+    pub fn agents(&self) -> PathBuf {
+        self.root.join("agents")
+    }
+
+    /// One file describes all agents.
+    pub fn claw_toml(&self) -> PathBuf {
+        self.root.join("claw.toml")
+    }
+
+    /// An agent may have one of its own; else claw's counts.
     pub fn mcp_json(&self) -> PathBuf {
-        self.path.join("mcp.json")
+        let own = self.path.join("mcp.json");
+        if own.symlink_metadata().is_ok() { own } else { self.root.join("mcp.json") }
     }
 
     pub fn soul_md(&self) -> PathBuf {
         self.path.join("SOUL.md")
     }
 
+    /// The rules for all agents.
     pub fn policy_toml(&self) -> PathBuf {
-        self.path.join("policy.toml")
+        self.root.join("policy.toml")
+    }
+
+    /// What an agent adds to the rules for all.
+    pub fn own_policy_toml(&self) -> Option<PathBuf> {
+        self.is_agents().then(|| self.path.join("policy.toml"))
     }
 
     pub fn claw_db(&self) -> PathBuf {
@@ -84,18 +116,27 @@ impl Home {
     /// # Errors
     /// A home that belongs to somebody else, a part of it that is a link or no folder, and every failure to write.
     pub fn ensure(&mut self) -> Result<Vec<String>, ConfigError> {
-        create_dir(&self.path)?;
-        self.path =
-            self.path.canonicalize().map_err(|error| ConfigError::io(&self.path, "cannot be opened", &error))?;
+        create_dir(&self.root)?;
+        let real = self.root.canonicalize().map_err(|error| ConfigError::io(&self.root, "cannot be opened", &error))?;
+        // An agent's home lies behind the root, and nothing on the way there is a link.
+        let below = self.path.strip_prefix(&self.root).unwrap_or(Path::new("")).to_path_buf();
         let mut notices = Vec::new();
-        notices.extend(make_private(&self.path)?);
+        notices.extend(make_private(&real)?);
+        self.path = real.clone();
+        for part in &below {
+            self.path.push(part);
+            create_dir(&self.path)?;
+            refuse_link(&self.path)?;
+            notices.extend(make_private(&self.path)?);
+        }
+        self.root = real;
         for folder in [self.artifacts(), self.logs(), self.locks()] {
             create_dir(&folder)?;
             refuse_link(&folder)?;
             notices.extend(make_private(&folder)?);
         }
-        write_new(&self.mcp_json(), DEFAULT_MCP_JSON)?;
-        write_new(&self.soul_md(), DEFAULT_SOUL_MD)?;
+        write_new(&self.root.join("mcp.json"), DEFAULT_MCP_JSON)?;
+        write_new(&self.root.join("SOUL.md"), DEFAULT_SOUL_MD)?;
         Ok(notices)
     }
 }

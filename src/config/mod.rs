@@ -1,6 +1,7 @@
 //! What is written (environment, `claw.toml`, the home) becomes what is meant (validated). The only reader of the process
 //! environment. Must not know any room that uses a setting.
 
+mod agents;
 mod env;
 mod error;
 mod expand;
@@ -19,8 +20,9 @@ mod workspace;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 
+pub use agents::{AgentCard, MAIN};
 pub use env::Env;
 pub use error::ConfigError;
 pub use file::{Color, ConsoleSection};
@@ -42,11 +44,19 @@ pub struct Overrides {
     pub workspace: Option<PathBuf>,
     /// `--model NAME`
     pub model: Option<String>,
+    /// `--agent NAME`
+    pub agent: Option<String>,
 }
 
 /// Everything that was written, as it is meant. Made once; nothing in it changes.
 #[derive(Debug)]
 pub struct Config {
+    /// Which agent these are the settings of.
+    pub agent: AgentCard,
+    /// All agents of the home, the main one first.
+    pub agent_names: Vec<String>,
+    /// The servers that it may use; all of `mcp.json` if there is no list.
+    pub servers: Option<Vec<String>>,
     pub home: Home,
     /// The home of the user that claw runs as.
     pub user_home: PathBuf,
@@ -61,6 +71,8 @@ pub struct Config {
     pub zone: jiff::tz::TimeZone,
     /// The Telegram door, if there is a token for it.
     pub telegram: Option<Telegram>,
+    /// Why there is none although one was meant.
+    pub bot_missing: Option<String>,
     /// Where speech becomes text, if somewhere.
     pub transcription: Option<Transcription>,
     pub env: Env,
@@ -87,7 +99,7 @@ pub fn locate_home() -> Result<Home, ConfigError> {
 /// Whether `claw.toml` can be read by itself, whatever else is wrong.
 pub fn check_claw_toml(home: &Home) -> Result<(), ConfigError> {
     let text = read_if_there(&home.claw_toml())?.unwrap_or_default();
-    file::read(&home.claw_toml().display().to_string(), &text, &Env::from_process()).map(|_| ())
+    file::read(&home.claw_toml().display().to_string(), &text, &Env::from_process(), MAIN).map(|_| ())
 }
 
 impl Config {
@@ -96,32 +108,64 @@ impl Config {
         Self::load_from(Env::from_process(), overrides)
     }
 
+    /// The settings of every agent of the home, the main one first. What is wrong with one does not touch the others.
+    ///
+    /// # Errors
+    /// A home that cannot be used, and a `claw.toml` that cannot be read at all.
+    pub fn load_all(overrides: &Overrides) -> Result<Vec<(String, Result<Self, ConfigError>)>, ConfigError> {
+        let env = Env::from_process();
+        let (mut home, _) = home_of(&env)?;
+        home.ensure()?;
+        let text = read_if_there(&home.claw_toml())?.unwrap_or_default();
+        let names = all_names(&home, &text)?;
+        let load = |name: String| {
+            let of_agent = Overrides { agent: Some(name.clone()), ..overrides.clone() };
+            (name, Self::load_from(env.clone(), of_agent))
+        };
+        Ok(names.into_iter().map(load).collect())
+    }
+
     /// The same from a given environment.
     pub fn load_from(env: Env, overrides: Overrides) -> Result<Self, ConfigError> {
-        let env = match &overrides.model {
-            // What is typed goes before what is set.
-            Some(model) => env.with("CLAW_MODEL", model),
-            None => env,
-        };
-        let user_home = env.get("HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-        let mut home = Home::locate(&env, user_home.as_deref())?;
-        let notices = home.ensure()?;
-        let place = home.claw_toml().display().to_string();
+        let (mut home, user_home) = home_of(&env)?;
         let text = read_if_there(&home.claw_toml())?.unwrap_or_default();
-        let written = file::read(&place, &text, &env)?;
-        let (folder, said_by) = workspace_of(&env, overrides, &written.file, &home, user_home.as_deref());
+        let place = home.claw_toml().display().to_string();
+        let agent_names = all_names(&home, &text)?;
+        let agent = overrides.agent.clone().unwrap_or_else(|| MAIN.to_owned());
+        if !agent_names.contains(&agent) {
+            let next = format!("The agents are {}", agent_names.join(", "));
+            return Err(ConfigError::new("--agent", format!("there is no agent `{agent}`"), next));
+        }
+        if agent != MAIN {
+            home = home.of_agent(&agent);
+        }
+        let notices = home.ensure()?;
+        let written = file::read(&place, &text, &env, &agent)?;
+        let (folder, said_by) = workspace_of(&env, &overrides, &written.file, &home, (&agent, user_home.as_deref()));
         let workspace = workspace::prepare(&folder, &said_by, &home)?;
-        let telegram = written.file.telegram.resolve(&env)?;
+        let telegram = written.file.telegram.resolve(&env, &agent)?;
+        let bot_missing = written.file.telegram.missing(&env, &agent);
         let zone = zone_of(written.file.time_zone.as_deref(), &place)?;
         let transcription = written.file.transcription.resolve();
         let transcription = transcription
             .map_err(|message| ConfigError::new(&place, message, "Correct the section and start again"))?;
         let mut secrets = secret_values(&env);
-        secrets.extend(written.secrets);
+        secrets.extend(file::secrets_of_all(&place, &text, &env)?);
+        if let Some(telegram) = &telegram {
+            secrets.push(("TELEGRAM_BOT_TOKEN".to_owned(), telegram.token.expose_secret().to_owned()));
+        }
         let secrets = secrets.into_iter().map(|(name, value)| (name, SecretString::from(value))).collect();
-        let user_home = user_home.unwrap_or_else(|| home.path().to_path_buf());
+        let user_home = user_home.unwrap_or_else(|| home.root().to_path_buf());
+        let env = env_for(env, &overrides, agent != MAIN && written.own_model);
         let file::ClawToml { model, prices, limits, retention, console, .. } = written.file;
         Ok(Self {
+            agent: AgentCard {
+                name: agent,
+                description: written.file.description,
+                capabilities: written.file.capabilities,
+            },
+            agent_names,
+            servers: written.file.servers,
             home,
             user_home,
             workspace,
@@ -132,11 +176,31 @@ impl Config {
             console,
             zone,
             telegram,
+            bot_missing,
             transcription,
             env,
             secrets,
             notices,
         })
+    }
+}
+
+fn home_of(env: &Env) -> Result<(Home, Option<PathBuf>), ConfigError> {
+    let user_home = env.get("HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    Ok((Home::locate(env, user_home.as_deref())?, user_home))
+}
+
+fn all_names(home: &Home, text: &str) -> Result<Vec<String>, ConfigError> {
+    let others = file::agent_names(&home.claw_toml().display().to_string(), text)?;
+    Ok(std::iter::once(MAIN.to_owned()).chain(others).collect())
+}
+
+/// What is typed goes before what is set, and an agent's own model before what is set for all.
+fn env_for(env: Env, overrides: &Overrides, own_model: bool) -> Env {
+    let env = if own_model { env.without(&["CLAW_AGENT", "CLAW_MODEL", "CLAW_BASE_URL"]) } else { env };
+    match &overrides.model {
+        Some(model) => env.with("CLAW_MODEL", model),
+        None => env,
     }
 }
 
@@ -148,25 +212,26 @@ fn zone_of(written: Option<&str>, place: &str) -> Result<jiff::tz::TimeZone, Con
     })
 }
 
-/// The folder, and where it was written. A relative one is relative to the current folder, in `claw.toml` to the home.
+/// The folder, and where it was written. A relative one is relative to the current folder, in `claw.toml` to the agent's home.
 fn workspace_of(
     env: &Env,
-    overrides: Overrides,
+    overrides: &Overrides,
     file: &file::ClawToml,
     home: &Home,
-    user_home: Option<&Path>,
+    (agent, user_home): (&str, Option<&Path>),
 ) -> (PathBuf, String) {
-    if let Some(folder) = overrides.workspace {
-        return (folder, "--workspace".to_owned());
+    if let Some(folder) = &overrides.workspace {
+        return (folder.clone(), "--workspace".to_owned());
     }
-    if let Some(written) = env.get("CLAW_WORKSPACE") {
+    if let Some(written) = env.get("CLAW_WORKSPACE").filter(|_| agent == MAIN) {
         return (home::with_tilde(written, user_home), "CLAW_WORKSPACE".to_owned());
     }
     match &file.workspace {
-        Some(written) => (
-            home.path().join(home::with_tilde(written, user_home)),
-            format!("{}, workspace", home.claw_toml().display()),
-        ),
+        Some(written) => {
+            let key = if agent == MAIN { "workspace".to_owned() } else { format!("agents.{agent}.workspace") };
+            let said_by = format!("{}, {key}", home.claw_toml().display());
+            (home.path().join(home::with_tilde(written, user_home)), said_by)
+        }
         None => (home.workspace(), "workspace".to_owned()),
     }
 }

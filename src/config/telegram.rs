@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use secrecy::SecretString;
 use serde::Deserialize;
 
+use super::agents::MAIN;
 use super::env::Env;
 use super::error::ConfigError;
 
@@ -24,6 +25,8 @@ const CONTEXT_MESSAGES_MOST: u32 = 50;
 pub struct TelegramSection {
     /// The bot's token, usually `"$TELEGRAM_BOT_TOKEN"`.
     pub token: Option<String>,
+    /// Variables that may hold the bot's token; the first that is set counts, and goes before `token`.
+    pub token_from: Vec<String>,
     /// The address of a Bot API server of one's own.
     pub api: Option<String>,
     /// Numeric ids of the chats that may talk: a positive one is a private chat, whose user is an owner; a negative one is
@@ -93,23 +96,41 @@ pub struct Telegram {
 }
 
 impl TelegramSection {
+    /// The token: the main agent's may come from `TELEGRAM_BOT_TOKEN`, anybody's from the variables that are listed.
+    fn token(&self, env: &Env, agent: &str) -> Option<String> {
+        let usual = (agent == MAIN).then(|| env.get("TELEGRAM_BOT_TOKEN")).flatten();
+        let listed = || self.token_from.iter().find_map(|name| env.get(name));
+        let token = usual.or_else(listed).map(str::to_owned).or_else(|| self.token.clone());
+        token.map(|token| token.trim().to_owned()).filter(|token| !token.is_empty())
+    }
+
+    /// Why there is no bot although one was meant.
+    pub(super) fn missing(&self, env: &Env, agent: &str) -> Option<String> {
+        let meant = !self.token_from.is_empty() && self.token(env, agent).is_none();
+        meant.then(|| format!("none of {} is set, so there is no token for its bot", self.token_from.join(", ")))
+    }
+
     /// `None` without a token.
     ///
     /// # Errors
     /// A token without anybody who may talk, an id that is none, an address that is none.
-    pub(super) fn resolve(&self, env: &Env) -> Result<Option<Telegram>, ConfigError> {
-        let token = env.get("TELEGRAM_BOT_TOKEN").map(str::to_owned).or_else(|| self.token.clone());
-        let Some(token) = token.filter(|token| !token.trim().is_empty()) else { return Ok(None) };
-        let (place, written) = match env.get("CLAW_ALLOWED_CHATS") {
-            Some(text) => ("CLAW_ALLOWED_CHATS", ids(text)?),
-            None => ("claw.toml, telegram.allowed_chats", self.allowed_chats.clone()),
+    pub(super) fn resolve(&self, env: &Env, agent: &str) -> Result<Option<Telegram>, ConfigError> {
+        let Some(token) = self.token(env, agent) else { return Ok(None) };
+        let (place, written) = match env.get("CLAW_ALLOWED_CHATS").filter(|_| agent == MAIN) {
+            Some(text) => ("CLAW_ALLOWED_CHATS".to_owned(), ids(text)?),
+            None if agent == MAIN => ("claw.toml, telegram.allowed_chats".to_owned(), self.allowed_chats.clone()),
+            None => (format!("claw.toml, agents.{agent}.allowed_chats"), self.allowed_chats.clone()),
         };
         let allowed_chats: BTreeSet<i64> = written.iter().copied().collect();
         if allowed_chats.is_empty() || allowed_chats.contains(&0) {
             return Err(ConfigError::new(
                 place,
                 "there is a bot token, and nobody may talk to the bot",
-                "List your own numeric Telegram id there, for example CLAW_ALLOWED_CHATS=123456789",
+                if agent == MAIN {
+                    "List your own numeric Telegram id there, for example CLAW_ALLOWED_CHATS=123456789"
+                } else {
+                    "List your own numeric Telegram id there, for example allowed_chats = [123456789]"
+                },
             ));
         }
         let owners: BTreeSet<i64> = allowed_chats.iter().chain(&self.owners).copied().filter(|id| *id > 0).collect();
@@ -127,7 +148,7 @@ impl TelegramSection {
         let group_context_messages = self.group_context_messages;
         within("group_context_messages", u64::from(group_context_messages), 0, u64::from(CONTEXT_MESSAGES_MOST))?;
         Ok(Some(Telegram {
-            token: SecretString::from(token.trim().to_owned()),
+            token: SecretString::from(token),
             api,
             allowed_chats,
             owners,
@@ -165,7 +186,7 @@ mod tests {
     use super::*;
 
     fn resolve(variables: &[(&str, &str)]) -> Result<Option<Telegram>, ConfigError> {
-        TelegramSection::default().resolve(&variables.iter().copied().collect())
+        TelegramSection::default().resolve(&variables.iter().copied().collect(), MAIN)
     }
 
     #[test]
@@ -199,7 +220,7 @@ mod tests {
         let section = |text: &str| toml::from_str::<TelegramSection>(text);
         let telegram = |text: &str, chats: &str| {
             let env = [("TELEGRAM_BOT_TOKEN", "1:a"), ("CLAW_ALLOWED_CHATS", chats)];
-            section(text).unwrap().resolve(&env.iter().copied().collect()).map(Option::unwrap)
+            section(text).unwrap().resolve(&env.iter().copied().collect(), MAIN).map(Option::unwrap)
         };
         assert_eq!(telegram("", "-5, 9, 7").unwrap().notify_chat, Some(9));
         assert_eq!(telegram("owners = [3]", "-5").unwrap().notify_chat, Some(3));
@@ -214,7 +235,7 @@ mod tests {
     #[test]
     fn a_number_outside_of_its_range_is_named() {
         let env: Env = [("TELEGRAM_BOT_TOKEN", "1:a"), ("CLAW_ALLOWED_CHATS", "1")].into_iter().collect();
-        let resolve = |text: &str| toml::from_str::<TelegramSection>(text).unwrap().resolve(&env);
+        let resolve = |text: &str| toml::from_str::<TelegramSection>(text).unwrap().resolve(&env, MAIN);
         let usual = resolve("").unwrap().unwrap();
         assert_eq!((usual.file_bytes_max, usual.group_context_messages), (20 << 20, 0));
         for (text, key) in [("file_bytes_max = 0", "file_bytes_max"), ("group_context_messages = 51", "group_context")]

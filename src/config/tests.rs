@@ -6,12 +6,12 @@ use secrecy::ExposeSecret as _;
 
 use super::*;
 
-struct Rig {
+pub(super) struct Rig {
     temp: tempfile::TempDir,
 }
 
 impl Rig {
-    fn new(claw_toml: &str) -> Self {
+    pub(super) fn new(claw_toml: &str) -> Self {
         let rig = Self { temp: tempfile::tempdir().unwrap() };
         fs::create_dir(rig.home()).unwrap();
         fs::write(rig.home().join("claw.toml"), claw_toml).unwrap();
@@ -23,18 +23,19 @@ impl Rig {
         self.temp.path().canonicalize().unwrap()
     }
 
-    fn home(&self) -> PathBuf {
+    pub(super) fn home(&self) -> PathBuf {
         self.root().join("home")
     }
 
     fn load(&self, variables: &[(&str, &str)], workspace: Option<&Path>) -> Result<Config, ConfigError> {
+        self.load_with(variables, Overrides { workspace: workspace.map(Path::to_path_buf), ..Overrides::default() })
+    }
+
+    pub(super) fn load_with(&self, variables: &[(&str, &str)], overrides: Overrides) -> Result<Config, ConfigError> {
         let mut all = vec![("CLAW_HOME".to_owned(), self.home().display().to_string())];
         all.push(("HOME".to_owned(), self.root().display().to_string()));
         all.extend(variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
-        Config::load_from(
-            all.into_iter().collect(),
-            Overrides { workspace: workspace.map(Path::to_path_buf), ..Overrides::default() },
-        )
+        Config::load_from(all.into_iter().collect(), overrides)
     }
 
     fn said(&self, variables: &[(&str, &str)]) -> String {

@@ -28,11 +28,11 @@ fn of_the_setting(error: ConfigError, place: &str) -> ConfigError {
 
 fn refuse_overlap(workspace: &Path, place: &str, home: &Home) -> Result<(), ConfigError> {
     let next = format!("Choose another folder, or leave it out and use {}", home.workspace().display());
-    if home.path().starts_with(workspace) {
-        let message = format!("the workspace {} holds claw's home, {}", workspace.display(), home.path().display());
+    if home.root().starts_with(workspace) {
+        let message = format!("the workspace {} holds claw's home, {}", workspace.display(), home.root().display());
         return Err(ConfigError::new(place, message, next));
     }
-    if workspace.starts_with(home.path()) && !workspace.starts_with(home.workspace()) {
+    if workspace.starts_with(home.root()) && !workspace.starts_with(home.workspace()) {
         let message = format!("the workspace {} lies among claw's own files", workspace.display());
         return Err(ConfigError::new(place, message, next));
     }

@@ -67,6 +67,19 @@ impl Policy {
         Ok(Self { rules, classes, version })
     }
 
+    /// The same with the rules of one agent in addition; of rules and classes that fit, the strictest counts. `name` is the
+    /// file's name for people.
+    pub fn with(mut self, name: &str, text: &str) -> Result<Self, PolicyError> {
+        let (rules, classes) = file::read(text)?;
+        let renamed = |rule: Rule| Rule { id: rule.id.replacen("policy.toml", name, 1), ..rule };
+        self.rules.extend(rules.into_iter().map(renamed));
+        self.classes.table.extend(classes.table);
+        self.classes.idempotent.extend(classes.idempotent);
+        self.classes.bash_reads_ask |= classes.bash_reads_ask;
+        self.version = version(&self.rules, &self.classes);
+        Ok(self)
+    }
+
     /// A digest over everything that decides: rules, classes, and the version of the built-in part. A call that was frozen
     /// under another version is judged again.
     pub fn version(&self) -> String {

@@ -1,0 +1,148 @@
+//! `[agents.NAME]` in `claw.toml`: each agent is the file's own settings with its section laid over them. Owns what is inherited and
+//! what is not, and the names that agents may have. Must not know what any setting means to a room.
+
+use std::collections::BTreeSet;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::error::ConfigError;
+use super::toml_fault::line_of;
+
+/// The agent that the settings outside of `[agents]` describe.
+pub const MAIN: &str = "main";
+/// The longest name of an agent, in bytes: it becomes the name of a folder.
+pub const AGENT_NAME_BYTES_MAX: usize = 32;
+/// The most agents of one home.
+const AGENTS_MAX: usize = 64;
+/// Whose bot it is and who may talk to it is never inherited. They may stand in `[agents.NAME]` itself, too.
+const OWN_TELEGRAM_KEYS: [&str; 5] = ["token", "token_from", "allowed_chats", "owners", "notify_chat"];
+/// What describes one agent and no other.
+const OWN_KEYS: [&str; 5] = ["description", "capabilities", "servers", "workspace", "persona"];
+
+/// An agent as a person is told of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentCard {
+    pub name: String,
+    pub description: String,
+    /// What it is for, a few words each.
+    pub capabilities: Vec<String>,
+}
+
+/// The names of all agents that a file describes beside the main one, in order.
+///
+/// # Errors
+/// `[agents]` that is no table of tables, and a name that cannot be a folder's.
+pub(super) fn names(table: &DeTable<'_>, place: &str, text: &str) -> Result<Vec<String>, ConfigError> {
+    let Some(agents) = table.get("agents") else {
+        return Ok(Vec::new());
+    };
+    let wrong = |at: usize, message: String| {
+        let place = format!("{place}, line {}", line_of(text, at));
+        ConfigError::new(place, message, "Write a section `[agents.NAME]` for each agent")
+    };
+    let Some(agents_table) = agents.get_ref().as_table() else {
+        return Err(wrong(agents.span().start, "`agents` is no table".to_owned()));
+    };
+    let mut names = BTreeSet::new();
+    for (key, value) in agents_table {
+        let (name, at) = (key.get_ref().to_string(), key.span().start);
+        if !is_name(&name) {
+            let message = format!(
+                "`{name}` is no name for an agent: 1 to {AGENT_NAME_BYTES_MAX} small letters, digits, `-` and `_`, beginning with a letter"
+            );
+            return Err(wrong(at, message));
+        }
+        if name == MAIN {
+            let message = format!("`{MAIN}` is the agent that the settings outside of `[agents]` describe");
+            return Err(wrong(at, message));
+        }
+        if !value.get_ref().is_table() {
+            return Err(wrong(at, format!("`agents.{name}` is no table")));
+        }
+        names.insert(name);
+    }
+    if names.len() > AGENTS_MAX {
+        let message = format!("there are {} agents, and {AGENTS_MAX} are the most", names.len());
+        return Err(wrong(agents.span().start, message));
+    }
+    Ok(names.into_iter().collect())
+}
+
+fn is_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
+    name.starts_with(|c: char| c.is_ascii_lowercase()) && name.len() <= AGENT_NAME_BYTES_MAX && name.chars().all(plain)
+}
+
+/// The settings that are in force for one agent. `[model]` is replaced as a whole, because a key belongs to one provider; in
+/// all other sections each key is laid over the file's own.
+pub(super) fn layered<'t>(mut table: DeTable<'t>, agent: &str) -> DeTable<'t> {
+    let agents = table.remove("agents");
+    if agent == MAIN {
+        return table;
+    }
+    for key in OWN_KEYS {
+        table.remove(key);
+    }
+    if let Some(telegram) = section(&mut table, "telegram") {
+        for key in OWN_TELEGRAM_KEYS {
+            telegram.remove(key);
+        }
+    }
+    let own = agents.and_then(|agents| match agents.into_inner() {
+        DeValue::Table(mut agents) => agents.remove(agent),
+        _ => None,
+    });
+    let Some(DeValue::Table(mut own)) = own.map(Spanned::into_inner) else { return table };
+    spell_out(&mut own);
+    for (key, value) in own {
+        let is_whole = key.get_ref() == "model";
+        match (section(&mut table, key.get_ref()), value) {
+            (Some(base), value) if !is_whole && value.get_ref().is_table() => {
+                if let DeValue::Table(inner) = value.into_inner() {
+                    base.extend(inner);
+                }
+            }
+            (_, value) => {
+                table.insert(key, value);
+            }
+        }
+    }
+    table
+}
+
+/// Whether an agent's own section holds this key.
+pub(super) fn has_own(table: &DeTable<'_>, agent: &str, key: &str) -> bool {
+    let inner = |value: &Spanned<DeValue<'_>>, key: &str| match value.get_ref() {
+        DeValue::Table(table) => table.contains_key(key),
+        _ => false,
+    };
+    match table.get("agents").map(Spanned::get_ref) {
+        Some(DeValue::Table(agents)) => agents.get(agent).is_some_and(|own| inner(own, key)),
+        _ => false,
+    }
+}
+
+/// `[agents.NAME]` may say itself what belongs to its `telegram`.
+fn spell_out(own: &mut DeTable<'_>) {
+    for name in OWN_TELEGRAM_KEYS {
+        let Some((key, value)) = own.remove_entry(name) else { continue };
+        if !own.contains_key("telegram") {
+            let at = key.span();
+            own.insert(Spanned::new(at.clone(), "telegram".into()), Spanned::new(at, DeValue::Table(DeTable::new())));
+        }
+        if let Some(telegram) = section(own, "telegram") {
+            telegram.insert(key, value);
+        }
+    }
+}
+
+fn section<'a, 't>(table: &'a mut DeTable<'t>, name: &str) -> Option<&'a mut DeTable<'t>> {
+    match table.get_mut(name)?.get_mut() {
+        DeValue::Table(section) => Some(section),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;
