@@ -10,7 +10,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use tokio::sync::OnceCell;
 
 use crate::config::Config;
-use crate::desk::{Desk, DeskParts, ModelInUse};
+use crate::desk::{AgentState, Agents, Desk, DeskParts, ModelInUse};
 use crate::domain::{Address, LiveSink, Origin};
 use crate::gate::policy::Policy;
 use crate::gate::redact::Redactor;
@@ -139,8 +139,14 @@ impl App {
         }
     }
 
+    /// The agents as far as a process knows that runs no bots.
+    pub fn agents(&self) -> Agents {
+        let cards = self.config.agents.clone();
+        Arc::new(move || cards.iter().map(|card| (card.clone(), AgentState::NoBot)).collect())
+    }
+
     /// Who answers chat commands, at any door.
-    pub async fn desk(&self) -> anyhow::Result<Desk> {
+    pub async fn desk(&self, agents: Agents) -> anyhow::Result<Desk> {
         let chosen = self.model().await?;
         Ok(Desk::new(DeskParts {
             store: self.store.clone(),
@@ -153,6 +159,8 @@ impl App {
             },
             prices: self.config.prices.clone(),
             workspace: self.config.workspace.clone(),
+            agents,
+            agent: self.config.agent.name.clone(),
             window_tokens: self.config.limits.window_tokens,
         }))
     }

@@ -1,4 +1,4 @@
-//! Named points at which the kill tests end the process with SIGKILL. Compiled to nothing unless the `kill-points` feature
+//! Named points at which the kill tests end the process with SIGKILL, and two at which tests plant a bug. Compiled to nothing unless the `kill-points` feature
 //! is on, which no release has. `tests/kills` reads the names from the sources: a new point is tried without being listed.
 
 /// Ends the process here, if `CLAW_KILL_AT` is `NAME:COUNT` and this is the COUNT-th time that NAME is passed. If
@@ -47,3 +47,25 @@ fn trace(name: &str) {
 #[cfg(not(feature = "kill-points"))]
 #[inline(always)]
 pub fn here(_name: &str) {}
+
+/// Panics, if the variable `name` is set and `text` holds its value, once in a process: a bug for the tests of what survives one.
+#[cfg(feature = "kill-points")]
+#[expect(clippy::panic, reason = "that is what it is for")]
+pub fn bug(name: &str, text: &str) {
+    use std::collections::BTreeSet;
+    use std::sync::{Mutex, PoisonError};
+
+    static SEEN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+    let wanted = std::env::var(name).unwrap_or_default();
+    if !wanted.is_empty() && text.contains(&wanted) {
+        let first = SEEN.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned());
+        if first {
+            panic!("{name} asks for it");
+        }
+    }
+}
+
+#[cfg(not(feature = "kill-points"))]
+#[inline(always)]
+pub fn bug(_name: &str, _text: &str) {}

@@ -24,6 +24,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "gate",
             "gateway",
             "hub",
+            "killpoint",
             "mail",
             "model",
             "router",

@@ -33,7 +33,7 @@ pub async fn run(app: Arc<App>, session: SessionId) -> anyhow::Result<ExitCode> 
     let (send, mut events) = mpsc::channel(16);
     let screen = tokio::spawn(chat::run(console, shows, send));
     greet(&app, &session, &show).await?;
-    let desk = app.desk().await?;
+    let desk = app.desk(app.agents()).await?;
     let keeping = tokio::spawn(super::retention::keep(app.clone()));
     let (wake, handled) = (Notify::new(), AtomicU64::new(0));
     let talk = Arc::new(Talk { app, session, instance, worker, desk, show, wake, handled });

@@ -5,6 +5,7 @@ mod leftovers;
 mod repair;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use serde_json::json;
 
@@ -12,10 +13,14 @@ use self::repair::Repair;
 use super::service::PARKED;
 use super::{ask_person, fail, out};
 use crate::app::App;
-use crate::config::{self, Config, Overrides};
+use crate::config::{self, Config, MAIN, Overrides};
+use crate::gateway::telegram::api::Api;
 use crate::hub::ServerState;
 use crate::hub::manifest::ManifestError;
 use crate::store::Store;
+
+/// How long Telegram has to say whose token it is.
+const BOT_ANSWERS_IN: Duration = Duration::from_secs(10);
 
 /// One finding.
 struct Finding {
@@ -27,6 +32,8 @@ struct Finding {
 
 #[derive(Default)]
 struct Report {
+    /// Whom it is about, if not the main one.
+    agent: Option<String>,
     findings: Vec<Finding>,
     /// For the repairs. None where it could not be opened.
     store: Option<Store>,
@@ -62,16 +69,15 @@ impl Report {
     fn print(&self, as_json: bool, hint: bool) {
         for finding in &self.findings {
             let can = finding.repair.is_some();
+            let id = match &self.agent {
+                Some(agent) => format!("{agent}/{}", finding.id),
+                None => finding.id.clone(),
+            };
             let shown = if as_json {
-                json!({"id": finding.id, "ok": finding.ok, "text": finding.text, "repair": can}).to_string()
+                json!({"id": id, "ok": finding.ok, "text": finding.text, "repair": can}).to_string()
             } else {
                 let hint = if can && hint { " (`claw doctor --repair`)" } else { "" };
-                format!(
-                    "{} {:<18} {}{hint}",
-                    if finding.ok { "ok " } else { "BAD" },
-                    finding.id,
-                    out::clean(&finding.text)
-                )
+                format!("{} {:<18} {}{hint}", if finding.ok { "ok " } else { "BAD" }, id, out::clean(&finding.text))
             };
             if !out::line(&shown) {
                 break;
@@ -89,24 +95,43 @@ pub struct Wanted {
 }
 
 pub async fn run(overrides: Overrides, wanted: Wanted) -> anyhow::Result<ExitCode> {
-    let mut report = Report::default();
-    look(overrides.clone(), &mut report).await;
-    let mut repaired = 0;
-    if wanted.repair {
-        repaired = repair(&mut report, wanted).await?;
+    let mut well = true;
+    for (name, agent) in agents(&overrides) {
+        let mut report = Report { agent: name, ..Report::default() };
+        look(agent.clone(), &mut report).await;
+        let mut repaired = 0;
+        if wanted.repair {
+            repaired = repair(&mut report, wanted).await?;
+        }
+        if repaired > 0 {
+            // What was in the way of a closer look is not any more.
+            report = Report { agent: report.agent, ..Report::default() };
+            look(agent, &mut report).await;
+        }
+        report.print(wanted.as_json, !wanted.repair);
+        well &= report.well();
     }
-    if repaired > 0 {
-        // What was in the way of a closer look is not any more.
-        report = Report::default();
-        look(overrides, &mut report).await;
+    Ok(ExitCode::from(if well { fail::DONE } else { fail::BROKEN }))
+}
+
+/// The agents that are looked at: the one that was named, or all of them. The main one has no name in what is printed.
+fn agents(overrides: &Overrides) -> Vec<(Option<String>, Overrides)> {
+    let mut agents = vec![(overrides.agent.clone(), overrides.clone())];
+    if overrides.agent.is_none() {
+        // What cannot be read at all is told of the main one.
+        let all = Config::load_all(overrides).unwrap_or_default();
+        agents.extend(all.into_iter().map(|(name, _)| name).filter(|name| name != MAIN).map(|name| {
+            let of_agent = Overrides { agent: Some(name.clone()), ..overrides.clone() };
+            (Some(name), of_agent)
+        }));
     }
-    report.print(wanted.as_json, !wanted.repair);
-    Ok(ExitCode::from(if report.well() { fail::DONE } else { fail::BROKEN }))
+    agents
 }
 
 /// Carries out what was agreed to, and says so on stderr. A repair that fails is told and leaves its finding.
 async fn repair(report: &mut Report, wanted: Wanted) -> anyhow::Result<usize> {
-    let locks = config::locate_home()?.locks();
+    let home = config::locate_home()?;
+    let locks = report.agent.as_ref().map_or_else(|| home.locks(), |agent| home.of_agent(agent).locks());
     let store = report.store.take();
     let mut repaired = 0;
     for finding in &mut report.findings {
@@ -131,7 +156,9 @@ async fn repair(report: &mut Report, wanted: Wanted) -> anyhow::Result<usize> {
 }
 
 async fn look(overrides: Overrides, report: &mut Report) {
-    confinement(report);
+    if report.agent.is_none() {
+        confinement(report);
+    }
     let config = match Config::load(overrides) {
         Ok(config) => config,
         Err(error) => return unreadable_config(&error.to_string(), report),
@@ -140,11 +167,12 @@ async fn look(overrides: Overrides, report: &mut Report) {
     for notice in &config.notices {
         report.good("repaired", notice);
     }
-    let parked = config.home.path().join(PARKED);
-    if parked.symlink_metadata().is_ok() {
+    let parked = config.home.root().join(PARKED);
+    if report.agent.is_none() && parked.symlink_metadata().is_ok() {
         report.bad("gateway", format!("it is parked by {}; remove that to let it run", parked.display()));
     }
     report.good("work", format!("the tools work in {}", config.workspace.display()));
+    bot(&config, report).await;
     let mcp_json = config.home.mcp_json();
     let app = match App::open(config) {
         Ok(app) => app,
@@ -169,9 +197,26 @@ async fn look(overrides: Overrides, report: &mut Report) {
     app.close().await;
 }
 
+/// Whether the agent's bot answers to its token.
+async fn bot(config: &Config, report: &mut Report) {
+    if let Some(why) = &config.bot_missing {
+        report.bad("bot", why);
+    }
+    let Some(telegram) = &config.telegram else { return };
+    let api = match Api::new(&telegram.token, &telegram.api) {
+        Ok(api) => api,
+        Err(fault) => return report.bad("bot", fault.to_string()),
+    };
+    match tokio::time::timeout(BOT_ANSWERS_IN, api.me()).await {
+        Ok(Ok(me)) => report.good("bot", format!("@{} answers", me.username)),
+        Ok(Err(fault)) => report.bad("bot", fault.to_string()),
+        Err(_) => report.bad("bot", format!("{} does not answer within {} s", telegram.api, BOT_ANSWERS_IN.as_secs())),
+    }
+}
+
 fn unreadable_config(error: &str, report: &mut Report) {
     match config::locate_home() {
-        Ok(home) if config::check_claw_toml(&home).is_err() => {
+        Ok(home) if report.agent.is_none() && config::check_claw_toml(&home).is_err() => {
             report.repairable("config", error, Repair::MoveAside(home.claw_toml()));
         }
         _ => report.bad("config", error),

@@ -59,6 +59,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Completions { shell } => return manual::completions(*shell),
         Command::Man { dir } => return manual::man(dir.as_deref()),
         Command::Service { action } => return service::run(overrides, action),
+        Command::Gateway => return gateway::run(overrides).await,
         _ => {}
     }
     let app = Arc::new(App::open(Config::load(overrides)?)?);
@@ -73,7 +74,6 @@ async fn command(app: &Arc<App>, command: Command) -> anyhow::Result<ExitCode> {
         Command::Ask { text, session, json } => {
             ask::run(app, ask::Ask { text: text.join(" "), session: SessionId::new(session.session)?, json }).await
         }
-        Command::Gateway => gateway::run(app.clone()).await,
         Command::Server { name, rest } => Ok(server::run(&name, &rest)),
         Command::Tools { action, json } => match action {
             None => tools::list(app, None, json.json).await,
@@ -107,6 +107,7 @@ async fn command(app: &Arc<App>, command: Command) -> anyhow::Result<ExitCode> {
             Some(SessionsAction::Replay { name }) => replay::run(app, name.as_deref(), json.json),
         },
         Command::Doctor { .. }
+        | Command::Gateway
         | Command::Backup { .. }
         | Command::Restore { .. }
         | Command::Completions { .. }

@@ -8,6 +8,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::error::ConfigError;
 use super::toml_fault::line_of;
+use crate::domain::AgentCard;
 
 /// The agent that the settings outside of `[agents]` describe.
 pub const MAIN: &str = "main";
@@ -19,15 +20,6 @@ const AGENTS_MAX: usize = 64;
 const OWN_TELEGRAM_KEYS: [&str; 5] = ["token", "token_from", "allowed_chats", "owners", "notify_chat"];
 /// What describes one agent and no other.
 const OWN_KEYS: [&str; 5] = ["description", "capabilities", "servers", "workspace", "persona"];
-
-/// An agent as a person is told of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AgentCard {
-    pub name: String,
-    pub description: String,
-    /// What it is for, a few words each.
-    pub capabilities: Vec<String>,
-}
 
 /// The names of all agents that a file describes beside the main one, in order.
 ///
@@ -109,6 +101,19 @@ pub(super) fn layered<'t>(mut table: DeTable<'t>, agent: &str) -> DeTable<'t> {
         }
     }
     table
+}
+
+/// What the settings of an agent say of it; what is no text is told where they are read.
+pub(super) fn card(table: DeTable<'_>, name: String) -> AgentCard {
+    let text = |value: &Spanned<DeValue<'_>>| match value.get_ref() {
+        DeValue::String(text) => Some(text.to_string()),
+        _ => None,
+    };
+    let capabilities = match table.get("capabilities").map(Spanned::get_ref) {
+        Some(DeValue::Array(items)) => items.iter().filter_map(text).collect(),
+        _ => Vec::new(),
+    };
+    AgentCard { name, description: table.get("description").and_then(text).unwrap_or_default(), capabilities }
 }
 
 /// Whether an agent's own section holds this key.

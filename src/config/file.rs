@@ -16,6 +16,7 @@ use super::retention::Retention;
 use super::telegram::TelegramSection;
 use super::toml_fault;
 use super::transcription::TranscriptionSection;
+use crate::domain::AgentCard;
 
 /// When the console uses colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -91,9 +92,12 @@ fn wrong(place: &str, text: &str, error: &toml::de::Error) -> ConfigError {
     ConfigError::new(place, fault.message, "Correct the line and start again")
 }
 
-/// The agents that the text describes beside the main one.
-pub(super) fn agent_names(place: &str, text: &str) -> Result<Vec<String>, ConfigError> {
-    agents::names(parsed(place, text)?.get_ref(), place, text)
+/// The agents that the text describes, the main one first.
+pub(super) fn agents(place: &str, text: &str) -> Result<Vec<AgentCard>, ConfigError> {
+    let table = parsed(place, text)?;
+    let others = agents::names(table.get_ref(), place, text)?;
+    let names = std::iter::once(MAIN.to_owned()).chain(others);
+    Ok(names.map(|name| agents::card(agents::layered(table.get_ref().clone(), &name), name)).collect())
 }
 
 /// What is in force for one agent, with every `$NAME` of it filled in.
@@ -113,13 +117,9 @@ fn expanded<'t>(
 
 /// The secrets that the text names anywhere, as far as their variables are set: what is a secret of one agent is one for all.
 pub(super) fn secrets_of_all(place: &str, text: &str, env: &Env) -> Result<Vec<(String, String)>, ConfigError> {
-    let mut names = agent_names(place, text)?;
-    names.push(MAIN.to_owned());
-    Ok(names
-        .iter()
-        .filter_map(|agent| expanded(place, text, env, agent).ok())
-        .flat_map(|(_, secrets)| secrets)
-        .collect())
+    let agents = agents(place, text)?;
+    let expanded = agents.iter().filter_map(|card| expanded(place, text, env, &card.name).ok());
+    Ok(expanded.flat_map(|(_, secrets)| secrets).collect())
 }
 
 /// Reads what the text of a `claw.toml` means for one agent. `place` is the file's name for errors.

@@ -22,7 +22,9 @@ use std::path::{Path, PathBuf};
 
 use secrecy::{ExposeSecret as _, SecretString};
 
-pub use agents::{AgentCard, MAIN};
+use crate::domain::AgentCard;
+
+pub use agents::MAIN;
 pub use env::Env;
 pub use error::ConfigError;
 pub use file::{Color, ConsoleSection};
@@ -54,7 +56,7 @@ pub struct Config {
     /// Which agent these are the settings of.
     pub agent: AgentCard,
     /// All agents of the home, the main one first.
-    pub agent_names: Vec<String>,
+    pub agents: Vec<AgentCard>,
     /// The servers that it may use; all of `mcp.json` if there is no list.
     pub servers: Option<Vec<String>>,
     pub home: Home,
@@ -117,12 +119,12 @@ impl Config {
         let (mut home, _) = home_of(&env)?;
         home.ensure()?;
         let text = read_if_there(&home.claw_toml())?.unwrap_or_default();
-        let names = all_names(&home, &text)?;
-        let load = |name: String| {
-            let of_agent = Overrides { agent: Some(name.clone()), ..overrides.clone() };
-            (name, Self::load_from(env.clone(), of_agent))
+        let agents = file::agents(&home.claw_toml().display().to_string(), &text)?;
+        let load = |card: AgentCard| {
+            let of_agent = Overrides { agent: Some(card.name.clone()), ..overrides.clone() };
+            (card.name, Self::load_from(env.clone(), of_agent))
         };
-        Ok(names.into_iter().map(load).collect())
+        Ok(agents.into_iter().map(load).collect())
     }
 
     /// The same from a given environment.
@@ -130,10 +132,11 @@ impl Config {
         let (mut home, user_home) = home_of(&env)?;
         let text = read_if_there(&home.claw_toml())?.unwrap_or_default();
         let place = home.claw_toml().display().to_string();
-        let agent_names = all_names(&home, &text)?;
+        let agents = file::agents(&place, &text)?;
         let agent = overrides.agent.clone().unwrap_or_else(|| MAIN.to_owned());
-        if !agent_names.contains(&agent) {
-            let next = format!("The agents are {}", agent_names.join(", "));
+        if !agents.iter().any(|card| card.name == agent) {
+            let names: Vec<&str> = agents.iter().map(|card| card.name.as_str()).collect();
+            let next = format!("The agents are {}", names.join(", "));
             return Err(ConfigError::new("--agent", format!("there is no agent `{agent}`"), next));
         }
         if agent != MAIN {
@@ -164,7 +167,7 @@ impl Config {
                 description: written.file.description,
                 capabilities: written.file.capabilities,
             },
-            agent_names,
+            agents,
             servers: written.file.servers,
             home,
             user_home,
@@ -188,11 +191,6 @@ impl Config {
 fn home_of(env: &Env) -> Result<(Home, Option<PathBuf>), ConfigError> {
     let user_home = env.get("HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     Ok((Home::locate(env, user_home.as_deref())?, user_home))
-}
-
-fn all_names(home: &Home, text: &str) -> Result<Vec<String>, ConfigError> {
-    let others = file::agent_names(&home.claw_toml().display().to_string(), text)?;
-    Ok(std::iter::once(MAIN.to_owned()).chain(others).collect())
 }
 
 /// What is typed goes before what is set, and an agent's own model before what is set for all.

@@ -2,6 +2,7 @@
 //! Markdown of `/status`, `/usage`, `/model`, `/tools`, `/approvals`, `/grants` and `/guests` and `/panic`, and who may pull the
 //! stop switch, take back a grant or send a guest away. Must not know doors, how a turn goes, or how a model is picked.
 
+mod agents;
 mod grants;
 mod guests;
 mod lists;
@@ -20,6 +21,7 @@ use crate::gate::Gate;
 use crate::router::{Order, Router, Visitor};
 use crate::store::{Store, StoreError, Tx};
 
+pub use agents::{AgentState, Agents};
 pub use grants::{revoke, until};
 pub use once::AnswerTo;
 pub use switch::set_panic;
@@ -45,6 +47,9 @@ pub struct DeskParts {
     pub model: ModelInUse,
     pub prices: Prices,
     pub workspace: PathBuf,
+    pub agents: Agents,
+    /// Whose desk it is.
+    pub agent: String,
     /// The most estimated tokens in what a model sees.
     pub window_tokens: u64,
 }
@@ -90,12 +95,15 @@ impl Desk {
         }
         let text = match command {
             // What other conversations hold is nothing for a guest or for a member of a group.
-            ChatCommand::Approvals | ChatCommand::Grants | ChatCommand::Guests if !is_owner(visitor) => {
+            ChatCommand::Approvals | ChatCommand::Grants | ChatCommand::Guests | ChatCommand::Agents
+                if !is_owner(visitor) =>
+            {
                 "Only the owner may see this.".to_owned()
             }
             ChatCommand::Status => status::markdown(&self.parts, session)?,
             ChatCommand::Usage => usage::markdown(&self.parts.store, &self.parts.prices, session)?,
             ChatCommand::Model => return self.model(visitor, session, words, to).await,
+            ChatCommand::Agents => agents::markdown(&(self.parts.agents)(), &self.parts.agent),
             ChatCommand::Tools => lists::tools(&self.parts.gate).await,
             ChatCommand::Approvals => lists::approvals(&self.parts.store)?,
             ChatCommand::Grants => return self.grants(visitor, words, to).await,

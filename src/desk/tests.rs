@@ -30,6 +30,8 @@ impl Rig {
             },
             prices: Prices::default(),
             workspace: "/w".into(),
+            agents: std::sync::Arc::new(Vec::new),
+            agent: "main".into(),
             window_tokens: 1000,
         });
         let from = Address("console/1".into());

@@ -9,6 +9,7 @@ pub enum ChatCommand {
     Usage,
     Model,
     Tools,
+    Agents,
     Approvals,
     Grants,
     Guests,

@@ -1,6 +1,7 @@
 //! The nouns that every room speaks: ids, messages, calls, events, questions, what comes in and what goes out.
 //! Owns no state. Must not know: files, sockets, SQL, clocks, async.
 
+mod agent;
 mod answer;
 mod call;
 pub mod canonical;
@@ -17,6 +18,7 @@ mod origin;
 mod outbound;
 mod staged;
 
+pub use agent::AgentCard;
 pub use answer::{Answer, Choice, Question, Scope, Term};
 pub use call::{CallState, ImageRef, Outcome, ToolCall, ToolOutput};
 pub use command::ChatCommand;

@@ -41,6 +41,7 @@ pub const COMMANDS: &[CommandInfo] = &[
     info(ChatCommand::Usage, "/usage", "", "tokens today and in this session, by model"),
     info(ChatCommand::Model, "/model", "[NAME]", "the model, who is behind it; another one for this conversation"),
     info(ChatCommand::Tools, "/tools", "", "the tools that the model is offered, and their servers"),
+    info(ChatCommand::Agents, "/agents", "", "the agents of this claw, and whether their bots are at work"),
     info(ChatCommand::Approvals, "/approvals", "", "the calls that wait for your answer"),
     info(ChatCommand::Grants, "/grants", "[revoke ID]", "what you have allowed or forbidden for longer; take one back"),
     info(ChatCommand::Guests, "/guests", "[remove ID]", "the chats that you have let in; send one away"),
@@ -253,6 +254,6 @@ mod tests {
         assert_eq!(completions("/st"), ["/stop", "/status"]);
         assert_eq!(completions("/u"), ["/usage", "/undo"]);
         assert!(completions("st").is_empty());
-        assert_eq!(completions("/").len(), 17);
+        assert_eq!(completions("/").len(), 18);
     }
 }

@@ -111,8 +111,16 @@ pub struct BotApi {
 impl BotApi {
     /// A server on a free port of loopback, with a bot `@claw_test_bot` and nobody else in the world.
     pub fn start() -> Self {
-        let shared =
-            Arc::new(Shared { world: Mutex::new(World::new()), changed: Condvar::new(), stirred: Notify::new() });
+        Self::numbered(0)
+    }
+
+    /// The same with a bot `@claw_test_bot_N` that has an id and a token of its own; 0 is the usual one.
+    pub fn numbered(number: i64) -> Self {
+        let shared = Arc::new(Shared {
+            world: Mutex::new(World::of_bot(number)),
+            changed: Condvar::new(),
+            stirred: Notify::new(),
+        });
         let (end, ended) = oneshot::channel();
         let (send, started) = std::sync::mpsc::channel();
         let served = shared.clone();

@@ -51,11 +51,12 @@ pub struct World {
 }
 
 impl World {
-    pub fn new() -> Self {
+    pub fn of_bot(number: i64) -> Self {
+        let suffix = if number == 0 { String::new() } else { format!("_{number}") };
         let bot = Profile {
-            id: 4_711_000_001,
+            id: 4_711_000_001 + number,
             first_name: "claw".to_owned(),
-            username: "claw_test_bot".to_owned(),
+            username: format!("claw_test_bot{suffix}"),
             is_bot: true,
         };
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

@@ -33,7 +33,10 @@ pub(super) async fn handle(house: Arc<House>, ids: Vec<i64>, incoming: Incoming)
         },
         // It is done with when it is answered.
         Incoming::Tap(tapped) => taps::tap(&house, &tapped, first).await?,
-        Incoming::Message(said) => message(&house, &ids, *said).await?,
+        Incoming::Message(said) => {
+            crate::killpoint::bug("CLAW_BUG_IN_HANDLER", &said.text);
+            message(&house, &ids, *said).await?;
+        }
     }
     house.ring();
     Ok(())

@@ -124,6 +124,7 @@ impl Lanes {
                         tracing::error!(%error, "the store could not be written");
                     }
                 }
+                notify::bug_in_update(&self.house).await;
             }
         }
     }

@@ -1,15 +1,17 @@
-//! `claw gateway`: runs the Telegram door until it is told to stop. Owns the order of start and end, and the tasks between;
-//! must not know what is said, or how it is shown.
+//! `claw gateway`: runs the bots of all agents until it is told to stop. Owns the order of start and end, and that what goes wrong
+//! with one agent ends no other; must not know what is said, or how it is shown.
 
 mod asking;
 mod desk;
 mod files;
+mod fleet;
 mod group;
 mod hands;
 mod house;
 mod intake;
 mod lanes;
 mod live;
+mod member;
 mod notify;
 mod open_files;
 mod outgoing;
@@ -22,164 +24,192 @@ mod sessions;
 mod taps;
 mod updates;
 
-use std::path::Path;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use secrecy::ExposeSecret as _;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::task::JoinSet;
+use tokio::task::{Id, JoinSet};
 
 use super::fail::{self, UserError};
 use super::out;
 use super::service::PARKED;
-use crate::app::App;
-use crate::config::Telegram;
-use crate::gateway::commands::{Door, at};
-use crate::gateway::telegram::api::{Api, Me};
-use crate::gateway::telegram::fault::Fault;
+use crate::config::{Config, ConfigError, Overrides, Telegram, locate_home};
 use crate::mail::Instance;
-use house::House;
+use fleet::{Fleet, State};
 
-/// How long calls in hand may go on after a request to stop; then they are cut.
-const GRACE: Duration = Duration::from_secs(10);
-/// How long the servers of calls that were cut have to end, and what is left to say has to be sent.
-const LAST: Duration = Duration::from_secs(5);
 /// How often it is looked whether the gateway was parked.
 const LOOK_PARKED: Duration = Duration::from_secs(2);
-/// How soon a server that cannot be reached is tried again at the start.
-const START_RETRY: Duration = Duration::from_secs(5);
 
-pub async fn run(app: Arc<App>) -> anyhow::Result<ExitCode> {
-    let Some(telegram) = app.config.telegram.clone() else {
-        return Err(UserError::because(
-            "no door is configured: set TELEGRAM_BOT_TOKEN (from @BotFather) and CLAW_ALLOWED_CHATS (your numeric \
-             Telegram id), then start `claw gateway` again",
-        ));
+/// An agent that has a bot, or was meant to have one.
+struct Meant {
+    name: String,
+    settings: Result<(Config, Telegram), anyhow::Error>,
+    /// Who hears what needs a human.
+    chat: Option<i64>,
+}
+
+pub async fn run(overrides: Overrides) -> anyhow::Result<ExitCode> {
+    let configs = configs(&overrides)?;
+    let home = configs.iter().find_map(|(_, config)| Some(config.as_ref().ok()?.home.root().to_owned()));
+    let home = match home {
+        Some(home) => home,
+        None => locate_home()?.root().to_owned(),
     };
-    let parked = app.config.home.path().join(PARKED);
+    let parked = home.join(PARKED);
     if parked.symlink_metadata().is_ok() {
         out::err_line(&format!("claw: the gateway is parked; remove {} and start it again.", parked.display()));
         return Ok(ExitCode::from(fail::DONE));
     }
+    let cards = configs.iter().find_map(|(_, config)| Some(config.as_ref().ok()?.agents.clone())).unwrap_or_default();
+    let mut meant = with_a_bot(configs);
+    match &mut meant[..] {
+        [] => {
+            return Err(UserError::because(
+                "no door is configured: set TELEGRAM_BOT_TOKEN (from @BotFather) and CLAW_ALLOWED_CHATS (your numeric \
+                 Telegram id), then start `claw gateway` again",
+            ));
+        }
+        [only] if only.settings.is_err() => {
+            return Err(meant.remove(0).settings.err().unwrap_or_else(|| anyhow::anyhow!("no settings")));
+        }
+        _ => {}
+    }
     open_files::raise_limit();
-    let locks = app.config.home.locks();
+    let locks = home.join("locks");
     let only = Instance::only(&locks, "gateway").with_context(|| format!("cannot lock {}", locks.display()))?;
     let Some(_only) = only else {
         return Err(UserError::because("another gateway runs on this home already; stop that one first"));
     };
-    let mut ends = Ends::new()?;
-    let api = Api::new(&telegram.token, &telegram.api).map_err(|fault| UserError::because(fault.to_string()))?;
-    let me = tokio::select! {
-        me = greet(&api) => me?,
-        () = ends.next() => return Ok(ExitCode::from(fail::DONE)),
-    };
-    for notice in app.warnings.iter().chain(&app.config.notices) {
-        out::err_line(&format!("claw: {}", out::clean(notice)));
+    let fleet = Fleet::new(cards, meant.iter().map(|meant| meant.name.clone()));
+    keep(&fleet, meant, &parked).await
+}
+
+/// The settings of the agent that was named, or of all.
+fn configs(overrides: &Overrides) -> anyhow::Result<Vec<(String, Result<Config, ConfigError>)>> {
+    match &overrides.agent {
+        Some(name) => Ok(vec![(name.clone(), Ok(Config::load(overrides.clone())?))]),
+        None => Ok(Config::load_all(overrides)?),
     }
-    let house = Arc::new(open(app, telegram, api, me).await?);
-    out::err_line(&format!("claw: @{} is at work; Ctrl-C ends it.", house.me.username));
-    // Dropped at the end: whatever is still at it goes on from its log at the next start.
-    notify::began(&house).await;
-    let mut parts = start(&house);
-    service::ready();
-    tokio::select! {
-        () = ends.next() => {}
-        () = appears(&parked) => out::err_line(&format!("claw: {} is there, so the gateway ends.", parked.display())),
-        // Without this part nothing comes in or goes out, and a service manager starts claw again.
-        ended = parts.join_next() => {
-            anyhow::bail!("a part of the gateway has ended by itself, which is a bug in claw: {ended:?}");
+}
+
+/// Those that have a bot or were meant to have one. Two agents cannot be one bot.
+fn with_a_bot(configs: Vec<(String, Result<Config, ConfigError>)>) -> Vec<Meant> {
+    let mut bots: HashMap<String, String> = HashMap::new();
+    let mut meant = Vec::new();
+    for (name, config) in configs {
+        let config = match config {
+            Ok(config) => config,
+            Err(error) => {
+                meant.push(Meant { name, settings: Err(error.into()), chat: None });
+                continue;
+            }
+        };
+        match config.telegram.clone() {
+            Some(telegram) => {
+                let chat = telegram.notify_chat;
+                let other = bots.insert(telegram.token.expose_secret().to_owned(), name.clone());
+                let settings = match other {
+                    Some(other) => Err(UserError::because(format!(
+                        "its token is that of the agent {other}, and a bot has one agent; get a token of its own from @BotFather"
+                    ))),
+                    None => Ok((config, telegram)),
+                };
+                meant.push(Meant { name, settings, chat });
+            }
+            None => {
+                let missing = config.bot_missing.clone();
+                let settings = missing.map(|why| Err(UserError::because(format!("{why}; set one of them"))));
+                meant.extend(settings.map(|settings| Meant { name, settings, chat: None }));
+            }
         }
-        () = service::keep_alive(&house) => {}
+    }
+    meant
+}
+
+/// Runs all of them. The gateway ends when it is told to, or when none is left.
+async fn keep(fleet: &Arc<Fleet>, meant: Vec<Meant>, parked: &PathBuf) -> anyhow::Result<ExitCode> {
+    let mut ends = Ends::new()?;
+    let (mut members, mut names) = (JoinSet::new(), HashMap::<Id, (String, Option<i64>)>::new());
+    let mut failed = None;
+    for Meant { name, settings, chat } in meant {
+        match settings {
+            Ok((config, telegram)) => {
+                let task = members.spawn(member::run(fleet.clone(), config, telegram));
+                names.insert(task.id(), (name, chat));
+            }
+            Err(error) => fallen(fleet, &name, chat, error, &mut failed),
+        }
+    }
+    let telling = fleet.clone();
+    let telling = tokio::spawn(async move { telling.tell_around().await });
+    let alive = service::keep_alive(fleet);
+    let mut alive = std::pin::pin!(alive);
+    let begun = fleet.begun();
+    let mut begun = std::pin::pin!(begun);
+    let mut ready = false;
+    loop {
+        tokio::select! {
+            () = ends.next() => break,
+            () = appears(parked) => {
+                out::err_line(&format!("claw: {} is there, so the gateway ends.", parked.display()));
+                break;
+            }
+            () = &mut begun, if !ready => {
+                ready = true;
+                service::ready();
+            }
+            () = &mut alive => {}
+            ended = members.join_next_with_id() => {
+                let Some(ended) = ended else { break };
+                let (id, error) = match ended {
+                    Ok((id, Ok(()))) => (id, anyhow::anyhow!("it has ended by itself, which is a bug in claw")),
+                    Ok((id, Err(error))) => (id, error),
+                    Err(bug) => (bug.id(), anyhow::anyhow!("a bug in claw has ended it: {bug}")),
+                };
+                if let Some((name, chat)) = names.remove(&id) {
+                    fallen(fleet, &name, chat, error, &mut failed);
+                }
+                if members.is_empty() {
+                    break;
+                }
+            }
+        }
     }
     service::ending();
-    let settled = tokio::select! {
-        settled = wind_down(&house) => settled,
-        () = ends.next() => false,
-    };
-    if settled && let Err(error) = house.app.mail.end_gateway().await {
-        tracing::warn!(%error, "the end of this run could not be noted");
+    telling.abort();
+    if members.is_empty() {
+        return Err(failed.unwrap_or_else(|| anyhow::anyhow!("no agent is at work")));
+    }
+    fleet.closing.cancel();
+    // Whatever is still at it when a second request comes goes on from its log at the next start.
+    tokio::select! {
+        () = async { while members.join_next().await.is_some() {} } => {}
+        () = ends.next() => {}
     }
     Ok(ExitCode::from(fail::DONE))
+}
+
+/// An agent that cannot be at work in this run: in the log, and told by another one.
+fn fallen(fleet: &Fleet, name: &str, chat: Option<i64>, error: anyhow::Error, first: &mut Option<anyhow::Error>) {
+    let why = format!("{error:#}");
+    if fleet.is_many() {
+        tracing::error!(agent = name, error = why, "an agent is not at work");
+        out::err_line(&format!("claw: the agent {name} is not at work: {}", out::clean(&why)));
+    }
+    fleet.set(name, State::Down(why.clone()));
+    fleet.tell(name, chat, &why);
+    first.get_or_insert(error);
 }
 
 /// Waits until somebody parks the gateway.
 async fn appears(file: &Path) {
     while file.symlink_metadata().is_err() {
         tokio::time::sleep(LOOK_PARKED).await;
-    }
-}
-
-/// Takes nothing new, lets the calls in hand end, and sends what the models had said so far. No farewell: nobody asked.
-/// False if turns are left running.
-async fn wind_down(house: &Arc<House>) -> bool {
-    house.closing.cancel();
-    house.worker.ending().begin();
-    let mut settled = tokio::time::timeout(GRACE, house.settled()).await.is_ok();
-    if !settled {
-        tracing::warn!("calls are still running and are cut; nobody knows what they have done");
-        house.worker.ending().cut();
-        settled = tokio::time::timeout(LAST, house.settled()).await.is_ok();
-        if !settled {
-            tracing::error!("turns are still running; they go on from their logs at the next start");
-        }
-    }
-    if tokio::time::timeout(LAST, postman::all_sent(house)).await.is_err() {
-        tracing::warn!("not everything could be sent; the rest is sent at the next start");
-    }
-    settled
-}
-
-async fn open(app: Arc<App>, telegram: Telegram, api: Api, me: Me) -> anyhow::Result<House> {
-    let worker = app.worker().await?;
-    let desk = app.desk().await?;
-    let blocked = app.mail.blocked_chats(me.id)?;
-    let files = files::Files::open(&app).await?;
-    let house = House::new(app, telegram, (api, me), worker, desk, files);
-    for chat in blocked {
-        house.set_blocked(chat, true);
-    }
-    Ok(house)
-}
-
-/// Each part has a task of its own, so that none holds up another. None of them ends before claw does.
-fn start(house: &Arc<House>) -> JoinSet<()> {
-    tokio::spawn(register(house.clone()));
-    tokio::spawn(live::end_what_ran(house.clone()));
-    let mut parts = JoinSet::new();
-    parts.spawn(house::watch(house.clone()));
-    parts.spawn(updates::poll(house.clone()));
-    parts.spawn(updates::handle(house.clone()));
-    parts.spawn(sessions::keep(house.clone()));
-    parts.spawn(postman::deliver(house.clone()));
-    parts.spawn(questions::keep(house.clone()));
-    parts.spawn(pairing::keep(house.clone()));
-    parts.spawn(notify::keep(house.clone()));
-    parts.spawn(super::retention::keep(house.app.clone()));
-    parts
-}
-
-/// Asks who the bot is, until there is an answer.
-async fn greet(api: &Api) -> anyhow::Result<Me> {
-    loop {
-        match api.me().await {
-            Ok(me) => return Ok(me),
-            Err(Fault::Wait(pause)) => tokio::time::sleep(pause).await,
-            Err(fault @ Fault::Unreachable(_)) => {
-                out::err_line(&format!("claw: {fault}. Trying again in {} s.", START_RETRY.as_secs()));
-                tokio::time::sleep(START_RETRY).await;
-            }
-            Err(fault) => return Err(UserError::because(fault.to_string())),
-        }
-    }
-}
-
-async fn register(house: Arc<House>) {
-    let commands =
-        at(Door::Telegram).map(|known| (known.name.trim_start_matches('/').to_owned(), known.help.to_owned()));
-    if let Err(fault) = house.api.register(&commands.collect::<Vec<_>>()).await {
-        tracing::warn!(%fault, "the commands could not be registered with Telegram; they work all the same");
     }
 }
 

@@ -175,6 +175,20 @@ pub(super) async fn unblocked(house: &House, chat: i64) -> Result<(), StoreError
     Ok(())
 }
 
+/// What somebody wrote or tapped has met a bug, and nothing comes of it.
+pub(super) async fn bug_in_update(house: &House) {
+    let text = "**Something that was written or tapped here was passed over**, because of a bug in claw; its log says which. \
+                Please send it again, perhaps in other words. Everything else goes on.";
+    tell(house, "bug", HOUR_MS, text.to_owned()).await;
+}
+
+/// A part of the agent's gateway has ended by itself, and the agent was started again.
+pub(super) async fn part_ended(house: &House) {
+    let text = "**A part of claw has ended by itself**, because of a bug; its log says which. It was started again, and goes on from \
+                where it was.";
+    tell(house, "part", HOUR_MS, text.to_owned()).await;
+}
+
 /// Nobody's messages come in: another program polls the bot, or the token is refused.
 pub(super) async fn no_messages(house: &House, fault: &Fault) {
     let kind = if *fault == Fault::Conflict { "conflict" } else { "token" };

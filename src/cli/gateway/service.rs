@@ -3,7 +3,7 @@
 
 use sd_notify::NotifyState;
 
-use super::house::House;
+use super::fleet::Fleet;
 
 pub(super) fn ready() {
     tell(&[NotifyState::Ready]);
@@ -13,20 +13,29 @@ pub(super) fn ending() {
     tell(&[NotifyState::Stopping]);
 }
 
-/// Says that claw is alive, twice in the time that `WatchdogSec=` allows, for as long as it gets its turn and the store answers.
-/// A process that hangs says nothing, and is started again.
-pub(super) async fn keep_alive(house: &House) {
+/// Says that claw is alive, twice in the time that `WatchdogSec=` allows, for as long as it gets its turn and the store of an
+/// agent answers. A process that hangs says nothing, and is started again; one agent whose store does not answer ends no other.
+pub(super) async fn keep_alive(fleet: &Fleet) {
     let Some(limit) = sd_notify::watchdog_enabled().filter(|limit| !limit.is_zero()) else {
         return std::future::pending().await;
     };
     let mut beat = tokio::time::interval(limit / 2);
     loop {
         beat.tick().await;
-        match house.app.mail.version() {
-            Ok(_) => tell(&[NotifyState::Watchdog]),
-            Err(error) => {
-                tracing::error!(%error, "the store does not answer; the watchdog is not told that all is well")
+        let houses = fleet.houses();
+        let mut answers = houses.is_empty();
+        for house in &houses {
+            match house.app.mail.version() {
+                Ok(_) => answers = true,
+                Err(error) => {
+                    tracing::error!(agent = house.app.config.agent.name, %error, "the store does not answer");
+                }
             }
+        }
+        if answers {
+            tell(&[NotifyState::Watchdog]);
+        } else {
+            tracing::error!("the watchdog is not told that all is well");
         }
     }
 }

@@ -79,6 +79,7 @@ async fn keep(house: &Arc<House>, updates: Vec<Value>, offset: &mut i64) -> Opti
         }
     }
     let Some(last) = known.iter().map(|(id, _)| *id).max() else { return Some(RETRY) };
+    known.iter().for_each(|(_, update)| crate::killpoint::bug("CLAW_BUG_IN_PART", &update.to_string()));
     match house.app.router.keep_updates(house.me.id, known).await {
         Ok(_) => {
             *offset = last + 1;

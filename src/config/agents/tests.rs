@@ -51,7 +51,9 @@ fn token(config: &Config) -> String {
 fn an_agent_is_the_file_with_its_own_section_laid_over_it() {
     let rig = Rig::new(TWO);
     let work = agent(&rig, "work", &[("WORK_BOT_2", "2:second"), ("HOME_BOT", "3:h")]).unwrap();
-    assert_eq!(work.agent_names, ["main", "home", "work"]);
+    let names: Vec<&str> = work.agents.iter().map(|card| card.name.as_str()).collect();
+    assert_eq!(names, ["main", "home", "work"]);
+    assert_eq!(work.agents[2], work.agent);
     assert_eq!((work.agent.name.as_str(), work.agent.description.as_str()), ("work", "for work"));
     assert_eq!(work.agent.capabilities, ["mail", "code"]);
     assert_eq!((work.limits.model_steps_max, work.limits.tokens_day_max), (7, 1000));

@@ -53,8 +53,11 @@ impl Api {
     /// # Errors
     /// An address that is none. Nothing is asked yet.
     pub fn new(token: &SecretString, base: &str) -> Result<Self, Fault> {
-        let bot = Bot::new(token.expose_secret());
         let url = base.parse().map_err(|_| Fault::Refused(format!("`{base}` is no address")))?;
+        // The one client of all bots: each would load all certificates for itself.
+        static FIRST: OnceLock<Bot> = OnceLock::new();
+        let client = FIRST.get_or_init(|| Bot::new(token.expose_secret())).client().clone();
+        let bot = Bot::with_client(token.expose_secret(), client);
         Ok(Self { bot: bot.set_api_url(url), base: base.to_owned(), patient: Arc::default() })
     }
 

@@ -1,0 +1,159 @@
+//! All agents of one gateway: which of them is at work, and who tells a person of one that cannot tell it itself. Must not know
+//! what any of them does.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use super::house::House;
+use super::notify;
+use crate::config::MAIN;
+use crate::desk::AgentState;
+use crate::domain::{AgentCard, escape};
+
+/// The same about the same agent is told once in this time, in milliseconds.
+const TELL_EVERY_MS: i64 = 60 * 60 * 1000;
+/// So much waits for an agent that can tell it; more is in the log alone.
+const NEWS_MAX: usize = 100;
+
+/// How it is with one agent.
+#[derive(Clone)]
+pub(super) enum State {
+    /// Nothing is known yet.
+    Starting,
+    /// Its bot cannot be reached; it is tried again.
+    Trying(String),
+    AtWork(Arc<House>),
+    /// Nothing is tried any more in this run.
+    Down(String),
+}
+
+/// Something about an agent that its own bot may not be able to say.
+struct News {
+    about: String,
+    /// Who should hear it, if one of the others knows them.
+    chat: Option<i64>,
+    text: String,
+}
+
+pub(super) struct Fleet {
+    cards: Vec<AgentCard>,
+    states: Mutex<BTreeMap<String, State>>,
+    news: Mutex<Vec<News>>,
+    /// Rung when a state changes, and when there is news.
+    bell: Notify,
+    /// No new work.
+    pub(super) closing: CancellationToken,
+}
+
+impl Fleet {
+    /// `cards` are all agents of the home, `at` those with a bot.
+    pub(super) fn new(cards: Vec<AgentCard>, at: impl Iterator<Item = String>) -> Arc<Self> {
+        let states = at.map(|name| (name, State::Starting)).collect();
+        Arc::new(Self {
+            cards,
+            states: Mutex::new(states),
+            news: Mutex::default(),
+            bell: Notify::new(),
+            closing: CancellationToken::new(),
+        })
+    }
+
+    fn states(&self) -> MutexGuard<'_, BTreeMap<String, State>> {
+        self.states.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn set(&self, agent: &str, state: State) {
+        self.states().insert(agent.to_owned(), state);
+        self.bell.notify_waiters();
+    }
+
+    /// Whether there is more than one bot.
+    pub(super) fn is_many(&self) -> bool {
+        self.states().len() > 1
+    }
+
+    /// The houses of those at work.
+    pub(super) fn houses(&self) -> Vec<Arc<House>> {
+        let at_work = |state: &State| match state {
+            State::AtWork(house) => Some(house.clone()),
+            _ => None,
+        };
+        self.states().values().filter_map(at_work).collect()
+    }
+
+    /// Waits until one is at work and all others have been tried once.
+    pub(super) async fn begun(&self) {
+        loop {
+            let changed = self.bell.notified();
+            {
+                let states = self.states();
+                let tried = states.values().all(|state| !matches!(state, State::Starting));
+                if tried && states.values().any(|state| matches!(state, State::AtWork(_))) {
+                    return;
+                }
+            }
+            changed.await;
+        }
+    }
+
+    /// What `/agents` shows of each.
+    pub(super) fn shown(&self) -> Vec<(AgentCard, AgentState)> {
+        let states = self.states();
+        let shown = |card: &AgentCard| {
+            let state = match states.get(&card.name) {
+                None => AgentState::NoBot,
+                Some(State::Starting) => AgentState::Trying("it is starting".to_owned()),
+                Some(State::Trying(why)) => AgentState::Trying(why.clone()),
+                Some(State::AtWork(house)) => AgentState::AtWork { username: house.me.username.clone() },
+                Some(State::Down(why)) => AgentState::Down(why.clone()),
+            };
+            (card.clone(), state)
+        };
+        self.cards.iter().map(shown).collect()
+    }
+
+    /// Keeps something to be told about an agent until one that is at work can tell it.
+    pub(super) fn tell(&self, about: &str, chat: Option<i64>, text: &str) {
+        let mut news = self.news.lock().unwrap_or_else(PoisonError::into_inner);
+        if news.len() < NEWS_MAX {
+            news.push(News { about: about.to_owned(), chat, text: text.to_owned() });
+        }
+        drop(news);
+        self.bell.notify_waiters();
+    }
+
+    /// Passes on what is to be told, for as long as it is polled.
+    pub(super) async fn tell_around(&self) {
+        loop {
+            let changed = self.bell.notified();
+            let houses = self.houses();
+            if !houses.is_empty() {
+                let news = std::mem::take(&mut *self.news.lock().unwrap_or_else(PoisonError::into_inner));
+                for news in news {
+                    if let Some(teller) = teller(&houses, &news) {
+                        // It may quote Telegram, so nothing in it is Markdown.
+                        let said = escape::visible(&news.text).replace('`', "'");
+                        let text = format!("**The agent {} is not at work.** `{said}`", news.about);
+                        notify::tell(teller, &format!("agent.{}", news.about), TELL_EVERY_MS, text).await;
+                    }
+                }
+            }
+            changed.await;
+        }
+    }
+}
+
+/// Who tells it: the agent itself if it can, else one that the same person owns, else the main one, else any.
+fn teller<'a>(houses: &'a [Arc<House>], news: &News) -> Option<&'a Arc<House>> {
+    let named = |name: &str| houses.iter().find(|house| house.app.config.agent.name == name);
+    let owned = || houses.iter().find(|house| news.chat.is_some_and(|chat| house.is_owner(chat)));
+    let can_tell = |house: &&Arc<House>| house.notify_place().is_some();
+    named(&news.about)
+        .filter(can_tell)
+        .or_else(|| owned().filter(can_tell))
+        .or_else(|| named(MAIN).filter(can_tell))
+        .or_else(|| houses.iter().find(can_tell))
+}

@@ -1,0 +1,290 @@
+//! Several agents in one process, each with a bot of its own: what goes wrong with one stays with it, and nothing of one gets to
+//! another. With the feature `kill-points` two of them meet a bug, too.
+
+mod botapi;
+mod program;
+mod wires;
+
+use std::path::PathBuf;
+
+use botapi::{BotApi, Fault, User};
+use program::{House, Running};
+use rustix::process::Signal;
+use serde_json::Value;
+use wires::threaded::Threaded;
+use wires::{Answer, Call, Turn, Wire};
+
+/// One agent with a bot of its own. The same person owns all of them.
+struct Agent {
+    name: &'static str,
+    telegram: BotApi,
+    anna: User,
+}
+
+impl Agent {
+    fn new(number: i64, name: &'static str) -> Self {
+        let telegram = BotApi::numbered(number);
+        let anna = telegram.user("Anna");
+        anna.starts();
+        Self { name, telegram, anna }
+    }
+
+    fn section(&self, token: &str, more: &str) -> String {
+        let (name, api, id) = (self.name, self.telegram.url(), self.anna.id);
+        format!(
+            "[agents.{name}]\ndescription = \"the agent {name}\"\nallowed_chats = [{id}]\n[agents.{name}.telegram]\napi = \"{api}\"\ntoken = \"{token}\"\n{more}\n"
+        )
+    }
+
+    fn usual(&self) -> String {
+        self.section(&self.telegram.token(), "")
+    }
+
+    fn says(&self, text: &str) {
+        self.anna.says(self.anna.private(), text);
+    }
+
+    #[track_caller]
+    fn hears(&self, text: &str) -> botapi::Message {
+        self.telegram.wait_for_text(self.anna.id, text)
+    }
+
+    /// Writes a file after a yes.
+    #[track_caller]
+    fn writes(&self, house: &House, file: &str, text: &str) {
+        self.says(&format!("write {file}: {text}"));
+        self.telegram.wait_for_button(self.anna.id, "Allow once");
+        let tap = self.anna.taps(self.anna.private(), "Allow once");
+        self.telegram.wait_answered(&tap);
+        program::eventually("the file is written", || self.file(house, file) == text);
+    }
+
+    fn session(&self) -> String {
+        format!("telegram.{}.{}", self.telegram.bot_id(), self.anna.id)
+    }
+
+    fn home(&self, house: &House) -> PathBuf {
+        house.home().join("agents").join(self.name)
+    }
+
+    fn file(&self, house: &House, name: &str) -> String {
+        std::fs::read_to_string(self.home(house).join("workspace").join(name)).unwrap_or_default()
+    }
+
+    /// The texts of all messages that any session of this agent has taken in.
+    fn said(&self, house: &House) -> Vec<String> {
+        let sessions = house.claw(&["--agent", self.name, "sessions", "--json"]).expect(0).rows();
+        let events = |session: &Value| {
+            let id = session["id"].as_str().unwrap();
+            house.claw(&["--agent", self.name, "sessions", "show", id, "--json"]).expect(0).rows()
+        };
+        sessions.iter().flat_map(|session| program::said(&events(session))).collect()
+    }
+}
+
+fn start(house: &House) -> Running {
+    house.start(&["gateway"])
+}
+
+#[track_caller]
+fn stop(gateway: Running) {
+    gateway.signal(Signal::TERM);
+    gateway.ends().expect(0);
+}
+
+#[test]
+fn of_six_bots_in_one_process_three_have_trouble_and_three_answer() {
+    let names = ["calm", "bad", "buggy", "slow", "left", "right"];
+    let agents: Vec<Agent> = names.iter().zip(1..).map(|(name, number)| Agent::new(number, name)).collect();
+    let [calm, _, buggy, slow, left, right] = &agents[..] else { unreachable!() };
+    let mut house = House::new();
+    if cfg!(feature = "kill-points") {
+        house = house.with("CLAW_BUG_IN_HANDLER", "meet a bug").with("CLAW_BUG_IN_PART", "end a part");
+    }
+    let toml: String = agents
+        .iter()
+        .map(|agent| if agent.name == "bad" { agent.section("4711:revoked-by-its-owner", "") } else { agent.usual() })
+        .collect();
+    house.write("claw.toml", &toml);
+    slow.telegram.fault(Fault::TooMany(3600)).on("sendMessage").always();
+    let gateway = start(&house);
+
+    // The one with the wrong token is told by another one of the same person, and named by whoever asks.
+    let told = |agent: &Agent| {
+        let sent = agent.telegram.sent(agent.anna.id);
+        sent.iter().any(|message| message.by_bot && message.text.contains("The agent bad is not at work"))
+    };
+    program::eventually("one of the others tells it", || [calm, buggy, left, right].iter().any(|agent| told(agent)));
+    assert!(gateway.err().contains("the agent bad is not at work"), "{}", gateway.err());
+
+    slow.says("write slow.txt: slow");
+    if cfg!(feature = "kill-points") {
+        buggy.says("please meet a bug here");
+        buggy.hears("was passed over");
+        right.says("please end a part here");
+        right.hears("A part of claw has ended by itself");
+    }
+    for agent in [calm, left, right, buggy] {
+        agent.writes(&house, "note.txt", &format!("of {}", agent.name));
+    }
+    for agent in [calm, left, right, buggy] {
+        assert_eq!(agent.file(&house, "note.txt"), format!("of {}", agent.name));
+    }
+    slow.telegram.wait_all_confirmed();
+    assert!(slow.telegram.sent(slow.anna.id).iter().all(|message| !message.by_bot), "Telegram lets nothing through");
+
+    calm.says("/agents");
+    let listed = calm.hears("(this one)").text;
+    assert!(listed.contains("calm (this one)") && listed.contains("@claw_test_bot_5 is at work"), "{listed}");
+    assert!(listed.contains("bad: the agent bad · its bot is not at work"), "{listed}");
+    let doctor = house.claw(&["doctor"]);
+    assert!(doctor.code != Some(0) && doctor.out.contains("bad"), "{doctor:?}");
+    stop(gateway);
+
+    // Each store holds what was said to its own bot, and nothing else.
+    for agent in [calm, left, right, buggy, slow] {
+        let sessions = house.claw(&["--agent", agent.name, "sessions", "--json"]).expect(0).rows();
+        let ids: Vec<&str> = sessions.iter().map(|session| session["id"].as_str().unwrap()).collect();
+        assert_eq!(ids, [agent.session()]);
+        house.claw(&["--agent", agent.name, "audit", "verify"]).expect(0);
+        house.claw(&["--agent", agent.name, "sessions", "replay"]).expect(0);
+        let said = agent.said(&house).join("\n");
+        for other in agents.iter().filter(|other| other.name != agent.name) {
+            assert!(!said.contains(&format!("of {}", other.name)), "{} has heard {}", agent.name, said);
+        }
+    }
+    assert!(!house.home().join("workspace/note.txt").exists());
+}
+
+#[test]
+fn what_one_agent_may_and_has_is_nothing_for_another() {
+    let agents = [Agent::new(1, "left"), Agent::new(2, "right")];
+    let [left, right] = &agents;
+    let house = House::new();
+    house.write("claw.toml", &agents.iter().map(Agent::usual).collect::<String>());
+    let gateway = start(&house);
+    left.says("write a.txt: 1");
+    left.telegram.wait_for_button(left.anna.id, "This session");
+    let tap = left.anna.taps(left.anna.private(), "This session");
+    left.telegram.wait_answered(&tap);
+    left.hears("ran");
+    left.says("write a.txt: 1");
+    left.telegram.wait_for("it runs without a question", |world| {
+        let bots = world.messages(left.anna.private()).filter(|one| one.by_bot && one.text.contains("a.txt"));
+        (bots.count() >= 3).then_some(())
+    });
+    // The same person, the same words: the grant was given to the other agent.
+    right.says("write a.txt: 1");
+    right.telegram.wait_for_button(right.anna.id, "Allow once");
+    assert_eq!(right.file(&house, "a.txt"), "");
+    let secret = left.home(&house).join("workspace/a.txt");
+    assert_eq!(std::fs::read_to_string(&secret).unwrap(), "1");
+    // The files of one are out of reach for the tools of the other.
+    right.says("/stop");
+    right.says(&format!("show {}", secret.display()));
+    let refused = right.hears("workspace");
+    assert!(!refused.text.contains("```\n1"), "{}", refused.text);
+    stop(gateway);
+    for (agent, grants) in [(left, 1), (right, 0)] {
+        let rows = house.claw(&["--agent", agent.name, "grants", "--json"]).expect(0).rows();
+        assert_eq!(rows.len(), grants, "{}: {rows:?}", agent.name);
+    }
+}
+
+#[test]
+fn each_agent_asks_its_own_model_with_its_own_key_and_has_its_own_servers_and_budget() {
+    let agents = [Agent::new(1, "left"), Agent::new(2, "right")];
+    let [left, right] = &agents;
+    let call = Answer::Turn(Turn::calls(&[Call::new("c1", "bash__run", "{\"command\":\"true\"}")]));
+    let models = [
+        Threaded::start(Wire::OpenAi, [Answer::text("I am left's."), Answer::text("left again")]),
+        Threaded::start(Wire::OpenAi, [call, Answer::text("I am right's.")]),
+    ];
+    let house = House::bare();
+    let section = |agent: &Agent, model: &Threaded, more: &str| {
+        let (name, url) = (agent.name, &model.base_url);
+        let model = format!(
+            "{more}\n[agents.{name}.model]\nagent = \"openai-compatible\"\nmodel = \"model-of-{name}\"\nbase_url = \"{url}\"\napi_key = \"sk-key-of-{name}-4711\"\n"
+        );
+        agent.section(&agent.telegram.token(), &model)
+    };
+    let left_toml = section(left, &models[0], "[agents.left.limits]\ntokens_day_max = 1000");
+    let right_toml =
+        section(right, &models[1], "").replace("[agents.right]\n", "[agents.right]\nservers = [\"filesystem\"]\n");
+    house.write("claw.toml", &format!("{left_toml}{right_toml}"));
+    let gateway = start(&house);
+    left.says("hello");
+    left.hears("I am left's.");
+    right.says("hello");
+    right.hears("I am right's.");
+    stop(gateway);
+    for (agent, model, other) in [(left, &models[0], "right"), (right, &models[1], "left")] {
+        for one in model.recorded() {
+            assert_eq!(one.headers["authorization"], format!("Bearer sk-key-of-{}-4711", agent.name));
+            assert_eq!(one.body["model"], format!("model-of-{}", agent.name));
+            assert!(!one.body.to_string().contains(&format!("sk-key-of-{other}")));
+            let tools = one.body["tools"].to_string();
+            assert_eq!(tools.contains("bash__run"), agent.name == "left", "{tools}");
+            assert!(tools.contains("filesystem__read_file"), "{tools}");
+        }
+    }
+    // A tool that the agent does not have is none for its model.
+    let second = &models[1].recorded()[1];
+    assert!(second.body["messages"].to_string().contains("bash__run"), "{}", second.body["messages"]);
+    let spent = |agent: &str| {
+        let usage = house.claw(&["--agent", agent, "sessions", "--json"]).expect(0).out;
+        assert!(!usage.is_empty());
+        let path = house.home().join("agents").join(agent).join("claw.db");
+        let db = rusqlite::Connection::open(path).unwrap();
+        db.query_row("SELECT count(*) FROM usage", [], |row| row.get::<_, i64>(0)).unwrap()
+    };
+    assert_eq!((spent("left"), spent("right")), (1, 2));
+    assert!(
+        !house.home().join("claw.db").exists() || {
+            let db = rusqlite::Connection::open(house.home().join("claw.db")).unwrap();
+            db.query_row("SELECT count(*) FROM usage", [], |row| row.get::<_, i64>(0)).unwrap() == 0
+        }
+    );
+}
+
+#[test]
+fn two_agents_cannot_be_one_bot_and_a_missing_token_is_told() {
+    let agent = Agent::new(1, "first");
+    let house = House::new();
+    let twin = agent.usual().replace("first", "twin");
+    let unset = "[agents.unset]\ntoken_from = [\"NO_SUCH_BOT\", \"NOR_THIS\"]\nallowed_chats = [1]\n";
+    house.write("claw.toml", &format!("{}{twin}{unset}[agents.odd]\nallowed_chatz = [1]\n", agent.usual()));
+    let gateway = start(&house);
+    agent.says("/agents");
+    let listed = agent.hears("(this one)").text;
+    assert!(listed.contains("first (this one)") && listed.contains("is at work"), "{listed}");
+    assert!(listed.contains("its token is that of the agent first"), "{listed}");
+    assert!(listed.contains("none of NO_SUCH_BOT, NOR_THIS is set"), "{listed}");
+    assert!(listed.contains("allowed_chatz"), "{listed}");
+    stop(gateway);
+    // Alone, each of them is a mistake of the person who starts it.
+    house.claw(&["--agent", "unset", "gateway"]).expect_mistake(&["NO_SUCH_BOT"]);
+    house.claw(&["--agent", "odd", "gateway"]).expect_mistake(&["allowed_chatz", "line"]);
+    house.claw(&["--agent", "nobody", "ask", "x"]).expect_mistake(&["no agent `nobody`", "first"]);
+}
+
+#[test]
+fn an_agent_without_a_bot_is_one_for_the_console() {
+    let house = House::new();
+    house.write("claw.toml", "[agents.quiet]\ndescription = \"no bot\"\n");
+    house.write(
+        "policy.toml",
+        "[[rule]]\nserver = \"filesystem\"\ntool = \"delete\"\ndecision = \"deny\"\nwhy = \"nothing is deleted\"\n",
+    );
+    house.write(
+        "agents/quiet/policy.toml",
+        "[[rule]]\nserver = \"filesystem\"\ntool = \"write_file\"\ndecision = \"allow\"\nwhy = \"quiet may write\"\n",
+    );
+    house.claw(&["--agent", "quiet", "ask", "write q.txt: quiet"]).expect(0);
+    assert_eq!(std::fs::read_to_string(house.home().join("agents/quiet/workspace/q.txt")).unwrap(), "quiet");
+    house.ask_parks("write q.txt: main");
+    assert_eq!(house.claw(&["--agent", "quiet", "approvals", "--json"]).expect(0).rows().len(), 0);
+    house.write("agents/quiet/policy.toml", "[[rule]]\ndecisio = 1\n");
+    house.claw(&["--agent", "quiet", "ask", "hi"]).expect_mistake(&["agents/quiet/policy.toml", "decisio"]);
+    house.claw(&["ask", "help"]).expect(0);
+}
