@@ -288,3 +288,26 @@ fn an_agent_without_a_bot_is_one_for_the_console() {
     house.claw(&["--agent", "quiet", "ask", "hi"]).expect_mistake(&["agents/quiet/policy.toml", "decisio"]);
     house.claw(&["ask", "help"]).expect(0);
 }
+
+#[test]
+fn a_backup_holds_every_agent() {
+    let house = House::new();
+    house.write("claw.toml", "[agents.quiet]\ndescription = \"no bot\"\n");
+    house.write("agents/quiet/persona/MEMORY.md", "what it has learned");
+    house.claw(&["ask", "help"]).expect(0);
+    house.claw(&["--agent", "quiet", "ask", "--session", "its-own", "help"]).expect(0);
+    house.claw(&["--agent", "quiet", "ask", "write left.txt: open"]).expect(3);
+    let file = house.user_home().join("all.tar");
+    house.claw(&["backup", file.to_str().unwrap()]).expect(0);
+    let other = House::new();
+    let said = other.claw(&["restore", file.to_str().unwrap()]).expect(0).out;
+    assert!(said.contains("quiet/main"), "the agent's open turn is stopped, too: {said}");
+    let sessions = other.claw(&["--agent", "quiet", "sessions", "--json"]).expect(0).rows();
+    let ids: Vec<&str> = sessions.iter().map(|session| session["id"].as_str().unwrap()).collect();
+    assert!(ids.contains(&"its-own") && ids.contains(&"main"), "{ids:?}");
+    assert_eq!(
+        std::fs::read_to_string(other.home().join("agents/quiet/persona/MEMORY.md")).unwrap(),
+        "what it has learned"
+    );
+    other.claw(&["doctor"]).expect(0);
+}

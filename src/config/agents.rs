@@ -39,7 +39,7 @@ pub(super) fn names(table: &DeTable<'_>, place: &str, text: &str) -> Result<Vec<
     let mut names = BTreeSet::new();
     for (key, value) in agents_table {
         let (name, at) = (key.get_ref().to_string(), key.span().start);
-        if !is_name(&name) {
+        if !is_agent_name(&name) {
             let message = format!(
                 "`{name}` is no name for an agent: 1 to {AGENT_NAME_BYTES_MAX} small letters, digits, `-` and `_`, beginning with a letter"
             );
@@ -61,7 +61,8 @@ pub(super) fn names(table: &DeTable<'_>, place: &str, text: &str) -> Result<Vec<
     Ok(names.into_iter().collect())
 }
 
-fn is_name(name: &str) -> bool {
+/// Whether an agent may have this name, and its folder.
+pub fn is_agent_name(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
     name.starts_with(|c: char| c.is_ascii_lowercase()) && name.len() <= AGENT_NAME_BYTES_MAX && name.chars().all(plain)
 }

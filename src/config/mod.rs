@@ -24,7 +24,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::domain::AgentCard;
 
-pub use agents::MAIN;
+pub use agents::{MAIN, is_agent_name};
 pub use env::Env;
 pub use error::ConfigError;
 pub use file::{Color, ConsoleSection};

@@ -4,11 +4,24 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
+use crate::config::is_agent_name;
+
 /// The first entry of the file.
 pub const MANIFEST: &str = "claw-backup.json";
 pub const DB: &str = "claw.db";
 /// The other files of a home, those of them that are there.
-pub const FILES: [&str; 5] = ["claw.toml", "mcp.json", "policy.toml", "SOUL.md", "history"];
+pub const FILES: [&str; 10] = [
+    "claw.toml",
+    "mcp.json",
+    "policy.toml",
+    "SOUL.md",
+    "history",
+    "persona/SOUL.md",
+    "persona/IDENTITY.md",
+    "persona/USER.md",
+    "persona/AGENTS.md",
+    "persona/MEMORY.md",
+];
 /// The largest list, in bytes: some hundred thousand artifacts.
 pub const MANIFEST_BYTES_MAX: u64 = 64 * 1024 * 1024;
 const VERSION: u32 = 1;
@@ -62,7 +75,7 @@ impl Contents {
             if read.files.iter().take(index).any(|other| other.name == entry.name) {
                 return Err(format!("it lists {:?} twice", entry.name));
             }
-            if let Some(digest) = entry.name.strip_prefix("artifacts/")
+            if let Some((_, digest)) = entry.name.rsplit_once("artifacts/")
                 && digest != entry.sha256
             {
                 return Err(format!("{:?} is not named after its content", entry.name));
@@ -75,8 +88,13 @@ impl Contents {
     }
 }
 
-/// The only names there are: nothing in a backup can point out of the new home.
+/// The only names there are: nothing in a backup can point out of the new home. An agent's home lies in it under its name.
 fn belongs(name: &str) -> bool {
+    let in_agents = name.strip_prefix("agents/").and_then(|rest| rest.split_once('/'));
+    let name = match in_agents {
+        Some((agent, inner)) if is_agent_name(agent) => inner,
+        _ => name,
+    };
     name == DB || FILES.contains(&name) || name.strip_prefix("artifacts/").is_some_and(is_digest)
 }
 

@@ -18,7 +18,7 @@ use self::contents::{Contents, DB, Entry, FILES, MANIFEST, is_digest};
 use super::fail::{self, UserError};
 use super::new_file::NewFile;
 use super::out;
-use crate::config::Home;
+use crate::config::{Home, is_agent_name};
 use crate::store::Store;
 
 /// Of the database while it is copied: a passing name in the home.
@@ -39,9 +39,15 @@ pub fn run(home: &Home, file: &Path, as_json: bool) -> anyhow::Result<ExitCode> 
         )));
     }
     let mut into = NewFile::create(file)?;
-    let snapshot = Snapshot::take(home)?;
-    // Behind the snapshot: a file is on the disk before the row that names it, so every row of the snapshot finds its file.
-    let (sources, damaged) = sources(home, &snapshot.path)?;
+    let (mut snapshots, mut sources, mut damaged) = (Vec::new(), Vec::new(), Vec::new());
+    for (prefix, home) in homes(home) {
+        let snapshot = Snapshot::take(&home)?;
+        // Behind the snapshot: a file is on the disk before the row that names it, so every row of the snapshot finds its file.
+        let (found, broken) = sources_of(&home, &snapshot.path, &prefix)?;
+        sources.extend(found);
+        damaged.extend(broken);
+        snapshots.push(snapshot);
+    }
     write(&into.file, &sources)?;
     into.file.flush()?;
     into.publish()?;
@@ -60,6 +66,16 @@ pub fn run(home: &Home, file: &Path, as_json: bool) -> anyhow::Result<ExitCode> 
         )
     });
     Ok(ExitCode::from(fail::DONE))
+}
+
+/// The home, and those of the agents in it that have a store, each with what its names begin with.
+fn homes(home: &Home) -> Vec<(String, Home)> {
+    let agents = fs::read_dir(home.agents()).into_iter().flatten().filter_map(Result::ok);
+    let mut names: Vec<String> = agents.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.retain(|name| is_agent_name(name) && home.of_agent(name).claw_db().is_file());
+    names.sort();
+    let agents = names.into_iter().map(|name| (format!("agents/{name}/"), home.of_agent(&name)));
+    std::iter::once((String::new(), home.clone())).chain(agents).collect()
 }
 
 /// The database as it was at one moment, under a passing name that goes when this is dropped.
@@ -99,19 +115,19 @@ pub fn left_snapshots(home: &Home) -> Vec<PathBuf> {
     left.collect()
 }
 
-fn sources(home: &Home, snapshot: &Path) -> anyhow::Result<(Vec<Source>, Vec<String>)> {
-    let (mut found, mut damaged) = (vec![source(DB, snapshot)?], Vec::new());
+fn sources_of(home: &Home, snapshot: &Path, prefix: &str) -> anyhow::Result<(Vec<Source>, Vec<String>)> {
+    let (mut found, mut damaged) = (vec![source(&format!("{prefix}{DB}"), snapshot)?], Vec::new());
     for name in FILES {
         let path = home.path().join(name);
         if path.is_file() {
-            found.push(source(name, &path)?);
+            found.push(source(&format!("{prefix}{name}"), &path)?);
         }
     }
     let mut artifacts: Vec<_> = fs::read_dir(home.artifacts()).into_iter().flatten().filter_map(Result::ok).collect();
     artifacts.sort_by_key(fs::DirEntry::file_name);
     for artifact in artifacts {
         let Some(digest) = artifact.file_name().into_string().ok().filter(|name| is_digest(name)) else { continue };
-        let one = source(&format!("artifacts/{digest}"), &artifact.path())?;
+        let one = source(&format!("{prefix}artifacts/{digest}"), &artifact.path())?;
         if one.entry.sha256 == digest { found.push(one) } else { damaged.push(one.entry.name) }
     }
     Ok((found, damaged))

@@ -30,7 +30,7 @@ pub async fn run(home: &Home, file: &Path, as_json: bool) -> anyhow::Result<Exit
     let draft = Draft::beside(&home)?;
     let contents = unpack(from, &draft.path)
         .map_err(|error| UserError::because(format!("{} is no whole backup: {error:#}", file.display())))?;
-    let stopped = settle(&draft.path, &contents).await?;
+    let stopped = settle_all(&draft.path, &contents).await?;
     sync_all(&draft.path)?;
     fs::rename(&draft.path, &home)
         .with_context(|| format!("the restored home cannot get its place at {}", home.display()))?;
@@ -117,7 +117,11 @@ fn unpack(from: impl Read, into: &Path) -> anyhow::Result<Contents> {
             wanted.remove(name.as_str()).with_context(|| format!("{name:?} is not in its list of contents"))?;
         anyhow::ensure!(entry.header().entry_type().is_file(), "{name:?} is no plain file");
         anyhow::ensure!(entry.size() == listed.bytes, "{name:?} has another length than its list says");
-        let sha256 = copy(&mut entry, &into.join(&name)).with_context(|| format!("{name:?} cannot be read"))?;
+        let to = into.join(&name);
+        if let Some(folder) = to.parent() {
+            DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        }
+        let sha256 = copy(&mut entry, &to).with_context(|| format!("{name:?} cannot be read"))?;
         anyhow::ensure!(sha256 == listed.sha256, "{name:?} is damaged");
     }
     if let Some(missing) = wanted.keys().next() {
@@ -138,10 +142,24 @@ fn copy(from: &mut impl Read, to: &Path) -> anyhow::Result<String> {
     Ok(contents::hex(&hash.finalize()))
 }
 
-/// Checks the database, notes in its audit where it comes from, and stops what was under way: what was still to be done when
+/// The same for every store in it. The sessions of an agent are named with the agent.
+async fn settle_all(draft: &Path, contents: &Contents) -> anyhow::Result<Vec<String>> {
+    let mut stopped = Vec::new();
+    for entry in contents.files.iter().filter(|entry| entry.name == DB || entry.name.ends_with(&format!("/{DB}"))) {
+        let agent = entry.name.strip_prefix("agents/").and_then(|rest| rest.split_once('/')).map(|(agent, _)| agent);
+        let sessions = settle(&draft.join(&entry.name), contents).await?;
+        stopped.extend(sessions.into_iter().map(|session| match agent {
+            Some(agent) => format!("{agent}/{session}"),
+            None => session,
+        }));
+    }
+    Ok(stopped)
+}
+
+/// Checks a database, notes in its audit where it comes from, and stops what was under way: what was still to be done when
 /// the backup was made may have been done since, and nothing may be done twice. Gives back the sessions that are stopped.
-async fn settle(draft: &Path, contents: &Contents) -> anyhow::Result<Vec<String>> {
-    let store = Store::open(&draft.join(DB))?;
+async fn settle(db: &Path, contents: &Contents) -> anyhow::Result<Vec<String>> {
+    let store = Store::open(db)?;
     if let Some(fault) = store.read(|tx| tx.quick_check())? {
         anyhow::bail!("the database in the backup is damaged: {fault}");
     }

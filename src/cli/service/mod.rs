@@ -38,14 +38,15 @@ pub fn run(overrides: Overrides, action: &ServiceAction) -> anyhow::Result<ExitC
 }
 
 fn install(config: &Config, no_start: bool) -> anyhow::Result<u8> {
-    if config.telegram.is_none() {
+    let meant = |config: &Config| config.telegram.is_some() || config.bot_missing.is_some();
+    if !meant(config) && !others(config)?.iter().any(meant) {
         return Err(UserError::because(
             "no door is configured, so a service would have nothing to do: set TELEGRAM_BOT_TOKEN (from @BotFather) and \
              CLAW_ALLOWED_CHATS (your numeric Telegram id), then run `claw service install` again",
         ));
     }
     let program = std::env::current_exe().context("claw cannot find its own program")?;
-    let home = config.home.path();
+    let home = config.home.root();
     let environment = home.join(ENVIRONMENT);
     let names = keep_settings(config, &environment)?;
     let service =
@@ -67,6 +68,14 @@ fn install(config: &Config, no_start: bool) -> anyhow::Result<u8> {
         out::line("It ends when you log out, unless you run `loginctl enable-linger` once.");
     }
     Ok(fail::DONE)
+}
+
+/// The settings of the other agents, as far as they can be read.
+fn others(config: &Config) -> anyhow::Result<Vec<Config>> {
+    if config.home.is_agents() {
+        return Ok(Vec::new());
+    }
+    Ok(Config::load_all(&Overrides::default())?.into_iter().filter_map(|(_, config)| config.ok()).collect())
 }
 
 fn start(place: &Path) -> anyhow::Result<()> {
@@ -124,7 +133,7 @@ fn uninstall(config: &Config) -> anyhow::Result<u8> {
         Ok(_) => {}
         Err(error) => out::err_line(&format!("claw: {error}")),
     }
-    let home = config.home.path().display();
+    let home = config.home.root().display();
     out::line(&format!(
         "Left where it is: {home}, with all conversations, and {ENVIRONMENT} in it with the settings of the service."
     ));
@@ -140,7 +149,8 @@ fn keep_settings(config: &Config, path: &Path) -> anyhow::Result<Vec<String>> {
             lines.insert(name.to_owned(), format!("{line}\n"));
         }
     }
-    let written = [config.home.claw_toml(), config.home.mcp_json()];
+    let mut written = vec![config.home.claw_toml(), config.home.mcp_json()];
+    written.extend(config.agents.iter().map(|agent| config.home.of_agent(&agent.name).path().join("mcp.json")));
     let written: String = written.iter().filter_map(|path| crate::config::read_if_there(path).ok().flatten()).collect();
     for (name, value) in config.env.iter().filter(|(name, value)| !value.is_empty() && is_a_setting(name, &written)) {
         let line = unit::setting(name, value).ok_or_else(|| {
@@ -159,7 +169,8 @@ fn is_a_setting(name: &str, written: &str) -> bool {
     let own = name.starts_with("CLAW_") && name != "CLAW_HOME" && name != "CLAW_LOG";
     let known =
         ["TELEGRAM_BOT_TOKEN", "OLLAMA_HOST"].contains(&name) || crate::model::key_variables().any(|key| key == name);
-    let forms = [format!("${{{name}"), format!("${{env:{name}"), format!("${name}")];
+    // The last one stands in `token_from`.
+    let forms = [format!("${{{name}"), format!("${{env:{name}"), format!("${name}"), format!("\"{name}")];
     let ends = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
     own || known
         || forms.iter().any(|form| written.match_indices(form).any(|(at, _)| ends(&written[at + form.len()..])))
