@@ -44,6 +44,13 @@ impl Home {
         home
     }
 
+    /// Adds to `claw.toml`.
+    pub fn configure(&self, toml: &str) {
+        let path = self.path().join("claw.toml");
+        let before = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(path, format!("{before}{toml}")).unwrap();
+    }
+
     /// Claw's home.
     pub fn path(&self) -> PathBuf {
         self.dir.path().join("claw")

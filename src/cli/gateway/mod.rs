@@ -163,7 +163,7 @@ async fn keep(fleet: &Arc<Fleet>, meant: Vec<Meant>, parked: &PathBuf) -> anyhow
                 ready = true;
                 service::ready();
             }
-            () = &mut alive => {}
+            () = &mut alive, if ready => {}
             ended = members.join_next_with_id() => {
                 let Some(ended) = ended else { break };
                 let (id, error) = match ended {
