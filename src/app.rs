@@ -9,9 +9,9 @@ use anyhow::Context as _;
 use secrecy::{ExposeSecret as _, SecretString};
 use tokio::sync::OnceCell;
 
-use crate::config::Config;
-use crate::desk::{AgentState, Agents, Desk, DeskParts, ModelInUse};
-use crate::domain::{Address, LiveSink, Origin};
+use crate::config::{Config, MAIN};
+use crate::desk::{AgentState, Agents, Desk, DeskParts, ModelInUse, OtherStore};
+use crate::domain::{Address, AgentCard, LiveSink, Origin};
 use crate::gate::policy::Policy;
 use crate::gate::redact::Redactor;
 use crate::gate::{Gate, GateParts, GateSettings};
@@ -145,6 +145,18 @@ impl App {
         Arc::new(move || cards.iter().map(|card| (card.clone(), AgentState::NoBot)).collect())
     }
 
+    /// Where the other agents of this home keep their stores.
+    pub fn other_stores(&self) -> Vec<OtherStore> {
+        let others = self.config.agents.iter().filter(|card| card.name != self.config.agent.name);
+        let store = |card: &AgentCard| {
+            let home = &self.config.home;
+            let folder =
+                if card.name == MAIN { home.root().to_owned() } else { home.of_agent(&card.name).path().to_owned() };
+            OtherStore { agent: card.name.clone(), path: folder.join("claw.db") }
+        };
+        others.map(store).collect()
+    }
+
     /// Who answers chat commands, at any door.
     pub async fn desk(&self, agents: Agents) -> anyhow::Result<Desk> {
         let chosen = self.model().await?;
@@ -161,6 +173,7 @@ impl App {
             workspace: self.config.workspace.clone(),
             agents,
             agent: self.config.agent.name.clone(),
+            others: self.other_stores(),
             window_tokens: self.config.limits.window_tokens,
         }))
     }

@@ -1,5 +1,6 @@
 //! Several agents in one process, each with a bot of its own: what goes wrong with one stays with it, and nothing of one gets to
 //! another. With the feature `kill-points` two of them meet a bug, too.
+#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 mod botapi;
 mod program;
@@ -287,6 +288,32 @@ fn an_agent_without_a_bot_is_one_for_the_console() {
     house.write("agents/quiet/policy.toml", "[[rule]]\ndecisio = 1\n");
     house.claw(&["--agent", "quiet", "ask", "hi"]).expect_mistake(&["agents/quiet/policy.toml", "decisio"]);
     house.claw(&["ask", "help"]).expect(0);
+}
+
+#[test]
+fn the_stop_switch_stops_every_agent() {
+    let agents = [Agent::new(1, "left"), Agent::new(2, "right")];
+    let [left, right] = &agents;
+    let house = House::new();
+    house.write("claw.toml", &agents.iter().map(Agent::usual).collect::<String>());
+    let gateway = start(&house);
+    left.writes(&house, "a.txt", "1");
+    right.says("write b.txt: 1");
+    let asked = right.telegram.wait_for_button(right.anna.id, "Allow once");
+    left.says("/panic");
+    left.hears("This holds for all 3 agents");
+    let tap = right.anna.taps(right.anna.private(), "Allow once");
+    right.telegram.wait_answered(&tap);
+    right.telegram.wait_for("the call is denied", |world| {
+        let message = world.message(right.anna.private(), asked.id)?;
+        message.labels().is_empty().then_some(())
+    });
+    right.says("list .");
+    right.hears("stop switch is on");
+    assert_eq!(right.file(&house, "b.txt"), "");
+    house.claw(&["panic", "off"]).expect(0);
+    right.writes(&house, "b.txt", "2");
+    stop(gateway);
 }
 
 #[test]

@@ -96,7 +96,9 @@ pub struct Wanted {
 
 pub async fn run(overrides: Overrides, wanted: Wanted) -> anyhow::Result<ExitCode> {
     let mut well = true;
-    for (name, agent) in agents(&overrides) {
+    let agents = agents(&overrides);
+    let shared = if agents.len() > 1 { shared_workspaces(&overrides) } else { Vec::new() };
+    for (name, agent) in agents {
         let mut report = Report { agent: name, ..Report::default() };
         look(agent.clone(), &mut report).await;
         let mut repaired = 0;
@@ -107,6 +109,9 @@ pub async fn run(overrides: Overrides, wanted: Wanted) -> anyhow::Result<ExitCod
             // What was in the way of a closer look is not any more.
             report = Report { agent: report.agent, ..Report::default() };
             look(agent, &mut report).await;
+        }
+        if report.agent.is_none() {
+            shared.iter().for_each(|text| report.good("workspaces", text));
         }
         report.print(wanted.as_json, !wanted.repair);
         well &= report.well();
@@ -126,6 +131,22 @@ fn agents(overrides: &Overrides) -> Vec<(Option<String>, Overrides)> {
         }));
     }
     agents
+}
+
+/// Which agents' tools reach the same files, a sentence each. That may be meant.
+fn shared_workspaces(overrides: &Overrides) -> Vec<String> {
+    let all = Config::load_all(overrides).unwrap_or_default();
+    let places: Vec<_> =
+        all.iter().filter_map(|(name, config)| Some((name, &config.as_ref().ok()?.workspace))).collect();
+    let mut shared = Vec::new();
+    for (at, (outer, folder)) in places.iter().enumerate() {
+        for (later, (inner, below)) in places.iter().enumerate() {
+            if at != later && below.starts_with(folder) && (*folder != *below || at < later) {
+                shared.push(format!("the agent {outer} reaches the files of {inner}: {}", below.display()));
+            }
+        }
+    }
+    shared
 }
 
 /// Carries out what was agreed to, and says so on stderr. A repair that fails is told and leaves its finding.

@@ -10,7 +10,14 @@ use crate::desk;
 
 pub async fn set(app: &App, on: bool, as_json: bool) -> anyhow::Result<ExitCode> {
     desk::set_panic(&app.store, on, &owner_principal()).await?;
-    status(app, as_json)
+    let others = app.other_stores();
+    let failed = desk::set_panic_in_others(&others, on, &owner_principal()).await;
+    failed.iter().for_each(|sentence| out::err_line(sentence));
+    let done = status(app, as_json)?;
+    if !others.is_empty() {
+        out::err_line(&format!("This holds for all {} agents.", others.len() + 1));
+    }
+    Ok(if failed.is_empty() { done } else { ExitCode::from(fail::BROKEN) })
 }
 
 pub fn status(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {

@@ -100,13 +100,16 @@ pub(super) fn agents(place: &str, text: &str) -> Result<Vec<AgentCard>, ConfigEr
     Ok(names.map(|name| agents::card(agents::layered(table.get_ref().clone(), &name), name)).collect())
 }
 
+/// Names and values.
+type Secrets = Vec<(String, String)>;
+
 /// What is in force for one agent, with every `$NAME` of it filled in.
 fn expanded<'t>(
     place: &str,
     text: &'t str,
     env: &Env,
     agent: &str,
-) -> Result<(Spanned<DeTable<'t>>, Vec<(String, String)>), ConfigError> {
+) -> Result<(Spanned<DeTable<'t>>, Secrets), ConfigError> {
     let table = parsed(place, text)?;
     let span = table.span();
     let mut table = agents::layered(table.into_inner(), agent);

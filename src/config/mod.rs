@@ -50,6 +50,9 @@ pub struct Overrides {
     pub agent: Option<String>,
 }
 
+/// An agent's name and its settings, or what is wrong with them.
+pub type OfAgent = (String, Result<Config, ConfigError>);
+
 /// Everything that was written, as it is meant. Made once; nothing in it changes.
 #[derive(Debug)]
 pub struct Config {
@@ -114,7 +117,7 @@ impl Config {
     ///
     /// # Errors
     /// A home that cannot be used, and a `claw.toml` that cannot be read at all.
-    pub fn load_all(overrides: &Overrides) -> Result<Vec<(String, Result<Self, ConfigError>)>, ConfigError> {
+    pub fn load_all(overrides: &Overrides) -> Result<Vec<OfAgent>, ConfigError> {
         let env = Env::from_process();
         let (mut home, _) = home_of(&env)?;
         home.ensure()?;

@@ -24,7 +24,7 @@ use crate::store::{Store, StoreError, Tx};
 pub use agents::{AgentState, Agents};
 pub use grants::{revoke, until};
 pub use once::AnswerTo;
-pub use switch::set_panic;
+pub use switch::{OtherStore, set_panic, set_panic_in_others};
 
 /// The most characters of one value that a list shows; the command line shows it whole.
 const SHOWN_CHARS_MAX: usize = 200;
@@ -50,6 +50,8 @@ pub struct DeskParts {
     pub agents: Agents,
     /// Whose desk it is.
     pub agent: String,
+    /// The stores of the other agents, for the stop switch alone.
+    pub others: Vec<OtherStore>,
     /// The most estimated tokens in what a model sees.
     pub window_tokens: u64,
 }
@@ -200,10 +202,15 @@ impl Desk {
         if !is_owner(visitor) {
             return to.say(store, "Only the owner may use the stop switch.".to_owned()).await;
         }
-        let by = visitor.principal.clone();
+        let (on, by) = (words != "off", visitor.principal.clone());
+        // The others first: if the process ends in between, the command is carried out once more.
+        let failed = set_panic_in_others(&self.parts.others, on, &by).await;
+        let agents = self.parts.others.len() + 1;
         let switch = move |tx: &Tx<'_>| {
-            switch::set_in(tx, words != "off", &by)?;
-            switch::markdown(tx)
+            switch::set_in(tx, on, &by)?;
+            let all = if agents > 1 { format!(" This holds for all {agents} agents.") } else { String::new() };
+            let failed: String = failed.iter().map(|one| format!("\n\n**{}**", escape::visible(one))).collect();
+            Ok(format!("{}{all}{failed}", switch::markdown(tx)?))
         };
         to.once(store, switch).await
     }

@@ -32,6 +32,7 @@ impl Rig {
             workspace: "/w".into(),
             agents: std::sync::Arc::new(Vec::new),
             agent: "main".into(),
+            others: Vec::new(),
             window_tokens: 1000,
         });
         let from = Address("console/1".into());

@@ -25,7 +25,7 @@ mod taps;
 mod updates;
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,7 +38,7 @@ use tokio::task::{Id, JoinSet};
 use super::fail::{self, UserError};
 use super::out;
 use super::service::PARKED;
-use crate::config::{Config, ConfigError, Overrides, Telegram, locate_home};
+use crate::config::{Config, OfAgent, Overrides, Telegram, locate_home};
 use crate::mail::Instance;
 use fleet::{Fleet, State};
 
@@ -90,7 +90,7 @@ pub async fn run(overrides: Overrides) -> anyhow::Result<ExitCode> {
 }
 
 /// The settings of the agent that was named, or of all.
-fn configs(overrides: &Overrides) -> anyhow::Result<Vec<(String, Result<Config, ConfigError>)>> {
+fn configs(overrides: &Overrides) -> anyhow::Result<Vec<OfAgent>> {
     match &overrides.agent {
         Some(name) => Ok(vec![(name.clone(), Ok(Config::load(overrides.clone())?))]),
         None => Ok(Config::load_all(overrides)?),
@@ -98,7 +98,7 @@ fn configs(overrides: &Overrides) -> anyhow::Result<Vec<(String, Result<Config, 
 }
 
 /// Those that have a bot or were meant to have one. Two agents cannot be one bot.
-fn with_a_bot(configs: Vec<(String, Result<Config, ConfigError>)>) -> Vec<Meant> {
+fn with_a_bot(configs: Vec<OfAgent>) -> Vec<Meant> {
     let mut bots: HashMap<String, String> = HashMap::new();
     let mut meant = Vec::new();
     for (name, config) in configs {
@@ -132,7 +132,7 @@ fn with_a_bot(configs: Vec<(String, Result<Config, ConfigError>)>) -> Vec<Meant>
 }
 
 /// Runs all of them. The gateway ends when it is told to, or when none is left.
-async fn keep(fleet: &Arc<Fleet>, meant: Vec<Meant>, parked: &PathBuf) -> anyhow::Result<ExitCode> {
+async fn keep(fleet: &Arc<Fleet>, meant: Vec<Meant>, parked: &Path) -> anyhow::Result<ExitCode> {
     let mut ends = Ends::new()?;
     let (mut members, mut names) = (JoinSet::new(), HashMap::<Id, (String, Option<i64>)>::new());
     let mut failed = None;
