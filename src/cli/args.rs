@@ -156,6 +156,15 @@ pub enum Command {
         #[command(subcommand)]
         action: ServiceAction,
     },
+    /// Say how this claw is updated, or whether there is a newer version. Changes nothing
+    ///
+    /// Exit codes with --check: 0 this is the newest version, 5 there is a newer one, 1 it could not be found out, 2 no address
+    /// is set.
+    Update {
+        /// Ask the address in claw.toml, `[update] url`, which version is the newest
+        #[arg(long)]
+        check: bool,
+    },
     /// The stop switch: block every call at once, end what runs
     Panic {
         #[arg(value_enum)]

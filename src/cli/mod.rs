@@ -29,6 +29,7 @@ mod tools;
 mod transfer;
 mod turn_report;
 mod turn_sum;
+mod update;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -37,6 +38,7 @@ use crate::app::App;
 use crate::config::{self, Config, Overrides};
 use crate::desk::when;
 use crate::domain::{Answer, Scope, SessionId, Term};
+use crate::store::Store;
 use args::{AuditAction, Cli, Command, For, GrantsAction, PanicWhat, SessionsAction, ToolsAction};
 
 /// Carries out a command line. `Server` never comes here: a server starts before there is a runtime.
@@ -59,12 +61,21 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Completions { shell } => return manual::completions(*shell),
         Command::Man { dir } => return manual::man(dir.as_deref()),
         Command::Service { action } => return service::run(overrides, action),
+        Command::Update { check } => return update::run(*check).await,
         _ => {}
     }
     let app = Arc::new(App::open(Config::load(overrides)?)?);
+    tell_migration(&app.store);
     let done = command(&app, cli.command).await;
     app.close().await;
     done
+}
+
+/// What opening the store has changed is said once, by the command that came first.
+fn tell_migration(store: &Store) {
+    if let Some(migrated) = store.migrated() {
+        out::err_line(&format!("claw: {}.", out::clean(&migrated.to_string())));
+    }
 }
 
 async fn command(app: &Arc<App>, command: Command) -> anyhow::Result<ExitCode> {
@@ -111,6 +122,7 @@ async fn command(app: &Arc<App>, command: Command) -> anyhow::Result<ExitCode> {
         | Command::Restore { .. }
         | Command::Completions { .. }
         | Command::Service { .. }
+        | Command::Update { .. }
         | Command::Man { .. } => Ok(ExitCode::from(fail::DONE)),
         Command::Panic { what, json } => match what {
             PanicWhat::On => panic::set(app, true, json.json).await,

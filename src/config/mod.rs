@@ -14,6 +14,7 @@ mod secrets;
 mod telegram;
 pub mod toml_fault;
 mod transcription;
+mod update;
 mod workspace;
 
 use std::io::Read as _;
@@ -31,6 +32,7 @@ pub use retention::Retention;
 pub use secrets::secret_values;
 pub use telegram::{Pairing, Telegram, TelegramSection};
 pub use transcription::{Transcription, TranscriptionSection};
+pub use update::UpdateSection;
 
 /// The largest `claw.toml`, in bytes.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
@@ -82,6 +84,13 @@ pub fn locate_home() -> Result<Home, ConfigError> {
     let env = Env::from_process();
     let user_home = env.get("HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     Home::locate(&env, user_home.as_deref())
+}
+
+/// `[update]` alone, without making anything: an update may be what is needed where nothing else works.
+pub fn update_section() -> Result<UpdateSection, ConfigError> {
+    let home = locate_home()?;
+    let text = read_if_there(&home.claw_toml())?.unwrap_or_default();
+    Ok(file::read(&home.claw_toml().display().to_string(), &text, &Env::from_process())?.file.update)
 }
 
 /// Whether `claw.toml` can be read by itself, whatever else is wrong.
