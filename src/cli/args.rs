@@ -20,6 +20,8 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Set up a model and a Telegram bot, question by question; again to change them
+    Init,
     /// Talk to claw in this terminal
     Chat {
         #[command(flatten)]
@@ -178,6 +180,11 @@ impl Command {
     /// Whether it runs on with nobody in front of it.
     pub fn runs_unwatched(&self) -> bool {
         matches!(self, Self::Gateway)
+    }
+
+    /// Whether it is told secrets that no redactor knows yet, so that nothing may be logged.
+    pub fn hears_new_secrets(&self) -> bool {
+        matches!(self, Self::Init)
     }
 }
 

@@ -13,6 +13,7 @@ pub mod fail;
 mod follow;
 mod gateway;
 mod grants;
+mod init;
 mod interrupt;
 mod manual;
 mod new_file;
@@ -61,6 +62,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Completions { shell } => return manual::completions(*shell),
         Command::Man { dir } => return manual::man(dir.as_deref()),
         Command::Service { action } => return service::run(overrides, action),
+        Command::Init => return init::run().await,
         Command::Update { check } => return update::run(*check).await,
         _ => {}
     }
@@ -123,6 +125,7 @@ async fn command(app: &Arc<App>, command: Command) -> anyhow::Result<ExitCode> {
         | Command::Completions { .. }
         | Command::Service { .. }
         | Command::Update { .. }
+        | Command::Init
         | Command::Man { .. } => Ok(ExitCode::from(fail::DONE)),
         Command::Panic { what, json } => match what {
             PanicWhat::On => panic::set(app, true, json.json).await,

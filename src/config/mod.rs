@@ -1,6 +1,7 @@
 //! What is written (environment, `claw.toml`, the home) becomes what is meant (validated). The only reader of the process
 //! environment. Must not know any room that uses a setting.
 
+mod draft;
 mod env;
 mod error;
 mod expand;
@@ -11,6 +12,7 @@ pub mod model;
 mod prices;
 mod retention;
 mod secrets;
+mod seen;
 mod telegram;
 pub mod toml_fault;
 mod transcription;
@@ -22,6 +24,7 @@ use std::path::{Path, PathBuf};
 
 use secrecy::SecretString;
 
+pub use draft::{Draft, ModelKeys};
 pub use env::Env;
 pub use error::ConfigError;
 pub use file::{Color, ConsoleSection};
@@ -30,6 +33,7 @@ pub use limits::Limits;
 pub use prices::{Price, Prices};
 pub use retention::Retention;
 pub use secrets::secret_values;
+pub use seen::{Found, Seen};
 pub use telegram::{Pairing, Telegram, TelegramSection};
 pub use transcription::{Transcription, TranscriptionSection};
 pub use update::UpdateSection;
@@ -81,9 +85,12 @@ pub fn log_filter() -> Option<String> {
 /// Where the home is, without reading or making anything: for what has to work when a setting is wrong, or when there is no
 /// home yet.
 pub fn locate_home() -> Result<Home, ConfigError> {
-    let env = Env::from_process();
+    home_of(&Env::from_process())
+}
+
+fn home_of(env: &Env) -> Result<Home, ConfigError> {
     let user_home = env.get("HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    Home::locate(&env, user_home.as_deref())
+    Home::locate(env, user_home.as_deref())
 }
 
 /// `[update]` alone, without making anything: an update may be what is needed where nothing else works.
