@@ -4,6 +4,7 @@ use rustix::process::Signal;
 
 use crate::program::KEY;
 use crate::rig::Rig;
+use crate::wires::Answer;
 
 #[test]
 fn a_new_user_has_a_model_and_a_bot_after_two_commands() {
@@ -58,6 +59,21 @@ fn a_wrong_key_and_a_wrong_token_are_named_and_asked_for_again() {
     let shown = pty.ends(0);
     assert!(!shown.contains("somebody-else") && !shown.contains("nonsense"), "{shown}");
     rig.secrets_are_only_in_claw_toml(&shown);
+}
+
+#[test]
+fn a_list_of_models_is_no_proof_that_one_answers() {
+    let poor = Answer::status(402, r#"{"error":{"message":"no credit"}}"#);
+    let rig = Rig::answering([poor, Answer::text("ok")]);
+    let mut pty = rig.init();
+    rig.chooses_model(&mut pty);
+    pty.types(KEY)
+        .shows("That does not work: ")
+        .shows("wants to be paid first")
+        .shows("Enter: try again")
+        .types("other");
+    rig.gives_model(&mut pty);
+    pty.shows("from @BotFather").types("").shows("Write this?").types("").shows("Next:").ends(0);
 }
 
 #[test]

@@ -20,10 +20,14 @@ pub struct Rig {
 impl Rig {
     /// The model answers with `answers` behind the one that is asked for when it is tried.
     pub fn new(answers: &[&str]) -> Self {
+        Self::answering(std::iter::once(&"ok").chain(answers).map(|text| Answer::text(text)))
+    }
+
+    /// The model answers with these alone.
+    pub fn answering(answers: impl IntoIterator<Item = Answer>) -> Self {
         let telegram = BotApi::start();
         let anna = telegram.user("Anna");
-        let tried = std::iter::once(&"ok").chain(answers).map(|text| Answer::text(text));
-        let model = Threaded::start(Wire::OpenAi, tried);
+        let model = Threaded::start(Wire::OpenAi, answers);
         model.lists(KEY, &["model-x"]);
         let house = House::bare().with("CLAW_TELEGRAM_API", telegram.url());
         Self { telegram, anna, model, house }
