@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
+use std::process::Command;
 
 use crate::program::{House, outcomes, said};
 
@@ -65,6 +66,32 @@ fn everything_is_there_afterwards_and_a_copy_of_what_was_before() {
     let doctor = house.claw(&["doctor", "--json"]);
     let finding = doctor.rows().into_iter().find(|row| row["id"] == "copies").unwrap();
     assert!(finding["text"].as_str().unwrap().starts_with("1 copy of the store") && finding["repair"] == false);
+}
+
+#[test]
+fn the_way_back_that_the_readme_names_leads_to_what_was_there() {
+    let house = old_home();
+    house.claw(&["ask", "list"]).expect(0);
+    let copy = copies(&house).remove(0).file_name().unwrap().to_str().unwrap().to_owned();
+    let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
+    let line = readme.lines().find(|line| line.starts_with("cd ~/.claw && ")).unwrap();
+    let line = line.replace("claw.db.before-v5-to-v9", &copy);
+    let mut shell = Command::new("/bin/sh");
+    let done =
+        shell.args(["-c", &line]).env_clear().env("PATH", "/usr/bin:/bin").env("HOME", house.user_home()).status();
+    assert!(done.unwrap().success(), "{line}");
+    let there: (i64, i64) = house
+        .db()
+        .query_row("SELECT (SELECT user_version FROM pragma_user_version), count(*) FROM events", [], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
+        .unwrap();
+    assert_eq!(there, (5, 23));
+    assert_eq!(house.home().join("claw.db").metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    // And forth again.
+    let told = house.claw(&["sessions"]).expect(0);
+    assert!(told.err.contains("from schema 5"), "{told:?}");
+    house.is_whole();
 }
 
 #[test]
