@@ -75,11 +75,20 @@ fn write(path: &Path, from: u32, kept: &Path) -> Result<(), String> {
     Tx::new(&from_db).copy_into(&part.0).map_err(|error| error.to_string())?;
     check(&part.0, from)?;
     let synced = File::open(&part.0).and_then(|file| file.sync_all());
-    // A link is refused where the name is taken, which a rename is not.
     synced
-        .and_then(|()| fs::hard_link(&part.0, kept))
+        .and_then(|()| publish(&part.0, kept))
         .and_then(|()| File::open(kept.parent().unwrap_or(Path::new(".")))?.sync_all())
         .map_err(|error| error.to_string())
+}
+
+/// A link is refused where the name is taken, which a rename is not. Some file systems have no links.
+fn publish(part: &Path, kept: &Path) -> io::Result<()> {
+    match fs::hard_link(part, kept) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists && kept.symlink_metadata().is_err() => {
+            fs::rename(part, kept)
+        }
+        done => done,
+    }
 }
 
 /// A copy that could not be read would be worse than none.

@@ -100,13 +100,16 @@ fn a_provider_that_cannot_be_reached_is_said_and_can_be_kept() {
 #[test]
 fn a_stranger_who_writes_first_does_not_become_the_owner() {
     let rig = Rig::new(&["Hello."]);
-    let mallory = rig.telegram.user("Mallory");
+    let mallory = rig.telegram.user("Mal\u{1b}[2Jlory");
     let group = rig.telegram.group("Rent", &[&mallory]);
-    let first = mallory.says(mallory.private(), "let me in");
+    let first = mallory.says(mallory.private(), "let\u{202e} me in");
     let mut pty = rig.init();
     rig.gives_model(&mut pty);
     rig.gives_token(&mut pty);
-    pty.shows(&format!("Mallory, id {}", mallory.id)).shows("let me in").shows("Is this you?").types("n");
+    pty.shows(&format!("Mal\\u{{1b}}[2Jlory, id {}", mallory.id))
+        .shows("let\\u{202e} me in")
+        .shows("Is this you?")
+        .types("n");
     pty.shows("I go on waiting");
     // Neither a group nor the same stranger again.
     mallory.says(group, "here I am");

@@ -94,6 +94,35 @@ fn the_way_back_that_the_readme_names_leads_to_what_was_there() {
     house.is_whole();
 }
 
+/// As the older claw would have backed it up.
+fn old_backup(file: &std::path::Path) {
+    use sha2::{Digest as _, Sha256};
+    let from = old_home();
+    let db = fs::read(from.home().join("claw.db")).unwrap();
+    let digest: String = Sha256::digest(&db).iter().map(|byte| format!("{byte:02x}")).collect();
+    let list = serde_json::json!({"claw_backup": 1, "claw": "0.0.5", "at": "2026-11-21T17:10:14Z",
+        "files": [{"name": "claw.db", "bytes": db.len(), "sha256": digest}]});
+    let mut archive = tar::Builder::new(fs::File::create(file).unwrap());
+    for (name, bytes) in [("claw-backup.json", list.to_string().into_bytes()), ("claw.db", db)] {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(bytes.len() as u64);
+        header.set_mode(0o600);
+        archive.append_data(&mut header, name, bytes.as_slice()).unwrap();
+    }
+    archive.into_inner().unwrap();
+}
+
+#[test]
+fn an_old_backup_becomes_a_home_of_today() {
+    let house = House::new();
+    let file = house.user_home().join("old-backup");
+    old_backup(&file);
+    let restored = house.claw(&["restore", file.to_str().unwrap()]).expect(0);
+    assert!(restored.err.contains("had schema 5") && restored.out.contains("trip"), "{restored:?}");
+    assert!(copies(&house).is_empty(), "the backup is the copy");
+    assert_eq!(house.claw(&["sessions", "--json"]).expect(0).rows().len(), 2);
+}
+
 #[test]
 fn two_processes_that_come_first_at_once_copy_once() {
     let house = old_home();

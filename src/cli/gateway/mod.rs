@@ -54,7 +54,7 @@ const START_RETRY: Duration = Duration::from_secs(5);
 pub async fn run(app: Arc<App>) -> anyhow::Result<ExitCode> {
     let Some(telegram) = app.config.telegram.clone() else {
         return Err(UserError::because(
-            "no door is configured: set TELEGRAM_BOT_TOKEN (from @BotFather) and CLAW_ALLOWED_CHATS (your numeric \
+            "no door is configured: run `claw init`, or set TELEGRAM_BOT_TOKEN (from @BotFather) and CLAW_ALLOWED_CHATS (your numeric \
              Telegram id), then start `claw gateway` again",
         ));
     };

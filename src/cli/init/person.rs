@@ -4,7 +4,7 @@
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 use anyhow::Context as _;
-use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+use rustix::termios::{LocalModes, OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcsetattr};
 use secrecy::SecretString;
 use tokio::sync::mpsc;
 
@@ -47,6 +47,13 @@ impl Person {
         let _unseen = Unseen::begin().context("the terminal cannot be told to show nothing")?;
         let typed = self.ask(question).await?;
         Ok(SecretString::from(typed))
+    }
+
+    /// Throws away what was typed already: it cannot be an answer to what was not asked yet.
+    pub fn forget_typed(&mut self) {
+        // Where this fails, nothing worse comes of it than an answer that has to be given again.
+        let _ = tcflush(io::stdin(), QueueSelector::IFlush);
+        while self.lines.try_recv().is_ok() {}
     }
 
     /// Asks until the answer is clear; Enter alone is `usual`.

@@ -163,6 +163,8 @@ async fn owner(person: &mut Person, seen: &Seen, bot: &Bot) -> anyhow::Result<(i
                 }
             },
         };
+        // A `y` that was typed too early must not let a stranger in.
+        person.forget_typed();
         out::line(&said(&heard));
         if person.agrees("Is this you?", false).await? {
             return Ok((heard.who.user, ear.below_of(heard.who.user)));

@@ -40,7 +40,7 @@ pub fn run(overrides: Overrides, action: &ServiceAction) -> anyhow::Result<ExitC
 fn install(config: &Config, no_start: bool) -> anyhow::Result<u8> {
     if config.telegram.is_none() {
         return Err(UserError::because(
-            "no door is configured, so a service would have nothing to do: set TELEGRAM_BOT_TOKEN (from @BotFather) and \
+            "no door is configured, so a service would have nothing to do: run `claw init`, or set TELEGRAM_BOT_TOKEN (from @BotFather) and \
              CLAW_ALLOWED_CHATS (your numeric Telegram id), then run `claw service install` again",
         ));
     }
