@@ -23,6 +23,8 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Set up a model and a Telegram bot, question by question; again to change them
+    Init,
     /// Talk to claw in this terminal
     Chat {
         #[command(flatten)]
@@ -159,6 +161,15 @@ pub enum Command {
         #[command(subcommand)]
         action: ServiceAction,
     },
+    /// Say how this claw is updated, or whether there is a newer version. Changes nothing
+    ///
+    /// Exit codes with --check: 0 this is the newest version, 5 there is a newer one, 1 it could not be found out, 2 no address
+    /// is set.
+    Update {
+        /// Ask the address in claw.toml, `[update] url`, which version is the newest
+        #[arg(long)]
+        check: bool,
+    },
     /// The stop switch: block every call at once, end what runs
     Panic {
         #[arg(value_enum)]
@@ -172,6 +183,11 @@ impl Command {
     /// Whether it runs on with nobody in front of it.
     pub fn runs_unwatched(&self) -> bool {
         matches!(self, Self::Gateway)
+    }
+
+    /// Whether it is told secrets that no redactor knows yet, so that nothing may be logged.
+    pub fn hears_new_secrets(&self) -> bool {
+        matches!(self, Self::Init)
     }
 }
 

@@ -204,6 +204,9 @@ async fn look(overrides: Overrides, report: &mut Report) {
         Err(error) => return report.bad("start", format!("{error:#}")),
     };
     report.store = Some(app.store.clone());
+    if let Some(migrated) = app.store.migrated() {
+        report.good("migrated", migrated.to_string());
+    }
     report.good("policy", format!("{} rules of yours", app.gate.policy().rules_count()));
     for warning in &app.warnings {
         report.bad("mcp.json", warning);

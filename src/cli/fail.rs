@@ -12,6 +12,8 @@ pub const USER_ERROR: u8 = 2;
 pub const WAITS: u8 = 3;
 /// The model could not be reached or refused.
 pub const MODEL_UNAVAILABLE: u8 = 4;
+/// `claw update --check` has found a newer version.
+pub const NEWER: u8 = 5;
 /// Stopped with Ctrl-C, as shells count it (128 + SIGINT).
 pub const INTERRUPTED: u8 = 130;
 

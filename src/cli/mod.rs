@@ -13,6 +13,7 @@ pub mod fail;
 mod follow;
 mod gateway;
 mod grants;
+mod init;
 mod interrupt;
 mod manual;
 mod new_file;
@@ -29,6 +30,7 @@ mod tools;
 mod transfer;
 mod turn_report;
 mod turn_sum;
+mod update;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -37,6 +39,7 @@ use crate::app::App;
 use crate::config::{self, Config, Overrides};
 use crate::desk::when;
 use crate::domain::{Answer, Scope, SessionId, Term};
+use crate::store::Store;
 use args::{AuditAction, Cli, Command, For, GrantsAction, PanicWhat, SessionsAction, ToolsAction};
 
 /// Carries out a command line. `Server` never comes here: a server starts before there is a runtime.
@@ -60,12 +63,22 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Man { dir } => return manual::man(dir.as_deref()),
         Command::Service { action } => return service::run(overrides, action),
         Command::Gateway => return gateway::run(overrides).await,
+        Command::Init => return init::run().await,
+        Command::Update { check } => return update::run(*check).await,
         _ => {}
     }
     let app = Arc::new(App::open(Config::load(overrides)?)?);
+    tell_migration(&app.store);
     let done = command(&app, cli.command).await;
     app.close().await;
     done
+}
+
+/// What opening the store has changed is said once, by the command that came first.
+pub(crate) fn tell_migration(store: &Store) {
+    if let Some(migrated) = store.migrated() {
+        out::err_line(&format!("claw: {}.", out::clean(&migrated.to_string())));
+    }
 }
 
 async fn command(app: &Arc<App>, command: Command) -> anyhow::Result<ExitCode> {
@@ -112,6 +125,8 @@ async fn command(app: &Arc<App>, command: Command) -> anyhow::Result<ExitCode> {
         | Command::Restore { .. }
         | Command::Completions { .. }
         | Command::Service { .. }
+        | Command::Update { .. }
+        | Command::Init
         | Command::Man { .. } => Ok(ExitCode::from(fail::DONE)),
         Command::Panic { what, json } => match what {
             PanicWhat::On => panic::set(app, true, json.json).await,

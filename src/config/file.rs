@@ -16,6 +16,7 @@ use super::retention::Retention;
 use super::telegram::TelegramSection;
 use super::toml_fault;
 use super::transcription::TranscriptionSection;
+use super::update::UpdateSection;
 use crate::domain::AgentCard;
 
 /// When the console uses colours.
@@ -62,6 +63,7 @@ pub(super) struct ClawToml {
     pub(super) console: ConsoleSection,
     pub(super) telegram: TelegramSection,
     pub(super) transcription: TranscriptionSection,
+    pub(super) update: UpdateSection,
     #[serde(rename = "redact")]
     _redact: RedactSection,
     pub(super) workspace: Option<String>,
@@ -141,5 +143,6 @@ pub(super) fn read(place: &str, text: &str, env: &Env, agent: &str) -> Result<Wr
         .map_err(|error| ConfigError::new(place, error.to_string(), "Correct the value and start again"))?;
     let wrong_price = |message| ConfigError::new(place, message, "Correct the value and start again");
     file.prices.check().map_err(wrong_price)?;
+    file.update.check().map_err(|message| out_of_range(message, "url"))?;
     Ok(Written { file, own_model })
 }

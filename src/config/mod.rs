@@ -2,6 +2,7 @@
 //! environment. Must not know any room that uses a setting.
 
 mod agents;
+mod draft;
 mod env;
 mod error;
 mod expand;
@@ -12,9 +13,11 @@ pub mod model;
 mod prices;
 mod retention;
 mod secrets;
+mod seen;
 mod telegram;
 pub mod toml_fault;
 mod transcription;
+mod update;
 mod workspace;
 
 use std::io::Read as _;
@@ -25,6 +28,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use crate::domain::AgentCard;
 
 pub use agents::{MAIN, is_agent_name};
+pub use draft::{Draft, ModelKeys};
 pub use env::Env;
 pub use error::ConfigError;
 pub use file::{Color, ConsoleSection};
@@ -33,8 +37,10 @@ pub use limits::Limits;
 pub use prices::{Price, Prices};
 pub use retention::Retention;
 pub use secrets::secret_values;
+pub use seen::{Found, Seen};
 pub use telegram::{Pairing, Telegram, TelegramSection};
 pub use transcription::{Transcription, TranscriptionSection};
+pub use update::UpdateSection;
 
 /// The largest `claw.toml`, in bytes.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
@@ -96,9 +102,22 @@ pub fn log_filter() -> Option<String> {
 /// Where the home is, without reading or making anything: for what has to work when a setting is wrong, or when there is no
 /// home yet.
 pub fn locate_home() -> Result<Home, ConfigError> {
-    let env = Env::from_process();
-    let user_home = env.get("HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    Home::locate(&env, user_home.as_deref())
+    home_of(&Env::from_process())
+}
+
+fn home_of(env: &Env) -> Result<Home, ConfigError> {
+    Home::locate(env, user_home_of(env).as_deref())
+}
+
+fn user_home_of(env: &Env) -> Option<PathBuf> {
+    env.get("HOME").map(PathBuf::from).filter(|path| path.is_absolute())
+}
+
+/// `[update]` alone, without making anything: an update may be what is needed where nothing else works.
+pub fn update_section() -> Result<UpdateSection, ConfigError> {
+    let home = locate_home()?;
+    let text = read_if_there(&home.claw_toml())?.unwrap_or_default();
+    Ok(file::read(&home.claw_toml().display().to_string(), &text, &Env::from_process(), MAIN)?.file.update)
 }
 
 /// Whether `claw.toml` can be read by itself, whatever else is wrong.
@@ -119,7 +138,7 @@ impl Config {
     /// A home that cannot be used, and a `claw.toml` that cannot be read at all.
     pub fn load_all(overrides: &Overrides) -> Result<Vec<OfAgent>, ConfigError> {
         let env = Env::from_process();
-        let (mut home, _) = home_of(&env)?;
+        let mut home = home_of(&env)?;
         home.ensure()?;
         let text = read_if_there(&home.claw_toml())?.unwrap_or_default();
         let agents = file::agents(&home.claw_toml().display().to_string(), &text)?;
@@ -132,7 +151,7 @@ impl Config {
 
     /// The same from a given environment.
     pub fn load_from(env: Env, overrides: Overrides) -> Result<Self, ConfigError> {
-        let (mut home, user_home) = home_of(&env)?;
+        let (mut home, user_home) = (home_of(&env)?, user_home_of(&env));
         let text = read_if_there(&home.claw_toml())?.unwrap_or_default();
         let place = home.claw_toml().display().to_string();
         let agents = file::agents(&place, &text)?;
@@ -189,11 +208,6 @@ impl Config {
             notices,
         })
     }
-}
-
-fn home_of(env: &Env) -> Result<(Home, Option<PathBuf>), ConfigError> {
-    let user_home = env.get("HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    Ok((Home::locate(env, user_home.as_deref())?, user_home))
 }
 
 /// What is typed goes before what is set, and an agent's own model before what is set for all.

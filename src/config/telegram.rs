@@ -134,11 +134,7 @@ impl TelegramSection {
             ));
         }
         let owners: BTreeSet<i64> = allowed_chats.iter().chain(&self.owners).copied().filter(|id| *id > 0).collect();
-        let api = env.get("CLAW_TELEGRAM_API").or(self.api.as_deref()).unwrap_or(API).trim_end_matches('/').to_owned();
-        if !api.starts_with("https://") && !api.starts_with("http://") {
-            let next = "Write it as http://127.0.0.1:8081 or https://example.org";
-            return Err(ConfigError::new("CLAW_TELEGRAM_API", format!("`{api}` is no address of a server"), next));
-        }
+        let api = self.api(env)?;
         if self.notify_chat == Some(0) {
             let next = "Write the numeric id of a chat there, or leave it out for the first owner's own";
             return Err(ConfigError::new("claw.toml, telegram.notify_chat", "0 is no chat", next));
@@ -163,6 +159,18 @@ impl TelegramSection {
     }
 }
 
+impl TelegramSection {
+    /// Where bots are served, without a slash at its end.
+    pub(super) fn api(&self, env: &Env) -> Result<String, ConfigError> {
+        let api = env.get("CLAW_TELEGRAM_API").or(self.api.as_deref()).unwrap_or(API).trim_end_matches('/').to_owned();
+        if !api.starts_with("https://") && !api.starts_with("http://") {
+            let next = "Write it as http://127.0.0.1:8081 or https://example.org";
+            return Err(ConfigError::new("CLAW_TELEGRAM_API", format!("`{api}` is no address of a server"), next));
+        }
+        Ok(api)
+    }
+}
+
 fn within(key: &str, value: u64, least: u64, most: u64) -> Result<(), ConfigError> {
     if (least..=most).contains(&value) {
         return Ok(());
@@ -171,7 +179,7 @@ fn within(key: &str, value: u64, least: u64, most: u64) -> Result<(), ConfigErro
     Err(ConfigError::new("claw.toml, [telegram]", message, "Correct the value and start again"))
 }
 
-fn ids(text: &str) -> Result<Vec<i64>, ConfigError> {
+pub(super) fn ids(text: &str) -> Result<Vec<i64>, ConfigError> {
     let id = |word: &str| {
         word.parse().map_err(|_| {
             let message = format!("`{word}` is no numeric chat id");

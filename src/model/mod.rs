@@ -18,7 +18,7 @@ use futures::future::BoxFuture;
 
 use crate::domain::{Block, Finish, Message, ToolSpec, Usage};
 
-pub use choose::{Chain, ChooseError, Chosen, chain, choose, key_variables};
+pub use choose::{Chain, ChooseError, Chosen, Trial, address_of, chain, choose, key_variables, usual_model};
 pub use demo::Demo;
 pub use error::ModelError;
 pub use retry::{Policy, Retry};

@@ -7,6 +7,10 @@ pub enum StoreError {
         "the store was written by a newer claw (schema {found}, this one knows {known}): update claw, or point CLAW_HOME at another home"
     )]
     Newer { found: u32, known: u32 },
+    #[error(
+        "the store is of an older claw (schema {from}, this one needs {to}) and is copied before it is changed, but {copy} could not be written: {what}; nothing was changed, make room or check the folder and try again"
+    )]
+    Copy { copy: String, from: u32, to: u32, what: String },
     #[error("cannot open the store {path}: {source}; check that the file and its folder are yours and writable")]
     Open { path: String, source: rusqlite::Error },
     #[error("cannot create the store {path}: {source}; check that its folder is yours and writable")]

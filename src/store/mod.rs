@@ -24,6 +24,7 @@ mod strangers;
 mod torn;
 mod tx;
 mod updates;
+mod upgrade;
 mod usage;
 mod writer;
 
@@ -55,6 +56,7 @@ pub use strangers::{Knocked, StrangerRow};
 pub use torn::TornEvent;
 pub use tx::{Tx, now_ms};
 pub use updates::KeptUpdate;
+pub use upgrade::{KeptCopy, Migrated, kept_copies};
 pub use usage::{ModelUsageRow, UsageRow};
 use writer::Writer;
 
@@ -73,21 +75,28 @@ struct Inner {
     writer: Writer,
     reader: Mutex<Connection>,
     path: PathBuf,
+    migrated: Option<Migrated>,
 }
 
 impl Store {
-    /// Opens or creates the database and brings its schema up to date.
+    /// Opens or creates the database and brings its schema up to date, a database with something in it after a copy of it was made.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         make_private(path)?;
         let mut conn = connect(path)?;
-        schema::migrate(&mut conn)?;
+        let migrated = schema::migrate(&mut conn, |from, to| upgrade::copy(path, from, to))?;
+        conn.busy_timeout(Duration::from_millis(BUSY_TIMEOUT_MS))?;
         let reader = connect(path)?;
         let writer = Writer::start(conn)?;
-        Ok(Self { inner: Arc::new(Inner { writer, reader: Mutex::new(reader), path: path.to_owned() }) })
+        Ok(Self { inner: Arc::new(Inner { writer, reader: Mutex::new(reader), path: path.to_owned(), migrated }) })
     }
 
     pub fn path(&self) -> &Path {
         &self.inner.path
+    }
+
+    /// What opening it has changed. To be told to the person once.
+    pub fn migrated(&self) -> Option<&Migrated> {
+        self.inner.migrated.as_ref()
     }
 
     /// Runs `job` in a write transaction and returns after it is on the disk. Jobs of one process are done in order.

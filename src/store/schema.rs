@@ -1,8 +1,14 @@
 //! The schema and its numbered migrations. Owns `PRAGMA user_version`; must not know what the rows mean.
 
+use std::path::PathBuf;
+use std::time::Duration;
+
 use rusqlite::Connection;
 
-use super::StoreError;
+use super::{Migrated, StoreError};
+
+/// How long another process may take to copy a database and to migrate it.
+const MIGRATION_WAIT: Duration = Duration::from_secs(600);
 
 /// Every migration that was ever released, in order; never edited, only appended to.
 const MIGRATIONS: &[&str] =
@@ -281,26 +287,58 @@ CREATE TRIGGER audit_no_delete BEFORE DELETE ON audit
     BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
 ";
 
-/// Brings a database to the newest version. A database from a newer claw is refused, untouched.
-pub(super) fn migrate(conn: &mut Connection) -> Result<(), StoreError> {
+/// Brings a database to the newest version. A database from a newer claw is refused, untouched. One with something in it is
+/// given to `copy` first, with the version that it has and the one that it gets; if that fails nothing is changed.
+pub(super) fn migrate(
+    conn: &mut Connection,
+    copy: impl FnOnce(u32, u32) -> Result<PathBuf, StoreError>,
+) -> Result<Option<Migrated>, StoreError> {
     let known = MIGRATIONS.len() as u32;
     if version(conn)? == known {
-        return Ok(());
+        return Ok(None);
     }
-    // Another process may be migrating at this moment: the version is read again inside the write transaction.
+    // Another process may be migrating at this moment, and copying what there is: it is waited for, and the version is read again
+    // inside the write transaction.
+    conn.busy_timeout(MIGRATION_WAIT)?;
     let tx = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-    let found = version(&tx)?;
-    if found > known {
-        return Err(StoreError::Newer { found, known });
+    let from = version(&tx)?;
+    if from > known {
+        return Err(StoreError::Newer { found: from, known });
     }
-    for migration in MIGRATIONS.iter().skip(found as usize) {
-        tx.execute_batch(migration)?;
+    let migrated = match from {
+        0 => None,
+        _ if from == known => return Ok(None),
+        _ => Some(Migrated { from, to: known, copy: copy(from, known)? }),
+    };
+    let done = apply(&tx, from, known).and_then(|()| Ok(tx.commit()?));
+    if let (Err(_), Some(Migrated { copy, .. })) = (&done, &migrated) {
+        // Nothing was changed, so there is nothing to go back to.
+        let _ = std::fs::remove_file(copy);
     }
-    tx.pragma_update(None, "user_version", known)?;
-    tx.commit()?;
-    Ok(())
+    done.map(|()| migrated)
+}
+
+fn apply(conn: &Connection, from: u32, to: u32) -> Result<(), StoreError> {
+    for migration in MIGRATIONS.iter().take(to as usize).skip(from as usize) {
+        conn.execute_batch(migration)?;
+    }
+    Ok(conn.pragma_update(None, "user_version", to)?)
 }
 
 fn version(conn: &Connection) -> Result<u32, StoreError> {
     Ok(conn.pragma_query_value(None, "user_version", |row| row.get(0))?)
+}
+
+/// The newest version.
+#[cfg(test)]
+pub(super) fn known() -> u32 {
+    MIGRATIONS.len() as u32
+}
+
+/// A new database as an older claw would have made it.
+#[cfg(test)]
+pub(super) fn build(path: &std::path::Path, version: u32) -> Connection {
+    let conn = super::connect(path).unwrap();
+    apply(&conn, 0, version).unwrap();
+    conn
 }

@@ -80,8 +80,9 @@ pub fn delete_commands(world: &mut World, params: &Params) -> Result<Value, Refu
     Ok(true.into())
 }
 
-/// There never is a webhook; what waits can be dropped nevertheless.
+/// What waits can be dropped with it.
 pub fn delete_webhook(world: &mut World, params: &Params) -> Value {
+    world.webhook.clear();
     if params.flag("drop_pending_updates") {
         world.updates.drop_all();
     }
@@ -89,5 +90,5 @@ pub fn delete_webhook(world: &mut World, params: &Params) -> Value {
 }
 
 pub fn webhook_info(world: &World) -> Value {
-    json!({"url": "", "has_custom_certificate": false, "pending_update_count": world.updates.len()})
+    json!({"url": world.webhook, "has_custom_certificate": false, "pending_update_count": world.updates.len()})
 }

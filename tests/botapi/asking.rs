@@ -73,6 +73,11 @@ impl BotApi {
         self.look(|world| world.files.bytes(file_id).unwrap().to_vec())
     }
 
+    /// Somebody has set a webhook, which the bot itself never does.
+    pub fn set_webhook(&self, url: &str) {
+        self.shared.change(|world| world.webhook = url.to_owned());
+    }
+
     /// Begins a fault; see [`Faulty`] for where and how often.
     pub fn fault(&self, fault: Fault) -> Faulty<'_> {
         Faulty::new(&self.shared, fault)

@@ -19,6 +19,10 @@ pub async fn get_updates(shared: &Arc<Shared>, params: &Params) -> Result<Value,
     let offset = params.number("offset").unwrap_or(0);
     let limit = usize::try_from(params.number("limit").unwrap_or(LIMIT_MAX).clamp(1, LIMIT_MAX)).unwrap();
     let timeout_s = params.number("timeout").unwrap_or(0).clamp(0, TIMEOUT_S_MAX);
+    if !shared.world().webhook.is_empty() {
+        let active = "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first";
+        return Err(Refusal::new(409, active));
+    }
     let begun = shared.change(|world| {
         if let Ok(Some(Value::Array(kinds))) = params.structure("allowed_updates") {
             let kinds: Vec<_> = kinds.iter().filter_map(Value::as_str).map(str::to_owned).collect();

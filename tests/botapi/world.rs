@@ -43,6 +43,8 @@ pub struct World {
     pub faults: Faults,
     pub gauge: Gauge,
     pub commands: BTreeMap<CommandsKey, Value>,
+    /// Where updates are sent instead of being handed out; empty if nowhere.
+    pub webhook: String,
     /// How many connections are open.
     pub connections: usize,
     began: Instant,
@@ -76,6 +78,7 @@ impl World {
             faults: Faults::default(),
             gauge: Gauge::default(),
             commands: BTreeMap::new(),
+            webhook: String::new(),
             connections: 0,
             began: Instant::now(),
             began_unix_ms: u64::try_from(now.as_millis()).unwrap_or(0),

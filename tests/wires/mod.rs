@@ -7,6 +7,7 @@
 pub mod anthropic;
 pub mod asking;
 pub mod gemini;
+pub mod listed;
 pub mod listening;
 pub mod ollama;
 pub mod openai;
@@ -19,7 +20,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::Response;
 use axum::routing::any;
 use axum::serve::ListenerExt as _;
@@ -152,6 +153,8 @@ struct Shared {
     wire: Wire,
     answers: Mutex<VecDeque<Answer>>,
     recorded: Mutex<Vec<Recorded>>,
+    /// The models that are listed, and the only key that is taken; without it there is no list, and every key is.
+    listed: Mutex<Option<listed::Listed>>,
 }
 
 /// A running stand-in; it ends when dropped.
@@ -164,8 +167,12 @@ pub struct StandIn {
 impl StandIn {
     /// Answers requests with `answers` in their order, then with status 418.
     pub async fn start(wire: Wire, answers: impl IntoIterator<Item = Answer>) -> Self {
-        let shared =
-            Arc::new(Shared { wire, answers: Mutex::new(answers.into_iter().collect()), recorded: Mutex::default() });
+        let shared = Arc::new(Shared {
+            wire,
+            answers: Mutex::new(answers.into_iter().collect()),
+            recorded: Mutex::default(),
+            listed: Mutex::default(),
+        });
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base_url = format!("http://{}", listener.local_addr().unwrap());
         // Small frames must not wait for the other side's acknowledgement (RFC 896): that would be 40 ms of nothing.
@@ -173,6 +180,12 @@ impl StandIn {
         let app = Router::new().fallback(any(answer)).with_state(shared.clone());
         let server = tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
         Self { base_url, shared, server }
+    }
+
+    /// From now on it lists these models, and takes no other key than this.
+    pub fn lists(&self, key: &str, names: &[&str]) {
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        *self.shared.listed.lock().unwrap() = Some(listed::Listed { key: key.to_owned(), names });
     }
 
     pub fn push(&self, answer: Answer) {
@@ -195,9 +208,23 @@ impl Drop for StandIn {
     }
 }
 
-async fn answer(State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
+async fn answer(
+    State(shared): State<Arc<Shared>>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
     let body: Value = serde_json::from_slice(&body).unwrap_or(Value::Null);
     let path = uri.path_and_query().map(ToString::to_string).unwrap_or_default();
+    let listed = shared.listed.lock().unwrap().clone();
+    let refused = listed.as_ref().and_then(|listed| listed.refuses(shared.wire, &headers));
+    if method == Method::GET || refused.is_some() {
+        shared.recorded.lock().unwrap().push(Recorded { path: path.clone(), headers, body, fault: None });
+        let found = || listed.and_then(|listed| listed.at(shared.wire, &path)).unwrap_or((404, "{}".to_owned()));
+        let (code, body) = refused.unwrap_or_else(found);
+        return plain(code, &[], body);
+    }
     let checked = match shared.wire {
         Wire::Anthropic => anthropic::check(&path, &headers, &body),
         Wire::OpenAi => openai::check(&path, &headers, &body),

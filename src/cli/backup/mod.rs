@@ -91,6 +91,7 @@ impl Snapshot {
         made.with_context(|| format!("cannot write {}", path.display()))?;
         let snapshot = Self { path };
         let store = Store::open(&home.claw_db())?;
+        crate::cli::tell_migration(&store);
         store.read(|tx| tx.copy_into(&snapshot.path))?;
         Ok(snapshot)
     }
@@ -102,12 +103,13 @@ impl Drop for Snapshot {
     }
 }
 
-/// What a backup that was killed has left in a home.
+/// What a backup or a migration that was killed has left in a home.
 pub fn left_snapshots(home: &Home) -> Vec<PathBuf> {
     let found = fs::read_dir(home.path()).into_iter().flatten().filter_map(Result::ok);
     let left = found.filter_map(|entry| {
         let name = entry.file_name().into_string().ok()?;
-        let pid: i32 = name.strip_prefix(SNAPSHOT_PREFIX)?.parse().ok()?;
+        let rest = name.strip_prefix(SNAPSHOT_PREFIX)?;
+        let pid: i32 = rest.strip_suffix("-migrating").unwrap_or(rest).parse().ok()?;
         let alive =
             rustix::process::Pid::from_raw(pid).is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok());
         (!alive).then(|| entry.path())

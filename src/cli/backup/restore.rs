@@ -160,6 +160,14 @@ async fn settle_all(draft: &Path, contents: &Contents) -> anyhow::Result<Vec<Str
 /// the backup was made may have been done since, and nothing may be done twice. Gives back the sessions that are stopped.
 async fn settle(db: &Path, contents: &Contents) -> anyhow::Result<Vec<String>> {
     let store = Store::open(db)?;
+    if let Some(migrated) = store.migrated() {
+        // The backup itself is the copy.
+        fs::remove_file(&migrated.copy)?;
+        let (from, to) = (migrated.from, migrated.to);
+        out::err_line(&format!(
+            "claw: its store had schema {from} and has {to} in the new home; the backup stays as it is."
+        ));
+    }
     if let Some(fault) = store.read(|tx| tx.quick_check())? {
         anyhow::bail!("the database in the backup is damaged: {fault}");
     }

@@ -9,13 +9,19 @@ use super::repair::Repair;
 use crate::app::App;
 use crate::cli::{backup, retention};
 use crate::mail::Instance;
+use crate::store::kept_copies;
 
+/// How many copies from before updates are worth keeping; the doctor offers to remove older ones, and nobody else removes any.
+const COPIES_KEPT: usize = 3;
 /// A file that is younger may be about to be named by a row that is not on the disk yet.
 const SETTLED_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
 pub fn look(app: &App, report: &mut Report) {
     if let Err(error) = locks(app, report) {
         report.bad("locks", format!("{error:#}"));
+    }
+    if let Err(error) = copies(app, report) {
+        report.bad("copies", format!("{error:#}"));
     }
     if let Err(error) = artifacts(app, report) {
         report.bad("artifacts", format!("{error:#}"));
@@ -36,9 +42,28 @@ fn locks(app: &App, report: &mut Report) -> anyhow::Result<()> {
     }
     let left = backup::left_snapshots(&app.config.home);
     if !left.is_empty() {
-        let text = format!("{} copies of the store are left by backups that were killed", left.len());
+        let text = format!("{} copies of the store are left by backups or updates that were killed", left.len());
         report.left("snapshots", text, Repair::RemoveFiles(left));
     }
+    Ok(())
+}
+
+/// The stores as they were before updates.
+fn copies(app: &App, report: &mut Report) -> anyhow::Result<()> {
+    let mut kept = kept_copies(app.store.path())?;
+    let Some(newest) = kept.first() else { return Ok(()) };
+    let bytes: u64 = kept.iter().map(|copy| copy.bytes).sum();
+    let text = format!(
+        "{} of the store from before updates, {bytes} bytes in all; the newest is {}",
+        if kept.len() == 1 { "1 copy".to_owned() } else { format!("{} copies", kept.len()) },
+        newest.path.display()
+    );
+    if kept.len() <= COPIES_KEPT {
+        report.good("copies", text);
+        return Ok(());
+    }
+    let old = kept.split_off(COPIES_KEPT).into_iter().map(|copy| copy.path).collect();
+    report.left("copies", text, Repair::RemoveCopies(old));
     Ok(())
 }
 

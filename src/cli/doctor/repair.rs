@@ -21,6 +21,8 @@ pub enum Repair {
     RemoveLocks(Vec<PathBuf>),
     /// Files that nothing names.
     RemoveFiles(Vec<PathBuf>),
+    /// The oldest copies of the store from before updates.
+    RemoveCopies(Vec<PathBuf>),
     /// Artifacts whose files are gone: their rows say so from now on.
     NoteLost(Vec<String>),
     /// An event that cannot be read.
@@ -35,6 +37,7 @@ impl Repair {
         match self {
             Self::RemoveLocks(files) => format!("Remove {} lock files that nobody holds?", files.len()),
             Self::RemoveFiles(files) => format!("Remove {} files that nothing names?", files.len()),
+            Self::RemoveCopies(files) => format!("Remove the {} oldest of these copies?", files.len()),
             Self::NoteLost(digests) => format!("Note that the files of {} artifacts are gone?", digests.len()),
             Self::PutAside(torn) => format!(
                 "Put event {} of `{}` aside, as it is, into the table events_torn, and a note into its place?",
@@ -54,7 +57,7 @@ impl Repair {
                 files.iter().try_for_each(|file| Instance::remove_left_over(file))?;
                 Ok(format!("Removed {} lock files.", files.len()))
             }
-            (Self::RemoveFiles(files), _) => {
+            (Self::RemoveFiles(files) | Self::RemoveCopies(files), _) => {
                 for file in &files {
                     fs::remove_file(file).with_context(|| format!("{} cannot be removed", file.display()))?;
                 }

@@ -32,6 +32,7 @@ const RESTART_MOST: Duration = Duration::from_secs(60);
 /// It cannot be started at all: its settings, its home or its token are wrong.
 pub(super) async fn run(fleet: Arc<Fleet>, config: Config, telegram: Telegram) -> anyhow::Result<()> {
     let app = Arc::new(App::open(config)?);
+    crate::cli::tell_migration(&app.store);
     let done = at_work(&fleet, &app, telegram).await;
     app.close().await;
     done

@@ -70,7 +70,7 @@ pub async fn run(overrides: Overrides) -> anyhow::Result<ExitCode> {
     match &mut meant[..] {
         [] => {
             return Err(UserError::because(
-                "no door is configured: set TELEGRAM_BOT_TOKEN (from @BotFather) and CLAW_ALLOWED_CHATS (your numeric \
+                "no door is configured: run `claw init`, or set TELEGRAM_BOT_TOKEN (from @BotFather) and CLAW_ALLOWED_CHATS (your numeric \
                  Telegram id), then start `claw gateway` again",
             ));
         }

@@ -41,7 +41,7 @@ fn install(config: &Config, no_start: bool) -> anyhow::Result<u8> {
     let meant = |config: &Config| config.telegram.is_some() || config.bot_missing.is_some();
     if !meant(config) && !others(config)?.iter().any(meant) {
         return Err(UserError::because(
-            "no door is configured, so a service would have nothing to do: set TELEGRAM_BOT_TOKEN (from @BotFather) and \
+            "no door is configured, so a service would have nothing to do: run `claw init`, or set TELEGRAM_BOT_TOKEN (from @BotFather) and \
              CLAW_ALLOWED_CHATS (your numeric Telegram id), then run `claw service install` again",
         ));
     }

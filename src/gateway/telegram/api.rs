@@ -28,7 +28,7 @@ const POLL_S: u64 = 25;
 /// How much longer than that an answer may take.
 const POLL_SLACK: Duration = Duration::from_secs(15);
 /// The most updates of one poll (Bot API, `getUpdates`, `limit`).
-const UPDATES_MAX: u32 = 100;
+pub const UPDATES_MAX: u32 = 100;
 /// What claw wants to hear of; everything else stays with Telegram.
 const ALLOWED_UPDATES: &[&str] = &["message", "edited_message", "callback_query", "my_chat_member"];
 
@@ -98,6 +98,27 @@ impl Api {
             Value::Array(updates) => Ok(updates),
             _ => Err(Fault::Unreachable("its answer holds no list of updates".to_owned())),
         }
+    }
+
+    /// Lets Telegram forget everything below `offset`, and takes nothing.
+    pub async fn confirm(&self, offset: i64) -> Result<(), Fault> {
+        let body = json!({"offset": offset, "timeout": 0, "limit": 1, "allowed_updates": ALLOWED_UPDATES});
+        wire::post(&self.bot, &self.base, "GetUpdates", &body, None).await.map(drop)
+    }
+
+    /// The host that gets the bot's updates instead of whoever polls (Bot API, `getWebhookInfo`); `None` if there is none.
+    pub async fn webhook(&self) -> Result<Option<String>, Fault> {
+        let info = self.call(&self.bot.get_webhook_info()).await?;
+        let url = info.get("url").and_then(Value::as_str).filter(|url| !url.is_empty());
+        // The path may hold a secret.
+        let host =
+            |url: &str| url.split("://").nth(1).and_then(|rest| rest.split('/').next()).unwrap_or_default().to_owned();
+        Ok(url.map(host))
+    }
+
+    /// What waits is kept (Bot API, `deleteWebhook`).
+    pub async fn remove_webhook(&self) -> Result<(), Fault> {
+        self.call(&self.bot.delete_webhook()).await.map(drop)
     }
 
     /// Sends one message and returns its id. `text` is within Telegram's limit.

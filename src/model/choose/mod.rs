@@ -4,6 +4,7 @@
 mod chain;
 mod probe;
 mod services;
+mod trial;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use super::{Demo, Model, Policy, Retry};
 use crate::config::model::{Agent, ModelSection, ToolChoice, UnknownAgent};
 
 pub use chain::{Chain, chain};
+pub use trial::{Trial, address_of, usual_model};
 
 /// The variables in which keys are looked for.
 pub fn key_variables() -> impl Iterator<Item = &'static str> {
@@ -30,6 +32,8 @@ pub struct Chosen {
     pub why: String,
     /// Whether it can see images: as `[model] sees_images` says, else as is known of the provider.
     pub sees_images: bool,
+    /// Where it is; `None` for the demo.
+    pub target: Option<Target>,
 }
 
 /// Nothing can answer as it was asked for. Each text names the variable or setting to fix.
@@ -284,13 +288,13 @@ impl<'a> Wish<'a> {
             timeout: self.section.timeout(),
             tool_choice: self.section.tool_choice,
         };
-        let model = Arc::new(GenaiModel::new(target));
-        Chosen { model: Arc::new(Retry::with_policy(model, self.policy)), why, sees_images }
+        let model = Arc::new(GenaiModel::new(target.clone()));
+        Chosen { model: Arc::new(Retry::with_policy(model, self.policy)), why, sees_images, target: Some(target) }
     }
 }
 
 fn demo(why: String) -> Chosen {
-    Chosen { model: Arc::new(Retry::new(Arc::new(Demo))), why, sees_images: false }
+    Chosen { model: Arc::new(Retry::new(Arc::new(Demo))), why, sees_images: false, target: None }
 }
 
 fn no_key(agent: Agent, asked: &str, candidates: &[&'static Service]) -> ChooseError {

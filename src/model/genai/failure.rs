@@ -32,7 +32,7 @@ pub(super) fn of(error: &Wrong, target: &Target) -> ModelError {
     }
 }
 
-fn of_stream(error: &(dyn std::error::Error + Send + Sync + 'static), target: &Target) -> ModelError {
+pub(super) fn of_stream(error: &(dyn std::error::Error + Send + Sync + 'static), target: &Target) -> ModelError {
     if let Some(inner) = error.downcast_ref::<Wrong>() {
         return of(inner, target);
     }
@@ -89,7 +89,7 @@ pub(super) fn in_stream(body: &Value, target: &Target) -> ModelError {
     by_status(status, &text, &HeaderMap::new(), target)
 }
 
-fn by_status(status: u16, body: &str, headers: &HeaderMap, target: &Target) -> ModelError {
+pub(super) fn by_status(status: u16, body: &str, headers: &HeaderMap, target: &Target) -> ModelError {
     let who = &target.provider;
     let detail = clean(&message_of(body), target);
     let retry_after = retry_after(headers, body);

@@ -4,6 +4,7 @@
 mod demand;
 mod failure;
 mod http;
+mod names;
 mod receive;
 mod send;
 mod target;
@@ -24,6 +25,7 @@ use self::witness::Witness;
 use super::{DeltaSink, Model, ModelError, Reply, Request};
 
 pub(super) use self::http::{client_for, is_loopback, plain_client};
+pub(super) use self::names::list;
 pub use self::target::{Target, Wire};
 
 /// The frames of one reply, in bytes. The longest real one has a few hundred thousand tokens, and some wires repeat a lot

@@ -3,6 +3,7 @@
 mod audit;
 mod commits;
 mod decisions;
+mod upgrades;
 
 use tempfile::TempDir;
 

@@ -1,0 +1,129 @@
+//! A `claw.toml` with a few keys changed and everything else as it was, comments too. Owns how that is written: whole or not at all, the
+//! owner's alone, never over what somebody else has written meanwhile. Must not know why a key changes.
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use secrecy::{ExposeSecret as _, SecretString};
+use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value, value};
+
+use super::agents::MAIN;
+use super::error::ConfigError;
+use super::model::Agent;
+use super::seen::Seen;
+use super::{file, read_if_there};
+
+/// What a new file begins with.
+const HEAD: &str = "# Settings of claw. It holds keys, so that nobody but you may read it. README.md says what else can stand here.\n\n";
+
+/// Who answers.
+pub struct ModelKeys<'a> {
+    pub agent: Agent,
+    pub base_url: Option<&'a str>,
+    pub model: Option<&'a str>,
+    pub key: Option<&'a SecretString>,
+}
+
+/// The text as it is to be.
+pub struct Draft {
+    path: PathBuf,
+    before: Option<String>,
+    document: DocumentMut,
+}
+
+impl Draft {
+    pub fn of(seen: &Seen) -> Result<Self, ConfigError> {
+        let path = seen.home.claw_toml();
+        let document = seen.text.as_deref().unwrap_or(HEAD).parse().map_err(|error: toml_edit::TomlError| {
+            ConfigError::new(path.display().to_string(), error.message().to_owned(), "Correct the file and start again")
+        })?;
+        Ok(Self { path, before: seen.text.clone(), document })
+    }
+
+    /// Who answers from now on. What else stands under `[model]` stays.
+    pub fn set_model(&mut self, keys: &ModelKeys<'_>) -> Result<(), ConfigError> {
+        let table = self.section("model")?;
+        put(table, "agent", Some(keys.agent.as_str()));
+        put(table, "base_url", keys.base_url);
+        put(table, "model", keys.model);
+        put(table, "api_key", keys.key.map(|key| key.expose_secret()));
+        Ok(())
+    }
+
+    pub fn set_bot_token(&mut self, token: &SecretString) -> Result<(), ConfigError> {
+        put(self.section("telegram")?, "token", Some(token.expose_secret()));
+        Ok(())
+    }
+
+    pub fn set_allowed_chats(&mut self, ids: &[i64]) -> Result<(), ConfigError> {
+        self.section("telegram")?.insert("allowed_chats", value(ids.iter().copied().collect::<Array>()));
+        Ok(())
+    }
+
+    pub fn is_changed(&self) -> bool {
+        self.before.as_deref().unwrap_or(HEAD) != self.document.to_string()
+    }
+
+    /// Makes the home where it is missing, and writes. `seen` is what the draft was made of.
+    ///
+    /// # Errors
+    /// Settings that mean nothing together, a file that was changed meanwhile, and every failure to write; nothing is changed
+    /// then.
+    pub fn write(self, seen: Seen) -> Result<(), ConfigError> {
+        let text = self.document.to_string();
+        let place = self.path.display().to_string();
+        let meant = file::read(&place, &text, &seen.env, MAIN)?.file;
+        meant.telegram.resolve(&seen.env, MAIN)?;
+        let mut home = seen.home;
+        home.ensure()?;
+        if read_if_there(&self.path)? != self.before {
+            let message = "this file was changed while you were asked, and is left as it is now";
+            return Err(ConfigError::new(place, message, "Run `claw init` again"));
+        }
+        // A link of the owner's stays a link.
+        let target = fs::canonicalize(&self.path).unwrap_or(self.path);
+        replace(&target, &text).map_err(|error| ConfigError::io(&target, "this file cannot be written", &error))
+    }
+
+    fn section(&mut self, name: &str) -> Result<&mut dyn TableLike, ConfigError> {
+        let item = self.document.entry(name).or_insert(Item::Table(Table::new()));
+        let place = self.path.display().to_string();
+        item.as_table_like_mut()
+            .ok_or_else(|| ConfigError::new(place, format!("`{name}` is no section"), "Correct it and start again"))
+    }
+}
+
+/// A `$` stands for itself only when it is doubled. `None` takes the key away.
+fn put(table: &mut dyn TableLike, key: &str, text: Option<&str>) {
+    let Some(text) = text else {
+        table.remove(key);
+        return;
+    };
+    let mut new = Value::from(text.replace('$', "$$"));
+    if let Some(old) = table.get(key).and_then(Item::as_value) {
+        // With the comment behind it.
+        *new.decor_mut() = old.decor().clone();
+    }
+    table.insert(key, Item::Value(new));
+}
+
+fn replace(path: &Path, text: &str) -> std::io::Result<()> {
+    let part = path.with_extension(format!("toml.{}.part", std::process::id()));
+    let written = write_new(&part, text).and_then(|()| fs::rename(&part, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&part);
+    }
+    written.and_then(|()| fs::File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all())
+}
+
+fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
+    let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}
+
+#[cfg(test)]
+#[path = "draft_tests.rs"]
+mod tests;

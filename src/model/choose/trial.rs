@@ -1,0 +1,84 @@
+//! A model as somebody is about to write it down, tried before. Owns what a trial asks; must not know who is told of it.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::services::{SERVICES, Service};
+use super::{ChooseError, choose};
+use crate::config::model::{Agent, ModelSection, ToolChoice};
+use crate::domain::{Block, Message, Role};
+use crate::model::genai::{GenaiModel, Target, Wire, list};
+use crate::model::{Model as _, ModelError, Policy, Request};
+
+/// The longest reply that is asked for: the least that every provider takes.
+const REPLY_TOKENS: u32 = 16;
+/// The longest silence of a model that is tried. One on this machine may have to be read from the disk first.
+const SILENCE: Duration = Duration::from_secs(120);
+
+/// A model that can be tried.
+pub struct Trial {
+    target: Target,
+}
+
+impl Trial {
+    /// What `section` means. Asks nobody. `None` for the demo, which cannot fail.
+    pub async fn of(section: &ModelSection, env: &BTreeMap<String, String>) -> Result<Option<Self>, ChooseError> {
+        let mut section = section.clone();
+        if section.model.is_none() {
+            // With a name, nobody is asked for one.
+            section.model = Some(usual_model(&section).unwrap_or_default().to_owned());
+        }
+        Ok(choose(&section, env, Policy::default()).await?.target.map(|target| Self { target }))
+    }
+
+    /// The names of the models that are offered; `None` where there is no list.
+    pub async fn names(&self) -> Result<Option<Vec<String>>, ModelError> {
+        list(&self.target).await
+    }
+
+    /// Whether a list is handed out only to a key that is good, or no key is needed.
+    pub fn a_list_proves_the_key(&self) -> bool {
+        let known = Service::at(&self.target.base_url).is_some();
+        known || self.target.api_key.is_none() || matches!(self.target.wire, Wire::Anthropic | Wire::Gemini)
+    }
+
+    /// One request for a few tokens.
+    pub async fn ask(&self, model: &str) -> Result<(), ModelError> {
+        let target = Target {
+            model: model.to_owned(),
+            max_tokens: Some(REPLY_TOKENS),
+            timeout: SILENCE,
+            tool_choice: ToolChoice::Auto,
+            ..self.target.clone()
+        };
+        let hello = Message { role: Role::User, blocks: vec![Block::Text { text: "Hi".to_owned() }] };
+        let request = Request { messages: vec![hello], ..Request::default() };
+        GenaiModel::new(target).reply(&request, &mut |_| {}).await.map(|_| ())
+    }
+
+    /// Whose it is: `claude`, `groq`, `openai-compatible`, …
+    pub fn provider(&self) -> &str {
+        &self.target.provider
+    }
+
+    /// The model that would answer; empty if none is named.
+    pub fn model(&self) -> &str {
+        &self.target.model
+    }
+}
+
+/// The model of a known provider that answers if none is named.
+pub fn usual_model(section: &ModelSection) -> Option<&'static str> {
+    let service = match (&section.base_url, section.agent) {
+        (Some(url), agent) => Service::at(url).filter(|service| agent.is_none_or(|agent| service.agent == agent)),
+        (None, Some(agent)) => Service::of(agent),
+        (None, None) => None,
+    };
+    let elsewhere = || section.agent.filter(|agent| *agent != Agent::OpenAiCompatible).and_then(Service::of);
+    service.or_else(elsewhere).map(|service| service.model)
+}
+
+/// The address of a known provider by its name, such as `openai`.
+pub fn address_of(name: &str) -> Option<&'static str> {
+    SERVICES.iter().find(|service| service.name == name).map(|service| service.base_url)
+}

@@ -1,0 +1,65 @@
+//! `claw init` a second time: shows what is set, and changes what is answered otherwise and nothing else.
+
+use std::fs;
+
+use crate::program::KEY;
+use crate::rig::Rig;
+
+#[test]
+fn what_is_kept_stays_to_the_byte_and_what_is_changed_stands_beside_it() {
+    let rig = Rig::new(&["ok", "ok"]);
+    let mut pty = rig.init();
+    rig.gives_model(&mut pty);
+    rig.gives_token(&mut pty);
+    rig.is_known(&mut pty);
+    pty.shows("Write this?").types("y").shows("Next:").ends(0);
+    let written = fs::read_to_string(rig.claw_toml()).unwrap();
+    let mine = format!("# mine\ntime_zone = \"UTC\"\n{written}pairing = \"off\" # quiet\n");
+    fs::write(rig.claw_toml(), &mine).unwrap();
+
+    let mut pty = rig.init();
+    pty.shows("Model now: model-x (openai-compatible)").shows("It works.").shows("Keep it? [Y/n]").types("");
+    pty.shows("Telegram now: @claw_test_bot").shows("Keep this bot? [Y/n]").types("");
+    pty.shows(&format!("{}. Keep that? [Y/n]", rig.anna.id)).types("").shows("nothing was written");
+    let shown = pty.ends(0);
+    assert_eq!(fs::read_to_string(rig.claw_toml()).unwrap(), mine);
+    rig.secrets_are_only_in_claw_toml(&shown);
+
+    // Another owner.
+    let bert = rig.telegram.user("Bert");
+    let mut pty = rig.init();
+    pty.shows("Keep it?")
+        .types("")
+        .shows("Keep this bot?")
+        .types("")
+        .shows("Keep that?")
+        .types("n")
+        .shows("Now send your bot");
+    bert.says(bert.private(), "me");
+    pty.shows("Bert, id").shows("Is this you?").types("y").shows("Write this?").types("y").shows("Next:").ends(0);
+    let after = fs::read_to_string(rig.claw_toml()).unwrap();
+    assert_eq!(after, mine.replace(&rig.anna.id.to_string(), &bert.id.to_string()));
+}
+
+#[test]
+fn a_model_that_fails_now_is_told_before_it_is_kept() {
+    let rig = Rig::new(&[]);
+    let text = format!(
+        "[model]\nagent = \"openai-compatible\"\nbase_url = \"{}\"\nmodel = \"model-x\"\napi_key = \"sk-old-and-gone-1\"\n",
+        rig.model.base_url
+    );
+    rig.house.write("claw.toml", &text);
+    let mut pty = rig.init();
+    pty.shows("Model now: ").shows("It does not work: ").shows("refused the key").shows("Keep it? [y/N]").types("");
+    rig.gives_model(&mut pty);
+    pty.shows("from @BotFather").types("").shows("Write this?").types("").shows("Next:").ends(0);
+    let text = fs::read_to_string(rig.claw_toml()).unwrap();
+    assert!(text.contains(KEY) && !text.contains("sk-old-and-gone-1"), "{text}");
+}
+
+#[test]
+fn a_claw_toml_that_means_nothing_is_named_with_its_line() {
+    let rig = Rig::new(&[]);
+    rig.house.write("claw.toml", "\n[modell]\n");
+    rig.init().shows("line 2").shows("did you mean `model`?").ends(2);
+}
