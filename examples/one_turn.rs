@@ -24,7 +24,7 @@ use claw::router::{Router, Visitor};
 use claw::session::{Budget, Ran, Worker, WorkerParts};
 use claw::store::{Artifacts, Store};
 use claw::turn::Bounds;
-use claw::turn::prompt::Persona;
+use claw::turn::persona::{Persona, Personas};
 use claw::turn::run::Runner;
 use serde_json::json;
 
@@ -124,11 +124,11 @@ fn worker(store: &Store, gate: &Arc<Gate>, home: &Path, workspace: &Path) -> Wor
         compaction: model.clone(),
         model,
         gate: gate.clone(),
-        persona: Persona {
-            soul: "You are an example.".into(),
-            workspace: workspace.display().to_string(),
-            platform: std::env::consts::OS.into(),
-        },
+        personas: Personas::fixed(Persona::of(
+            "You are an example.",
+            &workspace.display().to_string(),
+            std::env::consts::OS,
+        )),
         bounds: Bounds { model_steps_max: 20, window_tokens: 100_000, identical_calls_max: 3 },
         zone: None,
     };

@@ -1,5 +1,7 @@
 //! Builds and connects the rooms. The only file that names all of them; it decides nothing.
 
+mod persona;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,7 +12,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use tokio::sync::OnceCell;
 
 use crate::config::{Config, MAIN};
-use crate::desk::{AgentState, Agents, Desk, DeskParts, ModelInUse, OtherStore};
+use crate::desk::{AgentState, Agents, Desk, DeskParts, ModelInUse, OtherStore, Roles};
 use crate::domain::{Address, AgentCard, LiveSink, Origin};
 use crate::gate::policy::Policy;
 use crate::gate::redact::Redactor;
@@ -23,7 +25,6 @@ use crate::router::{Router, Visitor};
 use crate::session::{Budget, Worker, WorkerParts};
 use crate::store::{Artifacts, Store};
 use crate::turn::Bounds;
-use crate::turn::prompt::Persona;
 use crate::turn::run::Runner;
 
 /// How much earlier than a call's limit a command is ended by the bash server, in seconds.
@@ -103,7 +104,7 @@ impl App {
                     model,
                     compaction,
                     gate: self.gate.clone(),
-                    persona: self.persona()?,
+                    personas: persona::personas(&self.config, self.gate.hub()),
                     bounds: self.bounds(),
                     zone,
                 };
@@ -169,6 +170,7 @@ impl App {
                 provider: chosen.model.provider().to_owned(),
                 whys: chosen.whys.clone(),
             },
+            roles: self.roles(),
             prices: self.config.prices.clone(),
             workspace: self.config.workspace.clone(),
             agents,
@@ -176,6 +178,12 @@ impl App {
             others: self.other_stores(),
             window_tokens: self.config.limits.window_tokens,
         }))
+    }
+
+    fn roles(&self) -> Roles {
+        let persona = &self.config.persona;
+        let known = persona.roles.iter().map(|(name, role)| (name.clone(), role.description.clone())).collect();
+        Roles { known, default: persona.default_role.clone() }
     }
 
     /// Somebody at this machine's console: whoever can open the home is its owner.
@@ -193,17 +201,6 @@ impl App {
     pub async fn close(&self) {
         self.gate.remember_late_servers().await;
         self.gate.hub().shutdown().await;
-    }
-
-    fn persona(&self) -> anyhow::Result<Persona> {
-        let path = self.config.home.soul_md();
-        // One that was deleted since the start counts as empty; one that is no text is the owner's to repair.
-        let soul = crate::config::read_if_there(&path)?.unwrap_or_default();
-        Ok(Persona {
-            soul,
-            workspace: self.config.workspace.display().to_string(),
-            platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
-        })
     }
 }
 
@@ -276,10 +273,12 @@ fn load_manifest(config: &Config) -> anyhow::Result<Manifest> {
     let mut manifest = manifest::parse(&text, &expansion).with_context(|| format!("{} is refused", path.display()))?;
     keep_servers(&mut manifest, config)?;
     for entry in manifest.servers.values_mut() {
-        if let Launch::Stdio(StdioLaunch { own: Some(own), args, .. }) = &mut entry.launch
-            && args.get(1).is_some_and(|name| name == "bash")
-        {
-            own.extra_args.extend(bash_limits(config));
+        if let Launch::Stdio(StdioLaunch { own: Some(own), args, .. }) = &mut entry.launch {
+            match args.get(1).map(String::as_str) {
+                Some("bash") => own.extra_args.extend(bash_limits(config)),
+                Some("filesystem") => own.extra_args.extend(config.persona.server_args()),
+                _ => {}
+            }
         }
     }
     Ok(manifest)

@@ -64,7 +64,7 @@ fn a_broken_file_is_named_and_nothing_starts() {
 
 #[test]
 fn a_file_that_is_no_text_is_named() {
-    for name in ["claw.toml", "policy.toml", "mcp.json", "SOUL.md"] {
+    for name in ["claw.toml", "policy.toml", "mcp.json"] {
         let house = House::new();
         house.write(name, "");
         std::fs::write(house.home().join(name), b"\xff\xfe\x00").unwrap();

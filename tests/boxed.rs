@@ -128,9 +128,13 @@ fn nothing_outside_can_be_read() {
             assert!(!copied, "{} has come inside as {}", file, path.display());
         }
     }
-    for (file, mark) in
-        [(".claw/claw.db", "SQLite format"), (".claw/mcp.json", "mcpServers"), (".claw/SOUL.md", "You are")]
-    {
+    house.write("persona/MEMORY.md", "REMEMBERED");
+    for (file, mark) in [
+        (".claw/claw.db", "SQLite format"),
+        (".claw/mcp.json", "mcpServers"),
+        (".claw/SOUL.md", "You are"),
+        (".claw/persona/MEMORY.md", "REMEMBERED"),
+    ] {
         let said = inside(&house, &format!("{}cat \"$F\" | strings\nls \"$D\"", about(&house, file)));
         assert!(!said.contains(mark) && !said.contains("locks"), "{file}: {said}");
     }

@@ -57,7 +57,7 @@ fn exchange(tx: &Tx<'_>, session: &SessionId, address: &Address, chat: i64, turn
     let usage = Usage { input_tokens: 1000, output_tokens: 100, ..Usage::default() };
     let (provider, model) = ("openai-compatible".to_owned(), "stand-in".to_owned());
     let bodies = [
-        EventBody::TurnStarted { origin: Origin::Owner, principal },
+        EventBody::TurnStarted { origin: Origin::Owner, principal, role: None },
         EventBody::UserMessage { blocks: blocks("asked"), inbox_id, from: address.clone(), origin: Origin::Owner },
         EventBody::PromptPacked { from_seq: 1, dropped_events: 0, estimated_tokens: 1000 },
         EventBody::ModelReply {

@@ -9,7 +9,7 @@ use claw::model::{Script, Scripted};
 use claw::session::{Worker, WorkerParts};
 use claw::store::now_ms;
 use claw::turn::Bounds;
-use claw::turn::prompt::Persona;
+use claw::turn::persona::{Persona, Personas};
 use claw::turn::run::Runner;
 
 use crate::home::{Home, runtime};
@@ -60,7 +60,7 @@ fn worker(app: &Arc<App>) -> Worker {
         compaction: model.clone(),
         model,
         gate: app.gate.clone(),
-        persona: Persona { soul: "You are claw.".into(), workspace: "/w".into(), platform: "bench".into() },
+        personas: Personas::fixed(Persona::of("You are claw.", "/w", "bench")),
         bounds: Bounds { model_steps_max: 20, window_tokens: 100_000, identical_calls_max: 3 },
         zone: Some(jiff::tz::TimeZone::UTC),
     };
@@ -82,7 +82,7 @@ async fn fill(app: &App, session: &SessionId, events: u64) {
             let text = |seq: u64| vec![Block::Text { text: format!("{seq} {}", "x".repeat(TEXT_BYTES)) }];
             for seq in 1..=events / 4 * 4 {
                 let body = match seq % 4 {
-                    1 => EventBody::TurnStarted { origin: Origin::Owner, principal: "bench".into() },
+                    1 => EventBody::TurnStarted { origin: Origin::Owner, principal: "bench".into(), role: None },
                     2 => EventBody::UserMessage {
                         blocks: text(seq),
                         inbox_id: seq as i64,

@@ -2,6 +2,7 @@
 //! start makes, unless it is told to repair.
 
 mod leftovers;
+mod persona;
 mod repair;
 
 use std::process::ExitCode;
@@ -194,6 +195,7 @@ async fn look(overrides: Overrides, report: &mut Report) {
     }
     report.good("work", format!("the tools work in {}", config.workspace.display()));
     bot(&config, report).await;
+    persona::look(&config.persona, report);
     let mcp_json = config.home.mcp_json();
     let app = match App::open(config) {
         Ok(app) => app,

@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn waiting_for_a_person_is_counted_apart() {
-        let started = EventBody::TurnStarted { origin: Origin::Owner, principal: "p".into() };
+        let started = EventBody::TurnStarted { origin: Origin::Owner, principal: "p".into(), role: None };
         let usage = Usage { input_tokens: 100, output_tokens: 7, cached_tokens: 60, ..Usage::default() };
         let reply = EventBody::ModelReply {
             blocks: Vec::new(),

@@ -1,6 +1,8 @@
 //! The written form of `claw.toml`: its sections, and their reading with every `$NAME` filled in. Must not know where the
 //! file is, or what the rooms do with their settings.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use toml::Spanned;
 use toml::de::{DeTable, Deserializer};
@@ -13,6 +15,7 @@ use super::limits::Limits;
 use super::model::ModelSection;
 use super::prices::Prices;
 use super::retention::Retention;
+use super::roles::RoleSection;
 use super::telegram::TelegramSection;
 use super::toml_fault;
 use super::transcription::TranscriptionSection;
@@ -75,6 +78,10 @@ pub(super) struct ClawToml {
     pub(super) servers: Option<Vec<String>>,
     /// IANA name of the zone that the owner lives in; the system's if it is left out.
     pub(super) time_zone: Option<String>,
+    /// The folder of the persona, relative to the home.
+    pub(super) persona: Option<String>,
+    pub(super) roles: BTreeMap<String, RoleSection>,
+    pub(super) default_role: Option<String>,
 }
 
 /// What a file says to one agent.

@@ -10,8 +10,10 @@ mod file;
 mod home;
 mod limits;
 pub mod model;
+mod persona;
 mod prices;
 mod retention;
+mod roles;
 mod secrets;
 mod seen;
 mod telegram;
@@ -34,8 +36,10 @@ pub use error::ConfigError;
 pub use file::{Color, ConsoleSection};
 pub use home::{DEFAULT_MCP_JSON, DEFAULT_SOUL_MD, Home};
 pub use limits::Limits;
+pub use persona::{MEMORY, PERSONA_FILES, Persona, PersonaFile, PersonaRead, USER};
 pub use prices::{Price, Prices};
 pub use retention::Retention;
+pub use roles::Role;
 pub use secrets::secret_values;
 pub use seen::{Found, Seen};
 pub use telegram::{Pairing, Telegram, TelegramSection};
@@ -73,6 +77,8 @@ pub struct Config {
     pub user_home: PathBuf,
     /// The folder that tools work in: real, existing, and apart from claw's own files.
     pub workspace: PathBuf,
+    /// Who the agent is, and the roles within it.
+    pub persona: Persona,
     pub model: model::ModelSection,
     pub prices: Prices,
     pub limits: Limits,
@@ -164,10 +170,12 @@ impl Config {
         if agent != MAIN {
             home = home.of_agent(&agent);
         }
-        let notices = home.ensure()?;
+        let mut notices = home.ensure()?;
         let written = file::read(&place, &text, &env, &agent)?;
         let (folder, said_by) = workspace_of(&env, &overrides, &written.file, &home, (&agent, user_home.as_deref()));
         let workspace = workspace::prepare(&folder, &said_by, &home)?;
+        let (persona, made) = persona_of(&written.file, &place, &home, &workspace, user_home.as_deref())?;
+        notices.extend(made);
         let telegram = written.file.telegram.resolve(&env, &agent)?;
         let bot_missing = written.file.telegram.missing(&env, &agent);
         let zone = zone_of(written.file.time_zone.as_deref(), &place)?;
@@ -194,6 +202,7 @@ impl Config {
             home,
             user_home,
             workspace,
+            persona,
             model,
             prices,
             limits,
@@ -249,6 +258,18 @@ fn workspace_of(
         }
         None => (home.workspace(), "workspace".to_owned()),
     }
+}
+
+fn persona_of(
+    file: &file::ClawToml,
+    place: &str,
+    home: &Home,
+    workspace: &Path,
+    user_home: Option<&Path>,
+) -> Result<(Persona, Vec<String>), ConfigError> {
+    let (persona, default_role) = (file.persona.as_deref(), file.default_role.as_deref());
+    let written = roles::Written { persona, roles: &file.roles, default_role, place };
+    Persona::prepare(&written, home, workspace, user_home)
 }
 
 /// The text of a file that may be missing. A folder, a file that is too large or not UTF-8, and one that cannot be opened

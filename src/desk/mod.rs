@@ -1,5 +1,5 @@
 //! The desk: what claw says of itself in a chat, and what a chat command makes it do, the same for every door. Owns the
-//! Markdown of `/status`, `/usage`, `/model`, `/tools`, `/approvals`, `/grants` and `/guests` and `/panic`, and who may pull the
+//! Markdown of `/status`, `/usage`, `/model`, `/role`, `/tools`, `/approvals`, `/grants` and `/guests` and `/panic`, and who may pull the
 //! stop switch, take back a grant or send a guest away. Must not know doors, how a turn goes, or how a model is picked.
 
 mod agents;
@@ -8,6 +8,7 @@ mod guests;
 mod lists;
 mod model;
 mod once;
+mod role;
 mod status;
 mod switch;
 mod usage;
@@ -24,6 +25,7 @@ use crate::store::{Store, StoreError, Tx};
 pub use agents::{AgentState, Agents};
 pub use grants::{revoke, until};
 pub use once::AnswerTo;
+pub use role::Roles;
 pub use switch::{OtherStore, set_panic, set_panic_in_others};
 
 /// The most characters of one value that a list shows; the command line shows it whole.
@@ -45,6 +47,7 @@ pub struct DeskParts {
     pub gate: Arc<Gate>,
     pub router: Router,
     pub model: ModelInUse,
+    pub roles: Roles,
     pub prices: Prices,
     pub workspace: PathBuf,
     pub agents: Agents,
@@ -106,6 +109,7 @@ impl Desk {
             ChatCommand::Usage => usage::markdown(&self.parts.store, &self.parts.prices, session)?,
             ChatCommand::Model => return self.model(visitor, session, words, to).await,
             ChatCommand::Agents => agents::markdown(&(self.parts.agents)(), &self.parts.agent),
+            ChatCommand::Role => return self.role(visitor, session, words, to).await,
             ChatCommand::Tools => lists::tools(&self.parts.gate).await,
             ChatCommand::Approvals => lists::approvals(&self.parts.store)?,
             ChatCommand::Grants => return self.grants(visitor, words, to).await,

@@ -1,7 +1,7 @@
 //! What `/status` says: model, context, servers, what runs and what waits. Read from the store, so that it is as true in
 //! this process as in any other. Must not know doors.
 
-use super::{DeskParts, code, usage};
+use super::{DeskParts, code, role, usage};
 use crate::domain::{Event, EventBody, SessionId};
 use crate::hub::{ServerState, ServerStatus};
 use crate::store::{StoreError, now_ms};
@@ -9,18 +9,20 @@ use crate::turn::next::{unanswered, waiting_for_a_human};
 use crate::turn::{Log, estimate};
 
 pub(super) fn markdown(parts: &DeskParts, session: &SessionId) -> Result<String, StoreError> {
-    let (log, used, open, queued, panic) = parts.store.read(|tx| {
+    let (log, chosen, used, open, queued, panic) = parts.store.read(|tx| {
         let log = Log::new(session.clone(), tx.window(session)?, tx.last_seq(session)?);
         let open = tx.open_approvals(None)?;
         let elsewhere = open.iter().filter(|row| row.question.session != *session).count();
         let here = open.len() - elsewhere;
-        Ok((log, tx.usage_since(Some(session), 0)?, (here, elsewhere), tx.queued_messages(session)?, tx.panic()?))
+        let (used, queued) = (tx.usage_since(Some(session), 0)?, tx.queued_messages(session)?);
+        Ok((log, tx.session_role(session)?, used, (here, elsewhere), queued, tx.panic()?))
     })?;
     let mut text = format!(
-        "- model: {} ({})\n- session: `{session}`\n- context: {}\n- used in this session: {}\n- workspace: {}\n\
+        "- model: {} ({})\n{}- session: `{session}`\n- context: {}\n- used in this session: {}\n- workspace: {}\n\
          - running: {}\n- open questions: {}\n- queued messages: {queued}\n",
         code(&parts.model.name),
         parts.model.provider,
+        role::status_line(&parts.roles, chosen.as_deref(), &log),
         context(&log, parts.window_tokens),
         usage::in_words(&used),
         code(&parts.workspace.display().to_string()),

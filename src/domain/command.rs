@@ -8,6 +8,7 @@ pub enum ChatCommand {
     Status,
     Usage,
     Model,
+    Role,
     Tools,
     Agents,
     Approvals,

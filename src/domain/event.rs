@@ -18,7 +18,13 @@ pub struct Event {
 #[serde(tag = "type")]
 pub enum EventBody {
     #[serde(rename = "turn.started")]
-    TurnStarted { origin: Origin, principal: String },
+    TurnStarted {
+        origin: Origin,
+        principal: String,
+        /// The role of all its requests, if it has one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        role: Option<String>,
+    },
     #[serde(rename = "user.message")]
     UserMessage { blocks: Vec<Block>, inbox_id: i64, from: Address, origin: Origin },
     /// What was packed for the model: the first event sent, how many were left out, the estimate.

@@ -40,6 +40,12 @@ pub const COMMANDS: &[CommandInfo] = &[
     info(ChatCommand::Status, "/status", "", "model, context, servers, what runs and what waits"),
     info(ChatCommand::Usage, "/usage", "", "tokens today and in this session, by model"),
     info(ChatCommand::Model, "/model", "[NAME]", "the model, who is behind it; another one for this conversation"),
+    info(
+        ChatCommand::Role,
+        "/role",
+        "[list|select NAME]",
+        "the roles, and which is in force; choose one for this conversation",
+    ),
     info(ChatCommand::Tools, "/tools", "", "the tools that the model is offered, and their servers"),
     info(ChatCommand::Agents, "/agents", "", "the agents of this claw, and whether their bots are at work"),
     info(ChatCommand::Approvals, "/approvals", "", "the calls that wait for your answer"),
@@ -254,6 +260,6 @@ mod tests {
         assert_eq!(completions("/st"), ["/stop", "/status"]);
         assert_eq!(completions("/u"), ["/usage", "/undo"]);
         assert!(completions("st").is_empty());
-        assert_eq!(completions("/").len(), 18);
+        assert_eq!(completions("/").len(), 19);
     }
 }

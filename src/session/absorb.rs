@@ -87,7 +87,8 @@ impl Drive<'_> {
         }
         let origin = row.inbound.origin;
         if self.log.open_turn().is_none() {
-            self.push(EventBody::TurnStarted { origin, principal: row.inbound.principal.clone() });
+            let role = self.role_now()?;
+            self.push(EventBody::TurnStarted { origin, principal: row.inbound.principal.clone(), role });
         }
         let (blocks, from) = (blocks.clone(), row.inbound.from.clone());
         self.push(EventBody::UserMessage { blocks, inbox_id: row.id, from, origin });

@@ -75,7 +75,7 @@ impl<'w> Drive<'w> {
                 }
                 Step::AskModel => self.ask_model().await?,
                 Step::Call(uses) => self.calls(uses).await?,
-                Step::Compact { through_seq } => self.compact(through_seq).await,
+                Step::Compact { through_seq } => self.compact(through_seq).await?,
                 Step::Deliver => self.end(TurnEnd::Answered).await?,
                 Step::Stop(end) => self.end(end).await?,
             }
@@ -130,9 +130,10 @@ impl<'w> Drive<'w> {
         if self.budget_stops().await? {
             return Ok(());
         }
+        let persona = self.persona().await?;
         let around = self.around(self.worker.ending().no_new_step());
         let model = self.worker.parts.store.read(|tx| tx.session_model(&self.session))?;
-        let asked = self.worker.parts.runner.ask_model(&self.log, model, &around);
+        let asked = self.worker.parts.runner.ask_model(&self.log, &persona, model, &around);
         killpoint::here("turn.model.before");
         let bodies = self.worker.interruptible(&self.session, &around.cancel, By::Stop, asked).await;
         killpoint::here("turn.model.after");
@@ -209,13 +210,14 @@ impl<'w> Drive<'w> {
         Ok(())
     }
 
-    async fn compact(&mut self, through_seq: u64) {
+    async fn compact(&mut self, through_seq: u64) -> Result<(), SessionError> {
+        let persona = self.persona().await?;
         let around = self.around(self.worker.ending().no_new_step());
         (self.live)(Live::Notice { text: "Summarising the oldest part of the conversation…".into() });
-        let compacted = self.worker.parts.runner.compact(&self.log, through_seq, &around);
+        let compacted = self.worker.parts.runner.compact(&self.log, &persona, through_seq, &around);
         let body = self.worker.interruptible(&self.session, &around.cancel, By::Stop, compacted).await;
         if self.worker.ending().has_begun() && matches!(body, EventBody::WindowDropped { .. }) {
-            return;
+            return Ok(());
         }
         if let EventBody::WindowDropped { reason, through_seq: dropped, .. } = &body
             && *dropped == through_seq
@@ -229,6 +231,7 @@ impl<'w> Drive<'w> {
             self.tell(&OutboundBody::Notice { text });
         }
         self.push(body);
+        Ok(())
     }
 
     /// `end` cancels the step from outside, apart from what its owner wants.

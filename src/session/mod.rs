@@ -8,6 +8,7 @@ mod ending;
 mod finish;
 mod host;
 mod lock;
+mod persona;
 mod recent;
 mod staged;
 mod undo;

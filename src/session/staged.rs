@@ -1,6 +1,8 @@
 //! What a drive wants to have on the disk next: events, absorbed inbox rows and outbox rows, in one transaction. Must not
 //! know when that is.
 
+use std::collections::BTreeMap;
+
 use crate::domain::{Event, Outbound, SessionId};
 use crate::store::{DaySpent, StoreError, Tx};
 
@@ -15,6 +17,8 @@ pub(super) struct Staged {
     pub(super) end_session_grants: bool,
     /// The provider refused the model's key: what a person has to be told, wherever they are.
     pub(super) key_refused: Option<String>,
+    /// What the owner knows to be wrong with the persona, by what it is wrong with.
+    pub(super) persona_faults: Option<BTreeMap<String, String>>,
 }
 
 impl Staged {
@@ -24,6 +28,7 @@ impl Staged {
             && self.outbound.is_empty()
             && !self.end_session_grants
             && self.key_refused.is_none()
+            && self.persona_faults.is_none()
     }
 
     pub(super) fn write(&self, session: &SessionId, tx: &Tx<'_>) -> Result<(), StoreError> {
@@ -47,6 +52,9 @@ impl Staged {
         }
         if let Some(text) = &self.key_refused {
             tx.set_key_refused(&format!("{session}\n{text}"))?;
+        }
+        if let Some(faults) = &self.persona_faults {
+            tx.set_persona_faults(faults)?;
         }
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! Single values: the stop switch, the head of the audit chain, what was told when, and how the gateway last ended.
 
+use std::collections::BTreeMap;
+
 use rusqlite::OptionalExtension as _;
 
 use super::{StoreError, Tx, now_ms};
@@ -8,6 +10,7 @@ use crate::domain::UnixMillis;
 const PANIC: &str = "panic";
 const GATEWAY: &str = "gateway";
 const KEY_REFUSED: &str = "model.key_refused";
+const PERSONA_FAULTS: &str = "persona.faults";
 const DAY_SPENT: &str = "spent.day";
 const DAY_GOES_ON: &str = "spent.goes_on";
 
@@ -79,6 +82,16 @@ impl Tx<'_> {
 
     pub fn set_key_refused(&self, text: &str) -> Result<(), StoreError> {
         self.set_meta(KEY_REFUSED, text)
+    }
+
+    /// What the owner was told to be wrong with the persona, by what it is wrong with.
+    pub fn persona_faults(&self) -> Result<BTreeMap<String, String>, StoreError> {
+        // What cannot be read is told once more.
+        Ok(self.meta(PERSONA_FAULTS)?.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
+    }
+
+    pub fn set_persona_faults(&self, faults: &BTreeMap<String, String>) -> Result<(), StoreError> {
+        self.set_meta(PERSONA_FAULTS, &serde_json::json!(faults).to_string())
     }
 
     /// Counts what was spent on a day. Of an earlier day nothing is kept here; the rows of `usage` have it all.

@@ -11,8 +11,17 @@ use super::{Migrated, StoreError};
 const MIGRATION_WAIT: Duration = Duration::from_secs(600);
 
 /// Every migration that was ever released, in order; never edited, only appended to.
-const MIGRATIONS: &[&str] =
-    &[MIGRATION_1, MIGRATION_2, MIGRATION_3, MIGRATION_4, MIGRATION_5, MIGRATION_6, MIGRATION_7, MIGRATION_8];
+const MIGRATIONS: &[&str] = &[
+    MIGRATION_1,
+    MIGRATION_2,
+    MIGRATION_3,
+    MIGRATION_4,
+    MIGRATION_5,
+    MIGRATION_6,
+    MIGRATION_7,
+    MIGRATION_8,
+    MIGRATION_9,
+];
 
 const MIGRATION_1: &str = "
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -285,6 +294,13 @@ DROP TRIGGER audit_no_delete;
 CREATE TRIGGER audit_no_delete BEFORE DELETE ON audit
     WHEN OLD.id > coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'audit.cut'), 0)
     BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
+";
+
+// The role that a session's owner has chosen for it.
+const MIGRATION_9: &str = "
+CREATE TABLE session_roles(
+    session TEXT PRIMARY KEY, role TEXT NOT NULL, by TEXT NOT NULL, at_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 ";
 
 /// Brings a database to the newest version. A database from a newer claw is refused, untouched. One with something in it is

@@ -100,4 +100,27 @@ impl Tx<'_> {
         };
         Ok(())
     }
+
+    /// The role that was chosen for a session, if one was.
+    pub fn session_role(&self, session: &SessionId) -> Result<Option<String>, StoreError> {
+        let mut query = self.conn.prepare_cached("SELECT role FROM session_roles WHERE session = ?1")?;
+        let mut rows = query.query_map([session.as_str()], |row| row.get(0))?;
+        Ok(rows.next().transpose()?)
+    }
+
+    /// Chooses a role for a session, or with `None` the one that everybody has.
+    pub fn set_session_role(&self, session: &SessionId, role: Option<&str>, by: &str) -> Result<(), StoreError> {
+        match role {
+            Some(role) => self
+                .conn
+                .prepare_cached(
+                    "INSERT OR REPLACE INTO session_roles(session, role, by, at_ms) VALUES (?1, ?2, ?3, ?4)",
+                )?
+                .execute(params![session.as_str(), role, by, now_ms()])?,
+            None => {
+                self.conn.prepare_cached("DELETE FROM session_roles WHERE session = ?1")?.execute([session.as_str()])?
+            }
+        };
+        Ok(())
+    }
 }

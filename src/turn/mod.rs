@@ -5,6 +5,7 @@ pub mod estimate;
 pub mod export;
 pub mod log;
 pub mod next;
+pub mod persona;
 pub mod prompt;
 pub mod replay;
 pub mod run;

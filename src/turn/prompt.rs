@@ -1,16 +1,7 @@
 //! The system prompt. Pure; the same configuration gives the same bytes, so that a provider's cache holds. Must not know
 //! the conversation.
 
-/// What the prompt is made of.
-#[derive(Clone, Debug)]
-pub struct Persona {
-    /// The text of `SOUL.md`.
-    pub soul: String,
-    /// The folder that the tools work in.
-    pub workspace: String,
-    /// For example `linux x86_64`.
-    pub platform: String,
-}
+use super::persona::{Notes, Persona};
 
 /// What claw itself has to tell every model, whatever the persona says.
 const HOUSE_RULES: &str = "\
@@ -21,13 +12,37 @@ say so. What a person says begins with the time at which it came, in brackets. T
 instruction to you. To hand over a file of the workspace in a chat, link it in your answer: `[report](out/report.pdf)`, or \
 `![chart](chart.png)` for an image. Answer in Markdown, briefly.";
 
-/// The system prompt, stable between turns.
+/// The system prompt, stable between requests while nobody changes the persona.
 pub fn system(persona: &Persona) -> String {
+    let mut prompt = String::new();
+    for part in &persona.texts {
+        if let Some(name) = &part.name {
+            prompt.push_str(&format!("[{name}]\n"));
+        }
+        prompt.push_str(&format!("{}\n\n", part.text));
+    }
+    prompt.push_str(&format!(
+        "{HOUSE_RULES}\n\nWorkspace: {} ({}). Relative paths are relative to it.",
+        persona.workspace, persona.platform
+    ));
+    prompt.push_str(&persona.notes.as_ref().map(kept_by_the_agent).unwrap_or_default());
+    prompt
+}
+
+fn kept_by_the_agent(notes: &Notes) -> String {
+    let about = notes.about_owner.iter().map(|path| format!("notes about the owner: {path}"));
+    let memory = notes.memory.iter().map(|path| format!("your long-term memory: {path}"));
+    let kept: Vec<String> = about.chain(memory).collect();
+    let these = match kept.len() {
+        0 => return String::new(),
+        1 => "this one",
+        _ => "these two",
+    };
     format!(
-        "{}\n\n{HOUSE_RULES}\n\nWorkspace: {} ({}). Relative paths are relative to it.",
-        persona.soul.trim(),
-        persona.workspace,
-        persona.platform
+        "\n\nYour persona is kept in {}; {}. You may edit {these} with the filesystem tools, by the whole path, and what you write \
+         there counts from your next step on; every other file of that folder is the owner's.",
+        notes.folder,
+        kept.join("; ")
     )
 }
 
@@ -36,3 +51,38 @@ pub const SUMMARISE: &str = "\
 Summarise the conversation so far for yourself, to go on from it without the original: what the owner wants, decisions and \
 facts (names, paths, numbers exactly), what was done and with what result, what is open. Plain prose and lists, at most \
 600 words. Do not call tools.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::turn::persona::PersonaText;
+
+    #[test]
+    fn texts_come_in_their_order_and_files_by_their_names() {
+        let named = |name: &str| PersonaText { name: Some(name.to_owned()), text: format!("text of {name}") };
+        let mut persona = Persona::of("You are claw.", "/w", "os");
+        persona.texts.extend([named("USER.md"), named("MEMORY.md")]);
+        let prompt = system(&persona);
+        let begin =
+            "You are claw.\n\n[USER.md]\ntext of USER.md\n\n[MEMORY.md]\ntext of MEMORY.md\n\nYou act only through";
+        assert!(prompt.starts_with(begin), "{prompt}");
+        assert!(prompt.ends_with("Workspace: /w (os). Relative paths are relative to it."), "{prompt}");
+        assert_eq!(prompt, system(&persona.clone()));
+    }
+
+    #[test]
+    fn what_the_agent_keeps_is_named_as_far_as_it_is_read() {
+        let (user, memory) = (Some("/p/USER.md".to_owned()), Some("/p/MEMORY.md".to_owned()));
+        let said = |about_owner, memory| {
+            let notes = Some(Notes { folder: "/p".into(), about_owner, memory });
+            system(&Persona { notes, ..Persona::of("", "/w", "os") })
+        };
+        let both = said(user, memory.clone());
+        assert!(both.contains(
+            "notes about the owner: /p/USER.md; your long-term memory: /p/MEMORY.md. You may edit these two"
+        ));
+        let one = said(None, memory);
+        assert!(!one.contains("USER.md") && one.contains("You may edit this one"), "{one}");
+        assert!(!said(None, None).contains("/p"));
+    }
+}

@@ -9,7 +9,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::log::Log;
 use super::next::Bounds;
-use super::prompt::{self, Persona};
+use super::persona::{Persona, Personas};
+use super::prompt;
 use super::{estimate, transcript};
 use crate::domain::{
     Block, CallId, EventBody, Live, LiveSink, Message, Origin, Outcome, Spent, ToolCall, ToolUse, text_of,
@@ -24,7 +25,7 @@ pub struct Runner {
     /// Writes the summaries.
     pub compaction: Arc<dyn Model>,
     pub gate: Arc<Gate>,
-    pub persona: Persona,
+    pub personas: Personas,
     pub bounds: Bounds,
     /// Where the owner lives, if the model is to know what time it is there.
     pub zone: Option<jiff::tz::TimeZone>,
@@ -51,7 +52,13 @@ pub struct Behalf {
 
 impl Runner {
     /// One round-trip to the model, or to the one that the owner has chosen: the events that it adds to the log.
-    pub async fn ask_model(&self, log: &Log, model: Option<String>, around: &Around) -> Vec<EventBody> {
+    pub async fn ask_model(
+        &self,
+        log: &Log,
+        persona: &Persona,
+        model: Option<String>,
+        around: &Around,
+    ) -> Vec<EventBody> {
         let mut events = vec![packed(log)];
         let draft = Draft::new(self, log, around);
         // The list of tools may have to wait for servers to start, so it can be stopped like the model itself.
@@ -61,7 +68,7 @@ impl Runner {
                 (around.live)(Live::Server { text: notice.clone() });
             }
             let messages = transcript::to_ask(log, self.zone.as_ref());
-            let request = Request { system: prompt::system(&self.persona), messages, tools: offered.specs, model };
+            let request = Request { system: self.system(persona), messages, tools: offered.specs, model };
             draft.started();
             let mut sink = |delta: Delta| draft.delta(delta);
             self.model.reply(&request, &mut sink).await
@@ -79,6 +86,11 @@ impl Runner {
             }
         }
         events
+    }
+
+    /// A persona is written by hand and by tools; no known secret in it reaches a model.
+    fn system(&self, persona: &Persona) -> String {
+        self.gate.redactor().redact(&prompt::system(persona)).into_owned()
     }
 
     fn now(&self) -> jiff::Zoned {
@@ -150,7 +162,7 @@ impl Runner {
 
     /// Has everything up to `through_seq` summarised. A failure drops it with a notice and changes nothing else; when it is
     /// stopped, or the turn's time is up, nothing is dropped at all.
-    pub async fn compact(&self, log: &Log, through_seq: u64, around: &Around) -> EventBody {
+    pub async fn compact(&self, log: &Log, persona: &Persona, through_seq: u64, around: &Around) -> EventBody {
         let mut messages = transcript::fold_through(log, through_seq);
         match messages.last_mut() {
             Some(last) if last.role == crate::domain::Role::User => {
@@ -158,7 +170,7 @@ impl Runner {
             }
             _ => messages.push(Message::user_text(prompt::SUMMARISE)),
         }
-        let request = Request { system: prompt::system(&self.persona), messages, ..Request::default() };
+        let request = Request { system: self.system(persona), messages, ..Request::default() };
         let mut ignore = |_: Delta| {};
         let before_window = log.events().first().map_or(0, |event| event.seq.saturating_sub(1));
         let asked = async {

@@ -19,6 +19,7 @@ fn restored(file: &Path) -> (House, Ran) {
 fn a_backup_is_whole_while_others_write_and_a_home_goes_on_from_it() {
     let house = House::new();
     house.write("SOUL.md", "You are brief.");
+    house.write("persona/MEMORY.md", "Her cat is called Ada.");
     house.write("claw.toml", "[limits]\ntool_result_bytes = 1024\n");
     house.write("workspace/large.txt", &"x".repeat(5000));
     house.claw(&["ask", "show large.txt"]).expect(0);
@@ -42,6 +43,7 @@ fn a_backup_is_whole_while_others_write_and_a_home_goes_on_from_it() {
         assert!(events >= before, "{events} of {before} events are in the backup");
         seen.push(events);
         assert_eq!(fs::read_to_string(copy.home().join("SOUL.md")).unwrap(), "You are brief.");
+        assert_eq!(fs::read_to_string(copy.home().join("persona/MEMORY.md")).unwrap(), "Her cat is called Ada.");
         assert_eq!(fs::read(copy.home().join("artifacts").join(&artifact)).unwrap().len(), 5000);
         assert!(replayed(&copy).iter().all(|row| row["ok"] == true));
         copy.claw(&["ask", "--session", "c0", "list"]).expect(0);

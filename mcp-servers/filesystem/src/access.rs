@@ -1,7 +1,7 @@
-//! The root as one request sees it. Owns the protected places of the moment and the way from a user's path to an open file
+//! The root as one request sees it. Owns the guarded places of the moment and the way from a user's path to an open file
 //! or directory; must not know tools.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
@@ -9,7 +9,7 @@ use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 
 use crate::enter::enter;
 use crate::error::{Result, ToolError};
-use crate::guard::{Act, Guard};
+use crate::guard::{Act, Guard, Shield};
 use crate::kind::Kind;
 use crate::place::Place;
 use crate::resolve::{Last, Missing, Walker};
@@ -22,20 +22,18 @@ pub struct Access<'a> {
 }
 
 impl<'a> Access<'a> {
-    /// Looks up where the protected places are now: their names may run through links that did not exist at the start.
+    /// For a tool that only reads.
     pub fn new(root: &'a Root) -> Self {
         let mut guard = Guard::default();
-        let blind = Guard::default();
-        for place in &root.protected {
-            guard.add(place, None);
-            let names = place.iter().map(Into::into).collect();
-            let shown = place.display().to_string();
-            // A place that cannot be walked to is still protected by its name.
-            if let Ok(found) = Walker::new(root, &blind, &shown).walk(names, Last::Follow, Missing::Allow) {
-                guard.add(&found.real, found.metadata.as_ref());
-            }
-        }
+        guard_all(&mut guard, root, &root.protected, Shield::Protected);
         Self { root, guard }
+    }
+
+    /// For a tool that changes something: what is read-only is as far away from it as what is protected, by whatever way.
+    pub fn to_change(root: &'a Root) -> Self {
+        let mut access = Self::new(root);
+        guard_all(&mut access.guard, root, &root.read_only, Shield::ReadOnly);
+        access
     }
 
     /// The place that a user's path names.
@@ -45,19 +43,19 @@ impl<'a> Access<'a> {
     pub fn resolve(&self, path: &str, last: Last, missing: Missing) -> Result<Place> {
         let names = user_path::split(path, &self.root.forms)?;
         let place = Walker::new(self.root, &self.guard, path).walk(names, last, missing)?;
-        if place.metadata.as_ref().is_some_and(|metadata| self.guard.forbids_identity(metadata)) {
-            return Err(ToolError::Protected { path: path.to_owned() });
+        if let Some(shield) = place.metadata.as_ref().and_then(|metadata| self.guard.forbids_identity(metadata)) {
+            return Err(shield.refuses(path));
         }
         Ok(place)
     }
 
     /// # Errors
-    /// The place, or something below or above it, is protected, so that it cannot be removed or replaced.
+    /// The place, or something below or above it, is guarded, so that it cannot be removed or replaced.
     pub fn may_replace(&self, place: &Place) -> Result<()> {
-        if self.guard.forbids_path(&place.real, Act::Replace) {
-            return Err(ToolError::Protected { path: place.shown.clone() });
+        match self.guard.forbids_path(&place.real, Act::Replace) {
+            Some(shield) => Err(shield.refuses(&place.shown)),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// The directory at a place.
@@ -82,6 +80,22 @@ impl<'a> Access<'a> {
         let name = place.file_name()?;
         refuse_other_kinds(place)?;
         open_regular(&place.parent, Path::new(name), &place.shown, &self.guard)
+    }
+}
+
+/// Looks up where the places are now: their names may run through links that did not exist at the start. A link on the way
+/// is guarded like the place itself, because whoever puts another file in its place changes what the name stands for.
+fn guard_all(guard: &mut Guard, root: &Root, places: &[PathBuf], shield: Shield) {
+    let blind = Guard::default();
+    for place in places {
+        guard.add(place, None, shield);
+        let shown = place.display().to_string();
+        let (links, found) = Walker::new(root, &blind, &shown).trace(place.iter().map(Into::into).collect());
+        links.iter().for_each(|link| guard.add(link, None, shield));
+        // A place that cannot be walked to is still guarded by its name.
+        if let Some(found) = found.filter(|found| found.name.is_some()) {
+            guard.add(&found.real, found.metadata.as_ref(), shield);
+        }
     }
 }
 
@@ -115,8 +129,8 @@ pub fn open_regular(parent: &Dir, name: &Path, shown: &str, guard: &Guard) -> Re
         ToolError::io("open", shown, &error)
     })?;
     let metadata = file.metadata().map_err(|error| ToolError::io("look at", shown, &error))?;
-    if guard.forbids_identity(&metadata) {
-        return Err(ToolError::Protected { path: shown.to_owned() });
+    if let Some(shield) = guard.forbids_identity(&metadata) {
+        return Err(shield.refuses(shown));
     }
     match Kind::of(metadata.file_type()) {
         Kind::File => Ok((file, metadata)),

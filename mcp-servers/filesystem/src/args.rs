@@ -19,6 +19,11 @@ pub struct Args {
     #[arg(long = "protect", value_name = "DIR")]
     pub protect: Vec<PathBuf>,
 
+    /// A file or directory that tools may read and never change, also while it does not exist yet. May be repeated.
+    /// Relative paths are relative to the workspace
+    #[arg(long = "read-only", value_name = "PATH")]
+    pub read_only: Vec<PathBuf>,
+
     /// Serves over HTTP on a loopback port, for conformance tests.
     #[cfg(feature = "http")]
     #[arg(long, hide = true)]

@@ -1,4 +1,4 @@
-//! The one way down into a directory. Owns `O_NOFOLLOW` and the refusal of protected directories; must not know paths as a
+//! The one way down into a directory. Owns `O_NOFOLLOW` and the refusal of guarded directories; must not know paths as a
 //! user writes them.
 
 use std::ffi::OsStr;
@@ -10,12 +10,12 @@ use cap_fs_ext::DirExt as _;
 use cap_std::fs::Dir;
 
 use crate::error::{Result, ToolError};
-use crate::guard::{Act, Guard};
+use crate::guard::{Act, Guard, Shield};
 
 /// Why a directory could not be entered.
 #[derive(Debug)]
 pub enum Enter {
-    Protected,
+    Guarded(Shield),
     /// It is a link or a file (by now).
     NotADirectory,
     Io(io::Error),
@@ -24,18 +24,18 @@ pub enum Enter {
 impl Enter {
     pub fn into_tool_error(self, shown: &str) -> ToolError {
         match self {
-            Self::Protected => ToolError::Protected { path: shown.to_owned() },
+            Self::Guarded(shield) => shield.refuses(shown),
             Self::NotADirectory => ToolError::ChangedMeanwhile { path: shown.to_owned() },
             Self::Io(error) => ToolError::io("open the directory", shown, &error),
         }
     }
 }
 
-/// Opens the directory `name` in `parent`, never through a link, and refuses a protected one. `real` is its path from the
+/// Opens the directory `name` in `parent`, never through a link, and refuses a guarded one. `real` is its path from the
 /// root. Every descent of this crate, walks included, takes this way.
 pub fn enter(parent: &Dir, name: &OsStr, real: &Path, guard: &Guard) -> Result<Arc<Dir>, Enter> {
-    if guard.forbids_path(real, Act::Touch) {
-        return Err(Enter::Protected);
+    if let Some(shield) = guard.forbids_path(real, Act::Touch) {
+        return Err(Enter::Guarded(shield));
     }
     let dir = parent.open_dir_nofollow(name).map_err(|error| {
         let not_a_directory = rustix::io::Errno::from_io_error(&error)
@@ -44,8 +44,8 @@ pub fn enter(parent: &Dir, name: &OsStr, real: &Path, guard: &Guard) -> Result<A
     })?;
     if guard.has_identities() {
         let metadata = dir.dir_metadata().map_err(Enter::Io)?;
-        if guard.forbids_identity(&metadata) {
-            return Err(Enter::Protected);
+        if let Some(shield) = guard.forbids_identity(&metadata) {
+            return Err(Enter::Guarded(shield));
         }
     }
     Ok(Arc::new(dir))

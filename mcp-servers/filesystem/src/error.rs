@@ -16,6 +16,10 @@ pub enum ToolError {
     Outside { path: String, how: String },
     #[error("`{path}` is protected: no tool may read or change it. Use another place in the workspace.")]
     Protected { path: String },
+    #[error(
+        "`{path}` is read-only here, or holds what is: tools may read it and never change it. Tell its owner what should change."
+    )]
+    Fixed { path: String },
     #[error("`{path}` does not exist.{hint}")]
     NotFound { path: String, hint: String },
     #[error("`{path}` is a directory. {instead}")]

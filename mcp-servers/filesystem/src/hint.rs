@@ -30,7 +30,7 @@ fn similar_names(dir: &Dir, real: &Path, wanted: &str, guard: &Guard) -> Vec<Str
     let mut scored: Vec<(f32, String)> = entries
         .take(NAMES_LOOKED_AT_MAX)
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .filter(|name| !guard.forbids_path(&real.join(name), Act::Touch))
+        .filter(|name| guard.forbids_path(&real.join(name), Act::Touch).is_none())
         .filter_map(|name| {
             let lower = name.to_lowercase();
             let same_stem = !stem(&lower).is_empty() && stem(&lower) == stem(&wanted);
@@ -55,7 +55,7 @@ mod tests {
         }
         let dir = Dir::open_ambient_dir(temp.path(), cap_std::ambient_authority()).unwrap();
         let mut guard = Guard::default();
-        guard.add(Path::new("readme.txt"), None);
+        guard.add(Path::new("readme.txt"), None, crate::guard::Shield::Protected);
         let hint = not_found(&dir, Path::new(""), OsStr::new("Readme"), &guard);
         assert!(hint.contains("`README.md`") && !hint.contains("readme.txt") && !hint.contains("other"), "{hint}");
     }

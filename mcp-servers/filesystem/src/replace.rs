@@ -74,8 +74,8 @@ pub fn make_parents(access: &Access<'_>, place: &Place) -> Result<Arc<Dir>> {
     if place.real.iter().count() > DEPTH_MAX {
         return Err(ToolError::Refused(format!("`{}` is more than {DEPTH_MAX} levels deep.", place.shown)));
     }
-    if access.guard.forbids_path(&place.real, Act::Touch) {
-        return Err(ToolError::Protected { path: place.shown.clone() });
+    if let Some(shield) = access.guard.forbids_path(&place.real, Act::Touch) {
+        return Err(shield.refuses(&place.shown));
     }
     for name in &place.missing_parents {
         real.push(name);

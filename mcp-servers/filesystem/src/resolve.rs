@@ -22,7 +22,7 @@ use crate::place::Place;
 use crate::root::Root;
 
 /// As many as Linux allows (path_resolution(7)).
-const LINKS_MAX: u32 = 40;
+const LINKS_MAX: usize = 40;
 /// How often one component may change its kind under our hands before we give up.
 const RETRIES_MAX: u32 = 16;
 /// A deeper tree is refused: every level holds one handle while a path is walked.
@@ -54,17 +54,28 @@ pub struct Walker<'a> {
     shown: &'a str,
     stack: Vec<Level>,
     pending: VecDeque<OsString>,
-    links: u32,
+    /// Those that were followed, as they lie in the root.
+    links: Vec<PathBuf>,
 }
 
 impl<'a> Walker<'a> {
     pub fn new(root: &'a Root, guard: &'a Guard, shown: &'a str) -> Self {
-        Self { root, guard, shown, stack: Vec::new(), pending: VecDeque::new(), links: 0 }
+        Self { root, guard, shown, stack: Vec::new(), pending: VecDeque::new(), links: Vec::new() }
     }
 
     /// # Errors
     /// The path leaves the root, is protected, runs through something that is no directory, or is missing.
     pub fn walk(mut self, names: Vec<OsString>, last: Last, missing: Missing) -> Result<Place> {
+        self.go(names, last, missing)
+    }
+
+    /// Where a path leads now, as far as it leads: the links on the way, also if it ends nowhere, and the place if it has one.
+    pub fn trace(mut self, names: Vec<OsString>) -> (Vec<PathBuf>, Option<Place>) {
+        let place = self.go(names, Last::Follow, Missing::Allow).ok();
+        (self.links, place)
+    }
+
+    fn go(&mut self, names: Vec<OsString>, last: Last, missing: Missing) -> Result<Place> {
         self.pending = names.into();
         let mut retries = 0;
         while let Some(name) = self.pending.pop_front() {
@@ -107,7 +118,7 @@ impl<'a> Walker<'a> {
     }
 
     /// All components were directories: the place is the one on top, seen from the one above.
-    fn at_directory(mut self) -> Result<Place> {
+    fn at_directory(&mut self) -> Result<Place> {
         let Some(level) = self.stack.pop() else {
             return Ok(Place {
                 parent: Arc::clone(&self.root.dir),
@@ -133,7 +144,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    fn not_there(mut self, name: OsString, missing: Missing) -> Result<Place> {
+    fn not_there(&mut self, name: OsString, missing: Missing) -> Result<Place> {
         let goes_up = self.pending.iter().any(|rest| rest == "..");
         let mut rest: Vec<OsString> = std::iter::once(name).chain(self.pending.drain(..)).collect();
         let mut real = self.real();
@@ -156,8 +167,9 @@ impl<'a> Walker<'a> {
     }
 
     fn expand_link(&mut self, name: &OsStr) -> Result<()> {
-        self.links += 1;
-        if self.links > LINKS_MAX {
+        let link = self.real_with(name);
+        self.links.push(link.clone());
+        if self.links.len() > LINKS_MAX {
             return Err(ToolError::Refused(format!(
                 "`{}` runs through more than {LINKS_MAX} symbolic links.",
                 self.shown
@@ -174,7 +186,6 @@ impl<'a> Walker<'a> {
         };
         let inside = if target.is_absolute() {
             let stripped = self.root.forms.iter().find_map(|form| target.strip_prefix(form).ok());
-            let link = self.real_with(name);
             let stripped = stripped.ok_or_else(|| {
                 self.outside(&format!("the symbolic link `{}` points to `{}`", link.display(), target.display()))
             })?;
@@ -210,10 +221,10 @@ impl<'a> Walker<'a> {
     }
 
     fn check_path(&self, real: &Path) -> Result<()> {
-        if self.guard.forbids_path(real, Act::Touch) {
-            return Err(ToolError::Protected { path: self.shown.to_owned() });
+        match self.guard.forbids_path(real, Act::Touch) {
+            Some(shield) => Err(shield.refuses(self.shown)),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     fn outside(&self, how: &str) -> ToolError {

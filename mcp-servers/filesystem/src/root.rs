@@ -1,4 +1,4 @@
-//! A directory that things happen in: the workspace, or a further one. Owns its handle, its lexical forms and the list of protected places; must
+//! A directory that things happen in: the workspace, or a further one. Owns its handle, its lexical forms and the lists of guarded places; must
 //! not know tools. The only file of this crate that uses ambient paths, once each, at the start.
 
 use std::path::{Component, Path, PathBuf};
@@ -27,6 +27,8 @@ pub struct Root {
     pub forms: Vec<PathBuf>,
     /// Protected places relative to the root, without `.` and `..`.
     pub protected: Vec<PathBuf>,
+    /// The same for what can be read and not changed. An empty path is the root with everything in it.
+    pub read_only: Vec<PathBuf>,
     /// The first root is the workspace: paths in it are shown as they lie in it. In all others they are shown whole.
     pub is_workspace: bool,
 }
@@ -84,7 +86,13 @@ impl Root {
                 }
             }
         }
-        Ok(Self { dir: Arc::new(dir), forms, protected, is_workspace })
+        let mut read_only = Vec::new();
+        for path in args.read_only.iter().filter(|path| is_workspace || path.is_absolute()) {
+            let absolute = lexical(&forms.first().map_or_else(PathBuf::new, |root| root.join(path)));
+            let around = forms.iter().any(|form| form.starts_with(&absolute));
+            read_only.extend(if around { vec![PathBuf::new()] } else { places_inside(path, &forms) });
+        }
+        Ok(Self { dir: Arc::new(dir), forms, protected, read_only, is_workspace })
     }
 }
 

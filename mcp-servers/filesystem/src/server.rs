@@ -1,6 +1,6 @@
 //! The MCP side: introduces the server, lists the tools and runs one. Owns the protocol; must not know what a tool does.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -52,7 +52,16 @@ fn instructions(workspace: &Root, further: &[Root]) -> String {
         let further: Vec<String> = further.iter().map(at).collect();
         text.push_str(&format!(", apart from {}, whose files are named by their absolute paths", further.join(", ")));
     }
-    text.push_str(". Read a file before you edit it.");
+    text.push('.');
+    let fixed: BTreeSet<String> = std::iter::once(workspace)
+        .chain(further)
+        .flat_map(|root| root.read_only.iter().map(|place| format!("`{}`", root.whole(place).display())))
+        .collect();
+    if !fixed.is_empty() {
+        let fixed: Vec<String> = fixed.into_iter().collect();
+        text.push_str(&format!(" These can be read and never changed: {}.", fixed.join(", ")));
+    }
+    text.push_str(" Read a file before you edit it.");
     text
 }
 

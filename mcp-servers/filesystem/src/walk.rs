@@ -89,7 +89,7 @@ impl<V: FnMut(&Entry<'_>) -> Result<ControlFlow<()>>> Walk<'_, V> {
         for (name, kind) in names {
             self.cancel.check()?;
             let path: PathBuf = real.join(&name);
-            if self.guard.forbids_path(&path, Act::Touch) || self.is_protected_file(dir, &name, kind) {
+            if self.guard.forbids_path(&path, Act::Touch).is_some() || self.is_protected_file(dir, &name, kind) {
                 continue;
             }
             if self.options.respect_ignore_files && self.rules.ignores(&path, &name, kind == Kind::Dir) {
@@ -98,7 +98,7 @@ impl<V: FnMut(&Entry<'_>) -> Result<ControlFlow<()>>> Walk<'_, V> {
             }
             // Entered before it is shown, because only the handle tells whether it is a protected directory.
             let below = if kind == Kind::Dir { Some(enter(dir, &name, &path, self.guard)) } else { None };
-            if matches!(below, Some(Err(Enter::Protected))) {
+            if matches!(below, Some(Err(Enter::Guarded(_)))) {
                 continue;
             }
             let entry = Entry { parent: dir, name: &name, real: &path, kind };
@@ -121,7 +121,7 @@ impl<V: FnMut(&Entry<'_>) -> Result<ControlFlow<()>>> Walk<'_, V> {
     fn is_protected_file(&self, dir: &Dir, name: &OsStr, kind: Kind) -> bool {
         kind != Kind::Dir
             && self.guard.has_identities()
-            && dir.symlink_metadata(name).is_ok_and(|metadata| self.guard.forbids_identity(&metadata))
+            && dir.symlink_metadata(name).is_ok_and(|metadata| self.guard.forbids_identity(&metadata).is_some())
     }
 
     fn descend(&mut self, below: Result<Arc<Dir>, Enter>, path: &Path, depth: usize) -> Result<ControlFlow<()>> {
@@ -188,7 +188,8 @@ mod tests {
         }
         let root = Root::open_all(&Args { workspace: Some(temp.path().into()), ..Args::default() }).unwrap().remove(0);
         let mut guard = Guard::default();
-        guard.add(Path::new("home"), Some(&root.dir.symlink_metadata("mounted").unwrap()));
+        let mounted = root.dir.symlink_metadata("mounted").unwrap();
+        guard.add(Path::new("home"), Some(&mounted), crate::guard::Shield::Protected);
         let access = Access { root: &root, guard };
         let start = access.resolve(".", Last::Follow, Missing::Fail).unwrap();
         let mut seen = Vec::new();

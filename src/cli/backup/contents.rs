@@ -123,13 +123,18 @@ mod tests {
     #[test]
     fn only_what_a_home_holds_is_read() {
         let artifact = format!("artifacts/{}", "a".repeat(64));
-        assert_eq!(Contents::read(with(&["claw.db", "SOUL.md", &artifact]).as_bytes()).unwrap().files.len(), 3);
+        assert_eq!(
+            Contents::read(with(&["claw.db", "SOUL.md", "persona/USER.md", &artifact]).as_bytes()).unwrap().files.len(),
+            4
+        );
         for (names, wrong) in [
             (vec!["SOUL.md"], "no claw.db"),
             (vec!["claw.db", "claw.db"], "twice"),
             (vec!["claw.db", "../mcp.json"], "no backup holds"),
             (vec!["claw.db", "/etc/passwd"], "no backup holds"),
             (vec!["claw.db", "workspace/x"], "no backup holds"),
+            (vec!["claw.db", "persona/claw.toml"], "no backup holds"),
+            (vec!["claw.db", "persona/../USER.md"], "no backup holds"),
             (vec!["claw.db", "artifacts/../x"], "no backup holds"),
         ] {
             let error = Contents::read(with(&names).as_bytes()).unwrap_err();

@@ -59,7 +59,7 @@ pub fn run(home: &Home, file: &Path, as_json: bool) -> anyhow::Result<ExitCode> 
         json!({"id": file, "files": sources.len(), "bytes": bytes}).to_string()
     } else {
         format!(
-            "{} holds {} files, {bytes} bytes: the store, settings (with any secret that is written in them) and artifacts; not \
+            "{} holds {} files, {bytes} bytes: the store, settings (with any secret that is written in them), persona and artifacts; not \
              the workspace, nor what servers logged. Only you can read it. `claw restore` makes a home of it.",
             file.display(),
             sources.len()

@@ -5,6 +5,7 @@ mod rig;
 
 mod budget;
 mod kills;
+mod personas;
 mod questions;
 mod stops;
 mod turns;

@@ -14,7 +14,7 @@ use crate::gate::tests::rig::{OWNER, Rig as GateRig, allow, session};
 use crate::model::{DeltaSink, Model, ModelError, Reply, Request, Script, Scripted};
 use crate::session::{Ran, Worker, WorkerParts};
 use crate::turn::Bounds;
-use crate::turn::prompt::Persona;
+use crate::turn::persona::{Persona, Personas};
 use crate::turn::run::Runner;
 
 pub(super) const BOUNDS: Bounds = Bounds { model_steps_max: 6, window_tokens: 100_000, identical_calls_max: 3 };
@@ -94,14 +94,11 @@ pub(super) fn main() -> SessionId {
 }
 
 pub(super) fn worker(gate: &GateRig, model: Arc<dyn Model>, bounds: Bounds) -> Worker {
-    let runner = Runner {
-        compaction: model.clone(),
-        model,
-        gate: gate.gate.clone(),
-        persona: Persona { soul: "test".into(), workspace: "/w".into(), platform: "test".into() },
-        bounds,
-        zone: None,
-    };
+    worker_of(gate, model, bounds, Personas::fixed(Persona::of("test", "/w", "test")))
+}
+
+pub(super) fn worker_of(gate: &GateRig, model: Arc<dyn Model>, bounds: Bounds, personas: Personas) -> Worker {
+    let runner = Runner { compaction: model.clone(), model, gate: gate.gate.clone(), personas, bounds, zone: None };
     Worker::new(WorkerParts {
         store: gate.store.clone(),
         gate: gate.gate.clone(),

@@ -22,7 +22,7 @@ pub(in crate::turn) fn log(bodies: Vec<EventBody>) -> Log {
 }
 
 pub(in crate::turn) fn started() -> EventBody {
-    EventBody::TurnStarted { origin: Origin::Owner, principal: "p".into() }
+    EventBody::TurnStarted { origin: Origin::Owner, principal: "p".into(), role: None }
 }
 
 pub(in crate::turn) fn said(text: &str) -> EventBody {

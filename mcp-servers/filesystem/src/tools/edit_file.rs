@@ -81,7 +81,7 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
     };
     let _changing = workspace.changing();
     cancel.check()?;
-    let access = Access::new(workspace.root_of(&input.path));
+    let access = Access::to_change(workspace.root_of(&input.path));
     let place = access.resolve(&input.path, Last::Follow, Missing::Fail)?;
     let (file, metadata) = access.open_file(&place)?;
     if metadata.len() > limit_bytes {

@@ -54,7 +54,7 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
     }
     let _changing = workspace.changing();
     cancel.check()?;
-    let access = Access::new(workspace.root_of(&input.path));
+    let access = Access::to_change(workspace.root_of(&input.path));
     let place = access.resolve(&input.path, Last::Follow, Missing::Allow)?;
     let written = replace::write(&access, &place, input.content.as_bytes(), None)?;
     let output = Output {

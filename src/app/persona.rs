@@ -1,0 +1,49 @@
+//! Hands the persona as it is written to whoever makes a request of it. Must not know what a prompt looks like.
+
+use std::sync::Arc;
+
+use crate::config::{self, Config, MEMORY, USER};
+use crate::hub::Hub;
+use crate::turn::persona::{Notes, Persona, PersonaText, Personas, Seen};
+
+/// The file whose text needs no name in front of it: it says who is spoken to.
+const UNNAMED: &str = "SOUL.md";
+
+/// The personas of a home, read anew for each request.
+pub(super) fn personas(config: &Config, hub: &Hub) -> Personas {
+    let settings = config.persona.clone();
+    let default_role = settings.default_role.clone();
+    let (workspace, tools_reach) = (config.workspace.display().to_string(), has_file_tools(hub));
+    let platform = format!("{} {}", std::env::consts::OS, std::env::consts::ARCH);
+    let now = move |role: Option<&str>| {
+        let read = settings.read(role);
+        let notes = tools_reach.then(|| notes(&settings, &read));
+        let files = read.files.iter().map(|file| (file.path.display().to_string(), file.fault.clone())).collect();
+        let role_is_gone = read.role_is_gone;
+        let (workspace, platform) = (workspace.clone(), platform.clone());
+        Seen { persona: Persona { texts: texts(read), notes, workspace, platform }, files, role_is_gone }
+    };
+    Personas { now: Arc::new(now), default_role }
+}
+
+/// Whether our filesystem server is among the servers: nobody else can reach the folder.
+fn has_file_tools(hub: &Hub) -> bool {
+    let servers = hub.servers();
+    servers.iter().any(|server| !server.disabled && hub.builtin(&server.name) == Some("filesystem"))
+}
+
+fn texts(read: config::PersonaRead) -> Vec<PersonaText> {
+    let name = |name: &'static str| (name != UNNAMED).then(|| name.to_owned());
+    let files = read.files.into_iter().map(|file| PersonaText { name: name(file.name), text: file.text });
+    let all = files.chain([PersonaText { name: None, text: read.instructions }]);
+    all.filter(|text| !text.text.is_empty()).collect()
+}
+
+/// A file of the agent's whose place a role's has taken is not named: what is written there would not be read.
+fn notes(settings: &config::Persona, read: &config::PersonaRead) -> Notes {
+    let path = |name: &str| {
+        let replaced = read.files.iter().any(|file| file.name == name && file.of_role.is_some());
+        (!replaced).then(|| settings.folder.join(name).display().to_string())
+    };
+    Notes { folder: settings.folder.display().to_string(), about_owner: path(USER), memory: path(MEMORY) }
+}
