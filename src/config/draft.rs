@@ -88,7 +88,17 @@ impl Draft {
     }
 
     fn section(&mut self, name: &str) -> Result<&mut dyn TableLike, ConfigError> {
-        let item = self.document.entry(name).or_insert(Item::Table(Table::new()));
+        if !self.document.contains_key(name) {
+            let mut table = Table::new();
+            // Comments at the end of the file stay before what is added behind them.
+            let end = self.document.trailing().as_str().unwrap_or_default().trim_end().to_owned();
+            if !end.is_empty() {
+                table.decor_mut().set_prefix(format!("{end}\n\n"));
+                self.document.set_trailing("");
+            }
+            self.document.insert(name, Item::Table(table));
+        }
+        let item = self.document.entry(name).or_insert(Item::None);
         let place = self.path.display().to_string();
         item.as_table_like_mut()
             .ok_or_else(|| ConfigError::new(place, format!("`{name}` is no section"), "Correct it and start again"))

@@ -21,7 +21,7 @@ fn keys<'a>(agent: Agent, model: Option<&'a str>, key: Option<&'a SecretString>)
 fn what_is_not_asked_about_stays_as_it_is() {
     let dir = tempfile::tempdir().unwrap();
     let before = "# mine\ntime_zone = \"UTC\" # here\n\n[model]\nagent = \"gemini\" # as usual\nmodel = 'old'\nmax_tokens = 7\n\n\
-                  [limits]\nturn_time_s = 60\n";
+                  [limits]\nturn_time_s = 600\n# turn_time_s = 700\n";
     let seen_before = seen(dir.path(), Some(before));
     let mut draft = Draft::of(&seen_before).unwrap();
     assert!(!draft.is_changed());
@@ -37,7 +37,7 @@ fn what_is_not_asked_about_stays_as_it_is() {
         "# mine\ntime_zone = \"UTC\" # here\n",
         "agent = \"claude\" # as usual\n",
         "max_tokens = 7\n",
-        "turn_time_s = 60\n",
+        "turn_time_s = 600\n# turn_time_s = 700\n\n[telegram]\n",
     ] {
         assert!(text.contains(kept), "{kept}: {text}");
     }
