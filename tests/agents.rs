@@ -317,6 +317,28 @@ fn the_stop_switch_stops_every_agent() {
 }
 
 #[test]
+fn every_agent_ends_in_order() {
+    let agents: Vec<Agent> =
+        ["a", "b", "c", "d"].iter().zip(1..).map(|(name, number)| Agent::new(number, name)).collect();
+    let house = House::new();
+    house.write("claw.toml", &agents.iter().map(Agent::usual).collect::<String>());
+    for round in 0..4 {
+        let gateway = start(&house);
+        for agent in &agents {
+            agent.says(&format!("round {round}"));
+            program::eventually("its answer comes", || {
+                let sent = agent.telegram.sent(agent.anna.id);
+                sent.iter().filter(|one| one.by_bot && one.text.contains("help")).count() > round
+            });
+            agent.telegram.wait_all_confirmed();
+        }
+        let said = gateway.err();
+        assert!(!said.contains("did not end in order"), "{said}");
+        stop(gateway);
+    }
+}
+
+#[test]
 fn a_backup_holds_every_agent() {
     let house = House::new();
     house.write("claw.toml", "[agents.quiet]\ndescription = \"no bot\"\n");

@@ -67,9 +67,8 @@ impl House {
         worker: Arc<Worker>,
         desk: Desk,
         files: Files,
-        closing: CancellationToken,
     ) -> Self {
-        let bell = watch::Sender::new(0);
+        let (closing, bell) = (CancellationToken::new(), watch::Sender::new(0));
         let (running, ended) = (Mutex::default(), Notify::new());
         let pace = Pace::new(telegram.pace);
         let (strangers, blocked, store_failed) = (Mutex::default(), Mutex::default(), Mutex::default());

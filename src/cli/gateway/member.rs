@@ -34,6 +34,8 @@ pub(super) async fn run(fleet: Arc<Fleet>, config: Config, telegram: Telegram) -
     let app = Arc::new(App::open(config)?);
     crate::cli::tell_migration(&app.store);
     let done = at_work(&fleet, &app, telegram).await;
+    // The house knows the fleet, which must not keep it.
+    fleet.set(&app.config.agent.name, State::Down("it has ended".to_owned()));
     app.close().await;
     done
 }
@@ -59,6 +61,7 @@ async fn at_work(fleet: &Arc<Fleet>, app: &Arc<App>, telegram: Telegram) -> anyh
         let mut parts = start(&house);
         fleet.set(&name, State::AtWork(house.clone()));
         let ended = tokio::select! {
+            biased;
             () = fleet.closing.cancelled() => None,
             ended = parts.join_next() => Some(ended),
         };
@@ -108,11 +111,11 @@ async fn greet(fleet: &Fleet, name: &str, api: &Api) -> anyhow::Result<Me> {
 
 async fn open(fleet: &Arc<Fleet>, app: &Arc<App>, telegram: Telegram, api: Api, me: Me) -> anyhow::Result<House> {
     let worker = app.worker().await?;
-    let (agents, shown) = (fleet.clone(), fleet.closing.child_token());
+    let agents = fleet.clone();
     let desk = app.desk(Arc::new(move || agents.shown())).await?;
     let blocked = app.mail.blocked_chats(me.id)?;
     let files = files::Files::open(app).await?;
-    let house = House::new(app.clone(), telegram, (api, me), worker, desk, files, shown);
+    let house = House::new(app.clone(), telegram, (api, me), worker, desk, files);
     for chat in blocked {
         house.set_blocked(chat, true);
     }
