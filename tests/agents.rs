@@ -224,6 +224,8 @@ fn each_agent_asks_its_own_model_with_its_own_key_and_has_its_own_servers_and_bu
             assert_eq!(one.headers["authorization"], format!("Bearer sk-key-of-{}-4711", agent.name));
             assert_eq!(one.body["model"], format!("model-of-{}", agent.name));
             assert!(!one.body.to_string().contains(&format!("sk-key-of-{other}")));
+            let system = one.body["messages"][0]["content"].to_string();
+            assert!(system.contains(&format!("You are the agent `{0}`: the agent {0}", agent.name)), "{system}");
             let tools = one.body["tools"].to_string();
             assert_eq!(tools.contains("bash__run"), agent.name == "left", "{tools}");
             assert!(tools.contains("filesystem__read_file"), "{tools}");

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::config::{self, Config, MEMORY, USER};
+use crate::config::{self, Config, MAIN, MEMORY, USER};
+use crate::domain::AgentCard;
 use crate::hub::Hub;
 use crate::turn::persona::{Notes, Persona, PersonaText, Personas, Seen};
 
@@ -14,6 +15,7 @@ pub(super) fn personas(config: &Config, hub: &Hub) -> Personas {
     let settings = config.persona.clone();
     let default_role = settings.default_role.clone();
     let (workspace, tools_reach) = (config.workspace.display().to_string(), has_file_tools(hub));
+    let name = introduction(&config.agent);
     let platform = format!("{} {}", std::env::consts::OS, std::env::consts::ARCH);
     let now = move |role: Option<&str>| {
         let read = settings.read(role);
@@ -21,7 +23,7 @@ pub(super) fn personas(config: &Config, hub: &Hub) -> Personas {
         let files = read.files.iter().map(|file| (file.path.display().to_string(), file.fault.clone())).collect();
         let role_is_gone = read.role_is_gone;
         let (workspace, platform) = (workspace.clone(), platform.clone());
-        Seen { persona: Persona { texts: texts(read), notes, workspace, platform }, files, role_is_gone }
+        Seen { persona: Persona { texts: texts(name.clone(), read), notes, workspace, platform }, files, role_is_gone }
     };
     Personas { now: Arc::new(now), default_role }
 }
@@ -32,10 +34,25 @@ fn has_file_tools(hub: &Hub) -> bool {
     servers.iter().any(|server| !server.disabled && hub.builtin(&server.name) == Some("filesystem"))
 }
 
-fn texts(read: config::PersonaRead) -> Vec<PersonaText> {
+/// What the settings say of the agent, if there is something to say.
+fn introduction(card: &AgentCard) -> String {
+    let mut said = String::new();
+    if card.name != MAIN {
+        said.push_str(&format!("You are the agent `{}`", card.name));
+        said.push_str(if card.description.is_empty() { "." } else { ": " });
+    }
+    said.push_str(&card.description);
+    if !card.capabilities.is_empty() {
+        said.push_str(&format!(" What you are for: {}.", card.capabilities.join(", ")));
+    }
+    said.trim().to_owned()
+}
+
+fn texts(introduction: String, read: config::PersonaRead) -> Vec<PersonaText> {
     let name = |name: &'static str| (name != UNNAMED).then(|| name.to_owned());
     let files = read.files.into_iter().map(|file| PersonaText { name: name(file.name), text: file.text });
-    let all = files.chain([PersonaText { name: None, text: read.instructions }]);
+    let unnamed = |text| PersonaText { name: None, text };
+    let all = std::iter::once(unnamed(introduction)).chain(files).chain([unnamed(read.instructions)]);
     all.filter(|text| !text.text.is_empty()).collect()
 }
 
