@@ -10,6 +10,8 @@ pub enum ChatCommand {
     Model,
     Tools,
     Approvals,
+    /// At the console: the list of what is staged, once more.
+    Staged,
     Grants,
     Guests,
     Undo,

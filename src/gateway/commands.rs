@@ -42,6 +42,7 @@ pub const COMMANDS: &[CommandInfo] = &[
     info(ChatCommand::Model, "/model", "[NAME]", "the model, who is behind it; another one for this conversation"),
     info(ChatCommand::Tools, "/tools", "", "the tools that the model is offered, and their servers"),
     info(ChatCommand::Approvals, "/approvals", "", "the calls that wait for your answer"),
+    info(ChatCommand::Staged, "/staged", "", "what is staged here and waits for its number").at_the_console_only(),
     info(ChatCommand::Grants, "/grants", "[revoke ID]", "what you have allowed or forbidden for longer; take one back"),
     info(ChatCommand::Guests, "/guests", "[remove ID]", "the chats that you have let in; send one away"),
     info(ChatCommand::Undo, "/undo", "", "drop the last exchange from what the model sees; the log keeps it"),
@@ -250,9 +251,10 @@ mod tests {
 
     #[test]
     fn completion_knows_every_name() {
-        assert_eq!(completions("/st"), ["/stop", "/status"]);
+        assert_eq!(completions("/sto"), ["/stop"]);
+        assert_eq!(completions("/st"), ["/stop", "/status", "/staged"]);
         assert_eq!(completions("/u"), ["/usage", "/undo"]);
         assert!(completions("st").is_empty());
-        assert_eq!(completions("/").len(), 17);
+        assert_eq!(completions("/").len(), 18);
     }
 }

@@ -20,6 +20,7 @@ mod said;
 mod service;
 mod sessions;
 mod taps;
+mod toast;
 mod updates;
 
 use std::path::Path;

@@ -9,6 +9,8 @@ use super::clean::{clean, clean_line};
 use super::diff::diff_lines;
 use super::paint::Frame;
 use super::question::{Clock, question_lines};
+use super::staged::Open;
+use super::staged_list::staged_lines;
 use super::stream::{StreamView, markdown_lines};
 use super::style::{Look, Span, Style, paint_line};
 use super::wrap::{Long, head, width, wrap};
@@ -171,6 +173,15 @@ impl Screen {
             self.end_step();
         }
         let lines = question_lines(question, number, self.look, clock);
+        self.add(Shown::Question, lines);
+    }
+
+    /// What was staged in turn `turn`, as one list.
+    pub(super) fn staged(&mut self, turn: u64, list: &[Open], clock: &Clock) {
+        if self.step.is_some_and(|(running, _)| running == turn) {
+            self.end_step();
+        }
+        let lines = staged_lines(list, self.look, clock);
         self.add(Shown::Question, lines);
     }
 
