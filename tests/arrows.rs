@@ -63,6 +63,7 @@ const NARROW: &[(&str, &str, &str)] = &[
     ("desk", "session", "session::TURN_IS_OPEN"),
     ("session", "config", "config::Prices"),
     ("gate", "config", "config::toml_fault"),
+    ("gate", "config", "config::Tools"),
     ("hub", "gate", "gate::permit"),
     ("logging", "gate", "gate::redact"),
 ];

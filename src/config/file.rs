@@ -13,6 +13,7 @@ use super::prices::Prices;
 use super::retention::Retention;
 use super::telegram::TelegramSection;
 use super::toml_fault;
+use super::tools::{Tools, ToolsSection};
 use super::transcription::TranscriptionSection;
 
 /// When the console uses colours.
@@ -56,6 +57,7 @@ pub(super) struct ClawToml {
     pub(super) prices: Prices,
     pub(super) limits: Limits,
     pub(super) retention: Retention,
+    pub(super) tools: ToolsSection,
     pub(super) console: ConsoleSection,
     pub(super) telegram: TelegramSection,
     pub(super) transcription: TranscriptionSection,
@@ -70,6 +72,7 @@ pub(super) struct ClawToml {
 pub(super) struct Written {
     pub(super) file: ClawToml,
     pub(super) secrets: Vec<(String, String)>,
+    pub(super) tools: Tools,
 }
 
 /// Reads the text of a `claw.toml`. `place` is the file's name for errors.
@@ -90,10 +93,11 @@ pub(super) fn read(place: &str, text: &str, env: &Env) -> Result<Written, Config
         ConfigError::new(place, message, "Correct the value and start again")
     };
     file.limits.check().and_then(|()| file.retention.check()).map_err(|(key, message)| out_of_range(message, key))?;
+    let tools = file.tools.resolve().map_err(|(key, message)| out_of_range(message, key))?;
     file.model
         .validate()
         .map_err(|error| ConfigError::new(place, error.to_string(), "Correct the value and start again"))?;
     let wrong_price = |message| ConfigError::new(place, message, "Correct the value and start again");
     file.prices.check().map_err(wrong_price)?;
-    Ok(Written { file, secrets })
+    Ok(Written { file, secrets, tools })
 }

@@ -13,6 +13,7 @@ mod retention;
 mod secrets;
 mod telegram;
 pub mod toml_fault;
+mod tools;
 mod transcription;
 mod workspace;
 
@@ -30,6 +31,7 @@ pub use prices::{Price, Prices};
 pub use retention::Retention;
 pub use secrets::secret_values;
 pub use telegram::{Pairing, Telegram, TelegramSection};
+pub use tools::Tools;
 pub use transcription::{Transcription, TranscriptionSection};
 
 /// The largest `claw.toml`, in bytes.
@@ -56,6 +58,7 @@ pub struct Config {
     pub prices: Prices,
     pub limits: Limits,
     pub retention: Retention,
+    pub tools: Tools,
     pub console: ConsoleSection,
     /// Where the owner lives.
     pub zone: jiff::tz::TimeZone,
@@ -129,6 +132,7 @@ impl Config {
             prices,
             limits,
             retention,
+            tools: written.tools,
             console,
             zone,
             telegram,

@@ -5,8 +5,17 @@ use rusqlite::Connection;
 use super::StoreError;
 
 /// Every migration that was ever released, in order; never edited, only appended to.
-const MIGRATIONS: &[&str] =
-    &[MIGRATION_1, MIGRATION_2, MIGRATION_3, MIGRATION_4, MIGRATION_5, MIGRATION_6, MIGRATION_7, MIGRATION_8];
+const MIGRATIONS: &[&str] = &[
+    MIGRATION_1,
+    MIGRATION_2,
+    MIGRATION_3,
+    MIGRATION_4,
+    MIGRATION_5,
+    MIGRATION_6,
+    MIGRATION_7,
+    MIGRATION_8,
+    MIGRATION_9,
+];
 
 const MIGRATION_1: &str = "
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -279,6 +288,18 @@ DROP TRIGGER audit_no_delete;
 CREATE TRIGGER audit_no_delete BEFORE DELETE ON audit
     WHEN OLD.id > coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'audit.cut'), 0)
     BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
+";
+
+// What was staged: beside each frozen call the list that it is shown in, the words that tell which it is, and who is told.
+const MIGRATION_9: &str = "
+CREATE TABLE staged(
+    call TEXT PRIMARY KEY,
+    list TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    summary TEXT NOT NULL,
+    told TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX staged_list ON staged(list, number);
 ";
 
 /// Brings a database to the newest version. A database from a newer claw is refused, untouched.
