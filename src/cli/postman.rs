@@ -45,11 +45,14 @@ impl Postman {
         let mut found = Vec::new();
         for row in self.app.store.read(|tx| tx.open_approvals(Some(&self.session)))? {
             // Nothing of its turn is on this screen.
-            found.extend(self.ask(0, row).await);
+            let Some(question) = self.ask(0, row).await else { continue };
+            let list = self.app.store.read(|tx| tx.staged(&question.call))?.map(|staged| staged.list);
+            found.push((list.unwrap_or_else(|| question.call.clone()).reply_seq, question));
         }
-        // Of one list in its order, though all of it was asked in the same millisecond; an older list comes first.
-        found.sort_by_key(|question: &Question| (question.call.reply_seq, question.staged.as_ref().map(staged::place)));
-        self.show_list(&mut Listed { questions: found, ..Listed::default() }).await
+        // A list in its own order, though all of it was asked in the same millisecond; an older list comes first.
+        found.sort_by_key(|(list, question)| (*list, question.staged.as_ref().map(staged::place)));
+        let questions = found.into_iter().map(|(_, question)| question).collect();
+        self.show_list(&mut Listed { questions, ..Listed::default() }).await
     }
 
     /// Whether there is something to look at: another commit, or a question whose time is over.

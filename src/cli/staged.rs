@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::follow::{Follow, Followed};
 use super::{approvals, fail, out};
-use crate::domain::{Outcome, Question, SessionId, Staged};
+use crate::domain::{Answer, Outcome, Question, SessionId, Staged};
 use crate::gateway::staged;
 use crate::store::{ApprovalRow, CallRow, Store, StoreError, Tx};
 
@@ -33,9 +33,19 @@ pub fn tell(questions: &[Question]) {
     }
 }
 
-/// The calls that an answer has set going, or would: of several buttons the one that was pressed.
+/// The calls that an answer is about: of several buttons the one that was pressed, and of all items those that it has answered.
 pub fn acted(tx: &Tx<'_>, row: &ApprovalRow) -> Result<Vec<CallRow>, StoreError> {
-    Ok(tx.call(&row.call)?.into_iter().collect())
+    let ids = match (&row.question.staged, &row.answer) {
+        (Some(Staged::All { .. }), _) => tx.staged_in(&row.call)?.into_iter().map(|staged| staged.call).collect(),
+        (Some(Staged::Buttons { .. }), Some(Answer::Press { index })) => {
+            let mut buttons = tx.staged_in(&row.call)?;
+            buttons.retain(|button| button.number == index + 1);
+            buttons.into_iter().map(|button| button.call).collect()
+        }
+        _ => vec![row.call.clone()],
+    };
+    let rows: Result<Vec<_>, StoreError> = ids.iter().map(|id| tx.call(id)).collect();
+    Ok(rows?.into_iter().flatten().collect())
 }
 
 /// Carries out what was confirmed here, and says what came of it. No model is asked.
@@ -46,7 +56,7 @@ pub async fn carry_out(follow: &Follow<'_>, decided: &ApprovalRow, json: bool) -
     let mut told = 0;
     let mut notice = |text: &str| {
         told += 1;
-        out::err_line(&out::clean(text));
+        out::notice(text);
     };
     if let Followed::Replied { text, outbox_id, .. } = follow.until_said(&mut notice).await? {
         notice(&text);

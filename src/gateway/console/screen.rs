@@ -162,7 +162,7 @@ impl Screen {
                     self.markdown(text);
                 }
             }
-            OutboundBody::Notice { text } => self.note(text),
+            OutboundBody::Notice { text } => self.notice(text),
             OutboundBody::Question { turn_seq, question } => self.question(*turn_seq, question, None, &Clock::system()),
         }
     }
@@ -188,6 +188,17 @@ impl Screen {
     /// One sentence from claw itself.
     pub fn note(&mut self, text: &str) {
         self.hang(Shown::Note, ("• ", Style::DIM), text, Style::DIM);
+    }
+
+    /// The same from the outbox, in Markdown: a result that it quotes stands in a block of its own.
+    fn notice(&mut self, text: &str) {
+        let look = Look::new(self.look.width.saturating_sub(2), self.look.colour);
+        let mark =
+            |index| if index == 0 { paint_line(&[Span::new("• ", Style::DIM)], self.look) } else { "  ".to_owned() };
+        let lines = markdown_lines(text, look).into_iter().enumerate();
+        let lines =
+            lines.map(|(index, line)| if line.is_empty() { line } else { format!("{}{line}", mark(index)) }).collect();
+        self.add(Shown::Note, lines);
     }
 
     pub fn error(&mut self, text: &str) {
