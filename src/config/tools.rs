@@ -41,6 +41,13 @@ impl Default for Tools {
 }
 
 impl Tools {
+    /// For tests, which need no file.
+    #[cfg(test)]
+    pub(crate) fn of(hidden: &[&str], offered: &[&str]) -> Self {
+        let owned = |patterns: &[&str]| patterns.iter().map(|pattern| (*pattern).to_owned()).collect();
+        ToolsSection { hidden: owned(hidden), offered: owned(offered) }.resolve().unwrap()
+    }
+
     /// Whether our configuration keeps this tool from models.
     pub fn hides(&self, server: &str, tool: &str) -> bool {
         self.hidden.is_match(format!("{server}/{tool}"))

@@ -73,4 +73,13 @@ impl Tx<'_> {
         )?;
         Ok(query.query_row(params![session.as_str(), now], |row| row.get(0))?)
     }
+
+    /// Ends the time of everything that is staged and open, in all sessions: a restored home does not know what was done since.
+    pub fn let_staged_expire(&self, now: UnixMillis) -> Result<usize, StoreError> {
+        let mut query = self.conn.prepare_cached(
+            "UPDATE approvals SET expires_ms = min(expires_ms, ?1)
+             WHERE state = 'waiting' AND json_extract(question, '$.staged') IS NOT NULL",
+        )?;
+        Ok(query.execute([now])?)
+    }
 }

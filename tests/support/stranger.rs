@@ -225,7 +225,11 @@ impl Stranger {
             }
             // Proposes what it is told to.
             ("shop", "propose") => {
-                let meta = json!({"claw/actions": params["arguments"]["actions"]});
+                // Also a secret that it was given at its start, which nobody may pass to it.
+                let own = std::env::var("OWN").unwrap_or_default();
+                let actions =
+                    params["arguments"]["actions"].to_string().replace("@OWN", &own).replace("@MARK", "[redacted:OWN]");
+                let meta = json!({"claw/actions": serde_json::from_str::<Value>(&actions).unwrap()});
                 self.answer(id, json!({"content": [{"type": "text", "text": "in the cart"}], "_meta": meta}));
             }
             ("shop", name @ ("confirm" | "like")) => {
