@@ -37,10 +37,8 @@ impl Postman {
         Self { app, session, me, show, asked: BTreeSet::new(), seen_version: None, next_expiry_ms: None }
     }
 
-    /// Takes over what earlier consoles of this session had not shown, and asks every open question again.
+    /// Delivers what waits, and asks every open question again.
     pub async fn begin(&mut self) -> anyhow::Result<()> {
-        let locks = self.app.config.home.locks();
-        self.app.mail.adopt(&self.me, &self.session, |to| Instance::alive(&locks, to)).await?;
         self.deliver().await?;
         let mut found = Vec::new();
         for row in self.app.store.read(|tx| tx.open_approvals(Some(&self.session)))? {
@@ -70,7 +68,11 @@ impl Postman {
         }
     }
 
+    /// Shows what waits for this console, and what earlier ones of this session had not shown.
     pub async fn deliver(&mut self) -> anyhow::Result<()> {
+        // Also later on: what becomes of an action is addressed to whoever was here when it was staged.
+        let locks = self.app.config.home.locks();
+        self.app.mail.adopt(&self.me, &self.session, |to| Instance::alive(&locks, to)).await?;
         // What a turn has staged comes out in one transaction, row behind row, and is shown as one list.
         let mut list = Listed::default();
         for row in self.app.mail.waiting(&self.me)? {
