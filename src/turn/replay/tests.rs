@@ -3,7 +3,8 @@
 use super::*;
 use crate::domain::{Answer, ApprovalId, Finish, Outcome, Scope, Term};
 use crate::turn::next::tests::{
-    BOUNDS, acted, confirmed_by_tap, ended, failed, id, log, parked, reply, result, said, session, started, summary, text, uses,
+    BOUNDS, acted, confirmed_by_tap, ended, failed, id, log, parked, reply, result, said, session, started, summary,
+    text, uses,
 };
 
 fn replayed(bodies: Vec<EventBody>) -> Replayed {
@@ -103,10 +104,18 @@ fn what_a_tap_leads_to_replays_and_what_none_does_is_found() {
     let over = vec![started(), said("a"), text("ok"), ended()];
     let tapped = [over.clone(), vec![confirmed_by_tap(id(2, 0)), acted(id(2, 0), "r")]].concat();
     assert_eq!(replayed(tapped.clone()), Replayed { events: 6, steps: 3, other_limits: 0, difference: None });
-    differs([tapped, vec![acted(id(2, 0), "r")]].concat(), 7, "event 7 is action.result of main:2:0, where next() says Done");
+    differs(
+        [tapped, vec![acted(id(2, 0), "r")]].concat(),
+        7,
+        "event 7 is action.result of main:2:0, where next() says Done",
+    );
     let before = [over.clone(), vec![confirmed_by_tap(id(2, 0)), started(), said("b"), packed()]].concat();
     differs(before, 8, "event 8 is prompt.packed, where next() says Act(main:2:0)");
-    differs([over, vec![acted(id(2, 0), "r")]].concat(), 5, "event 5 is action.result of main:2:0, where next() says Done");
+    differs(
+        [over, vec![acted(id(2, 0), "r")]].concat(),
+        5,
+        "event 5 is action.result of main:2:0, where next() says Done",
+    );
 }
 
 #[test]
