@@ -145,10 +145,8 @@ pub fn confirmed(events: &[Event]) -> Vec<(CallId, Action)> {
                 action,
                 answer: Some(Answer::Allow { .. } | Answer::Press { .. }),
                 ..
-            } => {
-                if !open.iter().any(|(id, _)| id == call) {
-                    open.push((call.clone(), action.clone()));
-                }
+            } if !open.iter().any(|(id, _)| id == call) => {
+                open.push((call.clone(), action.clone()));
             }
             EventBody::ActionResult { call, .. } => open.retain(|(id, _)| id != call),
             _ => {}
