@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::program::{Running, eventually};
+use crate::program::{Running, eventually, example};
 use crate::rig::{Rig, item, like, proposes, shop_proposes};
 use crate::wires::Answer;
 
@@ -55,7 +55,7 @@ fn a_list_is_answered_with_numbers() {
     shows(&chat, "Nothing is staged under 1; open: 3.");
     chat.types(b"3\n");
     shows(&chat, "Done: Add bread to the cart.");
-    assert_eq!(rig.asked_the_model(), 2);
+    assert_eq!(rig.asked_the_model(), 3);
     let out = leaves(&rig, chat);
     assert!(!out.contains("\\n```") && !out.contains("```"), "a notice is drawn: {out}");
     rig.wait_ran("shop", &["confirm apples"]);
@@ -135,4 +135,26 @@ fn what_expires_or_is_answered_elsewhere_leaves_the_list() {
 fn shows_after_a_nudge(rig: &Rig, chat: &Running, text: &str) {
     let _listed = rig.house.claw(&["approvals"]);
     shows(chat, text);
+}
+
+/// `examples/staged_server.rs`, as its documentation says: with a policy of the reader's own and nothing else.
+#[test]
+fn the_example_that_the_documentation_shows() {
+    let add = |count: u32, item: &str| {
+        let arguments = json!({"item": item, "count": count}).to_string();
+        crate::wires::Call::new(item, "shop__add_to_cart", &arguments)
+    };
+    let calls = crate::wires::Turn::calls(&[add(2, "apples"), add(1, "pears")]);
+    let rig = Rig::new([Answer::Turn(calls), Answer::text("Have a look.")]);
+    rig.house.write("mcp.json", &json!({"mcpServers": {"shop": {"command": example("staged_server")}}}).to_string());
+    rig.house.write("policy.toml", "[classes]\n\"shop/add_to_cart\" = \"safe\"\n");
+    let mut chat = chat(&rig);
+    for row in ["2 “Add 1 × pears to the cart”", "shop · confirm_add · group cart", "1   ✅ Add", "-1  ❌ Leave it"]
+    {
+        shows(&chat, row);
+    }
+    chat.types(b"1 -2\n");
+    shows(&chat, "In the cart: 2 × apples");
+    shows(&chat, "Cancelled: Add 1 × pears to the cart.");
+    leaves(&rig, chat);
 }

@@ -33,15 +33,16 @@ pub fn like(label: &str, text: &str) -> Value {
     json!({"tool": "like", "arguments": {"text": text}, "label": label, "group": "song"})
 }
 
-/// The model proposes by these servers, all at once, and says `Have a look.`
-pub fn proposes(by: &[(&str, Value)]) -> [Answer; 2] {
+/// The model proposes by these servers, one step each, so that the order is certain, and says `Have a look.`
+pub fn proposes(by: &[(&str, Value)]) -> Vec<Answer> {
     let calls = by.iter().enumerate().map(|(index, (server, actions))| {
         Call::new(&format!("c{index}"), &format!("{server}__propose"), &json!({"actions": actions}).to_string())
     });
-    [Answer::Turn(Turn::calls(&calls.collect::<Vec<_>>())), Answer::text("Have a look.")]
+    let steps = calls.map(|call| Answer::Turn(Turn::calls(&[call])));
+    steps.chain([Answer::text("Have a look.")]).collect()
 }
 
-pub fn shop_proposes(actions: Value) -> [Answer; 2] {
+pub fn shop_proposes(actions: Value) -> Vec<Answer> {
     proposes(&[("shop", actions)])
 }
 
