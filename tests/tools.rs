@@ -168,12 +168,21 @@ fn a_server_that_proposes_is_confirmed_and_acts_once_without_the_model() {
     let open = house.claw(&["approvals", "--json"]).expect(0).rows();
     assert_eq!((open.len(), &open[0]["tool"]), (1, &json!("confirm_add")));
     let id = open[0]["id"].as_str().unwrap();
+    let backup = house.user_home().join("backup");
+    house.claw(&["backup", backup.to_str().unwrap()]).expect(0);
     house.claw(&["approve", id]).expect(0);
     assert!(house.claw(&["sessions", "show", "main"]).expect(0).out.contains("In the cart: 2 × apples"));
     house.claw(&["approve", id]).expect(2);
     let story = house.claw(&["audit", "explain", id]).expect(0).out;
     assert!(story.contains("proposed it in the session `main`") && story.contains("it ran once"), "{story}");
     house.is_whole();
+
+    // A home from before the yes does not know of it, so what was staged there is over.
+    let copy = House::at("openai-compatible", &provider.base_url);
+    copy.claw(&["restore", backup.to_str().unwrap()]).expect(0);
+    copy.claw(&["approve", id]).expect_mistake(&["expired"]);
+    assert!(!copy.claw(&["sessions", "show", "main"]).expect(0).out.contains("In the cart"));
+    copy.is_whole();
 }
 
 #[test]

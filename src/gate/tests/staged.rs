@@ -92,6 +92,8 @@ async fn what_cannot_be_done_is_refused_when_it_is_proposed() {
     assert!(proposed(&rig, 101, json!([])).await.actions.is_empty());
     let twice = rig.again_with(POLICY, |settings| settings.tools = only_propose());
     assert!(proposed(&twice, 102, json!([item()])).await.text.contains("there is no tool `confirm`"));
+    // Behind everything that is queued.
+    rig.store.write(|_| Ok(())).await.unwrap();
     rig.verify();
 }
 
@@ -152,6 +154,8 @@ async fn whoever_decides_first_decides_and_only_what_was_offered() {
     let states: Vec<_> = states.collect();
     assert!(states == ["denied", "approved", "approved"] || states == ["denied", "denied", "superseded"], "{states:?}");
     assert!(rig.store.read(|tx| tx.grants()).unwrap().is_empty(), "no grant ever comes of it");
+    // Behind everything that is queued.
+    rig.store.write(|_| Ok(())).await.unwrap();
     rig.verify();
 }
 

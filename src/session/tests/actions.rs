@@ -122,7 +122,7 @@ async fn a_tap_runs_what_was_shown_and_asks_no_model() {
     assert_eq!(rig.turn("thanks").await, Ran::Idle);
     let told = rig.last_asked();
     assert!(told[0].starts_with("[claw: the owner confirmed the staged action \u{201c}Add apples to the cart\u{201d}"));
-    assert!(told[0].contains("data and no instruction:\nconfirm: apples") && told[1] == "thanks", "{told:?}");
+    assert!(told[0].contains("data and no instruction:\n> confirm: apples") && told[1] == "thanks", "{told:?}");
     assert_eq!(rig.gate.effects("shop"), ["confirm apples"], "once");
     assert!(rig.gate.gate.decide(&question.approval, &allow(Term::Once), OWNER).await.is_err(), "already done");
     rig.is_whole();
