@@ -22,6 +22,8 @@ pub struct Postman {
     asked: BTreeSet<ApprovalId>,
     seen_version: Option<i64>,
     next_expiry_ms: Option<i64>,
+    /// Everything that was open when this console came has been asked.
+    begun: bool,
 }
 
 /// What a turn has staged, and the rows of the outbox that said so.
@@ -34,12 +36,13 @@ struct Listed {
 
 impl Postman {
     pub fn new(app: Arc<App>, session: SessionId, me: Address, show: mpsc::Sender<ConsoleShow>) -> Self {
-        Self { app, session, me, show, asked: BTreeSet::new(), seen_version: None, next_expiry_ms: None }
+        Self { app, session, me, show, asked: BTreeSet::new(), seen_version: None, next_expiry_ms: None, begun: false }
     }
 
     /// Delivers what waits, and asks every open question again.
     pub async fn begin(&mut self) -> anyhow::Result<()> {
         self.deliver().await?;
+        self.begun = true;
         let mut found = Vec::new();
         for row in self.app.store.read(|tx| tx.open_approvals(Some(&self.session)))? {
             // Nothing of its turn is on this screen.
@@ -85,6 +88,11 @@ impl Postman {
             if list.turn_seq != turn_seq {
                 self.show_list(&mut list).await?;
                 list.turn_seq = turn_seq;
+            }
+            // At the beginning all that is open is asked as one list, also what an earlier console had half shown.
+            if question.staged.is_some() && !self.begun {
+                list.rows.push(row.id);
+                continue;
             }
             // From the store, because it may have been answered before it got here.
             if let Some(asked) = self.app.store.read(|tx| tx.approval(&question.approval))? {

@@ -2,13 +2,22 @@
 
 use serde_json::json;
 
-use crate::program::{Running, eventually, example};
+use crate::program::{Running, SOON, eventually, example};
 use crate::rig::{Rig, item, like, proposes, shop_proposes};
 use crate::wires::Answer;
 
 #[track_caller]
 fn shows(chat: &Running, text: &str) {
-    eventually(&format!("the console shows `{text}`: {}", chat.out()), || chat.out().contains(text));
+    let deadline = std::time::Instant::now() + SOON;
+    while !chat.out().contains(text) {
+        assert!(
+            std::time::Instant::now() < deadline,
+            "the console does not show `{text}`: {}\n{}",
+            chat.out(),
+            chat.err()
+        );
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
 }
 
 fn chat(rig: &Rig) -> Running {
@@ -48,8 +57,8 @@ fn a_list_is_answered_with_numbers() {
     assert!(place("Have a look.") < place("Staged 3 items"), "behind the reply");
     chat.types(b"1 -2\n");
     shows(&chat, "Confirmed: 1 “Add apples to the cart”");
-    shows(&chat, "Done: Add apples to the cart.");
-    shows(&chat, "Cancelled: Add pears to the cart.");
+    shows(&chat, "• Done: Add apples to the cart.");
+    shows(&chat, "• Cancelled: Add pears to the cart.");
     shows(&chat, "Still staged: 3.");
     chat.types(b"1\n");
     shows(&chat, "Nothing is staged under 1; open: 3.");

@@ -193,11 +193,14 @@ impl Screen {
     /// The same from the outbox, in Markdown: a result that it quotes stands in a block of its own.
     fn notice(&mut self, text: &str) {
         let look = Look::new(self.look.width.saturating_sub(2), self.look.colour);
-        let mark =
-            |index| if index == 0 { paint_line(&[Span::new("• ", Style::DIM)], self.look) } else { "  ".to_owned() };
-        let lines = markdown_lines(text, look).into_iter().enumerate();
-        let lines =
-            lines.map(|(index, line)| if line.is_empty() { line } else { format!("{}{line}", mark(index)) }).collect();
+        // A painted line has no space at its end.
+        let mark = format!("{} ", paint_line(&[Span::new("•", Style::DIM)], self.look));
+        let lines = markdown_lines(text, look).into_iter().enumerate().map(|(index, line)| match index {
+            0 => format!("{mark}{line}"),
+            _ if line.is_empty() => line,
+            _ => format!("  {line}"),
+        });
+        let lines = lines.collect();
         self.add(Shown::Note, lines);
     }
 

@@ -184,13 +184,14 @@ impl ChatState {
                 effects.push(Effect::Note(format!("Expired, and not run: {about}")));
                 continue;
             }
+            // What was cancelled is told by the house, at once and everywhere.
             let word = match answer {
-                Answer::Deny { .. } | Answer::Never => "Cancelled",
-                Answer::Press { .. } => "Pressed",
-                Answer::Allow { .. } => "Confirmed",
+                Answer::Deny { .. } | Answer::Never => None,
+                Answer::Press { .. } => Some("Pressed"),
+                Answer::Allow { .. } => Some("Confirmed"),
             };
             effects.push(self.send(ConsoleEvent::Answer { approval, answer }));
-            effects.push(Effect::Note(format!("{word}: {about}")));
+            effects.extend(word.map(|word| Effect::Note(format!("{word}: {about}"))));
         }
         if let Some(left) = self.staged.left() {
             effects.push(Effect::Note(format!("Still staged: {left}. /staged shows it.")));
