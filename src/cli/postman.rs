@@ -41,7 +41,8 @@ impl Postman {
 
     /// Delivers what waits, and asks every open question again.
     pub async fn begin(&mut self) -> anyhow::Result<()> {
-        self.deliver().await?;
+        // Whatever else could not be delivered, what is open is asked.
+        let delivered = self.deliver().await;
         self.begun = true;
         let mut found = Vec::new();
         for row in self.app.store.read(|tx| tx.open_approvals(Some(&self.session)))? {
@@ -53,7 +54,8 @@ impl Postman {
         // A list in its own order, though all of it was asked in the same millisecond; an older list comes first.
         found.sort_by_key(|(list, question)| (*list, question.staged.as_ref().map(staged::place)));
         let questions = found.into_iter().map(|(_, question)| question).collect();
-        self.show_list(&mut Listed { questions, ..Listed::default() }).await
+        self.show_list(&mut Listed { questions, ..Listed::default() }).await?;
+        delivered
     }
 
     /// Whether there is something to look at: another commit, or a question whose time is over.
