@@ -15,8 +15,8 @@ expect "console_door" "$(cat "$CI_SCRATCH/out")" "A heading"
 echo "ok  console_door"
 
 # An MCP server ends when its client does; .ci/inspector.sh calls its tools.
-cargo build -q --example greeter_server
-echo "ok  greeter_server is built"
+cargo build -q --example greeter_server --example staged_server
+echo "ok  greeter_server and staged_server are built"
 
 if [ -e examples/one_turn.rs ]; then
     expect_code "one_turn" 0 cargo run -q --example one_turn

@@ -109,6 +109,8 @@ fn gate(store: &Store, home: &Path, workspace: &Path) -> anyhow::Result<Gate> {
             question_time: Duration::from_secs(3600),
             calls_at_once: 8,
             owner: OWNER.into(),
+            staged_actions_max: 10,
+            tools: claw::config::Tools::default(),
             program: "example".into(),
         },
     }))

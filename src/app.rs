@@ -337,6 +337,8 @@ fn gate_settings(config: &Config) -> GateSettings {
         question_time: Duration::from_secs(config.limits.question_time_s),
         calls_at_once: config.limits.tool_calls_parallel_max as usize,
         owner: approvers(config),
+        staged_actions_max: config.limits.staged_actions_max as usize,
+        tools: config.tools.clone(),
         program: program(),
     }
 }

@@ -58,12 +58,13 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("workspace", &[]),
 ];
 
-/// Arrows of which only this one path is allowed.
+/// Arrows of which only these paths are allowed.
 const NARROW: &[(&str, &str, &str)] = &[
     ("desk", "config", "config::Prices"),
     ("desk", "session", "session::TURN_IS_OPEN"),
     ("session", "config", "config::Prices"),
     ("gate", "config", "config::toml_fault"),
+    ("gate", "config", "config::Tools"),
     ("hub", "gate", "gate::permit"),
     ("logging", "gate", "gate::redact"),
 ];
@@ -186,14 +187,11 @@ fn rooms_name_only_whom_the_table_allows() {
             if known && target != source.room && target != "domain" && !allowed.contains(&target) {
                 wrong.push(format!("{}: {} → {path}", source.path, source.room));
             }
-            let narrow = NARROW.iter().find(|(from, to, _)| *from == source.room && *to == target);
-            if narrow.is_some_and(|(_, _, only)| !path.starts_with(only)) {
-                wrong.push(format!(
-                    "{}: {} → {path}, but only {} is allowed",
-                    source.path,
-                    source.room,
-                    narrow.unwrap().2
-                ));
+            let narrow = NARROW.iter().filter(|(from, to, _)| *from == source.room && *to == target);
+            let only: Vec<_> = narrow.map(|(_, _, only)| *only).collect();
+            if !only.is_empty() && !only.iter().any(|only| path.starts_with(only)) {
+                let only = only.join(" and ");
+                wrong.push(format!("{}: {} → {path}, but only {only} is allowed", source.path, source.room));
             }
         }
     }

@@ -147,6 +147,44 @@ fn a_users_own_server_is_called_by_its_name_in_mcp_json() {
     house.is_whole();
 }
 
+/// `examples/staged_server.rs`: the model calls the tool that proposes, and a yes runs the one that it is not offered.
+#[test]
+fn a_server_that_proposes_is_confirmed_and_acts_once_without_the_model() {
+    let calls = [
+        Call::new("a", "shop__add_to_cart", r#"{"item": "apples", "count": 2}"#),
+        Call::new("b", "shop__confirm_add", r#"{"item": "pears", "count": 9}"#),
+    ];
+    let provider = Threaded::start(Wire::OpenAi, [Answer::Turn(Turn::calls(&calls)), Answer::text("Tap to add them.")]);
+    let house = House::at("openai-compatible", &provider.base_url);
+    house.write("mcp.json", &json!({"mcpServers": {"shop": {"command": example("staged_server")}}}).to_string());
+    house.write("policy.toml", "[classes]\n\"shop/add_to_cart\" = \"safe\"\n");
+    let tools = house.claw(&["tools", "--json"]).expect(0).rows();
+    let hidden: Vec<_> = tools.iter().map(|row| (row["id"].clone(), row["hidden"].clone())).collect();
+    assert_eq!(hidden, [(json!("shop/add_to_cart"), json!(false)), (json!("shop/confirm_add"), json!(true))]);
+
+    house.claw(&["ask", "two apples"]).expect(0);
+    let heard = house.claw(&["sessions", "show", "main"]).expect(0).out;
+    assert!(heard.contains("there is no tool `shop__confirm_add`; there are: shop__add_to_cart"), "{heard}");
+    let open = house.claw(&["approvals", "--json"]).expect(0).rows();
+    assert_eq!((open.len(), &open[0]["tool"]), (1, &json!("confirm_add")));
+    let id = open[0]["id"].as_str().unwrap();
+    let backup = house.user_home().join("backup");
+    house.claw(&["backup", backup.to_str().unwrap()]).expect(0);
+    house.claw(&["approve", id]).expect(0);
+    assert!(house.claw(&["sessions", "show", "main"]).expect(0).out.contains("In the cart: 2 × apples"));
+    house.claw(&["approve", id]).expect(2);
+    let story = house.claw(&["audit", "explain", id]).expect(0).out;
+    assert!(story.contains("proposed it in the session `main`") && story.contains("it ran once"), "{story}");
+    house.is_whole();
+
+    // A home from before the yes does not know of it, so what was staged there is over.
+    let copy = House::at("openai-compatible", &provider.base_url);
+    copy.claw(&["restore", backup.to_str().unwrap()]).expect(0);
+    copy.claw(&["approve", id]).expect_mistake(&["expired"]);
+    assert!(!copy.claw(&["sessions", "show", "main"]).expect(0).out.contains("In the cart"));
+    copy.is_whole();
+}
+
 #[test]
 fn a_broken_server_neither_delays_nor_breaks_the_others() {
     let stranger = example("hub-stranger");

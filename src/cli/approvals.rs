@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use super::follow::{Follow, Followed};
 use super::{ask, fail, out};
 use crate::app::App;
-use crate::domain::{Answer, ApprovalId, Question, Scope, SessionId, Term};
+use crate::domain::{Answer, ApprovalId, Question, Scope, SessionId, Staged, Term};
+use crate::gateway::staged;
 
 /// Lists the open questions.
 pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
@@ -32,9 +33,13 @@ pub async fn answer(app: &App, id: &str, answer: Answer, as_json: bool) -> anyho
     let visitor = app.console_visitor(instance.address());
     let decided = app.router.answer(&visitor, &ApprovalId(id.to_owned()), &answer).await?;
     let session = decided.question.session.clone();
-    let word = if matches!(answer, Answer::Allow { .. }) { "Allowed" } else { "Denied" };
-    out::err_line(&format!("{word}: {} {}", decided.question.server, decided.question.tool));
+    out::err_line(&in_words(&decided.question, &answer));
     let follow = Follow { app, worker, instance: &instance, session: &session, live: ask::on_stderr() };
+    if decided.question.staged.is_some() {
+        let acted = super::staged::carry_out(&follow, &decided, as_json);
+        let acted = super::interrupt::stoppable(app, &visitor, &session, acted).await?;
+        return Ok(acted.unwrap_or(ExitCode::from(fail::INTERRUPTED)));
+    }
     let told = async {
         follow.finish_leftovers().await?;
         ask::answer_until_done(&follow, &visitor).await
@@ -50,6 +55,18 @@ pub async fn answer(app: &App, id: &str, answer: Answer, as_json: bool) -> anyho
         Some(Followed::Waits(questions)) => Ok(ask::waits(&asked, &questions)),
         Some(Followed::Quiet) => Ok(quiet(app, &session)),
     }
+}
+
+fn in_words(question: &Question, answer: &Answer) -> String {
+    let word = match (answer, &question.staged) {
+        (Answer::Press { .. }, _) => "Pressed",
+        (Answer::Allow { .. }, Some(_)) => "Confirmed",
+        (Answer::Allow { .. }, None) => "Allowed",
+        (_, Some(_)) => "Cancelled",
+        (_, None) => "Denied",
+    };
+    let about = question.staged.as_ref().map(|staged| format!(", {}", staged::in_a_list(staged))).unwrap_or_default();
+    format!("{word}: {} {}{about}", question.server, question.tool)
 }
 
 /// The turn went on in another process, which shows what comes of it.
@@ -74,12 +91,18 @@ pub fn question_json(question: &Question) -> Value {
         "arguments": question.arguments.iter().map(|(name, value)| json!({"name": name, "value": value})).collect::<Vec<_>>(),
         "why": question.why,
         "expires_at_ms": question.expires_at_ms,
+        "staged": question.staged,
+        "choices": question.choices,
     })
 }
 
 /// A question for a person, whole, with how to answer it.
 pub fn question_text(question: &Question) -> String {
     let mut text = format!("? {}  {} {}", question.approval, question.server, question.tool);
+    if let Some(staged) = &question.staged {
+        let group = staged::group(staged).map_or(String::new(), |group| format!("  (group {group})"));
+        text.push_str(&format!("\n  {}{group}", staged::in_a_list(staged)));
+    }
     for (name, value) in &question.arguments {
         if value.contains('\n') {
             text.push_str(&format!("\n    {name}:"));
@@ -91,6 +114,10 @@ pub fn question_text(question: &Question) -> String {
         }
     }
     text.push_str(&format!("\n  Asked because {}. Session `{}`.", question.why, question.session));
+    if let Some(staged) = &question.staged {
+        text.push_str(&format!("\n  {}", how_to_answer(question, staged)));
+        return text;
+    }
     text.push_str(&format!("\n  Answer with: claw approve {0}   or: claw deny {0} [WORDS]", question.approval));
     let scopes = question.choices.iter().filter_map(|choice| match &choice.answer {
         Answer::Allow { term: Term::Always, scope: Scope::Command { words } } => Some(words.join(" ")),
@@ -103,4 +130,17 @@ pub fn question_text(question: &Question) -> String {
         ));
     }
     text
+}
+
+/// What each command does is ours to say, whatever the server calls its buttons.
+fn how_to_answer(question: &Question, staged: &Staged) -> String {
+    let id = &question.approval;
+    if matches!(staged, Staged::Buttons { .. }) {
+        return format!("Press one with: claw approve {id} --button NUMBER");
+    }
+    let label = |index: usize| {
+        let label = question.choices.get(index).and_then(|choice| staged::label(question, choice));
+        label.map(|label| format!(" ({})", label.shown)).unwrap_or_default()
+    };
+    format!("Confirm with: claw approve {id}{}   or cancel with: claw deny {id}{}", label(0), label(1))
 }

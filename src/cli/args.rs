@@ -1,5 +1,6 @@
 //! The command line as it is typed. Owns names, helps and defaults; must not know what a command does.
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -64,7 +65,7 @@ pub enum Command {
         #[command(flatten)]
         json: Json,
     },
-    /// Allow a waiting call, and carry its turn on
+    /// Allow a waiting call and carry its turn on, or confirm what a tool has staged
     Approve {
         /// From `claw approvals`
         id: String,
@@ -78,10 +79,13 @@ pub enum Command {
         /// --for)
         #[arg(long, value_name = "WORDS", requires = "term", conflicts_with = "below")]
         command: Option<String>,
+        /// Press this one of several buttons that a tool has staged, counted from one
+        #[arg(long, value_name = "NUMBER", conflicts_with_all = ["term", "below", "command"])]
+        button: Option<NonZeroU32>,
         #[command(flatten)]
         json: Json,
     },
-    /// Deny a waiting call, and carry its turn on
+    /// Deny a waiting call and carry its turn on, or cancel what a tool has staged
     Deny {
         /// From `claw approvals`
         id: String,

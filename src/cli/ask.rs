@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::fail::{self, UserError};
 use super::follow::{Follow, Followed};
-use super::{ask_person, out, turn_report};
+use super::{ask_person, out, staged, turn_report};
 use crate::app::App;
 use crate::domain::{Live, LiveSink, Question, SessionId, TurnEnd, escape};
 use crate::router::{Order, Visitor};
@@ -89,17 +89,22 @@ pub fn on_stderr() -> LiveSink {
 
 /// What earlier runs of this session still had to say.
 pub async fn show_leftovers(follow: &Follow<'_>) -> anyhow::Result<()> {
+    let mut left = Vec::new();
     for row in follow.app.mail.waiting(follow.instance.address())? {
         match row.outbound.body {
             crate::domain::OutboundBody::Reply { text, .. } => {
                 out::err_line(&format!("(an earlier turn ended while nobody was here)\n{}\n", out::clean(&text)));
             }
             crate::domain::OutboundBody::Notice { text } => out::err_line(&out::clean(&text)),
+            crate::domain::OutboundBody::Question { question, .. } if question.staged.is_some() => {
+                left.extend(follow.app.gate.question(&question.approval)?);
+            }
             // An open question is asked again below, from the store.
             crate::domain::OutboundBody::Question { .. } | crate::domain::OutboundBody::Said { .. } => {}
         }
         follow.app.mail.shown(row.id).await?;
     }
+    staged::tell(&left);
     Ok(())
 }
 
@@ -124,6 +129,7 @@ pub async fn answer_until_done(follow: &Follow<'_>, visitor: &Visitor) -> anyhow
 
 pub fn finish(follow: &Follow<'_>, ask: &Ask, turn_seq: u64, text: &str) -> anyhow::Result<ExitCode> {
     let report = turn_report::read(&follow.app.store, follow.session, turn_seq)?;
+    let staged = staged::since(&follow.app.store, follow.session, turn_seq)?;
     let failed = matches!(report.end, Some(TurnEnd::Failed { .. }));
     if ask.json {
         out::line(
@@ -136,6 +142,7 @@ pub fn finish(follow: &Follow<'_>, ask: &Ask, turn_seq: u64, text: &str) -> anyh
                 "usage": report.usage,
                 "steps": report.steps,
                 "model": report.model,
+                "staged": staged::as_json(&staged),
             })
             .to_string(),
         );
@@ -144,6 +151,7 @@ pub fn finish(follow: &Follow<'_>, ask: &Ask, turn_seq: u64, text: &str) -> anyh
     } else {
         super::out::reply(text);
     }
+    staged::tell(&staged);
     Ok(ExitCode::from(match report.end {
         Some(TurnEnd::Failed { .. }) => fail::MODEL_UNAVAILABLE,
         Some(TurnEnd::Stopped { .. }) => fail::INTERRUPTED,

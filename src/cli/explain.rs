@@ -90,6 +90,7 @@ fn wish_for(app: &App, call: &CallId) -> anyhow::Result<Wish> {
 fn story(rows: &[AuditRow], wish: &Wish, zone: &TimeZone) -> String {
     let mut lines = match rows.iter().find(|row| row.kind == "received") {
         Some(row) => head(row, wish),
+        None if let Some(list) = list_of(rows) => vec![list.to_owned()],
         None if is_pause(rows) => vec!["No call of a tool: the question whether a turn may go on.".to_owned()],
         None => Vec::new(),
     };
@@ -123,6 +124,13 @@ fn head(row: &AuditRow, wish: &Wish) -> Vec<String> {
     let origin = field(body, "origin");
     let origin = origin_words(&origin);
     let session = field(body, "session");
+    if let Some(by) = body.get("proposed_by") {
+        lines.push(out::clean(&format!(
+            "The result of the call {} proposed it in the session `{session}`{said}. It acts for {who}: {origin}.",
+            plain(by)
+        )));
+        return lines;
+    }
     lines.push(out::clean(&format!(
         "{model} asked for it in the session `{session}`{said}. It acts for {who}: {origin}."
     )));
@@ -133,6 +141,10 @@ fn head(row: &AuditRow, wish: &Wish) -> Vec<String> {
 fn conclusion(rows: &[AuditRow]) -> Option<String> {
     let call = rows.first().map(|row| &row.call).filter(|call| !call.is_empty())?;
     let has = |kind: &str| rows.iter().rev().find(|row| row.kind == kind);
+    if list_of(rows).is_some() {
+        let text = if has("answered").is_some() { "it was closed" } else { "it waits for an answer" };
+        return Some(format!("In short: {text}; each action has a story of its own."));
+    }
     if is_pause(rows) {
         let answer = has("asked").and_then(|asked| answer_to(rows, &field(&asked.body, "approval")));
         let text = match answer {
@@ -154,12 +166,22 @@ fn conclusion(rows: &[AuditRow]) -> Option<String> {
                 let id = field(&asked.body, "approval");
                 format!("it waits for an answer, `claw approve {id}` or `claw deny {id}`")
             }
-            Some("allow") => "it was allowed, and has not run yet".to_owned(),
+            Some("allow" | "press") => "it was allowed, and has not run yet".to_owned(),
             Some(_) => "it did not run".to_owned(),
         },
         (None, None, None) => "it has not run".to_owned(),
     };
     Some(format!("In short: {call}: {text}."))
+}
+
+/// What a question was that stands for several staged actions.
+fn list_of(rows: &[AuditRow]) -> Option<&'static str> {
+    let asked = rows.iter().find(|row| row.kind == "asked")?;
+    match field(&asked.body, "list").as_str() {
+        "staged_all" => Some("No call of a tool: the question about all actions of a list at once."),
+        "staged_buttons" => Some("No call of a tool: a group of buttons, of which one can be pressed."),
+        _ => None,
+    }
 }
 
 /// A question about the turn itself has no wish of a model in front of it.

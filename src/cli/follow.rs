@@ -45,6 +45,8 @@ impl Follow<'_> {
                     }
                     continue;
                 }
+                // What was staged asks for nothing on the way of this turn; whoever has asked reads it behind the reply.
+                OutboundBody::Question { question, .. } if question.staged.is_some() => {}
                 OutboundBody::Question { question, .. } => asked.push(*question),
                 OutboundBody::Notice { text } => notice(&text),
                 // Standard output gets the answer and nothing else; the log has the rest.
@@ -72,10 +74,10 @@ impl Follow<'_> {
         Ok(self.app.mail.shown(outbox_id).await?)
     }
 
-    /// Every open question of the session, whoever it was put to.
+    /// Every open question that a turn of the session waits for, whoever it was put to.
     pub fn open_questions(&self) -> anyhow::Result<Vec<Question>> {
         let rows = self.app.store.read(|tx| tx.open_approvals(Some(self.session)))?;
-        Ok(rows.into_iter().map(|row| row.question).collect())
+        Ok(rows.into_iter().map(|row| row.question).filter(|question| question.staged.is_none()).collect())
     }
 
     /// Finishes what an earlier run of this session left, and takes over what its door has not shown.

@@ -25,6 +25,7 @@ mod retention;
 pub mod server;
 mod service;
 mod sessions;
+mod staged;
 pub mod supervise;
 mod tools;
 mod transfer;
@@ -95,7 +96,11 @@ async fn command(app: &Arc<App>, command: Command) -> anyhow::Result<ExitCode> {
             Some(ToolsAction::Accept { what }) => tools::accept(app, &what, json.json).await,
         },
         Command::Approvals { json } => approvals::list(app, json.json),
-        Command::Approve { id, term, below, command, json } => {
+        Command::Approve { id, button: Some(number), json, .. } => {
+            let answer = Answer::Press { index: number.get() - 1 };
+            approvals::answer(app, &id, answer, json.json).await
+        }
+        Command::Approve { id, term, below, command, button: None, json } => {
             approvals::answer(app, &id, allow(term, below, command), json.json).await
         }
         Command::Deny { id, words, never, json } => {

@@ -21,6 +21,14 @@ pub fn clean(text: &str) -> String {
     escape::visible_multiline(text).replace("\\\\", "\\")
 }
 
+/// A notice on stderr. It is Markdown, as at every door: a result that it quotes stands in a block of its own.
+pub fn notice(text: &str) {
+    use crate::gateway::console::{paint, stream, style::Look};
+    for rendered in stream::markdown_lines(text, Look::new(paint::terminal_size().columns, false)) {
+        err_line(&rendered);
+    }
+}
+
 /// The reply of a turn on stdout: for a terminal rendered and made harmless, for a pipe as the model wrote it.
 pub fn reply(text: &str) {
     use io::IsTerminal as _;

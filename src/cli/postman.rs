@@ -7,8 +7,9 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 use crate::app::App;
-use crate::domain::{Address, ApprovalId, OutboundBody, SessionId};
+use crate::domain::{Address, ApprovalId, OutboundBody, Question, SessionId, Staged};
 use crate::gateway::console::chat::ConsoleShow;
+use crate::gateway::staged;
 use crate::mail::Instance;
 use crate::store::{ApprovalRow, now_ms};
 
@@ -21,23 +22,40 @@ pub struct Postman {
     asked: BTreeSet<ApprovalId>,
     seen_version: Option<i64>,
     next_expiry_ms: Option<i64>,
+    /// Everything that was open when this console came has been asked.
+    begun: bool,
+}
+
+/// What a turn has staged, and the rows of the outbox that said so.
+#[derive(Default)]
+struct Listed {
+    turn_seq: u64,
+    questions: Vec<Question>,
+    rows: Vec<i64>,
 }
 
 impl Postman {
     pub fn new(app: Arc<App>, session: SessionId, me: Address, show: mpsc::Sender<ConsoleShow>) -> Self {
-        Self { app, session, me, show, asked: BTreeSet::new(), seen_version: None, next_expiry_ms: None }
+        Self { app, session, me, show, asked: BTreeSet::new(), seen_version: None, next_expiry_ms: None, begun: false }
     }
 
-    /// Takes over what earlier consoles of this session had not shown, and asks every open question again.
+    /// Delivers what waits, and asks every open question again.
     pub async fn begin(&mut self) -> anyhow::Result<()> {
-        let locks = self.app.config.home.locks();
-        self.app.mail.adopt(&self.me, &self.session, |to| Instance::alive(&locks, to)).await?;
-        self.deliver().await?;
+        // Whatever else could not be delivered, what is open is asked.
+        let delivered = self.deliver().await;
+        self.begun = true;
+        let mut found = Vec::new();
         for row in self.app.store.read(|tx| tx.open_approvals(Some(&self.session)))? {
             // Nothing of its turn is on this screen.
-            self.ask(0, row).await;
+            let Some(question) = self.ask(0, row).await else { continue };
+            let list = self.app.store.read(|tx| tx.staged(&question.call))?.map(|staged| staged.list);
+            found.push((list.unwrap_or_else(|| question.call.clone()).reply_seq, question));
         }
-        Ok(())
+        // A list in its own order, though all of it was asked in the same millisecond; an older list comes first.
+        found.sort_by_key(|(list, question)| (*list, question.staged.as_ref().map(staged::place)));
+        let questions = found.into_iter().map(|(_, question)| question).collect();
+        self.show_list(&mut Listed { questions, ..Listed::default() }).await?;
+        delivered
     }
 
     /// Whether there is something to look at: another commit, or a question whose time is over.
@@ -55,28 +73,65 @@ impl Postman {
         }
     }
 
+    /// Shows what waits for this console, and what earlier ones of this session had not shown.
     pub async fn deliver(&mut self) -> anyhow::Result<()> {
+        // Also later on: what becomes of an action is addressed to whoever was here when it was staged.
+        let locks = self.app.config.home.locks();
+        self.app.mail.adopt(&self.me, &self.session, |to| Instance::alive(&locks, to)).await?;
+        // What a turn has staged comes out in one transaction, row behind row, and is shown as one list.
+        let mut list = Listed::default();
         for row in self.app.mail.waiting(&self.me)? {
-            match row.outbound.body {
-                OutboundBody::Question { turn_seq, question } => {
-                    // From the store, because it may have been answered before it got here.
-                    if let Some(row) = self.app.store.read(|tx| tx.approval(&question.approval))? {
-                        self.ask(turn_seq, row).await;
-                    }
-                }
-                body => self.say(ConsoleShow::Out(body)).await,
+            let OutboundBody::Question { turn_seq, question } = row.outbound.body else {
+                self.show_list(&mut list).await?;
+                self.say(ConsoleShow::Out(row.outbound.body)).await;
+                self.app.mail.shown(row.id).await?;
+                continue;
+            };
+            if list.turn_seq != turn_seq {
+                self.show_list(&mut list).await?;
+                list.turn_seq = turn_seq;
             }
-            self.app.mail.shown(row.id).await?;
+            // At the beginning all that is open is asked as one list, also what an earlier console had half shown.
+            if question.staged.is_some() && !self.begun {
+                list.rows.push(row.id);
+                continue;
+            }
+            // From the store, because it may have been answered before it got here.
+            if let Some(asked) = self.app.store.read(|tx| tx.approval(&question.approval))? {
+                list.questions.extend(self.ask(turn_seq, asked).await);
+            }
+            list.rows.push(row.id);
         }
+        self.show_list(&mut list).await?;
         self.close_answered().await
     }
 
-    async fn ask(&mut self, turn_seq: u64, row: ApprovalRow) {
+    async fn show_list(&self, list: &mut Listed) -> anyhow::Result<()> {
+        let Listed { turn_seq, questions, rows } = std::mem::take(list);
+        if !questions.is_empty() {
+            self.say(ConsoleShow::Staged { turn_seq, questions }).await;
+        }
+        for row in rows {
+            self.app.mail.shown(row).await?;
+        }
+        Ok(())
+    }
+
+    /// Asks a question that is open and not on the screen. What was staged is not asked by itself: it is given back for a list.
+    async fn ask(&mut self, turn_seq: u64, row: ApprovalRow) -> Option<Question> {
+        // All items at once is a word that is typed under their list.
+        if matches!(row.question.staged, Some(Staged::All { .. })) {
+            return None;
+        }
         if row.state != "waiting" || !self.asked.insert(row.id.clone()) {
-            return;
+            return None;
         }
         self.next_expiry_ms = Some(self.next_expiry_ms.map_or(row.expires_ms, |at| at.min(row.expires_ms)));
+        if row.question.staged.is_some() {
+            return Some(row.question);
+        }
         self.say(ConsoleShow::Out(OutboundBody::Question { turn_seq, question: Box::new(row.question) })).await;
+        None
     }
 
     async fn close_answered(&mut self) -> anyhow::Result<()> {

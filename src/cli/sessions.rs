@@ -103,6 +103,16 @@ fn readable(event: &Event) -> Option<String> {
             Some(answer) => format!("{call} answered by {by}: {}", serde_json::to_string(answer).unwrap_or_default()),
             None => format!("{call} not answered: {by}"),
         },
+        EventBody::ActionAnswered { call, action, answer, by, .. } => {
+            let what = format!("{call} ({} {}: {})", action.server, action.tool, action.summary);
+            match answer {
+                Some(answer) => format!("staged {what} answered by {by}: {}", json!(answer)),
+                None => format!("staged {what} not answered: {by}"),
+            }
+        }
+        EventBody::ActionResult { call, action, outcome } => {
+            format!("result of the staged {call} ({} {}): {}", action.server, action.tool, outcome_text(outcome))
+        }
         EventBody::ModelPartial { text } => format!("(stopped while it wrote) {text}"),
         EventBody::ModelFailed { reason, .. } => format!("the model failed: {reason}"),
         EventBody::StopRequested { by } => format!("stop requested by {by}"),
@@ -121,7 +131,13 @@ fn readable(event: &Event) -> Option<String> {
 fn outcome_text(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Ended { output } if output.is_error => format!("(failed) {}", output.text),
-        Outcome::Ended { output } => output.text.clone(),
+        Outcome::Ended { output } => {
+            let staged = output.actions.iter().map(|action| {
+                let words = action.summary.as_ref().or(action.label.as_ref()).unwrap_or(&action.tool);
+                format!("\n         stages {} {}: {words}", action.tool, action.arguments)
+            });
+            format!("{}{}", output.text, staged.collect::<String>())
+        }
         Outcome::Denied { reason } => format!("not run: {reason}"),
         Outcome::Unknown { reason } => format!("may or may not have run: {reason}"),
         Outcome::Parked { approval } => format!("waits for {approval}"),

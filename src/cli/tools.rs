@@ -16,14 +16,21 @@ pub async fn list(app: &App, only: Option<&str>, as_json: bool) -> anyhow::Resul
         let class = app.gate.policy().class(builtin, &pin.server, &pin.tool).as_str();
         let changed = pin.changed.is_some();
         let raw = pin.changed.as_ref().map_or(&pin.raw, |(_, raw)| raw);
+        let hidden = app.gate.hides(&pin.server, &pin.tool, raw);
+        let there = app.gate.has(&pin.server, &pin.tool);
         let description = raw.get("description").and_then(Value::as_str).unwrap_or_default();
         let shown = if as_json {
             json!({"id": format!("{}/{}", pin.server, pin.tool), "server": pin.server, "tool": pin.tool, "class": class,
-                   "changed": changed, "pin": pin.pin, "description": description})
+                   "changed": changed, "hidden": hidden, "there": there, "pin": pin.pin, "description": description})
             .to_string()
         } else {
             let first = description.lines().next().unwrap_or_default();
-            let mark = if changed { " CHANGED, withheld: see `claw tools diff`" } else { "" };
+            let mark = match (there, changed, hidden) {
+                (false, ..) => " NOT THERE for anybody: tools.offered in claw.toml",
+                (_, true, _) => " CHANGED, withheld: see `claw tools diff`",
+                (_, _, true) => " hidden: models are not offered it, a tap of yours reaches it",
+                _ => "",
+            };
             format!("{:<32} {:<9} {}{mark}", format!("{}/{}", pin.server, pin.tool), class, out::clean(first))
         };
         if !out::line(&shown) {

@@ -30,7 +30,9 @@ impl TurnSum {
         // As the limit of a turn's time counts it: what comes from a person was waited for.
         let gap_ms = (event.at_ms - turn.last_ms).max(0);
         match &event.body {
-            EventBody::CallAnswered { .. } | EventBody::UserMessage { .. } => turn.waiting_ms += gap_ms,
+            EventBody::CallAnswered { .. } | EventBody::ActionAnswered { .. } | EventBody::UserMessage { .. } => {
+                turn.waiting_ms += gap_ms;
+            }
             _ => turn.working_ms += gap_ms,
         }
         turn.last_ms = event.at_ms;

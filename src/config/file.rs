@@ -18,6 +18,7 @@ use super::retention::Retention;
 use super::roles::RoleSection;
 use super::telegram::TelegramSection;
 use super::toml_fault;
+use super::tools::{Tools, ToolsSection};
 use super::transcription::TranscriptionSection;
 use super::update::UpdateSection;
 use crate::domain::AgentCard;
@@ -63,6 +64,7 @@ pub(super) struct ClawToml {
     pub(super) prices: Prices,
     pub(super) limits: Limits,
     pub(super) retention: Retention,
+    pub(super) tools: ToolsSection,
     pub(super) console: ConsoleSection,
     pub(super) telegram: TelegramSection,
     pub(super) transcription: TranscriptionSection,
@@ -89,6 +91,7 @@ pub(super) struct Written {
     pub(super) file: ClawToml,
     /// The agent has a `[model]` of its own.
     pub(super) own_model: bool,
+    pub(super) tools: Tools,
 }
 
 fn parsed<'t>(place: &str, text: &'t str) -> Result<Spanned<DeTable<'t>>, ConfigError> {
@@ -145,11 +148,12 @@ pub(super) fn read(place: &str, text: &str, env: &Env, agent: &str) -> Result<Wr
         ConfigError::new(place, message, "Correct the value and start again")
     };
     file.limits.check().and_then(|()| file.retention.check()).map_err(|(key, message)| out_of_range(message, key))?;
+    let tools = file.tools.resolve().map_err(|(key, message)| out_of_range(message, key))?;
     file.model
         .validate()
         .map_err(|error| ConfigError::new(place, error.to_string(), "Correct the value and start again"))?;
     let wrong_price = |message| ConfigError::new(place, message, "Correct the value and start again");
     file.prices.check().map_err(wrong_price)?;
     file.update.check().map_err(|message| out_of_range(message, "url"))?;
-    Ok(Written { file, own_model })
+    Ok(Written { file, own_model, tools })
 }

@@ -23,6 +23,8 @@ pub struct Limits {
     pub tool_result_bytes: u64,
     /// Seconds that a question stays open.
     pub question_time_s: u64,
+    /// Actions that tools may stage in one turn.
+    pub staged_actions_max: u32,
     /// Messages that wait in one session.
     pub queued_messages_max: u32,
     /// Estimated tokens of the window that is sent to a model.
@@ -46,6 +48,7 @@ impl Default for Limits {
             server_wait_ms: 1500,
             tool_result_bytes: 16_384,
             question_time_s: 14_400,
+            staged_actions_max: 10,
             queued_messages_max: 64,
             window_tokens: 100_000,
             identical_calls_max: 3,
@@ -68,6 +71,7 @@ impl Limits {
             ("server_wait_ms", self.server_wait_ms, 0, 60_000),
             ("tool_result_bytes", self.tool_result_bytes, 1024, 16 * 1024 * 1024),
             ("question_time_s", self.question_time_s, 10, 30 * DAY_S),
+            ("staged_actions_max", u64::from(self.staged_actions_max), 1, 50),
             ("queued_messages_max", u64::from(self.queued_messages_max), 1, 10_000),
             ("window_tokens", self.window_tokens, 1000, 100_000_000),
             ("identical_calls_max", u64::from(self.identical_calls_max), 1, 1000),

@@ -18,6 +18,7 @@ mod secrets;
 mod seen;
 mod telegram;
 pub mod toml_fault;
+mod tools;
 mod transcription;
 mod update;
 mod workspace;
@@ -43,6 +44,7 @@ pub use roles::Role;
 pub use secrets::secret_values;
 pub use seen::{Found, Seen};
 pub use telegram::{Pairing, Telegram, TelegramSection};
+pub use tools::Tools;
 pub use transcription::{Transcription, TranscriptionSection};
 pub use update::UpdateSection;
 
@@ -83,6 +85,7 @@ pub struct Config {
     pub prices: Prices,
     pub limits: Limits,
     pub retention: Retention,
+    pub tools: Tools,
     pub console: ConsoleSection,
     /// Where the owner lives.
     pub zone: jiff::tz::TimeZone,
@@ -207,6 +210,7 @@ impl Config {
             prices,
             limits,
             retention,
+            tools: written.tools,
             console,
             zone,
             telegram,

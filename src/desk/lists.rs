@@ -1,7 +1,7 @@
 //! The tools that a model is offered, and the calls that wait for an answer, as a chat lists them. Must not know doors.
 
 use super::code;
-use crate::domain::escape;
+use crate::domain::{Staged, escape};
 use crate::gate::Gate;
 use crate::store::{ApprovalRow, Store, StoreError};
 
@@ -33,5 +33,17 @@ fn approval(row: &ApprovalRow) -> String {
     // The arguments of a question are made visible already; what is too long for a list is whole in the question.
     let shown = question.arguments.iter().map(|(name, value)| format!(" · {}", code(&format!("{name}: {value}"))));
     let call = format!("{} {}", question.server, question.tool);
-    format!("- `{}` in `{}`: {}{}\n", row.id, question.session, code(&call), shown.collect::<String>())
+    let staged = question.staged.as_ref().map(|staged| format!(" · {}", kind(staged))).unwrap_or_default();
+    format!("- `{}` in `{}`: {}{staged}{}\n", row.id, question.session, code(&call), shown.collect::<String>())
+}
+
+/// What sets it apart from a call that a turn waits for.
+fn kind(staged: &Staged) -> String {
+    match staged {
+        Staged::Item { summary, number, of, .. } => {
+            format!("staged, {number} of {of}: {}", code(&summary.replace('\n', " ")))
+        }
+        Staged::All { of } => format!("all {of} staged items"),
+        Staged::Buttons { .. } => "buttons".to_owned(),
+    }
 }

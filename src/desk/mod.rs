@@ -117,7 +117,7 @@ impl Desk {
             ChatCommand::Panic => return self.panic(visitor, words, to).await,
             // The orders are carried out above; help and leaving are the door's own.
             ChatCommand::New | ChatCommand::Stop | ChatCommand::Compact | ChatCommand::Undo => return Ok(None),
-            ChatCommand::Help | ChatCommand::Quit => return Ok(None),
+            ChatCommand::Help | ChatCommand::Quit | ChatCommand::Staged => return Ok(None),
         };
         to.say(&self.parts.store, text).await
     }

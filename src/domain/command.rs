@@ -12,6 +12,8 @@ pub enum ChatCommand {
     Tools,
     Agents,
     Approvals,
+    /// At the console: the list of what is staged, once more.
+    Staged,
     Grants,
     Guests,
     Undo,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Address, Answer, ApprovalId, Block, CallId, Finish, Origin, Outcome, UnixMillis, Usage};
+use super::{Action, Address, Answer, ApprovalId, Block, CallId, Finish, Origin, Outcome, UnixMillis, Usage};
 
 /// One row of the log. `seq` counts from 1 without gaps within a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -61,6 +61,13 @@ pub enum EventBody {
     /// The answer to one tool use. `outcome` is never `Parked`.
     #[serde(rename = "tool.result")]
     ToolResult { call: CallId, outcome: Outcome },
+    /// What became of the question about a staged action. `answer: None` means that it expired. It stands by itself, because
+    /// the turn in which it was staged may be long out of the window. `call` is of the number of the event with the proposal.
+    #[serde(rename = "action.answered")]
+    ActionAnswered { call: CallId, approval: ApprovalId, action: Action, answer: Option<Answer>, by: String },
+    /// How a confirmed action went. `outcome` is never `Parked`.
+    #[serde(rename = "action.result")]
+    ActionResult { call: CallId, action: Action, outcome: Outcome },
     #[serde(rename = "stop.requested")]
     StopRequested { by: String },
     /// A limit of the design was met; `limit` is its setting's name.

@@ -65,6 +65,9 @@ impl fmt::Display for SessionId {
 
 /// A call's id is ours: the session, the sequence number of the `model.reply` event, and the index of the tool use among
 /// that reply's blocks. A provider's id is never unique enough (some reuse one for parallel calls).
+///
+/// Calls that no model made have numbers that no reply has: a pause that of its `turn.started`, a staged action that of the
+/// event (`tool.result`, `action.result`) whose result proposed it, with the index of the proposal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct CallId {
     pub session: SessionId,

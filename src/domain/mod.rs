@@ -31,7 +31,7 @@ pub use message::{Block, Message, Role, ToolUse, text_of};
 pub use model::{Finish, ToolSpec, Usage};
 pub use origin::Origin;
 pub use outbound::{Outbound, OutboundBody};
-pub use staged::{Proposal, Staged};
+pub use staged::{Action, Proposal, Staged};
 
 /// Milliseconds since 1970-01-01T00:00:00Z.
 pub type UnixMillis = i64;

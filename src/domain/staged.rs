@@ -53,3 +53,13 @@ pub enum Staged {
         group: Option<String>,
     },
 }
+
+/// Which staged action an event is about, in words that need no other event.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Action {
+    pub server: String,
+    pub tool: String,
+    pub arguments: Value,
+    /// The server's summary, or the label of a button. Redacted, not escaped.
+    pub summary: String,
+}

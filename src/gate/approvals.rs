@@ -38,10 +38,13 @@ impl Gate {
         if !approval.approvers.split(',').any(|approver| approver == by) {
             return Err(DecideRefused::NotYours { by: by.to_owned() }.into());
         }
+        if approval.question.staged.is_some() {
+            return self.decide_staged(approval, answer, by).await;
+        }
         let grant = self.grant_of(&approval, &row, answer)?;
         let (id, answer, by) = (id.clone(), answer.clone(), by.to_owned());
         killpoint::here("gate.decided.before");
-        let decided = self.store.write(move |tx| decide_in(tx, &id, &row, &answer, &by, grant.as_ref())).await?;
+        let decided = self.store.write(move |tx| decide_in(tx, &id, &row.id, &answer, &by, grant.as_ref())).await?;
         killpoint::here("gate.decided.after");
         Ok(decided?)
     }
@@ -54,7 +57,10 @@ impl Gate {
         answer: &Answer,
     ) -> Result<Option<NewGrant>, DecideError> {
         let (effect, scope, term) = match answer {
-            Answer::Allow { term: Term::Once, .. } | Answer::Deny { .. } | Answer::Press { .. } => return Ok(None),
+            Answer::Allow { term: Term::Once, .. } | Answer::Deny { .. } => return Ok(None),
+            Answer::Press { .. } => {
+                return Err(DecideError::NotOffered(format!("the question {} has no buttons of its own", approval.id)));
+            }
             Answer::Allow { term, scope } => ("allow", scope.clone(), *term),
             Answer::Never => ("deny", crate::domain::Scope::Exact, Term::Always),
         };
@@ -154,10 +160,10 @@ fn found(tx: &Tx<'_>, id: &ApprovalId) -> Result<Option<(ApprovalRow, CallRow)>,
     Ok(Some((approval, row)))
 }
 
-fn decide_in(
+pub(super) fn decide_in(
     tx: &Tx<'_>,
     id: &ApprovalId,
-    row: &CallRow,
+    call: &CallId,
     answer: &Answer,
     by: &str,
     grant: Option<&NewGrant>,
@@ -168,9 +174,9 @@ fn decide_in(
         Err(refused) => return Ok(Err(refused)),
     };
     if allowed {
-        tx.move_call(&row.id, CallState::Waiting, CallState::Approved)?;
+        tx.move_call(call, CallState::Waiting, CallState::Approved)?;
     } else {
-        tx.end_call(&row.id, &Outcome::Denied { reason: denial(answer) })?;
+        tx.end_call(call, &Outcome::Denied { reason: denial(answer) })?;
     }
     let mut body = json!({"approval": id.0, "answer": answer, "by": by, "digest": approval.digest});
     if let Some(grant) = grant {
@@ -179,16 +185,22 @@ fn decide_in(
             map.insert("grant".to_owned(), json!({"id": grant_id, "effect": grant.effect, "says": grant.says}));
         }
     }
-    tx.audit(&AuditEntry { kind: "answered", call: row.id.to_string(), body })?;
+    tx.audit(&AuditEntry { kind: "answered", call: call.to_string(), body })?;
+    wake(tx, &approval, Some(answer), by)?;
+    Ok(Ok(approval))
+}
+
+/// Tells the session what became of a question.
+pub(super) fn wake(tx: &Tx<'_>, approval: &ApprovalRow, answer: Option<&Answer>, by: &str) -> Result<(), StoreError> {
     let wake = Inbound {
         session: approval.question.session.clone(),
         from: Address("gate/answer".to_owned()),
         principal: by.to_owned(),
         origin: Origin::Owner,
-        body: InboundBody::Answered { approval: id.clone(), answer: Some(answer.clone()), by: by.to_owned() },
+        body: InboundBody::Answered { approval: approval.id.clone(), answer: answer.cloned(), by: by.to_owned() },
     };
     tx.add_inbound(&wake, u32::MAX)?;
-    Ok(Ok(approval))
+    Ok(())
 }
 
 fn denial(answer: &Answer) -> String {

@@ -151,6 +151,9 @@ impl Gate {
                 if let Some(structured) = &mut output.structured {
                     self.redactor.redact_json(structured);
                 }
+                for action in &mut output.actions {
+                    self.redact_words(action);
+                }
                 Outcome::Ended { output }
             }
             Outcome::Denied { reason } => Outcome::Denied { reason: self.redactor.redact(&reason).into_owned() },

@@ -72,10 +72,10 @@ impl Gate {
             if self.late.arrived(&server) {
                 self.late.tell(format!("The server `{server}` is up; its tools are offered from here on."));
             }
-            for pin in pins {
+            for pin in pins.into_iter().filter(|pin| self.settings.tools.has(&server, &pin.tool)) {
                 if pin.changed.is_some() {
                     self.late.tell(withheld(&server, &pin.tool));
-                } else {
+                } else if !self.hides(&server, &pin.tool, &pin.raw) {
                     let spec = spec_of(&server, &pin);
                     names.insert(spec.name.clone(), (server.clone(), pin.tool));
                     specs.push(spec);
@@ -100,6 +100,21 @@ impl Gate {
         }
         let listed = self.listed_soon(server).await?;
         self.reconcile(&listed).await.map_err(told).ok()
+    }
+
+    /// Whether a tool is kept from models: by our configuration, or by its own definition, whose `_meta.ui.visibility` does not
+    /// name the model (MCP Apps). Only a staged action reaches it.
+    pub fn hides(&self, server: &str, tool: &str, raw: &Value) -> bool {
+        let by_itself = match raw.pointer("/_meta/ui/visibility") {
+            Some(Value::Array(who)) => !who.iter().any(|who| who == "model"),
+            _ => false,
+        };
+        by_itself || self.settings.tools.hides(server, tool)
+    }
+
+    /// Whether our configuration lets a tool be there at all.
+    pub fn has(&self, server: &str, tool: &str) -> bool {
+        self.settings.tools.has(server, tool)
     }
 
     /// Whether pins of our own server were taken by this very program.

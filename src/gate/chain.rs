@@ -63,7 +63,8 @@ async fn forward(gate: &Gate, pass: Pass) -> Outcome {
         return Outcome::Denied { reason: "no layer of the gate gave a permit; this is a bug in claw".into() };
     };
     let live = pass.context.live.clone();
-    let call = pass.call.id.clone();
+    let wish = pass.call;
+    let call = wish.id.clone();
     let shown = call.clone();
     let redactor = gate.redactor.clone();
     let progress = move |text: String| {
@@ -75,7 +76,10 @@ async fn forward(gate: &Gate, pass: Pass) -> Outcome {
     let end = gate.hub.call(permit, context).await;
     killpoint::here("gate.forward.after");
     match end {
-        CallEnd::Ended(output, files) => Outcome::Ended { output: gate.keep_files(&call, output, files).await },
+        CallEnd::Ended(output, beside) => {
+            let output = gate.keep_files(&call, output, beside.files).await;
+            Outcome::Ended { output: gate.propose(&wish, output, beside.actions) }
+        }
         CallEnd::NotForwarded { reason } => Outcome::Denied { reason },
         CallEnd::Unknown { reason } => Outcome::Unknown { reason },
         CallEnd::InputRequired { .. } => Outcome::Unknown {

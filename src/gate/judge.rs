@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::Gate;
 use super::chain::Pass;
 use super::frozen::digest_of;
-use super::pinning::Tool;
+use super::pinning::{Tool, no_tool};
 use super::policy::{Facts, Verdict as Ruled};
 use crate::domain::{ApprovalId, CallState, ToolCall};
 use crate::store::{CallRow, StoreError, now_ms};
@@ -55,6 +55,12 @@ impl Gate {
             Ok(tool) => tool,
             Err(reason) => return denied("builtin.tool", reason),
         };
+        match self.by_tap(pass, &tool) {
+            Err(error) => return denied("builtin.store", format!("the store cannot be read: {error}")),
+            Ok(Some(judged)) => return judged,
+            Ok(None) if tool.hidden => return denied("builtin.tool", no_tool(&pass.call.server, &pass.call.tool)),
+            Ok(None) => {}
+        }
         match self.by_answer(pass, &tool) {
             Err(error) => return denied("builtin.store", format!("the store cannot be read: {error}")),
             Ok(Some(judged)) => return judged,
@@ -109,6 +115,56 @@ impl Gate {
             }
             _ => None,
         })
+    }
+
+    /// A staged action has its frozen row and its tap, and is never asked about again: where either does not hold any more, it is
+    /// not run, and the owner is told why.
+    fn by_tap(&self, pass: &Pass, tool: &Tool) -> Result<Option<Judged>, StoreError> {
+        let Some(row) = &pass.row else { return Ok(None) };
+        let (staged, approval) = self.store.read(|tx| Ok((tx.staged(&row.id)?, tx.approval_of(&row.id)?)))?;
+        if staged.is_none() {
+            return Ok(None);
+        }
+        if !matches!(row.state, CallState::Approved | CallState::Started) {
+            return Ok(Some(denied("staged", "nobody has confirmed it")));
+        }
+        if !self.still_as_shown(row, &pass.call, tool) {
+            return Ok(Some(denied("staged", self.what_changed(row, tool))));
+        }
+        let ruled = self.policy.judge(&self.facts(&pass.call, tool.destructive_hint));
+        if let Ruled::Deny { rule, why, instead } = &ruled {
+            return Ok(Some(denied(rule, format!("{why}; instead, {instead}"))));
+        }
+        if let Some(never) = self.standing_refusal(&pass.call)? {
+            return Ok(Some(denied(&never.rule, never.why)));
+        }
+        Ok(Some(match (approval, ruled) {
+            (Some(approval), _) if approval.expires_ms <= now_ms() => {
+                denied("staged", "its time was over before it ran")
+            }
+            (Some(approval), _) if approval.state == "approved" && approval.digest == row.digest => {
+                let by = approval.decided_by.unwrap_or_default();
+                let mut verdict = Verdict::new(format!("approval.{}", approval.id), format!("{by} confirmed it"));
+                verdict.approval = Some(approval.id);
+                Judged::Allowed(tool.clone(), verdict)
+            }
+            (Some(_), _) => denied("staged", "what was confirmed is not what would run"),
+            // A button has no question: it rests on our policy alone.
+            (None, Ruled::Allow { rule, why }) => Judged::Allowed(tool.clone(), Verdict::new(rule, why)),
+            (None, Ruled::Ask { rule, why } | Ruled::Deny { rule, why, .. }) => {
+                denied(&rule, format!("{why}, and a button asks no question"))
+            }
+        }))
+    }
+
+    fn what_changed(&self, row: &CallRow, tool: &Tool) -> String {
+        if row.policy_version != self.policy.version() {
+            "the rules of policy.toml have changed since it was staged".to_owned()
+        } else if row.pin != tool.pin {
+            format!("the tool `{}/{}` is not what it was when it was staged", row.server, row.tool)
+        } else {
+            "who may answer, or the stored call, is not what it was when it was staged".to_owned()
+        }
     }
 
     fn still_as_shown(&self, row: &CallRow, call: &ToolCall, tool: &Tool) -> bool {

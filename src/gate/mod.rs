@@ -19,6 +19,7 @@ mod permission;
 pub mod permit;
 mod pinning;
 pub mod policy;
+mod propose;
 mod quarantine;
 mod reading;
 pub mod redact;
@@ -26,7 +27,9 @@ mod rules;
 pub mod shape;
 pub mod shell;
 mod shown;
+mod stage;
 mod start;
+mod tap;
 mod transparency;
 
 use std::collections::HashMap;
@@ -44,7 +47,10 @@ pub use catalog::Offered;
 pub use classes::Class;
 pub use quarantine::{Change, QuarantineError};
 pub use rules::Decision;
+pub use stage::{Proposed, StagedList};
+pub use tap::Tapped;
 
+use crate::config::Tools;
 use crate::domain::{LiveSink, Outcome, ToolCall};
 use crate::hub::{Hub, ServerTools};
 use crate::store::{Artifacts, Store};
@@ -86,6 +92,10 @@ pub struct GateSettings {
     pub calls_at_once: usize,
     /// Who may answer questions: principals, separated by commas, for example `console:uid:1000,telegram:12345`.
     pub owner: String,
+    /// The most actions that tools may stage in one turn.
+    pub staged_actions_max: usize,
+    /// Which tools are there, and which of them models see.
+    pub tools: Tools,
     /// Which build of claw this is: its own servers' tools need no yes while it is the same.
     pub program: String,
 }

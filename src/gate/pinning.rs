@@ -16,6 +16,8 @@ pub(super) struct Tool {
     pub(super) pin: String,
     pub(super) destructive_hint: Option<bool>,
     pub(super) env_names: String,
+    /// Not offered to a model.
+    pub(super) hidden: bool,
 }
 
 impl Gate {
@@ -25,8 +27,9 @@ impl Gate {
         if !self.is_reconciled(&listed) {
             self.reconcile(&listed).await.map_err(|error| error.to_string())?;
         }
-        let Some(entry) = listed.tools.iter().find(|entry| entry.name == tool) else {
-            return Err(format!("the server `{server}` has no tool `{tool}` now"));
+        let found = listed.tools.iter().find(|entry| entry.name == tool);
+        let Some(entry) = found.filter(|_| self.settings.tools.has(server, tool)) else {
+            return Err(no_tool(server, tool));
         };
         // The row is read every time: another process may have put the tool into quarantine, or taken it out.
         let pinned = || self.store.read(|tx| tx.is_pinned(server, tool, &entry.pin));
@@ -40,6 +43,7 @@ impl Gate {
             pin: entry.pin.clone(),
             destructive_hint: destructive_hint(&entry.raw),
             env_names: self.hub.env_names(server).join(","),
+            hidden: self.hides(server, tool, &entry.raw),
         })
     }
 
@@ -92,6 +96,10 @@ impl Gate {
             })
             .await
     }
+}
+
+pub(super) fn no_tool(server: &str, tool: &str) -> String {
+    format!("the server `{server}` has no tool `{tool}` now")
 }
 
 pub(super) fn withheld(server: &str, tool: &str) -> String {

@@ -49,6 +49,7 @@ pub const COMMANDS: &[CommandInfo] = &[
     info(ChatCommand::Tools, "/tools", "", "the tools that the model is offered, and their servers"),
     info(ChatCommand::Agents, "/agents", "", "the agents of this claw, and whether their bots are at work"),
     info(ChatCommand::Approvals, "/approvals", "", "the calls that wait for your answer"),
+    info(ChatCommand::Staged, "/staged", "", "what is staged here and waits for its number").at_the_console_only(),
     info(ChatCommand::Grants, "/grants", "[revoke ID]", "what you have allowed or forbidden for longer; take one back"),
     info(ChatCommand::Guests, "/guests", "[remove ID]", "the chats that you have let in; send one away"),
     info(ChatCommand::Undo, "/undo", "", "drop the last exchange from what the model sees; the log keeps it"),
@@ -257,9 +258,10 @@ mod tests {
 
     #[test]
     fn completion_knows_every_name() {
-        assert_eq!(completions("/st"), ["/stop", "/status"]);
+        assert_eq!(completions("/sto"), ["/stop"]);
+        assert_eq!(completions("/st"), ["/stop", "/status", "/staged"]);
         assert_eq!(completions("/u"), ["/usage", "/undo"]);
         assert!(completions("st").is_empty());
-        assert_eq!(completions("/").len(), 19);
+        assert_eq!(completions("/").len(), 20);
     }
 }

@@ -3,4 +3,5 @@
 pub mod clock;
 pub mod commands;
 pub mod console;
+pub mod staged;
 pub mod telegram;

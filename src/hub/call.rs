@@ -36,13 +36,21 @@ pub struct CallContext {
 #[derive(Clone, Debug, PartialEq)]
 pub enum CallEnd {
     /// The server answered, with a result or with an error. The files that came with it are named in its text.
-    Ended(ToolOutput, Vec<ResultFile>),
+    Ended(ToolOutput, Beside),
     /// It certainly never reached the server.
     NotForwarded { reason: String },
     /// It was sent, or a part of it, and there is no readable answer: it may have run.
     Unknown { reason: String },
     /// A modern server asks for input before it goes on (a multi round-trip request). The call has not ended.
     InputRequired { requests: Value, state: Option<String> },
+}
+
+/// What came with a result and is not for the model as it is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Beside {
+    pub files: Vec<ResultFile>,
+    /// `_meta["claw/actions"]`, as the server sent it.
+    pub actions: Option<Value>,
 }
 
 /// Why nobody waits for an answer any longer.

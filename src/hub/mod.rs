@@ -38,7 +38,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-pub use call::{CallContext, CallEnd};
+pub use call::{Beside, CallContext, CallEnd};
 pub use catalog::{ServerTools, ToolEntry};
 pub use era::Era;
 pub use error::HubError;

@@ -2,10 +2,13 @@
 
 use serde_json::Value;
 
-use super::call::CallEnd;
+use super::call::{Beside, CallEnd};
 use super::files::{Files, short, text_of};
 use super::wire::cut;
 use crate::domain::ToolOutput;
+
+/// The key in a result's `_meta` under which a server proposes calls of itself.
+const ACTIONS: &str = "claw/actions";
 
 /// Reads the raw result of a `tools/call` (2026-07-28 `CallToolResult` and `InputRequiredResult`; older ones are subsets).
 /// Texts are kept up to `bytes_max`, in bytes, and cut visibly; files up to `file_bytes_max` each are handed over beside the
@@ -39,7 +42,8 @@ pub(super) fn read_result(raw: &Value, bytes_max: usize, file_bytes_max: usize) 
     }
     let is_error = raw.get("isError").and_then(Value::as_bool).unwrap_or(false);
     let output = ToolOutput { text, structured, is_error, ..ToolOutput::default() };
-    CallEnd::Ended(bounded(output, bytes_max), files.taken)
+    let actions = raw.get("_meta").and_then(|meta| meta.get(ACTIONS)).filter(|actions| !actions.is_null()).cloned();
+    CallEnd::Ended(bounded(output, bytes_max), Beside { files: files.taken, actions })
 }
 
 /// The answer that carried a JSON-RPC error instead of a result, for example -32602 for an unknown tool (trap 14).
@@ -54,7 +58,7 @@ pub(super) fn read_error(server: &str, code: i32, message: &str, data: Option<&V
         text.push_str(&format!(" Details: {data}"));
     }
     let output = ToolOutput { text, is_error: true, ..ToolOutput::default() };
-    CallEnd::Ended(bounded(output, bytes_max), Vec::new())
+    CallEnd::Ended(bounded(output, bytes_max), Beside::default())
 }
 
 fn describe_block(block: &Value, files: &mut Files, file_bytes_max: usize) -> String {

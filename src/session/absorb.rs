@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use super::actions::Taken;
 use super::drive::Drive;
 use super::worker::SessionError;
 use crate::domain::{Answer, ApprovalId, CallId, EventBody, InboundBody, Outbound, OutboundBody};
@@ -14,11 +15,20 @@ impl Drive<'_> {
     /// Absorbs every row that may come in now. A message waits until the results in hand are in the log, so that a tool
     /// use and its result are never parted.
     pub(super) async fn absorb(&mut self) -> Result<(), SessionError> {
+        self.worker.parts.gate.expire_staged(&self.session).await?;
         self.expire().await?;
         self.mirror_closed()?;
         let rows = self.worker.parts.store.read(|tx| tx.queued_inbound(&self.session))?;
         for row in rows {
-            if !self.absorbed.contains(&row.id) && self.absorb_row(&row).await? {
+            if self.absorbed.contains(&row.id) {
+                continue;
+            }
+            let done = match self.absorb_action(&row)? {
+                Taken::InHand => continue,
+                Taken::Done => true,
+                Taken::NoAction => self.absorb_row(&row).await?,
+            };
+            if done {
                 self.absorbed.insert(row.id);
                 self.staged.absorbed.push(row.id);
                 // A stop that is done with must not stop what comes after it, and grants that have ended must not be
@@ -50,10 +60,11 @@ impl Drive<'_> {
                 Ok(true)
             }
             InboundBody::Stop => {
+                let acts = self.stop_actions().await?;
                 if self.log.open_turn().is_some() {
                     self.push(EventBody::StopRequested { by: row.inbound.principal.clone() });
                 } else {
-                    self.reply_to(row, "Nothing is running.");
+                    self.reply_to(row, if acts { "Stopped." } else { "Nothing is running." });
                 }
                 Ok(true)
             }
@@ -66,7 +77,10 @@ impl Drive<'_> {
                 }
                 Ok(true)
             }
-            InboundBody::Clear => Ok(self.clear(row)),
+            InboundBody::Clear => {
+                self.stop_actions().await?;
+                Ok(self.clear(row))
+            }
             InboundBody::Undo => Ok(self.undo(row)),
         }
     }
@@ -75,7 +89,7 @@ impl Drive<'_> {
         let InboundBody::Message { blocks } = &row.inbound.body else { return Ok(true) };
         match next(&self.log, &self.worker.parts.runner.bounds) {
             // What was streamed is delivered as it is; the message starts the next turn. Results in hand come first.
-            Step::Call(_) | Step::Stop(_) | Step::Deliver => return Ok(false),
+            Step::Call(_) | Step::Act(_) | Step::Stop(_) | Step::Deliver => return Ok(false),
             Step::Park => {
                 self.supersede().await?;
                 // A call gets its result first. What waited for leave to go on has nothing to wait for.

@@ -1,7 +1,7 @@
 //! Drives one session while its lock is held: absorb what came in, ask `next`, do the step, again. Must not know how a
 //! step is done or who asked.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use futures::StreamExt as _;
@@ -31,6 +31,9 @@ pub(super) struct Drive<'w> {
     pub(super) staged: Staged,
     /// Inbox rows that were absorbed, perhaps not yet on the disk.
     pub(super) absorbed: HashSet<i64>,
+    /// The inbox rows of confirmed actions that have no result yet. They are done with when the action is, so that a kill in
+    /// between leaves something that waits.
+    pub(super) acting: HashMap<CallId, i64>,
     live: LiveSink,
     opened_ms: UnixMillis,
     /// Something was queued for the disk and not waited for.
@@ -53,6 +56,7 @@ impl<'w> Drive<'w> {
             log,
             staged: Staged::default(),
             absorbed: HashSet::new(),
+            acting: HashMap::new(),
             live,
             opened_ms: now_ms(),
             unsynced: false,
@@ -70,11 +74,14 @@ impl<'w> Drive<'w> {
                 Step::Done => return self.let_go(Ran::Idle).await,
                 Step::Park => return self.let_go(Ran::Parked).await,
                 // What is left goes on from its log when claw is started again.
-                Step::AskModel | Step::Call(_) | Step::Compact { .. } if self.worker.ending().has_begun() => {
+                Step::AskModel | Step::Call(_) | Step::Act(_) | Step::Compact { .. }
+                    if self.worker.ending().has_begun() =>
+                {
                     return self.let_go(Ran::Interrupted).await;
                 }
                 Step::AskModel => self.ask_model().await?,
                 Step::Call(uses) => self.calls(uses).await?,
+                Step::Act(actions) => self.act(actions).await?,
                 Step::Compact { through_seq } => self.compact(through_seq).await?,
                 Step::Deliver => self.end(TurnEnd::Answered).await?,
                 Step::Stop(end) => self.end(end).await?,
@@ -83,13 +90,15 @@ impl<'w> Drive<'w> {
     }
 
     /// Numbers an event, keeps it in the window, and stages it for the disk.
-    pub(super) fn push(&mut self, body: EventBody) {
+    pub(super) fn push(&mut self, body: EventBody) -> u64 {
         let budget = &self.worker.parts.budget;
         if let Some(spent) = budget.spent(&body) {
             self.staged.day_spent.push((budget.today(), spent));
         }
         let event = self.log.push(now_ms(), body);
+        let seq = event.seq;
         self.staged.events.push(event);
+        seq
     }
 
     /// Tells everybody who takes part in the open turn.
@@ -200,6 +209,7 @@ impl<'w> Drive<'w> {
             self.push(EventBody::CallParked { call, approval });
             return Ok(());
         }
+        let outcome = self.within_limit(outcome);
         if let Outcome::Unknown { reason } = &outcome {
             let text = format!(
                 "The call {call} was interrupted: it may or may not have run ({reason}). It will not be repeated."
@@ -236,8 +246,13 @@ impl<'w> Drive<'w> {
 
     /// `end` cancels the step from outside, apart from what its owner wants.
     fn around(&self, end: CancellationToken) -> Around {
+        let left_ms = (self.worker.parts.turn_time_s as i64 * 1000 - self.active_ms()).max(0);
+        self.around_for(end, left_ms)
+    }
+
+    /// For a step that may take `left_ms`.
+    pub(super) fn around_for(&self, end: CancellationToken, left_ms: i64) -> Around {
         let limit_s = self.worker.parts.turn_time_s;
-        let left_ms = (limit_s as i64 * 1000 - self.active_ms()).max(0);
         Around {
             live: self.live.clone(),
             cancel: end,
@@ -252,7 +267,7 @@ impl<'w> Drive<'w> {
     fn active_ms(&self) -> i64 {
         let turn = self.log.open_turn().unwrap_or_default();
         let gaps = turn.windows(2).filter_map(|pair| match pair {
-            [_, after] if matches!(after.body, EventBody::CallAnswered { .. } | EventBody::UserMessage { .. }) => None,
+            [_, after] if comes_from_a_person(&after.body) => None,
             [before, after] => {
                 let gap = after.at_ms - before.at_ms;
                 Some(if before.at_ms < self.opened_ms { gap.min(UNSEEN_GAP_MAX_MS) } else { gap })
@@ -281,7 +296,7 @@ impl<'w> Drive<'w> {
     }
 
     /// Everybody who has written in the open turn, once each.
-    fn addresses(&self) -> Vec<Address> {
+    pub(super) fn addresses(&self) -> Vec<Address> {
         let mut found: Vec<Address> = Vec::new();
         for event in self.log.open_turn().unwrap_or_default() {
             if let EventBody::UserMessage { from, .. } = &event.body
@@ -292,4 +307,8 @@ impl<'w> Drive<'w> {
         }
         found
     }
+}
+
+fn comes_from_a_person(body: &EventBody) -> bool {
+    matches!(body, EventBody::CallAnswered { .. } | EventBody::ActionAnswered { .. } | EventBody::UserMessage { .. })
 }

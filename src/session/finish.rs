@@ -26,6 +26,7 @@ impl Drive<'_> {
         let text = self.last_words(&end);
         let step = if end == TurnEnd::Answered { self.steps() } else { 0 };
         self.tell(&OutboundBody::Reply { turn_seq, step, text });
+        self.stage_of_turn()?;
         self.staged.key_refused = self.refused_key();
         self.push(EventBody::TurnEnded { end });
         killpoint::here("turn.end.before");

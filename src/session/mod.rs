@@ -2,6 +2,7 @@
 //! doors, MCP, or how a model is reached.
 
 mod absorb;
+mod actions;
 mod budget;
 mod drive;
 mod ending;

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::domain::{Event, Outbound, SessionId};
+use crate::gate::StagedList;
 use crate::store::{DaySpent, StoreError, Tx};
 
 #[derive(Clone, Debug, Default)]
@@ -13,6 +14,8 @@ pub(super) struct Staged {
     pub(super) outbound: Vec<Outbound>,
     /// What models have taken, each with its day.
     pub(super) day_spent: Vec<(String, DaySpent)>,
+    /// What tools have proposed and the owner is asked about now.
+    pub(super) actions: Vec<StagedList>,
     /// `/new`: the grants of this session end.
     pub(super) end_session_grants: bool,
     /// The provider refused the model's key: what a person has to be told, wherever they are.
@@ -26,6 +29,7 @@ impl Staged {
         self.events.is_empty()
             && self.absorbed.is_empty()
             && self.outbound.is_empty()
+            && self.actions.is_empty()
             && !self.end_session_grants
             && self.key_refused.is_none()
             && self.persona_faults.is_none()
@@ -41,6 +45,7 @@ impl Staged {
         for (day, spent) in &self.day_spent {
             tx.add_day_spent(day, *spent)?;
         }
+        self.actions.iter().try_for_each(|list| list.write(tx))?;
         for id in &self.absorbed {
             tx.mark_absorbed(*id)?;
         }

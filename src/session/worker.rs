@@ -98,9 +98,13 @@ impl Worker {
         }
     }
 
-    /// Whether an earlier run left something that can be done without anybody saying more.
+    /// Whether an earlier run, or time, left something that can be done without anybody saying more.
     pub fn left_over(&self, session: &SessionId) -> Result<bool, SessionError> {
-        Ok(self.parts.store.read(|tx| Ok(tx.turn_open(session)? || !tx.queued_inbound(session)?.is_empty()))?)
+        Ok(self.parts.store.read(|tx| {
+            Ok(tx.turn_open(session)?
+                || !tx.queued_inbound(session)?.is_empty()
+                || tx.staged_is_due(session, crate::store::now_ms())?)
+        })?)
     }
 
     fn lock(&self, session: &SessionId) -> Result<Option<SessionLock>, SessionError> {

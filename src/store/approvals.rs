@@ -91,11 +91,11 @@ impl Tx<'_> {
         query.query_row([call.to_string()], |row| Ok(read(row))).optional()?.transpose()
     }
 
-    /// The open questions of one session, or of all, oldest first.
+    /// The open questions of one session, or of all, oldest first; those of one list in its order.
     pub fn open_approvals(&self, session: Option<&SessionId>) -> Result<Vec<ApprovalRow>, StoreError> {
         let sql = format!(
             "SELECT {COLUMNS} FROM approvals WHERE state = 'waiting' AND (?1 IS NULL OR session = ?1)
-             ORDER BY asked_ms, id"
+             ORDER BY asked_ms, coalesce(json_extract(question, '$.staged.number'), 1000), id"
         );
         let mut query = self.conn.prepare_cached(&sql)?;
         let mut rows = query.query([session.map(SessionId::as_str)])?;

@@ -97,6 +97,19 @@ impl Tx<'_> {
         Ok(found)
     }
 
+    /// The sessions in which an answer waits to be taken in.
+    pub fn sessions_with_answers(&self) -> Result<Vec<SessionId>, StoreError> {
+        let mut query = self.conn.prepare_cached(
+            "SELECT DISTINCT session FROM inbox WHERE state = 'queued' AND kind = 'answered' ORDER BY session",
+        )?;
+        let mut rows = query.query([])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            found.push(session_of(row.get(0)?)?);
+        }
+        Ok(found)
+    }
+
     pub fn mark_absorbed(&self, id: i64) -> Result<(), StoreError> {
         self.conn.prepare_cached("UPDATE inbox SET state = 'absorbed' WHERE id = ?1")?.execute([id])?;
         Ok(())

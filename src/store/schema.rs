@@ -21,6 +21,7 @@ const MIGRATIONS: &[&str] = &[
     MIGRATION_7,
     MIGRATION_8,
     MIGRATION_9,
+    MIGRATION_10,
 ];
 
 const MIGRATION_1: &str = "
@@ -301,6 +302,18 @@ const MIGRATION_9: &str = "
 CREATE TABLE session_roles(
     session TEXT PRIMARY KEY, role TEXT NOT NULL, by TEXT NOT NULL, at_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+";
+
+// What was staged: beside each frozen call the list that it is shown in, the words that tell which it is, and who is told.
+const MIGRATION_10: &str = "
+CREATE TABLE staged(
+    call TEXT PRIMARY KEY,
+    list TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    summary TEXT NOT NULL,
+    told TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX staged_list ON staged(list, number);
 ";
 
 /// Brings a database to the newest version. A database from a newer claw is refused, untouched. One with something in it is

@@ -33,10 +33,16 @@ pub fn of_event(event: &Event) -> u64 {
             blocks.iter().map(of_block).sum()
         }
         EventBody::ToolResult { outcome, .. } => match outcome {
-            Outcome::Ended { output } => of_text(&output.text) + (output.images.len() * TOKENS_PER_IMAGE) as u64,
+            Outcome::Ended { output } => {
+                let staged = super::actions::staged(output).map_or(0, |text| of_text(&text));
+                of_text(&output.text) + staged + (output.images.len() * TOKENS_PER_IMAGE) as u64
+            }
             Outcome::Denied { reason } | Outcome::Unknown { reason } => of_text(reason),
             Outcome::Parked { .. } => 0,
         },
+        EventBody::ActionAnswered { .. } | EventBody::ActionResult { .. } => {
+            super::actions::told(&event.body).map_or(0, |text| of_text(&text))
+        }
         EventBody::Summary { text, .. } | EventBody::ModelPartial { text } => of_text(text),
         _ => 0,
     }

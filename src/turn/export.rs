@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::log::Log;
-use super::next::Bounds;
+use super::next::{Bounds, confirmed};
 use super::replay::replay;
 use crate::domain::canonical::{canonical_json, sha256_hex};
 use crate::domain::{Block, CallId, Event, EventBody, SessionId};
@@ -94,7 +94,13 @@ pub fn read(bytes: &[u8], bounds: &Bounds) -> Result<Exported, ExportError> {
     if events.is_empty() {
         return Err(wrong(1, "the log is empty".to_owned()));
     }
-    if Log::new(header.session.clone(), events.clone(), header.events).open_turn().is_some() {
+    let log = Log::new(header.session.clone(), events.clone(), header.events);
+    if !confirmed(log.events()).is_empty() {
+        let what =
+            "a staged action was confirmed and has no result, and would be run here; let it end and export it again";
+        return Err(wrong(last, what.to_owned()));
+    }
+    if log.open_turn().is_some() {
         let what = "the last turn has no end, and would go on here; let it end (or `/stop` it) and export it again";
         return Err(wrong(last, what.to_owned()));
     }
@@ -168,6 +174,8 @@ fn call_of(body: &EventBody) -> Option<&CallId> {
     match body {
         EventBody::CallParked { call, .. }
         | EventBody::CallAnswered { call, .. }
+        | EventBody::ActionAnswered { call, .. }
+        | EventBody::ActionResult { call, .. }
         | EventBody::ToolResult { call, .. } => Some(call),
         _ => None,
     }
@@ -177,6 +185,8 @@ fn call_of_mut(body: &mut EventBody) -> Option<&mut CallId> {
     match body {
         EventBody::CallParked { call, .. }
         | EventBody::CallAnswered { call, .. }
+        | EventBody::ActionAnswered { call, .. }
+        | EventBody::ActionResult { call, .. }
         | EventBody::ToolResult { call, .. } => Some(call),
         _ => None,
     }

@@ -105,6 +105,8 @@ fn outlives_its_exchange(body: &EventBody) -> bool {
             | EventBody::SessionCleared {}
             | EventBody::CompactRequested {}
             | EventBody::ExchangeDropped { .. }
+            | EventBody::ActionAnswered { .. }
+            | EventBody::ActionResult { .. }
     )
 }
 

@@ -1,6 +1,7 @@
 //! One turn: `next` reads the log and says the next step, `run` does it. Resuming after a crash is the same loop on the
 //! same log. Must not know doors, SQL, MCP.
 
+mod actions;
 pub mod estimate;
 pub mod export;
 pub mod log;

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::estimate;
 use super::log::Log;
-use crate::domain::{Answer, ApprovalId, Block, CallId, Event, EventBody, Finish, ToolUse, TurnEnd};
+use crate::domain::{Action, Answer, ApprovalId, Block, CallId, Event, EventBody, Finish, ToolUse, TurnEnd};
 
 /// How a question is closed by a message of the owner.
 const SUPERSEDED: &str = "superseded";
@@ -30,6 +30,8 @@ pub enum Step {
     AskModel,
     /// Every tool use of the turn that has no answer and does not wait for a human.
     Call(Vec<(CallId, ToolUse)>),
+    /// Run these staged actions, which the owner has confirmed, without a model; with or without an open turn.
+    Act(Vec<(CallId, Action)>),
     /// Summarise everything up to and including this event.
     Compact {
         through_seq: u64,
@@ -46,7 +48,11 @@ pub enum Step {
 
 /// The next step of a log.
 pub fn next(log: &Log, bounds: &Bounds) -> Step {
+    let actions = confirmed(log.events());
     let Some(turn) = log.open_turn() else {
+        if !actions.is_empty() {
+            return Step::Act(actions);
+        }
         return match compaction_wanted(log.events()).then(|| compactable(log)).flatten() {
             Some(through_seq) => Step::Compact { through_seq },
             None => Step::Done,
@@ -54,6 +60,10 @@ pub fn next(log: &Log, bounds: &Bounds) -> Step {
     };
     if let Some(end) = stopped(turn) {
         return Step::Stop(end);
+    }
+    // A tap is the owner's own act: it waits for no model and no other question.
+    if !actions.is_empty() {
+        return Step::Act(actions);
     }
     if let Some(step) = paused(turn) {
         return step;
@@ -123,6 +133,26 @@ pub fn waiting_for_a_human(turn: &[Event]) -> HashMap<CallId, ApprovalId> {
         }
     }
     waiting
+}
+
+/// The staged actions that were confirmed and have no result, in the order of their answers.
+pub fn confirmed(events: &[Event]) -> Vec<(CallId, Action)> {
+    let mut open: Vec<(CallId, Action)> = Vec::new();
+    for event in events {
+        match &event.body {
+            EventBody::ActionAnswered {
+                call,
+                action,
+                answer: Some(Answer::Allow { .. } | Answer::Press { .. }),
+                ..
+            } if !open.iter().any(|(id, _)| id == call) => {
+                open.push((call.clone(), action.clone()));
+            }
+            EventBody::ActionResult { call, .. } => open.retain(|(id, _)| id != call),
+            _ => {}
+        }
+    }
+    open
 }
 
 fn stopped(turn: &[Event]) -> Option<TurnEnd> {

@@ -6,7 +6,7 @@
 //! told it to; each of them is compared.
 
 use super::log::Log;
-use super::next::{Bounds, Step, next, repeated_calls, unanswered};
+use super::next::{Bounds, Step, confirmed, next, repeated_calls, unanswered};
 use crate::domain::{CallId, Event, EventBody, SessionId, TurnEnd};
 
 /// What came of a replay.
@@ -58,6 +58,7 @@ fn is_input(body: &EventBody) -> bool {
         EventBody::TurnStarted { .. }
         | EventBody::UserMessage { .. }
         | EventBody::CallAnswered { .. }
+        | EventBody::ActionAnswered { .. }
         | EventBody::StopRequested { .. }
         | EventBody::LimitReached { .. }
         | EventBody::CompactRequested {}
@@ -69,6 +70,7 @@ fn is_input(body: &EventBody) -> bool {
         | EventBody::ModelFailed { .. }
         | EventBody::CallParked { .. }
         | EventBody::ToolResult { .. }
+        | EventBody::ActionResult { .. }
         | EventBody::Summary { .. }
         | EventBody::WindowDropped { .. }
         | EventBody::TurnEnded { .. } => false,
@@ -91,6 +93,10 @@ fn leads_to(log: &Log, step: &Step, body: &EventBody) -> bool {
         }
         (EventBody::CallParked { call, .. } | EventBody::ToolResult { call, .. }, Step::Call(uses)) => {
             uses.iter().any(|(id, _)| id == call)
+        }
+        // A stop answers what was confirmed and has not run.
+        (EventBody::ActionResult { call, .. }, Step::Act(_) | Step::Stop(_)) => {
+            confirmed(log.events()).iter().any(|(id, _)| id == call)
         }
         // The end of a turn answers what is unanswered.
         (EventBody::ToolResult { call, .. }, Step::Stop(_) | Step::Deliver) => open_calls(log).contains(call),
@@ -134,7 +140,9 @@ impl Difference {
 fn event_words(body: &EventBody) -> String {
     let kind = kind_of(body);
     match body {
-        EventBody::CallParked { call, .. } | EventBody::ToolResult { call, .. } => format!("{kind} of {call}"),
+        EventBody::CallParked { call, .. }
+        | EventBody::ToolResult { call, .. }
+        | EventBody::ActionResult { call, .. } => format!("{kind} of {call}"),
         EventBody::Summary { through_seq, .. } | EventBody::WindowDropped { through_seq, .. } => {
             format!("{kind} through event {through_seq}")
         }
@@ -154,6 +162,9 @@ fn step_words(step: &Step) -> String {
         Step::AskModel => "AskModel".to_owned(),
         Step::Call(uses) => {
             format!("Call({})", uses.iter().map(|(id, _)| id.to_string()).collect::<Vec<_>>().join(", "))
+        }
+        Step::Act(actions) => {
+            format!("Act({})", actions.iter().map(|(id, _)| id.to_string()).collect::<Vec<_>>().join(", "))
         }
         Step::Compact { through_seq } => format!("Compact through event {through_seq}"),
         Step::Park => "Park".to_owned(),

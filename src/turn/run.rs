@@ -160,6 +160,16 @@ impl Runner {
         self.gate.call(call, context).await
     }
 
+    /// Runs a confirmed action from its frozen row. No model takes part.
+    pub async fn act(&self, call: &CallId, around: &Around) -> Outcome {
+        let context =
+            CallContext { live: around.live.clone(), cancel: around.cancel.clone(), deadline: around.deadline };
+        self.gate
+            .act(call, context)
+            .await
+            .unwrap_or_else(|error| Outcome::Denied { reason: format!("its row cannot be read: {error}") })
+    }
+
     /// Has everything up to `through_seq` summarised. A failure drops it with a notice and changes nothing else; when it is
     /// stopped, or the turn's time is up, nothing is dropped at all.
     pub async fn compact(&self, log: &Log, persona: &Persona, through_seq: u64, around: &Around) -> EventBody {

@@ -7,8 +7,11 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+use super::actions;
 use super::log::Log;
-use crate::domain::{Block, CallId, Event, EventBody, ImageRef, Message, Outcome, Role, SessionId, ToolUse};
+use crate::domain::{
+    Block, CallId, Event, EventBody, ImageRef, Message, Outcome, Role, SessionId, ToolOutput, ToolUse,
+};
 
 /// What a summary is introduced with.
 const SUMMARY_INTRO: &str = "Summary of the earlier part of this conversation:\n";
@@ -82,7 +85,11 @@ impl<'a> Fold<'a> {
             EventBody::ModelPartial { text } if !text.is_empty() => {
                 self.assistant(vec![Block::Text { text: format!("{text}\n[stopped here]") }]);
             }
-            _ => {}
+            body => {
+                if let Some(text) = actions::told(body) {
+                    self.user(vec![Block::Text { text }]);
+                }
+            }
         }
     }
 
@@ -148,9 +155,16 @@ fn images_of(outcome: &Outcome) -> impl Iterator<Item = Block> {
     images.iter().map(block)
 }
 
+fn with_staged(output: &ToolOutput) -> String {
+    match actions::staged(output) {
+        Some(staged) => format!("{}\n\n{staged}", output.text),
+        None => output.text.clone(),
+    }
+}
+
 fn result_block(tool_use: &ToolUse, outcome: Option<&Outcome>) -> Block {
     let (content, is_error) = match outcome {
-        Some(Outcome::Ended { output }) => (output.text.clone(), output.is_error),
+        Some(Outcome::Ended { output }) => (with_staged(output), output.is_error),
         Some(Outcome::Denied { reason }) => (format!("Not run: {reason}"), true),
         Some(Outcome::Unknown { reason }) => (
             format!("Interrupted: it may or may not have run ({reason}). Check what happened before trying again."),

@@ -181,6 +181,15 @@ impl Stranger {
             let names = ["env", "change", "grandchild", "daemon", "progress"];
             json!({"tools": names.map(|name| json!({"name": name, "inputSchema": schema}))})
         };
+        if self.mode == "shop" {
+            let app_only = json!({"ui": {"visibility": ["app"]}});
+            result = json!({"tools": [
+                {"name": "propose", "inputSchema": schema},
+                {"name": "confirm", "description": self.mood, "inputSchema": schema, "_meta": app_only},
+                {"name": "like", "inputSchema": schema},
+                {"name": "change", "inputSchema": schema},
+            ]});
+        }
         if self.mode == "twins" && params["cursor"].is_null() {
             result["tools"] = json!([{"name": "bare"}, {"name": "bare", "description": "the other one"}]);
         }
@@ -212,6 +221,24 @@ impl Stranger {
                 self.answer(
                     id,
                     json!({"resultType": "input_required", "inputRequests": {"a": ask}, "requestState": "opaque"}),
+                );
+            }
+            // Proposes what it is told to.
+            ("shop", "propose") => {
+                // Also a secret that it was given at its start, which nobody may pass to it.
+                let own = std::env::var("OWN").unwrap_or_default();
+                let actions =
+                    params["arguments"]["actions"].to_string().replace("@OWN", &own).replace("@MARK", "[redacted:OWN]");
+                let meta = json!({"claw/actions": serde_json::from_str::<Value>(&actions).unwrap()});
+                self.answer(id, json!({"content": [{"type": "text", "text": "in the cart"}], "_meta": meta}));
+            }
+            ("shop", name @ ("confirm" | "like")) => {
+                let text = params["arguments"]["text"].as_str().unwrap_or_default();
+                self.note(&format!("effect {name} {text}"));
+                let meta = json!({"claw/actions": params["arguments"]["then"]});
+                self.answer(
+                    id,
+                    json!({"content": [{"type": "text", "text": format!("{name}: {text}")}], "_meta": meta}),
                 );
             }
             (_, "echo" | "bare") => {

@@ -18,7 +18,7 @@ use crate::cli::fail::{self, UserError};
 use crate::cli::{new_file::sync_folder_of, out};
 use crate::config::Home;
 use crate::domain::{Address, Inbound, InboundBody, Origin};
-use crate::store::{AuditEntry, Store};
+use crate::store::{AuditEntry, Store, now_ms};
 
 /// Who stops what was under way.
 const BY: &str = "claw restore";
@@ -177,7 +177,11 @@ async fn settle(db: &Path, contents: &Contents) -> anyhow::Result<Vec<String>> {
     let at = contents.at.clone();
     let stopped = store
         .write(move |tx| {
-            let open = tx.sessions_with_open_turn()?;
+            let mut open = tx.sessions_with_open_turn()?;
+            // What was confirmed and had not run yet, and what could still be confirmed.
+            let answered = tx.sessions_with_answers()?;
+            open.extend(answered.into_iter().filter(|session| !open.contains(session)).collect::<Vec<_>>());
+            tx.let_staged_expire(now_ms())?;
             for session in &open {
                 let stop = Inbound {
                     session: session.clone(),

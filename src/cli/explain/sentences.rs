@@ -9,6 +9,9 @@ use crate::store::AuditRow;
 pub(super) fn sentence(row: &AuditRow, before: &[AuditRow]) -> String {
     let text = |key: &str| field(&row.body, key);
     match row.kind.as_str() {
+        "received" if row.body.get("proposed_by").is_some() => {
+            "It was staged, and frozen as it is shown above.".to_owned()
+        }
         "received" => "The call came to the gate.".to_owned(),
         "verdict" => verdict(&row.body),
         "asked" if before.is_empty() => format!("The question {} was put.", text("approval")),
@@ -101,6 +104,7 @@ fn answered(body: &Value) -> String {
         ("allow", "ten_minutes") => "allowed it for ten minutes".to_owned(),
         ("allow", "session") => "allowed it until the session ends".to_owned(),
         ("allow", _) => "allowed it until that is revoked".to_owned(),
+        ("press", _) => "pressed its button".to_owned(),
         ("never", _) => "denied it, and these arguments for good".to_owned(),
         _ => match get("word") {
             word if word.is_empty() => "denied it".to_owned(),

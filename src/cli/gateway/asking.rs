@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use super::house::House;
 use super::postman::until_sent;
 use super::{notify, sessions};
-use crate::domain::{ApprovalId, Question, escape};
+use crate::domain::{ApprovalId, Question, Staged, escape};
 use crate::gateway::telegram::Part;
 use crate::gateway::telegram::fault::Fault;
 use crate::gateway::telegram::pace::Urgency;
@@ -38,10 +38,17 @@ pub(super) async fn send(house: &House, place: &Place, question: &Question) -> R
     }
 }
 
-/// What a guest reads instead of a question that only somebody else may answer.
-pub(super) fn asked_elsewhere(question: &Question) -> String {
+/// What a guest reads instead of a question that only somebody else may answer. Of all staged items at once there is nothing to
+/// say beside each of them.
+pub(super) fn asked_elsewhere(question: &Question) -> Option<String> {
     let call = escape::visible(&format!("{} {}", question.server, question.tool)).replace('`', "'");
-    format!("This needs the owner's yes: `{call}`. The owner has been asked.")
+    match &question.staged {
+        Some(Staged::All { .. }) => None,
+        Some(Staged::Buttons { .. }) => Some(format!("`{call}` has buttons. The owner has them.")),
+        Some(Staged::Item { .. }) | None => {
+            Some(format!("This needs the owner's yes: `{call}`. The owner has been asked."))
+        }
+    }
 }
 
 /// The question of a message of this bot, in a chat that lets it write.

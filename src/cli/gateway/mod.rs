@@ -22,6 +22,7 @@ mod said;
 mod service;
 mod sessions;
 mod taps;
+mod toast;
 mod updates;
 
 use std::collections::HashMap;

@@ -120,7 +120,11 @@ async fn write(house: &House, place: &Place, row: &OutboxRow) -> Result<(), Stor
             Ok(())
         }
         OutboundBody::Question { question, .. } if house.is_guests_own(place) => {
-            if write_text(house, place, row, &asking::asked_elsewhere(question), Vec::new()).await? {
+            let told = match asking::asked_elsewhere(question) {
+                Some(text) => write_text(house, place, row, &text, Vec::new()).await?,
+                None => true,
+            };
+            if told {
                 house.app.mail.shown(row.id).await?;
             }
             Ok(())

@@ -9,7 +9,9 @@ use super::asking::{ask, known, show};
 use super::house::House;
 use super::sessions;
 use crate::app::telegram_principal;
-use crate::domain::{Address, ApprovalId, Outcome};
+use crate::cli::staged::acted;
+use crate::domain::{Address, ApprovalId, Outcome, Staged};
+use crate::gateway::staged;
 use crate::gateway::telegram::place::{DOOR, Place};
 use crate::gateway::telegram::question::{CallEnd, Closed};
 use crate::mail::PostedRow;
@@ -76,12 +78,19 @@ fn jobs(
     }
     if let Some(place) = house.notify_place().filter(|place| !house.is_blocked(place.chat)) {
         let address = place.address();
+        let mut unseen = Vec::new();
         for id in house.app.mail.unseen_at(&address)? {
             let given_up = given_up.lock().unwrap_or_else(PoisonError::into_inner).contains(&id);
             let row = house.app.store.read(|tx| tx.approval(&id))?;
-            if let Some(row) = row.filter(|row| !given_up && no_owner_sees(house, row)) {
-                chats.entry(address.clone()).or_default().push(Job::AskHere(Box::new(row)));
-            }
+            unseen.extend(row.filter(|row| !given_up && no_owner_sees(house, row)));
+        }
+        // What was staged together was asked in the same millisecond, and is read in its own order.
+        unseen.sort_by_key(|row| {
+            let staged = row.question.staged.as_ref()?;
+            Some((row.question.session.as_str().to_owned(), staged::place(staged)))
+        });
+        for row in unseen {
+            chats.entry(address.clone()).or_default().push(Job::AskHere(Box::new(row)));
         }
     }
     Ok(chats)
@@ -96,14 +105,20 @@ fn job(
     house: &House,
     posted: PostedRow,
     row: &ApprovalRow,
-    again: &HashSet<(Address, i64)>,
+    again: &mut HashSet<(Address, i64)>,
 ) -> Result<Option<Job>, StoreError> {
     if row.state == "waiting" {
-        let old = again.contains(&(posted.address.clone(), posted.message));
-        return Ok(old.then_some(Job::AskAgain(posted)));
+        let message = (posted.address.clone(), posted.message);
+        // Buttons that need no question ask nobody anything: they stay where they are, and work.
+        if matches!(row.question.staged, Some(Staged::Buttons { .. })) && posted.state == "open" {
+            again.remove(&message);
+        }
+        return Ok(again.contains(&message).then_some(Job::AskAgain(posted)));
     }
-    let call = house.app.store.read(|tx| tx.call(&row.call))?;
+    let call = house.app.store.read(|tx| acted(tx, row))?.pop();
     let (how, ended) = closed(row, call.as_ref());
+    // What becomes of each item is told in its own message.
+    let ended = ended || matches!(row.question.staged, Some(Staged::All { .. }));
     let state = match posted.state.as_str() {
         "why" => "why closed",
         _ if ended => "closed",
@@ -175,6 +190,7 @@ async fn carry_out(
     }
     Ok(())
 }
+
 /// How a question was closed, and whether nothing more will come of it.
 fn closed(row: &ApprovalRow, call: Option<&CallRow>) -> (Closed, bool) {
     let at_ms = row.decided_ms.unwrap_or_default();

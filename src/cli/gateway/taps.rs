@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use super::house::House;
 use super::postman::until_sent;
-use super::{asking, pairing};
+use super::{asking, pairing, toast};
 use crate::app::telegram_principal;
+use crate::cli::staged::acted;
 use crate::domain::{Answer, ApprovalId, Origin};
 use crate::gate::DecideError;
 use crate::gateway::telegram::callback::{Button, Callback, Tap};
@@ -79,7 +80,7 @@ async fn question_tap(house: &House, tapped: &Tapped, id: &ApprovalId, tap: Tap)
         return words(NOTHING);
     }
     if row.state != "waiting" {
-        return words(&closed_words(&row));
+        return words(&closed_words(house, &row)?);
     }
     if posted.state != "open" {
         return words(NOTHING);
@@ -89,12 +90,13 @@ async fn question_tap(house: &House, tapped: &Tapped, id: &ApprovalId, tap: Tap)
     }
     let visitor = Visitor { from: place.address(), principal: telegram_principal(tapped.user), origin: Origin::Button };
     match tap {
-        Tap::DenyWithWord => Ok(Told::AskForWord(place, id.clone())),
+        // No model waits for a word about what was staged.
+        Tap::DenyWithWord if row.question.staged.is_none() => Ok(Told::AskForWord(place, id.clone())),
         Tap::Choice(key) => match row.question.choices.iter().find(|choice| choice.key == key) {
             Some(choice) => Ok(Told::Words(decide(house, &visitor, id, &choice.answer).await?)),
             None => words("This answer is not offered."),
         },
-        Tap::MenuAlways | Tap::MenuNever | Tap::Back => words(""),
+        Tap::MenuAlways | Tap::MenuNever | Tap::Back | Tap::DenyWithWord => words("This answer is not offered."),
     }
 }
 
@@ -106,15 +108,22 @@ pub(super) async fn decide(
     answer: &Answer,
 ) -> anyhow::Result<String> {
     match house.app.router.answer(visitor, id, answer).await {
-        Ok(_) => Ok(match answer {
-            Answer::Allow { .. } => "Allowed.".to_owned(),
-            Answer::Deny { .. } => "Denied.".to_owned(),
-            Answer::Never => "Denied, and never again.".to_owned(),
-            Answer::Press { .. } => "On its way.".to_owned(),
-        }),
+        Ok(row) => Ok(toast::decided(answer, row.question.staged.is_some()).to_owned()),
         Err(DecideError::Store(error)) => Err(error.into()),
-        Err(refused) => Ok(refused.to_string()),
+        Err(refused) => {
+            // Two taps at once: the second one hears what a later one would.
+            let row = house.app.store.read(|tx| tx.approval(id))?;
+            match row.filter(|row| row.question.staged.is_some() && row.state != "waiting") {
+                Some(row) => Ok(closed_words(house, &row)?),
+                None => Ok(refused.to_string()),
+            }
+        }
     }
+}
+
+fn closed_words(house: &House, row: &ApprovalRow) -> Result<String, StoreError> {
+    let call = house.app.store.read(|tx| acted(tx, row))?.pop();
+    Ok(toast::closed(row, call.as_ref()))
 }
 
 /// Shows what a tap has brought, and is then done with its update: if the process ends before, the tap is handled once more, finds
@@ -193,12 +202,4 @@ pub(super) async fn deny(house: &House, visitor: &Visitor, id: &ApprovalId, word
             && matches!(row.answer, Some(Answer::Deny { word: Some(_) }))
     });
     if again { Ok("Denied.".to_owned()) } else { decide(house, visitor, id, &answer).await }
-}
-
-fn closed_words(row: &ApprovalRow) -> String {
-    match (row.state.as_str(), &row.decided_by) {
-        ("expired", _) => "This question has expired.".to_owned(),
-        ("approved" | "denied", Some(by)) => format!("This was already {} by {by}.", row.state),
-        _ => "This question is closed.".to_owned(),
-    }
 }

@@ -8,4 +8,5 @@ mod late;
 mod pins;
 mod reads;
 mod results;
+mod staged;
 mod verdicts;

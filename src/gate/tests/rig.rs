@@ -81,6 +81,8 @@ impl Rig {
             question_time: Duration::from_secs(3600),
             calls_at_once: 8,
             owner: OWNER.into(),
+            staged_actions_max: 10,
+            tools: crate::config::Tools::default(),
             program: "test".into(),
         };
         change(&mut settings);

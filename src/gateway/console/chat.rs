@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
-use crate::domain::{Answer, ApprovalId, Live, OutboundBody};
+use crate::domain::{Answer, ApprovalId, Live, OutboundBody, Question};
 pub use crate::gateway::commands::ChatCommand;
 
 use super::editor::{Console, Input};
@@ -25,7 +25,7 @@ const PAINT_EVERY: Duration = Duration::from_millis(40);
 pub enum ConsoleEvent {
     /// A message. While a turn runs it joins the turn; while one is parked it supersedes the open questions.
     Line(String),
-    /// With the words behind it. Never `Help` or `Quit`: the loop answers the one and turns the other into
+    /// With the words behind it. Never `Help`, `Staged` or `Quit`: the loop answers the first two and turns the other into
     /// [`ConsoleEvent::Quit`].
     Command(ChatCommand, String),
     Answer {
@@ -43,6 +43,11 @@ pub enum ConsoleEvent {
 pub enum ConsoleShow {
     Live(Live),
     Out(OutboundBody),
+    /// What was staged in a turn, all of it together. A question about all items at once is not among them: here `all` says that.
+    Staged {
+        turn_seq: u64,
+        questions: Vec<Question>,
+    },
     /// A question is no longer open, though it was not answered here; `how` completes "The question about … ":
     /// `was answered from another terminal`, `has expired`, `was superseded by your message`.
     QuestionClosed {
@@ -172,15 +177,19 @@ impl Chat {
             self.screen.typed();
         }
         let effects = self.state.input(input, Instant::now(), clock.now_ms);
-        self.apply(effects);
+        self.apply(effects, clock);
     }
 
-    fn apply(&mut self, effects: Vec<Effect>) {
+    fn apply(&mut self, effects: Vec<Effect>, clock: &Clock) {
         for effect in effects {
             match effect {
                 Effect::Send(event) => self.pending.push_back(event),
                 Effect::Note(text) => self.screen.note(&text),
                 Effect::Markdown(text) => self.screen.markdown(&text),
+                Effect::Staged => {
+                    let list = self.state.staged.again(Instant::now());
+                    self.screen.staged(0, list, clock);
+                }
                 Effect::Leave => self.leaving = true,
             }
         }
@@ -200,10 +209,16 @@ impl Chat {
                     self.screen.question(turn_seq, &question, Some(number).filter(|number| *number > 1), clock);
                 }
             }
+            ConsoleShow::Staged { turn_seq, questions } => {
+                let list = self.state.staged.stage(questions, now);
+                if !list.is_empty() {
+                    self.screen.staged(turn_seq, &list, clock);
+                }
+            }
             ConsoleShow::Out(body) => self.screen.out(&body),
             ConsoleShow::QuestionClosed { approval, how } => {
                 if let Some(about) = self.state.close(&approval, now) {
-                    self.screen.note(&format!("The question about {about} {how}."));
+                    self.screen.note(&format!("{about} {how}."));
                 }
             }
             ConsoleShow::Status(text) => self.screen.markdown(&text),
@@ -211,7 +226,7 @@ impl Chat {
             ConsoleShow::TurnIdle { taken } => {
                 if let Some(effects) = self.state.idle(taken) {
                     self.screen.idle();
-                    self.apply(effects);
+                    self.apply(effects, clock);
                 }
             }
         }

@@ -11,6 +11,8 @@ mod markdown;
 pub mod paint;
 pub mod question;
 pub mod screen;
+mod staged;
+mod staged_list;
 mod state;
 pub mod stream;
 pub mod style;

@@ -32,15 +32,7 @@ pub fn question_lines(question: &Question, number: Option<usize>, look: Look, cl
         Span::new(&format!(" run this?{label}"), Style::PLAIN),
     ];
     hang(&mut lines, Span::new("? ", Style::YELLOW.with(Style::BOLD)), &title, look);
-    if question.arguments.is_empty() {
-        lines.push(vec![Span::new("  (no arguments)", Style::DIM)]);
-    }
-    // A longer name has a row of its own and does not push the values to the side.
-    let fits = |name: &usize| *name <= NAME_COLUMNS_MAX.min(look.width / 4);
-    let names = question.arguments.iter().map(|(name, _)| width(&one_row(name))).filter(fits).max().unwrap_or(0);
-    for (name, value) in &question.arguments {
-        argument(&mut lines, name, value, names, look);
-    }
+    arguments(&mut lines, question, look);
     hang(&mut lines, Span::new("  why: ", Style::DIM), &[Span::new(&one_row(&question.why), Style::PLAIN)], look);
     let until = format!("open until {}", clock.until(question.expires_at_ms));
     hang(&mut lines, Span::new("  ", Style::PLAIN), &[Span::new(&until, Style::DIM)], look);
@@ -54,8 +46,21 @@ pub fn question_lines(question: &Question, number: Option<usize>, look: Look, cl
     lines.iter().map(|line| paint_line(line, look)).collect()
 }
 
+/// Every argument whole.
+pub(super) fn arguments(lines: &mut Vec<Line>, question: &Question, look: Look) {
+    if question.arguments.is_empty() {
+        lines.push(vec![Span::new("  (no arguments)", Style::DIM)]);
+    }
+    // A longer name has a row of its own and does not push the values to the side.
+    let fits = |name: &usize| *name <= NAME_COLUMNS_MAX.min(look.width / 4);
+    let names = question.arguments.iter().map(|(name, _)| width(&one_row(name))).filter(fits).max().unwrap_or(0);
+    for (name, value) in &question.arguments {
+        argument(lines, name, value, names, look);
+    }
+}
+
 /// Every character of the value, on as many rows as it needs: `│` starts a line of the value, `┊` continues it.
-fn argument(lines: &mut Vec<Line>, name: &str, value: &str, names: usize, look: Look) {
+pub(super) fn argument(lines: &mut Vec<Line>, name: &str, value: &str, names: usize, look: Look) {
     let name = one_row(name);
     let own_row = width(&name) > names;
     if own_row {
@@ -83,12 +88,12 @@ fn visible_end(row: &str) -> String {
     format!("{text}{}", "·".repeat(row[text.len()..].chars().count()))
 }
 
-fn one_row(text: &str) -> String {
+pub(super) fn one_row(text: &str) -> String {
     clean(text).replace('\n', "␊").replace('\t', "␉")
 }
 
 /// A label and a text beside it, wrapped under its own start.
-fn hang(lines: &mut Vec<Line>, label: Span, text: &[Span], look: Look) {
+pub(super) fn hang(lines: &mut Vec<Line>, label: Span, text: &[Span], look: Look) {
     let indent = width(label.text());
     for (index, row) in wrap(text, look.width.saturating_sub(indent).max(10), Long::Break).into_iter().enumerate() {
         let start = if index == 0 { label.clone() } else { Span::new(&" ".repeat(indent), Style::PLAIN) };

@@ -9,6 +9,8 @@ use super::clean::{clean, clean_line};
 use super::diff::diff_lines;
 use super::paint::Frame;
 use super::question::{Clock, question_lines};
+use super::staged::Open;
+use super::staged_list::staged_lines;
 use super::stream::{StreamView, markdown_lines};
 use super::style::{Look, Span, Style, paint_line};
 use super::wrap::{Long, head, width, wrap};
@@ -160,7 +162,7 @@ impl Screen {
                     self.markdown(text);
                 }
             }
-            OutboundBody::Notice { text } => self.note(text),
+            OutboundBody::Notice { text } => self.notice(text),
             OutboundBody::Question { turn_seq, question } => self.question(*turn_seq, question, None, &Clock::system()),
         }
     }
@@ -174,9 +176,32 @@ impl Screen {
         self.add(Shown::Question, lines);
     }
 
+    /// What was staged in turn `turn`, as one list.
+    pub(super) fn staged(&mut self, turn: u64, list: &[Open], clock: &Clock) {
+        if self.step.is_some_and(|(running, _)| running == turn) {
+            self.end_step();
+        }
+        let lines = staged_lines(list, self.look, clock);
+        self.add(Shown::Question, lines);
+    }
+
     /// One sentence from claw itself.
     pub fn note(&mut self, text: &str) {
         self.hang(Shown::Note, ("• ", Style::DIM), text, Style::DIM);
+    }
+
+    /// The same from the outbox, in Markdown: a result that it quotes stands in a block of its own.
+    fn notice(&mut self, text: &str) {
+        let look = Look::new(self.look.width.saturating_sub(2), self.look.colour);
+        // A painted line has no space at its end.
+        let mark = format!("{} ", paint_line(&[Span::new("•", Style::DIM)], self.look));
+        let lines = markdown_lines(text, look).into_iter().enumerate().map(|(index, line)| match index {
+            0 => format!("{mark}{line}"),
+            _ if line.is_empty() => line,
+            _ => format!("  {line}"),
+        });
+        let lines = lines.collect();
+        self.add(Shown::Note, lines);
     }
 
     pub fn error(&mut self, text: &str) {

@@ -3,13 +3,14 @@
 
 use std::time::{Duration, Instant};
 
-use crate::domain::{Answer, ApprovalId, Question, Term};
+use crate::domain::{Answer, ApprovalId, Question, Staged, Term};
 use crate::gateway::commands::{self, ChatCommand, Door, Parsed};
 
 use super::chat::ConsoleEvent;
 use super::clean::clean_line;
 use super::editor::Input;
 use super::question::{ParsedAnswer, parse_answer};
+use super::staged::{Given, Read, StagedDesk};
 
 /// A second Ctrl-C within this time leaves.
 pub(super) const INTERRUPT_TWICE: Duration = Duration::from_secs(2);
@@ -23,6 +24,8 @@ pub(super) enum Effect {
     /// One sentence for the person.
     Note(String),
     Markdown(String),
+    /// Everything that is staged and open, once more.
+    Staged,
     Leave,
 }
 
@@ -41,6 +44,7 @@ pub(super) struct ChatState {
     interactive: bool,
     /// Oldest first.
     open: Vec<OpenQuestion>,
+    pub(super) staged: StagedDesk,
     busy: bool,
     /// The input has ended; leave when nothing runs any more.
     ended: bool,
@@ -51,7 +55,8 @@ pub(super) struct ChatState {
 impl ChatState {
     pub(super) fn new(interactive: bool) -> Self {
         // From a pipe nobody can be asked to wait: what an earlier run left is finished before the end of the input counts.
-        Self { interactive, open: Vec::new(), busy: !interactive, ended: false, interrupted: None, sent: 0 }
+        let (open, staged) = (Vec::new(), StagedDesk::default());
+        Self { interactive, open, staged, busy: !interactive, ended: false, interrupted: None, sent: 0 }
     }
 
     /// Takes a question in and returns its number; `None` if it is open already.
@@ -65,10 +70,13 @@ impl ChatState {
         Some(number)
     }
 
-    /// A question was answered elsewhere, expired or was superseded. Returns what it was about, if it was open here.
+    /// A question was answered elsewhere, expired or was superseded. Returns which, if it was open here.
     pub(super) fn close(&mut self, approval: &ApprovalId, now: Instant) -> Option<String> {
+        if let Some(staged) = self.staged.close(approval) {
+            return Some(format!("What was staged as {}", numbered(staged.number, &staged.question)));
+        }
         let index = self.open.iter().position(|open| open.question.approval == *approval)?;
-        Some(self.remove(index, now))
+        Some(format!("The question about {}", self.remove(index, now)))
     }
 
     /// Something runs.
@@ -137,9 +145,18 @@ impl ChatState {
                 return vec![Effect::Markdown(commands::help_markdown(Door::Console))];
             }
             Parsed::Command(ChatCommand::Quit, _) => return self.end(),
+            Parsed::Command(ChatCommand::Staged, _) if self.staged.is_empty() => {
+                return vec![Effect::Note("Nothing is staged here. /approvals lists what waits anywhere.".into())];
+            }
+            Parsed::Command(ChatCommand::Staged, _) => return vec![Effect::Staged],
             Parsed::Command(command, words) => return vec![self.send(ConsoleEvent::Command(command, words))],
             Parsed::Unknown(sentence) => return vec![Effect::Note(sentence)],
             Parsed::Message | Parsed::NotForUs => {}
+        }
+        match self.staged.read(line) {
+            Read::Answers(given) => return self.answer_staged(given, now, now_ms),
+            Read::Unclear(sentence) => return vec![Effect::Note(sentence)],
+            Read::NotAnAnswer => {}
         }
         if self.open.is_empty() {
             return vec![self.send(ConsoleEvent::Line(line.to_owned()))];
@@ -148,6 +165,38 @@ impl ChatState {
             Ok((index, rest)) => self.maybe_answer(index, &rest, line, now, now_ms),
             Err(sentence) => vec![Effect::Note(sentence)],
         }
+    }
+
+    /// All of them or, where one has not been read, none: half of a line is not what was meant.
+    fn answer_staged(&mut self, given: Vec<Given>, now: Instant, now_ms: i64) -> Vec<Effect> {
+        let unread = |given: &Given| {
+            let read = self.staged.find(&given.approval).is_some_and(|open| open.was_read(now, READ_TIME_MIN));
+            self.interactive && !read && !matches!(given.answer, Answer::Deny { .. })
+        };
+        if given.iter().any(unread) {
+            return vec![Effect::Note("This has only just come up: look, and answer again.".into())];
+        }
+        let mut effects = Vec::new();
+        for Given { number, approval, answer } in given {
+            let Some(open) = self.staged.close(&approval) else { continue };
+            let about = numbered(number, &open.question);
+            if open.is_over(now_ms) {
+                effects.push(Effect::Note(format!("Expired, and not run: {about}")));
+                continue;
+            }
+            // What was cancelled is told by the house, at once and everywhere.
+            let word = match answer {
+                Answer::Deny { .. } | Answer::Never => None,
+                Answer::Press { .. } => Some("Pressed"),
+                Answer::Allow { .. } => Some("Confirmed"),
+            };
+            effects.push(self.send(ConsoleEvent::Answer { approval, answer }));
+            effects.extend(word.map(|word| Effect::Note(format!("{word}: {about}"))));
+        }
+        if let Some(left) = self.staged.left() {
+            effects.push(Effect::Note(format!("Still staged: {left}. /staged shows it.")));
+        }
+        effects
     }
 
     fn maybe_answer(&mut self, index: usize, rest: &str, line: &str, now: Instant, now_ms: i64) -> Vec<Effect> {
@@ -227,6 +276,14 @@ impl ChatState {
         if let Some(oldest) = self.open.first_mut() {
             oldest.addressed.get_or_insert(now);
         }
+    }
+}
+
+/// What was staged, by the number that stands beside it.
+fn numbered(number: usize, question: &Question) -> String {
+    match &question.staged {
+        Some(Staged::Item { summary, .. }) => format!("{number} “{}”", clean_line(summary)),
+        _ => number.to_string(),
     }
 }
 
@@ -363,6 +420,59 @@ mod tests {
         desk.ask("a");
         let effects = desk.state.input(Input::Line("y".into()), desk.now, 1_000);
         assert!(matches!(&effects[..], [Effect::Note(text)] if text.contains("expired")), "{effects:?}");
+    }
+
+    fn item(id: &str) -> Question {
+        let staged = Staged::Item { summary: format!("Do {id}"), group: None, number: 1, of: 1 };
+        Question { staged: Some(staged), ..question(id) }
+    }
+
+    #[test]
+    fn what_is_staged_is_answered_by_number_and_stays_open_otherwise() {
+        let mut desk = Desk::new(true);
+        assert_eq!(desk.typed("1"), message("1"), "nothing is staged");
+        desk.state.staged.stage(vec![item("a"), item("b"), item("c")], desk.now);
+        assert_eq!(desk.typed("1"), [], "nobody has read it yet");
+        desk.later(1_000);
+        assert_eq!(desk.typed("what is it?"), message("what is it?"));
+        assert_eq!(desk.typed("yes"), message("yes"));
+        assert_eq!(desk.typed("7"), []);
+        let both = [answer("a", ONCE), answer("c", Answer::Deny { word: None })].concat();
+        assert_eq!(desk.typed("1 -3"), both);
+        assert_eq!(desk.typed("1"), [], "it is answered");
+        assert_eq!(desk.state.close(&ApprovalId("b".into()), desk.now).unwrap(), "What was staged as 2 “Do b”");
+        assert_eq!(desk.typed("2"), message("2"));
+    }
+
+    #[test]
+    fn a_question_and_what_is_staged_do_not_get_in_each_others_way() {
+        let mut desk = Desk::new(true);
+        desk.ask("q");
+        desk.state.staged.stage(vec![item("a"), item("b")], desk.now);
+        desk.later(1_000);
+        assert_eq!(desk.typed("y"), answer("q", ONCE));
+        assert_eq!(desk.typed("all"), [answer("a", ONCE), answer("b", ONCE)].concat());
+    }
+
+    #[test]
+    fn what_is_over_is_not_confirmed() {
+        let mut desk = Desk::new(false);
+        desk.state.staged.stage(vec![item("a"), item("b")], desk.now);
+        let effects = desk.state.input(Input::Line("1".into()), desk.now, 1_000);
+        assert!(
+            matches!(&effects[0], Effect::Note(text) if text.contains("Expired, and not run: 1 “Do a”")),
+            "{effects:?}"
+        );
+        assert!(!effects.iter().any(|effect| matches!(effect, Effect::Send(_))));
+    }
+
+    #[test]
+    fn the_list_is_shown_again() {
+        let mut desk = Desk::new(true);
+        let nothing = desk.state.input(Input::Line("/staged".into()), desk.now, 0);
+        assert!(matches!(&nothing[..], [Effect::Note(text)] if text.contains("Nothing is staged")));
+        desk.state.staged.stage(vec![item("a")], desk.now);
+        assert_eq!(desk.state.input(Input::Line("/staged".into()), desk.now, 0), [Effect::Staged]);
     }
 
     #[test]

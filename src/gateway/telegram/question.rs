@@ -6,6 +6,7 @@
 //! for a message goes into a file, never cut.
 
 mod keyboard;
+mod staged;
 mod value;
 
 use crate::domain::{Answer, Question, Scope, Term, UnixMillis};
@@ -22,6 +23,7 @@ const UNTIL_UNITS_MAX: usize = 48;
 /// The longest name, reason or word in a summary, in characters; the whole is in the file or in the audit.
 const SHORT_CHARS_MAX: usize = 160;
 
+const ALLOW: &str = "Allow this?";
 const SEE_FILE: &str = "What each button allows is at the end of the file.";
 
 /// A question as it is sent.
@@ -80,7 +82,8 @@ pub fn question(question: &Question, clock: &Clock) -> QuestionText {
 pub fn attached_question(question: &Question, clock: &Clock) -> (Part, String, String) {
     let until = clock.until(question.expires_at_ms);
     let mut rich = Rich::default();
-    rich.push(&format!("Allow this?\n{}\n\n", short(&title(question))), Style::PLAIN);
+    let head = question.staged.as_ref().map_or_else(|| ALLOW.to_owned(), crate::gateway::staged::head);
+    rich.push(&format!("{head}\n{}\n\n", short(&title(question))), Style::PLAIN);
     rich.push(
         &format!("Telegram refused to show the call as a message: it is attached whole as {}.", file_name(question)),
         Style::PLAIN,
@@ -112,9 +115,12 @@ fn as_file(question: &Question, until: &str) -> QuestionText {
 /// was: into the caption of a file, or else into a message.
 pub fn answered(question: &Question, how: &Closed, file: bool, clock: &Clock) -> Part {
     let mut head = Rich::default();
-    outcome(&mut head, how, clock);
+    outcome(&mut head, question, how, clock);
     let mut all = head.clone();
     all.push("\n\n", Style::PLAIN);
+    if let Some(staged) = &question.staged {
+        staged::heading(&mut all, question, staged, false);
+    }
     call(&mut all, question);
     if !file && let Some(part) = only_part(all, MESSAGE_UNITS_MAX) {
         return part;
@@ -126,17 +132,31 @@ pub fn answered(question: &Question, how: &Closed, file: bool, clock: &Clock) ->
 
 fn whole(question: &Question, until: &str) -> Option<Part> {
     let mut rich = Rich::default();
-    rich.push("Allow this?", Style::BOLD);
-    rich.push("\n", Style::PLAIN);
+    heading(&mut rich, question, false);
     call(&mut rich, question);
     rich.push(&format!("\n\n{}\n{}\n\n", why(question), open_until(until)), Style::PLAIN);
     legend(&mut rich, question);
     only_part(rich, MESSAGE_UNITS_MAX)
 }
 
+/// What is asked, up to where the call stands. `brief` is for a caption.
+fn heading(rich: &mut Rich, question: &Question, brief: bool) {
+    match &question.staged {
+        None => {
+            rich.push(ALLOW, Style::BOLD);
+            rich.push("\n", Style::PLAIN);
+        }
+        Some(staged) => {
+            staged::heading(rich, question, staged, brief);
+        }
+    }
+}
+
 /// Server, tool and every argument.
 fn call(rich: &mut Rich, question: &Question) {
-    rich.push(&title(question), Style::PLAIN);
+    if question.staged.as_ref().is_none_or(staged::has_title) {
+        rich.push(&title(question), Style::PLAIN);
+    }
     if question.arguments.is_empty() {
         rich.push("\n\n(no arguments)", Style::ITALIC);
     }
@@ -165,10 +185,18 @@ fn name_line(name: &str) -> String {
 
 /// Each button that allows something, or forbids it for good, with what exactly.
 fn legend(rich: &mut Rich, question: &Question) {
+    if let Some(staged) = &question.staged {
+        for (index, (label, does)) in staged::legend(question, staged).into_iter().enumerate() {
+            rich.push(if index == 0 { "" } else { "\n" }, Style::PLAIN);
+            rich.push(&label, Style::BOLD);
+            rich.push(&format!(" – {does}"), Style::PLAIN);
+        }
+        return;
+    }
     let grants = question.choices.iter().filter(|choice| !matches!(choice.answer, Answer::Deny { .. }));
     for (index, choice) in grants.enumerate() {
         rich.push(if index == 0 { "" } else { "\n" }, Style::PLAIN);
-        rich.push(&keyboard::label(choice), Style::BOLD);
+        rich.push(&keyboard::label(question, choice), Style::BOLD);
         rich.push(&format!(" – {}", cleaned_line(&choice.label)), Style::PLAIN);
     }
 }
@@ -176,8 +204,8 @@ fn legend(rich: &mut Rich, question: &Question) {
 /// What stands over the file: as much of the rest as fits, each piece whole or not at all.
 fn summary(question: &Question, until: &str) -> Part {
     let mut rich = Rich::default();
-    rich.push("Allow this?", Style::BOLD);
-    rich.push(&format!("\n{}\n\n{}", short(&title(question)), attached(question)), Style::PLAIN);
+    heading(&mut rich, question, true);
+    rich.push(&format!("{}\n\n{}", short(&title(question)), attached(question)), Style::PLAIN);
     let fixed =
         utf16_len(&rich.text) + open_until(until).len() + utf16_len(&short(&why(question))) + SEE_FILE.len() + 8;
     let mut room = CAPTION_UNITS_MAX.saturating_sub(fixed);
@@ -209,7 +237,8 @@ fn takes(room: &mut usize, text: &str) -> bool {
 
 /// The whole question as plain text. Every line of a value starts with a bar, so that no value can pass for the frame.
 fn document(question: &Question, until: &str) -> String {
-    let mut text = format!("Allow this?\n{}\n\n", title(question));
+    let head = question.staged.as_ref().map(|staged| staged::document_heading(question, staged));
+    let mut text = format!("{}{}\n\n", head.unwrap_or_else(|| format!("{ALLOW}\n")), title(question));
     text.push_str(
         "Every argument is here whole. What cannot be seen is written as \\u{…}, and a backslash is doubled.\n",
     );
@@ -217,13 +246,24 @@ fn document(question: &Question, until: &str) -> String {
         text.push_str(&format!("\n{}\n{}", name_line(name), document_value(value)));
     }
     text.push_str(&format!("\n{}\n{}\n\n", why(question), open_until(until)));
+    if let Some(staged) = &question.staged {
+        let rows = staged::legend(question, staged).into_iter().map(|(label, does)| format!("{label} – {does}\n"));
+        text.extend(rows);
+        return text;
+    }
     for choice in &question.choices {
-        text.push_str(&format!("{} – {}\n", keyboard::label(choice), cleaned_line(&choice.label)));
+        text.push_str(&format!("{} – {}\n", keyboard::label(question, choice), cleaned_line(&choice.label)));
     }
     text
 }
 
-fn outcome(rich: &mut Rich, how: &Closed, clock: &Clock) {
+fn outcome(rich: &mut Rich, question: &Question, how: &Closed, clock: &Clock) {
+    if let Some(staged) = &question.staged {
+        let (heading, details) = staged::outcome(question, staged, how, clock);
+        rich.push(&heading, Style::BOLD);
+        rich.push(&details, Style::PLAIN);
+        return;
+    }
     let (heading, details) = match how {
         Closed::Answered { answer, by, at_ms, end } => {
             let word = match answer {

@@ -59,7 +59,7 @@ fn answer(request: &Request) -> Vec<Block> {
     let Some(start) = request.messages.iter().rposition(is_request) else {
         return text(render::help());
     };
-    let said = text_of(&request.messages[start].blocks);
+    let said = said_in(&request.messages[start]);
     if request.tools.is_empty() && asked_for_a_summary(request) {
         return text(render::summary(&request.messages));
     }
@@ -82,7 +82,14 @@ fn answer(request: &Request) -> Vec<Block> {
 
 /// A message in which somebody says something, as opposed to one that only carries results.
 fn is_request(message: &Message) -> bool {
-    message.role == Role::User && !message.text().trim().is_empty()
+    message.role == Role::User && !said_in(message).trim().is_empty()
+}
+
+/// What somebody says in a message. Claw's own words about staged actions stand in it, too.
+fn said_in(message: &Message) -> String {
+    let texts =
+        message.blocks.iter().filter(|block| !matches!(block, Block::Text { text } if text.starts_with("[claw: ")));
+    text_of(&texts.cloned().collect::<Vec<_>>())
 }
 
 /// Results in the message at `index`, each with the call that it answers.

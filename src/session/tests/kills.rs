@@ -8,6 +8,7 @@ use std::task::Poll;
 
 use futures::future::BoxFuture;
 
+use super::actions::{POLICY, item};
 use super::rig::{BOUNDS, log, main, message, replies, submit, worker};
 use crate::domain::{Block, EventBody, Finish, Message, Outcome, Term, ToolUse, Usage};
 use crate::gate::tests::rig::{ALLOW, OWNER, Rig as GateRig, allow};
@@ -165,4 +166,93 @@ async fn the_lock_is_let_go_behind_what_was_queued() {
         after.unwrap_or_else(|error| panic!("cut after {} polls ({before}): {error}", times % 7));
         submit(&gate, message("again")).await;
     }
+}
+
+/// Proposes once, and then says so.
+struct Proposes;
+
+impl Model for Proposes {
+    fn provider(&self) -> &str {
+        "test"
+    }
+
+    fn model(&self) -> &str {
+        "test"
+    }
+
+    fn reply<'a>(
+        &'a self,
+        request: &'a Request,
+        _deltas: &'a mut DeltaSink<'_>,
+    ) -> BoxFuture<'a, Result<Reply, ModelError>> {
+        Box::pin(async move {
+            tokio::task::yield_now().await;
+            check(&request.messages);
+            let (blocks, finish) = if request.messages.len() > 1 {
+                (vec![Block::Text { text: "look".into() }], Finish::Complete)
+            } else {
+                let input = serde_json::json!({"actions": [item("a"), item("b")]});
+                let propose = ToolUse { id: "1".into(), name: "shop__propose".into(), input, broken_input: None };
+                (vec![Block::ToolUse(propose)], Finish::ToolUse)
+            };
+            let (provider, model) = ("test".into(), "test".into());
+            Ok(Reply { blocks, finish, usage: Usage::default(), provider, model, notice: None })
+        })
+    }
+}
+
+/// Runs until nothing is left, confirming everything that was staged.
+async fn confirmed(gate: &GateRig, worker: &Worker) -> Ran {
+    loop {
+        worker.settle(&main(), &gate.live()).await.unwrap();
+        let open = gate.store.read(|tx| tx.open_approvals(None)).unwrap();
+        let Some(row) = open.first() else { return Ran::Idle };
+        gate.gate.decide(&row.id, &allow(Term::Once), OWNER).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_run_of_staged_actions_can_be_dropped_anywhere() {
+    let mut cut = 0;
+    for times in 0.. {
+        let gate = GateRig::new(&["shop"], POLICY);
+        submit(&gate, message("go")).await;
+        let whole = {
+            let first = gate.again(POLICY);
+            let worker = worker(&first, Arc::new(Proposes), BOUNDS);
+            polled(times, confirmed(&first, &worker)).await
+        };
+        confirmed(&gate, &worker(&gate, Arc::new(Proposes), BOUNDS)).await;
+        let (effects, events) = (gate.effects("shop"), gate.store.read(|tx| tx.events_from(&main(), 1)).unwrap());
+        assert_eq!(replies(&gate), ["look"], "cut after {times} polls");
+        let staged = gate.store.read(|tx| tx.audit_after(0, 1000)).unwrap();
+        let asked = staged.iter().filter(|row| row.kind == "asked").count();
+        // A call that was cut has told nobody what it proposes.
+        let told = events
+            .iter()
+            .any(|event| matches!(&event.body, EventBody::ToolResult { outcome: Outcome::Ended { .. }, .. }));
+        let expected = if told { 3 } else { 0 };
+        assert_eq!(asked, expected, "two actions and all of them, staged once, cut after {times} polls");
+        for text in ["a", "b"] {
+            let count = effects.iter().filter(|effect| **effect == format!("confirm {text}")).count();
+            let outcomes = events.iter().filter_map(|event| match &event.body {
+                EventBody::ActionResult { action, outcome, .. } if action.arguments["text"] == text => Some(outcome),
+                _ => None,
+            });
+            match outcomes.collect::<Vec<_>>().as_slice() {
+                [] if !told => assert_eq!(count, 0),
+                [Outcome::Ended { .. }] => assert_eq!(count, 1, "{text}, cut after {times} polls"),
+                [Outcome::Unknown { .. }] => assert!(count <= 1, "{text} ran {count} times, cut after {times} polls"),
+                other => panic!("{text}, cut after {times} polls: {other:?}"),
+            }
+        }
+        assert_eq!(crate::turn::replay::replay(&main(), events, &BOUNDS).difference, None, "cut after {times} polls");
+        gate.verify();
+        if whole {
+            break;
+        }
+        cut += 1;
+        assert!(times < 500, "the run never ends");
+    }
+    assert!(cut >= 5, "the run was cut at {cut} points only");
 }

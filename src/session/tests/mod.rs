@@ -3,6 +3,7 @@
 
 mod rig;
 
+mod actions;
 mod budget;
 mod kills;
 mod personas;

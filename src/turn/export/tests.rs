@@ -3,7 +3,9 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::turn::next::tests::{BOUNDS, ended, id, result, said, session, started, text, uses};
+use crate::turn::next::tests::{
+    BOUNDS, acted, confirmed_by_tap, ended, id, result, said, session, started, text, uses,
+};
 
 fn whole() -> Vec<Event> {
     let bodies = vec![started(), said("a\u{2028}b"), uses(&["1"]), result(id(3, 0), "r"), text("ok"), ended()];
@@ -46,6 +48,16 @@ fn under_another_name_the_name_alone_differs() {
 }
 
 #[test]
+fn the_end_of_an_action_goes_along_under_its_new_name() {
+    let bodies = [started(), said("a"), text("ok"), ended(), confirmed_by_tap(id(2, 0)), acted(id(2, 0), "r")];
+    let events: Vec<_> = bodies.into_iter().zip(1..).map(|(body, seq)| Event { seq, at_ms: 7, body }).collect();
+    let name = SessionId::new("copy").unwrap();
+    let copy = read(write(&session(), &events).unwrap().as_bytes(), &BOUNDS).unwrap().renamed(&name);
+    let written = write(&name, &copy.events).unwrap();
+    assert!(!written.contains("main") && read(written.as_bytes(), &BOUNDS).is_ok(), "{written}");
+}
+
+#[test]
 fn what_was_changed_is_found_and_its_line_named() {
     let text = exported();
     refused("", 1, "no header");
@@ -65,6 +77,10 @@ fn what_was_changed_is_found_and_its_line_named() {
     );
     assert_ne!(other, text);
     refused(&with_lines(&other, 6), 5, "another session");
+    // An action that was confirmed and would be run by whoever takes the log in.
+    let mut events = whole();
+    events.push(Event { seq: 7, at_ms: 7, body: confirmed_by_tap(id(4, 0)) });
+    refused(&write(&session(), &events).unwrap(), 8, "would be run here");
     // A turn that never asked the model for what it is said to have answered.
     let events: Vec<_> =
         [started(), said("a"), ended()].into_iter().zip(1..).map(|(body, seq)| Event { seq, at_ms: 7, body }).collect();

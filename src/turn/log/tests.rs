@@ -162,3 +162,12 @@ proptest! {
         }
     }
 }
+
+/// What was done stays done, whatever exchange it fell into.
+#[test]
+fn undo_takes_no_action_with_it() {
+    let (tap, result) = (tests::confirmed_by_tap(tests::id(2, 9)), tests::acted(tests::id(2, 9), "r"));
+    let mut log = tests::log(vec![tests::started(), tests::said("a"), tap, result, tests::text("b"), ended()]);
+    log.push(0, tests::undone(1, 6));
+    assert_eq!(seqs(&log), [3, 4, 7]);
+}

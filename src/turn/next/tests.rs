@@ -75,6 +75,24 @@ fn answered_with(call: CallId, approval: &str) -> EventBody {
     EventBody::CallAnswered { call, approval: ApprovalId(approval.into()), answer, by: "p".into() }
 }
 
+pub(in crate::turn) fn action(text: &str) -> Action {
+    let (server, tool) = ("shop".to_owned(), "confirm".to_owned());
+    Action { server, tool, arguments: json!({"text": text}), summary: format!("Add {text}") }
+}
+
+pub(in crate::turn) fn tapped(call: CallId, answer: Option<Answer>) -> EventBody {
+    EventBody::ActionAnswered { call, approval: ApprovalId("t".into()), action: action("x"), answer, by: "p".into() }
+}
+
+pub(in crate::turn) fn confirmed_by_tap(call: CallId) -> EventBody {
+    tapped(call, Some(Answer::Allow { term: Term::Once, scope: Scope::Exact }))
+}
+
+pub(in crate::turn) fn acted(call: CallId, text: &str) -> EventBody {
+    let output = ToolOutput { text: text.into(), ..ToolOutput::default() };
+    EventBody::ActionResult { call, action: action("x"), outcome: Outcome::Ended { output } }
+}
+
 pub(in crate::turn) fn failed(context_too_long: bool) -> EventBody {
     EventBody::ModelFailed { reason: "down".into(), context_too_long, key_refused: false }
 }
@@ -263,6 +281,31 @@ fn a_dropped_exchange_is_no_work_and_no_weight() {
     assert_eq!(step(wished), Step::Compact { through_seq: 4 }, "what was dropped is not summarised");
 }
 
+#[test]
+fn what_was_confirmed_is_run_before_everything_else_and_once() {
+    let act = |bodies: Vec<EventBody>| match step(bodies) {
+        Step::Act(actions) => actions.into_iter().map(|(id, _)| id).collect::<Vec<_>>(),
+        other => panic!("{other:?}"),
+    };
+    let over = vec![started(), said("a"), text("b"), ended()];
+    let tap =
+        [over.clone(), vec![confirmed_by_tap(id(3, 1)), tapped(id(3, 0), Some(Answer::Press { index: 0 }))]].concat();
+    assert_eq!(act(tap.clone()), [id(3, 1), id(3, 0)], "without a turn, in the order of the taps");
+    assert_eq!(act([tap.clone(), vec![acted(id(3, 1), "r")]].concat()), [id(3, 0)]);
+    assert_eq!(step([tap, vec![acted(id(3, 1), "r"), acted(id(3, 0), "r")]].concat()), Step::Done);
+    for answer in [None, Some(Answer::Deny { word: None }), Some(Answer::Never)] {
+        assert_eq!(step([over.clone(), vec![tapped(id(3, 0), answer)]].concat()), Step::Done);
+    }
+    for turn in
+        [vec![], vec![uses(&["1"])], vec![uses(&["1"]), parked(id(7, 0), "q")], vec![failed(false)], vec![text("d")]]
+    {
+        let open = [over.clone(), vec![started(), said("c")], turn, vec![confirmed_by_tap(id(3, 0))]].concat();
+        assert_eq!(act(open.clone()), [id(3, 0)]);
+        let stopping = [open, vec![EventBody::StopRequested { by: "p".into() }]].concat();
+        assert_eq!(step(stopping), Step::Stop(TurnEnd::Stopped { by: "p".into() }), "a stop is not overtaken");
+    }
+}
+
 /// Any event at any place, also such that no runner would write.
 pub(in crate::turn) fn any_body() -> impl Strategy<Value = EventBody> {
     let call = || (1_u64..20, 0_u32..3).prop_map(|(seq, block)| id(seq, block));
@@ -279,6 +322,9 @@ pub(in crate::turn) fn any_body() -> impl Strategy<Value = EventBody> {
         (call(), "[ab]").prop_map(|(call, approval)| parked(call, &approval)),
         (call(), "[ab]").prop_map(|(call, approval)| answered_with(call, &approval)),
         any::<bool>().prop_map(failed),
+        call().prop_map(confirmed_by_tap),
+        call().prop_map(|call| tapped(call, None)),
+        (call(), "[ab]").prop_map(|(call, text)| acted(call, &text)),
         Just(EventBody::ModelPartial { text: "half".into() }),
         Just(EventBody::StopRequested { by: "p".into() }),
         Just(EventBody::CompactRequested {}),
@@ -317,6 +363,7 @@ fn simulate(log: &Log, step: &Step, luck: &Luck) -> Option<Vec<EventBody>> {
                 _ => result(id.clone(), &luck.to_string()),
             })
             .collect(),
+        Step::Act(actions) => actions.iter().take(1).map(|(id, _)| acted(id.clone(), "done")).collect(),
         Step::Park => {
             let waiting = waiting_for_a_human(log.open_turn().unwrap());
             waiting.into_iter().take(1).map(|(call, approval)| answered_with(call, &approval.0)).collect()
@@ -344,6 +391,10 @@ fn follows(step: &Step, body: &EventBody) -> bool {
             EventBody::ToolResult { call, .. } | EventBody::CallParked { call, .. } => {
                 open.iter().any(|(id, _)| id == call)
             }
+            _ => false,
+        },
+        Step::Act(actions) => match body {
+            EventBody::ActionResult { call, .. } => actions.first().is_some_and(|(id, _)| id == call),
             _ => false,
         },
         Step::Park => matches!(body, EventBody::CallAnswered { .. }),
@@ -383,11 +434,15 @@ proptest! {
         let bounds = Bounds { window_tokens: if small { 60 } else { 100_000 }, ..BOUNDS };
         let mut log = log(vec![started(), said("a"), text("b"), ended(), started(), said("c")]);
         let mut all = log.events().to_vec();
-        let mut lucks = lucks.iter();
+        let (mut lucks, mut taps) = (lucks.iter(), 0);
         // Each batch of a runner is appended event by event; a kill may come between any two.
         'turn: loop {
-            let step = next(&log, &bounds);
             let luck = lucks.next().expect("80 steps are more than any turn may take");
+            if luck.calls.len() == 3 && taps < 5 {
+                taps += 1;
+                all.push(log.push(0, confirmed_by_tap(id(3, taps))));
+            }
+            let step = next(&log, &bounds);
             let Some(bodies) = simulate(&log, &step, luck) else { break 'turn };
             prop_assert!(!bodies.is_empty(), "{:?} did nothing", step);
             for body in bodies {
@@ -397,9 +452,10 @@ proptest! {
             }
         }
         let last: Vec<Event> = all.iter().skip_while(|event| event.seq < 5).cloned().collect();
-        let has_ended = matches!(last.last().unwrap().body, EventBody::TurnEnded { .. });
+        let has_ended = last.iter().any(|event| matches!(event.body, EventBody::TurnEnded { .. }));
         prop_assert!(has_ended);
         prop_assert!(unanswered(&session(), &last).is_empty());
+        prop_assert!(confirmed(&all).is_empty());
         let replayed = crate::turn::replay::replay(&session(), all.clone(), &bounds);
         prop_assert_eq!((replayed.difference, replayed.other_limits), (None, 0));
         // What is read back from the disk says the same as what was in memory.

@@ -3,7 +3,8 @@
 use super::*;
 use crate::domain::{Answer, ApprovalId, Finish, Outcome, Scope, Term};
 use crate::turn::next::tests::{
-    BOUNDS, ended, failed, id, log, parked, reply, result, said, session, started, summary, text, uses,
+    BOUNDS, acted, confirmed_by_tap, ended, failed, id, log, parked, reply, result, said, session, started, summary,
+    text, uses,
 };
 
 fn replayed(bodies: Vec<EventBody>) -> Replayed {
@@ -96,6 +97,25 @@ fn a_turn_that_asks_whether_it_may_go_on_does_so_before_it_asks_the_model() {
     let sentence = "event 4 is call.parked of main:1:0, where next() says Deliver";
     differs(vec![started(), said("a"), text("ok"), asks.clone()], 4, sentence);
     differs(vec![started(), said("a"), asks, text("ok")], 4, "event 4 is model.reply, where next() says Park");
+}
+
+#[test]
+fn what_a_tap_leads_to_replays_and_what_none_does_is_found() {
+    let over = vec![started(), said("a"), text("ok"), ended()];
+    let tapped = [over.clone(), vec![confirmed_by_tap(id(2, 0)), acted(id(2, 0), "r")]].concat();
+    assert_eq!(replayed(tapped.clone()), Replayed { events: 6, steps: 3, other_limits: 0, difference: None });
+    differs(
+        [tapped, vec![acted(id(2, 0), "r")]].concat(),
+        7,
+        "event 7 is action.result of main:2:0, where next() says Done",
+    );
+    let before = [over.clone(), vec![confirmed_by_tap(id(2, 0)), started(), said("b"), packed()]].concat();
+    differs(before, 8, "event 8 is prompt.packed, where next() says Act(main:2:0)");
+    differs(
+        [over, vec![acted(id(2, 0), "r")]].concat(),
+        5,
+        "event 5 is action.result of main:2:0, where next() says Done",
+    );
 }
 
 #[test]

@@ -9,9 +9,13 @@ use super::value::shown_value;
 
 /// How much of a path a button shows, in characters: its end, because that is what differs. The message has all of it.
 const PATH_CHARS_MAX: usize = 40;
+const STAGED_IN_A_ROW: usize = 3;
 
 /// The first keyboard: rows of buttons.
 pub fn keyboard(question: &Question) -> Vec<Vec<Button>> {
+    if question.staged.is_some() {
+        return staged(question);
+    }
     let exactly = |wanted: Term| {
         let is = move |answer: &Answer| *answer == Answer::Allow { term: wanted, scope: Scope::Exact };
         choices(question, is).next()
@@ -35,9 +39,18 @@ pub fn keyboard(question: &Question) -> Vec<Vec<Button>> {
     rows.filter(|row| !row.is_empty()).collect()
 }
 
+/// Of what was staged there is nothing to grant or to say: a button a choice, up to three a row.
+fn staged(question: &Question) -> Vec<Vec<Button>> {
+    let buttons: Vec<Button> = choices(question, |_| true).collect();
+    buttons.chunks(STAGED_IN_A_ROW).map(<[Button]>::to_vec).collect()
+}
+
 /// The keyboard that a tap leads to: what "always" or "never" would cover, a button each, or the first keyboard again.
 /// `None` for a tap that answers the question.
 pub fn menu(question: &Question, tap: &Tap) -> Option<Vec<Vec<Button>>> {
+    if question.staged.is_some() {
+        return None;
+    }
     let is = match tap {
         Tap::MenuAlways => is_always,
         Tap::MenuNever => is_never,
@@ -49,14 +62,17 @@ pub fn menu(question: &Question, tap: &Tap) -> Option<Vec<Vec<Button>>> {
 }
 
 /// What a choice is called, on its button and in the message.
-pub(super) fn label(choice: &Choice) -> String {
+pub(super) fn label(question: &Question, choice: &Choice) -> String {
+    if let Some(label) = crate::gateway::staged::label(question, choice) {
+        return cleaned_line(&label.shown);
+    }
     let (term, scope) = match &choice.answer {
         Answer::Allow { term, scope } => (*term, scope),
         // The refusal with a word has a key that is no single word.
         Answer::Deny { .. } if choice.key.contains(' ') => return "Deny and say why".to_owned(),
         Answer::Deny { .. } => return "Deny".to_owned(),
         Answer::Never => return "Never: exactly these arguments".to_owned(),
-        Answer::Press { .. } => return choice.label.clone(),
+        Answer::Press { .. } => return cleaned_line(&choice.label),
     };
     let name = match term {
         Term::Once => "Allow once",
@@ -107,7 +123,7 @@ fn is_deny(answer: &Answer) -> bool {
 /// A button for each choice with such an answer. A key that does not fit into a button has none; it can be typed.
 fn choices(question: &Question, is: impl Fn(&Answer) -> bool) -> impl Iterator<Item = Button> {
     let chosen = question.choices.iter().filter(move |choice| is(&choice.answer));
-    chosen.filter_map(|choice| button(question, label(choice), Tap::Choice(choice.key.clone())))
+    chosen.filter_map(|choice| button(question, label(question, choice), Tap::Choice(choice.key.clone())))
 }
 
 fn button(question: &Question, label: String, tap: Tap) -> Option<Button> {

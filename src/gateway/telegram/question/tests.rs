@@ -10,11 +10,11 @@ use crate::domain::{ApprovalId, CallId, Choice, SessionId};
 use crate::gateway::telegram::callback::{Tap, parse_data};
 use crate::gateway::telegram::tests::{all_faults, covered, drawn};
 
-fn clock() -> Clock {
+pub(super) fn clock() -> Clock {
     Clock { now_ms: 1_000_000_000_000, zone: TimeZone::UTC }
 }
 
-fn asked(arguments: &[(&str, &str)]) -> Question {
+pub(super) fn asked(arguments: &[(&str, &str)]) -> Question {
     let allow = |term, scope| Answer::Allow { term, scope };
     let below = || Scope::Below { path: "src/bin".into() };
     let choice = |key: &str, label: &str, answer| Choice { key: key.into(), label: label.into(), answer };
@@ -44,14 +44,14 @@ fn asked(arguments: &[(&str, &str)]) -> Question {
     }
 }
 
-fn whole_of(text: QuestionText) -> Part {
+pub(super) fn whole_of(text: QuestionText) -> Part {
     match text {
         QuestionText::Whole(part) => part,
         QuestionText::Long { .. } => panic!("the question is long"),
     }
 }
 
-fn keys(rows: &[Vec<super::super::callback::Button>]) -> String {
+pub(super) fn keys(rows: &[Vec<super::super::callback::Button>]) -> String {
     let row = |row: &Vec<super::super::callback::Button>| {
         row.iter().map(|button| format!("[{} {}]", button.label, button.data)).collect::<Vec<_>>().join(" ")
     };
@@ -347,7 +347,7 @@ proptest! {
 }
 
 /// The values of a document: runs of lines behind bars.
-fn values_of(document: &str) -> Vec<String> {
+pub(super) fn values_of(document: &str) -> Vec<String> {
     let mut values: Vec<Vec<&str>> = Vec::new();
     let mut inside = false;
     for line in document.split('\n') {

@@ -1,0 +1,41 @@
+//! What whoever tapped a button reads at once, and what they read when it was tapped before. Must not know who may tap, or how it
+//! is said.
+
+use crate::domain::{Answer, Outcome, Staged};
+use crate::store::{ApprovalRow, CallRow};
+
+/// An answer that has counted.
+pub(super) fn decided(answer: &Answer, staged: bool) -> &'static str {
+    match answer {
+        Answer::Allow { .. } if staged => "Confirmed.",
+        Answer::Allow { .. } => "Allowed.",
+        Answer::Deny { .. } | Answer::Never if staged => "Cancelled.",
+        Answer::Deny { .. } => "Denied.",
+        Answer::Never => "Denied, and never again.",
+        Answer::Press { .. } => "On its way.",
+    }
+}
+
+/// A question that is not open any more.
+pub(super) fn closed(row: &ApprovalRow, call: Option<&CallRow>) -> String {
+    let Some(staged) = &row.question.staged else {
+        return match (row.state.as_str(), &row.decided_by) {
+            ("expired", _) => "This question has expired.".to_owned(),
+            ("approved" | "denied", Some(by)) => format!("This was already {} by {by}.", row.state),
+            _ => "This question is closed.".to_owned(),
+        };
+    };
+    let outcome = call.and_then(|call| call.outcome.as_ref());
+    let text = match (&row.answer, outcome) {
+        _ if row.state == "expired" => "This has expired, and was not run.",
+        (Some(Answer::Deny { .. } | Answer::Never), _) => "Already cancelled.",
+        (Some(_), _) if matches!(staged, Staged::All { .. }) => "Already confirmed.",
+        (Some(_), Some(Outcome::Ended { output })) if output.is_error => "Already confirmed: it failed.",
+        (Some(_), Some(Outcome::Ended { .. })) => "Already done.",
+        (Some(_), Some(Outcome::Denied { .. })) => "Already confirmed, and not run.",
+        (Some(_), Some(Outcome::Unknown { .. })) => "Already confirmed; it may or may not have run.",
+        (Some(_), _) => "Already confirmed: it is on its way.",
+        (None, _) => "Nothing of this waits any more.",
+    };
+    text.to_owned()
+}

@@ -1,0 +1,132 @@
+//! The `[tools]` section of `claw.toml`: which tools of the servers are there at all, and which of them models do not see. Must
+//! not know servers, or who asks.
+
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use serde::Deserialize;
+
+/// The longest pattern, in bytes.
+const PATTERN_BYTES_MAX: usize = 256;
+/// The most patterns in one list.
+const PATTERNS_MAX: usize = 1000;
+
+/// `[tools]` as it is written: patterns over `server/tool`, in which `*` stands for any text and `?` for one character.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct ToolsSection {
+    /// Not offered to models; only staged actions reach them.
+    hidden: Vec<String>,
+    /// What matches none of these is not there for anybody.
+    offered: Vec<String>,
+}
+
+impl Default for ToolsSection {
+    fn default() -> Self {
+        Self { hidden: Vec::new(), offered: vec!["*".to_owned()] }
+    }
+}
+
+/// The same, ready to be asked.
+#[derive(Clone, Debug)]
+pub struct Tools {
+    hidden: GlobSet,
+    offered: GlobSet,
+}
+
+impl Default for Tools {
+    /// All tools are there, and none is hidden.
+    fn default() -> Self {
+        let everything = Glob::new("*").and_then(|glob| GlobSetBuilder::new().add(glob).build());
+        Self { hidden: GlobSet::empty(), offered: everything.unwrap_or_default() }
+    }
+}
+
+impl Tools {
+    /// For tests, which need no file.
+    #[cfg(test)]
+    pub(crate) fn of(hidden: &[&str], offered: &[&str]) -> Self {
+        let owned = |patterns: &[&str]| patterns.iter().map(|pattern| (*pattern).to_owned()).collect();
+        ToolsSection { hidden: owned(hidden), offered: owned(offered) }.resolve().unwrap()
+    }
+
+    /// Whether our configuration keeps this tool from models.
+    pub fn hides(&self, server: &str, tool: &str) -> bool {
+        self.hidden.is_match(format!("{server}/{tool}"))
+    }
+
+    /// Whether this tool may be called at all.
+    pub fn has(&self, server: &str, tool: &str) -> bool {
+        self.offered.is_match(format!("{server}/{tool}"))
+    }
+}
+
+impl ToolsSection {
+    /// The first key that is wrong, and what is wrong with it.
+    pub(super) fn resolve(&self) -> Result<Tools, (&'static str, String)> {
+        if self.offered.is_empty() {
+            let message =
+                "`tools.offered` is empty, so that no tool would be there; leave it out, or write `[\"*\"]` for all";
+            return Err(("offered", message.to_owned()));
+        }
+        let hidden = globs("hidden", &self.hidden).map_err(|message| ("hidden", message))?;
+        let offered = globs("offered", &self.offered).map_err(|message| ("offered", message))?;
+        Ok(Tools { hidden, offered })
+    }
+}
+
+fn globs(key: &str, patterns: &[String]) -> Result<GlobSet, String> {
+    if patterns.len() > PATTERNS_MAX {
+        return Err(format!("`tools.{key}` has {} patterns, and may have {PATTERNS_MAX}", patterns.len()));
+    }
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns {
+        let wrong = |why: String| format!("`{pattern}` in `tools.{key}` is not a pattern over `server/tool`: {why}");
+        if pattern.is_empty() || pattern.len() > PATTERN_BYTES_MAX {
+            return Err(wrong(format!("use 1 to {PATTERN_BYTES_MAX} bytes")));
+        }
+        // A name without a slash could only ever match nothing, which somebody who hides a tool must hear.
+        if !pattern.contains('/') && !pattern.contains('*') {
+            return Err(wrong("it has no `/`, so no tool can match it; write for example `shop/confirm_*`".to_owned()));
+        }
+        set.add(Glob::new(pattern).map_err(|error| wrong(error.kind().to_string()))?);
+    }
+    set.build().map_err(|error| format!("`tools.{key}`: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tools(text: &str) -> Result<Tools, (&'static str, String)> {
+        toml::from_str::<ToolsSection>(text).unwrap().resolve()
+    }
+
+    #[test]
+    fn without_the_section_all_tools_are_there_and_none_is_hidden() {
+        for tools in [tools("").unwrap(), Tools::default()] {
+            assert!(tools.has("shop", "order") && tools.has("a/b", "c/d") && !tools.hides("shop", "order"));
+        }
+    }
+
+    #[test]
+    fn patterns_are_over_server_and_tool() {
+        let tools = tools("hidden = ['shop/confirm_*']\noffered = ['shop/*', 'files/read']").unwrap();
+        assert!(
+            tools.hides("shop", "confirm_add") && !tools.hides("shop", "add") && !tools.hides("other", "confirm_add")
+        );
+        assert!(tools.has("shop", "add") && tools.has("files", "read") && !tools.has("files", "write"));
+    }
+
+    #[test]
+    fn what_can_match_nothing_is_an_error_that_names_its_key() {
+        for (text, key) in [
+            ("hidden = ['confirm_add']", "hidden"),
+            ("hidden = ['shop/[a']", "hidden"),
+            ("hidden = ['']", "hidden"),
+            ("offered = []", "offered"),
+            ("offered = ['shop']", "offered"),
+        ] {
+            let (found, message) = tools(text).unwrap_err();
+            assert!(found == key && message.contains(&format!("tools.{key}")), "{text}: {message}");
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Staged actions in a session: asked about at the end of a turn, run when they are confirmed, told when they are over. Must not
+//! know doors, how a proposal is checked, or what an answer changes in the store.
+
+use super::drive::Drive;
+use super::watch::By;
+use super::worker::SessionError;
+use crate::domain::{
+    Action, Address, Answer, CallId, EventBody, InboundBody, Outbound, OutboundBody, Outcome, ToolOutput, escape,
+};
+use crate::gate::Proposed;
+use crate::store::InboxRow;
+use crate::turn::next::confirmed;
+
+/// How much of a result the person reads, in characters. The session's log has the whole.
+const HEAD_CHARS_MAX: usize = 1500;
+const HEAD_LINES_MAX: usize = 30;
+/// Why what was confirmed is not run after a stop.
+const STOPPED: &str = "the owner has stopped it before it ran";
+
+/// What became of an inbox row that may be an answer to something staged.
+pub(super) enum Taken {
+    NoAction,
+    Done,
+    /// The action has to run first.
+    InHand,
+}
+
+impl Drive<'_> {
+    /// Takes in an answer about something staged, in or outside of a turn. The row of a confirmed one stays where it is until
+    /// there is a result, so that whoever comes after a kill finds it.
+    pub(super) fn absorb_action(&mut self, row: &InboxRow) -> Result<Taken, SessionError> {
+        let InboundBody::Answered { approval, answer, by } = &row.inbound.body else { return Ok(Taken::NoAction) };
+        let gate = &self.worker.parts.gate;
+        let Some(tapped) = gate.tapped(approval, answer.as_ref())? else {
+            return Ok(if gate.is_staged(approval)? { Taken::Done } else { Taken::NoAction });
+        };
+        let (call, action) = (tapped.call, tapped.action);
+        let known = self
+            .log
+            .events()
+            .iter()
+            .any(|event| matches!(&event.body, EventBody::ActionAnswered { call: known, .. } if *known == call));
+        if !known {
+            if let Some(text) = without_a_run(&action, answer.as_ref()) {
+                self.tell_all(&tapped.told, &OutboundBody::Notice { text });
+            }
+            let (call, approval, answer, by) = (call.clone(), approval.clone(), answer.clone(), by.clone());
+            self.push(EventBody::ActionAnswered { call, approval, action, answer, by });
+        }
+        if !confirmed(self.log.events()).iter().any(|(id, _)| *id == call) {
+            return Ok(Taken::Done);
+        }
+        self.acting.insert(call, row.id);
+        Ok(Taken::InHand)
+    }
+
+    /// Runs the first of them. The others are looked at again, because a stop may have come meanwhile.
+    pub(super) async fn act(&mut self, actions: Vec<(CallId, Action)>) -> Result<(), SessionError> {
+        let Some((call, action)) = actions.into_iter().next() else { return Ok(()) };
+        let worker = self.worker;
+        // What a tap does is no part of the turn that it falls into, and has a time of its own.
+        let around = self.around_for(worker.ending().no_running_call(), worker.parts.turn_time_s as i64 * 1000);
+        let acted = worker.parts.runner.act(&call, &around);
+        let outcome = worker.interruptible(&self.session, &around.cancel, By::StopOrPanic, acted).await;
+        if around.cancel.is_cancelled() {
+            worker.parts.gate.obey_panic().await?;
+        }
+        self.acted(call, action, outcome)
+    }
+
+    /// A stop, or `/new`: what was confirmed and has not run is not run any more. Whether there was something.
+    pub(super) async fn stop_actions(&mut self) -> Result<bool, SessionError> {
+        let open = confirmed(self.log.events());
+        let some = !open.is_empty();
+        for (call, action) in open {
+            let outcome = self.worker.parts.gate.abandon(&call, STOPPED).await?;
+            self.acted(call, action, outcome)?;
+        }
+        Ok(some)
+    }
+
+    /// The end of an action: in the log, told to everybody, and what it proposes in turn is asked about at once.
+    fn acted(&mut self, call: CallId, action: Action, outcome: Outcome) -> Result<(), SessionError> {
+        let told = self.worker.parts.gate.told_of(&call)?;
+        self.tell_all(&told, &OutboundBody::Notice { text: words(&action, &outcome) });
+        if let Some(row) = self.acting.remove(&call) {
+            self.absorbed.insert(row);
+            self.staged.absorbed.push(row);
+        }
+        let proposals = match &outcome {
+            Outcome::Ended { output } => output.actions.clone(),
+            _ => Vec::new(),
+        };
+        let seq = self.push(EventBody::ActionResult { call: call.clone(), action, outcome });
+        let proposed = (0..).zip(proposals).map(|(block, proposal)| Proposed {
+            source: call.clone(),
+            id: CallId { session: self.session.clone(), reply_seq: seq, block },
+            proposal,
+        });
+        let proposed: Vec<_> = proposed.collect();
+        self.stage(proposed, &told, 0)
+    }
+
+    /// At the end of a turn, whatever end: everything that its calls have proposed. It goes out behind the reply, and is
+    /// written with the end.
+    pub(super) fn stage_of_turn(&mut self) -> Result<(), SessionError> {
+        let mut proposed = Vec::new();
+        for event in self.log.open_turn().unwrap_or_default() {
+            let EventBody::ToolResult { call, outcome: Outcome::Ended { output } } = &event.body else { continue };
+            for (block, proposal) in (0..).zip(&output.actions) {
+                let id = CallId { session: self.session.clone(), reply_seq: event.seq, block };
+                proposed.push(Proposed { source: call.clone(), id, proposal: proposal.clone() });
+            }
+        }
+        let (told, turn_seq) = (self.addresses(), self.turn_seq());
+        self.stage(proposed, &told, turn_seq)
+    }
+
+    fn stage(&mut self, proposed: Vec<Proposed>, told: &[Address], turn_seq: u64) -> Result<(), SessionError> {
+        if proposed.is_empty() {
+            return Ok(());
+        }
+        let mut list = self.worker.parts.gate.stage(proposed, told)?;
+        for text in std::mem::take(&mut list.left_out) {
+            self.tell_all(told, &OutboundBody::Notice { text });
+        }
+        for question in std::mem::take(&mut list.questions) {
+            self.tell_all(told, &OutboundBody::Question { turn_seq, question: Box::new(question) });
+        }
+        if !list.is_empty() {
+            self.staged.actions.push(list);
+        }
+        Ok(())
+    }
+
+    /// A turn stages only so many actions; what would be more is the failure of the call that proposes it.
+    pub(super) fn within_limit(&self, outcome: Outcome) -> Outcome {
+        let Outcome::Ended { mut output } = outcome else { return outcome };
+        let before = self.log.open_turn().unwrap_or_default().iter().map(|event| match &event.body {
+            EventBody::ToolResult { outcome: Outcome::Ended { output }, .. } => output.actions.len(),
+            _ => 0,
+        });
+        self.worker.parts.gate.limit_staged(before.sum(), &mut output);
+        Outcome::Ended { output }
+    }
+
+    fn tell_all(&mut self, told: &[Address], body: &OutboundBody) {
+        for to in told {
+            let outbound = Outbound { session: self.session.clone(), to: to.clone(), body: body.clone() };
+            self.staged.outbound.push(outbound);
+        }
+    }
+}
+
+/// What the person reads of an answer after which nothing runs.
+fn without_a_run(action: &Action, answer: Option<&Answer>) -> Option<String> {
+    match answer {
+        None => Some(format!("Expired: {}. Nobody confirmed it in time, and nothing was done.", name(action))),
+        Some(Answer::Deny { .. } | Answer::Never) => Some(format!("Cancelled: {}.", name(action))),
+        Some(Answer::Allow { .. } | Answer::Press { .. }) => None,
+    }
+}
+
+/// What the person reads of an action's end.
+fn words(action: &Action, outcome: &Outcome) -> String {
+    let name = name(action);
+    match outcome {
+        Outcome::Ended { output } if output.is_error => format!("Failed: {name}.{}", quoted(output)),
+        Outcome::Ended { output } => format!("Done: {name}.{}", quoted(output)),
+        Outcome::Denied { reason } => format!("Not run: {name}. {}", literal(&capitalised(reason))),
+        Outcome::Unknown { reason } => {
+            format!("Interrupted: {name}. It may or may not have run ({}). It will not be repeated.", literal(reason))
+        }
+        Outcome::Parked { .. } => format!("Not run: {name}."),
+    }
+}
+
+fn name(action: &Action) -> String {
+    let summary = action.summary.split_whitespace().collect::<Vec<_>>().join(" ");
+    literal(&escape::visible(summary.trim_end_matches('.')))
+}
+
+/// The beginning of a result, in a block of its own: a server's words must not read like claw's.
+fn quoted(output: &ToolOutput) -> String {
+    let text = output.text.trim();
+    if text.is_empty() {
+        return String::new();
+    }
+    let lines: Vec<&str> = text.lines().take(HEAD_LINES_MAX).collect();
+    let head: String = lines.join("\n").chars().take(HEAD_CHARS_MAX).collect();
+    let more = if head.len() < text.len() { "\nThe session's log has the rest." } else { "" };
+    let shown = escape::visible_multiline(&head);
+    let longest = shown.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("\n\n{fence}\n{shown}\n{fence}{more}")
+}
+
+/// A stranger's words inside of Markdown, as they are.
+fn literal(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, '\\' | '`' | '*' | '[' | ']' | '<' | '>' | '~' | '&') {
+            shown.push('\\');
+        }
+        shown.push(c);
+    }
+    shown
+}
+
+fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}

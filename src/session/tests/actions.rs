@@ -1,0 +1,410 @@
+//! Staged actions in a session: asked about at the end of the turn, run by a tap without the model, told, in the log.
+
+use serde_json::{Value, json};
+
+use super::rig::{BOUNDS, Rig, main, words, worker};
+use crate::domain::{
+    Address, Answer, ApprovalId, CallState, EventBody, InboundBody, OutboundBody, Outcome, Question, Staged, Term,
+};
+use crate::gate::tests::rig::{OWNER, Rig as GateRig, allow};
+use crate::model::Script;
+use crate::session::Ran;
+use crate::turn::replay::replay;
+
+pub(super) const POLICY: &str =
+    "[classes]\n\"shop/propose\" = \"safe\"\n\"shop/like\" = \"safe\"\n\"shop/change\" = \"safe\"\n";
+
+fn no() -> Answer {
+    Answer::Deny { word: None }
+}
+
+pub(super) fn item(text: &str) -> Value {
+    json!({"tool": "confirm", "arguments": {"text": text}, "summary": format!("Add {text} to the cart")})
+}
+
+fn proposing(actions: Value) -> Script {
+    Script::tool_use("shop__propose", json!({"actions": actions}))
+}
+
+fn rig_of(policy: &str, script: Vec<Script>) -> Rig {
+    Rig::on(GateRig::new(&["shop"], policy), script)
+}
+
+/// One turn in which these actions are proposed in one result.
+async fn staged(actions: Value) -> Rig {
+    let rig = rig_of(POLICY, vec![proposing(actions), Script::text("look"), Script::text("fine")]);
+    assert_eq!(rig.turn("go").await, Ran::Idle);
+    rig
+}
+
+impl Rig {
+    fn out(&self) -> Vec<OutboundBody> {
+        let rows = self.gate.store.read(|tx| tx.queued_outbound(&Address("console/1".into()))).unwrap();
+        rows.into_iter().map(|row| row.outbound.body).collect()
+    }
+
+    fn questions(&self) -> Vec<Question> {
+        let open = self.gate.store.read(|tx| tx.open_approvals(None)).unwrap();
+        let shown = self.out().into_iter().filter_map(|body| match body {
+            OutboundBody::Question { question, .. } => Some(*question),
+            _ => None,
+        });
+        shown.filter(|question| open.iter().any(|row| row.id == question.approval)).collect()
+    }
+
+    /// The ids of all questions that went out, also of those that are answered.
+    fn questions_asked(&self) -> Vec<ApprovalId> {
+        let question = |body| match body {
+            OutboundBody::Question { question, .. } => Some(question.approval),
+            _ => None,
+        };
+        self.out().into_iter().filter_map(question).collect()
+    }
+
+    async fn decide(&self, id: &ApprovalId, answer: Answer) {
+        self.gate.gate.decide(id, &answer, OWNER).await.unwrap();
+    }
+
+    fn results(&self) -> Vec<Outcome> {
+        let result = |body| match body {
+            EventBody::ActionResult { outcome, .. } => Some(outcome),
+            _ => None,
+        };
+        self.log().into_iter().filter_map(result).collect()
+    }
+
+    /// The one question that is open and has these words.
+    fn open(&self, words: &str) -> ApprovalId {
+        let found = self.questions().into_iter().find(|question| {
+            let summary = match question.staged.as_ref().unwrap() {
+                Staged::Item { summary, .. } => summary.clone(),
+                Staged::All { .. } => "all".to_owned(),
+                Staged::Buttons { .. } => "buttons".to_owned(),
+            };
+            summary.contains(words)
+        });
+        found.unwrap_or_else(|| panic!("no open question about {words}")).approval
+    }
+
+    /// The log replays, and the audit is unbroken.
+    fn is_whole(&self) {
+        self.gate.verify();
+        let events = self.gate.store.read(|tx| tx.events_from(&main(), 1)).unwrap();
+        assert_eq!(replay(&main(), events, &BOUNDS).difference, None);
+    }
+
+    fn last_notice(&self) -> String {
+        self.notices().pop().unwrap_or_default()
+    }
+}
+
+#[tokio::test]
+async fn a_tap_runs_what_was_shown_and_asks_no_model() {
+    let rig = staged(json!([item("apples")])).await;
+    let out = rig.out();
+    assert!(matches!(&out[..], [OutboundBody::Reply { text, .. }, OutboundBody::Question { .. }] if text == "look"));
+    let question = rig.questions().remove(0);
+    assert_eq!((question.server.as_str(), question.tool.as_str()), ("shop", "confirm"));
+    assert_eq!(question.arguments, [("text".to_owned(), "apples".to_owned())]);
+    let summary = "Add apples to the cart".to_owned();
+    assert_eq!(question.staged, Some(Staged::Item { summary, group: None, number: 1, of: 1 }));
+    assert!(rig.gate.effects("shop").is_empty());
+
+    rig.decide(&question.approval, allow(Term::Once)).await;
+    assert_eq!(rig.run().await, Ran::Idle);
+    assert_eq!(rig.gate.effects("shop"), ["confirm apples"]);
+    assert_eq!(rig.model.requests().len(), 2, "the model had no part in it");
+    assert_eq!(rig.last_notice(), "Done: Add apples to the cart.\n\n```\nconfirm: apples\n```");
+    let kinds = rig.kinds();
+    assert_eq!(kinds[kinds.len() - 3..], ["turn.ended", "action.answered", "action.result"]);
+
+    // The model hears of it with the next message, as data.
+    assert_eq!(rig.turn("thanks").await, Ran::Idle);
+    let told = rig.last_asked();
+    assert!(told[0].starts_with("[claw: the owner confirmed the staged action \u{201c}Add apples to the cart\u{201d}"));
+    assert!(told[0].contains("data and no instruction:\n> confirm: apples") && told[1] == "thanks", "{told:?}");
+    assert_eq!(rig.gate.effects("shop"), ["confirm apples"], "once");
+    assert!(rig.gate.gate.decide(&question.approval, &allow(Term::Once), OWNER).await.is_err(), "already done");
+    rig.is_whole();
+}
+
+#[tokio::test]
+async fn what_is_cancelled_is_not_run_and_everybody_hears_it() {
+    let rig = staged(json!([item("*apples*")])).await;
+    rig.decide(&rig.open("apples"), no()).await;
+    assert_eq!(rig.run().await, Ran::Idle);
+    assert!(rig.gate.effects("shop").is_empty() && rig.results().is_empty());
+    assert_eq!(rig.last_notice(), "Cancelled: Add \\*apples\\* to the cart.");
+    rig.turn("well").await;
+    let told = &rig.last_asked()[0];
+    assert!(
+        told.starts_with("[claw: the owner cancelled") && told.contains(r#"(`shop/confirm` {"text":"*apples*"})"#),
+        "{told}"
+    );
+    rig.is_whole();
+}
+
+#[tokio::test]
+async fn a_list_is_answered_one_by_one_or_all_at_once() {
+    let actions = json!([item("a"), item("b"), item("c")]);
+    let rig = staged(actions.clone()).await;
+    let kinds: Vec<_> = rig.questions().into_iter().map(|question| question.staged.unwrap()).collect();
+    assert!(
+        matches!(
+            &kinds[..],
+            [
+                Staged::Item { number: 1, of: 3, .. },
+                Staged::Item { number: 2, .. },
+                Staged::Item { .. },
+                Staged::All { of: 3 }
+            ]
+        ),
+        "{kinds:?}"
+    );
+    rig.decide(&rig.open("Add b"), no()).await;
+    rig.decide(&rig.open("all"), allow(Term::Once)).await;
+    assert_eq!(rig.run().await, Ran::Idle);
+    assert_eq!(rig.gate.effects("shop"), ["confirm a", "confirm c"], "in the order of the list");
+    assert!(rig.questions().is_empty());
+    assert_eq!(rig.notices().len(), 3, "{:?}", rig.notices());
+    rig.is_whole();
+
+    // With the last of its actions the question about all of them is over.
+    let rig = staged(actions).await;
+    let all = rig.open("all");
+    for words in ["Add c", "Add a", "Add b"] {
+        rig.decide(&rig.open(words), allow(Term::Once)).await;
+    }
+    assert!(rig.questions().is_empty());
+    let late = rig.gate.gate.decide(&all, &no(), OWNER).await.unwrap_err();
+    assert!(late.to_string().contains("already answered"), "{late}");
+    rig.run().await;
+    assert_eq!(rig.gate.effects("shop"), ["confirm c", "confirm a", "confirm b"], "in the order of the taps");
+    rig.is_whole();
+}
+
+#[tokio::test]
+async fn a_button_asks_nothing_and_its_group_goes_with_it() {
+    let like = |text: &str| json!({"tool": "like", "arguments": {"text": text}, "label": format!("Like {text}"), "group": "g"});
+    let rig = staged(json!([like("a"), like("b"), item("c")])).await;
+    let shown = rig.questions();
+    let [of_item, buttons] = &shown[..] else { panic!("{shown:?}") };
+    assert!(matches!(of_item.staged, Some(Staged::Item { number: 1, of: 1, .. })));
+    assert_eq!(buttons.staged, Some(Staged::Buttons { group: Some("g".into()) }));
+    assert_eq!(buttons.arguments[1], ("2".to_owned(), "Like b  shop/like {\"text\":\"b\"}".to_owned()));
+    let press = |index| Answer::Press { index };
+    for wrong in [press(2), allow(Term::Once), no()] {
+        assert!(rig.gate.gate.decide(&buttons.approval, &wrong, OWNER).await.is_err(), "{wrong:?}");
+    }
+    assert!(rig.gate.gate.decide(&of_item.approval, &press(0), OWNER).await.is_err());
+    rig.decide(&buttons.approval, press(1)).await;
+    assert!(rig.gate.gate.decide(&buttons.approval, &press(0), OWNER).await.is_err(), "one press");
+    rig.run().await;
+    assert_eq!(rig.gate.effects("shop"), ["like b"]);
+    assert_eq!(rig.last_notice(), "Done: Like b.\n\n```\nlike: b\n```");
+    rig.is_whole();
+}
+
+#[tokio::test]
+async fn what_an_action_proposes_is_asked_about_right_behind_it() {
+    let mut more = item("a");
+    more["arguments"]["then"] = json!([item("b"), {"tool": "like", "label": "Like"}]);
+    let rig = staged(json!([more])).await;
+    rig.decide(&rig.open("Add a"), allow(Term::Once)).await;
+    rig.run().await;
+    let out = rig.out();
+    assert!(matches!(
+        &out[2..],
+        [OutboundBody::Notice { .. }, OutboundBody::Question { .. }, OutboundBody::Question { .. }]
+    ));
+    rig.decide(&rig.open("Add b"), allow(Term::Once)).await;
+    rig.run().await;
+    assert_eq!(rig.gate.effects("shop"), ["confirm a", "confirm b"]);
+    assert_eq!(rig.model.requests().len(), 2);
+    rig.is_whole();
+}
+
+/// Time is over without a turn, and the holder may be killed when the store has said so and the log has not.
+#[tokio::test]
+async fn what_nobody_confirms_expires_once_whoever_says_it() {
+    for killed in [false, true] {
+        let rig = staged(json!([item("a"), item("b")])).await;
+        assert!(!rig.worker.left_over(&main()).unwrap());
+        let open = rig.gate.store.read(|tx| tx.open_approvals(None)).unwrap();
+        rig.gate.store.write(|tx| tx.let_staged_expire(crate::store::now_ms())).await.unwrap();
+        let late = rig.gate.gate.decide(&open[0].id, &allow(Term::Once), OWNER).await.unwrap_err();
+        assert!(late.to_string().contains("expired"), "{late}");
+        assert!(rig.worker.left_over(&main()).unwrap(), "there is something to do, although no turn is open");
+        if killed {
+            rig.gate.gate.expire_staged(&main()).await.unwrap();
+            assert!(rig.worker.left_over(&main()).unwrap());
+        }
+        assert_eq!(rig.run().await, Ran::Idle);
+        assert!(!rig.worker.left_over(&main()).unwrap());
+        assert_eq!(rig.run().await, Ran::Idle);
+        let expired = "Expired: Add b to the cart. Nobody confirmed it in time, and nothing was done.";
+        assert_eq!((rig.notices().len(), rig.last_notice().as_str()), (2, expired));
+        assert!(rig.gate.store.read(|tx| tx.open_approvals(None)).unwrap().is_empty());
+        rig.turn("well").await;
+        assert!(rig.last_asked()[0].starts_with("[claw: nobody confirmed in time"));
+        assert!(rig.gate.effects("shop").is_empty());
+        rig.is_whole();
+    }
+}
+
+#[tokio::test]
+async fn a_process_that_ends_between_tap_and_run_leaves_it_to_the_next_one() {
+    let rig = staged(json!([item("a")])).await;
+    rig.decide(&rig.open("Add a"), allow(Term::Once)).await;
+    rig.worker.ending().begin();
+    assert_eq!(rig.run().await, Ran::Interrupted);
+    assert_eq!(rig.kinds().last().unwrap(), "action.answered");
+    let work = rig.gate.store.read(|tx| tx.sessions_with_work("main", 0)).unwrap();
+    assert_eq!(work, [main()], "the row of its answer still waits");
+    let next = worker(&rig.gate, rig.model.clone(), BOUNDS);
+    assert!(next.left_over(&main()).unwrap());
+    assert_eq!(next.run(&main(), &rig.gate.live()).await.unwrap(), Ran::Idle);
+    assert_eq!(rig.gate.effects("shop"), ["confirm a"]);
+    assert!(!next.left_over(&main()).unwrap());
+    rig.is_whole();
+}
+
+#[tokio::test]
+async fn an_action_that_was_started_and_has_no_end_is_unknown_and_not_run_again() {
+    let rig = staged(json!([item("a")])).await;
+    rig.decide(&rig.open("Add a"), allow(Term::Once)).await;
+    let id = rig.questions_asked().remove(0);
+    let call = rig.gate.gate.call_of(&id).unwrap().unwrap();
+    rig.gate.store.write(move |tx| tx.move_call(&call, CallState::Approved, CallState::Started)).await.unwrap();
+    assert_eq!(rig.run().await, Ran::Idle);
+    assert!(matches!(&rig.results()[..], [Outcome::Unknown { .. }]));
+    assert!(rig.last_notice().starts_with("Interrupted: Add a to the cart. It may or may not have run"));
+    assert!(rig.gate.effects("shop").is_empty());
+    rig.is_whole();
+}
+
+#[tokio::test]
+async fn a_stop_or_a_new_conversation_in_hand_is_not_overtaken() {
+    for order in [InboundBody::Stop, InboundBody::Clear] {
+        let rig = staged(json!([item("a"), item("b")])).await;
+        rig.decide(&rig.open("Add a"), allow(Term::Once)).await;
+        rig.submit(order.clone()).await;
+        assert_eq!(rig.run().await, Ran::Idle);
+        assert!(rig.gate.effects("shop").is_empty());
+        let reason = "Not run: Add a to the cart. The owner has stopped it before it ran";
+        assert!(rig.notices().iter().any(|text| text == reason), "{:?}", rig.notices());
+        // What nobody has answered stays open, also over `/new`.
+        rig.decide(&rig.open("Add b"), allow(Term::Once)).await;
+        assert_eq!(rig.run().await, Ran::Idle);
+        assert_eq!(rig.gate.effects("shop"), ["confirm b"]);
+        rig.is_whole();
+    }
+}
+
+#[tokio::test]
+async fn a_message_closes_nothing() {
+    let rig = staged(json!([item("a"), item("b")])).await;
+    assert_eq!(rig.turn("something else").await, Ran::Idle);
+    assert_eq!(rig.questions().len(), 3, "a message supersedes nothing that was staged");
+    rig.is_whole();
+}
+
+#[tokio::test]
+async fn a_tap_is_carried_out_while_a_turn_waits_for_another_answer() {
+    let script = vec![
+        proposing(json!([item("a")])),
+        Script::text("look"),
+        Script::tool_use("legacy__echo", json!({"text": "one"})),
+        Script::text("done"),
+    ];
+    let rig = Rig::on(GateRig::new(&["shop", "legacy"], POLICY), script);
+    assert_eq!(rig.turn("go").await, Ran::Idle);
+    assert_eq!(rig.turn("and now").await, Ran::Parked);
+    rig.decide(&rig.open("Add a"), allow(Term::Once)).await;
+    assert_eq!(rig.run().await, Ran::Parked, "the turn still waits");
+    assert_eq!((rig.gate.effects("shop"), rig.gate.effects("legacy")), (vec!["confirm a".to_owned()], vec![]));
+    rig.allow().await;
+    assert_eq!(rig.run().await, Ran::Idle);
+    let told = rig.last_asked();
+    assert!(told[0] == "result one" && told[1].starts_with("[claw: the owner confirmed"), "{told:?}");
+    rig.is_whole();
+}
+
+#[tokio::test]
+async fn rules_and_tools_that_have_changed_since_are_not_asked_about_again_but_told() {
+    let denying = "[[rule]]\ntool = \"confirm\"\ndecision = \"deny\"\nwhy = \"not today\"\n";
+    for (policy, says) in [(denying, "The rules of policy.toml have changed"), (POLICY, "")] {
+        let rig = staged(json!([item("a")])).await;
+        let asked = rig.open("Add a");
+        rig.decide(&asked, allow(Term::Once)).await;
+        let other = rig.gate.again(policy);
+        let next = worker(&other, rig.model.clone(), BOUNDS);
+        assert_eq!(next.run(&main(), &rig.gate.live()).await.unwrap(), Ran::Idle);
+        assert_eq!(rig.gate.effects("shop").is_empty(), !says.is_empty());
+        assert!(rig.last_notice().contains(says), "{}", rig.last_notice());
+        assert!(rig.questions().is_empty());
+        rig.is_whole();
+    }
+    // The tool has changed: withheld, although it was confirmed.
+    let rig = staged(json!([item("a")])).await;
+    rig.turn("well").await;
+    rig.model.push(Script::tool_use("shop__change", json!({})));
+    rig.model.push(Script::text("changed"));
+    rig.turn("change").await;
+    rig.decide(&rig.open("Add a"), allow(Term::Once)).await;
+    rig.run().await;
+    assert!(rig.last_notice().contains("withheld"), "{}", rig.last_notice());
+    assert!(rig.gate.effects("shop").is_empty());
+    rig.is_whole();
+}
+
+#[tokio::test]
+async fn the_stop_switch_holds_a_tap_and_says_so() {
+    let rig = staged(json!([item("a"), {"tool": "like", "label": "Like"}])).await;
+    rig.gate.store.write(|tx| tx.set_panic(Some("tests"))).await.unwrap();
+    rig.decide(&rig.open("Add a"), allow(Term::Once)).await;
+    rig.decide(&rig.open("buttons"), Answer::Press { index: 0 }).await;
+    rig.run().await;
+    assert!(rig.notices().iter().all(|text| text.starts_with("Not run: ") && text.contains("claw panic off")));
+    assert_eq!((rig.notices().len(), rig.gate.effects("shop").len()), (2, 0));
+    rig.is_whole();
+}
+
+#[tokio::test]
+async fn a_turn_stages_only_so_many() {
+    let gate = GateRig::with(&["shop"], POLICY, |settings| settings.staged_actions_max = 3);
+    let two = || proposing(json!([item("a"), item("b")]));
+    let rig = Rig::on(gate, [two(), two(), Script::text("look")]);
+    rig.turn("go").await;
+    assert!(rig.last_asked()[0].contains("this turn has staged 2, and may stage 3 (limits.staged_actions_max)"));
+    assert_eq!(rig.questions().len(), 3, "two actions, and all of them");
+    rig.is_whole();
+}
+
+#[tokio::test]
+async fn a_model_that_names_a_hidden_tool_hears_what_it_hears_of_any_invented_one() {
+    let script = ["shop__confirm", "shop__invented"].map(|name| Script::tool_use(name, json!({"text": "x"})));
+    let rig = Rig::on(GateRig::new(&["shop"], POLICY), script.into_iter().chain([Script::text("done")]));
+    rig.turn("go").await;
+    let requests = rig.model.requests();
+    let heard = |at: usize| words(requests[at].messages.last().unwrap()).remove(0);
+    let there = "there are: shop__change, shop__like, shop__propose";
+    assert_eq!(heard(1), format!("result Not run: there is no tool `shop__confirm`; {there}"));
+    assert_eq!(heard(2), format!("result Not run: there is no tool `shop__invented`; {there}"));
+    let offered: Vec<_> = requests[0].tools.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(offered, ["shop__change", "shop__like", "shop__propose"]);
+    assert!(rig.gate.effects("shop").is_empty());
+}
+
+#[tokio::test]
+async fn an_undo_forgets_the_exchange_and_not_what_was_done() {
+    let rig = staged(json!([item("a")])).await;
+    rig.decide(&rig.open("Add a"), allow(Term::Once)).await;
+    rig.submit(InboundBody::Undo).await;
+    assert_eq!(rig.run().await, Ran::Idle);
+    assert_eq!(rig.gate.effects("shop"), ["confirm a"]);
+    rig.turn("what now").await;
+    let told = rig.last_asked();
+    assert!(told.len() == 2 && told[0].starts_with("[claw: the owner confirmed"), "{told:?}");
+    rig.is_whole();
+}
