@@ -40,7 +40,7 @@ fn buttons() -> Question {
     let press = |index: u32, label: &str| choice(&(index + 1).to_string(), label, Answer::Press { index });
     let labels = ["👍 Like", "👎 Dislike", "✅ Confirm", "More"];
     let choices = (0..).zip(labels).map(|(index, label)| press(index, label)).collect();
-    staged(Staged::Buttons { group: Some("song".into()) }, &[("1", "like {\"id\":7}")], choices)
+    staged(Staged::Buttons { group: Some("song".into()) }, &[("1", "👍 Like  shop/like {\"id\":7}")], choices)
 }
 
 #[test]
@@ -124,10 +124,8 @@ fn all_items_and_buttons() {
     <b>Buttons</b>
     Group: song
 
-    shop · confirm_add
-
     <b>1</b>
-    <pre>like {"id":7}</pre>
+    <pre>👍 Like  shop/like {"id":7}</pre>
 
     Why it asks: `shop/add_to_cart` proposes it
     Open until 05:46 (4 h)
