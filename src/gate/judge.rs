@@ -28,6 +28,9 @@ impl Verdict {
     }
 }
 
+/// What a staged action is denied by that is not any more what was confirmed.
+const STAGED: &str = "builtin.staged";
+
 pub(super) enum Judged {
     Allowed(Tool, Verdict),
     Ask(Tool, Verdict),
@@ -126,29 +129,29 @@ impl Gate {
             return Ok(None);
         }
         if !matches!(row.state, CallState::Approved | CallState::Started) {
-            return Ok(Some(denied("staged", "nobody has confirmed it")));
+            return Ok(Some(denied(STAGED, "nobody has confirmed it")));
+        }
+        // A rule that speaks about it says more than that the rules have changed.
+        let ruled = self.policy.judge(&self.facts(&pass.call, tool.destructive_hint));
+        if let Ruled::Deny { rule, why, .. } = &ruled {
+            // The owner reads this, who needs no advice for models.
+            return Ok(Some(denied(rule, why)));
         }
         if !self.still_as_shown(row, &pass.call, tool) {
-            return Ok(Some(denied("staged", self.what_changed(row, tool))));
-        }
-        let ruled = self.policy.judge(&self.facts(&pass.call, tool.destructive_hint));
-        if let Ruled::Deny { rule, why, instead } = &ruled {
-            return Ok(Some(denied(rule, format!("{why}; instead, {instead}"))));
+            return Ok(Some(denied(STAGED, self.what_changed(row, tool))));
         }
         if let Some(never) = self.standing_refusal(&pass.call)? {
             return Ok(Some(denied(&never.rule, never.why)));
         }
         Ok(Some(match (approval, ruled) {
-            (Some(approval), _) if approval.expires_ms <= now_ms() => {
-                denied("staged", "its time was over before it ran")
-            }
+            (Some(approval), _) if approval.expires_ms <= now_ms() => denied(STAGED, "its time was over before it ran"),
             (Some(approval), _) if approval.state == "approved" && approval.digest == row.digest => {
                 let by = approval.decided_by.unwrap_or_default();
                 let mut verdict = Verdict::new(format!("approval.{}", approval.id), format!("{by} confirmed it"));
                 verdict.approval = Some(approval.id);
                 Judged::Allowed(tool.clone(), verdict)
             }
-            (Some(_), _) => denied("staged", "what was confirmed is not what would run"),
+            (Some(_), _) => denied(STAGED, "what was confirmed is not what would run"),
             // A button has no question: it rests on our policy alone.
             (None, Ruled::Allow { rule, why }) => Judged::Allowed(tool.clone(), Verdict::new(rule, why)),
             (None, Ruled::Ask { rule, why } | Ruled::Deny { rule, why, .. }) => {

@@ -112,6 +112,8 @@ impl Drive<'_> {
                 proposed.push(Proposed { source: call.clone(), id, proposal: proposal.clone() });
             }
         }
+        // As the model wished for the calls, and not as their results came in.
+        proposed.sort_by_key(|one| (one.source.reply_seq, one.source.block, one.id.block));
         let (told, turn_seq) = (self.addresses(), self.turn_seq());
         self.stage(proposed, &told, turn_seq)
     }
