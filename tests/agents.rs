@@ -287,6 +287,13 @@ fn an_agent_without_a_bot_is_one_for_the_console() {
     assert_eq!(std::fs::read_to_string(house.home().join("agents/quiet/workspace/q.txt")).unwrap(), "quiet");
     house.ask_parks("write q.txt: main");
     assert_eq!(house.claw(&["--agent", "quiet", "approvals", "--json"]).expect(0).rows().len(), 0);
+    // An id says whose question it is.
+    house.claw(&["--agent", "quiet", "ask", "run `touch made`"]).expect(3);
+    let listed = house.claw(&["approvals"]).expect(0);
+    assert!(listed.err.contains("The agent quiet has 1 more: `claw --agent quiet approvals`"), "{listed:?}");
+    let waiting = house.claw(&["--agent", "quiet", "approvals", "--json"]).expect(0).rows();
+    house.claw(&["approve", waiting[0]["id"].as_str().unwrap()]).expect(0);
+    assert_eq!(house.claw(&["--agent", "quiet", "approvals", "--json"]).expect(0).rows().len(), 0);
     house.write("agents/quiet/policy.toml", "[[rule]]\ndecisio = 1\n");
     house.claw(&["--agent", "quiet", "ask", "hi"]).expect_mistake(&["agents/quiet/policy.toml", "decisio"]);
     house.claw(&["ask", "help"]).expect(0);

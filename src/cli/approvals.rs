@@ -23,6 +23,9 @@ pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
     if rows.is_empty() && !as_json {
         out::err_line("Nothing waits for an answer.");
     }
+    if !app.config.home.is_agents() {
+        super::whose::tell_of_others(app)?;
+    }
     Ok(ExitCode::from(fail::DONE))
 }
 

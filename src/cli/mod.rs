@@ -32,6 +32,7 @@ mod transfer;
 mod turn_report;
 mod turn_sum;
 mod update;
+mod whose;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -68,8 +69,15 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Update { check } => return update::run(*check).await,
         _ => {}
     }
-    let app = Arc::new(App::open(Config::load(overrides)?)?);
+    let mut app = App::open(Config::load(overrides.clone())?)?;
     tell_migration(&app.store);
+    if overrides.agent.is_none()
+        && let Some(agent) = whose::other_agent(&app, &cli.command)?
+    {
+        app.close().await;
+        app = App::open(Config::load(Overrides { agent: Some(agent), ..overrides })?)?;
+    }
+    let app = Arc::new(app);
     let done = command(&app, cli.command).await;
     app.close().await;
     done
