@@ -11,9 +11,9 @@ use anyhow::Context as _;
 use secrecy::{ExposeSecret as _, SecretString};
 use tokio::sync::OnceCell;
 
-use crate::config::{Config, MAIN};
+use crate::config::{Config, MAIN, is_agent_name};
 use crate::desk::{AgentState, Agents, Desk, DeskParts, ModelInUse, OtherStore, Roles};
-use crate::domain::{Address, AgentCard, LiveSink, Origin};
+use crate::domain::{Address, LiveSink, Origin};
 use crate::gate::policy::Policy;
 use crate::gate::redact::Redactor;
 use crate::gate::{Gate, GateParts, GateSettings};
@@ -146,16 +146,27 @@ impl App {
         Arc::new(move || cards.iter().map(|card| (card.clone(), AgentState::NoBot)).collect())
     }
 
-    /// Where the other agents of this home keep their stores.
+    /// Where the other agents of this home keep their stores: those of `claw.toml`, whose homes are made here if they are not there
+    /// yet, and those that were taken out of it and have left one.
     pub fn other_stores(&self) -> Vec<OtherStore> {
-        let others = self.config.agents.iter().filter(|card| card.name != self.config.agent.name);
-        let store = |card: &AgentCard| {
-            let home = &self.config.home;
-            let folder =
-                if card.name == MAIN { home.root().to_owned() } else { home.of_agent(&card.name).path().to_owned() };
-            OtherStore { agent: card.name.clone(), path: folder.join("claw.db") }
+        let home = &self.config.home;
+        let mut names: std::collections::BTreeSet<String> =
+            self.config.agents.iter().map(|card| card.name.clone()).collect();
+        let left = std::fs::read_dir(home.agents()).into_iter().flatten().filter_map(Result::ok);
+        let left = left.filter_map(|entry| entry.file_name().into_string().ok());
+        names.extend(left.filter(|name| is_agent_name(name) && home.of_agent(name).claw_db().is_file()));
+        names.remove(&self.config.agent.name);
+        let store = |agent: String| {
+            if agent == MAIN {
+                return OtherStore { path: home.root().join("claw.db"), agent };
+            }
+            let mut of_agent = home.of_agent(&agent);
+            if let Err(error) = of_agent.ensure() {
+                tracing::warn!(agent, %error, "the home of an agent cannot be made");
+            }
+            OtherStore { path: of_agent.claw_db(), agent }
         };
-        others.map(store).collect()
+        names.into_iter().map(store).collect()
     }
 
     /// Who answers chat commands, at any door.

@@ -320,7 +320,13 @@ fn the_stop_switch_stops_every_agent() {
     right.says("list .");
     right.hears("stop switch is on");
     assert_eq!(right.file(&house, "b.txt"), "");
+    // Who releases one agent has not looked at the others.
+    right.says("/panic off");
+    right.hears("The other agents stay as they are");
+    left.says("list .");
+    left.hears("stop switch is on");
     house.claw(&["panic", "off"]).expect(0);
+    left.writes(&house, "a.txt", "2");
     right.writes(&house, "b.txt", "2");
     stop(gateway);
 }
@@ -352,7 +358,7 @@ fn a_backup_holds_every_agent() {
     let house = House::new();
     house.write("claw.toml", "[agents.quiet]\ndescription = \"no bot\"\n");
     house.write("agents/quiet/persona/MEMORY.md", "what it has learned");
-    house.claw(&["ask", "help"]).expect(0);
+    house.write("agents/later/policy.toml", "# has not run yet\n");
     house.claw(&["--agent", "quiet", "ask", "--session", "its-own", "help"]).expect(0);
     house.claw(&["--agent", "quiet", "ask", "write left.txt: open"]).expect(3);
     let file = house.user_home().join("all.tar");
@@ -367,5 +373,22 @@ fn a_backup_holds_every_agent() {
         std::fs::read_to_string(other.home().join("agents/quiet/persona/MEMORY.md")).unwrap(),
         "what it has learned"
     );
+    assert!(other.home().join("agents/later/policy.toml").is_file(), "rules count before the first run, too");
     other.claw(&["doctor"]).expect(0);
+}
+
+#[test]
+fn what_is_typed_for_one_agent_is_not_for_all() {
+    let house = House::new();
+    let folder = house.user_home().join("typed");
+    house.write("claw.toml", "[agents.quiet]\n[agents.late]\n");
+    let listed = house.claw(&["--workspace", folder.to_str().unwrap(), "doctor", "--json"]).expect(0).rows();
+    let works = |id: &str| listed.iter().find(|row| row["id"] == id).unwrap()["text"].as_str().unwrap().to_owned();
+    assert!(works("work").contains("/typed") && works("quiet/work").contains("agents/quiet/workspace"), "{listed:?}");
+    // The stop switch reaches an agent that has never run.
+    std::fs::remove_dir_all(house.home().join("agents/late")).unwrap();
+    house.claw(&["panic", "on"]).expect(0);
+    let late = house.claw(&["--agent", "late", "panic", "status", "--json"]).expect(0).json();
+    assert_eq!(late["on"], true);
+    house.claw(&["--agent", "quiet", "backup", "x.tar"]).expect_mistake(&["leave out `--agent`"]);
 }

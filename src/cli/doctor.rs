@@ -8,6 +8,7 @@ mod repair;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use secrecy::ExposeSecret as _;
 use serde_json::json;
 
 use self::repair::Repair;
@@ -98,7 +99,7 @@ pub struct Wanted {
 pub async fn run(overrides: Overrides, wanted: Wanted) -> anyhow::Result<ExitCode> {
     let mut well = true;
     let agents = agents(&overrides);
-    let shared = if agents.len() > 1 { shared_workspaces(&overrides) } else { Vec::new() };
+    let shared = if agents.len() > 1 { between_agents(&overrides) } else { Vec::new() };
     for (name, agent) in agents {
         let mut report = Report { agent: name, ..Report::default() };
         look(agent.clone(), &mut report).await;
@@ -112,7 +113,7 @@ pub async fn run(overrides: Overrides, wanted: Wanted) -> anyhow::Result<ExitCod
             look(agent, &mut report).await;
         }
         if report.agent.is_none() {
-            shared.iter().for_each(|text| report.good("workspaces", text));
+            shared.iter().for_each(|(ok, text)| report.add("agents", *ok, text, None));
         }
         report.print(wanted.as_json, !wanted.repair);
         well &= report.well();
@@ -122,32 +123,51 @@ pub async fn run(overrides: Overrides, wanted: Wanted) -> anyhow::Result<ExitCod
 
 /// The agents that are looked at: the one that was named, or all of them. The main one has no name in what is printed.
 fn agents(overrides: &Overrides) -> Vec<(Option<String>, Overrides)> {
-    let mut agents = vec![(overrides.agent.clone(), overrides.clone())];
+    let named = overrides.agent.clone().filter(|name| name != MAIN);
+    let mut agents = vec![(named, overrides.clone())];
     if overrides.agent.is_none() {
         // What cannot be read at all is told of the main one.
         let all = Config::load_all(overrides).unwrap_or_default();
         agents.extend(all.into_iter().map(|(name, _)| name).filter(|name| name != MAIN).map(|name| {
-            let of_agent = Overrides { agent: Some(name.clone()), ..overrides.clone() };
-            (Some(name), of_agent)
+            // What is typed is for the main one.
+            (Some(name.clone()), Overrides { agent: Some(name), ..Overrides::default() })
         }));
     }
     agents
 }
 
-/// Which agents' tools reach the same files, a sentence each. That may be meant.
-fn shared_workspaces(overrides: &Overrides) -> Vec<String> {
+/// Two agents cannot be one bot.
+fn same_bots(configs: &[(&String, &Config)]) -> Vec<String> {
+    let mut bots = std::collections::HashMap::new();
+    let mut same = Vec::new();
+    for (name, config) in configs {
+        let Some(telegram) = &config.telegram else { continue };
+        if let Some(other) = bots.insert(telegram.token.expose_secret().to_owned(), name) {
+            same.push(format!("the agents {other} and {name} have the same token, and only one of them gets its bot"));
+        }
+    }
+    same
+}
+
+/// What is between agents: who shares files or a bot, or may change who another one is. A sentence each, and whether it may be so.
+fn between_agents(overrides: &Overrides) -> Vec<(bool, String)> {
     let all = Config::load_all(overrides).unwrap_or_default();
-    let places: Vec<_> =
-        all.iter().filter_map(|(name, config)| Some((name, &config.as_ref().ok()?.workspace))).collect();
-    let mut shared = Vec::new();
-    for (at, (outer, folder)) in places.iter().enumerate() {
-        for (later, (inner, below)) in places.iter().enumerate() {
-            if at != later && below.starts_with(folder) && (*folder != *below || at < later) {
-                shared.push(format!("the agent {outer} reaches the files of {inner}: {}", below.display()));
+    let configs: Vec<_> = all.iter().filter_map(|(name, config)| Some((name, config.as_ref().ok()?))).collect();
+    let mut found: Vec<_> = same_bots(&configs).into_iter().map(|text| (false, text)).collect();
+    for (at, (name, config)) in configs.iter().enumerate() {
+        for (later, (other, theirs)) in configs.iter().enumerate().filter(|(later, _)| *later != at) {
+            let (mine, below) = (&config.workspace, &theirs.workspace);
+            if below.starts_with(mine) && (mine != below || at < later) {
+                // That may be meant.
+                found.push((true, format!("the agent {name} reaches the files of {other}: {}", below.display())));
+            }
+            if theirs.persona.folder.starts_with(mine) {
+                let folder = theirs.persona.folder.display();
+                found.push((false, format!("the agent {name} can change who {other} is: {folder}")));
             }
         }
     }
-    shared
+    found
 }
 
 /// Carries out what was agreed to, and says so on stderr. A repair that fails is told and leaves its finding.
@@ -190,7 +210,7 @@ async fn look(overrides: Overrides, report: &mut Report) {
         report.good("repaired", notice);
     }
     let parked = config.home.root().join(PARKED);
-    if report.agent.is_none() && parked.symlink_metadata().is_ok() {
+    if parked.symlink_metadata().is_ok() {
         report.bad("gateway", format!("it is parked by {}; remove that to let it run", parked.display()));
     }
     report.good("work", format!("the tools work in {}", config.workspace.display()));

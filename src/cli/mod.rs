@@ -54,6 +54,17 @@ pub async fn run(cli: Cli) -> ExitCode {
 
 async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
     let overrides = Overrides { workspace: cli.workspace, model: cli.model, agent: cli.agent };
+    let all = matches!(
+        cli.command,
+        Command::Backup { .. }
+            | Command::Restore { .. }
+            | Command::Service { .. }
+            | Command::Init
+            | Command::Update { .. }
+    );
+    if all && overrides.agent.is_some() {
+        return Err(fail::UserError::because("this command is about all agents; leave out `--agent`"));
+    }
     // What has to work without a home, or when a setting in it is wrong.
     match &cli.command {
         Command::Doctor { json, repair, yes } => {

@@ -10,7 +10,8 @@ use crate::desk;
 
 pub async fn set(app: &App, on: bool, as_json: bool) -> anyhow::Result<ExitCode> {
     desk::set_panic(&app.store, on, &owner_principal()).await?;
-    let others = app.other_stores();
+    // Off for one agent is off for that one; on is on for all.
+    let others = if on || !app.config.home.is_agents() { app.other_stores() } else { Vec::new() };
     let failed = desk::set_panic_in_others(&others, on, &owner_principal()).await;
     failed.iter().for_each(|sentence| out::err_line(sentence));
     let done = status(app, as_json)?;

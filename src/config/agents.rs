@@ -19,7 +19,9 @@ const AGENTS_MAX: usize = 64;
 /// Whose bot it is and who may talk to it is never inherited. They may stand in `[agents.NAME]` itself, too.
 const OWN_TELEGRAM_KEYS: [&str; 5] = ["token", "token_from", "allowed_chats", "owners", "notify_chat"];
 /// What describes one agent and no other.
-const OWN_KEYS: [&str; 5] = ["description", "capabilities", "servers", "workspace", "persona"];
+const OWN_KEYS: [&str; 7] = ["description", "capabilities", "servers", "workspace", "persona", "roles", "default_role"];
+/// Sections that are replaced as a whole, because a key in them belongs to the address beside it.
+const WHOLE: [&str; 2] = ["model", "transcription"];
 
 /// The names of all agents that a file describes beside the main one, in order.
 ///
@@ -67,8 +69,8 @@ pub fn is_agent_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_lowercase()) && name.len() <= AGENT_NAME_BYTES_MAX && name.chars().all(plain)
 }
 
-/// The settings that are in force for one agent. `[model]` is replaced as a whole, because a key belongs to one provider; in
-/// all other sections each key is laid over the file's own.
+/// The settings that are in force for one agent. Some sections are replaced as a whole; in all others each key is laid over the
+/// file's own.
 pub(super) fn layered<'t>(mut table: DeTable<'t>, agent: &str) -> DeTable<'t> {
     let agents = table.remove("agents");
     if agent == MAIN {
@@ -89,7 +91,7 @@ pub(super) fn layered<'t>(mut table: DeTable<'t>, agent: &str) -> DeTable<'t> {
     let Some(DeValue::Table(mut own)) = own.map(Spanned::into_inner) else { return table };
     spell_out(&mut own);
     for (key, value) in own {
-        let is_whole = key.get_ref() == "model";
+        let is_whole = WHOLE.contains(&key.get_ref().as_ref());
         match (section(&mut table, key.get_ref()), value) {
             (Some(base), value) if !is_whole && value.get_ref().is_table() => {
                 if let DeValue::Table(inner) = value.into_inner() {
@@ -115,6 +117,17 @@ pub(super) fn card(table: DeTable<'_>, name: String) -> AgentCard {
         _ => Vec::new(),
     };
     AgentCard { name, description: table.get("description").and_then(text).unwrap_or_default(), capabilities }
+}
+
+/// The variables that may hold the token of an agent's bot.
+pub(super) fn token_variables(table: &DeTable<'_>) -> Vec<String> {
+    let Some(DeValue::Table(telegram)) = table.get("telegram").map(Spanned::get_ref) else { return Vec::new() };
+    let Some(DeValue::Array(names)) = telegram.get("token_from").map(Spanned::get_ref) else { return Vec::new() };
+    let text = |name: &Spanned<DeValue<'_>>| match name.get_ref() {
+        DeValue::String(name) => Some(name.to_string()),
+        _ => None,
+    };
+    names.iter().filter_map(text).collect()
 }
 
 /// Whether an agent's own section holds this key.

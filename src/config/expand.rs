@@ -29,6 +29,19 @@ impl Expander<'_> {
         Ok(())
     }
 
+    /// The same without an end at the first fault: for what it finds on the way.
+    pub(super) fn table_as_far_as_it_goes(&mut self, table: &mut DeTable<'_>, path: &str) {
+        for (key, value) in table.iter_mut() {
+            let name = key.get_ref();
+            let inner = if path.is_empty() { name.to_string() } else { format!("{path}.{name}") };
+            match value.get_mut() {
+                DeValue::Table(table) => self.table_as_far_as_it_goes(table, &inner),
+                // Whoever reads the section for its own sake says what is wrong with it.
+                _ => drop(self.value(value, &inner)),
+            }
+        }
+    }
+
     fn value(&mut self, value: &mut Spanned<DeValue<'_>>, path: &str) -> Result<(), ConfigError> {
         let line = line_of(self.text, value.span().start);
         match value.get_mut() {

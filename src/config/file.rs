@@ -113,34 +113,38 @@ pub(super) fn agents(place: &str, text: &str) -> Result<Vec<AgentCard>, ConfigEr
 }
 
 /// Names and values.
-type Secrets = Vec<(String, String)>;
+pub(super) type Secrets = Vec<(String, String)>;
 
 /// What is in force for one agent, with every `$NAME` of it filled in.
-fn expanded<'t>(
-    place: &str,
-    text: &'t str,
-    env: &Env,
-    agent: &str,
-) -> Result<(Spanned<DeTable<'t>>, Secrets), ConfigError> {
+fn expanded<'t>(place: &str, text: &'t str, env: &Env, agent: &str) -> Result<Spanned<DeTable<'t>>, ConfigError> {
     let table = parsed(place, text)?;
     let span = table.span();
     let mut table = agents::layered(table.into_inner(), agent);
     let mut expander = Expander { env, place, text, secrets: Vec::new() };
     expander.table(&mut table, "")?;
-    Ok((Spanned::new(span, table), expander.secrets))
+    Ok(Spanned::new(span, table))
 }
 
-/// The secrets that the text names anywhere, as far as their variables are set: what is a secret of one agent is one for all.
-pub(super) fn secrets_of_all(place: &str, text: &str, env: &Env) -> Result<Vec<(String, String)>, ConfigError> {
-    let agents = agents(place, text)?;
-    let expanded = agents.iter().filter_map(|card| expanded(place, text, env, &card.name).ok());
-    Ok(expanded.flat_map(|(_, secrets)| secrets).collect())
+/// The secrets that the text names anywhere, as far as their variables are set: what is a secret of one agent is one for all,
+/// also while its section cannot be used.
+pub(super) fn secrets_of_all(place: &str, text: &str, env: &Env) -> Result<Secrets, ConfigError> {
+    let mut secrets = Vec::new();
+    for card in agents(place, text)? {
+        let mut table = agents::layered(parsed(place, text)?.into_inner(), &card.name);
+        for name in agents::token_variables(&table) {
+            secrets.extend(env.get(&name).map(|token| (name.clone(), token.trim().to_owned())));
+        }
+        let mut expander = Expander { env, place, text, secrets: Vec::new() };
+        expander.table_as_far_as_it_goes(&mut table, "");
+        secrets.extend(expander.secrets);
+    }
+    Ok(secrets)
 }
 
 /// Reads what the text of a `claw.toml` means for one agent. `place` is the file's name for errors.
 pub(super) fn read(place: &str, text: &str, env: &Env, agent: &str) -> Result<Written, ConfigError> {
     let own_model = agents::has_own(parsed(place, text)?.get_ref(), agent, "model");
-    let (table, _) = expanded(place, text, env, agent)?;
+    let table = expanded(place, text, env, agent)?;
     let file = ClawToml::deserialize(Deserializer::from(table)).map_err(|error| wrong(place, text, &error))?;
     let out_of_range = |message: String, key: &str| {
         let line = text.lines().position(|line| line.trim_start().starts_with(key));

@@ -130,6 +130,7 @@ impl Home {
             notices.extend(make_private(&self.path)?);
         }
         self.root = real;
+        create_dir(&self.root.join("locks"))?;
         for folder in [self.artifacts(), self.logs(), self.locks()] {
             create_dir(&folder)?;
             refuse_link(&folder)?;

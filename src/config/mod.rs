@@ -152,14 +152,22 @@ impl Config {
         let text = read_if_there(&home.claw_toml())?.unwrap_or_default();
         let agents = file::agents(&home.claw_toml().display().to_string(), &text)?;
         let load = |card: AgentCard| {
-            let of_agent = Overrides { agent: Some(card.name.clone()), ..overrides.clone() };
-            (card.name, Self::load_from(env.clone(), of_agent))
+            // A folder that is typed is the main one's, like the one that is set: two agents must not meet in it by chance.
+            let workspace = overrides.workspace.clone().filter(|_| card.name == MAIN);
+            let of_agent = Overrides { agent: Some(card.name.clone()), workspace, model: None };
+            let typed = overrides.model.as_deref();
+            (card.name, Self::load_as(env.clone(), of_agent, typed))
         };
         Ok(agents.into_iter().map(load).collect())
     }
 
     /// The same from a given environment.
     pub fn load_from(env: Env, overrides: Overrides) -> Result<Self, ConfigError> {
+        Self::load_as(env, overrides, None)
+    }
+
+    /// `typed_for_all` is a model that is for every agent without one of its own.
+    fn load_as(env: Env, overrides: Overrides, typed_for_all: Option<&str>) -> Result<Self, ConfigError> {
         let (mut home, user_home) = (home_of(&env)?, user_home_of(&env));
         let text = read_if_there(&home.claw_toml())?.unwrap_or_default();
         let place = home.claw_toml().display().to_string();
@@ -192,7 +200,9 @@ impl Config {
         }
         let secrets = secrets.into_iter().map(|(name, value)| (name, SecretString::from(value))).collect();
         let user_home = user_home.unwrap_or_else(|| home.root().to_path_buf());
-        let env = env_for(env, &overrides, agent != MAIN && written.own_model);
+        let own_model = agent != MAIN && written.own_model;
+        let typed = overrides.model.as_deref().or(typed_for_all.filter(|_| !own_model));
+        let env = env_for(env, typed, own_model);
         let file::ClawToml { model, prices, limits, retention, console, .. } = written.file;
         Ok(Self {
             agent: AgentCard {
@@ -224,9 +234,9 @@ impl Config {
 }
 
 /// What is typed goes before what is set, and an agent's own model before what is set for all.
-fn env_for(env: Env, overrides: &Overrides, own_model: bool) -> Env {
+fn env_for(env: Env, typed_model: Option<&str>, own_model: bool) -> Env {
     let env = if own_model { env.without(&["CLAW_AGENT", "CLAW_MODEL", "CLAW_BASE_URL"]) } else { env };
-    match &overrides.model {
+    match typed_model {
         Some(model) => env.with("CLAW_MODEL", model),
         None => env,
     }

@@ -63,8 +63,6 @@ impl Persona {
         user_home: Option<&Path>,
     ) -> Result<(Self, Vec<String>), ConfigError> {
         let of_home = |text: &str| home.path().join(with_tilde(text, user_home));
-        // Agents inherit roles, so their folders lie beside the file that describes them all.
-        let beside_the_file = |text: &str| home.root().join(with_tilde(text, user_home));
         let folder = written.persona.map_or_else(|| home.path().join("persona"), of_home);
         let place = format!("{}, persona", written.place);
         let is_new = !folder.is_dir();
@@ -78,7 +76,7 @@ impl Persona {
         }
         let role = |(name, section): (&String, &RoleSection)| {
             let place = format!("{}, [roles.{name}]", written.place);
-            Ok((name.clone(), section.resolve(name, &place, workspace, beside_the_file)?))
+            Ok((name.clone(), section.resolve(name, &place, workspace, of_home)?))
         };
         let roles: BTreeMap<String, Role> = written.roles.iter().map(role).collect::<Result<_, ConfigError>>()?;
         if let Some(name) = written.default_role

@@ -106,8 +106,14 @@ impl TelegramSection {
 
     /// Why there is no bot although one was meant.
     pub(super) fn missing(&self, env: &Env, agent: &str) -> Option<String> {
-        let meant = !self.token_from.is_empty() && self.token(env, agent).is_none();
-        meant.then(|| format!("none of {} is set, so there is no token for its bot", self.token_from.join(", ")))
+        if self.token(env, agent).is_some() {
+            return None;
+        }
+        if !self.token_from.is_empty() {
+            return Some(format!("none of {} is set, so there is no token for its bot", self.token_from.join(", ")));
+        }
+        let meant = agent != MAIN && !(self.allowed_chats.is_empty() && self.owners.is_empty());
+        meant.then(|| "chats are allowed, and there is no token for its bot (token or token_from)".to_owned())
     }
 
     /// `None` without a token.

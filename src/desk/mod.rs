@@ -207,12 +207,19 @@ impl Desk {
             return to.say(store, "Only the owner may use the stop switch.".to_owned()).await;
         }
         let (on, by) = (words != "off", visitor.principal.clone());
-        // The others first: if the process ends in between, the command is carried out once more.
-        let failed = set_panic_in_others(&self.parts.others, on, &by).await;
-        let agents = self.parts.others.len() + 1;
+        let others = &self.parts.others;
+        let (mut all, mut failed) = (String::new(), Vec::new());
+        if on && !others.is_empty() {
+            // This agent at once; the answer comes when the others are stopped, too.
+            set_panic(store, on, &by).await?;
+            failed = set_panic_in_others(others, on, &by).await;
+            all = format!(" This holds for all {} agents.", others.len() + 1);
+        } else if !others.is_empty() {
+            // Somebody else may have stopped the others, and for a reason.
+            all = " The other agents stay as they are; `claw panic off` releases all of them.".to_owned();
+        }
         let switch = move |tx: &Tx<'_>| {
             switch::set_in(tx, on, &by)?;
-            let all = if agents > 1 { format!(" This holds for all {agents} agents.") } else { String::new() };
             let failed: String = failed.iter().map(|one| format!("\n\n**{}**", escape::visible(one))).collect();
             Ok(format!("{}{all}{failed}", switch::markdown(tx)?))
         };

@@ -16,17 +16,20 @@ pub async fn set_panic(store: &Store, on: bool, by: &str) -> Result<(), StoreErr
 /// The same for the stores of other agents that have a home: whoever pulls the switch wants everything to stop. Gives back
 /// those in which it failed, a sentence each.
 pub async fn set_panic_in_others(others: &[OtherStore], on: bool, by: &str) -> Vec<String> {
-    let mut failed = Vec::new();
-    for other in others.iter().filter(|other| other.path.parent().is_some_and(Path::is_dir)) {
-        let set = match Store::open(&other.path) {
-            Ok(store) => set_panic(&store, on, by).await,
-            Err(error) => Err(error),
+    let there = others.iter().filter(|other| other.path.parent().is_some_and(Path::is_dir));
+    let set = there.map(async |other| {
+        let path = other.path.clone();
+        // Opening may wait for whoever writes there, and must not hold up the others.
+        let opened = tokio::task::spawn_blocking(move || Store::open(&path)).await;
+        let set = match opened {
+            Ok(Ok(store)) => set_panic(&store, on, by).await.map_err(|error| error.to_string()),
+            Ok(Err(error)) => Err(error.to_string()),
+            Err(bug) => Err(bug.to_string()),
         };
-        if let Err(error) = set {
-            failed.push(format!("The stop switch of the agent {} could not be changed: {error}.", other.agent));
-        }
-    }
-    failed
+        let agent = &other.agent;
+        set.err().map(|why| format!("The stop switch of the agent {agent} could not be changed: {why}."))
+    });
+    futures::future::join_all(set).await.into_iter().flatten().collect()
 }
 
 /// Where another agent of the same home keeps its store.
@@ -37,6 +40,9 @@ pub struct OtherStore {
 }
 
 pub(super) fn set_in(tx: &Tx<'_>, on: bool, by: &str) -> Result<(), StoreError> {
+    if on && tx.panic()?.is_some_and(|before| before == by) {
+        return Ok(());
+    }
     tx.set_panic(on.then_some(by))?;
     let kind = if on { "panic.on" } else { "panic.off" };
     tx.audit(&AuditEntry { kind, call: String::new(), body: json!({"by": by}) })

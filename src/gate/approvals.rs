@@ -14,6 +14,8 @@ use crate::store::{ApprovalRow, AuditEntry, CallRow, DecideRefused, NewGrant, St
 
 /// How long "10 minutes" is.
 const TEN_MINUTES_MS: i64 = 10 * 60 * 1000;
+/// How long a tap may wait for its turn.
+const TAP_WAITS_MS: i64 = 15 * 60 * 1000;
 /// Letters and digits that nobody mistakes for one another (Crockford's base 32, lower case).
 const ID_ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
@@ -151,6 +153,14 @@ impl Gate {
         killpoint::here("gate.closed.after");
         closed
     }
+}
+
+/// Whether nothing may run any more by this answer. A tap on something staged came in time, or it would not have counted; what runs
+/// by it may have to wait for the step in hand.
+pub(super) fn is_over(approval: &ApprovalRow) -> bool {
+    let tapped = approval.decided_ms.filter(|_| approval.question.staged.is_some());
+    let last = tapped.map_or(approval.expires_ms, |at_ms| approval.expires_ms.max(at_ms + TAP_WAITS_MS));
+    last <= now_ms()
 }
 
 fn found(tx: &Tx<'_>, id: &ApprovalId) -> Result<Option<(ApprovalRow, CallRow)>, StoreError> {

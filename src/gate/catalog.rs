@@ -106,8 +106,10 @@ impl Gate {
     /// name the model (MCP Apps). Only a staged action reaches it.
     pub fn hides(&self, server: &str, tool: &str, raw: &Value) -> bool {
         let by_itself = match raw.pointer("/_meta/ui/visibility") {
+            None | Some(Value::Null) => false,
             Some(Value::Array(who)) => !who.iter().any(|who| who == "model"),
-            _ => false,
+            // What is meant by anything else is not known, so nothing is offered.
+            Some(who) => who != "model",
         };
         by_itself || self.settings.tools.hides(server, tool)
     }

@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use super::Gate;
+use super::approvals::is_over;
 use super::chain::Pass;
 use super::frozen::digest_of;
 use super::pinning::{Tool, no_tool};
@@ -144,7 +145,7 @@ impl Gate {
             return Ok(Some(denied(&never.rule, never.why)));
         }
         Ok(Some(match (approval, ruled) {
-            (Some(approval), _) if approval.expires_ms <= now_ms() => denied(STAGED, "its time was over before it ran"),
+            (Some(approval), _) if is_over(&approval) => denied(STAGED, "its time was over before it ran"),
             (Some(approval), _) if approval.state == "approved" && approval.digest == row.digest => {
                 let by = approval.decided_by.unwrap_or_default();
                 let mut verdict = Verdict::new(format!("approval.{}", approval.id), format!("{by} confirmed it"));

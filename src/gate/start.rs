@@ -4,6 +4,7 @@
 use serde_json::json;
 
 use super::Gate;
+use super::approvals::is_over;
 use super::audit::entry;
 use super::chain::Pass;
 use super::frozen::{Freeze, digest_of};
@@ -148,7 +149,7 @@ fn may_start(
     Ok(match tx.approval(id)? {
         Some(found) if found.state != "approved" => Err(format!("its question is {}", found.state)),
         Some(found) if found.digest != row.digest => Err("what was approved is not what would run".to_owned()),
-        Some(found) if found.expires_ms <= now_ms() => Err("the answer came too long ago".to_owned()),
+        Some(found) if is_over(&found) => Err("the answer came too long ago".to_owned()),
         Some(_) => Ok(()),
         None => Err("its question is gone".to_owned()),
     })

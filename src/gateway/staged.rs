@@ -18,6 +18,7 @@ const NO_MARKS: &[char] = &['❌', '✖', '✗', '✘', '✕', '❎', '☒', '�
 const YES_WORDS: &[&str] = &["confirm", "yes", "ok", "okay", "allow", "approve", "accept", "agree", "run", "do"];
 const NO_WORDS: &[&str] = &[
     "cancel", "no", "not", "never", "deny", "abort", "stop", "reject", "decline", "refuse", "dismiss", "keep", "back",
+    "don", "dont", "nothing", "skip", "leave", "later",
 ];
 
 /// What stands on a button.

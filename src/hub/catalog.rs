@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::era::Era;
 use super::pins::tool_pin;
+use crate::domain::escape;
 
 /// More is no list of tools but an attack on memory.
 pub(super) const TOOLS_MAX: usize = 2000;
@@ -63,6 +64,13 @@ pub(super) fn read_page(
     for raw in entries {
         match raw.get("name").and_then(Value::as_str).filter(|name| !name.is_empty()) {
             None => odd.push("it lists a tool without a name, which is left out".to_owned()),
+            // It is printed in questions and lists, and must not be able to look like more than a name.
+            Some(name) if name.chars().any(char::is_control) || escape::visible(name) != name => {
+                odd.push(format!(
+                    "it lists a tool whose name holds what cannot be seen, which is left out: {}",
+                    escape::visible(name)
+                ));
+            }
             Some(name) if !names.insert(name.to_owned()) => {
                 odd.push(format!("it lists the tool `{name}` twice; only the first one counts"));
             }

@@ -124,7 +124,7 @@ impl Drive<'_> {
         }
         let mut list = self.worker.parts.gate.stage(proposed, told)?;
         for text in std::mem::take(&mut list.left_out) {
-            self.tell_all(told, &OutboundBody::Notice { text });
+            self.tell_all(told, &OutboundBody::Notice { text: literal(&text) });
         }
         for question in std::mem::take(&mut list.questions) {
             self.tell_all(told, &OutboundBody::Question { turn_seq, question: Box::new(question) });
@@ -169,9 +169,12 @@ fn words(action: &Action, outcome: &Outcome) -> String {
     match outcome {
         Outcome::Ended { output } if output.is_error => format!("Failed: {name}.{}", quoted(output)),
         Outcome::Ended { output } => format!("Done: {name}.{}", quoted(output)),
-        Outcome::Denied { reason } => format!("Not run: {name}. {}", literal(&capitalised(reason))),
+        Outcome::Denied { reason } => format!("Not run: {name}. {}", literal(&capitalised(&escape::visible(reason)))),
         Outcome::Unknown { reason } => {
-            format!("Interrupted: {name}. It may or may not have run ({}). It will not be repeated.", literal(reason))
+            format!(
+                "Interrupted: {name}. It may or may not have run ({}). It will not be repeated.",
+                literal(&escape::visible(reason))
+            )
         }
         Outcome::Parked { .. } => format!("Not run: {name}."),
     }

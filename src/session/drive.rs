@@ -267,7 +267,7 @@ impl<'w> Drive<'w> {
     fn active_ms(&self) -> i64 {
         let turn = self.log.open_turn().unwrap_or_default();
         let gaps = turn.windows(2).filter_map(|pair| match pair {
-            [_, after] if comes_from_a_person(&after.body) => None,
+            [_, after] if is_none_of_its_time(&after.body) => None,
             [before, after] => {
                 let gap = after.at_ms - before.at_ms;
                 Some(if before.at_ms < self.opened_ms { gap.min(UNSEEN_GAP_MAX_MS) } else { gap })
@@ -309,6 +309,13 @@ impl<'w> Drive<'w> {
     }
 }
 
-fn comes_from_a_person(body: &EventBody) -> bool {
-    matches!(body, EventBody::CallAnswered { .. } | EventBody::ActionAnswered { .. } | EventBody::UserMessage { .. })
+/// Whether the time before such an event is not the turn's: it waited for a person, or an action ran that a tap has confirmed.
+fn is_none_of_its_time(body: &EventBody) -> bool {
+    matches!(
+        body,
+        EventBody::CallAnswered { .. }
+            | EventBody::ActionAnswered { .. }
+            | EventBody::ActionResult { .. }
+            | EventBody::UserMessage { .. }
+    )
 }

@@ -32,7 +32,7 @@ struct Source {
 }
 
 pub fn run(home: &Home, file: &Path, as_json: bool) -> anyhow::Result<ExitCode> {
-    if !home.claw_db().is_file() {
+    if !homes(home).iter().any(|(_, home)| home.claw_db().is_file()) {
         return Err(UserError::because(format!(
             "there is nothing to back up: {} holds no claw.db; set CLAW_HOME to the home that you mean",
             home.path().display()
@@ -41,12 +41,13 @@ pub fn run(home: &Home, file: &Path, as_json: bool) -> anyhow::Result<ExitCode> 
     let mut into = NewFile::create(file)?;
     let (mut snapshots, mut sources, mut damaged) = (Vec::new(), Vec::new(), Vec::new());
     for (prefix, home) in homes(home) {
-        let snapshot = Snapshot::take(&home)?;
+        // An agent that has not run yet has settings, and no store. Claw's own is made if only agents have run.
+        let snapshot = if prefix.is_empty() || home.claw_db().is_file() { Some(Snapshot::take(&home)?) } else { None };
         // Behind the snapshot: a file is on the disk before the row that names it, so every row of the snapshot finds its file.
-        let (found, broken) = sources_of(&home, &snapshot.path, &prefix)?;
+        let (found, broken) = sources_of(&home, snapshot.as_ref().map(|snapshot| snapshot.path.as_path()), &prefix)?;
         sources.extend(found);
         damaged.extend(broken);
-        snapshots.push(snapshot);
+        snapshots.extend(snapshot);
     }
     write(&into.file, &sources)?;
     into.file.flush()?;
@@ -68,11 +69,11 @@ pub fn run(home: &Home, file: &Path, as_json: bool) -> anyhow::Result<ExitCode> 
     Ok(ExitCode::from(fail::DONE))
 }
 
-/// The home, and those of the agents in it that have a store, each with what its names begin with.
+/// The home, and those of the agents in it, each with what its names begin with.
 fn homes(home: &Home) -> Vec<(String, Home)> {
     let agents = fs::read_dir(home.agents()).into_iter().flatten().filter_map(Result::ok);
     let mut names: Vec<String> = agents.filter_map(|entry| entry.file_name().into_string().ok()).collect();
-    names.retain(|name| is_agent_name(name) && home.of_agent(name).claw_db().is_file());
+    names.retain(|name| is_agent_name(name) && home.of_agent(name).path().is_dir());
     names.sort();
     let agents = names.into_iter().map(|name| (format!("agents/{name}/"), home.of_agent(&name)));
     std::iter::once((String::new(), home.clone())).chain(agents).collect()
@@ -117,8 +118,11 @@ pub fn left_snapshots(home: &Home) -> Vec<PathBuf> {
     left.collect()
 }
 
-fn sources_of(home: &Home, snapshot: &Path, prefix: &str) -> anyhow::Result<(Vec<Source>, Vec<String>)> {
-    let (mut found, mut damaged) = (vec![source(&format!("{prefix}{DB}"), snapshot)?], Vec::new());
+fn sources_of(home: &Home, snapshot: Option<&Path>, prefix: &str) -> anyhow::Result<(Vec<Source>, Vec<String>)> {
+    let (mut found, mut damaged) = (Vec::new(), Vec::new());
+    if let Some(snapshot) = snapshot {
+        found.push(source(&format!("{prefix}{DB}"), snapshot)?);
+    }
     for name in FILES {
         let path = home.path().join(name);
         if path.is_file() {

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -15,6 +16,8 @@ use crate::domain::{AgentCard, escape};
 
 /// The same about the same agent is told once in this time, in milliseconds.
 const TELL_EVERY_MS: i64 = 60 * 60 * 1000;
+/// How long those that start are waited for before something is told.
+const ALL_TRIED_WITHIN: Duration = Duration::from_secs(30);
 /// So much waits for an agent that can tell it; more is in the log alone.
 const NEWS_MAX: usize = 100;
 
@@ -99,6 +102,17 @@ impl Fleet {
         }
     }
 
+    /// Waits until one is at work.
+    pub(super) async fn any_at_work(&self) {
+        loop {
+            let changed = self.bell.notified();
+            if !self.houses().is_empty() {
+                return;
+            }
+            changed.await;
+        }
+    }
+
     /// What `/agents` shows of each.
     pub(super) fn shown(&self) -> Vec<(AgentCard, AgentState)> {
         let states = self.states();
@@ -127,18 +141,22 @@ impl Fleet {
 
     /// Passes on what is to be told, for as long as it is polled.
     pub(super) async fn tell_around(&self) {
+        // The agent that should tell it may be about to start.
+        let _all_tried = tokio::time::timeout(ALL_TRIED_WITHIN, self.begun()).await;
         loop {
             let changed = self.bell.notified();
             let houses = self.houses();
             if !houses.is_empty() {
                 let news = std::mem::take(&mut *self.news.lock().unwrap_or_else(PoisonError::into_inner));
                 for news in news {
-                    if let Some(teller) = teller(&houses, &news) {
-                        // It may quote Telegram, so nothing in it is Markdown.
-                        let said = escape::visible(&news.text).replace('`', "'");
-                        let text = format!("**The agent {} is not at work.** `{said}`", news.about);
-                        notify::tell(teller, &format!("agent.{}", news.about), TELL_EVERY_MS, text).await;
-                    }
+                    let Some(teller) = teller(&houses, &news) else {
+                        tracing::warn!(agent = news.about, news.text, "nobody can be told of it by a bot");
+                        continue;
+                    };
+                    // It may quote Telegram, so nothing in it is Markdown.
+                    let said = escape::visible(&news.text).replace('`', "'");
+                    let text = format!("**The agent {} is not at work.** `{said}`", news.about);
+                    notify::tell(teller, &format!("agent.{}", news.about), TELL_EVERY_MS, text).await;
                 }
             }
             changed.await;

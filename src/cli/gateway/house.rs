@@ -8,6 +8,7 @@ use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::files::Files;
+use super::fleet::Fleet;
 use super::hands::Hands;
 use super::said::Chats;
 use crate::app::{App, owner_principal, telegram_principal};
@@ -39,6 +40,8 @@ pub(super) struct House {
     /// Whose turn it is to be sent.
     pub(super) pace: Pace,
     pub(super) files: Files,
+    /// The other agents.
+    pub(super) fleet: Arc<Fleet>,
     /// No new work.
     pub(super) closing: CancellationToken,
     /// Rung whenever something was committed; every task looks for what is its own.
@@ -67,6 +70,7 @@ impl House {
         worker: Arc<Worker>,
         desk: Desk,
         files: Files,
+        fleet: Arc<Fleet>,
     ) -> Self {
         let (closing, bell) = (CancellationToken::new(), watch::Sender::new(0));
         let (running, ended) = (Mutex::default(), Notify::new());
@@ -81,6 +85,7 @@ impl House {
             desk,
             pace,
             files,
+            fleet,
             closing,
             bell,
             running,

@@ -80,6 +80,10 @@ async fn at_work(fleet: &Arc<Fleet>, app: &Arc<App>, telegram: Telegram) -> anyh
             () = tokio::time::sleep(pause) => {}
             () = fleet.closing.cancelled() => return Ok(()),
         }
+        // Turns of the old house go on by themselves; the new one must not count its end before theirs.
+        if tokio::time::timeout(GRACE, house.settled()).await.is_err() {
+            tracing::warn!(agent = name, "turns are still running while their gateway starts again");
+        }
         pause = (pause * 2).min(RESTART_MOST);
     }
 }
@@ -115,7 +119,7 @@ async fn open(fleet: &Arc<Fleet>, app: &Arc<App>, telegram: Telegram, api: Api, 
     let desk = app.desk(Arc::new(move || agents.shown())).await?;
     let blocked = app.mail.blocked_chats(me.id)?;
     let files = files::Files::open(app).await?;
-    let house = House::new(app.clone(), telegram, (api, me), worker, desk, files);
+    let house = House::new(app.clone(), telegram, (api, me), worker, desk, files, fleet.clone());
     for chat in blocked {
         house.set_blocked(chat, true);
     }

@@ -150,7 +150,7 @@ async fn keep(fleet: &Arc<Fleet>, meant: Vec<Meant>, parked: &Path) -> anyhow::R
     let telling = tokio::spawn(async move { telling.tell_around().await });
     let alive = service::keep_alive(fleet);
     let mut alive = std::pin::pin!(alive);
-    let begun = fleet.begun();
+    let begun = fleet.any_at_work();
     let mut begun = std::pin::pin!(begun);
     let mut ready = false;
     loop {

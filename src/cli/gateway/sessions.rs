@@ -77,7 +77,20 @@ fn launch(house: &Arc<House>, session: SessionId) {
     }
 }
 
+/// Marks a session as free, however its run ends.
+struct Running {
+    house: Arc<House>,
+    session: SessionId,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.house.end(&self.session);
+    }
+}
+
 async fn run(house: Arc<House>, session: SessionId) {
+    let _running = Running { house: house.clone(), session: session.clone() };
     let live = place_of(&house, &session).map_or_else(unseen, |place| live::show(&house, &session, place));
     let settled = {
         let settle = house.worker.settle(&session, &live);
@@ -92,7 +105,6 @@ async fn run(house: Arc<House>, session: SessionId) {
         tracing::error!(%session, error = format!("{error:#}"), "a turn failed");
         tokio::time::sleep(AFTER_FAULT).await;
     }
-    house.end(&session);
 }
 
 /// Shows that claw is at work, for as long as it is polled.

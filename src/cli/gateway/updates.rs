@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::fleet::State;
 use super::house::House;
 use super::lanes::Lanes;
 use super::notify;
@@ -38,6 +39,7 @@ pub(super) async fn poll(house: Arc<House>) {
             Ok(updates) => {
                 if std::mem::take(&mut told) {
                     tracing::info!("messages come in again");
+                    house.fleet.set(&house.app.config.agent.name, State::AtWork(house.clone()));
                 }
                 keep(&house, updates, &mut offset).await
             }
@@ -46,6 +48,12 @@ pub(super) async fn poll(house: Arc<House>) {
                 if !std::mem::replace(&mut told, true) {
                     tracing::error!(%fault, "no messages come in; asking every {} s", RETRY_SLOWLY.as_secs());
                     notify::no_messages(&house, &fault).await;
+                    if fault == Fault::Token {
+                        // Its own bot cannot say so.
+                        let name = &house.app.config.agent.name;
+                        house.fleet.set(name, State::Trying(fault.to_string()));
+                        house.fleet.tell(name, house.telegram.notify_chat, &fault.to_string());
+                    }
                 }
                 Some(RETRY_SLOWLY)
             }

@@ -170,7 +170,8 @@ fn is_a_setting(name: &str, written: &str) -> bool {
     let known =
         ["TELEGRAM_BOT_TOKEN", "OLLAMA_HOST"].contains(&name) || crate::model::key_variables().any(|key| key == name);
     // The last one stands in `token_from`.
-    let forms = [format!("${{{name}"), format!("${{env:{name}"), format!("${name}"), format!("\"{name}")];
+    let forms =
+        [format!("${{{name}"), format!("${{env:{name}"), format!("${name}"), format!("\"{name}"), format!("'{name}")];
     let ends = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
     own || known
         || forms.iter().any(|form| written.match_indices(form).any(|(at, _)| ends(&written[at + form.len()..])))

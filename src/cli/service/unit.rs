@@ -38,6 +38,7 @@ impl Service<'_> {
              Restart=on-failure\n\
              RestartSec=5\n\
              WatchdogSec=60\n\
+             TimeoutStartSec=infinity\n\
              TimeoutStopSec=30\n\
              KillMode=mixed\n\
              UMask=0077\n\

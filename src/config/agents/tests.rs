@@ -122,9 +122,30 @@ fn what_is_a_secret_of_one_agent_is_one_for_all() {
     let main = agent(&rig, "main", &[("HOME_BOT", "3:h0me-token")]).unwrap();
     let held = |value: &str| main.secrets.iter().any(|(_, secret)| secret.expose_secret() == value);
     assert!(held("work-key-2") && held("main-key-1") && held("3:h0me-token") && held("1:main-token"));
-    let work = agent(&rig, "work", &[("WORK_BOT", "2:from-a-plain-name")]).unwrap();
-    let held = |value: &str| work.secrets.iter().any(|(_, secret)| secret.expose_secret() == value);
-    assert!(held("main-key-1") && held("2:from-a-plain-name"));
+    // Also one whose variable has a plain name, and while another variable of that agent is not set.
+    for name in ["work", "main"] {
+        let config = agent(&rig, name, &[("WORK_BOT", "2:from-a-plain-name")]).unwrap();
+        let held = |value: &str| config.secrets.iter().any(|(_, secret)| secret.expose_secret() == value);
+        assert!(held("main-key-1") && held("work-key-2") && held("2:from-a-plain-name"), "{name}");
+    }
+    let rig = Rig::new(
+        "[agents.a]\ntoken = \"$NOT_SET\"\n[agents.a.model]\nagent = \"claude\"\napi_key = \"a-key-literally\"\n",
+    );
+    let main = agent(&rig, "main", &[]).unwrap();
+    assert!(main.secrets.iter().any(|(_, secret)| secret.expose_secret() == "a-key-literally"));
+}
+
+#[test]
+fn a_key_goes_to_no_address_that_another_section_names() {
+    let rig = Rig::new(
+        "[transcription]\nurl = \"http://127.0.0.1:1/a\"\nmodel = \"m\"\nkey = \"main-speech-key\"\n\
+         [agents.own.transcription]\nurl = \"http://127.0.0.1:2/b\"\nmodel = \"m\"\n[agents.other]\nallowed_chats = [1]\n",
+    );
+    let own = agent(&rig, "own", &[]).unwrap();
+    assert!(own.transcription.unwrap().key.is_none());
+    let other = agent(&rig, "other", &[]).unwrap();
+    assert!(other.transcription.unwrap().key.is_some());
+    assert!(other.bot_missing.is_some_and(|why| why.contains("no token")), "chats are allowed, and there is no bot");
 }
 
 #[test]

@@ -115,7 +115,7 @@ fn a_role_that_cannot_be_one_is_refused() {
 }
 
 #[test]
-fn agents_inherit_roles_with_their_folders_and_no_persona_lies_in_the_home_of_another() {
+fn agents_inherit_no_role_and_no_persona_lies_in_the_home_of_another() {
     let rig = Rig::new();
     let roles = "[roles.tutor]\npersona = \"teaching\"\n";
     fs::create_dir(rig.path("home/teaching")).unwrap();
@@ -126,9 +126,12 @@ fn agents_inherit_roles_with_their_folders_and_no_persona_lies_in_the_home_of_an
         let overrides = crate::config::Overrides { agent: Some("jane".into()), ..Default::default() };
         crate::config::Config::load_from(env, overrides)
     };
-    let jane = load(&format!("{roles}[agents.jane]\n")).unwrap().persona;
+    let jane = load(&format!("default_role = \"tutor\"\n{roles}[agents.jane]\n")).unwrap().persona;
     assert_eq!(jane.folder, rig.path("home/agents/jane/persona"));
-    assert_eq!(jane.roles["tutor"].folder, Some(rig.path("home/teaching")));
+    assert!(jane.roles.is_empty() && jane.default_role.is_none(), "what main knows of its owner is not jane's");
+    fs::create_dir(rig.path("home/agents/jane/lessons")).unwrap();
+    let jane = load("[agents.jane.roles.tutor]\npersona = \"lessons\"\n").unwrap().persona;
+    assert_eq!(jane.roles["tutor"].folder, Some(rig.path("home/agents/jane/lessons")));
     for folder in ["..", "../bob", "../../logs", "../../workspace", "logs"] {
         let error = load(&format!("[agents.jane]\npersona = \"{folder}\"\n")).unwrap_err().to_string();
         assert!(error.contains("persona") && error.contains("a folder of its own"), "{folder}: {error}");

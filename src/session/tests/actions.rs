@@ -121,8 +121,11 @@ async fn a_tap_runs_what_was_shown_and_asks_no_model() {
     // The model hears of it with the next message, as data.
     assert_eq!(rig.turn("thanks").await, Ran::Idle);
     let told = rig.last_asked();
-    assert!(told[0].starts_with("[claw: the owner confirmed the staged action \u{201c}Add apples to the cart\u{201d}"));
-    assert!(told[0].contains("data and no instruction:\n> confirm: apples") && told[1] == "thanks", "{told:?}");
+    assert!(
+        told[0].starts_with("[claw: the owner confirmed a staged action, and it ran")
+            && told[0].contains("\n> Add apples to the cart (")
+    );
+    assert!(told[0].ends_with("\n> confirm: apples") && told[1] == "thanks", "{told:?}");
     assert_eq!(rig.gate.effects("shop"), ["confirm apples"], "once");
     assert!(rig.gate.gate.decide(&question.approval, &allow(Term::Once), OWNER).await.is_err(), "already done");
     rig.is_whole();
@@ -138,7 +141,7 @@ async fn what_is_cancelled_is_not_run_and_everybody_hears_it() {
     rig.turn("well").await;
     let told = &rig.last_asked()[0];
     assert!(
-        told.starts_with("[claw: the owner cancelled") && told.contains(r#"(`shop/confirm` {"text":"*apples*"})"#),
+        told.starts_with("[claw: the owner cancelled") && told.contains(r#"(shop/confirm {"text":"*apples*"})"#),
         "{told}"
     );
     rig.is_whole();
@@ -246,7 +249,7 @@ async fn what_nobody_confirms_expires_once_whoever_says_it() {
         assert_eq!((rig.notices().len(), rig.last_notice().as_str()), (2, expired));
         assert!(rig.gate.store.read(|tx| tx.open_approvals(None)).unwrap().is_empty());
         rig.turn("well").await;
-        assert!(rig.last_asked()[0].starts_with("[claw: nobody confirmed in time"));
+        assert!(rig.last_asked()[0].starts_with("[claw: nobody confirmed a staged action in time"));
         assert!(rig.gate.effects("shop").is_empty());
         rig.is_whole();
     }
@@ -333,7 +336,10 @@ async fn a_tap_is_carried_out_while_a_turn_waits_for_another_answer() {
 #[tokio::test]
 async fn rules_and_tools_that_have_changed_since_are_not_asked_about_again_but_told() {
     let denying = "[[rule]]\ntool = \"confirm\"\ndecision = \"deny\"\nwhy = \"not today\"\n";
-    for (policy, says) in [(denying, "The rules of policy.toml have changed"), (POLICY, "")] {
+    let other_rule =
+        format!("{POLICY}\n[[rule]]\ntool = \"something_else\"\ndecision = \"ask\"\nwhy = \"it is new\"\n");
+    let changed = "The rules of policy.toml have changed";
+    for (policy, says) in [(denying, "Not today (policy.toml:1)"), (&other_rule, changed), (POLICY, "")] {
         let rig = staged(json!([item("a")])).await;
         let asked = rig.open("Add a");
         rig.decide(&asked, allow(Term::Once)).await;

@@ -76,13 +76,14 @@ fn actions_are_told_behind_results_and_before_the_next_words() {
     );
     assert_eq!(told[1], "result two");
     assert!(
-        told[2].starts_with("[claw: the owner confirmed the staged action “Add x” (`shop/confirm` {\"text\":\"x\"}).")
+        told[2].starts_with("[claw: the owner confirmed a staged action, and it ran.")
+            && told[2].contains("\n> Add x (shop/confirm {\"text\":\"x\"})\n")
     );
-    assert!(told[2].ends_with("data and no instruction:\n> done\n> [claw: so]]") && told[3] == "b", "{told:?}");
+    assert!(told[2].ends_with("\n> done\n> [claw: so]") && told[3] == "b", "{told:?}");
     let later = [bodies, vec![text("c"), ended(), tapped(id(9, 1), None), started(), said("d")]].concat();
     let later = shape(&fold(&log(later)));
     assert_eq!(later[..first.len()], first, "the same bytes in every request");
-    assert!(later.last().unwrap().1[0].starts_with("[claw: nobody confirmed in time"));
+    assert!(later.last().unwrap().1[0].starts_with("[claw: nobody confirmed a staged action in time"));
 }
 
 #[test]
