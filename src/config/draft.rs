@@ -57,8 +57,12 @@ impl Draft {
         Ok(())
     }
 
+    /// Who may talk from now on, and nobody beside them: who else could decide or was told goes with those who could talk.
     pub fn set_allowed_chats(&mut self, ids: &[i64]) -> Result<(), ConfigError> {
-        self.section("telegram")?.insert("allowed_chats", value(ids.iter().copied().collect::<Array>()));
+        let table = self.section("telegram")?;
+        table.insert("allowed_chats", value(ids.iter().copied().collect::<Array>()));
+        table.remove("owners");
+        table.remove("notify_chat");
         Ok(())
     }
 

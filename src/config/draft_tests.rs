@@ -104,3 +104,33 @@ fn a_new_home_is_made_and_a_link_stays_a_link() {
     draft.write(seen_before).unwrap();
     assert!(link.is_symlink() && fs::read_to_string(&elsewhere).unwrap().contains("demo"));
 }
+
+#[test]
+fn with_those_who_may_talk_go_those_who_decide_and_are_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let before = "[telegram]\ntoken = \"1:a\"\nallowed_chats = [1]\nowners = [2]\nnotify_chat = 3\npairing = \"off\"\n";
+    let seen_before = seen(dir.path(), Some(before));
+    assert_eq!((seen_before.further_owners(), seen_before.notify_chat()), ([2].as_slice(), Some(3)));
+    let mut draft = Draft::of(&seen_before).unwrap();
+    draft.set_allowed_chats(&[42]).unwrap();
+    draft.write(seen_before).unwrap();
+    let text = fs::read_to_string(dir.path().join("claw.toml")).unwrap();
+    assert_eq!(text, "[telegram]\ntoken = \"1:a\"\nallowed_chats = [42]\npairing = \"off\"\n");
+}
+
+#[test]
+fn a_token_is_found_where_the_gateway_finds_it() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("claw.toml"), "[telegram]\ntoken = \"1:c\"\ntoken_from = [\"OLD\", \"NEW\"]\n").unwrap();
+    let found = |variables: &[(&str, &str)]| {
+        let home = [("CLAW_HOME", dir.path().to_str().unwrap())];
+        let seen = Seen::load_from(variables.iter().copied().chain(home).collect()).unwrap();
+        let found = seen.bot_token().unwrap();
+        (found.value.expose_secret().to_owned(), found.place.into_owned(), found.is_variable)
+    };
+    let told = |token: &str, place: &str, is_variable| (token.to_owned(), place.to_owned(), is_variable);
+    assert_eq!(found(&[]), told("1:c", "`token` in claw.toml", false));
+    assert_eq!(found(&[("NEW", "1:b\n")]), told("1:b", "NEW", true));
+    assert_eq!(found(&[("NEW", "1:b"), ("OLD", "1:o")]), told("1:o", "OLD", true));
+    assert_eq!(found(&[("NEW", "1:b"), ("TELEGRAM_BOT_TOKEN", "1:a")]), told("1:a", "TELEGRAM_BOT_TOKEN", true));
+}

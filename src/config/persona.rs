@@ -91,12 +91,22 @@ impl Persona {
     /// The text, and what to say if it is not the whole. `None`: it is not there.
     fn text(&self, path: &Path) -> Option<Result<(String, Option<String>), String>> {
         let read = |path: &Path| -> std::io::Result<Result<Vec<u8>, String>> {
+            let is_own = path.file_name().is_some_and(|name| OWN_FILES.iter().any(|own| name == *own));
+            // A tool could have moved a link to where the agent may write, and so show any file of the owner's to the model.
+            if is_own && path.symlink_metadata()?.is_symlink() {
+                return Ok(Err(LINK.to_owned()));
+            }
             // A link of the owner's is followed, but not to where a command could change the text behind it.
             if path.canonicalize()?.starts_with(&self.workspace) {
                 return Ok(Err("leads into the workspace, where the tools could change it".to_owned()));
             }
             // Without blocking, should it be a pipe.
-            let file = OpenOptions::new().read(true).custom_flags(NONBLOCK).open(path)?;
+            let flags = if is_own { NONBLOCK | NOFOLLOW } else { NONBLOCK };
+            let file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
+                // The link came in between.
+                Err(error) if is_own && error.raw_os_error() == Some(LOOP) => return Ok(Err(LINK.to_owned())),
+                opened => opened?,
+            };
             if !file.metadata()?.is_file() {
                 return Ok(Err("is no regular file".to_owned()));
             }
@@ -114,6 +124,11 @@ impl Persona {
 }
 
 const NONBLOCK: i32 = rustix::fs::OFlags::NONBLOCK.bits() as i32;
+const NOFOLLOW: i32 = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
+/// What is said of a link to open with `NOFOLLOW` (open(2), `ELOOP`).
+const LOOP: i32 = rustix::io::Errno::LOOP.raw_os_error();
+const LINK: &str =
+    "is a symbolic link, which is not followed because the agent may change this file; put a regular file there";
 
 fn shortened(mut bytes: Vec<u8>) -> Result<(String, Option<String>), String> {
     let too_long = bytes.len() as u64 > FILE_BYTES_MAX;

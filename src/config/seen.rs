@@ -1,6 +1,7 @@
 //! What is set already, for `claw init`: environment, `claw.toml` and home, read without making anything, also where a bot has nobody to
 //! talk to yet. Must not know what is asked.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use secrecy::SecretString;
@@ -19,7 +20,7 @@ const BEFORE_MODEL: [&str; 3] = ["CLAW_AGENT", "CLAW_MODEL", "CLAW_BASE_URL"];
 pub struct Found<T> {
     pub value: T,
     /// The variable, or the key of `claw.toml`.
-    pub place: &'static str,
+    pub place: Cow<'static, str>,
     /// From the environment, which goes before `claw.toml`.
     pub is_variable: bool,
 }
@@ -66,14 +67,14 @@ impl Seen {
     }
 
     pub fn bot_token(&self) -> Option<Found<SecretString>> {
-        let found = |text: &str, place, is_variable| {
-            let value = SecretString::from(text.trim().to_owned());
-            (!text.trim().is_empty()).then_some(Found { value, place, is_variable })
-        };
-        match self.env.get("TELEGRAM_BOT_TOKEN") {
-            Some(token) => found(token, "TELEGRAM_BOT_TOKEN", true),
-            None => found(self.telegram.token.as_deref()?, "`token` in claw.toml", false),
-        }
+        // In the order in which the gateway looks for it.
+        let listed = self.telegram.token_from.iter().map(String::as_str);
+        let mut variables = std::iter::once("TELEGRAM_BOT_TOKEN").chain(listed);
+        let variable = variables.find_map(|name| Some((self.env.get(name)?, Cow::Owned(name.to_owned()), true)));
+        let written = || Some((self.telegram.token.as_deref()?, Cow::Borrowed("`token` in claw.toml"), false));
+        let (text, place, is_variable) = variable.or_else(written)?;
+        let value = SecretString::from(text.trim().to_owned());
+        (!text.trim().is_empty()).then_some(Found { value, place, is_variable })
     }
 
     /// Who may talk to the bot. None if nobody is named.
@@ -82,7 +83,17 @@ impl Seen {
             Some(text) => (telegram::ids(text)?, "CLAW_ALLOWED_CHATS", true),
             None => (self.telegram.allowed_chats.clone(), "`allowed_chats` in claw.toml", false),
         };
-        Ok((!value.is_empty()).then_some(Found { value, place, is_variable }))
+        Ok((!value.is_empty()).then_some(Found { value, place: place.into(), is_variable }))
+    }
+
+    /// Who may decide beside those who may talk: user ids.
+    pub fn further_owners(&self) -> &[i64] {
+        &self.telegram.owners
+    }
+
+    /// The chat that gets what needs a human, if one is written down.
+    pub fn notify_chat(&self) -> Option<i64> {
+        self.telegram.notify_chat
     }
 
     /// Where bots are served.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, Transaction};
 
 use super::{Migrated, StoreError};
 
@@ -339,12 +339,22 @@ pub(super) fn migrate(
         _ if from == known => return Ok(None),
         _ => Some(Migrated { from, to: known, copy: copy(from, known)? }),
     };
-    let done = apply(&tx, from, known).and_then(|()| Ok(tx.commit()?));
-    if let (Err(_), Some(Migrated { copy, .. })) = (&done, &migrated) {
-        // Nothing was changed, so there is nothing to go back to.
-        let _ = std::fs::remove_file(copy);
+    let applied = apply(&tx, from, known);
+    finish(tx, applied, migrated.as_ref())?;
+    Ok(migrated)
+}
+
+fn finish(tx: Transaction<'_>, applied: Result<(), StoreError>, migrated: Option<&Migrated>) -> Result<(), StoreError> {
+    if let Err(error) = applied {
+        tx.rollback()?;
+        if let Some(Migrated { copy, .. }) = migrated {
+            // Nothing was changed, so there is nothing to go back to.
+            let _ = std::fs::remove_file(copy);
+        }
+        return Err(error);
     }
-    done.map(|()| migrated)
+    // Where this fails it is not known what is on the disk, so that the copy stays.
+    Ok(tx.commit()?)
 }
 
 fn apply(conn: &Connection, from: u32, to: u32) -> Result<(), StoreError> {
@@ -370,4 +380,28 @@ pub(super) fn build(path: &std::path::Path, version: u32) -> Connection {
     let conn = super::connect(path).unwrap();
     apply(&conn, 0, version).unwrap();
     conn
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_copy_goes_only_where_nothing_can_have_changed() {
+        let dir = tempfile::tempdir().unwrap();
+        let copy = dir.path().join("copy");
+        std::fs::write(&copy, "before").unwrap();
+        let migrated = Migrated { from: 5, to: known(), copy: copy.clone() };
+        let mut conn = build(&dir.path().join("claw.db"), 5);
+        let checked = "PRAGMA foreign_keys = ON; CREATE TABLE parents(id INTEGER PRIMARY KEY);
+            CREATE TABLE children(parent INTEGER REFERENCES parents(id) DEFERRABLE INITIALLY DEFERRED)";
+        conn.execute_batch(checked).unwrap();
+        // A commit that fails: what was put off is looked at then.
+        let tx = conn.transaction().unwrap();
+        tx.execute("INSERT INTO children VALUES (1)", []).unwrap();
+        assert!(finish(tx, Ok(()), Some(&migrated)).is_err() && copy.exists());
+        let tx = conn.transaction().unwrap();
+        let broken = tx.execute_batch("nonsense").map_err(StoreError::from);
+        assert!(finish(tx, broken, Some(&migrated)).is_err() && !copy.exists());
+    }
 }

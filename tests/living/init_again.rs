@@ -63,3 +63,18 @@ fn a_claw_toml_that_means_nothing_is_named_with_its_line() {
     rig.house.write("claw.toml", "\n[modell]\n");
     rig.init().shows("line 2").shows("did you mean `model`?").ends(2);
 }
+
+#[test]
+fn those_who_decide_and_are_told_are_shown_and_go_with_those_who_may_talk() {
+    let rig = Rig::new(&[]);
+    let rig = Rig { house: rig.house.with("CLAW_AGENT", "demo"), ..rig };
+    let token = rig.telegram.token();
+    let text = format!("[telegram]\ntoken = \"{token}\"\nallowed_chats = [42]\nowners = [7]\nnotify_chat = -9\n");
+    rig.house.write("claw.toml", &text);
+    let mut pty = rig.init();
+    pty.shows("Keep it?").types("").shows("Keep this bot?").types("").shows(": 42; ");
+    pty.shows("(`owners`): 7; ").shows("(`notify_chat`): -9. Keep that? [Y/n]").types("n");
+    pty.shows("Now send your bot").types("4242").shows("Write this?").types("y").shows("Next:").ends(0);
+    let after = fs::read_to_string(rig.claw_toml()).unwrap();
+    assert_eq!(after, format!("[telegram]\ntoken = \"{token}\"\nallowed_chats = [4242]\n"));
+}

@@ -1,7 +1,12 @@
 //! `claw init` that comes to nothing: nothing is written then, and why is said in one sentence.
 
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+
 use crate::program::{House, KEY};
 use crate::rig::Rig;
+use crate::wires::{Answer, Turn};
 
 #[test]
 fn ctrl_c_at_any_question_ends_it_whole() {
@@ -137,4 +142,34 @@ fn what_the_environment_says_is_kept_or_has_to_be_unset() {
     pty.shows("Keep it?").types("n").shows("CLAW_AGENT of this environment goes before claw.toml").ends(2);
     let mut pty = rig.init();
     pty.shows("Keep it?").types("").shows("Keep this bot?").types("n").shows("TELEGRAM_BOT_TOKEN goes before").ends(2);
+}
+
+#[test]
+fn what_is_typed_before_a_question_does_not_answer_it() {
+    let gate = Arc::new(Semaphore::new(0));
+    let rig = Rig::answering([Answer::Gated(Turn::text("ok"), gate.clone())]);
+    let mut pty = rig.init();
+    rig.chooses_model(&mut pty);
+    // The trial of the model waits for the test.
+    pty.types(KEY).shows("Trying it");
+    pty.types("").types("").types("later").shows("later");
+    gate.add_permits(100);
+    pty.shows("It works: model-x answers");
+    rig.gives_token(&mut pty);
+    pty.shows("Now send your bot");
+    rig.anna.says(rig.anna.private(), "hi");
+    pty.shows("Is this you?").types("y").shows("Write this?").types("n").shows("nothing was written").ends(2);
+    assert!(!rig.house.home().exists());
+}
+
+#[test]
+fn ctrl_backslash_leaves_the_terminal_as_it_was() {
+    let rig = Rig::new(&[]);
+    let mut pty = rig.init();
+    rig.chooses_model(&mut pty);
+    assert!(!pty.echoes());
+    pty.keys("\x1c").shows("Stopped; nothing was written.");
+    assert!(pty.echoes(), "the terminal is as it was");
+    pty.ends(130);
+    assert!(!rig.house.home().exists());
 }

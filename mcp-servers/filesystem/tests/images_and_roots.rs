@@ -108,3 +108,20 @@ fn roots_in_one_another_are_one_place_with_two_names() {
     assert!(inside.contains("into itself"), "{inside}");
     assert_eq!(room.read("sub/a.txt"), "a\n");
 }
+
+#[test]
+fn a_link_is_not_moved_from_one_root_into_another() {
+    let room = Room::new();
+    let outside = room.outside.display().to_string();
+    room.write("sub/a.txt", "a\n");
+    room.link("/etc/hostname", "USER.md");
+    let sub = room.root.join("sub").display().to_string();
+    let mut server = room.start(&["--root", &outside, "--root", &sub]);
+    for into in [format!("{outside}/USER.md"), format!("{sub}/USER.md"), "sub/USER.md".to_owned()] {
+        let refused = server.err("move", json!({"source": "USER.md", "destination": into}));
+        assert!(refused.contains("is a symbolic link"), "{refused}");
+    }
+    assert!(room.root.join("USER.md").is_symlink());
+    server.ok("move", json!({"source": "USER.md", "destination": "new/OTHER.md"}));
+    assert!(room.root.join("new/OTHER.md").is_symlink() && !room.outside.join("USER.md").is_symlink());
+}

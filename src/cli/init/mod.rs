@@ -65,7 +65,7 @@ pub async fn run() -> anyhow::Result<ExitCode> {
 }
 
 async fn converse(seen: &Seen) -> anyhow::Result<Plan> {
-    let mut person = Person::listen()?;
+    let mut person = Person::default();
     out::line(&format!(
         "claw init asks for a model and a Telegram bot, tries both, and writes {} at the end. Ctrl-C leaves all as it is.\n",
         seen.home.claw_toml().display()
@@ -115,19 +115,23 @@ fn what_comes_next(has_bot: bool) {
 }
 
 /// What ends a conversation from outside.
-struct Interrupts([tokio::signal::unix::Signal; 3]);
+struct Interrupts([tokio::signal::unix::Signal; 4]);
 
 impl Interrupts {
     fn new() -> std::io::Result<Self> {
-        Ok(Self([signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?, signal(SignalKind::hangup())?]))
+        // Ctrl-\, too: it would leave the terminal showing nothing of what is typed.
+        let ends = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup(), SignalKind::quit()];
+        let [interrupt, terminate, hangup, quit] = ends.map(signal);
+        Ok(Self([interrupt?, terminate?, hangup?, quit?]))
     }
 
     async fn next(&mut self) {
-        let [interrupt, terminate, hangup] = &mut self.0;
+        let [interrupt, terminate, hangup, quit] = &mut self.0;
         tokio::select! {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
             _ = hangup.recv() => {}
+            _ = quit.recv() => {}
         }
     }
 }

@@ -1,19 +1,22 @@
 //! The person at the terminal: lines that can be waited for beside other things, and secrets that are typed unseen. Must not know what is
 //! asked.
 
-use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
+use std::os::fd::AsFd as _;
 
 use anyhow::Context as _;
 use rustix::termios::{LocalModes, OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcsetattr};
 use secrecy::SecretString;
-use tokio::sync::mpsc;
+use tokio::net::unix::pipe::Receiver;
 
 use crate::cli::fail::UserError;
 use crate::cli::out;
 
 /// Somebody who types. One at a time, because it takes what is typed.
+#[derive(Default)]
 pub struct Person {
-    lines: mpsc::Receiver<io::Result<String>>,
+    /// What was read of a line that has not ended yet, or behind its end.
+    read: Vec<u8>,
 }
 
 impl Person {
@@ -22,22 +25,53 @@ impl Person {
         io::stdin().is_terminal() && io::stdout().is_terminal()
     }
 
-    pub fn listen() -> anyhow::Result<Self> {
-        let (send, lines) = mpsc::channel(1);
-        // A thread of its own, which nobody waits for: a read from a terminal cannot be given up.
-        let thread = std::thread::Builder::new().name("claw-typed".into());
-        thread.spawn(move || read_lines(&send)).context("cannot listen to the terminal")?;
-        Ok(Self { lines })
-    }
-
-    /// The next line that is typed, without blanks around it. May be dropped and asked again.
+    /// The next line that is typed, without blanks around it. May be dropped and asked again. Nothing is taken from the terminal but
+    /// while this is waited for, so that `forget_typed` gets hold of all that was typed before.
     pub async fn line(&mut self) -> anyhow::Result<String> {
-        let line = self.lines.recv().await;
-        let ended = || UserError::because("the input has ended, so nothing was written; run `claw init` again");
-        Ok(line.ok_or_else(ended)?.context("cannot read from the terminal")?.trim().to_owned())
+        let line = loop {
+            if let Some(end) = self.read.iter().position(|byte| *byte == b'\n') {
+                let rest = self.read.split_off(end + 1);
+                break std::mem::replace(&mut self.read, rest);
+            }
+            match self.piece().await.context("cannot read from the terminal")? {
+                0 if self.read.is_empty() => {
+                    return Err(UserError::because(
+                        "the input has ended, so nothing was written; run `claw init` again",
+                    ));
+                }
+                // The end of input behind a line without an end.
+                0 => break std::mem::take(&mut self.read),
+                _ => {}
+            }
+        };
+        let line = String::from_utf8(line).ok().context("what was typed is not UTF-8 text")?;
+        Ok(line.trim().to_owned())
     }
 
+    /// Waits until something is there to be read, and reads it. How many bytes; none at the end of input.
+    async fn piece(&mut self) -> io::Result<usize> {
+        loop {
+            // Registered anew each time: what was known of the terminal before it was emptied is no longer true, and a read of nothing
+            // would stop the whole program.
+            let terminal = io::stdin().as_fd().try_clone_to_owned()?;
+            // It is read as any other descriptor that can be waited for, and only when there is something to be read.
+            let terminal = Receiver::from_owned_fd_unchecked(terminal)?;
+            terminal.readable().await?;
+            let mut piece = [0; 4096];
+            match terminal.try_read(&mut piece) {
+                Ok(size) => {
+                    self.read.extend_from_slice(&piece[..size]);
+                    return Ok(size);
+                }
+                Err(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Nothing that was typed before the question is shown answers it.
     pub async fn ask(&mut self, question: &str) -> anyhow::Result<String> {
+        self.forget_typed();
         show(question)?;
         self.line().await
     }
@@ -53,7 +87,7 @@ impl Person {
     pub fn forget_typed(&mut self) {
         // Where this fails, nothing worse comes of it than an answer that has to be given again.
         let _ = tcflush(io::stdin(), QueueSelector::IFlush);
-        while self.lines.try_recv().is_ok() {}
+        self.read.clear();
     }
 
     /// Asks until the answer is clear; Enter alone is `usual`.
@@ -74,21 +108,6 @@ fn show(question: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(question.as_bytes())?;
     stdout.flush()
-}
-
-fn read_lines(to: &mpsc::Sender<io::Result<String>>) {
-    loop {
-        let mut line = String::new();
-        match io::stdin().lock().read_line(&mut line) {
-            Ok(0) => return,
-            Ok(_) if to.blocking_send(Ok(line)).is_ok() => {}
-            Ok(_) => return,
-            Err(error) => {
-                let _ = to.blocking_send(Err(error));
-                return;
-            }
-        }
-    }
 }
 
 /// While this lives, the terminal shows nothing of what is typed but the end of the line. What was typed before is thrown away, so that

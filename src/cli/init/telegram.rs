@@ -74,13 +74,24 @@ pub async fn ask(person: &mut Person, seen: &Seen) -> anyhow::Result<Option<Bot>
             out::line(&format!("Who may talk to it is said by {place}: {who}."));
             return Ok(Some(bot));
         }
-        if person.agrees(&format!("Who may talk to it ({place}): {who}. Keep that?"), true).await? {
+        let who = format!("Who may talk to it ({place}): {who}{}. Keep that?", beside(seen));
+        if person.agrees(&who, true).await? {
             return Ok(Some(bot));
         }
+    } else if !beside(seen).is_empty() {
+        out::line(&format!("Nobody may talk to it yet{}: whom you name now is in their place.", beside(seen)));
     }
     let (owner, below) = owner(person, seen, &bot).await?;
     (bot.new_owner, bot.heard_below) = (Some(owner), below);
     Ok(Some(bot))
+}
+
+/// Who has a part in it without being one of those who may talk: they stay and go with them.
+fn beside(seen: &Seen) -> String {
+    let owners = seen.further_owners().iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+    let owners = if owners.is_empty() { owners } else { format!("; who may decide as well (`owners`): {owners}") };
+    let told = seen.notify_chat().map(|chat| format!("; who is told (`notify_chat`): {chat}")).unwrap_or_default();
+    owners + &told
 }
 
 async fn bot(person: &mut Person, seen: &Seen, base: &str) -> anyhow::Result<Option<Bot>> {
@@ -148,6 +159,7 @@ async fn owner(person: &mut Person, seen: &Seen, bot: &Bot) -> anyhow::Result<(i
     let _alone = nobody_else_polls(seen)?;
     webhook(person, &bot.api).await?;
     let name = escape::visible(&bot.me.username);
+    person.forget_typed();
     out::line(&format!(
         "Now send your bot any message: https://t.me/{name}. I wait for it, and learn from it who you are. (Or type your numeric id.)"
     ));

@@ -12,8 +12,8 @@ pub fn how_to_update(program: &Path) -> String {
                 format!("in {folder}, fetch the new version (`git pull`) and run `cargo install --locked --path .`")
             }
             Some(("git", url)) => {
-                let address = url.split(['?', '#']).next().unwrap_or_default();
-                format!("run `cargo install --locked --force --git {address} claw`")
+                let (address, access) = without_user(url.split(['?', '#']).next().unwrap_or_default());
+                format!("run `cargo install --locked --force --git {address}{} claw`{access}", branch(url))
             }
             _ => "run `cargo install --locked claw`".to_owned(),
         };
@@ -22,6 +22,32 @@ pub fn how_to_update(program: &Path) -> String {
         return "in the folder that it was built in, fetch the new version (`git pull`) and run `cargo build --release`".to_owned();
     }
     format!("put the new program in the place of {}; what runs meanwhile goes on with the old one", program.display())
+}
+
+/// The address without user name and password, and what to say if there were some.
+fn without_user(address: &str) -> (String, &'static str) {
+    let (scheme, rest) = address.split_once("://").unwrap_or(("https", address));
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    match host.rsplit_once('@') {
+        Some((_, host)) => (
+            format!("{scheme}://{host}{path}"),
+            " (put the user name or token that you installed it with before the host; it is not shown here)",
+        ),
+        None => (address.to_owned(), ""),
+    }
+}
+
+/// What cargo has written behind the address (`?branch=x`), as it is given to it.
+fn branch(url: &str) -> String {
+    let query = url.split('#').next().and_then(|url| Some(url.split_once('?')?.1)).unwrap_or_default();
+    let named = query.split('&').filter_map(|pair| pair.split_once('='));
+    let plain =
+        |value: &str| !value.is_empty() && value.chars().all(|c| c.is_ascii_alphanumeric() || "-_./+".contains(c));
+    // What a shell would take for something else stands in quotes.
+    let quoted =
+        |value: &str| if plain(value) { value.to_owned() } else { format!("'{}'", value.replace('\'', r"'\''")) };
+    let known = named.filter(|(name, _)| ["branch", "tag", "rev"].contains(name));
+    known.map(|(name, value)| format!(" --{name} {}", quoted(value))).collect()
 }
 
 /// Where cargo has it from, if cargo has installed it: the record lies beside the folder of programs (`cargo install`, `.crates.toml`).
@@ -49,7 +75,17 @@ mod tests {
             how_to_update(&program)
         };
         assert!(how("path+file:///home/me/claw").starts_with("in /home/me/claw, fetch"));
-        assert!(how("git+https://example.org/claw?branch=x#abc").contains("--git https://example.org/claw claw"));
+        assert!(how("git+https://example.org/claw#abc").contains("--git https://example.org/claw claw`"));
+        for (query, option) in [("branch=a/x", "--branch a/x"), ("tag=v1.2", "--tag v1.2"), ("rev=ab", "--rev ab")] {
+            let said = how(&format!("git+https://example.org/claw?{query}#abc"));
+            assert!(said.contains(&format!("--git https://example.org/claw {option} claw`")), "{said}");
+        }
+        assert!(how("git+https://example.org/claw?branch=a;b#abc").contains("--branch 'a;b' claw`"));
+        for user in ["me:ghp_secret@", "ghp_secret@", "me:p@ghp_secret@"] {
+            let said = how(&format!("git+https://{user}example.org/claw?tag=v1#abc"));
+            assert!(said.contains("--git https://example.org/claw --tag v1 claw` (put"), "{said}");
+            assert!(!said.contains("secret") && !said.contains("me:"), "{said}");
+        }
         assert!(how("registry+https://github.com/rust-lang/crates.io-index").contains("`cargo install --locked claw`"));
         assert!(how_to_update(Path::new("/home/me/claw/target/release/claw")).contains("cargo build --release"));
         assert!(how_to_update(Path::new("/usr/local/bin/claw")).contains("in the place of /usr/local/bin/claw"));

@@ -129,9 +129,10 @@ fn what_is_no_text_is_named_and_left_out() {
     fs::create_dir(&file).unwrap();
     assert!(rig.fault().unwrap().contains("is no regular file"));
     fs::remove_dir(&file).unwrap();
-    symlink("nowhere", &file).unwrap();
+    let soul = rig.path("home/persona/SOUL.md");
+    symlink("nowhere", &soul).unwrap();
     assert!(rig.fault().unwrap().contains("cannot be read"));
-    fs::remove_file(&file).unwrap();
+    fs::remove_file(&soul).unwrap();
     rustix::fs::mknodat(rustix::fs::CWD, &file, rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR, 0).unwrap();
     assert!(rig.fault().unwrap().contains("is no regular file"), "and nobody waited for a writer");
 }
@@ -147,4 +148,26 @@ fn a_link_may_lead_anywhere_but_into_the_workspace() {
     symlink("../workspace/SOUL.md", rig.path("home/persona/SOUL.md")).unwrap();
     assert!(rig.fault().unwrap().contains("leads into the workspace"));
     assert_eq!(rig.texts(None)[0].1, "");
+}
+
+#[test]
+fn a_link_in_the_place_of_what_the_agent_may_change_is_not_followed() {
+    let rig = Rig::new();
+    rig.write("letter", "private");
+    for name in ["USER.md", "MEMORY.md"] {
+        for folder in ["home/persona", "tutor"] {
+            let link = rig.path(&format!("{folder}/{name}"));
+            for target in [rig.path("letter"), rig.path("nowhere")] {
+                symlink(target, &link).unwrap();
+                let read = rig.persona().read(Some("tutor")).files;
+                let said = read[0].fault.clone().unwrap();
+                assert!(
+                    said.starts_with(&format!("`{name}` of the ")) && said.contains("is a symbolic link"),
+                    "{said}"
+                );
+                assert_eq!((read.len(), read[0].text.as_str()), (1, ""));
+                fs::remove_file(&link).unwrap();
+            }
+        }
+    }
 }

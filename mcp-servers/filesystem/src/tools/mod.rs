@@ -57,8 +57,8 @@ impl Workspace {
 
     /// The root that a path names: the innermost that an absolute one lies in, by its letters alone; else the workspace, which then
     /// says what is wrong with it.
-    pub fn root_of(&self, path: &str) -> &Root {
-        let path = Path::new(path);
+    pub fn root_of(&self, path: impl AsRef<Path>) -> &Root {
+        let path = path.as_ref();
         let depth = |root: &&Root| {
             let fitting = root.forms.iter().filter(|form| path.starts_with(form));
             fitting.map(|form| form.components().count()).max()

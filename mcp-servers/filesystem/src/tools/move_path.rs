@@ -58,6 +58,9 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
     let destination = to_access.resolve(&input.destination, Last::Keep, Missing::Allow)?;
     let kind = source.kind().unwrap_or(Kind::Other);
     check((&from_access, &source), (&to_access, &destination), kind, input.overwrite)?;
+    if kind == Kind::Symlink {
+        stays_in_its_root(workspace, (&from_access, &source), (&to_access, &destination))?;
+    }
     let (from, to) = (source.file_name()?, destination.file_name()?);
     let parent = make_parents(&to_access, &destination)?;
     let renamed = if input.overwrite {
@@ -78,6 +81,24 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
     let replaced = if output.replaced { ", replacing what was there" } else { "" };
     let text = format!("Moved `{}` to `{}`{replaced}.", output.source, output.destination);
     Ok(Reply::of_text(vec![text], output))
+}
+
+/// Whoever reads in another directory may follow a link that is put there, to where this server never would.
+fn stays_in_its_root(
+    workspace: &Workspace,
+    (from, source): (&Access<'_>, &Place),
+    (to, destination): (&Access<'_>, &Place),
+) -> Result<()> {
+    // By the whole paths, because two roots may lie in one another.
+    let root = |access: &Access<'_>, place: &Place| workspace.root_of(access.root.whole(&place.real));
+    if std::ptr::eq(root(from, source), root(to, destination)) {
+        return Ok(());
+    }
+    Err(ToolError::Refused(format!(
+        "`{}` is a symbolic link, and is not moved into another directory than the one that it is in, because what reads there would \
+         follow it. Move what it leads to instead.",
+        source.shown
+    )))
 }
 
 fn check(
