@@ -138,7 +138,10 @@ fn a_message_leaves_it_open_and_the_model_hears_what_became_of_it() {
     rig.says("well?");
     rig.telegram.wait_for_text(rig.anna.id, "So it is.");
     let last = rig.model.recorded().pop().unwrap().body.to_string();
-    assert!(last.contains("confirmed the staged action") && last.contains("confirm: tea"), "{last}");
+    assert!(
+        last.contains("the owner confirmed a staged action, and it ran") && last.contains("confirm: tea"),
+        "{last}"
+    );
     rig.stop(gateway);
 }
 
