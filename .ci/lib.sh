@@ -27,3 +27,21 @@ expect_code() {
         fail "$what: exit code $code instead of $wanted"
     fi
 }
+
+# start_model FOLDER: an independent stand-in for a model answers by FOLDER/model.json until the step ends, and claw asks it.
+start_model() {
+    local folder="$1"
+    local port
+    port="$(python -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')"
+    # Behind the name may stand a launcher that leaves its child behind, so the whole group ends with the step.
+    setsid "$CI_SCRATCH/user/node_modules/.bin/llmock" --port "$port" --fixtures "$folder/model.json" --strict --validate-on-load \
+        >"$folder/model.log" 2>&1 </dev/null &
+    model=$!
+    trap 'kill -- "-$model" 2>/dev/null || true' EXIT
+    for _ in $(seq 100); do
+        python -c "import socket; socket.create_connection(('127.0.0.1', $port), 1)" 2>/dev/null && break
+        kill -0 "$model" 2>/dev/null || { cat "$folder/model.log" >&2; fail "the stand-in model did not start"; }
+        sleep 0.1
+    done
+    export CLAW_AGENT=openai-compatible CLAW_BASE_URL="http://127.0.0.1:$port/v1" CLAW_MODEL=stand-in
+}

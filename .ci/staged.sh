@@ -25,17 +25,7 @@ cat >"$work/model.json" <<'END'
 ]}
 END
 
-port="$(python -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')"
-"$CI_SCRATCH/user/node_modules/.bin/llmock" --port "$port" --fixtures "$work/model.json" --strict --validate-on-load \
-    >"$work/model.log" 2>&1 </dev/null &
-model=$!
-trap 'kill "$model" 2>/dev/null || true' EXIT
-for _ in $(seq 100); do
-    python -c "import socket; socket.create_connection(('127.0.0.1', $port), 1)" 2>/dev/null && break
-    kill -0 "$model" 2>/dev/null || { cat "$work/model.log" >&2; fail "the stand-in model did not start"; }
-    sleep 0.1
-done
-export CLAW_AGENT=openai-compatible CLAW_BASE_URL="http://127.0.0.1:$port/v1" CLAW_MODEL=stand-in
+start_model "$work"
 json() { python "$here/json_rows.py" "$@"; }
 
 expect_code "claw tools" 0 "$claw" tools --json
