@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use super::Gate;
 use super::shape::Shape;
 use crate::domain::{
-    Address, Answer, ApprovalId, CallId, CallState, Inbound, InboundBody, Origin, Outcome, Question, Term, ToolCall,
-    escape,
+    Address, Answer, ApprovalId, CallId, CallState, Choice, Inbound, InboundBody, Origin, Outcome, Question, Staged,
+    Term, ToolCall, UnixMillis, escape,
 };
 use crate::killpoint;
 use crate::store::{ApprovalRow, AuditEntry, CallRow, DecideRefused, NewGrant, StoreError, Tx, now_ms};
@@ -234,8 +234,30 @@ pub(super) fn call_of_row(row: &CallRow) -> Result<ToolCall, StoreError> {
     })
 }
 
+/// A new question about a call, with everything that is shown of it.
+pub(super) fn question_about(
+    call: &ToolCall,
+    why: String,
+    expires_at_ms: UnixMillis,
+    choices: Vec<Choice>,
+    staged: Option<Staged>,
+) -> Question {
+    Question {
+        approval: new_approval_id(),
+        call: call.id.clone(),
+        session: call.session().clone(),
+        server: call.server.clone(),
+        tool: call.tool.clone(),
+        arguments: super::shown::shown_arguments(&call.arguments),
+        why,
+        expires_at_ms,
+        choices,
+        staged,
+    }
+}
+
 /// Ten characters of 5 bits each, from the operating system's generator.
-pub(super) fn new_approval_id() -> ApprovalId {
+fn new_approval_id() -> ApprovalId {
     let mut bytes = [0_u8; 10];
     if getrandom::fill(&mut bytes).is_err() {
         // Without randomness an id could be guessed; an id by the clock is still unique, and answers need an owner anyway.

@@ -4,10 +4,9 @@
 use serde_json::{Value, json};
 
 use super::Gate;
-use super::approvals::new_approval_id;
+use super::approvals::question_about;
 use super::audit::{describe, entry};
 use super::frozen::Freeze;
-use super::shown::shown_arguments;
 use crate::domain::{Answer, CallId, CallState, Choice, Origin, Outcome, Question, Scope, Term, ToolCall, ToolOutput};
 use crate::store::{AuditEntry, StoreError, now_ms};
 
@@ -36,18 +35,8 @@ impl Gate {
             principal: principal.to_owned(),
         };
         let row = self.freeze(&call, &Freeze { state: CallState::Waiting, pin: "", env_names: "", rule: "" });
-        let question = Question {
-            approval: new_approval_id(),
-            call: call.id.clone(),
-            session: call.session().clone(),
-            server: call.server.clone(),
-            tool: call.tool.clone(),
-            arguments: shown_arguments(&call.arguments),
-            why,
-            expires_at_ms: now_ms() + self.settings.question_time.as_millis() as i64,
-            choices: choices(),
-            staged: None,
-        };
+        let expires_at_ms = now_ms() + self.settings.question_time.as_millis() as i64;
+        let question = question_about(&call, why, expires_at_ms, choices(), None);
         let asked = entry("asked", &call, json!({"approval": question.approval.0, "digest": row.digest}));
         let (owner, kept) = (self.settings.owner.clone(), question.clone());
         self.store

@@ -3,10 +3,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Gate;
-use super::approvals::new_approval_id;
 use super::frozen::Freeze;
-use super::shown::shown_arguments;
+use super::{Gate, approvals};
 use crate::domain::canonical::canonical_json;
 use crate::domain::{
     Address, Answer, CallId, CallState, Choice, Origin, Proposal, Question, Scope, Staged, Term, ToolCall, UnixMillis,
@@ -157,7 +155,10 @@ impl Gate {
         };
         let row = self.freeze(&call, &Freeze { state: CallState::Waiting, pin: "", env_names: "", rule: "staged" });
         let why = "servers propose it".to_owned();
-        let question = Question { arguments: shown, ..blank(&call, why, expires_at_ms, choices, staged) };
+        let question = Question {
+            arguments: shown,
+            ..approvals::question_about(&call, why, expires_at_ms, choices, Some(staged))
+        };
         let digest = row.digest.clone();
         list.calls.push(row);
         list.ask(question, &digest);
@@ -232,22 +233,7 @@ fn question_about(item: &Ready, number: u32, of: u32) -> Question {
         of,
     };
     let why = format!("the server `{}` proposes it", item.call.server);
-    blank(&item.call, why, item.expires_ms, choices, staged)
-}
-
-fn blank(call: &ToolCall, why: String, expires_at_ms: UnixMillis, choices: Vec<Choice>, staged: Staged) -> Question {
-    Question {
-        approval: new_approval_id(),
-        call: call.id.clone(),
-        session: call.session().clone(),
-        server: call.server.clone(),
-        tool: call.tool.clone(),
-        arguments: shown_arguments(&call.arguments),
-        why,
-        expires_at_ms,
-        choices,
-        staged: Some(staged),
-    }
+    approvals::question_about(&item.call, why, item.expires_ms, choices, Some(staged))
 }
 
 fn yes_or_no(yes: &str, no: &str) -> Vec<Choice> {

@@ -105,18 +105,10 @@ impl Gate {
     }
 
     fn question_about(&self, call: &crate::domain::ToolCall, verdict: &Verdict) -> Question {
-        Question {
-            approval: super::approvals::new_approval_id(),
-            call: call.id.clone(),
-            session: call.session().clone(),
-            server: call.server.clone(),
-            tool: call.tool.clone(),
-            arguments: super::shown::shown_arguments(&call.arguments),
-            why: format!("{} ({})", verdict.why, verdict.rule),
-            expires_at_ms: now_ms() + self.settings.question_time.as_millis() as i64,
-            choices: super::shape::choices(&self.facts(call, None)),
-            staged: None,
-        }
+        let why = format!("{} ({})", verdict.why, verdict.rule);
+        let expires_at_ms = now_ms() + self.settings.question_time.as_millis() as i64;
+        let choices = super::shape::choices(&self.facts(call, None));
+        super::approvals::question_about(call, why, expires_at_ms, choices, None)
     }
 }
 

@@ -89,24 +89,22 @@ impl Fleet {
 
     /// Waits until one is at work and all others have been tried once.
     pub(super) async fn begun(&self) {
-        loop {
-            let changed = self.bell.notified();
-            {
-                let states = self.states();
-                let tried = states.values().all(|state| !matches!(state, State::Starting));
-                if tried && states.values().any(|state| matches!(state, State::AtWork(_))) {
-                    return;
-                }
-            }
-            changed.await;
-        }
+        self.until(|states| {
+            let tried = states.values().all(|state| !matches!(state, State::Starting));
+            tried && states.values().any(|state| matches!(state, State::AtWork(_)))
+        })
+        .await;
     }
 
     /// Waits until one is at work.
     pub(super) async fn any_at_work(&self) {
+        self.until(|states| states.values().any(|state| matches!(state, State::AtWork(_)))).await;
+    }
+
+    async fn until(&self, holds: impl Fn(&BTreeMap<String, State>) -> bool) {
         loop {
             let changed = self.bell.notified();
-            if !self.houses().is_empty() {
+            if holds(&self.states()) {
                 return;
             }
             changed.await;
