@@ -8,7 +8,7 @@
 
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use claw::config::Prices;
@@ -102,7 +102,7 @@ fn gate(store: &Store, home: &Path, workspace: &Path) -> anyhow::Result<Gate> {
             workspace: workspace.to_owned(),
             home: home.to_owned(),
             user_home: home.to_owned(),
-            confined: false,
+            confined: Arc::new(LazyLock::new(|| false)),
             tool_timeout: Duration::from_secs(30),
             server_wait: Duration::from_secs(5),
             tool_result_bytes: 16 * 1024,

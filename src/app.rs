@@ -4,7 +4,7 @@ mod persona;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -341,7 +341,8 @@ fn gate_settings(config: &Config) -> GateSettings {
         workspace: config.workspace.clone(),
         home: config.home.root().to_owned(),
         user_home: config.user_home.clone(),
-        confined: claw_mcp_bash::probe().keeps_files(),
+        // Asked at the first call: a turn without one does not need to know.
+        confined: Arc::new(LazyLock::new(|| claw_mcp_bash::probe().keeps_files())),
         tool_timeout: Duration::from_secs(config.limits.tool_timeout_s),
         server_wait: Duration::from_millis(config.limits.server_wait_ms),
         tool_result_bytes: config.limits.tool_result_bytes as usize,

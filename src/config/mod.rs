@@ -22,6 +22,7 @@ mod tools;
 mod transcription;
 mod update;
 mod workspace;
+mod zone;
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -189,7 +190,7 @@ impl Config {
         notices.extend(made);
         let telegram = written.file.telegram.resolve(&env, &agent)?;
         let bot_missing = written.file.telegram.missing(&env, &agent);
-        let zone = zone_of(written.file.time_zone.as_deref(), &place)?;
+        let zone = zone::zone_of(written.file.time_zone.as_deref(), &place)?;
         let transcription = written.file.transcription.resolve();
         let transcription = transcription
             .map_err(|message| ConfigError::new(&place, message, "Correct the section and start again"))?;
@@ -240,14 +241,6 @@ fn env_for(env: Env, typed_model: Option<&str>, own_model: bool) -> Env {
         Some(model) => env.with("CLAW_MODEL", model),
         None => env,
     }
-}
-
-fn zone_of(written: Option<&str>, place: &str) -> Result<jiff::tz::TimeZone, ConfigError> {
-    let Some(name) = written else { return Ok(jiff::tz::TimeZone::system()) };
-    jiff::tz::TimeZone::get(name).map_err(|_| {
-        let message = format!("time_zone: there is no zone `{name}`");
-        ConfigError::new(place, message, "Write it as in the IANA database, for example \"Europe/Berlin\"")
-    })
 }
 
 /// The folder, and where it was written. A relative one is relative to the current folder, in `claw.toml` to the agent's home.

@@ -188,7 +188,7 @@ impl Gate {
             arguments: &call.arguments,
             origin: call.origin,
             destructive_hint,
-            confined: self.settings.confined,
+            confined: **self.settings.confined,
             home: &self.settings.home,
             user_home: &self.settings.user_home,
         }

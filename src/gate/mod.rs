@@ -35,7 +35,7 @@ mod transparency;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use tokio::sync::{RwLock, Semaphore};
@@ -78,8 +78,8 @@ pub struct GateSettings {
     pub home: PathBuf,
     /// The home of the user that claw runs as.
     pub user_home: PathBuf,
-    /// Whether the operating system keeps our bash server in its box.
-    pub confined: bool,
+    /// Whether the operating system keeps our bash server in its box. Found out when it is first needed.
+    pub confined: Arc<LazyLock<bool>>,
     /// The most time that one call may take.
     pub tool_timeout: Duration,
     /// How long a request to a model waits, once, for a server whose tools are not known yet.

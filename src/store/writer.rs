@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
@@ -13,6 +13,9 @@ use super::StoreError;
 use super::queue::{Queue, Urgency};
 use super::tx::Tx;
 use crate::killpoint;
+
+/// A write-ahead log of at most this many frames (a page of 4 KiB each) is left to the next process.
+const LOG_FRAMES_KEPT: i64 = 128;
 
 type Finish = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 type Work = Box<dyn FnOnce(&Tx<'_>) -> Result<Finish, Finish> + Send>;
@@ -98,6 +101,22 @@ fn run(conn: &Connection, queue: &Queue<Work>, spent: &Spent) {
         spent.commits.fetch_add(1, Ordering::Relaxed);
         spent.micros.fetch_add(began.elapsed().as_micros() as u64, Ordering::Relaxed);
     }
+    if let Err(error) = shorten_log(conn) {
+        tracing::warn!(%error, "the store's write-ahead log could not be shortened");
+    }
+}
+
+/// Moves a long write-ahead log into the database at the end of a process. The first process that opens the store after all
+/// others have ended reads the whole log again, also what was moved; only a log that was cut is short. A short log stays,
+/// because moving it costs two syncs.
+fn shorten_log(conn: &Connection) -> rusqlite::Result<()> {
+    let frames: i64 = conn.query_row("PRAGMA wal_checkpoint(NOOP)", [], |row| row.get(1))?;
+    if frames > LOG_FRAMES_KEPT {
+        // Nobody is waited for: while another process reads, the log stays as it is, and that process cuts it later.
+        conn.busy_timeout(Duration::ZERO)?;
+        conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+    }
+    Ok(())
 }
 
 fn commit(conn: &Connection, batch: Vec<Work>) {

@@ -1,5 +1,7 @@
 //! Commands that only read, on the way from the verdict to the start.
 
+use std::sync::{Arc, LazyLock};
+
 use serde_json::json;
 
 use super::rig::{Rig, tool};
@@ -46,6 +48,6 @@ async fn only_a_plain_call_of_our_shell_reads() {
     }
     assert!(rig.gate.reads_only(&ToolCall { tool: "start".into(), ..run(3, "ls") }).is_none());
     assert!(rig.gate.reads_only(&ToolCall { server: "legacy".into(), ..run(4, "ls") }).is_none());
-    let open = Rig::with(&["bash"], "", |settings| settings.confined = false);
+    let open = Rig::with(&["bash"], "", |settings| settings.confined = Arc::new(LazyLock::new(|| false)));
     assert!(open.gate.reads_only(&run(5, "ls")).is_none());
 }

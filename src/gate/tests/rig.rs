@@ -1,7 +1,7 @@
 //! A gate with its store and its servers in a folder of its own, and an oracle of what really ran.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -74,7 +74,7 @@ impl Rig {
             workspace: home.clone(),
             home: home.clone(),
             user_home: home.clone(),
-            confined: true,
+            confined: Arc::new(LazyLock::new(|| true)),
             tool_timeout: Duration::from_secs(10),
             server_wait: Duration::from_secs(10),
             tool_result_bytes: 1024,

@@ -175,3 +175,50 @@ async fn processes_that_open_a_new_home_at_once_agree() {
     }
     assert_eq!(rig.open().read(|tx| tx.last_seq(&session())).unwrap(), 0);
 }
+
+/// How many frames the next process finds in the log when it is the first one.
+fn frames_of_log(rig: &Rig) -> u64 {
+    // A header of 32 bytes, and 24 bytes before each page of 4 KiB (sqlite.org/walformat).
+    let bytes = std::fs::metadata(rig.path().with_extension("db-wal")).map_or(0, |meta| meta.len());
+    bytes.saturating_sub(32) / (24 + 4096)
+}
+
+/// One commit that fills more of the log than a process may leave.
+async fn write_much(store: &Store, round: u64) {
+    let text = "x".repeat(1024 * 1024);
+    let much = Event { seq: round, at_ms: 1, body: EventBody::ModelPartial { text } };
+    store.write(move |tx| tx.append_event(&session(), &much)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_long_log_is_not_left_to_the_next_process() {
+    let rig = Rig::new();
+    for round in 1..=3 {
+        let store = rig.open();
+        write_much(&store, round).await;
+        let frames = frames_of_log(&rig);
+        assert!(frames > 128, "the test writes too little: {frames}");
+        drop(store);
+        assert_eq!(frames_of_log(&rig), 0, "round {round}");
+    }
+    assert_eq!(seqs(&rig.open()), [1, 2, 3]);
+}
+
+#[tokio::test]
+async fn a_log_that_somebody_reads_stays() {
+    let rig = Rig::new();
+    let store = rig.open();
+    write_much(&store, 1).await;
+    let reader = rusqlite::Connection::open(rig.path()).unwrap();
+    let count = |reader: &rusqlite::Connection| -> i64 {
+        reader.query_row("SELECT count(*) FROM events", [], |row| row.get(0)).unwrap()
+    };
+    reader.execute_batch("BEGIN").unwrap();
+    assert_eq!(count(&reader), 1);
+    write_much(&store, 2).await;
+    drop(store);
+    assert_eq!(count(&reader), 1, "what a reader sees may not change");
+    reader.execute_batch("COMMIT").unwrap();
+    drop(reader);
+    assert_eq!(seqs(&rig.open()), [1, 2]);
+}
