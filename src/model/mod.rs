@@ -11,6 +11,7 @@ mod route;
 mod scripted;
 mod sight;
 mod transcribe;
+mod wire_schema;
 
 use std::sync::Arc;
 

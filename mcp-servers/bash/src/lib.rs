@@ -18,6 +18,7 @@ mod kept;
 mod processes;
 mod progress;
 mod run;
+mod schema;
 mod scratch;
 mod server;
 mod supervisor;

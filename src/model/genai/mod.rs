@@ -8,6 +8,7 @@ mod names;
 mod receive;
 mod send;
 mod target;
+mod tools;
 mod witness;
 
 use std::sync::{Arc, OnceLock};
@@ -21,7 +22,9 @@ use futures::future::BoxFuture;
 use secrecy::ExposeSecret as _;
 
 use self::receive::Receiver;
+use self::tools::Tools;
 use self::witness::Witness;
+use super::wire_schema::Fitted;
 use super::{DeltaSink, Model, ModelError, Reply, Request};
 
 pub(super) use self::http::{client_for, is_loopback, plain_client};
@@ -31,17 +34,20 @@ pub use self::target::{Target, Wire};
 /// The frames of one reply, in bytes. The longest real one has a few hundred thousand tokens, and some wires repeat a lot
 /// around each of them.
 const REPLY_BYTES_MAX: usize = 64 << 20;
+/// How often one request is asked again without a tool that was refused. A provider names one at a time or all at once.
+const REFUSALS_MAX: usize = 8;
 
 /// One model behind one provider's wire.
 pub struct GenaiModel {
     target: Target,
     /// Built at the first request: reading the system's certificates costs more than a whole cold start otherwise does.
     client: OnceLock<Client>,
+    tools: Tools,
 }
 
 impl GenaiModel {
     pub fn new(target: Target) -> Self {
-        Self { target, client: OnceLock::new() }
+        Self { target, client: OnceLock::new(), tools: Tools::default() }
     }
 
     fn client(&self) -> Result<&Client, ModelError> {
@@ -87,31 +93,59 @@ impl GenaiModel {
         options
     }
 
+    /// Asks, and asks again without the tools that the provider refuses by name, as long as it names others.
     async fn run(&self, request: &Request, deltas: &mut DeltaSink<'_>) -> Result<Reply, ModelError> {
         let target = match &request.model {
             Some(model) if *model != self.target.model => &Target { model: model.clone(), ..self.target.clone() },
             _ => &self.target,
         };
+        for _ in 0..REFUSALS_MAX {
+            let fitted = self.tools.fit(request, target);
+            match self.ask(request, target, &fitted, deltas).await {
+                Ok(mut reply) => {
+                    reply.notice = self.tools.untold(target, &fitted);
+                    return Ok(reply);
+                }
+                Err(Failed { blamed, error }) => {
+                    if blamed.is_empty() || !self.tools.take_out(target, request, &blamed, &error.to_string()) {
+                        return Err(error);
+                    }
+                }
+            }
+        }
+        let fitted = self.tools.fit(request, target);
+        self.ask(request, target, &fitted, deltas).await.map_err(|failed| failed.error)
+    }
+
+    async fn ask(
+        &self,
+        request: &Request,
+        target: &Target,
+        fitted: &Fitted,
+        deltas: &mut DeltaSink<'_>,
+    ) -> Result<Reply, Failed> {
         let witness = Arc::new(Witness::new(target.wire));
-        let chat = send::chat_request(request, target);
+        let chat = send::chat_request(request, target, fitted);
+        let failed = |error: &::genai::Error| Failed {
+            blamed: failure::blamed(error, fitted),
+            error: failure::of(error, target),
+        };
+        let options = Self::options(target, request, witness.clone());
         let answer = self
             .client()?
-            .exec_chat_stream(
-                Self::service_target(target),
-                chat,
-                Some(&Self::options(target, request, witness.clone())),
-            )
+            .exec_chat_stream(Self::service_target(target), chat, Some(&options))
             .await
-            .map_err(|error| failure::of(&error, target))?;
+            .map_err(|error| failed(&error))?;
         let mut stream = answer.stream;
-        let mut receiver = Receiver::new(target, &witness);
+        let mut receiver = Receiver::new(target, &witness, fitted);
         while let Some(event) = stream.next().await {
             if witness.seen().bytes > REPLY_BYTES_MAX {
                 let limit = REPLY_BYTES_MAX >> 20;
                 let whose = &target.provider;
                 return Err(ModelError::permanent(format!(
                     "{whose} sent more than {limit} MiB in one reply; set `max_tokens`"
-                )));
+                ))
+                .into());
             }
             match event {
                 Ok(event) => {
@@ -119,14 +153,26 @@ impl GenaiModel {
                         return Ok(reply);
                     }
                 }
-                Err(error) => {
-                    if let Some(reply) = receiver.after_error(&error)? {
-                        return Ok(reply);
-                    }
-                }
+                Err(error) => match receiver.after_error(&error) {
+                    Ok(Some(reply)) => return Ok(reply),
+                    Ok(None) => {}
+                    Err(_) => return Err(failed(&error)),
+                },
             }
         }
-        Err(receiver.cut())
+        Err(receiver.cut().into())
+    }
+}
+
+/// A failed request, and the tools whose definitions the provider gave as the reason.
+struct Failed {
+    blamed: Vec<String>,
+    error: ModelError,
+}
+
+impl From<ModelError> for Failed {
+    fn from(error: ModelError) -> Self {
+        Self { blamed: Vec::new(), error }
     }
 }
 
