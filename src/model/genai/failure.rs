@@ -33,6 +33,11 @@ pub(super) fn of(error: &Wrong, target: &Target) -> ModelError {
     }
 }
 
+/// Whether a piece of the stream was no JSON at all.
+pub(super) fn is_no_json(error: &Wrong) -> bool {
+    matches!(error, Wrong::StreamParse { .. } | Wrong::JsonValueExt(_) | Wrong::SerdeJson(_))
+}
+
 /// The tools, by the names under which they are offered, whose definitions a provider refuses with this error.
 pub(super) fn blamed(error: &Wrong, fitted: &Fitted) -> Vec<String> {
     let error = match error {
@@ -174,7 +179,7 @@ fn message_of(body: &str) -> String {
 }
 
 /// One line without control characters and without the key, cut to a readable length.
-fn clean(text: &str, target: &Target) -> String {
+pub(super) fn clean(text: &str, target: &Target) -> String {
     let mut text = text.to_owned();
     if let Some(key) = target.api_key.as_ref().map(|key| key.expose_secret()).filter(|key| !key.is_empty()) {
         text = text.replace(key, "…");

@@ -5,6 +5,7 @@ mod demand;
 mod failure;
 mod http;
 mod names;
+mod odd_answer;
 mod receive;
 mod send;
 mod target;
@@ -79,7 +80,9 @@ impl GenaiModel {
             .with_stream_read_timeout(target.timeout)
             .with_capture_usage(true)
             .with_capture_content(true)
-            .with_capture_tool_calls(true)
+            // Of chat completions the witness keeps the calls: genai would make room for every number up to the one that a call
+            // says it has, which has been four thousand million.
+            .with_capture_tool_calls(!target.wire.is_chat_completions())
             .with_raw_frame_sink_arc(witness);
         if target.wire == Wire::Anthropic {
             // Without it the signatures are lost that must go back with the next request. On Gemini's wire the same
@@ -139,6 +142,7 @@ impl GenaiModel {
         let mut stream = answer.stream;
         let mut receiver = Receiver::new(target, &witness, fitted);
         while let Some(event) = stream.next().await {
+            witness.check(target)?;
             if witness.seen().bytes > REPLY_BYTES_MAX {
                 let limit = REPLY_BYTES_MAX >> 20;
                 let whose = &target.provider;
@@ -156,9 +160,15 @@ impl GenaiModel {
                 Err(error) => match receiver.after_error(&error) {
                     Ok(Some(reply)) => return Ok(reply),
                     Ok(None) => {}
+                    Err(_) if witness.seen().odd && failure::is_no_json(&error) => break,
                     Err(_) => return Err(failed(&error)),
                 },
             }
+        }
+        witness.check(target)?;
+        let odd = witness.seen().odd;
+        if odd && let Some(error) = odd_answer::look(target).await {
+            return Err(error.into());
         }
         Err(receiver.cut().into())
     }
