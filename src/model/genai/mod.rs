@@ -152,11 +152,12 @@ impl GenaiModel {
                 .into());
             }
             match event {
-                Ok(event) => {
-                    if let Some(reply) = receiver.take(event, deltas)? {
-                        return Ok(reply);
-                    }
-                }
+                Ok(event) => match receiver.take(event, deltas) {
+                    Ok(Some(reply)) => return Ok(reply),
+                    Ok(None) => {}
+                    Err(_) if witness.seen().odd => break,
+                    Err(error) => return Err(error.into()),
+                },
                 Err(error) => match receiver.after_error(&error) {
                     Ok(Some(reply)) => return Ok(reply),
                     Ok(None) => {}

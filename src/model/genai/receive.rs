@@ -113,7 +113,7 @@ impl<'a> Receiver<'a> {
         unique_ids(&mut blocks);
         for block in &mut blocks {
             if let Block::ToolUse(call) = block {
-                self.fitted.from_wire(call);
+                self.fitted.take_back(call);
             }
         }
         let calls = blocks.iter().any(|block| matches!(block, Block::ToolUse(_)));

@@ -114,16 +114,16 @@ impl Fitted {
     /// Arguments of the log as this request has to name them.
     pub(super) fn arguments_to_wire(&self, offered: &str, arguments: Value) -> Value {
         match self.by_offered.get(offered).and_then(|tool| tool.names.as_ref()) {
-            Some(names) => names.to_wire(arguments),
+            Some(names) => names.put_on_wire(arguments),
             None => arguments,
         }
     }
 
     /// Gives a call of the model the names back that the tool's server knows.
-    pub(super) fn from_wire(&self, call: &mut ToolUse) {
+    pub(super) fn take_back(&self, call: &mut ToolUse) {
         let Some(offered) = self.offered_by_wire.get(&call.name) else { return };
         if let Some(names) = self.by_offered.get(offered).and_then(|tool| tool.names.as_ref()) {
-            call.input = names.from_wire(std::mem::take(&mut call.input));
+            call.input = names.take_off_wire(std::mem::take(&mut call.input));
         }
         call.name.clone_from(offered);
     }

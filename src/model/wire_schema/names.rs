@@ -130,11 +130,11 @@ impl Names {
         place
     }
 
-    pub(super) fn to_wire(&self, arguments: Value) -> Value {
+    pub(super) fn put_on_wire(&self, arguments: Value) -> Value {
         self.map(Some(&self.top), arguments, Way::ToWire)
     }
 
-    pub(super) fn from_wire(&self, arguments: Value) -> Value {
+    pub(super) fn take_off_wire(&self, arguments: Value) -> Value {
         self.map(Some(&self.top), arguments, Way::FromWire)
     }
 

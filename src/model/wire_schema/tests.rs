@@ -146,10 +146,10 @@ proptest! {
             let fitted = fitted(wire, json!({"type": "object", "properties": properties}));
             let there = fitted.arguments_to_wire("s__t", json!(given));
             let mut call = ToolUse { id: "i".into(), name: "s__t".into(), input: there, broken_input: None };
-            fitted.from_wire(&mut call);
+            fitted.take_back(&mut call);
             prop_assert_eq!(&call.input, &json!(given));
             call.input = json!(given);
-            fitted.from_wire(&mut call);
+            fitted.take_back(&mut call);
             prop_assert_eq!(fitted.arguments_to_wire("s__t", call.input), json!(given));
         }
     }
