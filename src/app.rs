@@ -345,6 +345,7 @@ fn gate_settings(config: &Config) -> GateSettings {
         tool_timeout: Duration::from_secs(config.limits.tool_timeout_s),
         server_wait: Duration::from_millis(config.limits.server_wait_ms),
         tool_result_bytes: config.limits.tool_result_bytes as usize,
+        server_instructions_bytes: config.limits.server_instructions_bytes as usize,
         question_time: Duration::from_secs(config.limits.question_time_s),
         calls_at_once: config.limits.tool_calls_parallel_max as usize,
         owner: approvers(config),

@@ -6,12 +6,13 @@ use serde_json::{Value, json};
 
 use super::{fail, out};
 use crate::app::{App, owner_principal};
-use crate::hub::ServerState;
+use crate::hub::{INSTRUCTIONS, ServerState};
 
 /// Starts every server and lists its tools.
 pub async fn list(app: &App, only: Option<&str>, as_json: bool) -> anyhow::Result<ExitCode> {
     let (changes, troubles) = app.gate.changes().await?;
-    for pin in app.gate.pinned()?.iter().filter(|pin| only.is_none_or(|server| server == pin.server)) {
+    let of_server = |server: &str| only.is_none_or(|only| server == only);
+    for pin in app.gate.pinned()?.iter().filter(|pin| of_server(&pin.server) && pin.tool != INSTRUCTIONS) {
         let builtin = app.gate.hub().builtin(&pin.server);
         let class = app.gate.policy().class(builtin, &pin.server, &pin.tool).as_str();
         let changed = pin.changed.is_some();
@@ -60,7 +61,7 @@ pub async fn diff(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
         out::line(&if as_json {
             json!({"id": id, "diff": change.diff, "pin": change.new_pin}).to_string()
         } else {
-            format!("{id}\n{}\nTake it with: claw tools accept {id}\n", change.diff.trim_end())
+            format!("{}\n{}\nTake it with: claw tools accept {id}\n", change.name(), change.diff.trim_end())
         });
     }
     app.gate.shown(&changes).await?;
@@ -80,7 +81,7 @@ pub async fn accept(app: &App, what: &str, as_json: bool) -> anyhow::Result<Exit
         out::line(&if as_json {
             json!({"id": id, "accepted": change.new_pin}).to_string()
         } else {
-            format!("Accepted: {id}")
+            format!("Accepted: {}", change.name())
         });
     }
     Ok(ExitCode::from(fail::DONE))

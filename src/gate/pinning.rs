@@ -7,17 +7,41 @@ use serde_json::{Value, json};
 
 use super::Gate;
 use super::judge::destructive_hint;
-use crate::hub::{ServerTools, ToolEntry};
+use crate::domain::ToolCall;
+use crate::hub::schema::{self, Fit};
+use crate::hub::{INSTRUCTIONS, ServerTools, ToolEntry};
 use crate::store::{AuditEntry, PinRow, SeenTool, StoreError, Tx};
 
 /// A tool that may be called: it is what its pin says.
 #[derive(Clone, Debug)]
 pub(super) struct Tool {
     pub(super) pin: String,
+    /// JSON Schema of its arguments, as pinned.
+    pub(super) input_schema: Value,
     pub(super) destructive_hint: Option<bool>,
     pub(super) env_names: String,
     /// Not offered to a model.
     pub(super) hidden: bool,
+}
+
+impl Tool {
+    /// What is wrong with the arguments of a call by the tool's schema. `None` if they fit, or if that cannot be said: then
+    /// the server finds out.
+    pub(super) fn misfit(&self, call: &ToolCall) -> Option<String> {
+        match schema::fit(&self.input_schema, &call.arguments) {
+            Fit::Fits => None,
+            Fit::Misfit(why) => Some(why),
+            Fit::Unchecked(why) => {
+                tracing::debug!(
+                    server = call.server,
+                    tool = call.tool,
+                    why,
+                    "arguments were not compared with the schema"
+                );
+                None
+            }
+        }
+    }
 }
 
 impl Gate {
@@ -41,6 +65,7 @@ impl Gate {
         }
         Ok(Tool {
             pin: entry.pin.clone(),
+            input_schema: entry.input_schema.clone(),
             destructive_hint: destructive_hint(&entry.raw),
             env_names: self.hub.env_names(server).join(","),
             hidden: self.hides(server, tool, &entry.raw),
@@ -65,14 +90,18 @@ impl Gate {
     async fn compare(&self, listed: &Arc<ServerTools>) -> Result<Vec<PinRow>, StoreError> {
         let listed = listed.clone();
         let own = self.hub.builtin(&listed.server).is_some();
-        let stored = self.store.read(|tx| Ok((tx.launch(&listed.server)?, tx.pins(Some(&listed.server))?)))?;
+        let known = |tx: &Tx<'_>| {
+            let server = &listed.server;
+            Ok(((tx.launch(server)?, tx.pins(Some(server))?), tx.knows_instructions(server)?))
+        };
+        let (stored, knows_instructions) = self.store.read(known)?;
         // Our own servers are this very program, whatever starts it; a stranger is who its launch command says.
         let same_start = match &stored.0 {
             None => false,
             Some(_) if own => self.same_program(&stored.1),
             Some((launch, _)) => *launch == listed.launch_pin,
         };
-        if same_start && all_pinned(&listed, &stored.1) {
+        if same_start && knows_instructions && all_pinned(&listed, own, &stored.1) {
             return Ok(stored.1);
         }
         let program = self.settings.program.clone();
@@ -80,12 +109,17 @@ impl Gate {
             .write(move |tx| {
                 // Another process may have pinned it since we looked: who is first is settled in here.
                 let first_sight = own || tx.launch(&listed.server)?.is_none();
+                let first_words = first_sight || !tx.knows_instructions(&listed.server)?;
                 let pins = tx.pins(Some(&listed.server))?;
-                for tool in &listed.tools {
+                for tool in entries(&listed, own) {
                     let pinned = pins.iter().find(|pin| pin.tool == tool.name);
-                    reconcile_tool(tx, &listed, tool, pinned, first_sight)?;
+                    let first = if tool.name == INSTRUCTIONS { first_words } else { first_sight };
+                    reconcile_tool(tx, &listed, tool, pinned, first)?;
                 }
-                for gone in pins.iter().filter(|pin| own && !listed.tools.iter().any(|tool| tool.name == pin.tool)) {
+                let is_gone = |pin: &&PinRow| {
+                    (own || pin.tool == INSTRUCTIONS) && !entries(&listed, own).any(|tool| tool.name == pin.tool)
+                };
+                for gone in pins.iter().filter(is_gone) {
                     tx.drop_pin(&gone.server, &gone.tool)?;
                 }
                 tx.set_launch(&listed.server, &listed.launch_pin, listed.era.as_str())?;
@@ -103,17 +137,31 @@ pub(super) fn no_tool(server: &str, tool: &str) -> String {
 }
 
 pub(super) fn withheld(server: &str, tool: &str) -> String {
+    let what = match tool {
+        INSTRUCTIONS => format!("what the server `{server}` says about itself"),
+        tool => format!("the tool `{server}/{tool}`"),
+    };
     format!(
-        "the tool `{server}/{tool}` is not what it was when you accepted it, so it is withheld; \
+        "{what} is not what it was when you accepted it, so it is withheld; \
          `claw tools diff` shows the change and `claw tools accept {server}` takes it"
     )
 }
 
-fn all_pinned(listed: &ServerTools, pins: &[PinRow]) -> bool {
-    listed
-        .tools
-        .iter()
-        .all(|tool| pins.iter().any(|pin| pin.tool == tool.name && pin.pin == tool.pin && pin.changed.is_none()))
+/// What is pinned of a server: its tools, and a stranger's words about itself.
+fn entries(listed: &ServerTools, own: bool) -> impl Iterator<Item = &ToolEntry> {
+    listed.tools.iter().chain(listed.instructions.iter().filter(move |_| !own))
+}
+
+/// A tool, or the instructions of a server, as a person names it.
+pub(super) fn called(server: &str, tool: &str) -> String {
+    if tool == INSTRUCTIONS { format!("{server} (instructions)") } else { format!("{server}/{tool}") }
+}
+
+fn all_pinned(listed: &ServerTools, own: bool, pins: &[PinRow]) -> bool {
+    let words_are_gone = listed.instructions.is_none() && pins.iter().any(|pin| pin.tool == INSTRUCTIONS);
+    !words_are_gone
+        && entries(listed, own)
+            .all(|tool| pins.iter().any(|pin| pin.tool == tool.name && pin.pin == tool.pin && pin.changed.is_none()))
 }
 
 /// First sight pins; the same JSON under another launch command is pinned anew (the owner wrote that command); anything

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Gate;
 use crate::domain::escape;
-use crate::hub::pins;
+use crate::hub::{INSTRUCTIONS, pins};
 use crate::store::{AuditEntry, PinRow, SeenTool, StoreError};
 
 /// One changed tool.
@@ -26,6 +26,13 @@ pub enum QuarantineError {
     NotShown(String),
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl Change {
+    /// What has changed, as a person names it.
+    pub fn name(&self) -> String {
+        super::pinning::called(&self.server, &self.tool)
+    }
 }
 
 impl Gate {
@@ -103,6 +110,9 @@ impl Gate {
 fn change(row: &PinRow) -> Option<Change> {
     let (new_pin, new_raw) = row.changed.as_ref()?;
     let diff = match &row.raw {
+        Value::Null if row.tool == INSTRUCTIONS => {
+            format!("new words about itself:\n{}", pins::diff(&Value::Object(Default::default()), new_raw))
+        }
         Value::Null => format!("a new tool:\n{}", pins::diff(&Value::Object(Default::default()), new_raw)),
         old => pins::diff(old, new_raw),
     };

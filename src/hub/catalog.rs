@@ -12,6 +12,9 @@ use crate::domain::escape;
 pub(super) const TOOLS_MAX: usize = 2000;
 pub(super) const PAGES_MAX: usize = 100;
 
+/// The name under which a server's instructions are pinned. No tool has it, because one without a name is left out.
+pub const INSTRUCTIONS: &str = "";
+
 /// All tools of one server, as it listed them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServerTools {
@@ -22,6 +25,8 @@ pub struct ServerTools {
     pub era: Era,
     /// In the order of the server.
     pub tools: Vec<ToolEntry>,
+    /// What it says about itself in its first answer, as an entry by the name [`INSTRUCTIONS`].
+    pub instructions: Option<ToolEntry>,
 }
 
 impl ServerTools {
@@ -78,6 +83,11 @@ pub(super) fn read_page(
         }
     }
     Ok(page.get("nextCursor").and_then(Value::as_str).map(str::to_owned))
+}
+
+/// The instructions of a server as something to pin.
+pub(super) fn read_instructions(text: &str, launch_pin: &str) -> ToolEntry {
+    read_tool(INSTRUCTIONS.to_owned(), json!({"instructions": text}), launch_pin)
 }
 
 fn read_tool(name: String, raw: Value, launch_pin: &str) -> ToolEntry {

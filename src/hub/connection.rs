@@ -15,7 +15,7 @@ use rmcp::service::{Peer, PeerRequestOptions, RunningService, serve_directly};
 use serde_json::Value;
 use tokio::time::{Instant, timeout};
 
-use super::catalog::{PAGES_MAX, ServerTools, read_page};
+use super::catalog::{PAGES_MAX, ServerTools, read_instructions, read_page};
 use super::child::ChildHandle;
 use super::connect::Agreement;
 use super::era::Era;
@@ -36,6 +36,8 @@ pub(super) struct Connection {
     pub(super) server: String,
     pub(super) era: Era,
     pub(super) protocol: String,
+    /// What the server said about itself in its first answer.
+    instructions: Option<String>,
     pub(super) launch_pin: String,
     pub(super) peer: Peer<RoleClient>,
     pub(super) outbox: Outbox,
@@ -102,6 +104,7 @@ impl Connection {
             server: entry.name.clone(),
             era: agreement.era,
             protocol: agreement.protocol,
+            instructions: agreement.instructions,
             launch_pin: launch_pin(entry),
             peer,
             outbox,
@@ -213,7 +216,9 @@ impl Connection {
         for text in odd.into_iter().filter(|_| first_list).take(ODD_NOTICES_MAX) {
             (self.settings.notices)(HubNotice::Odd { server: self.server.clone(), text });
         }
-        Ok(ServerTools { server: self.server.clone(), launch_pin: self.launch_pin.clone(), era: self.era, tools })
+        let instructions = self.instructions.as_deref().map(|text| read_instructions(text, &self.launch_pin));
+        let (server, launch_pin) = (self.server.clone(), self.launch_pin.clone());
+        Ok(ServerTools { server, launch_pin, era: self.era, tools, instructions })
     }
 
     /// Through `send_request_with_option`, which has no cache (trap 8).

@@ -40,11 +40,18 @@ impl Tx<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
+    /// Whether a server was listed since its instructions are pinned, too.
+    pub fn knows_instructions(&self, server: &str) -> Result<bool, StoreError> {
+        let mut query =
+            self.conn.prepare_cached("SELECT 1 FROM launches WHERE server = ?1 AND knows_instructions = 1")?;
+        Ok(query.exists([server])?)
+    }
+
     pub fn set_launch(&self, server: &str, launch: &str, era: &str) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
-                "INSERT INTO launches(server, launch, era, listed_ms) VALUES (?1, ?2, ?3, ?4)
-                 ON CONFLICT(server) DO UPDATE SET launch = ?2, era = ?3, listed_ms = ?4",
+                "INSERT INTO launches(server, launch, era, listed_ms, knows_instructions) VALUES (?1, ?2, ?3, ?4, 1)
+                 ON CONFLICT(server) DO UPDATE SET launch = ?2, era = ?3, listed_ms = ?4, knows_instructions = 1",
             )?
             .execute(params![server, launch, era, now_ms()])?;
         Ok(())

@@ -22,6 +22,7 @@ const MIGRATIONS: &[&str] = &[
     MIGRATION_8,
     MIGRATION_9,
     MIGRATION_10,
+    MIGRATION_11,
 ];
 
 const MIGRATION_1: &str = "
@@ -314,6 +315,11 @@ CREATE TABLE staged(
     told TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX staged_list ON staged(list, number);
+";
+
+/// Servers that were listed before say their instructions for the first time, which is no change.
+const MIGRATION_11: &str = "
+ALTER TABLE launches ADD COLUMN knows_instructions INTEGER NOT NULL DEFAULT 0;
 ";
 
 /// Brings a database to the newest version. A database from a newer claw is refused, untouched. One with something in it is
