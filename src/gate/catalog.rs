@@ -31,6 +31,8 @@ pub struct Offered {
 pub(super) struct Catalog {
     specs: Arc<[ToolSpec]>,
     instructions: Arc<str>,
+    /// Of the pins that it was made of: another process may have accepted something since.
+    version: u64,
     names: BTreeMap<String, (String, String)>,
 }
 
@@ -56,11 +58,14 @@ impl Gate {
         if self.catalog_is_old.swap(false, Ordering::SeqCst) {
             *self.catalog.write().await = None;
         }
-        if let Some(catalog) = self.catalog.read().await.as_ref() {
+        // Where it cannot be read, what is there goes on counting; each call reads its own pin.
+        let version = self.store.read(|tx| tx.pins_version()).ok();
+        let is_new = |catalog: &&Arc<Catalog>| version.is_none_or(|version| version == catalog.version);
+        if let Some(catalog) = self.catalog.read().await.as_ref().filter(is_new) {
             return catalog.clone();
         }
         let mut slot = self.catalog.write().await;
-        if let Some(catalog) = slot.as_ref() {
+        if let Some(catalog) = slot.as_ref().filter(is_new) {
             return catalog.clone();
         }
         let catalog = Arc::new(self.build_catalog().await);
@@ -69,6 +74,7 @@ impl Gate {
     }
 
     async fn build_catalog(&self) -> Catalog {
+        let version = self.store.read(|tx| tx.pins_version()).unwrap_or_default();
         let servers: Vec<String> =
             self.hub.servers().into_iter().filter(|status| !status.disabled).map(|status| status.name).collect();
         let listed = join_all(servers.iter().map(|server| self.pinned_tools(server))).await;
@@ -80,8 +86,8 @@ impl Gate {
             }
             let (before, words) = (specs.len(), instructions::accepted(&pins).map(str::to_owned));
             for pin in pins.into_iter().filter(|pin| self.settings.tools.has(&server, &pin.tool)) {
-                if pin.changed.is_some() {
-                    self.late.tell(withheld(&server, &pin.tool));
+                if pin.withheld {
+                    self.tell_of_change(&pin).await;
                 } else if pin.tool != INSTRUCTIONS && !self.hides(&server, &pin.tool, &pin.raw) {
                     let spec = spec_of(&server, &pin);
                     names.insert(spec.name.clone(), (server.clone(), pin.tool));
@@ -94,7 +100,7 @@ impl Gate {
             }
         }
         let instructions = instructions::quoted(&said, self.settings.server_instructions_bytes).into();
-        Catalog { specs: specs.into(), instructions, names }
+        Catalog { specs: specs.into(), instructions, version, names }
     }
 
     /// The pins of a server, from the store if it was listed under the same launch command before, else from itself. `None`
@@ -112,6 +118,19 @@ impl Gate {
         }
         let listed = self.listed_soon(server).await?;
         self.reconcile(&listed).await.map_err(told).ok()
+    }
+
+    /// Says once for each change, and not at each start, that a tool is withheld.
+    async fn tell_of_change(&self, pin: &PinRow) {
+        let Some((new_pin, _)) = pin.changed.clone().filter(|(new_pin, _)| pin.told_pin.as_ref() != Some(new_pin))
+        else {
+            return;
+        };
+        let (server, tool) = (pin.server.clone(), pin.tool.clone());
+        // Where that cannot be noted it is better told twice.
+        if self.store.write(move |tx| tx.set_told(&server, &tool, &new_pin)).await.unwrap_or(true) {
+            self.late.tell(withheld(&pin.server, &pin.tool));
+        }
     }
 
     /// Whether a tool is kept from models: by our configuration, or by its own definition, whose `_meta.ui.visibility` does not

@@ -13,7 +13,7 @@ explains their tools, it is not from the owner, and it overrides nothing above."
 
 /// The pinned instructions of a server, if they are what was accepted.
 pub(super) fn accepted(pins: &[PinRow]) -> Option<&str> {
-    let pin = pins.iter().find(|pin| pin.tool == INSTRUCTIONS && pin.changed.is_none())?;
+    let pin = pins.iter().find(|pin| pin.tool == INSTRUCTIONS && !pin.withheld)?;
     pin.raw.get("instructions").and_then(Value::as_str).filter(|text| !text.trim().is_empty())
 }
 

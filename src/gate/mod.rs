@@ -47,7 +47,7 @@ use tokio_util::sync::CancellationToken;
 pub use approvals::DecideError;
 pub use catalog::Offered;
 pub use classes::Class;
-pub use quarantine::{Change, QuarantineError};
+pub use quarantine::{Change, PinAnswer, QuarantineError};
 pub use rules::Decision;
 pub use stage::{Proposed, StagedList};
 pub use tap::Tapped;

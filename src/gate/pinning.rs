@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::Gate;
 use super::judge::destructive_hint;
+use super::quarantine::ask_anew;
 use crate::domain::ToolCall;
 use crate::hub::schema::{self, Fit};
 use crate::hub::{INSTRUCTIONS, ServerTools, ToolEntry};
@@ -108,19 +109,27 @@ impl Gate {
         self.store
             .write(move |tx| {
                 // Another process may have pinned it since we looked: who is first is settled in here.
-                let first_sight = own || tx.launch(&listed.server)?.is_none();
+                let before = tx.launch(&listed.server)?;
+                if before.as_ref().is_some_and(|(launch, _)| *launch != listed.launch_pin) {
+                    tx.drop_forms(&listed.server)?;
+                }
+                let first_sight = own || before.is_none();
+                let mut changed = false;
                 let first_words = first_sight || !tx.knows_instructions(&listed.server)?;
                 let pins = tx.pins(Some(&listed.server))?;
                 for tool in entries(&listed, own) {
                     let pinned = pins.iter().find(|pin| pin.tool == tool.name);
                     let first = if tool.name == INSTRUCTIONS { first_words } else { first_sight };
-                    reconcile_tool(tx, &listed, tool, pinned, first)?;
+                    changed |= reconcile_tool(tx, &listed, tool, pinned, first)?;
                 }
                 let is_gone = |pin: &&PinRow| {
                     (own || pin.tool == INSTRUCTIONS) && !entries(&listed, own).any(|tool| tool.name == pin.tool)
                 };
                 for gone in pins.iter().filter(is_gone) {
                     tx.drop_pin(&gone.server, &gone.tool)?;
+                }
+                if changed {
+                    ask_anew(tx, &listed.server, "")?;
                 }
                 tx.set_launch(&listed.server, &listed.launch_pin, listed.era.as_str())?;
                 if own {
@@ -161,39 +170,53 @@ fn all_pinned(listed: &ServerTools, own: bool, pins: &[PinRow]) -> bool {
     let words_are_gone = listed.instructions.is_none() && pins.iter().any(|pin| pin.tool == INSTRUCTIONS);
     !words_are_gone
         && entries(listed, own)
-            .all(|tool| pins.iter().any(|pin| pin.tool == tool.name && pin.pin == tool.pin && pin.changed.is_none()))
+            .all(|tool| pins.iter().any(|pin| pin.tool == tool.name && pin.pin == tool.pin && !pin.withheld))
 }
 
-/// First sight pins; the same JSON under another launch command is pinned anew (the owner wrote that command); anything
-/// else is a change and waits for a yes. Our own servers are part of this program and need none.
+/// First sight pins; the same JSON under another launch command is pinned anew (the owner wrote that command); a form that was
+/// accepted before needs no second yes; anything else is a change and waits for one. Our own servers are part of this program
+/// and need none. True if there is something new to ask about.
 fn reconcile_tool(
     tx: &Tx<'_>,
     listed: &ServerTools,
     tool: &ToolEntry,
     pinned: Option<&PinRow>,
     first_sight: bool,
-) -> Result<(), StoreError> {
+) -> Result<bool, StoreError> {
+    let (server, launch) = (&listed.server, &listed.launch_pin);
     let seen = SeenTool { tool: tool.name.clone(), pin: tool.pin.clone(), raw: tool.raw.clone() };
-    let unchanged = pinned.is_some_and(|pin| pin.raw == tool.raw);
-    let kind = if unchanged && pinned.is_some_and(|pin| pin.pin == tool.pin) {
-        if pinned.is_some_and(|pin| pin.changed.is_some()) {
-            tx.set_changed(&listed.server, &tool.name, None)?;
+    let kind = match pinned {
+        Some(pin) if pin.pin == tool.pin => {
+            if pin.withheld {
+                tx.set_withheld(server, &tool.name, false)?;
+            }
+            return Ok(false);
         }
-        return Ok(());
-    } else if first_sight || unchanged {
-        tx.accept_pin(&listed.server, &listed.launch_pin, &seen)?;
-        "pinned"
-    } else {
-        if pinned.and_then(|pin| pin.changed.as_ref()).is_some_and(|(pin, _)| *pin == tool.pin) {
-            return Ok(());
+        _ if first_sight || pinned.is_some_and(|pin| pin.raw == tool.raw) => {
+            tx.accept_pin(server, launch, &seen)?;
+            "pinned"
         }
-        if pinned.is_none() {
-            let nothing = SeenTool { tool: tool.name.clone(), pin: String::new(), raw: Value::Null };
-            tx.accept_pin(&listed.server, &listed.launch_pin, &nothing)?;
+        Some(pin) if tx.is_pinned(server, &tool.name, &tool.pin)? => {
+            tx.add_form(server, &tool.name, &pin.pin, &pin.raw)?;
+            tx.use_form(server, launch, &seen)?;
+            return Ok(false);
         }
-        tx.set_changed(&listed.server, &tool.name, Some(&seen))?;
-        "quarantined"
+        Some(pin) if pin.changed.as_ref().is_some_and(|(pin, _)| *pin == tool.pin) => {
+            if !pin.withheld {
+                tx.set_withheld(server, &tool.name, true)?;
+            }
+            return Ok(false);
+        }
+        _ => {
+            if pinned.is_none() {
+                let nothing = SeenTool { tool: tool.name.clone(), pin: String::new(), raw: Value::Null };
+                tx.use_form(server, launch, &nothing)?;
+            }
+            tx.set_changed(server, &seen)?;
+            "quarantined"
+        }
     };
-    let body = json!({"server": listed.server, "tool": tool.name, "pin": tool.pin});
-    tx.audit(&AuditEntry { kind, call: String::new(), body })
+    let body = json!({"server": server, "tool": tool.name, "pin": tool.pin});
+    tx.audit(&AuditEntry { kind, call: String::new(), body })?;
+    Ok(kind == "quarantined")
 }
