@@ -34,7 +34,7 @@ mod tests {
     fn letters_of_other_scripts_and_blanks_are_noted() {
         for (name, said) in [
             ("r\u{435}ad_fil\u{435}", "only look like `read_file`"),
-            ("\u{441}\u{430}\u{442}", "only look like"),
+            ("\u{441}\u{430}\u{440}", "only look like `cap`"),
             ("send ", "a blank at an end"),
             ("\u{a0}send", "a blank at an end"),
             ("\u{43f}\u{440}\u{438}\u{432}et", "several scripts"),
