@@ -163,7 +163,7 @@ fn what_became_of_it() {
         (item("Add", &[]), Closed::AskedAgain),
         (all(), said(ONCE, None)),
         (all(), said(NO, None)),
-        (all(), Closed::Superseded { at_ms }),
+        (all(), Closed::Superseded { at_ms, why: String::new() }),
         (buttons(), said(Answer::Press { index: 1 }, Some(CallEnd::Ok))),
     ];
     let heads = closed.map(|(asked, how)| {
@@ -180,7 +180,7 @@ fn what_became_of_it() {
     <b>❌ Cancelled</b> by you, 01:46
     <b>Expired</b> at 01:46: nobody answered, and it was not run.
     <b>Asked again</b>
-    claw was restarted. The buttons are under a newer message.
+    The buttons are under a newer message.
     <b>✅ Confirmed all 3</b> by you, 01:46
     <b>❌ Cancelled all 3</b> by you, 01:46
     <b>Closed</b> at 01:46: nothing of it waits any more.
