@@ -89,9 +89,7 @@ fn a_remark_leaves_the_question_open_and_is_read_behind_the_answer() {
     assert_eq!(said(&rig.events()), ["write a.txt: 1"]);
     rig.telegram.wait_answered(&rig.anna.taps_on(rig.anna.private(), asked.id, "Allow once"));
     rig.wait_edited(&asked, "ran: ok");
-    eventually("both are in", || {
-        said(&rig.events()) == ["write a.txt: 1", "yes, but tell me why", "and be quick"]
-    });
+    eventually("both are in", || said(&rig.events()) == ["write a.txt: 1", "yes, but tell me why", "and be quick"]);
     let kinds: Vec<_> = rig.events().iter().map(|event| event["type"].clone()).collect();
     let at = |kind: &str| kinds.iter().rposition(|one| one == kind);
     assert!(at("tool.result") < at("user.message"), "{kinds:?}");

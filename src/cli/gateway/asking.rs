@@ -9,11 +9,11 @@ use super::postman::until_sent;
 use super::questions::is_asked_in;
 use super::{notify, sessions};
 use crate::domain::{ApprovalId, Question, Staged, escape};
-use crate::gateway::telegram::{Part, Sent};
 use crate::gateway::telegram::fault::Fault;
 use crate::gateway::telegram::pace::Urgency;
 use crate::gateway::telegram::place::Place;
 use crate::gateway::telegram::question::{self, Closed, QuestionText};
+use crate::gateway::telegram::{Part, Sent};
 use crate::mail::PostedRow;
 use crate::store::{ApprovalRow, StoreError};
 

@@ -204,10 +204,13 @@ async fn open_questions(
         (0, _) => text,
         (_, 0) => format!("{text}\n\nThose of this chat follow, with their buttons."),
         (shown, left) => {
-            format!("{text}\n\nThe first {shown} of this chat follow, with their buttons; {left} more when these are answered.")
+            format!(
+                "{text}\n\nThe first {shown} of this chat follow, with their buttons; {left} more when these are answered."
+            )
         }
     };
-    let questions = rows.into_iter().map(|row| OutboundBody::Question { turn_seq: 0, question: Box::new(row.question) });
+    let questions =
+        rows.into_iter().map(|row| OutboundBody::Question { turn_seq: 0, question: Box::new(row.question) });
     let bodies = std::iter::once(OutboundBody::Notice { text }).chain(questions);
     let answers = bodies.map(|body| Outbound { session: session.clone(), to: visitor.from.clone(), body });
     house.app.mail.answer_update_with(key.0, key.1, "command", answers.collect()).await?;

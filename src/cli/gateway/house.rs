@@ -191,7 +191,11 @@ impl House {
 
     pub(super) fn set_parked(&self, session: &SessionId, is: bool) {
         let mut parked = self.parked.lock().unwrap_or_else(PoisonError::into_inner);
-        if is { parked.insert(session.clone()) } else { parked.remove(session) };
+        if is {
+            parked.insert(session.clone())
+        } else {
+            parked.remove(session)
+        };
     }
 
     /// Notes messages that have to say where their question is now.

@@ -11,11 +11,11 @@ use super::house::House;
 use super::outgoing::Piece;
 use super::{asking, notify, outgoing};
 use crate::domain::{Address, OutboundBody, Question};
-use crate::gateway::telegram::{Part, Sent};
 use crate::gateway::telegram::fault::Fault;
 use crate::gateway::telegram::markdown::plain;
 use crate::gateway::telegram::pace::Urgency;
 use crate::gateway::telegram::place::{DOOR, Place};
+use crate::gateway::telegram::{Part, Sent};
 use crate::store::{OutboxRow, StoreError};
 
 /// After a fault of the network or of Telegram's servers.

@@ -6,9 +6,9 @@
 
 use std::sync::Arc;
 
+use super::asking::Asked;
 use super::house::House;
 use super::postman::until_sent;
-use super::asking::Asked;
 use super::{asking, pairing, toast};
 use crate::app::telegram_principal;
 use crate::cli::staged::acted;

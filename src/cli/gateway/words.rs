@@ -120,12 +120,7 @@ fn was_seen(shown: &PostedRow, said: &Said) -> bool {
 }
 
 /// What the writer of a message has to know: that it waits, and for what. Said of the first message that waits.
-fn told(
-    house: &House,
-    visitor: &Visitor,
-    session: &SessionId,
-    open: &[Open],
-) -> Result<Option<String>, StoreError> {
+fn told(house: &House, visitor: &Visitor, session: &SessionId, open: &[Open]) -> Result<Option<String>, StoreError> {
     let own: Vec<&Open> = open.iter().filter(|open| open.row.question.session == *session).collect();
     if own.is_empty() || house.app.store.read(|tx| tx.queued_messages(session))? > 0 {
         return Ok(None);

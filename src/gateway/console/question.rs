@@ -246,9 +246,7 @@ mod tests {
     #[test]
     fn a_slip_is_neither_an_answer_nor_a_message() {
         let question = question();
-        for line in
-            ["yse", "ys", "nver", "sure", "j", "10", "10min", "alwys", "10m please", "."]
-        {
+        for line in ["yse", "ys", "nver", "sure", "j", "10", "10min", "alwys", "10m please", "."] {
             assert!(matches!(parse_answer(line, &question), ParsedAnswer::Unclear(_)), "{line}");
         }
         let mut short = question.clone();

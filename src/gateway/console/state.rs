@@ -240,7 +240,9 @@ impl ChatState {
                 "Your message goes in when the question about {} is answered: type y or n.",
                 about(&one.question)
             ),
-            many => format!("Your message goes in when {} questions are answered: type `y 2`, for example.", many.len()),
+            many => {
+                format!("Your message goes in when {} questions are answered: type `y 2`, for example.", many.len())
+            }
         }
     }
 

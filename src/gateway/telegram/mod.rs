@@ -21,8 +21,8 @@ pub mod upload;
 mod wire;
 
 pub use rich::{Part, utf16_len};
-pub use wire::Sent;
 pub use split::{CAPTION_UNITS_MAX, ENTITIES_MAX, MESSAGE_UNITS_MAX};
+pub use wire::Sent;
 
 /// What Telegram refuses or changes; shared with the Bot API that the tests fake.
 #[cfg(test)]
