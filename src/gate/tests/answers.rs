@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::rig::{ALLOW, OWNER, Rig, allow, echo};
-use crate::domain::{Answer, CallState, InboundBody, Outcome, Term};
+use crate::domain::{Answer, InboundBody, Outcome, Term};
 use crate::gate::DecideError;
 use crate::store::DecideRefused;
 

@@ -102,7 +102,15 @@ async fn a_question_that_a_killed_holder_closed_is_closed_in_the_log() {
         // An older claw has closed questions when its owner wrote.
         let how = if by_time { "expired" } else { "superseded" };
         let id = rig.gate.store.read(|tx| tx.approval_of(&call)).unwrap().unwrap().id;
-        rig.gate.store.write(move |tx| tx.decide(&id, how, None, how)).await.unwrap().unwrap();
+        let denied = crate::domain::Outcome::Denied { reason: "a new message".into() };
+        let close = move |tx: &crate::store::Tx<'_>| {
+            tx.decide(&id, how, None, how)?.unwrap();
+            if !by_time {
+                tx.end_call(&call, &denied)?;
+            }
+            Ok(())
+        };
+        rig.gate.store.write(close).await.unwrap();
         let settled = tokio::time::timeout(Duration::from_secs(20), rig.turn("still there?")).await;
         assert_eq!(settled.expect("it does not spin"), Ran::Idle);
         let closed = |body: &EventBody| matches!(body, EventBody::CallAnswered { answer: None, .. });

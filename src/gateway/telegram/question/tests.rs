@@ -281,7 +281,7 @@ fn what_is_too_long_is_attached_whole() {
     assert_eq!(all_faults(std::slice::from_ref(&end), CAPTION_UNITS_MAX), []);
     assert_snapshot!(drawn(&[end]), @r"
     <b>Asked again</b>
-    claw was restarted. The buttons are under a newer message.
+    The buttons are under a newer message.
 
     filesystem · write_file
     The whole call is in the file question-k3v9q0m2xz.txt.

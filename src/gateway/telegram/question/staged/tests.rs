@@ -50,8 +50,7 @@ fn an_item() {
     <b>Staged item 2 of 3</b>
     Group: cart
     shop says:
-    <quote>Add 2 apples
-    to the cart\u{202e}</quote>
+    <quote>Add 2 apples ⏎ to the cart\u{202e}</quote>
 
     shop · confirm_add
 
@@ -250,6 +249,7 @@ fn hostile_words_stay_in_their_place() {
         })
         .collect();
     assert_eq!(quoted.len(), 1, "all of it in one quote: {quoted:?}");
-    assert_eq!(unescape(&quoted[0]).unwrap(), hostile);
+    // On one line: no line of it can pass for "✅ Confirmed by you".
+    assert_eq!(unescape(&quoted[0]).unwrap(), hostile.replace('\n', " ⏎ "));
     assert!(part.text.starts_with("Staged item 2 of 3\nGroup: cart\nshop says:\n"), "{}", part.text);
 }
