@@ -318,13 +318,23 @@ CREATE TABLE staged(
 CREATE INDEX staged_list ON staged(list, number);
 ";
 
-/// Servers that were listed before say their instructions for the first time, which is no change.
+// When a message that shows a question was sent, by the service's clock; and groups that have become another chat.
 const MIGRATION_11: &str = "
-ALTER TABLE launches ADD COLUMN knows_instructions INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE posted ADD COLUMN sent_s INTEGER NOT NULL DEFAULT 0;
+
+CREATE TABLE moved_chats(
+    bot INTEGER NOT NULL,
+    chat INTEGER NOT NULL,
+    now INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL,
+    PRIMARY KEY(bot, chat)
+) STRICT, WITHOUT ROWID;
 ";
 
-/// A tool may have several accepted forms, and what an owner is asked about a change is frozen.
+// A tool may have several accepted forms, and what an owner is asked about a change is frozen. Servers that were listed before
+// say their instructions for the first time, which is no change.
 const MIGRATION_12: &str = "
+ALTER TABLE launches ADD COLUMN knows_instructions INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE pins ADD COLUMN withheld INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE pins ADD COLUMN told_pin TEXT;
 UPDATE pins SET withheld = 1, told_pin = new_pin WHERE new_pin IS NOT NULL;

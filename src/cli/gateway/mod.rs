@@ -25,6 +25,7 @@ mod sessions;
 mod taps;
 mod toast;
 mod updates;
+mod words;
 
 use std::collections::HashMap;
 use std::path::Path;
