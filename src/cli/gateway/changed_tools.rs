@@ -74,9 +74,9 @@ async fn show(house: &House, row: &PinQuestionRow) -> anyhow::Result<()> {
         let (part, keyboard) = changed.message(Shown::Asked, &clock);
         let sent = until_sent(house, &place, Urgency::Message, || house.api.send(&place, &part, &keyboard)).await;
         match sent {
-            Ok(message) => {
+            Ok(sent) => {
                 let at = place.address();
-                house.app.store.write(move |tx| tx.pin_question_told(&id, &at, message)).await?;
+                house.app.store.write(move |tx| tx.pin_question_told(&id, &at, sent.message)).await?;
             }
             Err(Fault::Forbidden(why)) => notify::blocked(house, &place, &why).await?,
             Err(fault) => return Err(fault.into()),
