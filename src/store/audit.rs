@@ -105,8 +105,12 @@ impl Tx<'_> {
         Ok(found)
     }
 
-    /// Walks the whole chain. Returns how many rows there are, or the first that is wrong.
+    /// Walks the whole chain, at one moment of it. Returns how many rows there are, or the first that is wrong.
     pub fn verify_audit(&self) -> Result<Result<u64, Broken>, StoreError> {
+        self.at_one_moment(|| self.walk_audit())
+    }
+
+    fn walk_audit(&self) -> Result<Result<u64, Broken>, StoreError> {
         let mut query = self.conn.prepare("SELECT id, at_ms, kind, call, body, prev, hash FROM audit ORDER BY id")?;
         let mut rows = query.query([])?;
         let (cut, cut_hash) = self.audit_cut()?;

@@ -3,6 +3,7 @@
 
 use rusqlite::Connection;
 
+use super::StoreError;
 use crate::domain::UnixMillis;
 
 /// A view of the database: inside a write job, or for reading. The tables' files add the methods; no SQL leaves this room.
@@ -13,6 +14,14 @@ pub struct Tx<'c> {
 impl<'c> Tx<'c> {
     pub(super) fn new(conn: &'c Connection) -> Self {
         Self { conn }
+    }
+
+    /// Runs several queries on one state of the database: what others commit meanwhile is not seen.
+    /// Inside a write job that is so already.
+    pub fn at_one_moment<T>(&self, read: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+        // Dropping the transaction ends it. It has written nothing, so there is nothing to undo.
+        let _moment = self.conn.is_autocommit().then(|| self.conn.unchecked_transaction()).transpose()?;
+        read()
     }
 }
 

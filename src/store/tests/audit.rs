@@ -32,6 +32,32 @@ async fn two_processes_keep_one_chain() {
     assert_eq!(verify(&rig), Ok(40));
 }
 
+#[test]
+fn a_sound_audit_is_whole_while_another_process_never_stops_writing() {
+    const ROWS: i64 = 600;
+    let rig = Rig::new();
+    let (writer, reader) = (rig.open(), rig.open());
+    let (begun, written_once) = std::sync::mpsc::channel();
+    std::thread::scope(|scope| {
+        let writing = scope.spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            for n in 0..ROWS {
+                runtime.block_on(writer.write(move |tx| tx.audit(&entry(n)))).unwrap();
+                let _heard_once = begun.send(());
+            }
+        });
+        written_once.recv().unwrap();
+        let mut looks = 0;
+        while !writing.is_finished() {
+            let whole = reader.read(|tx| tx.verify_audit()).unwrap();
+            assert!(whole.is_ok(), "look {looks}: {whole:?}");
+            looks += 1;
+        }
+        assert!(looks > 3, "the writer was done before anybody looked");
+    });
+    assert_eq!(verify(&rig), Ok(ROWS as u64));
+}
+
 #[tokio::test]
 async fn the_chain_can_be_read_in_parts() {
     let rig = Rig::new();
