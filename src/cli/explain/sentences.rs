@@ -45,6 +45,21 @@ pub(super) fn sentence(row: &AuditRow, before: &[AuditRow]) -> String {
             format!("{} accepted the change of the tool {}/{}.", who(&text("by")), text("server"), text("tool"))
         }
         "restored" => format!("This home was made from a backup of {}.", text("backup")),
+        "anchor.begun" => format!(
+            "From here on rows are sealed with the key {}; those up to {} were there before.",
+            text("key"),
+            text("through")
+        ),
+        "anchor.adopted" => {
+            format!("The rows {} to {} were written by processes without the key.", text("from"), text("through"))
+        }
+        "anchor.accepted" => format!(
+            "{} took the audit as it was, and it is sealed with the key {} from here on. It ended with {}; noted outside was: {}.",
+            who(&text("by")),
+            text("key"),
+            text("head"),
+            text("noted")
+        ),
         "put_aside" => format!(
             "{} had event {} of the session `{}` put aside, because it could not be read.",
             who(&text("by")),
