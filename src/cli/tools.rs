@@ -33,9 +33,7 @@ pub async fn list(app: &App, only: Option<&str>, as_json: bool) -> anyhow::Resul
             };
             format!("{:<32} {:<9} {}{mark}", format!("{}/{}", pin.server, pin.tool), class, out::clean(first))
         };
-        if !out::line(&shown) {
-            break;
-        }
+        out::line(&shown)?;
     }
     for status in app.gate.hub().servers() {
         if let ServerState::Failed { reason, .. } = status.state {
@@ -61,7 +59,7 @@ pub async fn diff(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
             json!({"id": id, "diff": change.diff, "pin": change.new_pin}).to_string()
         } else {
             format!("{id}\n{}\nTake it with: claw tools accept {id}\n", change.diff.trim_end())
-        });
+        })?;
     }
     app.gate.shown(&changes).await?;
     for trouble in &troubles {
@@ -81,7 +79,7 @@ pub async fn accept(app: &App, what: &str, as_json: bool) -> anyhow::Result<Exit
             json!({"id": id, "accepted": change.new_pin}).to_string()
         } else {
             format!("Accepted: {id}")
-        });
+        })?;
     }
     Ok(ExitCode::from(fail::DONE))
 }

@@ -28,6 +28,15 @@ pub enum QuarantineError {
     Store(#[from] StoreError),
 }
 
+impl crate::domain::Blamed for QuarantineError {
+    fn blame(&self) -> crate::domain::Blame {
+        match self {
+            Self::Nothing(_) | Self::NotShown(_) => crate::domain::Blame::User,
+            Self::Store(error) => error.blame(),
+        }
+    }
+}
+
 impl Gate {
     /// Starts every server, pins what is new, and returns what changed. Servers that fail are named.
     pub async fn changes(&self) -> Result<(Vec<Change>, Vec<String>), StoreError> {

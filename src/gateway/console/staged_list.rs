@@ -37,7 +37,7 @@ fn item(lines: &mut Vec<Line>, open: &Open, summary: &str, look: Look, clock: &C
     // In quotation marks, because they are the server's own words.
     hang(lines, number, &[Span::new(&format!("“{}”", one_row(summary)), Style::BOLD)], look);
     let group = question.staged.as_ref().and_then(group).map(|group| format!(" · group {}", one_row(&group)));
-    let call = format!("{} · {}{}", one_row(&question.server), one_row(&question.tool), group.unwrap_or_default());
+    let call = format!("{}/{}{}", one_row(&question.server), one_row(&question.tool), group.unwrap_or_default());
     hang(lines, Span::new("  ", Style::PLAIN), &[Span::new(&call, Style::PLAIN)], look);
     arguments(lines, question, look);
     open_until(lines, question, look, clock);

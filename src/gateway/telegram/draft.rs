@@ -257,6 +257,7 @@ mod tests {
             title: "bash run".into(),
             summary: String::new(),
             diff: String::new(),
+            output: String::new(),
         };
         drafts.take(end());
         assert_eq!(make(&mut drafts, 10), Some((Some(10), "✓ bash run".into(), false)));

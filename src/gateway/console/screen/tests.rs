@@ -96,11 +96,24 @@ fn running_calls_are_drafts_and_their_ends_stay() {
         title: "job".into(),
         summary: "exit 1\n0.2 s".into(),
         diff: String::new(),
+        output: "first\nsecond\u{1b}[2J".into(),
     };
     screen.live(ended(0, true), now);
     screen.live(ended(1, false), now);
     let frame = screen.take().unwrap();
-    assert_eq!(frame.lines, ["✓ job · exit 1", "  0.2 s", "✗ job · exit 1", "  0.2 s"]);
+    assert_eq!(
+        frame.lines,
+        [
+            "✓ job · exit 1",
+            "  0.2 s",
+            "  first",
+            "  second␛[2J",
+            "✗ job · exit 1",
+            "  0.2 s",
+            "  first",
+            "  second␛[2J",
+        ]
+    );
     assert!(frame.draft.is_empty());
 }
 
@@ -128,6 +141,6 @@ fn progress_has_a_row_of_its_own_where_the_title_needs_one_and_a_total_makes_it_
     assert_eq!(screen.take().unwrap().draft[1], "  ████░░░░░ 5/10");
     for (odd, shown) in [("1/0", None), ("a/b", None), ("-1/4", None), ("9/4", Some("████ 9/4")), ("NaN/4", None)]
     {
-        assert_eq!(super::bar(odd, 4).as_deref(), shown, "{odd}");
+        assert_eq!(super::super::progress::bar(odd, 4).as_deref(), shown, "{odd}");
     }
 }
