@@ -105,31 +105,30 @@ fn a_reply_that_left_does_not_come_again() {
 }
 
 #[test]
-fn a_question_that_joined_anothers_turn_says_so_and_own_turn_waits_for_its_own() {
-    let [joined, own, alone] = ["joined", "own", "alone"].map(Answer::text);
-    let write = |path: &str| {
-        Turn::calls(&[Call::new("w", "filesystem__write_file", &format!(r#"{{"path":"{path}","content":"x"}}"#))])
-    };
-    let script = [Answer::Turn(write("a")), joined, Answer::Turn(write("b")), own, alone];
-    let provider = Threaded::start(Wire::Anthropic, script);
+fn own_turn_waits_until_no_turn_is_open_and_a_message_that_joins_one_is_told() {
+    let write = r#"{"path":"a","content":"x"}"#;
+    let parks = Answer::Turn(Turn::calls(&[Call::new("w", "filesystem__write_file", write)]));
+    let provider = Threaded::start(Wire::Anthropic, [parks, Answer::text("to both"), Answer::text("alone")]);
     let house = House::at("claude", &provider.base_url);
-    house.ask_parks("one");
-    let ran = house.claw(&["ask", "two", "--json"]).expect(0);
-    assert_eq!((ran.json()["reply"].as_str(), ran.json()["joined"].as_bool()), (Some("joined"), Some(true)));
-    assert!(ran.err.contains("--own-turn"), "{ran:?}");
+    let id = house.ask_parks("one");
+    let joins = house.claw(&["ask", "two"]).expect(3);
+    assert!(joins.err.contains("goes in when this is answered") && joins.err.contains("--own-turn"), "{joins:?}");
 
-    let id = house.ask_parks("three");
-    let mut command = house.command(&["ask", "four", "--json", "--own-turn"]);
+    let mut command = house.command(&["ask", "three", "--json", "--own-turn"]);
     command.stdin(Stdio::null());
     let waiting = house.begin(command);
     eventually("it says that it waits", || waiting.err().contains("waits for its end"));
-    let queued = "SELECT count(*) FROM inbox WHERE state = 'queued'";
-    assert_eq!(house.db().query_row(queued, [], |row| row.get::<_, i64>(0)).unwrap(), 0, "it said nothing yet");
-    let denied = house.claw(&["deny", &id]).expect(0);
-    assert!(denied.out.contains("own"), "{denied:?}");
+    house.claw(&["deny", &id]).expect(0);
     let own = waiting.ends().expect(0);
     assert_eq!((own.json()["reply"].as_str(), own.json()["joined"].as_bool()), (Some("alone"), Some(false)));
-    assert!(!own.err.contains("this joined"), "{own:?}");
+    let asked = provider.recorded();
+    let told = |at: usize| asked[at].body["messages"].to_string();
+    assert!(
+        told(1).contains("two") && !told(1).contains("three") && told(2).contains("three"),
+        "{} {}",
+        told(1),
+        told(2)
+    );
     house.is_whole();
 }
 

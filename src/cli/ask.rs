@@ -61,7 +61,15 @@ pub async fn run(app: &App, ask: Ask) -> anyhow::Result<ExitCode> {
             follow.shown(outbox_id).await?;
             Ok(code)
         }
-        Some(Followed::Waits(questions)) => waits(&ask, &questions),
+        Some(Followed::Waits(questions)) => {
+            let code = waits(&ask, &questions)?;
+            if app.store.read(|tx| tx.queued_messages(&ask.session))? > 0 {
+                out::err_line(
+                    "Your message goes in when this is answered; `--own-turn` waits for a turn of its own instead.",
+                );
+            }
+            Ok(code)
+        }
         Some(Followed::Quiet) => Ok(ExitCode::from(fail::DONE)),
     }
 }
