@@ -1,9 +1,9 @@
-//! `claw audit`: the story of every call, the chain's proof, and the live view. Must not know how rows are written.
+//! `claw audit`: the story of every call, and the live view. Must not know how rows are written.
 
 use std::process::ExitCode;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::audit_calls::Calls;
 use super::{fail, out};
@@ -67,30 +67,6 @@ async fn list_calls(app: &App, limit: u32, follow: bool) -> anyhow::Result<ExitC
         calls.lines(&rows).iter().try_for_each(|line| out::line(line))?;
     }
     Ok(ExitCode::from(fail::DONE))
-}
-
-pub fn verify(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
-    match app.store.read(|tx| tx.verify_audit())? {
-        Ok(rows) => {
-            let cut = app.store.read(|tx| tx.audit_cut())?.0;
-            let older =
-                if cut == 0 { String::new() } else { format!(" Rows up to {cut} went by [retention], as a row says.") };
-            out::line(&if as_json {
-                json!({"id": "audit", "ok": true, "rows": rows, "cut_through": cut}).to_string()
-            } else {
-                format!("The audit is whole: {rows} rows, each bound to the one before.{older}")
-            })?;
-            Ok(ExitCode::from(fail::DONE))
-        }
-        Err(broken) => {
-            out::line(&if as_json {
-                json!({"id": "audit", "ok": false, "row": broken.row, "what": broken.what}).to_string()
-            } else {
-                format!("The audit is broken: {}.", broken.what)
-            })?;
-            Ok(ExitCode::from(fail::BROKEN))
-        }
-    }
 }
 
 fn show(rows: &[AuditRow], as_json: bool) -> Result<(), out::Unwritten> {

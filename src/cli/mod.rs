@@ -21,6 +21,7 @@ mod new_file;
 mod out;
 mod panic;
 mod postman;
+mod proof;
 mod replay;
 mod retention;
 pub mod server;
@@ -46,7 +47,7 @@ use crate::app::App;
 use crate::config::{self, Config, Overrides};
 use crate::desk::when;
 use crate::domain::{Answer, Scope, SessionId, Term};
-use crate::store::Store;
+use crate::store::{AuditHead, Store};
 use args::{AtHome, AuditAction, Cli, Command, For, GrantsAction, PanicWhat, SessionsAction, ToolsAction};
 
 /// Reads a command line. `Err` when that was all: help, the version, or a mistake, which was printed.
@@ -162,7 +163,13 @@ async fn carry_out(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> 
             None | Some(AuditAction::List) => {
                 audit::list(app, audit::Listed { limit, rows, follow, as_json: json.json }).await
             }
-            Some(AuditAction::Verify) => audit::verify(app, json.json),
+            Some(AuditAction::Verify { head }) => {
+                let told = head.map(|(number, digest)| AuditHead { number, digest });
+                proof::verify(app, told.as_ref(), json.json)
+            }
+            Some(AuditAction::Head) => proof::head(app, json.json),
+            Some(AuditAction::Anchor { accept: true }) => proof::accept(app, json.json).await,
+            Some(AuditAction::Anchor { accept: false }) => proof::anchor(app, json.json),
             Some(AuditAction::Explain { id }) => explain::run(app, &id, json.json),
         },
         AtHome::Sessions { action, json } => match action {
