@@ -274,7 +274,7 @@ pub(super) fn question_about(
 
 /// Ten characters of 5 bits each, from the operating system's generator. An id that could be guessed is none, so without
 /// randomness nothing is asked.
-fn new_approval_id<E: std::fmt::Display>(
+pub(super) fn new_approval_id<E: std::fmt::Display>(
     fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
 ) -> Result<ApprovalId, StoreError> {
     let mut bytes = [0_u8; 10];
