@@ -145,13 +145,17 @@ fn bent() -> impl Strategy<Value = (usize, Vec<u8>, Vec<usize>)> {
             for (at, kind, hurt, byte) in changes {
                 let at = at.index(bytes.len().max(1)).min(bytes.len());
                 match kind {
-                    0 => bytes.splice(at..at, hurt.into_bytes()).for_each(drop),
+                    0 => {
+                        let _old: Vec<u8> = bytes.splice(at..at, hurt.into_bytes()).collect();
+                    }
                     1 => bytes.truncate(at),
                     2 => bytes.extend_from_within(at..),
                     // A number is where a number was: the likeliest way to something that is still read.
                     3 => {
                         let digit = bytes.iter().skip(at).position(u8::is_ascii_digit).map(|from| at + from);
-                        digit.into_iter().for_each(|digit| drop(bytes.splice(digit..=digit, hurt.bytes()).count()));
+                        if let Some(digit) = digit {
+                            let _old: Vec<u8> = bytes.splice(digit..=digit, hurt.bytes()).collect();
+                        }
                     }
                     _ => bytes.iter_mut().skip(at).take(1).for_each(|one| *one = byte),
                 }

@@ -116,7 +116,8 @@ impl ChatFrameSink for Witness {
             }
             Wire::Ollama => {
                 seen.done |= data.get("done").and_then(Value::as_bool).unwrap_or(false);
-                if let Some(error) = data.get("error").and_then(Value::as_str) {
+                let error = data.get("error");
+                if let Some(error) = error.and_then(|error| error.get("message").unwrap_or(error).as_str()) {
                     error.clone_into(&mut seen.error);
                 }
             }
