@@ -25,6 +25,7 @@ mod settings;
 mod spawn;
 mod start;
 mod stderr;
+mod strays;
 mod supervised;
 pub mod supervisor;
 mod wire;

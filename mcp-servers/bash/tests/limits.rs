@@ -1,6 +1,8 @@
 //! What a command may take of the machine. Fork bombs run under a limit that the test itself has set.
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "a test starts real processes")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
+#![expect(clippy::print_stderr, reason = "a skipped test has to say so")]
 
 mod common;
 

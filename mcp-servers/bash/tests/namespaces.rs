@@ -1,5 +1,8 @@
 //! What the namespaces add to the box, and that the server serves without them.
 #![cfg(target_os = "linux")]
+#![expect(clippy::disallowed_methods, reason = "a test starts real processes")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
+#![expect(clippy::print_stderr, reason = "a skipped test has to say so")]
 
 mod common;
 
