@@ -13,6 +13,7 @@ mod grants;
 mod guests;
 mod inbox;
 mod meta;
+mod moved;
 mod outbox;
 mod overheard;
 mod pins;

@@ -3,6 +3,7 @@
 
 mod asking;
 mod desk;
+mod elsewhere;
 mod files;
 mod fleet;
 mod group;
@@ -12,12 +13,14 @@ mod intake;
 mod lanes;
 mod live;
 mod member;
+mod moves;
 mod notify;
 mod open_files;
 mod outgoing;
 mod pairing;
 mod postman;
 mod questions;
+mod quiet;
 mod said;
 mod service;
 mod sessions;
