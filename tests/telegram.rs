@@ -27,10 +27,6 @@ impl Rig {
         self.house.start(&["gateway"])
     }
 
-    fn session(&self) -> String {
-        format!("telegram.{}.{}", self.telegram.bot_id(), self.anna.id)
-    }
-
     fn count(&self, text: &str) -> usize {
         self.telegram.sent(self.anna.id).iter().filter(|message| message.by_bot && message.text.contains(text)).count()
     }
