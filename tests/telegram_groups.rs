@@ -29,6 +29,7 @@ impl Rig {
         self.house.events(&format!("telegram.{}.{chat}", self.telegram.bot_id()))
     }
 
+    #[expect(clippy::unwrap_used, reason = "a store that cannot be read fails the test")]
     fn handled(&self) {
         self.telegram.wait_all_confirmed();
         let kept = "SELECT count(*) FROM updates WHERE state = 'kept'";
