@@ -70,7 +70,7 @@ fn what_runs_by_a_grant_is_one_quiet_line_under_the_answer() {
     rig.wait_handled();
     assert_eq!(rig.count(rig.anna.id, "by a grant"), 0, "what was asked about is no news");
     rig.anna.says(rig.anna.private(), "write a.txt: 1");
-    rig.telegram.wait_for_text(rig.anna.id, "Without a question, by a grant: filesystem write_file.");
+    rig.telegram.wait_for_text(rig.anna.id, "Without a question, by a grant: filesystem/write_file.");
     rig.stop(gateway);
 }
 

@@ -26,7 +26,7 @@ pub(super) fn under(
     let (mut granted, mut denied) = (Vec::new(), Vec::new());
     for (call, outcome) in results(house, reply, turn_seq)? {
         let Some(row) = house.app.store.read(|tx| tx.call(&call))? else { continue };
-        let tool = escape::visible(&format!("{} {}", row.server, row.tool)).replace('`', "'");
+        let tool = escape::visible(&format!("{}/{}", row.server, row.tool)).replace('`', "'");
         match outcome {
             Outcome::Denied { reason } if is_by_a_rule(&reason) => denied.push(tool),
             Outcome::Ended { .. } | Outcome::Unknown { .. } if row.rule.starts_with("grant.") => granted.push(tool),
