@@ -47,6 +47,8 @@ impl crate::domain::Blamed for Fault {
             | Self::Forbidden(_)
             | Self::Formatting(_)
             | Self::Unchanged
+            | Self::NoTopic(_)
+            | Self::Moved(_)
             | Self::Refused(_)
             | Self::Unreachable(_) => crate::domain::Blame::Broken,
         }
