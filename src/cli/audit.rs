@@ -15,9 +15,15 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 const PAGE: u32 = 500;
 
 pub async fn list(app: &App, limit: u32, follow: bool, as_json: bool) -> anyhow::Result<ExitCode> {
-    let rows = app.store.read(|tx| tx.audit_newest(limit))?;
-    let mut last = rows.last().map_or(0, |row| row.id);
-    let mut read_on = show(&rows, as_json);
+    // Page by page: a million rows do not fit into memory that anybody wants to give.
+    let mut last = app.store.read(|tx| tx.audit_before_newest(limit))?;
+    let mut read_on = true;
+    loop {
+        let rows = app.store.read(|tx| tx.audit_after(last, PAGE))?;
+        let Some(newest) = rows.last().filter(|_| read_on) else { break };
+        last = newest.id;
+        read_on = show(&rows, as_json);
+    }
     while follow && read_on {
         tokio::select! {
             _ = tokio::signal::ctrl_c() => break,
