@@ -101,7 +101,8 @@ fn what_was_taken_in_and_delivered_goes_from_the_queues_and_the_log_keeps_it() {
     house.write("claw.toml", "[retention]\ndelivered_days = 3\n");
     house.claw(&["ask", "list"]).expect(0);
     let rows = || {
-        let count = |table| house.db().query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap();
+        let count =
+            |table| house.db().query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap();
         ["inbox", "outbox"].map(count)
     };
     let before: [i64; 2] = rows();
