@@ -94,29 +94,3 @@ fn a_retention_out_of_its_range_is_refused() {
     house.write("claw.toml", "[retention]\naudit_days = 3\n");
     house.claw(&["ask", "list"]).expect_mistake(&["claw.toml, line 2", "retention.audit_days", "from 31 to"]);
 }
-
-#[test]
-fn what_was_taken_in_and_delivered_goes_from_the_queues_and_the_log_keeps_it() {
-    let house = House::new();
-    house.write("claw.toml", "[retention]\ndelivered_days = 3\n");
-    house.claw(&["ask", "list"]).expect(0);
-    let rows = || {
-        let count =
-            |table| house.db().query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap();
-        ["inbox", "outbox"].map(count)
-    };
-    let before: [i64; 2] = rows();
-    assert!(before.iter().all(|count| *count > 0), "{before:?}");
-    retention_runs(&house);
-    assert_eq!(rows(), before, "they are young");
-    let log = house.events("main");
-    for table in ["inbox", "outbox"] {
-        house.db().execute(&format!("UPDATE {table} SET at_ms = at_ms - 4 * 86400000"), []).unwrap();
-    }
-    house.db().execute("DELETE FROM meta WHERE key = 'told.retention'", []).unwrap();
-    retention_runs(&house);
-    assert_eq!(rows(), [0, 0]);
-    assert_eq!(house.events("main"), log);
-    house.claw(&["ask", "list"]).expect(0);
-    house.is_whole();
-}
