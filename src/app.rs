@@ -183,6 +183,13 @@ impl App {
                 provider: chosen.model.provider().to_owned(),
                 whys: chosen.whys.clone(),
             },
+            not_offered: {
+                let choosable = chosen.choosable.clone();
+                Arc::new(move |name: String| {
+                    let choosable = choosable.clone();
+                    Box::pin(async move { choosable.not_offered(&name).await })
+                })
+            },
             roles: self.roles(),
             prices: self.config.prices.clone(),
             workspace: self.config.workspace.clone(),
@@ -329,9 +336,20 @@ fn keep_servers(manifest: &mut Manifest, config: &Config) -> anyhow::Result<()> 
 }
 
 /// A command ends a little before claw's own limit of a call, so that its end is known and told.
-fn bash_limits(config: &Config) -> [String; 4] {
-    let limit_s = config.limits.tool_timeout_s.saturating_sub(BASH_ENDS_EARLIER_S).max(1).to_string();
-    ["--timeout-s".into(), limit_s.clone(), "--timeout-s-max".into(), limit_s]
+fn bash_limits(config: &Config) -> Vec<String> {
+    let limits = &config.limits;
+    let limit_s = limits.tool_timeout_s.saturating_sub(BASH_ENDS_EARLIER_S).max(1);
+    [
+        ("--timeout-s", limit_s),
+        ("--timeout-s-max", limit_s),
+        ("--command-processes-max", limits.command_processes_max),
+        ("--command-memory-bytes-max", limits.command_memory_bytes_max),
+        ("--command-file-bytes-max", limits.command_file_bytes_max),
+        ("--command-open-files-max", limits.command_open_files_max),
+    ]
+    .into_iter()
+    .flat_map(|(option, value)| [option.to_owned(), value.to_string()])
+    .collect()
 }
 
 /// Our own servers are told where to work and what never to touch, whatever `mcp.json` says.

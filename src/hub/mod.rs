@@ -26,6 +26,7 @@ mod settings;
 mod spawn;
 mod start;
 mod stderr;
+mod strays;
 mod structured;
 mod supervised;
 pub mod supervisor;
