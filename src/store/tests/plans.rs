@@ -13,6 +13,8 @@ const LITTLE: &[&str] = &[
     "guests",
     "launches",
     "meta",
+    "pin_questions",
+    "pin_forms",
     "pins",
     "running",
     "session_models",
