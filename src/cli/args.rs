@@ -53,10 +53,13 @@ pub enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
         rest: Vec<String>,
     },
-    /// List the tools of all servers; show and accept what changed
+    /// List the tools of all servers, or of one; show and accept what changed
+    #[command(args_conflicts_with_subcommands = true)]
     Tools {
         #[command(subcommand)]
         action: Option<ToolsAction>,
+        /// Start this one alone and list its tools
+        server: Option<String>,
         #[command(flatten)]
         json: Json,
     },

@@ -108,8 +108,8 @@ async fn command(app: &Arc<App>, command: Command) -> anyhow::Result<ExitCode> {
             ask::run(app, ask::Ask { text: text.join(" "), session: SessionId::new(session.session)?, json }).await
         }
         Command::Server { name, rest } => Ok(server::run(&name, &rest)),
-        Command::Tools { action, json } => match action {
-            None => tools::list(app, None, json.json).await,
+        Command::Tools { action, server, json } => match action {
+            None => tools::list(app, server.as_deref(), json.json).await,
             Some(ToolsAction::List { server }) => tools::list(app, server.as_deref(), json.json).await,
             Some(ToolsAction::Diff) => tools::diff(app, json.json).await,
             Some(ToolsAction::Accept { what }) => tools::accept(app, &what, json.json).await,

@@ -8,9 +8,12 @@ use super::{fail, out};
 use crate::app::{App, owner_principal};
 use crate::hub::ServerState;
 
-/// Starts every server and lists its tools.
+/// Starts every server, or the one that is named, and lists its tools.
 pub async fn list(app: &App, only: Option<&str>, as_json: bool) -> anyhow::Result<ExitCode> {
-    let (changes, troubles) = app.gate.changes().await?;
+    if let Some(only) = only {
+        known(app, only)?;
+    }
+    let (changes, troubles) = app.gate.changes(only).await?;
     for pin in app.gate.pinned()?.iter().filter(|pin| only.is_none_or(|server| server == pin.server)) {
         let builtin = app.gate.hub().builtin(&pin.server);
         let class = app.gate.policy().class(builtin, &pin.server, &pin.tool).as_str();
@@ -39,7 +42,7 @@ pub async fn list(app: &App, only: Option<&str>, as_json: bool) -> anyhow::Resul
     }
     for status in app.gate.hub().servers() {
         if let ServerState::Failed { reason, .. } = status.state {
-            out::err_line(&format!("{}: {}", status.name, out::clean(&reason)));
+            out::err_line(&format!("{}: {}", status.name, out::clean(&app.gate.redactor().redact(&reason))));
         }
     }
     for trouble in &troubles {
@@ -52,9 +55,18 @@ pub async fn list(app: &App, only: Option<&str>, as_json: bool) -> anyhow::Resul
     Ok(ExitCode::from(if broken { fail::BROKEN } else { fail::DONE }))
 }
 
+fn known(app: &App, server: &str) -> anyhow::Result<()> {
+    let servers = app.gate.hub().servers();
+    if servers.iter().any(|status| status.name == server) {
+        return Ok(());
+    }
+    let names = servers.into_iter().map(|status| status.name).collect::<Vec<_>>().join(", ");
+    Err(fail::UserError::because(format!("mcp.json has no server `{server}`; it has {names}")))
+}
+
 /// Shows what changed since the owner accepted it.
 pub async fn diff(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
-    let (changes, troubles) = app.gate.changes().await?;
+    let (changes, troubles) = app.gate.changes(None).await?;
     for change in &changes {
         let id = format!("{}/{}", change.server, change.tool);
         out::line(&if as_json {

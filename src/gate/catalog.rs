@@ -69,9 +69,7 @@ impl Gate {
         let (mut specs, mut names) = (Vec::new(), BTreeMap::new());
         for (server, pins) in servers.into_iter().zip(listed) {
             let Some(pins) = pins else { continue };
-            if self.late.arrived(&server) {
-                self.late.tell(format!("The server `{server}` is up; its tools are offered from here on."));
-            }
+            self.late.arrived(&server);
             for pin in pins.into_iter().filter(|pin| self.settings.tools.has(&server, &pin.tool)) {
                 if pin.changed.is_some() {
                     self.late.tell(withheld(&server, &pin.tool));

@@ -17,6 +17,7 @@ mod job_tools;
 mod kept;
 mod processes;
 mod progress;
+mod queue;
 mod run;
 mod scratch;
 mod server;

@@ -14,7 +14,7 @@ async fn a_changed_tool_is_withheld_until_it_is_accepted() {
     assert!(reason.contains("withheld") && reason.contains("claw tools accept legacy"), "{reason}");
     assert_eq!(rig.ended(tool(4, "bare", json!({"text": "c"}))).await, "c", "the others go on");
 
-    let (changes, troubles) = rig.gate.changes().await.unwrap();
+    let (changes, troubles) = rig.gate.changes(None).await.unwrap();
     assert!(troubles.is_empty());
     assert_eq!((changes.len(), changes[0].tool.as_str()), (1, "echo"));
     assert!(
@@ -56,7 +56,7 @@ async fn processes_with_different_versions_of_a_server_each_hold_to_the_pin() {
         assert_eq!(two.ended(echo(200 + n, "old")).await, "old");
     }
     one.denied(echo(50, "new")).await;
-    one.gate.shown(&one.gate.changes().await.unwrap().0).await.unwrap();
+    one.gate.shown(&one.gate.changes(None).await.unwrap().0).await.unwrap();
     one.gate.accept("legacy", OWNER).await.unwrap();
     assert_eq!(one.ended(echo(51, "new")).await, "new");
     two.denied(echo(300, "old")).await;
