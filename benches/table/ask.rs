@@ -15,13 +15,22 @@ const RUNS: usize = 30;
 pub fn rows() -> Vec<Row> {
     // Memory comes as the largest of all children so far, so the smaller one goes first.
     let plain = measure("hello", |stand_in| stand_in.push(Answer::text("Hello.")));
-    let with_tool = measure("what is here?", |stand_in| {
-        stand_in.push(Answer::Turn(Turn::calls(&[Call::new("c1", "bash__run", r#"{"command":"true"}"#)])));
-        stand_in.push(Answer::text("Nothing."));
-    });
+    let calls = |arguments: &'static str| {
+        move |stand_in: &StandIn| {
+            stand_in.push(Answer::Turn(Turn::calls(&[Call::new("c1", "bash__run", arguments)])));
+            stand_in.push(Answer::text("Done."));
+        }
+    };
+    // What prints takes another way through server and hub than what does not, so both are measured.
+    let silent = measure("what is here?", calls(r#"{"command":"true"}"#));
+    let printing = measure("what is here?", calls(r#"{"command":"echo one; echo two"}"#));
     let size = std::fs::metadata(env!("CARGO_BIN_EXE_claw")).map_or(0, |meta| meta.len());
     let mut rows = Vec::new();
-    for (what, figures) in [("`claw ask`, no tool", plain), ("`claw ask`, one shell call", with_tool)] {
+    for (what, figures) in [
+        ("`claw ask`, no tool", plain),
+        ("`claw ask`, a shell call that prints nothing", silent),
+        ("`claw ask`, a shell call that prints", printing),
+    ] {
         rows.push(Row::new(format!("{what}: wall"), format!("{:.1} ms", figures.wall_ms), ""));
         rows.push(Row::new(
             format!("{what}: CPU"),
@@ -49,7 +58,7 @@ fn measure(text: &str, script: impl Fn(&StandIn)) -> Figures {
     let home = Home::new();
     home.write(
         "policy.toml",
-        "[[rule]]\nserver = 'bash'\ntool = 'run'\nargs.command = 'true'\ndecision = 'allow'\nwhy = 'for the benchmark'\n",
+        "[[rule]]\nserver = 'bash'\ntool = 'run'\nargs.command = 'true|echo one; echo two'\ndecision = 'allow'\nwhy = 'for the benchmark'\n",
     );
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let stand_in = runtime.block_on(StandIn::start(Wire::OpenAi, []));

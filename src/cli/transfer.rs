@@ -30,7 +30,7 @@ pub fn export(app: &App, name: &str, to: Option<&Path>) -> anyhow::Result<ExitCo
         }
         Some(path) => {
             let mut into = NewFile::create(path)?;
-            into.file.write_all(text.as_bytes()).with_context(|| format!("{} cannot be written", path.display()))?;
+            into.file().write_all(text.as_bytes()).with_context(|| format!("{} cannot be written", path.display()))?;
             into.publish()?;
             out::err_line(&format!("The log of `{session}` is in {}.", path.display()));
         }

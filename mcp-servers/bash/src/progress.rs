@@ -8,7 +8,7 @@ use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::{Peer, RoleServer};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 use crate::capture::whole_characters;
 
@@ -34,8 +34,19 @@ pub struct Progress {
 
 impl Progress {
     pub fn start(peer: Peer<RoleServer>, token: ProgressToken) -> Self {
+        Self::sent_by(token, move |notification| {
+            let peer = peer.clone();
+            async move { peer.notify_progress(notification).await.is_ok() }
+        })
+    }
+
+    /// `send` says whether the client still listens.
+    fn sent_by<F>(token: ProgressToken, send: impl Fn(ProgressNotificationParam) -> F + Send + 'static) -> Self
+    where
+        F: Future<Output = bool> + Send + 'static,
+    {
         let pending = Arc::new(watch::Sender::new(Pending::default()));
-        let task = tokio::spawn(send_all(Arc::clone(&pending), peer, token));
+        let task = tokio::spawn(send_all(Arc::clone(&pending), token, send));
         Self { pending, task }
     }
 
@@ -58,7 +69,11 @@ impl Progress {
     }
 }
 
-async fn send_all(pending: Arc<watch::Sender<Pending>>, peer: Peer<RoleServer>, token: ProgressToken) {
+async fn send_all<F: Future<Output = bool>>(
+    pending: Arc<watch::Sender<Pending>>,
+    token: ProgressToken,
+    send: impl Fn(ProgressNotificationParam) -> F,
+) {
     let mut changes = pending.subscribe();
     loop {
         let something = changes.wait_for(|pending| pending.closed || !pending.text.is_empty()).await;
@@ -73,7 +88,7 @@ async fn send_all(pending: Arc<watch::Sender<Pending>>, peer: Peer<RoleServer>, 
             false
         });
         if let Some(text) = text
-            && peer.notify_progress(notification.with_message(text)).await.is_err()
+            && !send(notification.with_message(text)).await
         {
             // The client is gone; the result will find out, too.
             return;
@@ -81,7 +96,8 @@ async fn send_all(pending: Arc<watch::Sender<Pending>>, peer: Peer<RoleServer>, 
         if closed {
             return;
         }
-        sleep(INTERVAL).await;
+        // The end of the command ends the pause: a command that prints must not cost the interval.
+        let _ = timeout(INTERVAL, changes.wait_for(|pending| pending.closed)).await;
     }
 }
 
@@ -95,7 +111,50 @@ fn take_text(pending: &mut Pending, closed: bool) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use rmcp::model::NumberOrString;
+    use tokio::sync::mpsc;
+    use tokio::time::Instant;
+
     use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn the_end_of_a_command_that_prints_waits_for_no_interval() {
+        let began = Instant::now();
+        let (sent, mut received) = mpsc::unbounded_channel();
+        let progress = Progress::sent_by(ProgressToken(NumberOrString::Number(1)), move |notification| {
+            let heard = sent.send(notification).is_ok();
+            async move { heard }
+        });
+        progress.push(b"one");
+        let first = received.recv().await.and_then(|notification| notification.message);
+        assert_eq!(first.as_deref(), Some("one"));
+        progress.push(b"two");
+        progress.finish().await;
+        let last = received.recv().await.and_then(|notification| notification.message);
+        assert_eq!(last.as_deref(), Some("two"));
+        // The clock is paused, so only a sleep moves it.
+        assert_eq!(began.elapsed(), Duration::ZERO);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_chatty_command_sends_at_most_one_notification_an_interval() {
+        let (sent, mut received) = mpsc::unbounded_channel();
+        let progress = Progress::sent_by(ProgressToken(NumberOrString::Number(1)), move |_| {
+            let heard = sent.send(Instant::now()).is_ok();
+            async move { heard }
+        });
+        for _ in 0..50 {
+            progress.push(b"x");
+            tokio::time::advance(Duration::from_millis(10)).await;
+        }
+        let mut times = Vec::new();
+        while let Ok(time) = received.try_recv() {
+            times.push(time);
+        }
+        assert!(times.len() >= 2, "{times:?}");
+        assert!(times.windows(2).all(|pair| pair[1] - pair[0] >= INTERVAL), "{times:?}");
+        progress.finish().await;
+    }
 
     #[test]
     fn a_character_that_comes_in_two_parts_is_sent_whole() {

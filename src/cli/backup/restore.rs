@@ -15,9 +15,10 @@ use sha2::{Digest as _, Sha256};
 use super::PIECE_BYTES;
 use super::contents::{self, Contents, DB, Entry, MANIFEST, MANIFEST_BYTES_MAX};
 use crate::cli::fail::{self, UserError};
-use crate::cli::{new_file::sync_folder_of, out};
+use crate::cli::out;
 use crate::config::Home;
 use crate::domain::{Address, Inbound, InboundBody, Origin};
+use crate::durable::{self, sync_folder_of};
 use crate::store::{AuditEntry, Store, now_ms};
 
 /// Who stops what was under way.
@@ -76,17 +77,21 @@ fn refuse_a_home(home: &Path) -> anyhow::Result<()> {
 /// The folder in which the home is made. It goes when it is dropped, unless it has become the home.
 struct Draft {
     path: PathBuf,
+    /// Held, so that nobody takes it for one that a kill has left.
+    _held: File,
 }
 
 impl Draft {
     fn beside(home: &Path) -> anyhow::Result<Self> {
         let parent = home.parent().with_context(|| format!("{} has no folder above it", home.display()))?;
         let name = home.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let path = parent.join(format!(".{name}.restore-{}", std::process::id()));
+        let path = parent.join(format!("{}{}", drafts_begin(&name), durable::random()?));
         let private = |path: &Path, above: bool| DirBuilder::new().recursive(above).mode(0o700).create(path);
         let made = private(parent, true).and_then(|()| private(&path, false));
         made.with_context(|| format!("cannot make {}", path.display()))?;
-        let draft = Self { path };
+        let held = File::open(&path)?;
+        durable::hold(&held)?;
+        let draft = Self { path, _held: held };
         private(&draft.path.join("artifacts"), false)?;
         Ok(draft)
     }
@@ -97,6 +102,17 @@ impl Drop for Draft {
         // Not there any more, if it has become the home.
         let _ = fs::remove_dir_all(&self.path);
     }
+}
+
+fn drafts_begin(home: &str) -> String {
+    format!(".{home}.restore-")
+}
+
+/// What restores to this home that were killed have left beside it: whole copies, with their secrets.
+pub fn left_drafts(home: &Home) -> Vec<PathBuf> {
+    let (Some(parent), Some(name)) = (home.root().parent(), home.root().file_name()) else { return Vec::new() };
+    let beginning = drafts_begin(&name.to_string_lossy());
+    durable::abandoned(parent, |name| name.starts_with(&beginning))
 }
 
 /// Writes what the list names, and nothing else.

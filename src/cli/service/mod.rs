@@ -6,8 +6,6 @@ mod unit;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write as _;
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -17,6 +15,7 @@ use super::args::ServiceAction;
 use super::fail::UserError;
 use super::{fail, out};
 use crate::config::{Config, Overrides};
+use crate::durable;
 use unit::Service;
 
 /// A file in the home that parks the gateway for as long as it is there.
@@ -182,12 +181,7 @@ fn write(path: &Path, text: &str, mode: u32) -> anyhow::Result<()> {
     let failed = || format!("{} cannot be written", path.display());
     let folder = path.parent().with_context(failed)?;
     fs::create_dir_all(folder).with_context(failed)?;
-    let part = path.with_extension("part");
-    let mut file =
-        fs::OpenOptions::new().write(true).create(true).truncate(true).mode(mode).open(&part).with_context(failed)?;
-    file.set_permissions(fs::Permissions::from_mode(mode)).with_context(failed)?;
-    file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).with_context(failed)?;
-    fs::rename(&part, path).with_context(failed)
+    durable::replace(path, text, mode).with_context(failed)
 }
 
 /// Where the manager looks for what is the user's own.

@@ -40,8 +40,8 @@ pub(super) fn read(root: &Value, expansion: &Expansion) -> Result<Manifest, Mani
             manifest.servers.insert(name.clone(), entry);
         }
     }
-    if !root.is_empty() && ROOTS.iter().all(|(key, _)| !root.contains_key(*key)) {
-        manifest.warnings.push("mcp.json has neither `mcpServers` nor `servers`, so there are no tools".to_owned());
+    if ROOTS.iter().all(|(key, _)| !root.contains_key(*key)) {
+        return Err(ManifestError::NoRoot);
     }
     Ok(manifest)
 }

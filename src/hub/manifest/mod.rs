@@ -88,6 +88,11 @@ pub enum ManifestError {
     DuplicateKey { key: String, line: usize, column: usize },
     #[error("mcp.json: {what}")]
     Shape { what: String },
+    #[error(
+        "mcp.json has neither `mcpServers` nor `servers`, so that there would be no tools: remove the file and claw writes \
+         its own again, or write {{\"mcpServers\": {{}}}} to have none"
+    )]
+    NoRoot,
     #[error("mcp.json, server `{server}`: {what}")]
     Entry { server: String, what: String },
     #[error(
@@ -96,15 +101,15 @@ pub enum ManifestError {
     NamesCollide { first: String, second: String, offered: String },
 }
 
-/// Reads a file of any of the four forms. Comments, trailing commas and unknown keys are fine; an empty file is an empty
-/// manifest.
+/// Reads a file of any of the four forms. Comments, trailing commas and unknown keys are fine. A file without a root is
+/// refused: it is what a power loss leaves, and an agent without tools would not say why.
 ///
 /// # Errors
 /// Broken JSON, a key that is there twice, values of a wrong type, and servers whose names collide once they are made
 /// safe for a model. A server that is merely unsupported is kept as [`Launch::Http`] or [`Launch::Unusable`].
 pub fn parse(text: &str, expand: &Expansion) -> Result<Manifest, ManifestError> {
     let Some(root) = json::parse(text)? else {
-        return Ok(Manifest::default());
+        return Err(ManifestError::NoRoot);
     };
     forms::read(&root, expand)
 }
