@@ -102,9 +102,9 @@ fn what_a_server_echoes_of_its_settings_leaks_nothing() {
     for text in screens.iter().chain(&asked) {
         assert!(SECRETS.iter().all(|secret| !text.contains(secret)), "{text}");
     }
-    assert!(screens[0].contains("[redacted:echoes.args]"), "{}", screens[0]);
+    assert!(screens[0].contains("[redacted:broken.args]"), "{}", screens[0]);
     let log = fs::read_to_string(house.home().join("logs/echoes.log")).unwrap();
-    assert!(log.contains("[redacted:MY_TOKEN]") && log.contains("[redacted:echoes.args]"), "{log}");
+    assert!(log.contains("[redacted:MY_TOKEN]") && log.contains("[redacted:broken.args]"), "{log}");
     let mut found = Vec::new();
     leaks(&house.home(), &mut found);
     assert_eq!(found, [""; 0]);
