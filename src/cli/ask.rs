@@ -46,7 +46,13 @@ pub async fn run(app: &App, ask: Ask) -> anyhow::Result<ExitCode> {
             finish_first_starts(app).await;
             Ok(code)
         }
-        Some(Followed::Waits(questions)) => Ok(waits(&ask, &questions)),
+        Some(Followed::Waits(questions)) => {
+            let code = waits(&ask, &questions);
+            if app.store.read(|tx| tx.queued_messages(&ask.session))? > 0 {
+                out::err_line("Your message goes in when this is answered.");
+            }
+            Ok(code)
+        }
         Some(Followed::Quiet) => Ok(ExitCode::from(fail::DONE)),
     }
 }

@@ -22,6 +22,7 @@ const MIGRATIONS: &[&str] = &[
     MIGRATION_8,
     MIGRATION_9,
     MIGRATION_10,
+    MIGRATION_11,
 ];
 
 const MIGRATION_1: &str = "
@@ -314,6 +315,19 @@ CREATE TABLE staged(
     told TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX staged_list ON staged(list, number);
+";
+
+// When a message that shows a question was sent, by the service's clock; and groups that have become another chat.
+const MIGRATION_11: &str = "
+ALTER TABLE posted ADD COLUMN sent_s INTEGER NOT NULL DEFAULT 0;
+
+CREATE TABLE moved_chats(
+    bot INTEGER NOT NULL,
+    chat INTEGER NOT NULL,
+    now INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL,
+    PRIMARY KEY(bot, chat)
+) STRICT, WITHOUT ROWID;
 ";
 
 /// Brings a database to the newest version. A database from a newer claw is refused, untouched. One with something in it is

@@ -24,6 +24,7 @@ mod sessions;
 mod taps;
 mod toast;
 mod updates;
+mod words;
 
 use std::collections::HashMap;
 use std::path::Path;

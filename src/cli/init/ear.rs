@@ -45,7 +45,7 @@ impl<'a> Ear<'a> {
     /// The next message of somebody who is not ignored. May be dropped and asked again.
     pub async fn next(&mut self) -> Heard {
         loop {
-            let pause = match self.api.updates(0).await {
+            let pause = match self.api.updates(0, true).await {
                 Ok(updates) => {
                     self.seen = updates.iter().map(|update| (number(update), writer(update))).collect();
                     let new = updates.iter().filter_map(heard).find(|heard| !self.ignored.contains(&heard.who.user));

@@ -23,7 +23,7 @@ const PAINT_EVERY: Duration = Duration::from_millis(40);
 /// What the person wants, in the order in which it was typed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ConsoleEvent {
-    /// A message. While a turn runs it joins the turn; while one is parked it supersedes the open questions.
+    /// A message. While a turn runs it joins the turn; while a question is open it waits for the answer.
     Line(String),
     /// With the words behind it. Never `Help`, `Staged` or `Quit`: the loop answers the first two and turns the other into
     /// [`ConsoleEvent::Quit`].
@@ -49,7 +49,7 @@ pub enum ConsoleShow {
         questions: Vec<Question>,
     },
     /// A question is no longer open, though it was not answered here; `how` completes "The question about … ":
-    /// `was answered from another terminal`, `has expired`, `was superseded by your message`.
+    /// `was answered from another terminal`, `has expired`, `was closed`.
     QuestionClosed {
         approval: ApprovalId,
         how: String,

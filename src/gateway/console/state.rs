@@ -70,7 +70,7 @@ impl ChatState {
         Some(number)
     }
 
-    /// A question was answered elsewhere, expired or was superseded. Returns which, if it was open here.
+    /// A question was answered elsewhere, expired or was closed otherwise. Returns which, if it was open here.
     pub(super) fn close(&mut self, approval: &ApprovalId, now: Instant) -> Option<String> {
         if let Some(staged) = self.staged.close(approval) {
             return Some(format!("What was staged as {}", numbered(staged.number, &staged.question)));
@@ -203,7 +203,10 @@ impl ChatState {
         let Some(open) = self.open.get(index) else { return Vec::new() };
         let answer = match parse_answer(rest, &open.question) {
             ParsedAnswer::Answer(answer) => answer,
-            ParsedAnswer::NotAnAnswer => return vec![self.send(ConsoleEvent::Line(line.to_owned()))],
+            ParsedAnswer::NotAnAnswer => {
+                let note = self.still_open();
+                return vec![self.send(ConsoleEvent::Line(line.to_owned())), Effect::Note(note)];
+            }
             ParsedAnswer::Unclear(sentence) => return vec![Effect::Note(sentence)],
         };
         // Named by its number it was aimed at as soon as it was shown; otherwise since it is the oldest.
@@ -230,7 +233,21 @@ impl ChatState {
         effects
     }
 
-    /// Which question a line is aimed at, and the line without that. `2 n because …`, `y 2` and `y ID` name one.
+    /// What is said beside a message that answers nothing.
+    fn still_open(&self) -> String {
+        match &self.open[..] {
+            [one] => format!(
+                "Your message goes in when the question about {} is answered: type y or n.",
+                about(&one.question)
+            ),
+            many => {
+                format!("Your message goes in when {} questions are answered: type `y 2`, for example.", many.len())
+            }
+        }
+    }
+
+    /// Which question a line is aimed at, and the line without that. `2 n because …`, `y 2` and `y ID` name one. Without a
+    /// name an answer is for the one question that is open; where there are several, it answers none.
     fn addressee(&self, line: &str) -> Result<(usize, String), String> {
         let find = |word: &str| {
             let number = word.strip_prefix('#').unwrap_or(word);
@@ -262,6 +279,13 @@ impl ChatState {
                 None if is_number(first) => return Err(none(first)),
                 None => {}
             }
+        }
+        if self.open.len() > 1 && is_answer(line) {
+            return Err(format!(
+                "{} questions are open, so this answers none of them. Name one: `{1} 1` or `{1} {0}`.",
+                self.open.len(),
+                clean_line(words.first().copied().unwrap_or_default())
+            ));
         }
         Ok((0, line.to_owned()))
     }

@@ -203,7 +203,7 @@ fn what_became_of_it() {
         said(Answer::Deny { word: Some("use\ntrash".into()) }, Some(CallEnd::Denied)),
         said(Answer::Never, None),
         Closed::Expired { at_ms },
-        Closed::Superseded { at_ms },
+        Closed::Superseded { at_ms, why: "the call ended".into() },
         Closed::AskedAgain,
     ];
     let parts: Vec<Part> = all.iter().map(|how| answered(&asked, how, is_long(&asked), &clock())).collect();
@@ -240,11 +240,11 @@ fn what_became_of_it() {
     <b>Expired</b>
     at 01:46: nobody answered, and it did not run. …
 
-    <b>Superseded</b>
-    at 01:46 by a message of yours; it did not run. …
+    <b>Closed</b>
+    at 01:46 without an answer: the call ended. …
 
     <b>Asked again</b>
-    claw was restarted. The buttons are under a newer message. …
+    The buttons are under a newer message. …
     ");
 }
 
@@ -281,7 +281,7 @@ fn what_is_too_long_is_attached_whole() {
     assert_eq!(all_faults(std::slice::from_ref(&end), CAPTION_UNITS_MAX), []);
     assert_snapshot!(drawn(&[end]), @r"
     <b>Asked again</b>
-    claw was restarted. The buttons are under a newer message.
+    The buttons are under a newer message.
 
     filesystem · write_file
     The whole call is in the file question-k3v9q0m2xz.txt.
@@ -339,7 +339,7 @@ proptest! {
         for shown in &shown {
             prop_assert!(shown.chars().all(is_visible), "{}", shown);
         }
-        for how in [Closed::AskedAgain, Closed::Superseded { at_ms: 0 }] {
+        for how in [Closed::AskedAgain, Closed::Superseded { at_ms: 0, why: String::new() }] {
             let units_max = if empty_too { CAPTION_UNITS_MAX } else { MESSAGE_UNITS_MAX };
             prop_assert_eq!(all_faults(&[answered(&asked, &how, is_long(&asked), &clock())], units_max), vec![]);
         }

@@ -50,8 +50,7 @@ fn an_item() {
     <b>Staged item 2 of 3</b>
     Group: cart
     shop says:
-    <quote>Add 2 apples
-    to the cart\u{202e}</quote>
+    <quote>Add 2 apples ⏎ to the cart\u{202e}</quote>
 
     shop · confirm_add
 
@@ -163,7 +162,7 @@ fn what_became_of_it() {
         (item("Add", &[]), Closed::AskedAgain),
         (all(), said(ONCE, None)),
         (all(), said(NO, None)),
-        (all(), Closed::Superseded { at_ms }),
+        (all(), Closed::Superseded { at_ms, why: String::new() }),
         (buttons(), said(Answer::Press { index: 1 }, Some(CallEnd::Ok))),
     ];
     let heads = closed.map(|(asked, how)| {
@@ -180,7 +179,7 @@ fn what_became_of_it() {
     <b>❌ Cancelled</b> by you, 01:46
     <b>Expired</b> at 01:46: nobody answered, and it was not run.
     <b>Asked again</b>
-    claw was restarted. The buttons are under a newer message.
+    The buttons are under a newer message.
     <b>✅ Confirmed all 3</b> by you, 01:46
     <b>❌ Cancelled all 3</b> by you, 01:46
     <b>Closed</b> at 01:46: nothing of it waits any more.
@@ -250,6 +249,7 @@ fn hostile_words_stay_in_their_place() {
         })
         .collect();
     assert_eq!(quoted.len(), 1, "all of it in one quote: {quoted:?}");
-    assert_eq!(unescape(&quoted[0]).unwrap(), hostile);
+    // On one line: no line of it can pass for "✅ Confirmed by you".
+    assert_eq!(unescape(&quoted[0]).unwrap(), hostile.replace('\n', " ⏎ "));
     assert!(part.text.starts_with("Staged item 2 of 3\nGroup: cart\nshop says:\n"), "{}", part.text);
 }
