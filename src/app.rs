@@ -11,7 +11,7 @@ use anyhow::Context as _;
 use secrecy::{ExposeSecret as _, SecretString};
 use tokio::sync::OnceCell;
 
-use crate::config::{Config, MAIN, is_agent_name};
+use crate::config::{Config, KeptApart, MAIN, is_agent_name};
 use crate::desk::{AgentState, Agents, Desk, DeskParts, ModelInUse, OtherStore, Roles};
 use crate::domain::{Address, LiveSink, Origin, inherit};
 use crate::gate::policy::Policy;
@@ -23,7 +23,7 @@ use crate::mail::{Instance, Mail};
 use crate::model::{Chain, LoadImage};
 use crate::router::{Router, Visitor};
 use crate::session::{Budget, Worker, WorkerParts};
-use crate::store::{Artifacts, Store};
+use crate::store::{AnchorPlace, Artifacts, Store};
 use crate::turn::Bounds;
 use crate::turn::run::Runner;
 
@@ -46,7 +46,7 @@ pub struct App {
 impl App {
     /// Opens the home: store, policy, servers. Starts no server and asks no model yet.
     pub fn open(config: Config) -> anyhow::Result<Self> {
-        let store = Store::open(&config.home.claw_db())?;
+        let store = Store::open_anchored(&config.home.claw_db(), anchor_place(&config.kept_apart).as_ref())?;
         let policy = load_policy(&config)?;
         let manifest = load_manifest(&config)?;
         let redactor = Redactor::new(secret_pairs(&config))?;
@@ -156,15 +156,16 @@ impl App {
         let left = left.filter_map(|entry| entry.file_name().into_string().ok());
         names.extend(left.filter(|name| is_agent_name(name) && home.of_agent(name).claw_db().is_file()));
         names.remove(&self.config.agent.name);
+        let anchor = anchor_place(&self.config.kept_apart);
         let store = |agent: String| {
             if agent == MAIN {
-                return OtherStore { path: home.root().join("claw.db"), agent };
+                return OtherStore { path: home.root().join("claw.db"), agent, anchor: anchor.clone() };
             }
             let mut of_agent = home.of_agent(&agent);
             if let Err(error) = of_agent.ensure() {
                 tracing::warn!(agent, %error, "the home of an agent cannot be made");
             }
-            OtherStore { path: of_agent.claw_db(), agent }
+            OtherStore { path: of_agent.claw_db(), agent, anchor: anchor.clone() }
         };
         names.into_iter().map(store).collect()
     }
@@ -226,6 +227,11 @@ fn gone(store: &Store, digest: &str) -> Option<std::io::Error> {
 pub fn day(at_ms: i64) -> String {
     let at = jiff::Timestamp::from_millisecond(at_ms).unwrap_or_default();
     at.strftime("%Y-%m-%d").to_string()
+}
+
+/// Where the key of the audit is, as the store takes it.
+pub fn anchor_place(kept: &KeptApart) -> Option<AnchorPlace> {
+    Some(AnchorPlace { folder: kept.folder.clone()?, credential: kept.credential.clone() })
 }
 
 /// A sink for what nobody looks at.
@@ -340,7 +346,10 @@ fn bash_limits(config: &Config) -> [String; 6] {
 /// Our own servers are told where to work and what never to touch, whatever `mcp.json` says.
 fn own_server_args(config: &Config) -> Vec<String> {
     let text = |path: &PathBuf| path.display().to_string();
-    vec!["--workspace".into(), text(&config.workspace), "--protect".into(), config.home.root().display().to_string()]
+    let home = config.home.root().to_owned();
+    let protected = std::iter::once(&home).chain(&config.kept_apart.folder);
+    let protected = protected.flat_map(|path| ["--protect".to_owned(), text(path)]);
+    ["--workspace".to_owned(), text(&config.workspace)].into_iter().chain(protected).collect()
 }
 
 fn hub_settings(config: &Config, redactor: &Redactor, store: &Store) -> anyhow::Result<HubSettings> {

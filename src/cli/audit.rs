@@ -1,9 +1,9 @@
-//! `claw audit`: the story of every call, the chain's proof, and the live view. Must not know how rows are written.
+//! `claw audit`: the story of every call, and the live view. Must not know how rows are written.
 
 use std::process::ExitCode;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{fail, out};
 use crate::app::App;
@@ -28,30 +28,6 @@ pub async fn list(app: &App, limit: u32, follow: bool, as_json: bool) -> anyhow:
         read_on = show(&rows, as_json);
     }
     Ok(ExitCode::from(fail::DONE))
-}
-
-pub fn verify(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
-    match app.store.read(|tx| tx.verify_audit())? {
-        Ok(rows) => {
-            let cut = app.store.read(|tx| tx.audit_cut())?.0;
-            let older =
-                if cut == 0 { String::new() } else { format!(" Rows up to {cut} went by [retention], as a row says.") };
-            out::line(&if as_json {
-                json!({"id": "audit", "ok": true, "rows": rows, "cut_through": cut}).to_string()
-            } else {
-                format!("The audit is whole: {rows} rows, each bound to the one before.{older}")
-            });
-            Ok(ExitCode::from(fail::DONE))
-        }
-        Err(broken) => {
-            out::line(&if as_json {
-                json!({"id": "audit", "ok": false, "row": broken.row, "what": broken.what}).to_string()
-            } else {
-                format!("The audit is broken: {}.", broken.what)
-            });
-            Ok(ExitCode::from(fail::BROKEN))
-        }
-    }
 }
 
 fn show(rows: &[AuditRow], as_json: bool) -> bool {

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use self::repair::Repair;
 use super::service::PARKED;
-use super::{ask_person, fail, out};
+use super::{ask_person, fail, out, proof};
 use crate::app::App;
 use crate::config::{self, Config, MAIN, Overrides};
 use crate::gateway::telegram::api::Api;
@@ -282,9 +282,9 @@ fn store(app: &App, report: &mut Report) {
         }
         Err(error) => report.bad("store", error.to_string()),
     }
-    match app.store.read(|tx| tx.verify_audit()) {
-        Ok(Ok(rows)) => report.good("audit", format!("{rows} rows, each bound to the one before")),
-        Ok(Err(broken)) => report.bad("audit", broken.what),
+    match app.store.read(|tx| tx.verify_audit(None)) {
+        Ok(Ok(whole)) => report.good("audit", proof::words(&app.store, &whole)),
+        Ok(Err(broken)) => report.bad("audit", proof::broken_words(&broken)),
         Err(error) => report.bad("audit", error.to_string()),
     }
     match app.store.read(|tx| tx.panic()) {

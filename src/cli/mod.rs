@@ -20,6 +20,7 @@ mod new_file;
 mod out;
 mod panic;
 mod postman;
+mod proof;
 mod replay;
 mod retention;
 pub mod server;
@@ -41,7 +42,7 @@ use crate::app::App;
 use crate::config::{self, Config, Overrides};
 use crate::desk::when;
 use crate::domain::{Answer, Scope, SessionId, Term};
-use crate::store::Store;
+use crate::store::{AuditHead, Store};
 use args::{AuditAction, Cli, Command, For, GrantsAction, PanicWhat, SessionsAction, ToolsAction};
 
 /// Carries out a command line. `Server` never comes here: a server starts before there is a runtime.
@@ -133,7 +134,13 @@ async fn command(app: &Arc<App>, command: Command) -> anyhow::Result<ExitCode> {
         },
         Command::Audit { action, follow, limit, json } => match action {
             None | Some(AuditAction::List) => audit::list(app, limit, follow, json.json).await,
-            Some(AuditAction::Verify) => audit::verify(app, json.json),
+            Some(AuditAction::Verify { head }) => {
+                let told = head.map(|(number, digest)| AuditHead { number, digest });
+                proof::verify(app, told.as_ref(), json.json)
+            }
+            Some(AuditAction::Head) => proof::head(app, json.json),
+            Some(AuditAction::Anchor { accept: true }) => proof::accept(app, json.json).await,
+            Some(AuditAction::Anchor { accept: false }) => proof::anchor(app, json.json),
             Some(AuditAction::Explain { id }) => explain::run(app, &id, json.json),
         },
         Command::Sessions { action, json } => match action {

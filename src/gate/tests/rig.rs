@@ -167,7 +167,7 @@ impl Rig {
     }
 
     pub(crate) fn verify(&self) {
-        self.store.read(|tx| tx.verify_audit()).unwrap().unwrap();
+        self.store.read(|tx| tx.verify_audit(None)).unwrap().unwrap();
     }
 }
 
