@@ -106,6 +106,7 @@ fn gate(store: &Store, home: &Path, workspace: &Path) -> anyhow::Result<Gate> {
             tool_timeout: Duration::from_secs(30),
             server_wait: Duration::from_secs(5),
             tool_result_bytes: 16 * 1024,
+            server_instructions_bytes: 2048,
             question_time: Duration::from_secs(3600),
             calls_at_once: 8,
             owner: OWNER.into(),

@@ -293,6 +293,15 @@ fn load_manifest(config: &Config) -> anyhow::Result<Manifest> {
     let text = crate::config::read_if_there(&path)?.with_context(|| format!("{} is gone", path.display()))?;
     let expansion = expansion(config).context("cannot find this program's own path")?;
     let mut manifest = manifest::parse(&text, &expansion).with_context(|| format!("{} is refused", path.display()))?;
+    if let Some(unknown) = config.tools.schema_pinned().iter().find(|name| !manifest.servers.contains_key(*name)) {
+        let known = manifest.servers.keys().cloned().collect::<Vec<_>>().join(", ");
+        return Err(crate::config::ConfigError {
+            place: config.home.claw_toml().display().to_string(),
+            message: format!("`tools.pins` names the server `{unknown}`, which mcp.json does not have"),
+            next: format!("It has {known}"),
+        }
+        .into());
+    }
     keep_servers(&mut manifest, config)?;
     for entry in manifest.servers.values_mut() {
         if let Launch::Stdio(StdioLaunch { own: Some(own), args, .. }) = &mut entry.launch {
@@ -361,6 +370,7 @@ fn hub_settings(config: &Config, redactor: &Redactor, store: &Store) -> anyhow::
     settings.supervisor = Some(vec![own.into(), supervisor::COMMAND.into()]);
     let eras = store.read(|tx| tx.launches())?;
     settings.known_eras = eras.into_iter().filter_map(|(server, era)| Some((server, Era::parse(&era)?))).collect();
+    settings.schema_pinned = config.tools.schema_pinned().clone();
     settings.log = crate::logging::server_log(config.home.logs(), redactor.clone());
     settings.startup_timeout = Duration::from_secs(config.limits.server_start_s);
     if let Some(written) = &config.inherit {
@@ -379,6 +389,7 @@ fn gate_settings(config: &Config) -> GateSettings {
         tool_timeout: Duration::from_secs(config.limits.tool_timeout_s),
         server_wait: Duration::from_millis(config.limits.server_wait_ms),
         tool_result_bytes: config.limits.tool_result_bytes as usize,
+        server_instructions_bytes: config.limits.server_instructions_bytes as usize,
         question_time: Duration::from_secs(config.limits.question_time_s),
         calls_at_once: config.limits.tool_calls_parallel_max as usize,
         owner: approvers(config),

@@ -47,7 +47,7 @@ use args::{AuditAction, Cli, Command, For, GrantsAction, PanicWhat, SessionsActi
 
 /// Carries out a command line. `Server` never comes here: a server starts before there is a runtime.
 pub async fn run(cli: Cli) -> ExitCode {
-    match dispatch(cli).await {
+    match Box::pin(dispatch(cli)).await {
         Ok(code) => code,
         Err(error) => fail::report(&error),
     }

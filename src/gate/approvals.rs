@@ -263,7 +263,7 @@ pub(super) fn question_about(
 }
 
 /// Ten characters of 5 bits each, from the operating system's generator.
-fn new_approval_id() -> ApprovalId {
+pub(super) fn new_approval_id() -> ApprovalId {
     let mut bytes = [0_u8; 10];
     if getrandom::fill(&mut bytes).is_err() {
         // Without randomness an id could be guessed; an id by the clock is still unique, and answers need an owner anyway.

@@ -11,7 +11,8 @@ use super::frozen::{Freeze, digest_of};
 use super::judge::{Verdict, panic_reason};
 use super::permit::Permit;
 use super::pinning::Tool;
-use crate::domain::{ApprovalId, CallId, CallState, Outcome, Question};
+use crate::domain::{ApprovalId, CallId, CallState, Outcome, Question, escape};
+use crate::hub::names::look;
 use crate::killpoint;
 use crate::store::{CallRow, StoreError, Tx, now_ms};
 
@@ -104,8 +105,18 @@ impl Gate {
         Outcome::Denied { reason: format!("{} ({})", verdict.why, verdict.rule) }
     }
 
+    /// What a person should know of the names in a question, behind the reason.
+    fn look_of(&self, call: &crate::domain::ToolCall) -> String {
+        let pins = self.store.read(|tx| tx.pins(Some(&call.server))).unwrap_or_default();
+        let twin = look::twin(&call.tool, pins.iter().map(|pin| pin.tool.as_str()).filter(|tool| !tool.is_empty()));
+        let twin = twin.map(|twin| format!("the name `{}` looks like `{twin}`, which is another tool", call.tool));
+        let notes = [look::note(&call.server), look::note(&call.tool), twin];
+        let told = notes.into_iter().flatten().map(|note| format!("; NOTE: {}", escape::visible(&note)));
+        told.collect()
+    }
+
     fn question_about(&self, call: &crate::domain::ToolCall, verdict: &Verdict) -> Question {
-        let why = format!("{} ({})", verdict.why, verdict.rule);
+        let why = format!("{} ({}){}", verdict.why, verdict.rule, self.look_of(call));
         let expires_at_ms = now_ms() + self.settings.question_time.as_millis() as i64;
         let choices = super::shape::choices(&self.facts(call, None));
         super::approvals::question_about(call, why, expires_at_ms, choices, None)

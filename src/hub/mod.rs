@@ -20,6 +20,7 @@ mod outbox;
 mod output;
 pub mod pins;
 mod processes;
+pub mod schema;
 pub mod secrets;
 mod server;
 mod settings;
@@ -27,6 +28,7 @@ mod spawn;
 mod start;
 mod starting;
 mod stderr;
+mod structured;
 mod supervised;
 pub mod supervisor;
 mod tls;
@@ -42,13 +44,14 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 pub use call::{Beside, CallContext, CallEnd};
-pub use catalog::{ServerTools, ToolEntry};
+pub use catalog::{INSTRUCTIONS, ServerTools, ToolEntry};
 pub use era::Era;
 pub use error::HubError;
 pub use files::ResultFile;
 pub use settings::{
     BASIC_VARIABLES, HubNotice, HubSettings, INHERITED_VARIABLES, LogSink, NoticeSink, ServerState, ServerStatus,
 };
+pub use structured::STRUCTURED_HEADING;
 
 use crate::gate::permit::Permit;
 use child::Keepers;

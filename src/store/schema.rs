@@ -23,6 +23,7 @@ const MIGRATIONS: &[&str] = &[
     MIGRATION_9,
     MIGRATION_10,
     MIGRATION_11,
+    MIGRATION_12,
 ];
 
 const MIGRATION_1: &str = "
@@ -328,6 +329,34 @@ CREATE TABLE moved_chats(
     at_ms INTEGER NOT NULL,
     PRIMARY KEY(bot, chat)
 ) STRICT, WITHOUT ROWID;
+";
+
+// A tool may have several accepted forms, and what an owner is asked about a change is frozen. Servers that were listed before
+// say their instructions for the first time, which is no change.
+const MIGRATION_12: &str = "
+ALTER TABLE launches ADD COLUMN knows_instructions INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE pins ADD COLUMN withheld INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE pins ADD COLUMN told_pin TEXT;
+UPDATE pins SET withheld = 1, told_pin = new_pin WHERE new_pin IS NOT NULL;
+
+CREATE TABLE pin_forms(
+    server TEXT NOT NULL, tool TEXT NOT NULL, pin TEXT NOT NULL, raw TEXT NOT NULL, at_ms INTEGER NOT NULL,
+    PRIMARY KEY(server, tool, pin)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE pin_questions(
+    id TEXT PRIMARY KEY,
+    server TEXT NOT NULL,
+    forms TEXT NOT NULL,
+    shown TEXT NOT NULL,
+    at_ms INTEGER NOT NULL,
+    state TEXT NOT NULL DEFAULT 'new',
+    address TEXT NOT NULL DEFAULT '',
+    message INTEGER NOT NULL DEFAULT 0,
+    decided_by TEXT NOT NULL DEFAULT '',
+    decided_ms INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+CREATE INDEX pin_questions_open ON pin_questions(at_ms) WHERE state <> 'closed';
 ";
 
 /// Brings a database to the newest version. A database from a newer claw is refused, untouched. One with something in it is

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::asking::Asked;
 use super::house::House;
 use super::postman::until_sent;
-use super::{asking, pairing, toast};
+use super::{asking, changed_tools, pairing, toast};
 use crate::app::telegram_principal;
 use crate::cli::staged::acted;
 use crate::domain::{Answer, ApprovalId, Origin};
@@ -47,6 +47,12 @@ pub(super) async fn tap(house: &Arc<House>, tapped: &Tapped, update: i64) -> any
             Some(Callback::Question(id, tap)) => question_tap(house, tapped, &id, tap).await?,
             Some(Callback::Pair(chat)) => Told::Words(pairing::tap(house, tapped, chat, true).await?.to_owned()),
             Some(Callback::Ignore(chat)) => Told::Words(pairing::tap(house, tapped, chat, false).await?.to_owned()),
+            Some(Callback::AcceptPins(id)) => {
+                Told::Words(changed_tools::tap(house, tapped, &id, true).await?.to_owned())
+            }
+            Some(Callback::KeepPins(id)) => {
+                Told::Words(changed_tools::tap(house, tapped, &id, false).await?.to_owned())
+            }
             Some(Callback::Stop(_)) => Told::Words(stop(house, tapped, update).await?.to_owned()),
             None => Told::Words(NOTHING.to_owned()),
         }

@@ -78,6 +78,7 @@ impl Rig {
             tool_timeout: Duration::from_secs(10),
             server_wait: Duration::from_secs(10),
             tool_result_bytes: 1024,
+            server_instructions_bytes: 200,
             question_time: Duration::from_secs(3600),
             calls_at_once: 8,
             owner: OWNER.into(),

@@ -12,6 +12,7 @@ pub mod incoming;
 pub mod knock;
 pub mod markdown;
 pub mod pace;
+pub mod pinned;
 pub mod place;
 pub mod question;
 mod rich;
