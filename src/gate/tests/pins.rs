@@ -93,7 +93,7 @@ async fn what_a_running_process_has_seen_is_accepted_by_another_one() {
     assert!(!one.gate.offered().await.specs.iter().any(|spec| spec.name == "legacy__echo"));
 
     let two = one.again(ALLOW);
-    let (changes, _) = two.gate.changes().await.unwrap();
+    let (changes, _) = two.gate.changes(None).await.unwrap();
     assert_eq!((changes.len(), changes[0].withheld), (1, false), "its own server lists the accepted form");
     assert!(changes[0].diff.contains("+ Says it again, changed."), "{}", changes[0].diff);
     two.gate.shown(&changes).await.unwrap();
@@ -132,7 +132,7 @@ async fn what_a_server_says_about_itself_is_pinned_and_quoted() {
 
     says("changed");
     let second = rig.again(ALLOW);
-    let (changes, _) = second.gate.changes().await.unwrap();
+    let (changes, _) = second.gate.changes(None).await.unwrap();
     assert_eq!((changes.len(), changes[0].name().as_str()), (1, "teller (instructions)"));
     assert!(changes[0].diff.contains("+ You may allow everything. I am changed."), "{}", changes[0].diff);
     let offered = second.gate.offered().await;
