@@ -32,7 +32,7 @@ const OWNER: &str = "console:example";
 
 fn main() -> anyhow::Result<ExitCode> {
     // The hub starts `claw server filesystem`, and `claw` means this very executable.
-    if let Some(code) = claw::cli::server::run_if_asked(std::env::args()) {
+    if let Some(code) = claw::cli::server::run_if_asked(&std::env::args_os().collect::<Vec<_>>()) {
         return Ok(code);
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

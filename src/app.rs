@@ -182,6 +182,13 @@ impl App {
                 provider: chosen.model.provider().to_owned(),
                 whys: chosen.whys.clone(),
             },
+            not_offered: {
+                let choosable = chosen.choosable.clone();
+                Arc::new(move |name: String| {
+                    let choosable = choosable.clone();
+                    Box::pin(async move { choosable.not_offered(&name).await })
+                })
+            },
             roles: self.roles(),
             prices: self.config.prices.clone(),
             workspace: self.config.workspace.clone(),

@@ -84,6 +84,18 @@ impl Router {
         self.submit(visitor, session, InboundBody::Message { blocks: vec![Block::Text { text }] }).await
     }
 
+    /// The same, if no turn is open in the session and nothing waits there: the message then begins a turn. `None` otherwise.
+    pub async fn message_alone(
+        &self,
+        visitor: &Visitor,
+        session: &SessionId,
+        text: &str,
+    ) -> Result<Option<i64>, StoreError> {
+        let text = self.gate.redactor().redact(text).into_owned();
+        let body = InboundBody::Message { blocks: vec![Block::Text { text }] };
+        self.mail.submit_alone(inbound(visitor, session, body)).await
+    }
+
     pub async fn order(&self, visitor: &Visitor, session: &SessionId, order: Order) -> Result<i64, StoreError> {
         self.submit(visitor, session, order.body()).await
     }

@@ -30,6 +30,8 @@ struct Finding {
     ok: bool,
     text: String,
     repair: Option<Repair>,
+    /// It is as it may be, and should not be.
+    warning: bool,
 }
 
 #[derive(Default)]
@@ -43,7 +45,7 @@ struct Report {
 
 impl Report {
     fn add(&mut self, id: impl Into<String>, ok: bool, text: impl Into<String>, repair: Option<Repair>) {
-        self.findings.push(Finding { id: id.into(), ok, text: text.into(), repair });
+        self.findings.push(Finding { id: id.into(), ok, text: text.into(), repair, warning: false });
     }
 
     fn good(&mut self, id: impl Into<String>, text: impl Into<String>) {
@@ -52,6 +54,11 @@ impl Report {
 
     fn bad(&mut self, id: impl Into<String>, text: impl Into<String>) {
         self.add(id, false, text, None);
+    }
+
+    /// Something that works, and that the person should know of.
+    fn warn(&mut self, id: impl Into<String>, text: impl Into<String>) {
+        self.findings.push(Finding { id: id.into(), ok: true, text: text.into(), repair: None, warning: true });
     }
 
     /// Something that is wrong and can be repaired.
@@ -68,7 +75,7 @@ impl Report {
         self.findings.iter().all(|finding| finding.ok)
     }
 
-    fn print(&self, as_json: bool, hint: bool) {
+    fn print(&self, as_json: bool, hint: bool) -> Result<(), out::Unwritten> {
         for finding in &self.findings {
             let can = finding.repair.is_some();
             let id = match &self.agent {
@@ -76,15 +83,15 @@ impl Report {
                 None => finding.id.clone(),
             };
             let shown = if as_json {
-                json!({"id": id, "ok": finding.ok, "text": finding.text, "repair": can}).to_string()
+                json!({"id": id, "ok": finding.ok, "warning": finding.warning, "text": finding.text, "repair": can})
+                    .to_string()
             } else {
                 let hint = if can && hint { " (`claw doctor --repair`)" } else { "" };
-                format!("{} {:<18} {}{hint}", if finding.ok { "ok " } else { "BAD" }, id, out::clean(&finding.text))
+                format!("{} {:<18} {}{hint}", mark(finding), id, out::clean(&finding.text))
             };
-            if !out::line(&shown) {
-                break;
-            }
+            out::line(&shown)?;
         }
+        Ok(())
     }
 }
 
@@ -115,7 +122,7 @@ pub async fn run(overrides: Overrides, wanted: Wanted) -> anyhow::Result<ExitCod
         if report.agent.is_none() {
             shared.iter().for_each(|(ok, text)| report.add("agents", *ok, text, None));
         }
-        report.print(wanted.as_json, !wanted.repair);
+        report.print(wanted.as_json, !wanted.repair)?;
         well &= report.well();
     }
     Ok(ExitCode::from(if well { fail::DONE } else { fail::BROKEN }))
@@ -200,6 +207,7 @@ async fn repair(report: &mut Report, wanted: Wanted) -> anyhow::Result<usize> {
 async fn look(overrides: Overrides, report: &mut Report) {
     if report.agent.is_none() {
         confinement(report);
+        user(report);
     }
     let config = match Config::load(overrides) {
         Ok(config) => config,
@@ -266,6 +274,25 @@ fn unreadable_config(error: &str, report: &mut Report) {
             report.repairable("config", error, Repair::MoveAside(home.claw_toml()));
         }
         _ => report.bad("config", error),
+    }
+}
+
+fn mark(finding: &Finding) -> &'static str {
+    match (finding.ok, finding.warning) {
+        (false, _) => "BAD",
+        (true, true) => "!! ",
+        (true, false) => "ok ",
+    }
+}
+
+/// Nothing of claw needs root, and nothing that it starts should have it.
+fn user(report: &mut Report) {
+    if rustix::process::geteuid().is_root() {
+        report.warn(
+            "user",
+            "this is root: tool servers of others run with all its rights, and only the box keeps commands from using them; run \
+             claw as an ordinary user",
+        );
     }
 }
 

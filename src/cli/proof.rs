@@ -23,7 +23,7 @@ pub fn verify(app: &App, told: Option<&AuditHead>, as_json: bool) -> anyhow::Res
             } else {
                 let told = told.map(|told| format!(" Row {} is the one that you have noted.", told.number));
                 format!("The audit is whole: {}{}", words(&app.store, &whole), told.unwrap_or_default())
-            });
+            })?;
             Ok(ExitCode::from(fail::DONE))
         }
         Err(broken) => {
@@ -32,7 +32,7 @@ pub fn verify(app: &App, told: Option<&AuditHead>, as_json: bool) -> anyhow::Res
                     .to_string()
             } else {
                 format!("The audit is broken: {}", broken_words(&broken))
-            });
+            })?;
             Ok(ExitCode::from(fail::BROKEN))
         }
     }
@@ -91,7 +91,7 @@ pub fn head(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
             "{}\n{at}\nLater, `claw audit verify --head NUMBER:DIGEST` says whether it is still there.",
             head_text(&head)
         )
-    });
+    })?;
     Ok(ExitCode::from(fail::DONE))
 }
 
@@ -104,7 +104,7 @@ pub fn anchor(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
         json!({"id": "audit", "key": key, "head_file": file}).to_string()
     } else {
         format!("The key is {key}. The newest head is noted in {file}.")
-    });
+    })?;
     Ok(ExitCode::from(fail::DONE))
 }
 
@@ -122,7 +122,7 @@ pub async fn accept(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
         json!({"id": "audit", "row": head.number, "head": head_text(&head)}).to_string()
     } else {
         format!("The audit is taken as it is, and sealed from here on; row {} says so.", head.number)
-    });
+    })?;
     Ok(ExitCode::from(fail::DONE))
 }
 

@@ -51,9 +51,7 @@ pub async fn list(app: &App, only: Option<&str>, as_json: bool) -> anyhow::Resul
             let note = look.map(|note| format!(" NOTE: {note}")).unwrap_or_default();
             format!("{:<32} {:<9} {}{mark}", format!("{}/{}", pin.server, pin.tool), class, out::clean(first)) + &note
         };
-        if !out::line(&shown) {
-            break;
-        }
+        out::line(&shown)?;
     }
     for status in app.gate.hub().servers() {
         if let ServerState::Failed { reason, .. } = status.state {
@@ -89,7 +87,7 @@ pub async fn diff(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
         } else {
             let seen = if change.withheld { "" } else { SEEN_ELSEWHERE };
             format!("{}\n{seen}{}\nTake it with: claw tools accept {id}\n", change.name(), change.diff.trim_end())
-        });
+        })?;
     }
     app.gate.shown(&changes).await?;
     for trouble in &troubles {
@@ -109,7 +107,7 @@ pub async fn accept(app: &App, what: &str, as_json: bool) -> anyhow::Result<Exit
             json!({"id": id, "accepted": change.new_pin}).to_string()
         } else {
             format!("Accepted: {}", change.name())
-        });
+        })?;
     }
     Ok(ExitCode::from(fail::DONE))
 }

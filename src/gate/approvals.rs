@@ -30,6 +30,16 @@ pub enum DecideError {
     Store(#[from] StoreError),
 }
 
+impl crate::domain::Blamed for DecideError {
+    fn blame(&self) -> crate::domain::Blame {
+        match self {
+            Self::Refused(refused) => refused.blame(),
+            Self::NotOffered(_) => crate::domain::Blame::User,
+            Self::Store(error) => error.blame(),
+        }
+    }
+}
+
 impl Gate {
     /// Answers a question: waiting → approved or denied, once, with its grant, its audit row and the wake-up of the session
     /// in the same transaction.
@@ -247,9 +257,9 @@ pub(super) fn question_about(
     expires_at_ms: UnixMillis,
     choices: Vec<Choice>,
     staged: Option<Staged>,
-) -> Question {
-    Question {
-        approval: new_approval_id(),
+) -> Result<Question, StoreError> {
+    Ok(Question {
+        approval: new_approval_id(getrandom::fill)?,
         call: call.id.clone(),
         session: call.session().clone(),
         server: call.server.clone(),
@@ -259,19 +269,29 @@ pub(super) fn question_about(
         expires_at_ms,
         choices,
         staged,
-    }
+    })
 }
 
-/// Ten characters of 5 bits each, from the operating system's generator.
-pub(super) fn new_approval_id() -> ApprovalId {
+/// Ten characters of 5 bits each, from the operating system's generator. An id that could be guessed is none, so without
+/// randomness nothing is asked.
+pub(super) fn new_approval_id<E: std::fmt::Display>(
+    fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
+) -> Result<ApprovalId, StoreError> {
     let mut bytes = [0_u8; 10];
-    if getrandom::fill(&mut bytes).is_err() {
-        // Without randomness an id could be guessed; an id by the clock is still unique, and answers need an owner anyway.
-        bytes.copy_from_slice(&[0; 10]);
-        for (byte, clock) in bytes.iter_mut().zip(now_ms().to_le_bytes()) {
-            *byte = clock;
-        }
-    }
+    fill(&mut bytes).map_err(|error| StoreError::NoRandomness(error.to_string()))?;
     let id = bytes.iter().map(|byte| char::from(ID_ALPHABET[usize::from(byte % 32)])).collect();
-    ApprovalId(id)
+    Ok(ApprovalId(id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_randomness_there_is_no_id() {
+        let ids: std::collections::HashSet<_> = (0..100).map(|_| new_approval_id(getrandom::fill).unwrap().0).collect();
+        assert!(ids.len() == 100 && ids.iter().all(|id| id.len() == 10), "{ids:?}");
+        let refused = new_approval_id(|_| Err("no entropy")).unwrap_err();
+        assert!(refused.to_string().contains("no entropy"), "{refused}");
+    }
 }

@@ -31,6 +31,15 @@ pub enum QuarantineError {
     Store(#[from] StoreError),
 }
 
+impl crate::domain::Blamed for QuarantineError {
+    fn blame(&self) -> crate::domain::Blame {
+        match self {
+            Self::Nothing(_) | Self::NotShown(_) => crate::domain::Blame::User,
+            Self::Store(error) => error.blame(),
+        }
+    }
+}
+
 impl Change {
     /// What has changed, as a person names it.
     pub fn name(&self) -> String {
@@ -171,7 +180,7 @@ pub(super) fn ask_anew(tx: &Tx<'_>, server: &str, by: &str) -> Result<(), StoreE
     }
     let forms: Vec<_> = changes.iter().map(|change| (change.tool.clone(), change.new_pin.clone())).collect();
     let shown: Vec<_> = changes.iter().map(|change| format!("{}\n{}", change.name(), change.diff.trim_end())).collect();
-    tx.ask_about_pins(&super::approvals::new_approval_id().0, server, &forms, &shown.join("\n\n"))
+    tx.ask_about_pins(&super::approvals::new_approval_id(getrandom::fill)?.0, server, &forms, &shown.join("\n\n"))
 }
 
 fn change(row: &PinRow) -> Option<Change> {

@@ -78,7 +78,7 @@ impl Gate {
         let freeze =
             Freeze { state: CallState::Waiting, pin: &tool.pin, env_names: &tool.env_names, rule: &verdict.rule };
         let row = self.freeze(call, &freeze);
-        let question = self.question_about(call, verdict);
+        let question = self.question_about(call, verdict)?;
         let approval = question.approval.clone();
         let judged = entry("verdict", call, json!({"verdict": "ask", "rule": verdict.rule, "why": verdict.why}));
         let asked = entry("asked", call, json!({"approval": approval.0, "digest": row.digest}));
@@ -115,7 +115,7 @@ impl Gate {
         told.collect()
     }
 
-    fn question_about(&self, call: &crate::domain::ToolCall, verdict: &Verdict) -> Question {
+    fn question_about(&self, call: &crate::domain::ToolCall, verdict: &Verdict) -> Result<Question, StoreError> {
         let why = format!("{} ({}){}", verdict.why, verdict.rule, self.look_of(call));
         let expires_at_ms = now_ms() + self.settings.question_time.as_millis() as i64;
         let choices = super::shape::choices(&self.facts(call, None));

@@ -28,6 +28,15 @@ pub enum SessionError {
     Stuck { session: String },
 }
 
+impl crate::domain::Blamed for SessionError {
+    fn blame(&self) -> crate::domain::Blame {
+        match self {
+            Self::Store(error) => error.blame(),
+            Self::Lock { .. } | Self::Stuck { .. } => crate::domain::Blame::Broken,
+        }
+    }
+}
+
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ran {

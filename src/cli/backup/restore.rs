@@ -53,7 +53,7 @@ pub async fn run(home: &Home, file: &Path, as_json: bool) -> anyhow::Result<Exit
             home.display(),
             contents.at
         )
-    });
+    })?;
     Ok(ExitCode::from(fail::DONE))
 }
 

@@ -64,7 +64,7 @@ pub(super) async fn send(house: &House, place: &Place, question: &Question) -> R
 /// What a guest reads instead of a question that only somebody else may answer. Of all staged items at once there is nothing to
 /// say beside each of them.
 pub(super) fn asked_elsewhere(question: &Question) -> Option<String> {
-    let call = escape::visible(&format!("{} {}", question.server, question.tool)).replace('`', "'");
+    let call = escape::visible(&format!("{}/{}", question.server, question.tool)).replace('`', "'");
     match &question.staged {
         Some(Staged::All { .. }) => None,
         Some(Staged::Buttons { .. }) => Some(format!("`{call}` has buttons. The owner has them.")),

@@ -78,7 +78,7 @@ impl<'a> Ear<'a> {
 
     fn tell(&mut self, sentence: &str) {
         if self.told.as_deref() != Some(sentence) {
-            out::line(&out::clean(sentence));
+            out::err_line(&out::clean(sentence));
             self.told = Some(sentence.to_owned());
         }
     }

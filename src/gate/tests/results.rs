@@ -85,7 +85,7 @@ async fn the_door_hears_what_runs_and_how_it_ended() {
         .collect();
     assert_eq!(texts, ["one", "two", "three"]);
     assert!(
-        matches!(&lives[0], Live::CallStarted { title, .. } if title.contains("legacy progress") && !title.contains('\u{202e}'))
+        matches!(&lives[0], Live::CallStarted { title, .. } if title.contains("legacy/progress") && !title.contains('\u{202e}'))
     );
     assert!(matches!(lives.last().unwrap(), Live::CallEnded { ok: true, .. }));
 }

@@ -54,6 +54,8 @@ pub enum ConsoleShow {
         approval: ApprovalId,
         how: String,
     },
+    /// What came before this is the whole of a row with this number; it is wanted back when all of it has left for the screen.
+    Mark(i64),
     /// The answer to a command, in Markdown.
     Status(String),
     /// One sentence and a next step.
@@ -66,7 +68,14 @@ pub enum ConsoleShow {
 }
 
 /// Runs until the person leaves, the input ends and nothing runs, or the other side closes `shows`.
-pub async fn run(mut console: Console, mut shows: mpsc::Receiver<ConsoleShow>, events: mpsc::Sender<ConsoleEvent>) {
+///
+/// # Errors
+/// What kept the screen from taking everything that was shown.
+pub async fn run(
+    mut console: Console,
+    mut shows: mpsc::Receiver<ConsoleShow>,
+    events: mpsc::Sender<ConsoleEvent>,
+) -> std::io::Result<()> {
     let mut chat = Chat::new(&console);
     let mut signals = Signals::new();
     let mut ticks = tokio::time::interval(PAINT_EVERY);
@@ -88,8 +97,9 @@ pub async fn run(mut console: Console, mut shows: mpsc::Receiver<ConsoleShow>, e
                 Some(show) => chat.show(show, &Clock::system()),
                 None => break,
             },
-            _ = ticks.tick(), if chat.screen.has_changed() => {}
+            _ = ticks.tick(), if chat.screen.has_changed() || chat.screen.moves() => {}
         }
+        chat.screen.tick(Instant::now());
         if !chat.paint(&console) {
             break;
         }
@@ -100,7 +110,7 @@ pub async fn run(mut console: Console, mut shows: mpsc::Receiver<ConsoleShow>, e
     chat.last_paint = None;
     chat.screen.idle();
     chat.paint(&console);
-    console.close();
+    console.close()
 }
 
 /// Between two lines the terminal makes a signal of Ctrl-C, and a pipe has no keys at all. Being ended or hung up leaves
@@ -221,6 +231,7 @@ impl Chat {
                     self.screen.note(&format!("{about} {how}."));
                 }
             }
+            ConsoleShow::Mark(mark) => self.screen.mark(mark),
             ConsoleShow::Status(text) => self.screen.markdown(&text),
             ConsoleShow::Error(text) => self.screen.error(&text),
             ConsoleShow::TurnIdle { taken } => {

@@ -29,7 +29,7 @@ pub fn question_lines(question: &Question, number: Option<usize>, look: Look, cl
     let label = number.map(|number| format!(" (question {number})")).unwrap_or_default();
     let title = [
         Span::new("May ", Style::PLAIN),
-        Span::new(&format!("{} · {}", one_row(&question.server), one_row(&question.tool)), Style::BOLD),
+        Span::new(&format!("{}/{}", one_row(&question.server), one_row(&question.tool)), Style::BOLD),
         Span::new(&format!(" run this?{label}"), Style::PLAIN),
     ];
     hang(&mut lines, Span::new("? ", Style::YELLOW.with(Style::BOLD)), &title, look);

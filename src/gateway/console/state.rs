@@ -119,10 +119,14 @@ impl ChatState {
 
     fn interrupt(&mut self, now: Instant) -> Vec<Effect> {
         let again = self.interrupted.is_some_and(|at| now.duration_since(at) < INTERRUPT_TWICE);
-        if again || !self.busy && self.open.is_empty() {
+        let idle = !self.busy && self.open.is_empty();
+        if again || idle && !self.interactive {
             return self.leave();
         }
         self.interrupted = Some(now);
+        if idle {
+            return vec![Effect::Note("Ctrl-C once more leaves, and so do Ctrl-D and /quit.".into())];
+        }
         vec![self.send(ConsoleEvent::Interrupt), Effect::Note("Stopping. Ctrl-C once more leaves.".into())]
     }
 
@@ -312,7 +316,7 @@ fn numbered(number: usize, question: &Question) -> String {
 }
 
 fn about(question: &Question) -> String {
-    format!("{} · {}", clean_line(&question.server), clean_line(&question.tool))
+    format!("{}/{}", clean_line(&question.server), clean_line(&question.tool))
 }
 
 fn about_with_key(question: &Question) -> String {

@@ -316,7 +316,7 @@ fn end_words(end: CallEnd) -> &'static str {
 }
 
 fn title(question: &Question) -> String {
-    cleaned_line(&format!("{} · {}", question.server, question.tool))
+    cleaned_line(&format!("{}/{}", question.server, question.tool))
 }
 
 fn why(question: &Question) -> String {

@@ -191,9 +191,19 @@ fn ctrl_c_stops_then_leaves() {
     assert_eq!(desk.sent(interrupt()), [ConsoleEvent::Interrupt], "too late for the second of two");
     desk.later(500);
     assert_eq!(desk.sent(interrupt()), [ConsoleEvent::Quit]);
+}
 
+#[test]
+fn one_ctrl_c_at_an_idle_prompt_says_how_to_leave_and_two_leave() {
+    let interrupt = || Input::Interrupt { discarded: false };
     let mut idle = Desk::new(true);
+    let told = idle.state.input(interrupt(), idle.now, 0);
+    assert!(matches!(&told[..], [Effect::Note(how)] if how.contains("once more") && how.contains("/quit")), "{told:?}");
+    idle.later(2_500);
+    assert_eq!(idle.sent(interrupt()), [], "too late for the second of two");
+    idle.later(500);
     assert_eq!(idle.sent(interrupt()), [ConsoleEvent::Quit]);
+    assert_eq!(Desk::new(false).sent(interrupt()), [ConsoleEvent::Interrupt], "a pipe has nobody to tell");
 }
 
 #[test]

@@ -52,7 +52,7 @@ fn an_item() {
     shop says:
     <quote>Add 2 apples ⏎ to the cart\u{202e}</quote>
 
-    shop · confirm_add
+    shop/confirm_add
 
     <b>item</b>
     <pre>apples</pre>
@@ -81,7 +81,7 @@ fn a_single_item_and_a_label_that_lies() {
     shop says:
     <quote>Add 2 apples</quote>
 
-    shop · confirm_add
+    shop/confirm_add
 
     <i>(no arguments)</i>
 
@@ -194,7 +194,7 @@ fn what_became_of_it() {
     shop says:
     <quote>Add</quote>
 
-    shop · confirm_add
+    shop/confirm_add
 
     <b>item</b>
     <pre>apples</pre>
@@ -213,7 +213,7 @@ fn what_is_too_long_is_attached_whole() {
     shop says:
     <quote>Say it to everybody. Say it to everybody. Say it to everybody. Say it to everybody. Say it to everybody. Say it to everybody. Say it to everybody. Say it to eve…</quote>
 
-    shop · confirm_add
+    shop/confirm_add
 
     The call is too long for a message: it is attached whole as question-k3v9q0m2xz.txt.
 
@@ -234,7 +234,7 @@ fn what_is_too_long_is_attached_whole() {
 /// A summary and a label are the server's words: whatever they are, the message is whole, and its frame is ours.
 #[test]
 fn hostile_words_stay_in_their_place() {
-    let hostile = "ok\n\nshop · harmless\n\nitem\nnothing\nWhy it asks: no reason\u{2028}\u{200b}\u{1b}[2J\u{30a}\n\n";
+    let hostile = "ok\n\nshop/harmless\n\nitem\nnothing\nWhy it asks: no reason\u{2028}\u{200b}\u{1b}[2J\u{30a}\n\n";
     let asked = item(hostile, &[("item", hostile)]);
     let part: Part = whole_of(question(&asked, &clock()));
     assert_eq!(all_faults(std::slice::from_ref(&part), MESSAGE_UNITS_MAX), []);
