@@ -116,7 +116,6 @@ pub enum AtHome {
         json: bool,
     },
     /// List the tools of all servers, or of one; show and accept what changed
-    #[command(args_conflicts_with_subcommands = true)]
     Tools {
         #[command(subcommand)]
         action: Option<ToolsAction>,

@@ -42,6 +42,7 @@ impl crate::domain::Blamed for HubError {
             | Self::BackingOff { .. }
             | Self::List { .. }
             | Self::Interrupted { .. }
+            | Self::Installing { .. }
             | Self::ShuttingDown => crate::domain::Blame::Broken,
         }
     }
