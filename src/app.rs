@@ -353,10 +353,21 @@ fn keep_servers(manifest: &mut Manifest, config: &Config) -> anyhow::Result<()> 
 
 /// A command ends a little before claw's own limit of a call, so that its end is known and told.
 /// And as many run side by side as the gate lets through, so that none waits while claw's own clock runs.
-fn bash_limits(config: &Config) -> [String; 6] {
-    let limit_s = config.limits.tool_timeout_s.saturating_sub(BASH_ENDS_EARLIER_S).max(1).to_string();
-    let places = config.limits.tool_calls_parallel_max.to_string();
-    ["--timeout-s".into(), limit_s.clone(), "--timeout-s-max".into(), limit_s, "--jobs-max".into(), places]
+fn bash_limits(config: &Config) -> Vec<String> {
+    let limits = &config.limits;
+    let limit_s = limits.tool_timeout_s.saturating_sub(BASH_ENDS_EARLIER_S).max(1);
+    [
+        ("--timeout-s", limit_s),
+        ("--timeout-s-max", limit_s),
+        ("--jobs-max", limits.tool_calls_parallel_max.into()),
+        ("--command-processes-max", limits.command_processes_max),
+        ("--command-memory-bytes-max", limits.command_memory_bytes_max),
+        ("--command-file-bytes-max", limits.command_file_bytes_max),
+        ("--command-open-files-max", limits.command_open_files_max),
+    ]
+    .into_iter()
+    .flat_map(|(option, value)| [option.to_owned(), value.to_string()])
+    .collect()
 }
 
 /// Our own servers are told where to work and what never to touch, whatever `mcp.json` says.

@@ -3,6 +3,8 @@
 
 use serde::Deserialize;
 
+const GIB: u64 = 1024 * 1024 * 1024;
+
 /// What a turn, a call, a question and a session may take.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -33,6 +35,14 @@ pub struct Limits {
     pub queued_messages_max: u32,
     /// Estimated tokens of the window that is sent to a model.
     pub window_tokens: u64,
+    /// Processes and threads of one command.
+    pub command_processes_max: u64,
+    /// Bytes of memory of one command, its processes together.
+    pub command_memory_bytes_max: u64,
+    /// Bytes of one file that a command writes.
+    pub command_file_bytes_max: u64,
+    /// Files that one process of a command may have open.
+    pub command_open_files_max: u64,
     /// Identical calls in a row without progress, after which the turn stops.
     pub identical_calls_max: u32,
     /// Tokens in and out in one day of the owner, over all sessions.
@@ -60,6 +70,10 @@ impl Default for Limits {
             staged_actions_max: 10,
             queued_messages_max: 64,
             window_tokens: 100_000,
+            command_processes_max: 1024,
+            command_memory_bytes_max: 8 * GIB,
+            command_file_bytes_max: 10 * GIB,
+            command_open_files_max: 65_536,
             identical_calls_max: 3,
             tokens_day_max: 50_000_000,
             usd_cents_day_max: None,
@@ -85,6 +99,10 @@ impl Limits {
             ("staged_actions_max", u64::from(self.staged_actions_max), 1, 50),
             ("queued_messages_max", u64::from(self.queued_messages_max), 1, 10_000),
             ("window_tokens", self.window_tokens, 1000, 100_000_000),
+            ("command_processes_max", self.command_processes_max, 16, 4_194_304),
+            ("command_memory_bytes_max", self.command_memory_bytes_max, 16 * 1024 * 1024, 1 << 50),
+            ("command_file_bytes_max", self.command_file_bytes_max, 1024, 1 << 50),
+            ("command_open_files_max", self.command_open_files_max, 64, 1_048_576),
             ("identical_calls_max", u64::from(self.identical_calls_max), 1, 1000),
             ("tokens_day_max", self.tokens_day_max, 1000, 1_000_000_000_000),
             ("usd_cents_day_max", self.usd_cents_day_max.unwrap_or(1), 1, 100_000_000),

@@ -28,6 +28,7 @@ mod spawn;
 mod start;
 mod starting;
 mod stderr;
+mod strays;
 mod structured;
 mod supervised;
 pub mod supervisor;

@@ -57,7 +57,7 @@ pub async fn serve(settings: Settings, environment: Environment, level: BoxLevel
     let jobs = TaskTracker::new();
     let limits = settings.limits;
     let server = BashServer {
-        runner: Arc::new(Runner::new(settings.workspace.clone(), environment)?),
+        runner: Arc::new(Runner::new(settings.workspace.clone(), environment, limits.command)?),
         workspace: settings.workspace,
         limits,
         level,
@@ -201,14 +201,16 @@ impl BashServer {
             timeout: Some(Duration::from_secs(arguments.timeout_s.unwrap_or(self.limits.timeout_s))),
         };
         let capture = Capture::new(self.workspace.clone(), self.limits.output_bytes_max, self.limits.file_bytes_max);
-        let mut shown = Shown { capture, progress };
+        let mut shown = Shown { capture, progress, notes: Vec::new() };
         let started = Instant::now();
         let ending = self.runner.run(wish, stop, &mut shown).await;
         let took = started.elapsed();
         if let Some(progress) = shown.progress {
             progress.finish().await;
         }
-        tool::result(&ending, took, shown.capture.finish(), self.level)
+        let mut output = shown.capture.finish();
+        output.notes.splice(..0, shown.notes);
+        tool::result(&ending, took, output, self.level)
     }
 
     async fn start(&self, arguments: Option<JsonObject>) -> CallToolResponse {
@@ -263,9 +265,14 @@ impl BashServer {
 struct Shown {
     capture: Capture,
     progress: Option<Progress>,
+    notes: Vec<String>,
 }
 
 impl Sink for Shown {
+    fn note(&mut self, sentence: String) {
+        self.notes.push(sentence);
+    }
+
     fn take(&mut self, chunk: &[u8]) {
         self.capture.push(chunk);
         if let Some(progress) = &self.progress {
