@@ -92,6 +92,18 @@ impl Tx<'_> {
         Ok(query.query_row([session.as_str()], |row| row.get::<_, i64>(0))? as u64)
     }
 
+    /// Who has begun the turn that is open, if one is.
+    pub fn turn_begun_by(&self, session: &SessionId) -> Result<Option<String>, StoreError> {
+        if !self.turn_open(session)? {
+            return Ok(None);
+        }
+        let begun = self.window(session)?.into_iter().rev().find_map(|event| match event.body {
+            EventBody::TurnStarted { principal, .. } => Some(principal),
+            _ => None,
+        });
+        Ok(begun)
+    }
+
     /// Whether the newest turn of a log has no end yet.
     pub fn turn_open(&self, session: &SessionId) -> Result<bool, StoreError> {
         let mut query = self.conn.prepare_cached(

@@ -14,6 +14,7 @@ mod grants;
 mod guests;
 mod inbox;
 mod meta;
+mod moved;
 mod outbox;
 mod overheard;
 mod pin_questions;

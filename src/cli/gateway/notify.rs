@@ -211,7 +211,7 @@ pub(super) async fn part_ended(house: &House) {
 }
 
 /// Nobody's messages come in: another program polls the bot, or the token is refused.
-pub(super) async fn no_messages(house: &House, fault: &Fault) {
+pub(super) async fn no_messages(house: &House, fault: &Fault, why: &str) {
     let kind = if *fault == Fault::Conflict { "conflict" } else { "token" };
-    tell(house, kind, HOUR_MS, format!("**No messages come in:** {fault}.")).await;
+    tell(house, kind, HOUR_MS, format!("**No messages come in:** {why}.")).await;
 }
