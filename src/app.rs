@@ -1,6 +1,7 @@
 //! Builds and connects the rooms. The only file that names all of them; it decides nothing.
 
 mod persona;
+pub mod watch;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -30,7 +30,7 @@ impl Gate {
     pub(super) fn reads_only(&self, call: &ToolCall) -> Option<Verdict> {
         let facts = self.facts(call, None);
         let command = shell_command(&facts)?;
-        if !self.policy.lets_readers_run(&facts) {
+        if !self.policy().lets_readers_run(&facts) {
             return None;
         }
         let cwd = match call.arguments.get("cwd") {

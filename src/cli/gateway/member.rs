@@ -141,6 +141,7 @@ fn start(house: &Arc<House>) -> JoinSet<()> {
     parts.spawn(pairing::keep(house.clone()));
     parts.spawn(changed_tools::keep(house.clone()));
     parts.spawn(notify::keep(house.clone()));
+    parts.spawn(notify::watch_settings(house.clone()));
     parts.spawn(crate::cli::retention::keep(house.app.clone()));
     parts
 }

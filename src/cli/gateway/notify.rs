@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::house::House;
+use crate::app::watch;
 use crate::domain::canonical::sha256_hex;
 use crate::domain::{Outbound, OutboundBody, escape};
 use crate::gateway::telegram::fault::Fault;
@@ -115,6 +116,20 @@ pub(super) fn notice(house: &House, text: String) -> Option<Outbound> {
     let place = house.notify_place()?;
     let session = place.session().ok()?;
     Some(Outbound { session, to: place.address(), body: OutboundBody::Notice { text } })
+}
+
+/// Applies changes of the files of settings, and tells of each in the chat.
+pub(super) async fn watch_settings(house: Arc<House>) {
+    let mut watched = house.app.watched();
+    loop {
+        tokio::time::sleep(watch::LOOK_EVERY).await;
+        for told in house.app.look(&mut watched) {
+            // It may quote the file, so nothing in it is Markdown.
+            let shown = escape::visible(&told).replace('`', "'");
+            let kind = format!("settings.{}", sha256_hex(&told).get(..16).unwrap_or_default());
+            tell(&house, &kind, 0, format!("**Settings.** `{shown}`")).await;
+        }
+    }
 }
 
 /// At the start: says what an earlier run that did not end in order has left in the middle.
