@@ -7,6 +7,7 @@ mod artifacts;
 mod audit;
 mod blocked;
 mod calls;
+mod delivered;
 mod drafts;
 mod error;
 mod events;
