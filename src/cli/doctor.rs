@@ -333,7 +333,7 @@ fn store(app: &App, report: &mut Report) {
 }
 
 async fn servers(app: &App, report: &mut Report) {
-    match app.gate.changes().await {
+    match app.gate.changes(None).await {
         Ok((changes, _)) => {
             for change in changes {
                 report.bad(
@@ -355,6 +355,7 @@ async fn servers(app: &App, report: &mut Report) {
                     .good(format!("server:{}", server.name), format!("{}: {tools} tools, MCP {protocol}", server.name));
             }
             ServerState::Failed { reason, .. } => {
+                let reason = app.gate.redactor().redact(&reason);
                 report.bad(format!("server:{}", server.name), format!("{}: {reason}", server.name))
             }
             ServerState::Idle | ServerState::Starting => {

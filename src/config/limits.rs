@@ -23,6 +23,8 @@ pub struct Limits {
     pub tool_calls_parallel_max: u32,
     /// Milliseconds that a request to a model waits, once, for a server whose tools are not known yet.
     pub server_wait_ms: u64,
+    /// Seconds that the start of a server may take, from its place among those that start; `MCP_TIMEOUT` overrides it.
+    pub server_start_s: u64,
     /// Bytes of a tool's result that the model gets; the whole is kept.
     pub tool_result_bytes: u64,
     /// Bytes of what a tool server says about itself that the model gets; 0 is none.
@@ -51,6 +53,9 @@ pub struct Limits {
     pub usd_cents_day_max: Option<u64>,
 }
 
+/// The longest start that may be allowed, in seconds.
+pub(super) const SERVER_START_S_MAX: u64 = 3600;
+
 impl Default for Limits {
     fn default() -> Self {
         Self {
@@ -61,6 +66,7 @@ impl Default for Limits {
             tool_timeout_s: 120,
             tool_calls_parallel_max: 8,
             server_wait_ms: 1500,
+            server_start_s: 60,
             tool_result_bytes: 16_384,
             server_instructions_bytes: 2048,
             question_time_s: 14_400,
@@ -90,6 +96,7 @@ impl Limits {
             ("tool_timeout_s", self.tool_timeout_s, 1, DAY_S),
             ("tool_calls_parallel_max", u64::from(self.tool_calls_parallel_max), 1, 64),
             ("server_wait_ms", self.server_wait_ms, 0, 60_000),
+            ("server_start_s", self.server_start_s, 1, SERVER_START_S_MAX),
             ("tool_result_bytes", self.tool_result_bytes, 1024, 16 * 1024 * 1024),
             ("server_instructions_bytes", self.server_instructions_bytes, 0, 64 * 1024),
             ("question_time_s", self.question_time_s, 10, 30 * DAY_S),

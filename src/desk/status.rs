@@ -3,6 +3,7 @@
 
 use super::{DeskParts, code, lists, role, usage};
 use crate::domain::{Event, EventBody, SessionId};
+use crate::gate::redact::Redactor;
 use crate::hub::{ServerState, ServerStatus};
 use crate::store::{StoreError, now_ms};
 use crate::turn::next::{unanswered, waiting_for_a_human};
@@ -35,7 +36,7 @@ pub(super) async fn markdown(parts: &DeskParts, session: &SessionId, owner: bool
         Some(by) => format!("- **the stop switch is on** ({by}); `/panic off` releases it\n"),
         None => "- stop switch: off\n".to_owned(),
     });
-    text.push_str(&servers(&parts.gate.hub().servers(), owner));
+    text.push_str(&servers(parts.gate.hub().servers(), parts.gate.redactor(), owner));
     Ok(text)
 }
 
@@ -73,12 +74,18 @@ fn questions((here, elsewhere): (usize, usize)) -> String {
     if elsewhere == 0 { here.to_string() } else { format!("{here}, and {elsewhere} in other sessions") }
 }
 
-fn servers(all: &[ServerStatus], owner: bool) -> String {
+fn servers(mut all: Vec<ServerStatus>, redactor: &Redactor, owner: bool) -> String {
+    for server in &mut all {
+        if let ServerState::Failed { reason, .. } = &mut server.state {
+            // It quotes the server's own last words.
+            *reason = redactor.redact(reason).into_owned();
+        }
+    }
     let enabled = || all.iter().filter(|server| !server.disabled);
     let up = enabled().filter(|server| matches!(server.state, ServerState::Up { .. })).count();
     let failed = enabled().filter(|server| matches!(server.state, ServerState::Failed { .. })).count();
     let mut text = format!("- servers: {up} of {} up, {failed} failed\n", enabled().count());
-    for server in all {
+    for server in &all {
         text.push_str(&format!("  - {}: {}\n", code(&server.name), state(server, owner)));
     }
     text

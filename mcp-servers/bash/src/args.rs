@@ -39,7 +39,7 @@ pub struct Args {
     /// Size in bytes up to which a longer output is kept as a file in the workspace
     #[arg(long, value_name = "BYTES", default_value_t = 64 * 1024 * 1024)]
     pub file_bytes_max: u64,
-    /// Commands that may run at the same time
+    /// Commands that may run at the same time; more wait for their turn
     #[arg(long, value_name = "COUNT", default_value_t = 8)]
     pub jobs_max: usize,
     /// Background jobs that may run at the same time

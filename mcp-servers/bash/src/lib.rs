@@ -20,6 +20,7 @@ mod limits;
 mod namespace;
 mod processes;
 mod progress;
+mod queue;
 mod run;
 mod schema;
 mod scratch;

@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, DiscoverResult, Implementation,
-    JsonObject, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    JsonObject, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig,
+    Tool,
 };
 use rmcp::service::{RequestContext, ServerInitializeError};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
-use tokio::sync::Semaphore;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -24,6 +25,7 @@ use crate::environment::Environment;
 use crate::eof::EofSignal;
 use crate::error::StartError;
 use crate::progress::Progress;
+use crate::queue::{Queue, Turn};
 use crate::run::{Runner, Sink, Wish};
 use crate::{job_tools, tool};
 
@@ -43,7 +45,7 @@ struct BashServer {
     level: BoxLevel,
     tools: Arc<[Tool]>,
     background: Arc<Background>,
-    slots: Arc<Semaphore>,
+    queue: Queue,
     jobs: TaskTracker,
     /// Cancelled when stdin closes.
     closed: CancellationToken,
@@ -61,7 +63,7 @@ pub async fn serve(settings: Settings, environment: Environment, level: BoxLevel
         level,
         tools: tools(&limits, level).map_err(StartError::Opening)?,
         background: Arc::new(Background::new(limits)),
-        slots: Arc::new(Semaphore::new(limits.jobs_max)),
+        queue: Queue::new(limits.jobs_max),
         jobs: jobs.clone(),
         closed: closed.clone(),
     };
@@ -139,11 +141,9 @@ impl ServerHandler for BashServer {
             Ok(arguments) => arguments,
             Err(why) => return Ok(refusal(why)),
         };
-        let Ok(slot) = Arc::clone(&self.slots).try_acquire_owned() else {
-            return Ok(refusal(format!(
-                "{} commands are running already; wait for one to end. Nothing was run.",
-                self.limits.jobs_max
-            )));
+        let slot = match self.place(&context).await {
+            Ok(slot) => slot,
+            Err(why) => return Ok(refusal(why)),
         };
         let stop = self.closed.child_token();
         // The job has a task of its own, so that whatever happens to this request it is brought to its end.
@@ -168,6 +168,27 @@ impl ServerHandler for BashServer {
 }
 
 impl BashServer {
+    /// A place to run in. Whoever waits for it is told that.
+    async fn place(&self, context: &RequestContext<RoleServer>) -> Result<OwnedSemaphorePermit, String> {
+        let waiting = match self.queue.enter() {
+            Turn::Now(place) => return Ok(place),
+            Turn::Refused(why) => return Err(why),
+            Turn::Later(waiting) => waiting,
+        };
+        if let Some(token) = context.meta.get_progress_token() {
+            let waits = ProgressNotificationParam::new(token, 0.0).with_message(waiting.words.clone());
+            // A client that is gone is noticed by the end of the request.
+            let _ = context.peer.notify_progress(waits).await;
+        }
+        let stopped = || "It was stopped while it waited for its turn. Nothing was run.".to_owned();
+        tokio::select! {
+            biased;
+            () = self.closed.cancelled() => Err(stopped()),
+            () = context.ct.cancelled() => Err(stopped()),
+            place = waiting.place() => place.ok_or_else(stopped),
+        }
+    }
+
     async fn run(
         &self,
         arguments: tool::RunArguments,
