@@ -1,9 +1,10 @@
 //! Builds and connects the rooms. The only file that names all of them; it decides nothing.
 
 mod persona;
+pub mod watch;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
@@ -11,19 +12,19 @@ use anyhow::Context as _;
 use secrecy::{ExposeSecret as _, SecretString};
 use tokio::sync::OnceCell;
 
-use crate::config::{Config, MAIN, is_agent_name};
+use crate::config::{Config, KeptApart, MAIN, is_agent_name};
 use crate::desk::{AgentState, Agents, Desk, DeskParts, ModelInUse, OtherStore, Roles};
-use crate::domain::{Address, LiveSink, Origin};
+use crate::domain::{Address, LiveSink, Origin, inherit};
 use crate::gate::policy::Policy;
 use crate::gate::redact::Redactor;
 use crate::gate::{Gate, GateParts, GateSettings};
 use crate::hub::manifest::{self, Expansion, Launch, Manifest, StdioLaunch};
-use crate::hub::{Era, Hub, HubSettings, supervisor};
+use crate::hub::{Era, Hub, HubSettings, secrets, supervisor};
 use crate::mail::{Instance, Mail};
 use crate::model::{Chain, LoadImage};
 use crate::router::{Router, Visitor};
 use crate::session::{Budget, Worker, WorkerParts};
-use crate::store::{Artifacts, Store};
+use crate::store::{AnchorPlace, Artifacts, Store};
 use crate::turn::Bounds;
 use crate::turn::run::Runner;
 
@@ -46,10 +47,10 @@ pub struct App {
 impl App {
     /// Opens the home: store, policy, servers. Starts no server and asks no model yet.
     pub fn open(config: Config) -> anyhow::Result<Self> {
-        let store = Store::open(&config.home.claw_db())?;
+        let store = Store::open_anchored(&config.home.claw_db(), anchor_place(&config.kept_apart).as_ref())?;
         let policy = load_policy(&config)?;
-        let redactor = Redactor::new(secret_pairs(&config))?;
         let manifest = load_manifest(&config)?;
+        let redactor = Redactor::new(secret_pairs(&config))?;
         let warnings = manifest.warnings.clone();
         let hub = Arc::new(Hub::new(manifest, hub_settings(&config, &redactor, &store)?));
         crate::logging::keep_secrets(&redactor);
@@ -114,6 +115,7 @@ impl App {
                     runner,
                     locks: self.config.home.locks(),
                     turn_time_s: self.config.limits.turn_time_s,
+                    deaths_of_turn_max: self.config.limits.deaths_of_turn_max,
                     budget: self.budget(),
                 })))
             })
@@ -156,15 +158,16 @@ impl App {
         let left = left.filter_map(|entry| entry.file_name().into_string().ok());
         names.extend(left.filter(|name| is_agent_name(name) && home.of_agent(name).claw_db().is_file()));
         names.remove(&self.config.agent.name);
+        let anchor = anchor_place(&self.config.kept_apart);
         let store = |agent: String| {
             if agent == MAIN {
-                return OtherStore { path: home.root().join("claw.db"), agent };
+                return OtherStore { path: home.root().join("claw.db"), agent, anchor: anchor.clone() };
             }
             let mut of_agent = home.of_agent(&agent);
             if let Err(error) = of_agent.ensure() {
                 tracing::warn!(agent, %error, "the home of an agent cannot be made");
             }
-            OtherStore { path: of_agent.claw_db(), agent }
+            OtherStore { path: of_agent.claw_db(), agent, anchor: anchor.clone() }
         };
         names.into_iter().map(store).collect()
     }
@@ -180,6 +183,13 @@ impl App {
                 name: chosen.model.model().to_owned(),
                 provider: chosen.model.provider().to_owned(),
                 whys: chosen.whys.clone(),
+            },
+            not_offered: {
+                let choosable = chosen.choosable.clone();
+                Arc::new(move |name: String| {
+                    let choosable = choosable.clone();
+                    Box::pin(async move { choosable.not_offered(&name).await })
+                })
             },
             roles: self.roles(),
             prices: self.config.prices.clone(),
@@ -228,6 +238,11 @@ pub fn day(at_ms: i64) -> String {
     at.strftime("%Y-%m-%d").to_string()
 }
 
+/// Where the key of the audit is, as the store takes it.
+pub fn anchor_place(kept: &KeptApart) -> Option<AnchorPlace> {
+    Some(AnchorPlace { folder: kept.folder.clone()?, credential: kept.credential.clone() })
+}
+
 /// A sink for what nobody looks at.
 pub fn unseen() -> LiveSink {
     Arc::new(|_| {})
@@ -257,7 +272,19 @@ fn variables(config: &Config) -> BTreeMap<String, String> {
 
 fn secret_pairs(config: &Config) -> Vec<(String, String)> {
     let exposed = |(name, value): &(String, SecretString)| (name.clone(), value.expose_secret().to_owned());
-    config.secrets.iter().map(exposed).collect()
+    let mut pairs: Vec<_> = config.secrets.iter().map(exposed).collect();
+    // What is a secret of one agent is one for all, also while that agent's file cannot be used.
+    let homes = config.agents.iter().map(|card| match card.name.as_str() {
+        MAIN => config.home.root().join("mcp.json"),
+        name => config.home.of_agent(name).path().join("mcp.json"),
+    });
+    for path in homes {
+        let text = crate::config::read_if_there(&path).ok().flatten();
+        let manifest =
+            text.zip(expansion(config)).and_then(|(text, expansion)| manifest::parse(&text, &expansion).ok());
+        pairs.extend(manifest.iter().flat_map(secrets::secrets));
+    }
+    pairs
 }
 
 fn load_policy(config: &Config) -> anyhow::Result<Policy> {
@@ -273,15 +300,17 @@ fn load_policy(config: &Config) -> anyhow::Result<Policy> {
 fn load_manifest(config: &Config) -> anyhow::Result<Manifest> {
     let path = config.home.mcp_json();
     let text = crate::config::read_if_there(&path)?.with_context(|| format!("{} is gone", path.display()))?;
-    let expansion = Expansion {
-        env: variables(config),
-        home: config.user_home.clone(),
-        workspace: config.workspace.clone(),
-        claw_exe: std::env::current_exe().context("cannot find this program's own path")?,
-        extra_claw_args: own_server_args(config),
-        ..Expansion::default()
-    };
+    let expansion = expansion(config).context("cannot find this program's own path")?;
     let mut manifest = manifest::parse(&text, &expansion).with_context(|| format!("{} is refused", path.display()))?;
+    if let Some(unknown) = config.tools.schema_pinned().iter().find(|name| !manifest.servers.contains_key(*name)) {
+        let known = manifest.servers.keys().cloned().collect::<Vec<_>>().join(", ");
+        return Err(crate::config::ConfigError {
+            place: config.home.claw_toml().display().to_string(),
+            message: format!("`tools.pins` names the server `{unknown}`, which mcp.json does not have"),
+            next: format!("It has {known}"),
+        }
+        .into());
+    }
     keep_servers(&mut manifest, config)?;
     for entry in manifest.servers.values_mut() {
         if let Launch::Stdio(StdioLaunch { own: Some(own), args, .. }) = &mut entry.launch {
@@ -293,6 +322,18 @@ fn load_manifest(config: &Config) -> anyhow::Result<Manifest> {
         }
     }
     Ok(manifest)
+}
+
+/// What the variables of `mcp.json` stand for. `None` where this program does not know its own path.
+fn expansion(config: &Config) -> Option<Expansion> {
+    Some(Expansion {
+        env: variables(config),
+        home: config.user_home.clone(),
+        workspace: config.workspace.clone(),
+        claw_exe: std::env::current_exe().ok()?,
+        extra_claw_args: own_server_args(config),
+        ..Expansion::default()
+    })
 }
 
 /// An agent has the servers that its settings list.
@@ -313,25 +354,48 @@ fn keep_servers(manifest: &mut Manifest, config: &Config) -> anyhow::Result<()> 
 }
 
 /// A command ends a little before claw's own limit of a call, so that its end is known and told.
-fn bash_limits(config: &Config) -> [String; 4] {
-    let limit_s = config.limits.tool_timeout_s.saturating_sub(BASH_ENDS_EARLIER_S).max(1).to_string();
-    ["--timeout-s".into(), limit_s.clone(), "--timeout-s-max".into(), limit_s]
+/// And as many run side by side as the gate lets through, so that none waits while claw's own clock runs.
+fn bash_limits(config: &Config) -> Vec<String> {
+    let limits = &config.limits;
+    let limit_s = limits.tool_timeout_s.saturating_sub(BASH_ENDS_EARLIER_S).max(1);
+    [
+        ("--timeout-s", limit_s),
+        ("--timeout-s-max", limit_s),
+        ("--jobs-max", limits.tool_calls_parallel_max.into()),
+        ("--command-processes-max", limits.command_processes_max),
+        ("--command-memory-bytes-max", limits.command_memory_bytes_max),
+        ("--command-file-bytes-max", limits.command_file_bytes_max),
+        ("--command-open-files-max", limits.command_open_files_max),
+    ]
+    .into_iter()
+    .flat_map(|(option, value)| [option.to_owned(), value.to_string()])
+    .collect()
 }
 
 /// Our own servers are told where to work and what never to touch, whatever `mcp.json` says.
 fn own_server_args(config: &Config) -> Vec<String> {
     let text = |path: &PathBuf| path.display().to_string();
-    vec!["--workspace".into(), text(&config.workspace), "--protect".into(), config.home.root().display().to_string()]
+    let home = config.home.root().to_owned();
+    let protected = std::iter::once(&home).chain(&config.kept_apart.folder);
+    let protected = protected.flat_map(|path| ["--protect".to_owned(), text(path)]);
+    ["--workspace".to_owned(), text(&config.workspace)].into_iter().chain(protected).collect()
 }
 
 fn hub_settings(config: &Config, redactor: &Redactor, store: &Store) -> anyhow::Result<HubSettings> {
-    let mut settings = HubSettings::new(variables(config), config.home.path().to_owned());
+    let beside = config.home.mcp_json().parent().map_or_else(|| config.home.path().to_owned(), Path::to_owned);
+    let mut settings = HubSettings::new(variables(config), beside);
+    settings.server_dirs = config.home.servers();
     // The link in /proc still leads to this program after its file was replaced by an update.
     let own = if cfg!(target_os = "linux") { PathBuf::from("/proc/self/exe") } else { std::env::current_exe()? };
     settings.supervisor = Some(vec![own.into(), supervisor::COMMAND.into()]);
     let eras = store.read(|tx| tx.launches())?;
     settings.known_eras = eras.into_iter().filter_map(|(server, era)| Some((server, Era::parse(&era)?))).collect();
+    settings.schema_pinned = config.tools.schema_pinned().clone();
     settings.log = crate::logging::server_log(config.home.logs(), redactor.clone());
+    settings.startup_timeout = Duration::from_secs(config.limits.server_start_s);
+    if let Some(written) = &config.inherit {
+        settings.inherit = inherit::resolve(written, &settings.inherit);
+    }
     settings.notices = Arc::new(|notice| tracing::warn!(?notice, "a server needs attention"));
     Ok(settings)
 }
@@ -346,6 +410,7 @@ fn gate_settings(config: &Config) -> GateSettings {
         tool_timeout: Duration::from_secs(config.limits.tool_timeout_s),
         server_wait: Duration::from_millis(config.limits.server_wait_ms),
         tool_result_bytes: config.limits.tool_result_bytes as usize,
+        server_instructions_bytes: config.limits.server_instructions_bytes as usize,
         question_time: Duration::from_secs(config.limits.question_time_s),
         calls_at_once: config.limits.tool_calls_parallel_max as usize,
         owner: approvers(config),

@@ -49,4 +49,5 @@ pub mod cli;
 /// Logs: to stderr, and a file for each server; never a secret.
 pub mod logging;
 
+mod durable;
 mod killpoint;

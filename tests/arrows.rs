@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 
 /// Room → the rooms that it may name. Every room may name `domain` and itself.
 ///
-/// Beside the plan: `killpoint` is nothing in a release, so whoever commits or sends may name it; the command line reads the
+/// Beside the plan: `killpoint` is nothing in a release, so whoever commits or sends may name it; `durable` is how every room
+/// writes a file; the command line reads the
 /// rooms' own types (`config`, `store`, `model`, …) to show them, behind `app`, which builds them; `logging` masks secrets
 /// with the gate's redactor and keeps the lines that the hub's servers write.
 const ARROWS: &[(&str, &[&str])] = &[
@@ -21,6 +22,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "app",
             "config",
             "desk",
+            "durable",
             "gate",
             "gateway",
             "hub",
@@ -42,7 +44,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("domain", &[]),
-    ("config", &[]),
+    ("config", &["durable"]),
     ("gateway", &["config", "mail", "router"]),
     ("mail", &["killpoint", "store"]),
     ("router", &["gate", "killpoint", "mail", "session", "store"]),
@@ -50,11 +52,12 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("session", &["config", "gate", "killpoint", "mail", "store", "turn"]),
     ("turn", &["gate", "model"]),
     ("model", &["config"]),
-    ("gate", &["config", "hub", "killpoint", "mail", "store"]),
+    ("gate", &["config", "hub", "killpoint", "mail", "store", "workspace"]),
     ("hub", &["gate"]),
-    ("store", &["killpoint"]),
+    ("store", &["durable", "killpoint"]),
     ("logging", &["gate", "hub"]),
     ("killpoint", &[]),
+    ("durable", &[]),
     ("workspace", &[]),
 ];
 

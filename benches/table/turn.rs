@@ -32,7 +32,7 @@ fn turn_ms(events: u64) -> f64 {
     runtime().block_on(async {
         let home = Home::new();
         // No tools: what a turn costs by itself.
-        home.write("mcp.json", "{}");
+        home.write("mcp.json", r#"{"mcpServers": {}}"#);
         let app = home.app();
         let session = SessionId::new("main").unwrap();
         fill(&app, &session, events).await;
@@ -70,6 +70,7 @@ fn worker(app: &Arc<App>) -> Worker {
         runner,
         locks: app.config.home.locks(),
         turn_time_s: 900,
+        deaths_of_turn_max: 2,
         budget: app.budget(),
     })
 }

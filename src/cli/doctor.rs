@@ -13,7 +13,7 @@ use serde_json::json;
 
 use self::repair::Repair;
 use super::service::PARKED;
-use super::{ask_person, fail, out};
+use super::{ask_person, fail, out, proof};
 use crate::app::App;
 use crate::config::{self, Config, MAIN, Overrides};
 use crate::gateway::telegram::api::Api;
@@ -24,12 +24,17 @@ use crate::store::Store;
 /// How long Telegram has to say whose token it is.
 const BOT_ANSWERS_IN: Duration = Duration::from_secs(10);
 
+/// A store beyond that takes seconds to read.
+const LONG_LOOK_BYTES: u64 = 64 << 20;
+
 /// One finding.
 struct Finding {
     id: String,
     ok: bool,
     text: String,
     repair: Option<Repair>,
+    /// It is as it may be, and should not be.
+    warning: bool,
 }
 
 #[derive(Default)]
@@ -43,7 +48,7 @@ struct Report {
 
 impl Report {
     fn add(&mut self, id: impl Into<String>, ok: bool, text: impl Into<String>, repair: Option<Repair>) {
-        self.findings.push(Finding { id: id.into(), ok, text: text.into(), repair });
+        self.findings.push(Finding { id: id.into(), ok, text: text.into(), repair, warning: false });
     }
 
     fn good(&mut self, id: impl Into<String>, text: impl Into<String>) {
@@ -52,6 +57,11 @@ impl Report {
 
     fn bad(&mut self, id: impl Into<String>, text: impl Into<String>) {
         self.add(id, false, text, None);
+    }
+
+    /// Something that works, and that the person should know of.
+    fn warn(&mut self, id: impl Into<String>, text: impl Into<String>) {
+        self.findings.push(Finding { id: id.into(), ok: true, text: text.into(), repair: None, warning: true });
     }
 
     /// Something that is wrong and can be repaired.
@@ -68,7 +78,7 @@ impl Report {
         self.findings.iter().all(|finding| finding.ok)
     }
 
-    fn print(&self, as_json: bool, hint: bool) {
+    fn print(&self, as_json: bool, hint: bool) -> Result<(), out::Unwritten> {
         for finding in &self.findings {
             let can = finding.repair.is_some();
             let id = match &self.agent {
@@ -76,15 +86,15 @@ impl Report {
                 None => finding.id.clone(),
             };
             let shown = if as_json {
-                json!({"id": id, "ok": finding.ok, "text": finding.text, "repair": can}).to_string()
+                json!({"id": id, "ok": finding.ok, "warning": finding.warning, "text": finding.text, "repair": can})
+                    .to_string()
             } else {
                 let hint = if can && hint { " (`claw doctor --repair`)" } else { "" };
-                format!("{} {:<18} {}{hint}", if finding.ok { "ok " } else { "BAD" }, id, out::clean(&finding.text))
+                format!("{} {:<18} {}{hint}", mark(finding), id, out::clean(&finding.text))
             };
-            if !out::line(&shown) {
-                break;
-            }
+            out::line(&shown)?;
         }
+        Ok(())
     }
 }
 
@@ -115,7 +125,7 @@ pub async fn run(overrides: Overrides, wanted: Wanted) -> anyhow::Result<ExitCod
         if report.agent.is_none() {
             shared.iter().for_each(|(ok, text)| report.add("agents", *ok, text, None));
         }
-        report.print(wanted.as_json, !wanted.repair);
+        report.print(wanted.as_json, !wanted.repair)?;
         well &= report.well();
     }
     Ok(ExitCode::from(if well { fail::DONE } else { fail::BROKEN }))
@@ -200,6 +210,7 @@ async fn repair(report: &mut Report, wanted: Wanted) -> anyhow::Result<usize> {
 async fn look(overrides: Overrides, report: &mut Report) {
     if report.agent.is_none() {
         confinement(report);
+        user(report);
     }
     let config = match Config::load(overrides) {
         Ok(config) => config,
@@ -269,12 +280,39 @@ fn unreadable_config(error: &str, report: &mut Report) {
     }
 }
 
+fn mark(finding: &Finding) -> &'static str {
+    match (finding.ok, finding.warning) {
+        (false, _) => "BAD",
+        (true, true) => "!! ",
+        (true, false) => "ok ",
+    }
+}
+
+/// Nothing of claw needs root, and nothing that it starts should have it.
+fn user(report: &mut Report) {
+    if rustix::process::geteuid().is_root() {
+        report.warn(
+            "user",
+            "this is root: tool servers of others run with all its rights, and only the box keeps commands from using them; run \
+             claw as an ordinary user",
+        );
+    }
+}
+
 fn confinement(report: &mut Report) {
     let level = claw_mcp_bash::probe();
     if level.keeps_files() { report.good("box", level.to_string()) } else { report.bad("box", level.to_string()) }
 }
 
 fn store(app: &App, report: &mut Report) {
+    // Nobody should take a long look for one that hangs.
+    let bytes = app.store.path().metadata().map_or(0, |file| file.len());
+    if bytes > LONG_LOOK_BYTES {
+        let mib = bytes >> 20;
+        out::err_line(&format!(
+            "claw: reading all of the store, {mib} MiB, and every row of the audit; this takes a while."
+        ));
+    }
     match app.store.read(|tx| tx.quick_check()) {
         Ok(None) => report.good("store", app.store.path().display().to_string()),
         Ok(Some(fault)) => {
@@ -282,9 +320,9 @@ fn store(app: &App, report: &mut Report) {
         }
         Err(error) => report.bad("store", error.to_string()),
     }
-    match app.store.read(|tx| tx.verify_audit()) {
-        Ok(Ok(rows)) => report.good("audit", format!("{rows} rows, each bound to the one before")),
-        Ok(Err(broken)) => report.bad("audit", broken.what),
+    match app.store.read(|tx| tx.verify_audit(None)) {
+        Ok(Ok(whole)) => report.good("audit", proof::words(&app.store, &whole)),
+        Ok(Err(broken)) => report.bad("audit", proof::broken_words(&broken)),
         Err(error) => report.bad("audit", error.to_string()),
     }
     match app.store.read(|tx| tx.panic()) {
@@ -295,7 +333,7 @@ fn store(app: &App, report: &mut Report) {
 }
 
 async fn servers(app: &App, report: &mut Report) {
-    match app.gate.changes().await {
+    match app.gate.changes(None).await {
         Ok((changes, _)) => {
             for change in changes {
                 report.bad(
@@ -317,6 +355,7 @@ async fn servers(app: &App, report: &mut Report) {
                     .good(format!("server:{}", server.name), format!("{}: {tools} tools, MCP {protocol}", server.name));
             }
             ServerState::Failed { reason, .. } => {
+                let reason = app.gate.redactor().redact(&reason);
                 report.bad(format!("server:{}", server.name), format!("{}: {reason}", server.name))
             }
             ServerState::Idle | ServerState::Starting => {

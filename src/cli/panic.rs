@@ -29,6 +29,6 @@ pub fn status(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
             format!("The stop switch is ON ({by}): no call runs, what ran is ended. `claw panic off` releases it.")
         }
         (None, false) => "The stop switch is off.".to_owned(),
-    });
+    })?;
     Ok(ExitCode::from(fail::DONE))
 }

@@ -2,9 +2,7 @@
 //! owner's alone, never over what somebody else has written meanwhile. Must not know why a key changes.
 
 use std::fs;
-use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use secrecy::{ExposeSecret as _, SecretString};
 use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value, value};
@@ -14,6 +12,7 @@ use super::error::ConfigError;
 use super::model::Agent;
 use super::seen::Seen;
 use super::{file, read_if_there};
+use crate::durable;
 
 /// What a new file begins with.
 const HEAD: &str = "# Settings of claw. It holds keys, so that nobody but you may read it. README.md says what else can stand here.\n\n";
@@ -88,7 +87,8 @@ impl Draft {
         }
         // A link of the owner's stays a link.
         let target = fs::canonicalize(&self.path).unwrap_or(self.path);
-        replace(&target, &text).map_err(|error| ConfigError::io(&target, "this file cannot be written", &error))
+        durable::replace(&target, &text, 0o600)
+            .map_err(|error| ConfigError::io(&target, "this file cannot be written", &error))
     }
 
     fn section(&mut self, name: &str) -> Result<&mut dyn TableLike, ConfigError> {
@@ -121,21 +121,6 @@ fn put(table: &mut dyn TableLike, key: &str, text: Option<&str>) {
         *new.decor_mut() = old.decor().clone();
     }
     table.insert(key, Item::Value(new));
-}
-
-fn replace(path: &Path, text: &str) -> std::io::Result<()> {
-    let part = path.with_extension(format!("toml.{}.part", std::process::id()));
-    let written = write_new(&part, text).and_then(|()| fs::rename(&part, path));
-    if written.is_err() {
-        let _ = fs::remove_file(&part);
-    }
-    written.and_then(|()| fs::File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all())
-}
-
-fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
-    let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()
 }
 
 #[cfg(test)]

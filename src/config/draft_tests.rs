@@ -2,6 +2,8 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
+use std::path::Path;
+
 use super::*;
 use crate::config::Env;
 

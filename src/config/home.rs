@@ -1,12 +1,12 @@
 //! Claw's home: where it is, what it holds, and that nobody else can look into it. Must not know what its files say.
 
-use std::fs::{self, DirBuilder, OpenOptions, Permissions};
-use std::io::Write as _;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use super::env::Env;
 use super::error::ConfigError;
+use crate::durable;
 
 /// The tool servers that a new user starts with.
 pub const DEFAULT_MCP_JSON: &str = include_str!("../../mcp.json");
@@ -14,7 +14,6 @@ pub const DEFAULT_MCP_JSON: &str = include_str!("../../mcp.json");
 pub const DEFAULT_SOUL_MD: &str = include_str!("../../SOUL.md");
 
 const OWNER_ONLY_DIR: u32 = 0o700;
-const OWNER_ONLY_FILE: u32 = 0o600;
 
 /// The paths of one home: claw's own, or that of one agent inside of it. Its files need not be there, except where `ensure` makes
 /// them.
@@ -101,6 +100,11 @@ impl Home {
         self.path.join("logs")
     }
 
+    /// Where servers of others run, each in a folder of its own.
+    pub fn servers(&self) -> PathBuf {
+        self.path.join("servers")
+    }
+
     pub fn locks(&self) -> PathBuf {
         self.path.join("locks")
     }
@@ -156,8 +160,8 @@ pub(super) fn create_dir(path: &Path) -> Result<(), ConfigError> {
     if path.is_dir() {
         return Ok(());
     }
-    let made = DirBuilder::new().recursive(true).mode(OWNER_ONLY_DIR).create(path);
-    made.map_err(|error| ConfigError::io(path, "this folder cannot be made", &error))
+    durable::create_dirs(path, OWNER_ONLY_DIR)
+        .map_err(|error| ConfigError::io(path, "this folder cannot be made", &error))
 }
 
 fn refuse_link(path: &Path) -> Result<(), ConfigError> {
@@ -186,10 +190,9 @@ fn make_private(path: &Path) -> Result<Option<String>, ConfigError> {
     Ok(Some(format!("{} was open to other users (mode {mode:o}); now it is yours alone.", path.display())))
 }
 
-/// Writes a file that is not there yet. Nothing is followed and nothing is overwritten (`O_CREAT | O_EXCL`).
+/// Writes a file that is not there yet. Nothing is followed and nothing is overwritten.
 fn write_new(path: &Path, text: &str) -> Result<(), ConfigError> {
-    let made = OpenOptions::new().write(true).create_new(true).mode(OWNER_ONLY_FILE).open(path);
-    match made.and_then(|mut file| file.write_all(text.as_bytes())) {
+    match durable::write_new(path, text) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(ConfigError::io(path, "this file cannot be written", &error)),

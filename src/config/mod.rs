@@ -2,12 +2,14 @@
 //! environment. Must not know any room that uses a setting.
 
 mod agents;
+mod audit;
 mod draft;
 mod env;
 mod error;
 mod expand;
 mod file;
 mod home;
+mod kept_apart;
 mod limits;
 pub mod model;
 mod persona;
@@ -32,11 +34,13 @@ use secrecy::{ExposeSecret as _, SecretString};
 use crate::domain::AgentCard;
 
 pub use agents::{MAIN, is_agent_name};
+pub use audit::AuditSection;
 pub use draft::{Draft, ModelKeys};
 pub use env::Env;
 pub use error::ConfigError;
 pub use file::{Color, ConsoleSection};
 pub use home::{DEFAULT_MCP_JSON, DEFAULT_SOUL_MD, Home};
+pub use kept_apart::KeptApart;
 pub use limits::Limits;
 pub use persona::{MEMORY, PERSONA_FILES, Persona, PersonaFile, PersonaRead, USER};
 pub use prices::{Price, Prices};
@@ -75,6 +79,8 @@ pub struct Config {
     pub agents: Vec<AgentCard>,
     /// The servers that it may use; all of `mcp.json` if there is no list.
     pub servers: Option<Vec<String>>,
+    /// The variables that servers of others get from the environment, as written; the usual ones if there is no list.
+    pub inherit: Option<Vec<String>>,
     pub home: Home,
     /// The home of the user that claw runs as.
     pub user_home: PathBuf,
@@ -86,6 +92,9 @@ pub struct Config {
     pub prices: Prices,
     pub limits: Limits,
     pub retention: Retention,
+    pub audit: AuditSection,
+    /// What must not lie in the home.
+    pub kept_apart: KeptApart,
     pub tools: Tools,
     pub console: ConsoleSection,
     /// Where the owner lives.
@@ -113,6 +122,12 @@ pub fn log_filter() -> Option<String> {
 /// home yet.
 pub fn locate_home() -> Result<Home, ConfigError> {
     home_of(&Env::from_process())
+}
+
+/// The same for what is kept outside of it.
+pub fn locate_kept_apart() -> KeptApart {
+    let env = Env::from_process();
+    KeptApart::of(&env, user_home_of(&env).as_deref())
 }
 
 fn home_of(env: &Env) -> Result<Home, ConfigError> {
@@ -200,11 +215,17 @@ impl Config {
             secrets.push(("TELEGRAM_BOT_TOKEN".to_owned(), telegram.token.expose_secret().to_owned()));
         }
         let secrets = secrets.into_iter().map(|(name, value)| (name, SecretString::from(value))).collect();
+        let kept_apart = KeptApart::of(&env, user_home.as_deref());
         let user_home = user_home.unwrap_or_else(|| home.root().to_path_buf());
         let own_model = agent != MAIN && written.own_model;
         let typed = overrides.model.as_deref().or(typed_for_all.filter(|_| !own_model));
         let env = env_for(env, typed, own_model);
-        let file::ClawToml { model, prices, limits, retention, console, .. } = written.file;
+        let file::ClawToml { model, prices, mut limits, retention, audit, console, .. } = written.file;
+        match server_start(&env) {
+            Some(Ok(seconds)) => limits.server_start_s = seconds,
+            Some(Err(notice)) => notices.push(notice),
+            None => {}
+        }
         Ok(Self {
             agent: AgentCard {
                 name: agent,
@@ -213,6 +234,7 @@ impl Config {
             },
             agents,
             servers: written.file.servers,
+            inherit: written.file.inherit,
             home,
             user_home,
             workspace,
@@ -221,6 +243,8 @@ impl Config {
             prices,
             limits,
             retention,
+            audit,
+            kept_apart,
             tools: written.tools,
             console,
             zone,
@@ -241,6 +265,17 @@ fn env_for(env: Env, typed_model: Option<&str>, own_model: bool) -> Env {
         Some(model) => env.with("CLAW_MODEL", model),
         None => env,
     }
+}
+
+/// `MCP_TIMEOUT`, by which Claude Code is told how long a server may take to start, in milliseconds. It is written for another
+/// program, so that an odd value is told and stops nothing.
+fn server_start(env: &Env) -> Option<Result<u64, String>> {
+    let written = env.get("MCP_TIMEOUT")?;
+    let seconds = written.trim().parse::<u64>().ok().map(|ms| ms.div_ceil(1000));
+    Some(match seconds.filter(|seconds| (1..=limits::SERVER_START_S_MAX).contains(seconds)) {
+        Some(seconds) => Ok(seconds),
+        None => Err(format!("MCP_TIMEOUT is no number of milliseconds up to 3600000, so it is not used: {written}")),
+    })
 }
 
 /// The folder, and where it was written. A relative one is relative to the current folder, in `claw.toml` to the agent's home.

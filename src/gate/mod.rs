@@ -7,9 +7,11 @@ mod audit;
 mod catalog;
 mod chain;
 mod classes;
+mod copy;
 mod deny;
 mod frozen;
 mod grants;
+mod instructions;
 mod judge;
 mod keep;
 mod late;
@@ -35,7 +37,7 @@ mod transparency;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, LazyLock, Mutex};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock as RwLockSync};
 use std::time::Duration;
 
 use tokio::sync::{RwLock, Semaphore};
@@ -45,7 +47,7 @@ use tokio_util::sync::CancellationToken;
 pub use approvals::DecideError;
 pub use catalog::Offered;
 pub use classes::Class;
-pub use quarantine::{Change, QuarantineError};
+pub use quarantine::{Change, PinAnswer, QuarantineError};
 pub use rules::Decision;
 pub use stage::{Proposed, StagedList};
 pub use tap::Tapped;
@@ -86,6 +88,8 @@ pub struct GateSettings {
     pub server_wait: Duration,
     /// The most bytes of a result that go to the model; the whole is kept as an artifact.
     pub tool_result_bytes: usize,
+    /// The most bytes of what a server says about itself that go to the model.
+    pub server_instructions_bytes: usize,
     /// How long a question stays open.
     pub question_time: Duration,
     /// The most calls that run side by side in this process.
@@ -113,7 +117,8 @@ pub struct CallContext {
 pub struct Gate {
     store: Store,
     hub: Arc<Hub>,
-    policy: Policy,
+    /// Replaced when `policy.toml` changes; each verdict is reached by one of them.
+    policy: RwLockSync<Arc<Policy>>,
     redactor: Redactor,
     artifacts: Artifacts,
     settings: GateSettings,
@@ -132,7 +137,7 @@ impl Gate {
         Self {
             store: parts.store,
             hub: parts.hub,
-            policy: parts.policy,
+            policy: RwLockSync::new(Arc::new(parts.policy)),
             redactor: parts.redactor,
             artifacts: parts.artifacts,
             settings: parts.settings,
@@ -162,8 +167,18 @@ impl Gate {
         &self.redactor
     }
 
-    pub fn policy(&self) -> &Policy {
-        &self.policy
+    pub fn policy(&self) -> Arc<Policy> {
+        self.policy.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// From now on these rules are in force. What was frozen under others is judged, and asked about, again.
+    pub fn set_policy(&self, policy: Policy) {
+        *self.policy.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(policy);
+    }
+
+    /// Keeps a sentence for the person, until a door fetches it.
+    pub fn tell(&self, notice: String) {
+        self.late.tell(notice);
     }
 
     pub fn hub(&self) -> &Hub {

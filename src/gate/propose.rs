@@ -81,7 +81,7 @@ impl Gate {
         let tapped = tapped(call, proposal);
         let facts = self.facts(&tapped, super::judge::destructive_hint(&pin.raw));
         let never = self.standing_refusal(&tapped).map_err(|error| format!("the grants cannot be read ({error})"))?;
-        match self.policy.judge(&facts) {
+        match self.policy().judge(&facts) {
             Ruled::Deny { rule, why, .. } => Err(format!("{why} ({rule})")),
             _ if let Some(never) = never => Err(format!("{} ({})", never.why, never.rule)),
             Ruled::Ask { rule, why } if proposal.summary.is_none() => Err(format!(
@@ -97,7 +97,7 @@ impl Gate {
         let pin = pins.iter().find(|pin| pin.tool == tool && self.settings.tools.has(server, tool));
         match pin {
             None => Err(format!("there is no tool `{}` on the server `{server}`", escape::visible(tool))),
-            Some(pin) if pin.changed.is_some() => Err(withheld(server, tool)),
+            Some(pin) if pin.withheld => Err(withheld(server, tool)),
             Some(pin) => Ok(pin),
         }
     }

@@ -16,14 +16,20 @@ use serde_json::{Map, Value};
 
 pub use stream::StreamRedactor;
 
-/// Shorter values are not treated as secrets, in bytes.
-pub const SECRET_BYTES_MIN: usize = 8;
+use crate::domain::secret::SECRET_BYTES_MIN;
+
 const MARK_START: &str = "[redacted:";
 
 /// The known secrets could not be compiled; there are too many or they are too long.
 #[derive(Debug, thiserror::Error)]
 #[error("the known secrets cannot be watched for: {0}. Remove some of them from the environment or from `[redact]`.")]
 pub struct RedactError(#[from] aho_corasick::BuildError);
+
+impl crate::domain::Blamed for RedactError {
+    fn blame(&self) -> crate::domain::Blame {
+        crate::domain::Blame::User
+    }
+}
 
 /// Finds and masks the known secrets. Cheap to clone.
 #[derive(Clone)]

@@ -10,7 +10,8 @@ mod retry;
 mod route;
 mod scripted;
 mod sight;
-mod transcribe;
+pub mod transcribe;
+mod wire_schema;
 
 use std::sync::Arc;
 

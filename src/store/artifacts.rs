@@ -1,7 +1,7 @@
 //! Large results: content-addressed files beside the database. A file is synced before the row that names it.
 
 use std::collections::HashSet;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -11,6 +11,7 @@ use rusqlite::{OptionalExtension as _, params};
 use super::{StoreError, Tx, now_ms};
 use crate::domain::canonical::sha256_hex;
 use crate::domain::{CallId, UnixMillis};
+use crate::durable;
 
 /// Hexadecimal SHA-256.
 const DIGEST_CHARS: usize = 64;
@@ -35,13 +36,11 @@ impl Artifacts {
             known.set_modified(SystemTime::now())?;
             return Ok(digest);
         }
-        fs::create_dir_all(&self.dir)?;
-        let draft = self.dir.join(format!(".{digest}.{}", std::process::id()));
-        let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(&draft)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&draft, &path)?;
-        File::open(&self.dir)?.sync_all()?;
+        durable::create_dirs(&self.dir, 0o700)?;
+        let mut part = durable::Part::beside(&path)?;
+        part.file.write_all(bytes)?;
+        // Whoever had the name meanwhile has written the same bytes.
+        part.replace(&path)?;
         Ok(digest)
     }
 

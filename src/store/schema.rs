@@ -22,6 +22,9 @@ const MIGRATIONS: &[&str] = &[
     MIGRATION_8,
     MIGRATION_9,
     MIGRATION_10,
+    MIGRATION_11,
+    MIGRATION_12,
+    MIGRATION_13,
 ];
 
 const MIGRATION_1: &str = "
@@ -314,6 +317,76 @@ CREATE TABLE staged(
     told TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX staged_list ON staged(list, number);
+";
+
+// When a message that shows a question was sent, by the service's clock; and groups that have become another chat.
+const MIGRATION_11: &str = "
+ALTER TABLE posted ADD COLUMN sent_s INTEGER NOT NULL DEFAULT 0;
+
+CREATE TABLE moved_chats(
+    bot INTEGER NOT NULL,
+    chat INTEGER NOT NULL,
+    now INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL,
+    PRIMARY KEY(bot, chat)
+) STRICT, WITHOUT ROWID;
+";
+
+// A tool may have several accepted forms, and what an owner is asked about a change is frozen. Servers that were listed before
+// say their instructions for the first time, which is no change.
+const MIGRATION_12: &str = "
+ALTER TABLE launches ADD COLUMN knows_instructions INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE pins ADD COLUMN withheld INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE pins ADD COLUMN told_pin TEXT;
+UPDATE pins SET withheld = 1, told_pin = new_pin WHERE new_pin IS NOT NULL;
+
+CREATE TABLE pin_forms(
+    server TEXT NOT NULL, tool TEXT NOT NULL, pin TEXT NOT NULL, raw TEXT NOT NULL, at_ms INTEGER NOT NULL,
+    PRIMARY KEY(server, tool, pin)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE pin_questions(
+    id TEXT PRIMARY KEY,
+    server TEXT NOT NULL,
+    forms TEXT NOT NULL,
+    shown TEXT NOT NULL,
+    at_ms INTEGER NOT NULL,
+    state TEXT NOT NULL DEFAULT 'new',
+    address TEXT NOT NULL DEFAULT '',
+    message INTEGER NOT NULL DEFAULT 0,
+    decided_by TEXT NOT NULL DEFAULT '',
+    decided_ms INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+CREATE INDEX pin_questions_open ON pin_questions(at_ms) WHERE state <> 'closed';
+";
+
+// Indexes for what is looked at often, so that no look costs more with everything that ever happened; and the sums of tokens by
+// day (UTC), which `usage` alone had to be read whole for.
+const MIGRATION_13: &str = "
+CREATE INDEX posted_open ON posted(address, message) WHERE state NOT IN ('closed', 'why closed');
+CREATE INDEX audit_call ON audit(call, id) WHERE call <> '';
+CREATE INDEX outbox_shown ON outbox(session, at_ms) WHERE state = 'sent';
+CREATE INDEX calls_started ON calls(started_ms, id) WHERE state = 'started';
+CREATE INDEX overheard_old ON overheard(at_s);
+CREATE INDEX updates_closed ON updates(at_ms) WHERE state <> 'kept';
+CREATE INDEX usage_at ON usage(at_ms);
+CREATE TABLE usage_days(
+    session TEXT NOT NULL,
+    day INTEGER NOT NULL,
+    provider TEXT NOT NULL,
+    model TEXT NOT NULL,
+    replies INTEGER NOT NULL,
+    input_tokens INTEGER NOT NULL,
+    output_tokens INTEGER NOT NULL,
+    cached_tokens INTEGER NOT NULL,
+    cache_write_tokens INTEGER NOT NULL,
+    PRIMARY KEY(session, day, provider, model)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX usage_days_day ON usage_days(day);
+INSERT INTO usage_days
+    SELECT session, at_ms / 86400000, provider, model, count(*), sum(input_tokens), sum(output_tokens),
+           sum(cached_tokens), sum(cache_write_tokens)
+    FROM usage GROUP BY session, at_ms / 86400000, provider, model;
 ";
 
 /// Brings a database to the newest version. A database from a newer claw is refused, untouched. One with something in it is

@@ -1,13 +1,13 @@
 //! The copy of a database as it was before a migration, beside it. Owns its name, and that it is whole and on the disk before
 //! anything changes. Must not know what a migration does.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::{StoreError, Tx, connect};
+use crate::durable::Part;
 
 /// What a migration did, and where the database is kept as it was before.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -69,26 +69,13 @@ fn free_name(path: &Path, from: u32, to: u32) -> PathBuf {
 }
 
 fn write(path: &Path, from: u32, kept: &Path) -> Result<(), String> {
-    let part = Part::create(path).map_err(|error| error.to_string())?;
+    // The owner's alone from its first byte on; it goes if anything fails.
+    let part = Part::beside(path).map_err(|error| error.to_string())?;
     // By another connection, because none can copy inside of its own transaction. It sees what is committed.
     let from_db = connect(path).map_err(|error| error.to_string())?;
-    Tx::new(&from_db).copy_into(&part.0).map_err(|error| error.to_string())?;
-    check(&part.0, from)?;
-    let synced = File::open(&part.0).and_then(|file| file.sync_all());
-    synced
-        .and_then(|()| publish(&part.0, kept))
-        .and_then(|()| File::open(kept.parent().unwrap_or(Path::new(".")))?.sync_all())
-        .map_err(|error| error.to_string())
-}
-
-/// A link is refused where the name is taken, which a rename is not. Some file systems have no links.
-fn publish(part: &Path, kept: &Path) -> io::Result<()> {
-    match fs::hard_link(part, kept) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists && kept.symlink_metadata().is_err() => {
-            fs::rename(part, kept)
-        }
-        done => done,
-    }
+    Tx::new(&from_db).copy_into(part.path()).map_err(|error| error.to_string())?;
+    check(part.path(), from)?;
+    part.publish(kept).map_err(|error| error.to_string())
 }
 
 /// A copy that could not be read would be worse than none.
@@ -100,26 +87,5 @@ fn check(part: &Path, from: u32) -> Result<(), String> {
         None if version == from => Ok(()),
         None => Err(format!("the copy has schema {version}")),
         Some(fault) => Err(format!("the copy is damaged ({fault})")),
-    }
-}
-
-/// A file under a passing name, the owner's alone from its first byte on; it goes when this is dropped. The doctor knows the name,
-/// for what a kill leaves.
-struct Part(PathBuf);
-
-impl Part {
-    fn create(path: &Path) -> io::Result<Self> {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let part = path.with_file_name(format!("{name}.snapshot-{}-migrating", std::process::id()));
-        // A process of the same number that was killed may have left one, and the write lock lets in one at a time.
-        let _ = fs::remove_file(&part);
-        OpenOptions::new().write(true).create_new(true).mode(0o600).open(&part)?;
-        Ok(Self(part))
-    }
-}
-
-impl Drop for Part {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
     }
 }

@@ -10,12 +10,15 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::StoreError;
-use super::queue::{Queue, Urgency};
+use super::anchor::Anchor;
+use super::queue::{Next, Queue, Urgency};
 use super::tx::Tx;
 use crate::killpoint;
 
 /// A write-ahead log of at most this many frames (a page of 4 KiB each) is left to the next process.
 const LOG_FRAMES_KEPT: i64 = 128;
+/// How long rows of the audit may lack a head outside of the store. Noting it costs a sync, so it is not done for each row.
+const HEAD_NOTED_AFTER: Duration = Duration::from_secs(60);
 
 type Finish = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 type Work = Box<dyn FnOnce(&Tx<'_>) -> Result<Finish, Finish> + Send>;
@@ -34,14 +37,14 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(conn: Connection) -> Result<Self, StoreError> {
+    pub(super) fn start(conn: Connection, anchor: Option<Arc<Anchor>>) -> Result<Self, StoreError> {
         let queue = Arc::new(Queue::new());
         let spent = Arc::<Spent>::default();
         let (jobs, counted) = (queue.clone(), spent.clone());
         let thread = std::thread::Builder::new()
             .name("claw-store".into())
             .stack_size(512 * 1024)
-            .spawn(move || run(&conn, &jobs, &counted))
+            .spawn(move || run(&conn, anchor.as_deref(), &jobs, &counted))
             .map_err(|error| StoreError::Commit(error.to_string()))?;
         Ok(Self { queue, spent, thread: Some(thread) })
     }
@@ -82,11 +85,21 @@ impl Drop for Writer {
     }
 }
 
-fn run(conn: &Connection, queue: &Queue<Work>, spent: &Spent) {
+fn run(conn: &Connection, anchor: Option<&Anchor>, queue: &Queue<Work>, spent: &Spent) {
     // Whoever still waits for a thread that has panicked reads `Closed`, and so does everybody after.
     let _close = queue.close_on_drop();
     let mut synced = true;
-    while let Some((urgency, batch)) = queue.next_batch() {
+    let mut note_at: Option<Instant> = None;
+    loop {
+        if note_at.is_some_and(|at| at <= Instant::now()) {
+            note_head(conn, anchor);
+            note_at = None;
+        }
+        let (urgency, batch) = match queue.next_batch(note_at) {
+            Next::Batch(urgency, batch) => (urgency, batch),
+            Next::TimeIsUp => continue,
+            Next::Closed => break,
+        };
         let relaxed = urgency == Urgency::Relaxed;
         if synced == relaxed {
             let level = if relaxed { "NORMAL" } else { "FULL" };
@@ -97,9 +110,15 @@ fn run(conn: &Connection, queue: &Queue<Work>, spent: &Spent) {
             }
         }
         let began = Instant::now();
-        commit(conn, batch);
+        commit(conn, anchor, batch);
         spent.commits.fetch_add(1, Ordering::Relaxed);
         spent.micros.fetch_add(began.elapsed().as_micros() as u64, Ordering::Relaxed);
+        if anchor.is_some_and(Anchor::owes) {
+            note_at.get_or_insert_with(|| Instant::now() + HEAD_NOTED_AFTER);
+        }
+    }
+    if note_at.is_some() {
+        note_head(conn, anchor);
     }
     if let Err(error) = shorten_log(conn) {
         tracing::warn!(%error, "the store's write-ahead log could not be shortened");
@@ -119,10 +138,17 @@ fn shorten_log(conn: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-fn commit(conn: &Connection, batch: Vec<Work>) {
+/// Everything is committed when this runs. What cannot be noted now is noted by the next one, or missed by `claw audit verify`.
+fn note_head(conn: &Connection, anchor: Option<&Anchor>) {
+    if let Err(error) = Tx::sealing(conn, anchor).note_audit_head() {
+        tracing::warn!(%error, "the newest row of the audit could not be noted outside of the store");
+    }
+}
+
+fn commit(conn: &Connection, anchor: Option<&Anchor>, batch: Vec<Work>) {
     let mut finishes: Vec<Finish> = Vec::with_capacity(batch.len());
     killpoint::here("store.commit.before");
-    let result = commit_jobs(conn, batch, &mut finishes);
+    let result = commit_jobs(&Tx::sealing(conn, anchor), batch, &mut finishes);
     killpoint::here("store.commit.after");
     let text = result.err().map(|error| error.to_string());
     if let Some(error) = &text {
@@ -136,19 +162,21 @@ fn commit(conn: &Connection, batch: Vec<Work>) {
     }
 }
 
-fn commit_jobs(conn: &Connection, batch: Vec<Work>, finishes: &mut Vec<Finish>) -> Result<(), StoreError> {
+fn commit_jobs(tx: &Tx<'_>, batch: Vec<Work>, finishes: &mut Vec<Finish>) -> Result<(), StoreError> {
+    let conn = tx.conn;
     run_statement(conn, "BEGIN IMMEDIATE")?;
-    let done = in_savepoints(conn, batch, finishes).and_then(|()| run_statement(conn, "COMMIT"));
+    let done = in_savepoints(tx, batch, finishes).and_then(|()| run_statement(conn, "COMMIT"));
     if done.is_err() && !conn.is_autocommit() {
         run_statement(conn, "ROLLBACK")?;
     }
     done
 }
 
-fn in_savepoints(conn: &Connection, batch: Vec<Work>, finishes: &mut Vec<Finish>) -> Result<(), StoreError> {
+fn in_savepoints(tx: &Tx<'_>, batch: Vec<Work>, finishes: &mut Vec<Finish>) -> Result<(), StoreError> {
+    let conn = tx.conn;
     for work in batch {
         run_statement(conn, "SAVEPOINT job")?;
-        match work(&Tx::new(conn)) {
+        match work(tx) {
             Ok(finish) => {
                 run_statement(conn, "RELEASE job")?;
                 finishes.push(finish);

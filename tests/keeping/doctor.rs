@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
 
 use serde_json::json;
 
@@ -37,16 +38,28 @@ fn the_doctor_tidies_up_what_belongs_to_nothing_and_nothing_else() {
         found.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with("door-")).collect()
     };
     eventually("the chat is there", || doors().len() == 1);
-    let (held, stale) = (doors().remove(0), locks.join("door-console-00.lock"));
+    let (door, stale) = (doors().remove(0), locks.join("door-console-00.lock"));
     fs::write(&stale, "").unwrap();
-    [&held, &stale].into_iter().for_each(|file| age(file));
+    [&door, &stale].into_iter().for_each(|file| age(file));
 
     // Of a backup that was killed; no system gives a process this number.
     let copy = house.home().join("claw.db.snapshot-2147483646");
     fs::write(&copy, "").unwrap();
+    age(&copy);
+    // Of a restore that was killed, and of one that is at work.
+    let restore = house.user_home().join("..claw.restore-0123456789abcdef");
+    let at_work = house.user_home().join("..claw.restore-fedcba9876543210");
+    for folder in [&restore, &at_work] {
+        fs::create_dir(folder).unwrap();
+        fs::write(folder.join("claw.toml"), "[telegram]\ntoken = \"1:secret\"\n").unwrap();
+        fs::File::open(folder).unwrap().set_modified(SystemTime::now() - Duration::from_secs(3600)).unwrap();
+    }
+    let held = fs::File::open(&at_work).unwrap();
+    rustix::fs::flock(&held, rustix::fs::FlockOperation::LockExclusive).unwrap();
 
     let said = house.claw(&["doctor", "--json"]);
-    assert!(finding(&said, "snapshots").is_some(), "{said:?}");
+    assert!(finding(&said, "drafts").is_some(), "{said:?}");
+    assert!(finding(&said, "restores").unwrap()["text"].as_str().unwrap().starts_with("1 copies"), "{said:?}");
     assert_eq!(finding(&said, "locks").unwrap()["repair"], true, "{said:?}");
     assert!(finding(&said, "artifacts").unwrap()["text"].as_str().unwrap().starts_with("2 files"), "{said:?}");
     // Nobody is there to be asked.
@@ -54,7 +67,8 @@ fn the_doctor_tidies_up_what_belongs_to_nothing_and_nothing_else() {
     assert!(asked.err.contains("--repair --yes") && stale.exists() && orphan.exists(), "{asked:?}");
     let repaired = house.claw(&["doctor", "--repair", "--yes", "--json"]);
     assert!(finding(&repaired, "locks").is_none() && finding(&repaired, "artifacts").is_none(), "{repaired:?}");
-    assert!(!stale.exists() && held.exists() && !copy.exists());
+    assert!(!stale.exists() && door.exists() && !copy.exists());
+    assert!(!restore.exists() && at_work.exists());
     assert!(!orphan.exists() && !draft.exists() && kept.exists() && image.exists() && fresh.exists());
     drop(running);
 }
@@ -141,4 +155,17 @@ fn settings_that_cannot_be_read_are_moved_aside_and_rules_never() {
     let said = house.claw(&["doctor", "--repair", "--yes", "--json"]).expect(1);
     assert_eq!(finding(&said, "start").unwrap()["repair"], false);
     assert!(house.home().join("policy.toml").exists());
+}
+
+/// What a power loss has left of `mcp.json` in earlier versions: an agent without tools, and nobody said so.
+#[test]
+fn an_empty_mcp_json_is_found_and_the_default_comes_back() {
+    let house = House::new();
+    house.claw(&["ask", "list"]).expect(0);
+    house.write("mcp.json", "");
+    let said = house.claw(&["doctor", "--json"]).expect(1);
+    assert!(finding(&said, "start").unwrap()["text"].as_str().unwrap().contains("there would be no tools"), "{said:?}");
+    house.claw(&["doctor", "--repair", "--yes", "--json"]);
+    assert_eq!(fs::read_to_string(house.home().join("mcp.json")).unwrap(), include_str!("../../mcp.json"));
+    house.claw(&["ask", "list"]).expect(0);
 }

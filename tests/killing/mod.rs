@@ -13,13 +13,4 @@ pub mod program;
 pub mod random;
 pub mod verdict;
 
-/// A setting of a rig: a whole number from the environment.
-pub fn number(name: &str, otherwise: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
-}
-
-/// Seconds since 1970, for series that nobody wants to repeat yet.
-pub fn seed_of_the_clock() -> u64 {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    now.map_or(1, |since| since.as_secs())
-}
+pub use random::{number, seed_of_the_clock};

@@ -1,4 +1,4 @@
-//! Chance that can be repeated. Must not know what hangs on it.
+//! Chance that can be repeated, and the numbers of a rig's settings. Must not know what hangs on them.
 
 /// Splitmix64: small, and the same everywhere.
 #[derive(Clone, Debug)]
@@ -33,4 +33,15 @@ impl Random {
             items.swap(last, self.below(last as u64 + 1) as usize);
         }
     }
+}
+
+/// A setting of a rig: a whole number from the environment.
+pub fn number(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+}
+
+/// Seconds since 1970, for series that nobody wants to repeat yet.
+pub fn seed_of_the_clock() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    now.map_or(1, |since| since.as_secs())
 }

@@ -4,9 +4,8 @@
 mod contents;
 pub mod restore;
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{Read as _, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -19,10 +18,9 @@ use super::fail::{self, UserError};
 use super::new_file::NewFile;
 use super::out;
 use crate::config::{Home, is_agent_name};
+use crate::durable::{self, Part};
 use crate::store::Store;
 
-/// Of the database while it is copied: a passing name in the home.
-const SNAPSHOT_PREFIX: &str = "claw.db.snapshot-";
 const PIECE_BYTES: usize = 64 * 1024;
 
 /// Something that goes into the file, and where it is read from.
@@ -44,13 +42,12 @@ pub fn run(home: &Home, file: &Path, as_json: bool) -> anyhow::Result<ExitCode> 
         // An agent that has not run yet has settings, and no store. Claw's own is made if only agents have run.
         let snapshot = if prefix.is_empty() || home.claw_db().is_file() { Some(Snapshot::take(&home)?) } else { None };
         // Behind the snapshot: a file is on the disk before the row that names it, so every row of the snapshot finds its file.
-        let (found, broken) = sources_of(&home, snapshot.as_ref().map(|snapshot| snapshot.path.as_path()), &prefix)?;
+        let (found, broken) = sources_of(&home, snapshot.as_ref().map(|snapshot| snapshot.part.path()), &prefix)?;
         sources.extend(found);
         damaged.extend(broken);
         snapshots.extend(snapshot);
     }
-    write(&into.file, &sources)?;
-    into.file.flush()?;
+    write(into.file(), &sources)?;
     into.publish()?;
     for name in damaged {
         out::err_line(&format!("{name} is damaged (its content is not what its name says), and was left out."));
@@ -65,7 +62,7 @@ pub fn run(home: &Home, file: &Path, as_json: bool) -> anyhow::Result<ExitCode> 
             file.display(),
             sources.len()
         )
-    });
+    })?;
     Ok(ExitCode::from(fail::DONE))
 }
 
@@ -81,41 +78,31 @@ fn homes(home: &Home) -> Vec<(String, Home)> {
 
 /// The database as it was at one moment, under a passing name that goes when this is dropped.
 struct Snapshot {
-    path: PathBuf,
+    part: Part,
 }
 
 impl Snapshot {
     fn take(home: &Home) -> anyhow::Result<Self> {
-        let path = home.path().join(format!("{SNAPSHOT_PREFIX}{}", std::process::id()));
         // Made here, so that it is the owner's alone from its first byte on. SQLite takes an empty file.
-        let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
-        made.with_context(|| format!("cannot write {}", path.display()))?;
-        let snapshot = Self { path };
+        let part = Part::beside(&home.claw_db());
+        let part = part.with_context(|| format!("cannot write in {}", home.path().display()))?;
         let store = Store::open(&home.claw_db())?;
         crate::cli::tell_migration(&store);
-        store.read(|tx| tx.copy_into(&snapshot.path))?;
-        Ok(snapshot)
+        store.read(|tx| tx.copy_into(part.path()))?;
+        Ok(Self { part })
     }
 }
 
-impl Drop for Snapshot {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path);
-    }
+/// Unfinished files that were left in a home by a kill: of settings, of the store, of artifacts. What a backup leaves holds secrets.
+pub fn left_drafts(home: &Home) -> Vec<PathBuf> {
+    let mut left = durable::abandoned(home.path(), is_draft);
+    left.extend(durable::abandoned(&home.artifacts(), durable::is_part));
+    left
 }
 
-/// What a backup or a migration that was killed has left in a home.
-pub fn left_snapshots(home: &Home) -> Vec<PathBuf> {
-    let found = fs::read_dir(home.path()).into_iter().flatten().filter_map(Result::ok);
-    let left = found.filter_map(|entry| {
-        let name = entry.file_name().into_string().ok()?;
-        let rest = name.strip_prefix(SNAPSHOT_PREFIX)?;
-        let pid: i32 = rest.strip_suffix("-migrating").unwrap_or(rest).parse().ok()?;
-        let alive =
-            rustix::process::Pid::from_raw(pid).is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok());
-        (!alive).then(|| entry.path())
-    });
-    left.collect()
+/// An earlier claw named its copies of the store by its process id.
+fn is_draft(name: &str) -> bool {
+    durable::is_part(name) || name.starts_with("claw.db.snapshot-")
 }
 
 fn sources_of(home: &Home, snapshot: Option<&Path>, prefix: &str) -> anyhow::Result<(Vec<Source>, Vec<String>)> {

@@ -14,10 +14,12 @@ use sha2::{Digest as _, Sha256};
 
 use super::PIECE_BYTES;
 use super::contents::{self, Contents, DB, Entry, MANIFEST, MANIFEST_BYTES_MAX};
+use crate::app::anchor_place;
 use crate::cli::fail::{self, UserError};
-use crate::cli::{new_file::sync_folder_of, out};
-use crate::config::Home;
+use crate::cli::out;
+use crate::config::{self, Home};
 use crate::domain::{Address, Inbound, InboundBody, Origin};
+use crate::durable::{self, sync_folder_of};
 use crate::store::{AuditEntry, Store, now_ms};
 
 /// Who stops what was under way.
@@ -35,6 +37,7 @@ pub async fn run(home: &Home, file: &Path, as_json: bool) -> anyhow::Result<Exit
     fs::rename(&draft.path, &home)
         .with_context(|| format!("the restored home cannot get its place at {}", home.display()))?;
     sync_folder_of(&home)?;
+    anchor_all(&home, &contents).await;
     out::line(&if as_json {
         json!({"id": home, "at": contents.at, "files": contents.files.len(), "stopped": stopped}).to_string()
     } else {
@@ -50,7 +53,7 @@ pub async fn run(home: &Home, file: &Path, as_json: bool) -> anyhow::Result<Exit
             home.display(),
             contents.at
         )
-    });
+    })?;
     Ok(ExitCode::from(fail::DONE))
 }
 
@@ -76,17 +79,21 @@ fn refuse_a_home(home: &Path) -> anyhow::Result<()> {
 /// The folder in which the home is made. It goes when it is dropped, unless it has become the home.
 struct Draft {
     path: PathBuf,
+    /// Held, so that nobody takes it for one that a kill has left.
+    _held: File,
 }
 
 impl Draft {
     fn beside(home: &Path) -> anyhow::Result<Self> {
         let parent = home.parent().with_context(|| format!("{} has no folder above it", home.display()))?;
         let name = home.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let path = parent.join(format!(".{name}.restore-{}", std::process::id()));
+        let path = parent.join(format!("{}{}", drafts_begin(&name), durable::random()?));
         let private = |path: &Path, above: bool| DirBuilder::new().recursive(above).mode(0o700).create(path);
         let made = private(parent, true).and_then(|()| private(&path, false));
         made.with_context(|| format!("cannot make {}", path.display()))?;
-        let draft = Self { path };
+        let held = File::open(&path)?;
+        durable::hold(&held)?;
+        let draft = Self { path, _held: held };
         private(&draft.path.join("artifacts"), false)?;
         Ok(draft)
     }
@@ -97,6 +104,17 @@ impl Drop for Draft {
         // Not there any more, if it has become the home.
         let _ = fs::remove_dir_all(&self.path);
     }
+}
+
+fn drafts_begin(home: &str) -> String {
+    format!(".{home}.restore-")
+}
+
+/// What restores to this home that were killed have left beside it: whole copies, with their secrets.
+pub fn left_drafts(home: &Home) -> Vec<PathBuf> {
+    let (Some(parent), Some(name)) = (home.root().parent(), home.root().file_name()) else { return Vec::new() };
+    let beginning = drafts_begin(&name.to_string_lossy());
+    durable::abandoned(parent, |name| name.starts_with(&beginning))
 }
 
 /// Writes what the list names, and nothing else.
@@ -142,12 +160,31 @@ fn copy(from: &mut impl Read, to: &Path) -> anyhow::Result<String> {
     Ok(contents::hex(&hash.finalize()))
 }
 
+/// The databases among what was restored, as the list names them.
+fn databases(contents: &Contents) -> impl Iterator<Item = &str> {
+    let names = contents.files.iter().map(|entry| entry.name.as_str());
+    names.filter(|name| *name == DB || name.ends_with(&format!("/{DB}")))
+}
+
+/// Seals the audits at their new place: whatever was noted of another home here is not true of this one.
+async fn anchor_all(home: &Path, contents: &Contents) {
+    let place = anchor_place(&config::locate_kept_apart());
+    for name in databases(contents) {
+        let anchored = async { Store::open_anchored(&home.join(name), place.as_ref())?.accept_audit(BY).await };
+        if let Err(error) = anchored.await {
+            out::err_line(&format!(
+                "claw: the audit {name} is not sealed at its new place ({error}); `claw audit anchor --accept` does it."
+            ));
+        }
+    }
+}
+
 /// The same for every store in it. The sessions of an agent are named with the agent.
 async fn settle_all(draft: &Path, contents: &Contents) -> anyhow::Result<Vec<String>> {
     let mut stopped = Vec::new();
-    for entry in contents.files.iter().filter(|entry| entry.name == DB || entry.name.ends_with(&format!("/{DB}"))) {
-        let agent = entry.name.strip_prefix("agents/").and_then(|rest| rest.split_once('/')).map(|(agent, _)| agent);
-        let sessions = settle(&draft.join(&entry.name), contents).await?;
+    for name in databases(contents) {
+        let agent = name.strip_prefix("agents/").and_then(|rest| rest.split_once('/')).map(|(agent, _)| agent);
+        let sessions = settle(&draft.join(name), contents).await?;
         stopped.extend(sessions.into_iter().map(|session| match agent {
             Some(agent) => format!("{agent}/{session}"),
             None => session,
@@ -171,7 +208,7 @@ async fn settle(db: &Path, contents: &Contents) -> anyhow::Result<Vec<String>> {
     if let Some(fault) = store.read(|tx| tx.quick_check())? {
         anyhow::bail!("the database in the backup is damaged: {fault}");
     }
-    if let Err(broken) = store.read(|tx| tx.verify_audit())? {
+    if let Err(broken) = store.read(|tx| tx.verify_audit(None))? {
         anyhow::bail!("the audit in the backup is broken: {}", broken.what);
     }
     let at = contents.at.clone();

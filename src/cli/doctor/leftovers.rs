@@ -8,6 +8,7 @@ use super::Report;
 use super::repair::Repair;
 use crate::app::App;
 use crate::cli::{backup, retention};
+use crate::durable;
 use crate::mail::Instance;
 use crate::store::kept_copies;
 
@@ -40,10 +41,19 @@ fn locks(app: &App, report: &mut Report) -> anyhow::Result<()> {
         let text = format!("{} lock files of doors that were killed lie in locks; they hold nothing up", left.len());
         report.left("locks", text, Repair::RemoveLocks(left));
     }
-    let left = backup::left_snapshots(&app.config.home);
+    let left = backup::left_drafts(&app.config.home);
     if !left.is_empty() {
-        let text = format!("{} copies of the store are left by backups or updates that were killed", left.len());
-        report.left("snapshots", text, Repair::RemoveFiles(left));
+        let text = format!("{} unfinished files are left by claws that were killed; they may hold secrets", left.len());
+        report.left("drafts", text, Repair::RemoveFiles(left));
+    }
+    let left = if app.config.home.is_agents() { Vec::new() } else { backup::restore::left_drafts(&app.config.home) };
+    if let Some(first) = left.first() {
+        let text = format!(
+            "{} copies of a whole home, with its secrets, are left by restores that were killed; the first is {}",
+            left.len(),
+            first.display()
+        );
+        report.left("restores", text, Repair::RemoveFolders(left));
     }
     Ok(())
 }
@@ -75,7 +85,9 @@ fn artifacts(app: &App, report: &mut Report) -> anyhow::Result<()> {
     let settled = |modified: std::io::Result<std::time::SystemTime>| {
         modified.ok().and_then(|at| at.elapsed().ok()).is_some_and(|age| age >= SETTLED_AFTER)
     };
-    let nameless = files.iter().filter(|(name, file)| !known.contains(name.as_str()) && settled(file.modified()));
+    let nameless = files
+        .iter()
+        .filter(|(name, file)| !durable::is_part(name) && !known.contains(name.as_str()) && settled(file.modified()));
     let nameless: HashSet<String> = nameless.map(|(name, _)| name.clone()).collect();
     // An image is named by its log alone.
     let named = if nameless.is_empty() { HashSet::new() } else { app.store.read(|tx| tx.named_digests(&nameless))? };

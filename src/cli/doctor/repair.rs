@@ -8,8 +8,8 @@ use anyhow::Context as _;
 use serde_json::json;
 
 use crate::app::owner_principal;
-use crate::cli::new_file::sync_folder_of;
 use crate::domain::EventBody;
+use crate::durable::sync_folder_of;
 use crate::mail::Instance;
 use crate::session::SessionLock;
 use crate::store::{AuditEntry, Store, TornEvent};
@@ -21,6 +21,8 @@ pub enum Repair {
     RemoveLocks(Vec<PathBuf>),
     /// Files that nothing names.
     RemoveFiles(Vec<PathBuf>),
+    /// Folders of restores that were killed.
+    RemoveFolders(Vec<PathBuf>),
     /// The oldest copies of the store from before updates.
     RemoveCopies(Vec<PathBuf>),
     /// Artifacts whose files are gone: their rows say so from now on.
@@ -37,6 +39,7 @@ impl Repair {
         match self {
             Self::RemoveLocks(files) => format!("Remove {} lock files that nobody holds?", files.len()),
             Self::RemoveFiles(files) => format!("Remove {} files that nothing names?", files.len()),
+            Self::RemoveFolders(folders) => format!("Remove {} folders of unfinished restores?", folders.len()),
             Self::RemoveCopies(files) => format!("Remove the {} oldest of these copies?", files.len()),
             Self::NoteLost(digests) => format!("Note that the files of {} artifacts are gone?", digests.len()),
             Self::PutAside(torn) => format!(
@@ -62,6 +65,12 @@ impl Repair {
                     fs::remove_file(file).with_context(|| format!("{} cannot be removed", file.display()))?;
                 }
                 Ok(format!("Removed {} files.", files.len()))
+            }
+            (Self::RemoveFolders(folders), _) => {
+                for folder in &folders {
+                    fs::remove_dir_all(folder).with_context(|| format!("{} cannot be removed", folder.display()))?;
+                }
+                Ok(format!("Removed {} folders.", folders.len()))
             }
             (Self::NoteLost(digests), Some(store)) => {
                 let count = digests.len();

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::house::House;
-use super::{group, intake, notify, pairing, taps};
+use super::{group, intake, notify, pairing, questions, taps, words};
 use crate::app::telegram_principal;
 use crate::desk::{AnswerTo, order_of};
 use crate::domain::{ChatCommand, Origin, Outbound, OutboundBody, SessionId};
@@ -12,11 +12,14 @@ use crate::gateway::commands::{Door, Parsed, help_markdown, parse_for_bot};
 use crate::gateway::telegram::incoming::{Incoming, Said};
 use crate::gateway::telegram::knock::{Standing, standing};
 use crate::gateway::telegram::place::Place;
+use crate::gateway::telegram::unusable::{self, Unusable};
 use crate::router::Visitor;
 use crate::store::StoreError;
 
 /// A message that is older than this when it is handled carries its time, in seconds.
 const OLD_S: i64 = 60;
+/// So many open questions are shown again by `/approvals`.
+const QUESTIONS_AGAIN_MAX: usize = 10;
 /// How much of a message that is replied to is given to the model, in characters.
 const QUOTED_CHARS_MAX: usize = 2_000;
 
@@ -24,13 +27,17 @@ const QUOTED_CHARS_MAX: usize = 2_000;
 pub(super) async fn handle(house: Arc<House>, ids: Vec<i64>, incoming: Incoming) -> anyhow::Result<()> {
     let first = ids.first().copied().unwrap_or_default();
     match incoming {
-        Incoming::Nothing(how) => match house.app.mail.kept_update(house.me.id, first)?.as_deref().and_then(standing) {
-            Some((chat, now)) => moved(&house, first, chat, now).await?,
-            None => {
+        Incoming::Nothing(how) => {
+            let body = house.app.mail.kept_update(house.me.id, first)?.unwrap_or_default();
+            if let Some((chat, now)) = standing(&body) {
+                moved(&house, first, house.api.known_chat(chat), now).await?;
+            } else if let Some(unusable) = unusable::read(&body, &house.me) {
+                told_unusable(&house, first, unusable).await?;
+            } else {
                 tracing::debug!(update = first, how, "an update that is no message");
                 finish(&house, &ids, how).await?;
             }
-        },
+        }
         // It is done with when it is answered.
         Incoming::Tap(tapped) => taps::tap(&house, &tapped, first).await?,
         Incoming::Message(said) => {
@@ -49,10 +56,25 @@ async fn finish(house: &House, ids: &[i64], how: &'static str) -> Result<(), Sto
     Ok(())
 }
 
+/// Something that claw cannot use gets a word, so that nobody waits for an answer.
+async fn told_unusable(house: &House, update: i64, unusable: Unusable) -> anyhow::Result<()> {
+    let place = Place { chat: house.api.known_chat(unusable.place.chat), ..unusable.place };
+    let for_us = unusable.private || unusable.to_bot;
+    if !for_us || !may_talk(house, place.chat)? {
+        return Ok(finish(house, &[update], "unusable").await?);
+    }
+    let text = format!("I cannot use {}, so nothing comes of it. Please say it in words.", unusable.what);
+    let body = OutboundBody::Notice { text };
+    let outbound = Outbound { session: place.session()?, to: place.address(), body };
+    house.app.mail.answer_update(house.me.id, update, "unusable", outbound).await?;
+    Ok(())
+}
+
 /// The bot was let into a chat, or sent away.
 async fn moved(house: &House, id: i64, chat: i64, now: Standing) -> anyhow::Result<()> {
     match now {
-        Standing::Out if may_talk(house, chat)? => {
+        // A group that has become a supergroup is left by being moved.
+        Standing::Out if house.api.chat_now(chat) == chat && may_talk(house, chat)? => {
             let place = Place { bot: house.me.id, chat, thread: None };
             notify::blocked(house, &place, "the bot was blocked or removed").await?;
         }
@@ -77,7 +99,8 @@ async fn knocked(house: &House, ids: &[i64]) -> anyhow::Result<()> {
 }
 
 fn may_talk(house: &House, chat: i64) -> Result<bool, StoreError> {
-    if house.telegram.allowed_chats.contains(&chat) || house.is_owner(chat) {
+    let now = house.api.chat_now(chat);
+    if [chat, now].iter().any(|chat| house.telegram.allowed_chats.contains(chat)) || house.is_owner(chat) {
         return Ok(true);
     }
     house.app.mail.is_guest(house.me.id, chat)
@@ -106,7 +129,11 @@ async fn message(house: &House, ids: &[i64], said: Said) -> anyhow::Result<()> {
             finish(house, ids.get(1..).unwrap_or_default(), "not addressed").await?;
             Ok(group::overhear(house, key.1, &said, &visitor).await?)
         }
-        Parsed::Message => taken_in(house, ids, &said, visitor, &session).await,
+        Parsed::Message => match words::read(house, &said, &visitor, &session, key).await? {
+            words::Meant::Answered => Ok(()),
+            words::Meant::ToNothing(why) => answer(house, &visitor, &said, ids, "answer", why).await,
+            words::Meant::Message(told) => taken_in(house, ids, &said, visitor, (&session, told)).await,
+        },
     }
 }
 
@@ -115,7 +142,7 @@ async fn taken_in(
     ids: &[i64],
     said: &Said,
     mut visitor: Visitor,
-    session: &SessionId,
+    (session, told): (&SessionId, Option<String>),
 ) -> anyhow::Result<()> {
     let context = group::context(house, &visitor)?;
     if context.is_some() {
@@ -126,6 +153,7 @@ async fn taken_in(
     text.push_str(&text_of(house, said));
     let mut message = intake::message_of(house, said, text).await;
     message.with_overheard = context.is_some();
+    message.notices.extend(told);
     match house.app.router.message_of_updates(&visitor, session, message, (house.me.id, ids)).await {
         Err(error @ StoreError::QueueFull(_)) => {
             let text = format!("{error}. Your message was not taken in.");
@@ -162,6 +190,9 @@ async fn command_of(
     (command, words): (ChatCommand, &str),
     key: (i64, i64),
 ) -> anyhow::Result<()> {
+    if let Some(refused) = not_for_members(house, said, visitor, session, command)? {
+        return answer(house, visitor, said, &[key.1], "command", refused.to_owned()).await;
+    }
     if let Some(order) = order_of(command) {
         // In one transaction with the update, so that one order is carried out once.
         return Ok(house.app.router.order_of_update(visitor, session, order, key).await.map(drop)?);
@@ -169,12 +200,69 @@ async fn command_of(
     if command == ChatCommand::Help {
         return answer(house, visitor, said, &[key.1], "command", help_markdown(Door::Telegram)).await;
     }
+    if command == ChatCommand::Approvals && visitor.origin == Origin::Owner {
+        return open_questions(house, said, visitor, session, key).await;
+    }
     let to = AnswerTo::Update { bot: key.0, update: key.1, session: session.clone(), to: visitor.from.clone() };
     match house.desk.answer(visitor, session, command, words, &to).await? {
         Some(text) => answer(house, visitor, said, &[key.1], "command", text).await,
         // The answer is in the outbox, and the update is done with.
         None => Ok(()),
     }
+}
+
+/// Why a member of a group may not give this order: the conversation is everybody's. A turn is stopped by whoever has begun it.
+fn not_for_members(
+    house: &House,
+    said: &Said,
+    visitor: &Visitor,
+    session: &SessionId,
+    command: ChatCommand,
+) -> Result<Option<&'static str>, StoreError> {
+    if said.private || visitor.origin == Origin::Owner {
+        return Ok(None);
+    }
+    Ok(match command {
+        ChatCommand::New | ChatCommand::Undo => {
+            Some("Only an owner may do that here: this conversation is the group's.")
+        }
+        ChatCommand::Stop => {
+            let begun_by = house.app.store.read(|tx| tx.turn_begun_by(session))?;
+            let others = begun_by.is_some_and(|by| by != visitor.principal);
+            others.then_some("Somebody else's request is running. Only they and an owner may stop it.")
+        }
+        _ => None,
+    })
+}
+
+/// The list of what waits, and behind it each question of this chat once more, with its buttons.
+async fn open_questions(
+    house: &House,
+    said: &Said,
+    visitor: &Visitor,
+    session: &SessionId,
+    key: (i64, i64),
+) -> anyhow::Result<()> {
+    let text = house.desk.command(visitor, session, ChatCommand::Approvals, "").await?.unwrap_or_default();
+    let mut rows = house.app.store.read(|tx| tx.open_approvals(None))?;
+    rows.retain(|row| questions::is_asked_in(house, &said.place, row));
+    let left = rows.len().saturating_sub(QUESTIONS_AGAIN_MAX);
+    rows.truncate(QUESTIONS_AGAIN_MAX);
+    let text = match (rows.len(), left) {
+        (0, _) => text,
+        (_, 0) => format!("{text}\n\nThose of this chat follow, with their buttons."),
+        (shown, left) => {
+            format!(
+                "{text}\n\nThe first {shown} of this chat follow, with their buttons; {left} more when these are answered."
+            )
+        }
+    };
+    let questions =
+        rows.into_iter().map(|row| OutboundBody::Question { turn_seq: 0, question: Box::new(row.question) });
+    let bodies = std::iter::once(OutboundBody::Notice { text }).chain(questions);
+    let answers = bodies.map(|body| Outbound { session: session.clone(), to: visitor.from.clone(), body });
+    house.app.mail.answer_update_with(key.0, key.1, "command", answers.collect()).await?;
+    Ok(())
 }
 
 /// Words of claw itself, by the outbox, in one transaction with the end of the update: said once, whenever claw is ended.

@@ -2,7 +2,9 @@
 //! with one agent ends no other; must not know what is said, or how it is shown.
 
 mod asking;
+mod changed_tools;
 mod desk;
+mod elsewhere;
 mod files;
 mod fleet;
 mod group;
@@ -12,18 +14,21 @@ mod intake;
 mod lanes;
 mod live;
 mod member;
+mod moves;
 mod notify;
 mod open_files;
 mod outgoing;
 mod pairing;
 mod postman;
 mod questions;
+mod quiet;
 mod said;
 mod service;
 mod sessions;
 mod taps;
 mod toast;
 mod updates;
+mod words;
 
 use std::collections::HashMap;
 use std::path::Path;

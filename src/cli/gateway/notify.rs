@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::house::House;
+use crate::app::watch;
 use crate::domain::canonical::sha256_hex;
 use crate::domain::{Outbound, OutboundBody, escape};
 use crate::gateway::telegram::fault::Fault;
@@ -23,6 +24,9 @@ const BLOCKED_EVERY_MS: i64 = 24 * HOUR_MS;
 const CRASH_EVERY_MS: i64 = 10 * MINUTE_MS;
 /// A server that fails in the same way at every start of claw.
 const SERVER_EVERY_MS: i64 = 6 * HOUR_MS;
+/// The head of the audit, if the owner wants to be told.
+const HEAD: &str = "audit.head";
+const HEAD_EVERY_MS: i64 = 24 * HOUR_MS;
 /// What waits is looked for this often without a bell.
 const LOOK: Duration = Duration::from_secs(30);
 /// How many calls are named.
@@ -49,7 +53,25 @@ async fn pass_on(house: &House) -> Result<(), StoreError> {
         }
         house.app.mail.key_refusal_passed_on().await?;
     }
+    head_of_the_audit(house).await?;
     budget_of_today(house).await
+}
+
+/// What the owner's chat holds cannot be changed by anybody at this machine.
+async fn head_of_the_audit(house: &House) -> Result<(), StoreError> {
+    if !house.app.config.audit.tell_head || house.app.store.read(|tx| tx.told_within(HEAD, HEAD_EVERY_MS))? {
+        return Ok(());
+    }
+    let head = house.app.store.read(|tx| tx.newest_audit())?;
+    if head.number > 0 {
+        let text = format!(
+            "The audit ends with row {} today. Its head: `{}:{}`. `claw audit verify --head` with it says whether that is \
+             still so.",
+            head.number, head.number, head.digest
+        );
+        tell(house, HEAD, HEAD_EVERY_MS, text).await;
+    }
+    Ok(())
 }
 
 /// Says once a day that hardly anything of the day's budget is left.
@@ -94,6 +116,20 @@ pub(super) fn notice(house: &House, text: String) -> Option<Outbound> {
     let place = house.notify_place()?;
     let session = place.session().ok()?;
     Some(Outbound { session, to: place.address(), body: OutboundBody::Notice { text } })
+}
+
+/// Applies changes of the files of settings, and tells of each in the chat.
+pub(super) async fn watch_settings(house: Arc<House>) {
+    let mut watched = house.app.watched();
+    loop {
+        tokio::time::sleep(watch::LOOK_EVERY).await;
+        for told in house.app.look(&mut watched) {
+            // It may quote the file, so nothing in it is Markdown.
+            let shown = escape::visible(&told).replace('`', "'");
+            let kind = format!("settings.{}", sha256_hex(&told).get(..16).unwrap_or_default());
+            tell(&house, &kind, 0, format!("**Settings.** `{shown}`")).await;
+        }
+    }
 }
 
 /// At the start: says what an earlier run that did not end in order has left in the middle.
@@ -190,7 +226,7 @@ pub(super) async fn part_ended(house: &House) {
 }
 
 /// Nobody's messages come in: another program polls the bot, or the token is refused.
-pub(super) async fn no_messages(house: &House, fault: &Fault) {
+pub(super) async fn no_messages(house: &House, fault: &Fault, why: &str) {
     let kind = if *fault == Fault::Conflict { "conflict" } else { "token" };
-    tell(house, kind, HOUR_MS, format!("**No messages come in:** {fault}.")).await;
+    tell(house, kind, HOUR_MS, format!("**No messages come in:** {why}.")).await;
 }

@@ -6,8 +6,6 @@ mod unit;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write as _;
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -17,6 +15,7 @@ use super::args::ServiceAction;
 use super::fail::UserError;
 use super::{fail, out};
 use crate::config::{Config, Overrides};
+use crate::durable;
 use unit::Service;
 
 /// A file in the home that parks the gateway for as long as it is there.
@@ -54,18 +53,18 @@ fn install(config: &Config, no_start: bool) -> anyhow::Result<u8> {
     let place = place(config);
     let text = if is_launchd() { service.launchd() } else { service.systemd() };
     write(&place, &text, 0o644)?;
-    out::line(&format!("Written: {}", place.display()));
-    out::line(&format!("Written: {} (only you can read it), with {}", environment.display(), listed(&names)));
+    out::line(&format!("Written: {}", place.display()))?;
+    out::line(&format!("Written: {} (only you can read it), with {}", environment.display(), listed(&names)))?;
     if no_start {
-        out::line("It was not started; `claw service install` starts it.");
+        out::line("It was not started; `claw service install` starts it.")?;
         return Ok(fail::DONE);
     }
     start(&place)?;
     out::line(
         "It runs, and starts again with you: `claw service status`, `claw service logs`, `claw service uninstall`.",
-    );
+    )?;
     if !is_launchd() {
-        out::line("It ends when you log out, unless you run `loginctl enable-linger` once.");
+        out::line("It ends when you log out, unless you run `loginctl enable-linger` once.")?;
     }
     Ok(fail::DONE)
 }
@@ -126,7 +125,7 @@ fn uninstall(config: &Config) -> anyhow::Result<u8> {
     let stop = manage(&["disable", "--now", UNIT], &["bootout", &target()]);
     let ran = manager::run(&stop.iter().map(String::as_str).collect::<Vec<_>>());
     fs::remove_file(&place).with_context(|| format!("{} cannot be removed", place.display()))?;
-    out::line(&format!("Removed: {}", place.display()));
+    out::line(&format!("Removed: {}", place.display()))?;
     match ran {
         Ok(ran) if !ran.went_well() => out::err_line(&format!("claw: it may still run: {}", out::clean(&ran.said))),
         Ok(_) if !is_launchd() => drop(manager::run(&["systemctl", "--user", "daemon-reload"])?),
@@ -136,7 +135,7 @@ fn uninstall(config: &Config) -> anyhow::Result<u8> {
     let home = config.home.root().display();
     out::line(&format!(
         "Left where it is: {home}, with all conversations, and {ENVIRONMENT} in it with the settings of the service."
-    ));
+    ))?;
     Ok(fail::DONE)
 }
 
@@ -182,12 +181,7 @@ fn write(path: &Path, text: &str, mode: u32) -> anyhow::Result<()> {
     let failed = || format!("{} cannot be written", path.display());
     let folder = path.parent().with_context(failed)?;
     fs::create_dir_all(folder).with_context(failed)?;
-    let part = path.with_extension("part");
-    let mut file =
-        fs::OpenOptions::new().write(true).create(true).truncate(true).mode(mode).open(&part).with_context(failed)?;
-    file.set_permissions(fs::Permissions::from_mode(mode)).with_context(failed)?;
-    file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).with_context(failed)?;
-    fs::rename(&part, path).with_context(failed)
+    durable::replace(path, text, mode).with_context(failed)
 }
 
 /// Where the manager looks for what is the user's own.

@@ -1,6 +1,7 @@
 //! One bot and its requests (Bot API 9), through one shared HTTP client. Must not know what is said or by whom.
 
-use std::sync::{Arc, OnceLock};
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use secrecy::{ExposeSecret as _, SecretString};
@@ -21,7 +22,7 @@ use super::Part;
 use super::callback::Button;
 use super::fault::Fault;
 use super::place::Place;
-use super::wire;
+use super::wire::{self, Sent};
 
 /// How long a poll waits for an update, in seconds.
 const POLL_S: u64 = 25;
@@ -39,6 +40,8 @@ pub struct Api {
     pub(super) base: String,
     /// The same bot with more time for an answer; see `upload.rs`.
     pub(super) patient: Arc<OnceLock<Bot>>,
+    /// Chats that have another number now. Everybody but Telegram calls them by the old one.
+    moved: Arc<RwLock<HashMap<i64, i64>>>,
 }
 
 /// Who the bot is (Bot API, `getMe`).
@@ -58,7 +61,7 @@ impl Api {
         static FIRST: OnceLock<Bot> = OnceLock::new();
         let client = FIRST.get_or_init(|| Bot::new(token.expose_secret())).client().clone();
         let bot = Bot::with_client(token.expose_secret(), client);
-        Ok(Self { bot: bot.set_api_url(url), base: base.to_owned(), patient: Arc::default() })
+        Ok(Self { bot: bot.set_api_url(url), base: base.to_owned(), patient: Arc::default(), moved: Arc::default() })
     }
 
     pub async fn me(&self) -> Result<Me, Fault> {
@@ -66,6 +69,26 @@ impl Api {
         let id = me.get("id").and_then(Value::as_i64);
         let id = id.ok_or_else(|| Fault::Unreachable("its answer does not say who the bot is".to_owned()))?;
         Ok(Me { id, username: me.get("username").and_then(Value::as_str).unwrap_or_default().to_owned() })
+    }
+
+    /// From now on requests to these chats go to the other number.
+    pub fn chats_have_moved(&self, moved: Vec<(i64, i64)>) {
+        self.moved.write().unwrap_or_else(PoisonError::into_inner).extend(moved);
+    }
+
+    /// The number that a chat has at Telegram.
+    pub fn chat_now(&self, chat: i64) -> i64 {
+        self.moved.read().unwrap_or_else(PoisonError::into_inner).get(&chat).copied().unwrap_or(chat)
+    }
+
+    /// The number by which the house knows a chat.
+    pub fn known_chat(&self, now: i64) -> i64 {
+        let moved = self.moved.read().unwrap_or_else(PoisonError::into_inner);
+        moved.iter().find(|(_, number)| **number == now).map_or(now, |(chat, _)| *chat)
+    }
+
+    pub(super) fn chat(&self, place: &Place) -> ChatId {
+        ChatId(self.chat_now(place.chat))
     }
 
     async fn call<R>(&self, request: &R) -> Result<Value, Fault>
@@ -89,11 +112,12 @@ impl Api {
     }
 
     /// The next updates, as they came: what is not understood must not hold up what is. Everything below `offset` is
-    /// forgotten by Telegram. The body is ours because the typed answer fails as a whole when one update is odd.
-    pub async fn updates(&self, offset: i64) -> Result<Vec<Value>, Fault> {
+    /// forgotten by Telegram. With `wait` it answers when there is one, at the latest after 25 s. The body is ours because the typed answer fails as a whole when one update is odd.
+    pub async fn updates(&self, offset: i64, wait: bool) -> Result<Vec<Value>, Fault> {
+        let wait_s = if wait { POLL_S } else { 0 };
         let body =
-            json!({"offset": offset, "timeout": POLL_S, "limit": UPDATES_MAX, "allowed_updates": ALLOWED_UPDATES});
-        let limit = Duration::from_secs(POLL_S) + POLL_SLACK;
+            json!({"offset": offset, "timeout": wait_s, "limit": UPDATES_MAX, "allowed_updates": ALLOWED_UPDATES});
+        let limit = Duration::from_secs(wait_s) + POLL_SLACK;
         match wire::post(&self.bot, &self.base, "GetUpdates", &body, Some(limit)).await? {
             Value::Array(updates) => Ok(updates),
             _ => Err(Fault::Unreachable("its answer holds no list of updates".to_owned())),
@@ -121,23 +145,23 @@ impl Api {
         self.call(&self.bot.delete_webhook()).await.map(drop)
     }
 
-    /// Sends one message and returns its id. `text` is within Telegram's limit.
-    pub async fn send(&self, to: &Place, part: &Part, keyboard: &[Vec<Button>]) -> Result<i64, Fault> {
-        let mut request = self.bot.send_message(ChatId(to.chat), &part.text).entities(part.entities.clone());
+    /// Sends one message. Its text is within Telegram's limit.
+    pub async fn send(&self, to: &Place, part: &Part, keyboard: &[Vec<Button>]) -> Result<Sent, Fault> {
+        let mut request = self.bot.send_message(self.chat(to), &part.text).entities(part.entities.clone());
         request.message_thread_id = to.thread();
         if !keyboard.is_empty() {
             request = request.reply_markup(ReplyMarkup::InlineKeyboard(markup(keyboard)));
         }
-        wire::message_id(&self.call(&request).await?)
+        wire::sent(&self.call(&request).await?)
     }
 
     /// Sends a question that the person answers with a message of his own (Bot API, "ForceReply").
-    pub async fn ask_for_reply(&self, to: &Place, text: &str) -> Result<i64, Fault> {
-        let mut request = self.bot.send_message(ChatId(to.chat), text);
+    pub async fn ask_for_reply(&self, to: &Place, text: &str) -> Result<Sent, Fault> {
+        let mut request = self.bot.send_message(self.chat(to), text);
         request.message_thread_id = to.thread();
         let request =
             request.reply_markup(ReplyMarkup::ForceReply(teloxide_core::types::ForceReply::new().selective()));
-        wire::message_id(&self.call(&request).await?)
+        wire::sent(&self.call(&request).await?)
     }
 
     /// Sends a text as a file, with a caption of at most 1024 units and buttons.
@@ -147,15 +171,16 @@ impl Api {
         (name, text): (&str, String),
         caption: &Part,
         keyboard: &[Vec<Button>],
-    ) -> Result<i64, Fault> {
+    ) -> Result<Sent, Fault> {
         let file = InputFile::memory(text.into_bytes()).file_name(name.to_owned());
-        let mut request = self.bot.send_document(ChatId(to.chat), file);
+        let mut request = self.bot.send_document(self.chat(to), file);
         request.message_thread_id = to.thread();
         let request = request
             .caption(&caption.text)
             .caption_entities(caption.entities.clone())
             .reply_markup(ReplyMarkup::InlineKeyboard(markup(keyboard)));
-        Ok(i64::from(request.send().await?.id.0))
+        let sent = request.send().await?;
+        Ok(Sent { message: i64::from(sent.id.0), at_s: sent.date.timestamp() })
     }
 
     /// Changes the caption of a file, and takes its buttons away or gives it others.
@@ -168,7 +193,7 @@ impl Api {
     ) -> Result<(), Fault> {
         let request = self
             .bot
-            .edit_message_caption(ChatId(to.chat), MessageId(message as i32))
+            .edit_message_caption(self.chat(to), MessageId(message as i32))
             .caption(&part.text)
             .caption_entities(part.entities.clone())
             .reply_markup(markup(keyboard));
@@ -179,7 +204,7 @@ impl Api {
     pub async fn edit(&self, to: &Place, message: i64, part: &Part, keyboard: &[Vec<Button>]) -> Result<(), Fault> {
         let request = self
             .bot
-            .edit_message_text(ChatId(to.chat), MessageId(message as i32), &part.text)
+            .edit_message_text(self.chat(to), MessageId(message as i32), &part.text)
             .entities(part.entities.clone())
             .reply_markup(markup(keyboard));
         self.change(&request).await
@@ -187,7 +212,7 @@ impl Api {
 
     /// Takes a message away (Bot API, `deleteMessage`: within 48 hours). One that is gone is no fault.
     pub async fn delete(&self, from: &Place, message: i64) -> Result<(), Fault> {
-        let request = self.bot.delete_message(ChatId(from.chat), MessageId(message as i32));
+        let request = self.bot.delete_message(self.chat(from), MessageId(message as i32));
         match self.call(&request).await {
             Ok(_) | Err(Fault::Refused(_)) => Ok(()),
             Err(fault) => Err(fault),
@@ -196,7 +221,7 @@ impl Api {
 
     /// Changes the buttons of a message.
     pub async fn edit_keyboard(&self, to: &Place, message: i64, keyboard: &[Vec<Button>]) -> Result<(), Fault> {
-        let request = self.bot.edit_message_reply_markup(ChatId(to.chat), MessageId(message as i32));
+        let request = self.bot.edit_message_reply_markup(self.chat(to), MessageId(message as i32));
         self.change(&request.reply_markup(markup(keyboard))).await
     }
 
@@ -209,7 +234,7 @@ impl Api {
 
     /// Shows "typing…" for about five seconds.
     pub async fn typing(&self, to: &Place) -> Result<(), Fault> {
-        let mut request = self.bot.send_chat_action(ChatId(to.chat), ChatAction::Typing);
+        let mut request = self.bot.send_chat_action(self.chat(to), ChatAction::Typing);
         request.message_thread_id = to.thread();
         self.call(&request).await.map(drop)
     }

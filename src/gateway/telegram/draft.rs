@@ -24,8 +24,21 @@ pub struct Change {
     pub slot: Slot,
     pub message: Option<i64>,
     pub part: Part,
-    /// What runs, while it runs; it then has a button to stop it.
+    /// What runs, while it runs.
     pub running: Option<String>,
+}
+
+impl Change {
+    /// Whether the message gets a button to stop what runs. A new one gets it by its first change, when its number is on
+    /// record: a kill in between leaves no button that nobody knows of.
+    pub fn has_button(&self) -> bool {
+        self.running.is_some() && self.message.is_some()
+    }
+
+    /// Whether the message of a call that runs is new.
+    pub fn is_new_call(&self) -> bool {
+        self.running.is_some() && self.message.is_none()
+    }
 }
 
 /// All that is not finished in one session.
@@ -133,10 +146,13 @@ impl Drafts {
                 }
             }
             Slot::Call(call) => {
+                let running = change.running.is_some();
+                // Without its button it is not yet what it is to be.
+                let part = if running && change.message.is_none() { Part::default() } else { change.part };
                 if let Some(draft) = self.calls.iter_mut().find(|draft| draft.call == call) {
-                    draft.shown = Some((message, change.part));
+                    draft.shown = Some((message, part));
                 }
-                self.calls.retain(|draft| draft.call != call || draft.end.is_none() || change.running.is_some());
+                self.calls.retain(|draft| draft.call != call || draft.end.is_none() || running);
             }
         }
     }
@@ -205,7 +221,7 @@ mod tests {
     /// Makes the next change as message `id`, and says what it was.
     fn make(drafts: &mut Drafts, id: i64) -> Option<(Option<i64>, String, bool)> {
         let change = drafts.next_change()?;
-        let said = (change.message, change.part.text.clone(), change.running.is_some());
+        let said = (change.message, change.part.text.clone(), change.has_button());
         drafts.made(change, id);
         Some(said)
     }
@@ -247,21 +263,23 @@ mod tests {
     fn a_call_has_a_button_while_it_runs_and_a_quick_one_is_not_shown() {
         let mut drafts = begun();
         text(&mut drafts, "I'll look.");
-        drafts.take(Live::CallStarted { call: call(), title: "bash run".into() });
+        drafts.take(Live::CallStarted { call: call(), title: "bash/run".into() });
         drafts.take(Live::CallProgress { call: call(), text: "half".into() });
-        assert_eq!(make(&mut drafts, 10), Some((None, "⏳ running: bash run\nhalf".into(), true)));
+        assert_eq!(make(&mut drafts, 10), Some((None, "⏳ running: bash/run\nhalf".into(), false)));
+        assert_eq!(make(&mut drafts, 10), Some((Some(10), "⏳ running: bash/run\nhalf".into(), true)), "on record");
         assert!(drafts.next_change().is_none(), "what was said before it is not drafted any more");
         let end = || Live::CallEnded {
             call: call(),
             ok: true,
-            title: "bash run".into(),
+            title: "bash/run".into(),
             summary: String::new(),
             diff: String::new(),
+            output: String::new(),
         };
         drafts.take(end());
-        assert_eq!(make(&mut drafts, 10), Some((Some(10), "✓ bash run".into(), false)));
+        assert_eq!(make(&mut drafts, 10), Some((Some(10), "✓ bash/run".into(), false)));
         assert!(drafts.next_change().is_none() && drafts.calls.is_empty());
-        drafts.take(Live::CallStarted { call: call(), title: "bash run".into() });
+        drafts.take(Live::CallStarted { call: call(), title: "bash/run".into() });
         drafts.take(end());
         assert!(drafts.next_change().is_none());
     }
@@ -269,10 +287,10 @@ mod tests {
     #[test]
     fn nothing_is_left_with_a_button_at_the_end() {
         let mut drafts = begun();
-        drafts.take(Live::CallStarted { call: call(), title: "bash run".into() });
+        drafts.take(Live::CallStarted { call: call(), title: "bash/run".into() });
         make(&mut drafts, 10);
         drafts.close();
-        assert_eq!(make(&mut drafts, 10), Some((Some(10), "✗ bash run".into(), false)));
+        assert_eq!(make(&mut drafts, 10), Some((Some(10), "✗ bash/run".into(), false)));
         let mut unseen = begun();
         text(&mut unseen, "half an ans");
         unseen.close();

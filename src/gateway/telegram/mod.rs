@@ -2,6 +2,7 @@
 
 pub mod api;
 pub mod attached;
+pub mod beat;
 pub mod callback;
 mod clean;
 pub mod draft;
@@ -12,16 +13,19 @@ pub mod incoming;
 pub mod knock;
 pub mod markdown;
 pub mod pace;
+pub mod pinned;
 pub mod place;
 pub mod question;
 mod rich;
 pub mod running;
 mod split;
+pub mod unusable;
 pub mod upload;
 mod wire;
 
 pub use rich::{Part, utf16_len};
 pub use split::{CAPTION_UNITS_MAX, ENTITIES_MAX, MESSAGE_UNITS_MAX};
+pub use wire::Sent;
 
 /// What Telegram refuses or changes; shared with the Bot API that the tests fake.
 #[cfg(test)]

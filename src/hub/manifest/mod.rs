@@ -32,6 +32,9 @@ pub struct ServerEntry {
     pub launch: Launch,
     /// The longest that a call to this server may take, where the file says so (`timeout`, milliseconds).
     pub timeout: Option<Duration>,
+    /// The longest that its start may take, where the file says so (`startup_timeout`, milliseconds; Codex's
+    /// `startup_timeout_sec`).
+    pub startup_timeout: Option<Duration>,
     pub disabled: bool,
 }
 
@@ -57,6 +60,8 @@ pub struct StdioLaunch {
     pub command: String,
     pub args: Vec<String>,
     pub env: BTreeMap<String, String>,
+    /// The names of the variables that it gets from claw's environment, where the entry says so (`inherit`).
+    pub inherit: Option<Vec<String>>,
     /// Read when the server starts; `env` wins over it.
     pub env_file: Option<PathBuf>,
     /// The hub's own working directory for servers where absent.
@@ -83,6 +88,11 @@ pub enum ManifestError {
     DuplicateKey { key: String, line: usize, column: usize },
     #[error("mcp.json: {what}")]
     Shape { what: String },
+    #[error(
+        "mcp.json has neither `mcpServers` nor `servers`, so that there would be no tools: remove the file and claw writes \
+         its own again, or write {{\"mcpServers\": {{}}}} to have none"
+    )]
+    NoRoot,
     #[error("mcp.json, server `{server}`: {what}")]
     Entry { server: String, what: String },
     #[error(
@@ -91,15 +101,21 @@ pub enum ManifestError {
     NamesCollide { first: String, second: String, offered: String },
 }
 
-/// Reads a file of any of the four forms. Comments, trailing commas and unknown keys are fine; an empty file is an empty
-/// manifest.
+impl crate::domain::Blamed for ManifestError {
+    fn blame(&self) -> crate::domain::Blame {
+        crate::domain::Blame::User
+    }
+}
+
+/// Reads a file of any of the four forms. Comments, trailing commas and unknown keys are fine. A file without a root is
+/// refused: it is what a power loss leaves, and an agent without tools would not say why.
 ///
 /// # Errors
 /// Broken JSON, a key that is there twice, values of a wrong type, and servers whose names collide once they are made
 /// safe for a model. A server that is merely unsupported is kept as [`Launch::Http`] or [`Launch::Unusable`].
 pub fn parse(text: &str, expand: &Expansion) -> Result<Manifest, ManifestError> {
     let Some(root) = json::parse(text)? else {
-        return Ok(Manifest::default());
+        return Err(ManifestError::NoRoot);
     };
     forms::read(&root, expand)
 }
