@@ -38,7 +38,7 @@ pub async fn run(app: &App, ask: Ask) -> anyhow::Result<ExitCode> {
         answer_until_done(&follow, &visitor).await
     };
     let followed = super::interrupt::stoppable(app, &visitor, &ask.session, told).await?;
-    match followed {
+    let done = match followed {
         None => Ok(ExitCode::from(fail::INTERRUPTED)),
         Some(Followed::Replied { turn_seq, text, outbox_id }) => {
             let code = finish(&follow, &ask, turn_seq, &text)?;
@@ -47,7 +47,9 @@ pub async fn run(app: &App, ask: Ask) -> anyhow::Result<ExitCode> {
         }
         Some(Followed::Waits(questions)) => Ok(waits(&ask, &questions)),
         Some(Followed::Quiet) => Ok(ExitCode::from(fail::DONE)),
-    }
+    };
+    super::retention::behind_a_command(app).await;
+    done
 }
 
 fn text_of(text: &str) -> anyhow::Result<String> {

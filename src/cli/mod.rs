@@ -78,6 +78,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Gateway => return gateway::run(overrides).await,
         Command::Init => return init::run().await,
         Command::Update { check } => return update::run(*check).await,
+        Command::Panic { what: PanicWhat::On, json } => return panic::on(overrides, json.json).await,
         _ => {}
     }
     let mut app = App::open(Config::load(overrides.clone())?)?;

@@ -9,6 +9,7 @@ mod calls;
 mod drafts;
 mod error;
 mod events;
+pub mod flag;
 mod grants;
 mod guests;
 mod inbox;

@@ -22,6 +22,7 @@ const MIGRATIONS: &[&str] = &[
     MIGRATION_8,
     MIGRATION_9,
     MIGRATION_10,
+    MIGRATION_11,
 ];
 
 const MIGRATION_1: &str = "
@@ -314,6 +315,14 @@ CREATE TABLE staged(
     told TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX staged_list ON staged(list, number);
+";
+
+// Up to when the clock is believed: up to the newest rows that an earlier claw has written.
+const MIGRATION_11: &str = "
+INSERT INTO meta(key, value)
+    SELECT 'clock.believed', CAST(max(at_ms) AS TEXT) FROM
+        (SELECT max(at_ms) AS at_ms FROM audit UNION ALL SELECT max(at_ms) FROM inbox)
+    HAVING max(at_ms) IS NOT NULL;
 ";
 
 /// Brings a database to the newest version. A database from a newer claw is refused, untouched. One with something in it is
