@@ -32,7 +32,7 @@ const OWNER: &str = "console:example";
 
 fn main() -> anyhow::Result<ExitCode> {
     // The hub starts `claw server filesystem`, and `claw` means this very executable.
-    if let Some(code) = claw::cli::server::run_if_asked(std::env::args()) {
+    if let Some(code) = claw::cli::server::run_if_asked(&std::env::args_os().collect::<Vec<_>>()) {
         return Ok(code);
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -106,6 +106,7 @@ fn gate(store: &Store, home: &Path, workspace: &Path) -> anyhow::Result<Gate> {
             tool_timeout: Duration::from_secs(30),
             server_wait: Duration::from_secs(5),
             tool_result_bytes: 16 * 1024,
+            server_instructions_bytes: 2048,
             question_time: Duration::from_secs(3600),
             calls_at_once: 8,
             owner: OWNER.into(),

@@ -11,7 +11,7 @@ use anyhow::Context as _;
 use secrecy::{ExposeSecret as _, SecretString};
 use tokio::sync::OnceCell;
 
-use crate::config::{Config, MAIN, is_agent_name};
+use crate::config::{Config, KeptApart, MAIN, is_agent_name};
 use crate::desk::{AgentState, Agents, Desk, DeskParts, ModelInUse, OtherStore, Roles};
 use crate::domain::{Address, LiveSink, Origin};
 use crate::gate::policy::Policy;
@@ -23,7 +23,7 @@ use crate::mail::{Instance, Mail};
 use crate::model::{Chain, LoadImage};
 use crate::router::{Router, Visitor};
 use crate::session::{Budget, Worker, WorkerParts};
-use crate::store::{Artifacts, Store};
+use crate::store::{AnchorPlace, Artifacts, Store};
 use crate::turn::Bounds;
 use crate::turn::run::Runner;
 
@@ -46,7 +46,7 @@ pub struct App {
 impl App {
     /// Opens the home: store, policy, servers. Starts no server and asks no model yet.
     pub fn open(config: Config) -> anyhow::Result<Self> {
-        let store = Store::open(&config.home.claw_db())?;
+        let store = Store::open_anchored(&config.home.claw_db(), anchor_place(&config.kept_apart).as_ref())?;
         let policy = load_policy(&config)?;
         let redactor = Redactor::new(secret_pairs(&config))?;
         let manifest = load_manifest(&config)?;
@@ -156,15 +156,16 @@ impl App {
         let left = left.filter_map(|entry| entry.file_name().into_string().ok());
         names.extend(left.filter(|name| is_agent_name(name) && home.of_agent(name).claw_db().is_file()));
         names.remove(&self.config.agent.name);
+        let anchor = anchor_place(&self.config.kept_apart);
         let store = |agent: String| {
             if agent == MAIN {
-                return OtherStore { path: home.root().join("claw.db"), agent };
+                return OtherStore { path: home.root().join("claw.db"), agent, anchor: anchor.clone() };
             }
             let mut of_agent = home.of_agent(&agent);
             if let Err(error) = of_agent.ensure() {
                 tracing::warn!(agent, %error, "the home of an agent cannot be made");
             }
-            OtherStore { path: of_agent.claw_db(), agent }
+            OtherStore { path: of_agent.claw_db(), agent, anchor: anchor.clone() }
         };
         names.into_iter().map(store).collect()
     }
@@ -180,6 +181,13 @@ impl App {
                 name: chosen.model.model().to_owned(),
                 provider: chosen.model.provider().to_owned(),
                 whys: chosen.whys.clone(),
+            },
+            not_offered: {
+                let choosable = chosen.choosable.clone();
+                Arc::new(move |name: String| {
+                    let choosable = choosable.clone();
+                    Box::pin(async move { choosable.not_offered(&name).await })
+                })
             },
             roles: self.roles(),
             prices: self.config.prices.clone(),
@@ -226,6 +234,11 @@ fn gone(store: &Store, digest: &str) -> Option<std::io::Error> {
 pub fn day(at_ms: i64) -> String {
     let at = jiff::Timestamp::from_millisecond(at_ms).unwrap_or_default();
     at.strftime("%Y-%m-%d").to_string()
+}
+
+/// Where the key of the audit is, as the store takes it.
+pub fn anchor_place(kept: &KeptApart) -> Option<AnchorPlace> {
+    Some(AnchorPlace { folder: kept.folder.clone()?, credential: kept.credential.clone() })
 }
 
 /// A sink for what nobody looks at.
@@ -282,6 +295,15 @@ fn load_manifest(config: &Config) -> anyhow::Result<Manifest> {
         ..Expansion::default()
     };
     let mut manifest = manifest::parse(&text, &expansion).with_context(|| format!("{} is refused", path.display()))?;
+    if let Some(unknown) = config.tools.schema_pinned().iter().find(|name| !manifest.servers.contains_key(*name)) {
+        let known = manifest.servers.keys().cloned().collect::<Vec<_>>().join(", ");
+        return Err(crate::config::ConfigError {
+            place: config.home.claw_toml().display().to_string(),
+            message: format!("`tools.pins` names the server `{unknown}`, which mcp.json does not have"),
+            next: format!("It has {known}"),
+        }
+        .into());
+    }
     keep_servers(&mut manifest, config)?;
     for entry in manifest.servers.values_mut() {
         if let Launch::Stdio(StdioLaunch { own: Some(own), args, .. }) = &mut entry.launch {
@@ -321,7 +343,10 @@ fn bash_limits(config: &Config) -> [String; 4] {
 /// Our own servers are told where to work and what never to touch, whatever `mcp.json` says.
 fn own_server_args(config: &Config) -> Vec<String> {
     let text = |path: &PathBuf| path.display().to_string();
-    vec!["--workspace".into(), text(&config.workspace), "--protect".into(), config.home.root().display().to_string()]
+    let home = config.home.root().to_owned();
+    let protected = std::iter::once(&home).chain(&config.kept_apart.folder);
+    let protected = protected.flat_map(|path| ["--protect".to_owned(), text(path)]);
+    ["--workspace".to_owned(), text(&config.workspace)].into_iter().chain(protected).collect()
 }
 
 fn hub_settings(config: &Config, redactor: &Redactor, store: &Store) -> anyhow::Result<HubSettings> {
@@ -331,6 +356,7 @@ fn hub_settings(config: &Config, redactor: &Redactor, store: &Store) -> anyhow::
     settings.supervisor = Some(vec![own.into(), supervisor::COMMAND.into()]);
     let eras = store.read(|tx| tx.launches())?;
     settings.known_eras = eras.into_iter().filter_map(|(server, era)| Some((server, Era::parse(&era)?))).collect();
+    settings.schema_pinned = config.tools.schema_pinned().clone();
     settings.log = crate::logging::server_log(config.home.logs(), redactor.clone());
     settings.notices = Arc::new(|notice| tracing::warn!(?notice, "a server needs attention"));
     Ok(settings)
@@ -345,6 +371,7 @@ fn gate_settings(config: &Config) -> GateSettings {
         tool_timeout: Duration::from_secs(config.limits.tool_timeout_s),
         server_wait: Duration::from_millis(config.limits.server_wait_ms),
         tool_result_bytes: config.limits.tool_result_bytes as usize,
+        server_instructions_bytes: config.limits.server_instructions_bytes as usize,
         question_time: Duration::from_secs(config.limits.question_time_s),
         calls_at_once: config.limits.tool_calls_parallel_max as usize,
         owner: approvers(config),

@@ -2,18 +2,19 @@
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
-use claw::cli::args::Cli;
-
 fn main() -> ExitCode {
+    let arguments: Vec<_> = std::env::args_os().collect();
     // A server confines its whole process, so it starts before there is a thread or a runtime.
-    if let Some(code) = claw::cli::server::run_if_asked(std::env::args()) {
+    if let Some(code) = claw::cli::server::run_if_asked(&arguments) {
         return code;
     }
-    if let Some(code) = claw::cli::supervise::run_if_asked(std::env::args()) {
+    if let Some(code) = claw::cli::supervise::run_if_asked(&arguments) {
         return code;
     }
-    let cli = Cli::parse();
+    let cli = match claw::cli::parse(arguments) {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
     // Nobody watches a gateway, so what needs a human is in its log without asking for it.
     let filter = claw::config::log_filter().or_else(|| cli.command.runs_unwatched().then(|| "warn".to_owned()));
     let filter = if cli.command.hears_new_secrets() { Some("off".to_owned()) } else { filter };

@@ -8,7 +8,7 @@ use crate::domain::{
 };
 use crate::gate::{DecideError, Gate};
 use crate::mail::{Accepted, Mail};
-use crate::store::{ApprovalRow, StoreError};
+use crate::store::{ApprovalRow, StoreError, Tx};
 
 /// Somebody at a door, as the door has proven it.
 #[derive(Clone, Debug)]
@@ -49,6 +49,13 @@ fn inbound(visitor: &Visitor, session: &SessionId, body: InboundBody) -> Inbound
     }
 }
 
+/// An error of a few words as a sentence.
+fn sentence(words: &str) -> String {
+    let mut rest = words.chars();
+    let first = rest.next().map(|first| first.to_uppercase().collect::<String>()).unwrap_or_default();
+    format!("{first}{}.", rest.as_str().trim_end_matches('.'))
+}
+
 /// What updates of a chat service say, as a message for a session.
 #[derive(Clone, Debug, Default)]
 pub struct UpdateMessage {
@@ -77,6 +84,18 @@ impl Router {
         self.submit(visitor, session, InboundBody::Message { blocks: vec![Block::Text { text }] }).await
     }
 
+    /// The same, if no turn is open in the session and nothing waits there: the message then begins a turn. `None` otherwise.
+    pub async fn message_alone(
+        &self,
+        visitor: &Visitor,
+        session: &SessionId,
+        text: &str,
+    ) -> Result<Option<i64>, StoreError> {
+        let text = self.gate.redactor().redact(text).into_owned();
+        let body = InboundBody::Message { blocks: vec![Block::Text { text }] };
+        self.mail.submit_alone(inbound(visitor, session, body)).await
+    }
+
     pub async fn order(&self, visitor: &Visitor, session: &SessionId, order: Order) -> Result<i64, StoreError> {
         self.submit(visitor, session, order.body()).await
     }
@@ -88,13 +107,53 @@ impl Router {
         id: &ApprovalId,
         answer: &Answer,
     ) -> Result<ApprovalRow, DecideError> {
-        let answer = match answer {
+        self.gate.decide(id, &self.redacted(answer), &visitor.principal).await
+    }
+
+    /// Answers a question by what an update says. The decision, the end of the update and the words for whoever wrote it are one
+    /// transaction, so that one message answers at most once, and never a later question.
+    pub async fn answer_of_update(
+        &self,
+        visitor: &Visitor,
+        id: &ApprovalId,
+        answer: &Answer,
+        (bot, update): (i64, i64),
+        told: Outbound,
+    ) -> Result<(), StoreError> {
+        let answer = self.redacted(answer);
+        let finish = move |tx: &Tx<'_>, told: &Outbound| {
+            if tx.finish_update(bot, update, "answer")? {
+                tx.add_outbound(told)?;
+            }
+            Ok(())
+        };
+        let refused = |told: &Outbound, why: &str| Outbound {
+            body: OutboundBody::Notice { text: sentence(why) },
+            ..told.clone()
+        };
+        let on_time = told.clone();
+        let decided = self.gate.decide_with(id, &answer, &visitor.principal, move |tx, counted| match counted {
+            Ok(()) => finish(tx, &on_time),
+            Err(why) => finish(tx, &refused(&on_time, &why.to_string())),
+        });
+        match decided.await {
+            Err(DecideError::Store(error)) => Err(error),
+            // Said once: where the transaction has said it, the update is done with.
+            Err(why) => {
+                let told = refused(&told, &why.to_string());
+                self.mail.answer_update(bot, update, "answer", told).await.map(drop)
+            }
+            Ok(_) => Ok(()),
+        }
+    }
+
+    fn redacted(&self, answer: &Answer) -> Answer {
+        match answer {
             Answer::Deny { word: Some(word) } => {
                 Answer::Deny { word: Some(self.gate.redactor().redact(word).into_owned()) }
             }
             other => other.clone(),
-        };
-        self.gate.decide(id, &answer, &visitor.principal).await
+        }
     }
 
     /// Commits updates of a chat service before the service may forget them. Known secrets are replaced first.

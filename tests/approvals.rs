@@ -201,13 +201,16 @@ fn a_question_has_its_time() {
 }
 
 #[test]
-fn a_message_instead_of_an_answer_supersedes_the_question() {
+fn a_message_leaves_the_question_open_and_goes_in_behind_the_answer() {
     let house = House::new();
     let id = house.ask_parks(EFFECT);
-    house.claw(&["ask", "list"]).expect(0);
-    assert!(house.claw(&["approvals", "--json"]).rows().is_empty());
-    house.claw(&["approve", &id]).expect_mistake(&["superseded"]);
-    assert_eq!(effects(&house), 0);
+    let asked = house.claw(&["ask", "list"]).expect(3);
+    assert!(asked.err.contains("Your message goes in when this is answered"), "{asked:?}");
+    assert_eq!(house.claw(&["approvals", "--json"]).rows().len(), 1);
+    assert_eq!(house.events("main").iter().filter(|event| event["type"] == "user.message").count(), 1);
+    house.claw(&["approve", &id]).expect(0);
+    assert_eq!(effects(&house), 1);
+    assert_eq!(program::said(&house.events("main")), [EFFECT, "list"]);
     house.is_whole();
 }
 
@@ -216,7 +219,7 @@ fn an_answer_from_elsewhere_wakes_the_chat_that_asked() {
     let house = House::new();
     let mut chat = house.start(&["chat"]);
     chat.types(format!("{EFFECT}\n").as_bytes());
-    eventually("the chat asks", || chat.out().contains("bash · run"));
+    eventually("the chat asks", || chat.out().contains("bash/run"));
     let id = house.waiting();
     house.claw(&["approve", &id]).expect(0);
     eventually("the chat tells", || chat.out().contains("Running"));

@@ -52,7 +52,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("session", &["config", "gate", "killpoint", "mail", "store", "turn"]),
     ("turn", &["gate", "model"]),
     ("model", &["config"]),
-    ("gate", &["config", "hub", "killpoint", "mail", "store"]),
+    ("gate", &["config", "hub", "killpoint", "mail", "store", "workspace"]),
     ("hub", &["gate"]),
     ("store", &["durable", "killpoint"]),
     ("logging", &["gate", "hub"]),

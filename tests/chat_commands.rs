@@ -143,7 +143,7 @@ fn slash_panic_ends_what_runs_and_blocks_until_it_is_off() {
     chat.running.types(b"run `echo $$ > pid; sleep 1000`\n");
     let pid = || house.in_workspace("pid").trim().parse::<u32>().ok();
     eventually("the command runs", || pid().is_some());
-    chat.asks("/status", &["running: a turn, begun", "bash__run"]);
+    chat.asks("/status", &["running: a turn, begun", "bash/run"]);
     chat.asks("/panic", &["The stop switch is on"]);
     eventually("what ran is ended", || !alive(pid().unwrap()));
     eventually("the turn has ended", || house.events("main").iter().any(|event| event["type"] == "turn.ended"));

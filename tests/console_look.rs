@@ -90,14 +90,24 @@ fn a_turn() {
         let mut screen = Screen::new(Look::new(width, false), true);
         let now = Instant::now();
         let call = CallId { session: SessionId::new("main").unwrap(), reply_seq: 8, block: 0 };
-        let title = "bash run ls -la /a/rather/long/path/that/is/wider/than/forty/columns";
+        let title = "bash/run  ls -la /a/rather/long/path/that/is/wider/than/forty/columns";
         screen.live(Live::StepStarted { turn_seq: 7, step: 0 }, now);
         screen.live(Live::Text { turn_seq: 7, step: 0, text: "Let me look.".into() }, now);
         screen.live(Live::CallStarted { call: call.clone(), title: title.into() }, now);
         screen.live(Live::CallProgress { call: call.clone(), text: "total 12\n".into() }, now);
         let running = screen.take().unwrap();
         let summary = "exit 2: No such file or directory\n0.1 s".into();
-        screen.live(Live::CallEnded { call, ok: false, title: title.into(), summary, diff: String::new() }, now);
+        screen.live(
+            Live::CallEnded {
+                call,
+                ok: false,
+                title: title.into(),
+                summary,
+                diff: String::new(),
+                output: "ls: cannot access '/a/rather/long': No such file or directory".into(),
+            },
+            now,
+        );
         screen.out(&OutboundBody::Notice {
             text: "The turn met its limit of 20 model steps. Send a message to go on.".into(),
         });

@@ -57,6 +57,28 @@ fn identical_calls() {
 }
 
 #[test]
+fn a_command_that_is_repeated_is_noticed_whatever_it_takes() {
+    // Another file each time and another duration, with the same words for both: nothing comes of it.
+    let command = "date +%s%N >> seen; sleep 0.0$((RANDOM % 9)); exit 3";
+    let (house, provider) =
+        limited("identical_calls_max = 3", [[command], [command], [command], [command]].map(|one| runs(&one)));
+    told(&house, "identical_calls_max");
+    assert_eq!(provider.recorded().len(), 3);
+    assert_eq!(house.in_workspace("seen").lines().count(), 3);
+}
+
+#[test]
+fn identical_calls_side_by_side_are_no_loop() {
+    // `stat` of the same file has no duration in its result; a reply with ten of them is one step.
+    let reads =
+        Answer::Turn(Turn::calls(&[0; 10].map(|_| Call::new("same", "filesystem__read_file", "{\"path\":\"a\"}"))));
+    let (house, provider) = limited("identical_calls_max = 2", [reads, Answer::text("done")]);
+    assert!(house.claw(&["ask", "go"]).expect(0).out.contains("done"));
+    assert_eq!(provider.recorded().len(), 2);
+    house.is_whole();
+}
+
+#[test]
 fn the_time_of_a_turn() {
     let (house, _provider) =
         limited("turn_time_s = 1\ntool_timeout_s = 1", [Answer::raw("", Then::Silence), Answer::text("too late")]);

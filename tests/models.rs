@@ -27,7 +27,8 @@ fn two(
 }
 
 fn models(recorded: &[Recorded]) -> Vec<String> {
-    recorded.iter().map(|one| one.body["model"].as_str().unwrap_or_default().to_owned()).collect()
+    // What asks for the list of models names none.
+    recorded.iter().filter_map(|one| Some(one.body["model"].as_str()?.to_owned())).collect()
 }
 
 fn overloaded() -> Answer {
@@ -98,6 +99,18 @@ fn the_model_is_chosen_on_the_command_line_and_for_one_conversation() {
     house.claw_with_stdin(&["chat"], b"/model default\nhello\n").expect(0);
     assert_eq!(models(&claude.recorded()), ["typed", "chosen", "chosen", "model-x", "model-x"]);
     house.is_whole();
+}
+
+#[test]
+fn a_model_that_the_provider_does_not_list_is_refused() {
+    let claude = Threaded::start(Wire::Anthropic, ["1", "2"].map(Answer::text));
+    claude.lists(program::KEY, &["model-x", "model-y-20260101"]);
+    let house = House::at("claude", &claude.base_url);
+    let said = house.claw_with_stdin(&["chat"], b"/model model-z\nhello\n").expect(0).out;
+    assert!(said.contains("offers no model model-z") && said.contains("model-x"), "{said}");
+    house.claw_with_stdin(&["chat"], b"/model model-y\nhello\n").expect(0);
+    let asked: Vec<String> = models(&claude.recorded());
+    assert_eq!(asked, ["model-x", "model-y"]);
 }
 
 #[test]

@@ -151,3 +151,17 @@ fn a_parked_gateway_does_not_start_and_one_that_is_parked_ends() {
     assert!(ended.err.contains("so the gateway ends"), "{ended:?}");
     house.is_whole();
 }
+
+#[test]
+fn a_missing_session_of_the_user_is_explained() {
+    let rig = Rig::new(1);
+    let says = "#!/bin/sh\necho 'Failed to connect to bus: No medium found' >&2\nexit 1\n";
+    fs::write(rig.house.user_home().join("bin/systemctl"), says).unwrap();
+    for words in [&["service", "install"][..], &["service", "status"]] {
+        let ran = rig.house.claw(words).expect(2);
+        let err = ran.err.split_once("claw: ").unwrap().1.to_owned();
+        for named in ["no session of this user", "loginctl enable-linger", "XDG_RUNTIME_DIR=/run/user/"] {
+            assert!(err.contains(named), "{named}: {err}");
+        }
+    }
+}

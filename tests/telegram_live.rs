@@ -181,7 +181,7 @@ fn told_to_end_it_lets_the_call_in_hand_end_and_asks_no_model() {
     let rig = commanding([runs(STAYS), Answer::text("Done after the restart.")]);
     let gateway = rig.start();
     rig.says("go");
-    rig.waits_for("running: bash run");
+    rig.waits_for("running: bash/run");
     gateway.signal(Signal::TERM);
     // Before it has heard of the end it would ask the model as usual.
     eventually("the gateway takes nothing new", || {
@@ -207,7 +207,7 @@ fn a_call_that_runs_has_a_button_and_an_owners_tap_stops_it() {
     let gateway = rig.start();
     rig.says("go");
     let running = rig.telegram.wait_for_button(rig.anna.id, "Stop");
-    assert!(running.text.starts_with("⏳ running: bash run"), "{}", running.text);
+    assert!(running.text.starts_with("⏳ running: bash/run"), "{}", running.text);
     let data = running.button("Stop").unwrap().data.clone().unwrap();
     let (said, _) = rig.telegram.wait_answered(&bob.forges_tap(rig.anna.private(), running.id, &data));
     assert!(said.contains("Only the owner"), "{said}");
@@ -218,7 +218,7 @@ fn a_call_that_runs_has_a_button_and_an_owners_tap_stops_it() {
     rig.waits_for("Stopped.");
     rig.telegram.wait_for("the call is shown as ended", |world| {
         let now = world.message(rig.anna.private(), running.id)?;
-        (now.labels().is_empty() && now.text.starts_with("✗ bash run")).then_some(())
+        (now.labels().is_empty() && now.text.starts_with("✗ bash/run")).then_some(())
     });
     let (said, _) = rig.telegram.wait_answered(&rig.anna.forges_tap(rig.anna.private(), running.id, &data));
     assert!(said.contains("ended already"), "{said}");

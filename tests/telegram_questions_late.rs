@@ -64,3 +64,80 @@ fn a_question_that_claw_does_not_know_it_has_sent_is_put_right_by_a_tap() {
     telegram.wait_answered(&anna.taps_on(anna.private(), new.id, "Allow once"));
     telegram.wait_for("the call has run", |_| (house.in_workspace("notes.txt") == "hello").then_some(()));
 }
+
+/// The connection is cut when Telegram has the question, and claw is killed before it could try again.
+#[test]
+fn a_tap_adopts_the_question_whose_delivery_was_cut() {
+    let (telegram, anna, house) = home_of_anna();
+    house.write("claw.toml", "[telegram]\nstream = false\n");
+    telegram.fault(Fault::HangAfter).on("sendMessage").times(1);
+    let gateway = house.start(&["gateway"]);
+    anna.says(anna.private(), "write notes.txt: hello");
+    let asked = telegram.wait_for_button(anna.id, "Allow once");
+    program::eventually("it is not on record", || {
+        house.db().query_row("SELECT count(*) FROM posted", [], |row| row.get::<_, i64>(0)).unwrap() == 0
+    });
+    telegram.wait_answered(&anna.taps_on(anna.private(), asked.id, "Allow once"));
+    telegram.wait_for("the call has run", |_| (house.in_workspace("notes.txt") == "hello").then_some(()));
+    gateway.signal(Signal::KILL);
+    drop(gateway);
+    let gateway = house.start(&["gateway"]);
+    telegram.wait_for("the question says so", |world| {
+        world.message(anna.private(), asked.id).filter(|now| now.text.contains("ran: ok")).map(|_| ())
+    });
+    anna.says(anna.private(), "/status");
+    telegram.wait_for_text(anna.id, "session: ");
+    let again = telegram.sent(anna.id).iter().filter(|one| one.text.contains("notes.txt") && one.id > asked.id).count();
+    assert!(again <= 1, "the answer names it, and it is not asked again");
+    gateway.signal(Signal::TERM);
+    gateway.ends().expect(0);
+}
+
+#[test]
+fn a_tap_that_came_while_claw_was_away_counts() {
+    let (telegram, anna, house) = home_of_anna();
+    let gateway = house.start(&["gateway"]);
+    anna.says(anna.private(), "write notes.txt: hello");
+    let asked = telegram.wait_for_button(anna.id, "Allow once");
+    program::eventually("it is on record", || {
+        house.db().query_row("SELECT count(*) FROM posted", [], |row| row.get::<_, i64>(0)).unwrap() == 1
+    });
+    gateway.signal(Signal::KILL);
+    drop(gateway);
+    telegram.wait_disconnected();
+    let tap = anna.taps_on(anna.private(), asked.id, "Allow once");
+    let gateway = house.start(&["gateway"]);
+    assert_eq!(telegram.wait_answered(&tap).0, "Allowed.");
+    telegram.wait_for("the question says so", |world| {
+        world.message(anna.private(), asked.id).filter(|now| now.text.contains("ran: ok")).map(|_| ())
+    });
+    assert_eq!(house.in_workspace("notes.txt"), "hello");
+    let again = |one: &botapi::Message| one.id > asked.id && one.button("Allow once").is_some();
+    let asked_twice = telegram.sent(anna.id).iter().any(|one| one.text.starts_with("Asked again") || again(one));
+    assert!(!asked_twice, "{}", telegram.screen(anna.id));
+    gateway.signal(Signal::TERM);
+    gateway.ends().expect(0);
+}
+
+#[test]
+fn approvals_shows_open_questions_again_with_their_buttons() {
+    let (telegram, anna, house) = home_of_anna();
+    let gateway = house.start(&["gateway"]);
+    anna.says(anna.private(), "write notes.txt: hello");
+    let old = telegram.wait_for_button(anna.id, "Allow once");
+    program::eventually("it is on record", || {
+        house.db().query_row("SELECT count(*) FROM posted", [], |row| row.get::<_, i64>(0)).unwrap() == 1
+    });
+    anna.says(anna.private(), "/approvals");
+    let new = telegram.wait_for("the question once more", |world| {
+        world.messages(anna.private()).find(|one| one.id > old.id && one.button("Allow once").is_some()).cloned()
+    });
+    telegram.wait_for_text(anna.id, "Those of this chat follow, with their buttons.");
+    telegram.wait_for("the old message points on", |world| {
+        world.message(anna.private(), old.id).filter(|now| now.text.starts_with("Asked again")).map(|_| ())
+    });
+    assert_eq!(telegram.wait_answered(&anna.taps_on(anna.private(), new.id, "Allow once")).0, "Allowed.");
+    telegram.wait_for("the call has run", |_| (house.in_workspace("notes.txt") == "hello").then_some(()));
+    gateway.signal(Signal::TERM);
+    gateway.ends().expect(0);
+}

@@ -16,9 +16,7 @@ pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
     let rows = app.store.read(|tx| tx.open_approvals(None))?;
     for row in &rows {
         let shown = if as_json { question_json(&row.question).to_string() } else { question_text(&row.question) };
-        if !out::line(&shown) {
-            break;
-        }
+        out::line(&shown)?;
     }
     if rows.is_empty() && !as_json {
         out::err_line("Nothing waits for an answer.");
@@ -47,15 +45,15 @@ pub async fn answer(app: &App, id: &str, answer: Answer, as_json: bool) -> anyho
         follow.finish_leftovers().await?;
         ask::answer_until_done(&follow, &visitor).await
     };
-    let asked = ask::Ask { text: String::new(), session: session.clone(), json: as_json };
+    let asked = ask::Ask { text: String::new(), session: session.clone(), json: as_json, own_turn: false };
     match super::interrupt::stoppable(app, &visitor, &session, told).await? {
         None => Ok(ExitCode::from(fail::INTERRUPTED)),
         Some(Followed::Replied { turn_seq, text, outbox_id }) => {
-            let code = ask::finish(&follow, &asked, turn_seq, &text)?;
+            let code = ask::finish(&follow, &asked, None, turn_seq, &text)?;
             follow.shown(outbox_id).await?;
             Ok(code)
         }
-        Some(Followed::Waits(questions)) => Ok(ask::waits(&asked, &questions)),
+        Some(Followed::Waits(questions)) => ask::waits(&asked, &questions),
         Some(Followed::Quiet) => Ok(quiet(app, &session)),
     }
 }
@@ -69,7 +67,7 @@ fn in_words(question: &Question, answer: &Answer) -> String {
         (_, None) => "Denied",
     };
     let about = question.staged.as_ref().map(|staged| format!(", {}", staged::in_a_list(staged))).unwrap_or_default();
-    format!("{word}: {} {}{about}", question.server, question.tool)
+    format!("{word}: {}/{}{about}", question.server, question.tool)
 }
 
 /// The turn went on in another process, which shows what comes of it.
@@ -101,7 +99,7 @@ pub fn question_json(question: &Question) -> Value {
 
 /// A question for a person, whole, with how to answer it.
 pub fn question_text(question: &Question) -> String {
-    let mut text = format!("? {}  {} {}", question.approval, question.server, question.tool);
+    let mut text = format!("? {}  {}/{}", question.approval, question.server, question.tool);
     if let Some(staged) = &question.staged {
         let group = staged::group(staged).map_or(String::new(), |group| format!("  (group {group})"));
         text.push_str(&format!("\n  {}{group}", staged::in_a_list(staged)));

@@ -1,5 +1,6 @@
 //! The command line as it is typed. Owns names, helps and defaults; must not know what a command does.
 
+use std::ffi::OsString;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
@@ -7,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// A personal agent that asks before it acts.
 #[derive(Debug, Parser)]
-#[command(name = "claw", version, arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(name = "claw", version, arg_required_else_help = true)]
 pub struct Cli {
     /// The folder that the tools work in [default: workspace in the home]
     #[arg(long, global = true, value_name = "DIR")]
@@ -26,6 +27,72 @@ pub struct Cli {
 pub enum Command {
     /// Set up a model and a Telegram bot, question by question; again to change them
     Init,
+    #[command(flatten)]
+    AtHome(AtHome),
+    /// Run the Telegram door until stopped (TELEGRAM_BOT_TOKEN, CLAW_ALLOWED_CHATS)
+    Gateway,
+    /// Run one of claw's own tool servers on stdin and stdout
+    Server {
+        /// bash or filesystem
+        name: String,
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+        rest: Vec<OsString>,
+    },
+    /// Check the home, the store, the box, the servers and the model
+    Doctor {
+        /// Offer to repair what can be repaired without losing anything; each repair asks first
+        #[arg(long)]
+        repair: bool,
+        /// Repair all of it without asking (needs --repair)
+        #[arg(long, requires = "repair")]
+        yes: bool,
+        #[command(flatten)]
+        json: Json,
+    },
+    /// Write the whole home, apart from workspace and logs, into one file, also while claw runs
+    Backup {
+        /// A new file; nothing is overwritten
+        file: PathBuf,
+        #[command(flatten)]
+        json: Json,
+    },
+    /// Make a home from a backup, where there is none yet
+    Restore {
+        /// What `claw backup` wrote
+        file: PathBuf,
+        #[command(flatten)]
+        json: Json,
+    },
+    /// Print a script that completes claw's commands in a shell
+    Completions {
+        #[arg(value_enum)]
+        shell: Shell,
+    },
+    /// Print the man page, or write one for each command
+    Man {
+        /// Write claw.1 and a page for each command into this folder
+        #[arg(long, value_name = "DIR")]
+        dir: Option<PathBuf>,
+    },
+    /// The gateway as a service of yours: systemd, or launchd on macOS
+    Service {
+        #[command(subcommand)]
+        action: ServiceAction,
+    },
+    /// Say how this claw is updated, or whether there is a newer version. Changes nothing
+    ///
+    /// Exit codes with --check: 0 this is the newest version, 5 there is a newer one, 1 it could not be found out, 2 no address
+    /// is set.
+    Update {
+        /// Ask the address in claw.toml, `[update] url`, which version is the newest
+        #[arg(long)]
+        check: bool,
+    },
+}
+
+/// What is done in a home whose settings are right. The others look after themselves.
+#[derive(Debug, Subcommand)]
+pub enum AtHome {
     /// Talk to claw in this terminal
     Chat {
         #[command(flatten)]
@@ -36,22 +103,17 @@ pub enum Command {
     /// Exit codes: 0 done, 1 broken, 2 a mistake in what was typed or configured, 3 a call waits for an answer, 4 the model
     /// is unavailable, 130 stopped.
     Ask {
-        /// What to ask; `-` or nothing reads standard input. Behind `--` words may begin with a dash
+        /// What to ask; `-` or nothing reads standard input, up to 4 MiB. What is piped in beside a text is quoted behind it, up
+        /// to 256 KiB. Behind `--` words may begin with a dash
         text: Vec<String>,
         #[command(flatten)]
         session: SessionArg,
+        /// Wait until no turn is open in the session, instead of joining it
+        #[arg(long)]
+        own_turn: bool,
         /// Print reply, calls and usage as one JSON object
         #[arg(long)]
         json: bool,
-    },
-    /// Run the Telegram door until stopped (TELEGRAM_BOT_TOKEN, CLAW_ALLOWED_CHATS)
-    Gateway,
-    /// Run one of claw's own tool servers on stdin and stdout
-    Server {
-        /// bash or filesystem
-        name: String,
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
-        rest: Vec<String>,
     },
     /// List the tools of all servers; show and accept what changed
     Tools {
@@ -111,8 +173,11 @@ pub enum Command {
         /// Go on as new rows come
         #[arg(long)]
         follow: bool,
-        /// How many of the newest rows
-        #[arg(long, default_value_t = 100, value_name = "ROWS")]
+        /// Each row by itself, as it is kept, instead of one line a call; `--json` always gives rows
+        #[arg(long)]
+        rows: bool,
+        /// How many of the newest calls, or rows
+        #[arg(long, default_value_t = 100, value_name = "NUMBER")]
         limit: u32,
         #[command(flatten)]
         json: Json,
@@ -123,56 +188,6 @@ pub enum Command {
         action: Option<SessionsAction>,
         #[command(flatten)]
         json: Json,
-    },
-    /// Check the home, the store, the box, the servers and the model
-    Doctor {
-        /// Offer to repair what can be repaired without losing anything; each repair asks first
-        #[arg(long)]
-        repair: bool,
-        /// Repair all of it without asking (needs --repair)
-        #[arg(long, requires = "repair")]
-        yes: bool,
-        #[command(flatten)]
-        json: Json,
-    },
-    /// Write the whole home, apart from workspace and logs, into one file, also while claw runs
-    Backup {
-        /// A new file; nothing is overwritten
-        file: PathBuf,
-        #[command(flatten)]
-        json: Json,
-    },
-    /// Make a home from a backup, where there is none yet
-    Restore {
-        /// What `claw backup` wrote
-        file: PathBuf,
-        #[command(flatten)]
-        json: Json,
-    },
-    /// Print a script that completes claw's commands in a shell
-    Completions {
-        #[arg(value_enum)]
-        shell: Shell,
-    },
-    /// Print the man page, or write one for each command
-    Man {
-        /// Write claw.1 and a page for each command into this folder
-        #[arg(long, value_name = "DIR")]
-        dir: Option<PathBuf>,
-    },
-    /// The gateway as a service of yours: systemd, or launchd on macOS
-    Service {
-        #[command(subcommand)]
-        action: ServiceAction,
-    },
-    /// Say how this claw is updated, or whether there is a newer version. Changes nothing
-    ///
-    /// Exit codes with --check: 0 this is the newest version, 5 there is a newer one, 1 it could not be found out, 2 no address
-    /// is set.
-    Update {
-        /// Ask the address in claw.toml, `[update] url`, which version is the newest
-        #[arg(long)]
-        check: bool,
     },
     /// The stop switch: block every call at once, end what runs
     Panic {
@@ -256,11 +271,40 @@ pub enum GrantsAction {
     },
 }
 
+/// Fewer digits could be met by trying.
+const HEAD_DIGITS_MIN: usize = 16;
+
+fn noted_head(text: &str) -> Result<(i64, String), String> {
+    let parsed = text.trim().split_once(':').and_then(|(number, digest)| {
+        let digest = digest.to_ascii_lowercase();
+        let whole =
+            (HEAD_DIGITS_MIN..=64).contains(&digest.len()) && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
+        Some((number.parse().ok().filter(|number| *number > 0)?, Some(digest).filter(|_| whole)?))
+    });
+    parsed.ok_or_else(|| {
+        format!(
+            "a head is NUMBER:DIGEST with {HEAD_DIGITS_MIN} to 64 hexadecimal digits, as `claw audit head` prints it"
+        )
+    })
+}
+
 #[derive(Debug, Subcommand)]
 pub enum AuditAction {
     List,
-    /// Walk the whole chain of hashes
-    Verify,
+    /// Walk the whole chain of hashes, and compare it with its seal and with what was noted outside of the store
+    Verify {
+        /// A head that you have noted, as `claw audit head` prints it; at least 16 digits of the digest
+        #[arg(long, value_name = "NUMBER:DIGEST", value_parser = noted_head)]
+        head: Option<(i64, String)>,
+    },
+    /// Print number and digest of the newest row, to be noted where nobody at this machine can change it
+    Head,
+    /// Say which key seals the audit, and where its newest head is noted
+    Anchor {
+        /// Take the audit as it is now, after a restored copy, a moved home or a lost key. A row of it says so
+        #[arg(long)]
+        accept: bool,
+    },
     /// Say in sentences what a call was, who wanted it, why it ran or not, and how it ended
     Explain {
         /// The id of a call or of its question, or the number of a row

@@ -1,62 +1,78 @@
-//! `claw audit`: the story of every call, the chain's proof, and the live view. Must not know how rows are written.
+//! `claw audit`: the story of every call, and the live view. Must not know how rows are written.
 
 use std::process::ExitCode;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use super::audit_calls::Calls;
 use super::{fail, out};
 use crate::app::App;
 use crate::store::AuditRow;
 
 /// How often a followed audit is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
+/// Rows of one call: received, verdict, asked, answered, verdict again, started twice, ended.
+const ROWS_A_CALL_MAX: u32 = 8;
 /// Rows a read.
 const PAGE: u32 = 500;
 
-pub async fn list(app: &App, limit: u32, follow: bool, as_json: bool) -> anyhow::Result<ExitCode> {
+/// How the audit is listed.
+#[derive(Clone, Copy, Debug)]
+pub struct Listed {
+    /// How many of the newest rows, or of the newest calls.
+    pub limit: u32,
+    /// Each row by itself, as with `as_json`.
+    pub rows: bool,
+    pub follow: bool,
+    pub as_json: bool,
+}
+
+pub async fn list(app: &App, listed: Listed) -> anyhow::Result<ExitCode> {
+    let Listed { limit, rows, follow, as_json } = listed;
+    if !rows && !as_json {
+        return list_calls(app, limit, follow).await;
+    }
     let rows = app.store.read(|tx| tx.audit_newest(limit))?;
     let mut last = rows.last().map_or(0, |row| row.id);
-    let mut read_on = show(&rows, as_json);
-    while follow && read_on {
+    show(&rows, as_json)?;
+    while follow {
         tokio::select! {
             _ = tokio::signal::ctrl_c() => break,
             () = tokio::time::sleep(LOOK_EVERY) => {}
         }
         let rows = app.store.read(|tx| tx.audit_after(last, PAGE))?;
         last = rows.last().map_or(last, |row| row.id);
-        read_on = show(&rows, as_json);
+        show(&rows, as_json)?;
     }
     Ok(ExitCode::from(fail::DONE))
 }
 
-pub fn verify(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
-    match app.store.read(|tx| tx.verify_audit())? {
-        Ok(rows) => {
-            let cut = app.store.read(|tx| tx.audit_cut())?.0;
-            let older =
-                if cut == 0 { String::new() } else { format!(" Rows up to {cut} went by [retention], as a row says.") };
-            out::line(&if as_json {
-                json!({"id": "audit", "ok": true, "rows": rows, "cut_through": cut}).to_string()
-            } else {
-                format!("The audit is whole: {rows} rows, each bound to the one before.{older}")
-            });
-            Ok(ExitCode::from(fail::DONE))
-        }
-        Err(broken) => {
-            out::line(&if as_json {
-                json!({"id": "audit", "ok": false, "row": broken.row, "what": broken.what}).to_string()
-            } else {
-                format!("The audit is broken: {}.", broken.what)
-            });
-            Ok(ExitCode::from(fail::BROKEN))
-        }
+/// One line a call.
+async fn list_calls(app: &App, limit: u32, follow: bool) -> anyhow::Result<ExitCode> {
+    let mut calls = Calls::default();
+    let rows = app.store.read(|tx| tx.audit_newest(limit.saturating_mul(ROWS_A_CALL_MAX)))?;
+    let mut last = rows.last().map_or(0, |row| row.id);
+    let lines = calls.lines(&rows);
+    for line in lines.iter().skip(lines.len().saturating_sub(limit as usize)) {
+        out::line(line)?;
     }
+    while follow {
+        tokio::select! {
+            _ = tokio::signal::ctrl_c() => break,
+            () = tokio::time::sleep(LOOK_EVERY) => {}
+        }
+        let rows = app.store.read(|tx| tx.audit_after(last, PAGE))?;
+        last = rows.last().map_or(last, |row| row.id);
+        calls.lines(&rows).iter().try_for_each(|line| out::line(line))?;
+    }
+    Ok(ExitCode::from(fail::DONE))
 }
 
-fn show(rows: &[AuditRow], as_json: bool) -> bool {
-    rows.iter()
-        .all(|row| out::line(&if as_json { serde_json::to_string(row).unwrap_or_default() } else { sentence(row) }))
+fn show(rows: &[AuditRow], as_json: bool) -> Result<(), out::Unwritten> {
+    rows.iter().try_for_each(|row| {
+        out::line(&if as_json { serde_json::to_string(row).unwrap_or_default() } else { sentence(row) })
+    })
 }
 
 /// One row for a person.

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use tokio::sync::{Notify, mpsc};
+use anyhow::Context as _;
+use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::fail;
-use super::postman::Postman;
+use super::out::Unwritten;
+use super::postman::{Postman, mark_shown};
 use crate::app::App;
 use crate::desk::Desk;
 use crate::domain::{LiveSink, SessionId};
@@ -22,13 +24,18 @@ use crate::session::Worker;
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Glimpses of a turn that wait to be shown; more are dropped, for what matters comes again through the outbox.
 const SHOWS_QUEUED_MAX: usize = 4096;
+/// How long the screen has for its last lines. It gives up by itself after two seconds.
+const SCREEN_ENDS_IN: Duration = Duration::from_secs(3);
 
 pub async fn run(app: Arc<App>, session: SessionId) -> anyhow::Result<ExitCode> {
     let worker = app.worker().await?;
     let instance = app.open_door("console")?;
     let visitor = app.console_visitor(instance.address());
     let settings = EditorSettings { history: Some(app.config.home.path().join("history")), no_colour: no_colour(&app) };
-    let console = Console::open(settings)?;
+    let (written, left) = mpsc::unbounded_channel();
+    let console = Console::open(settings, written)?;
+    let (end_marking, ended) = oneshot::channel();
+    let marking = tokio::spawn(mark_shown(app.mail.clone(), left, ended));
     let (show, shows) = mpsc::channel(SHOWS_QUEUED_MAX);
     let (send, mut events) = mpsc::channel(16);
     let screen = tokio::spawn(chat::run(console, shows, send));
@@ -54,7 +61,12 @@ pub async fn run(app: Arc<App>, session: SessionId) -> anyhow::Result<ExitCode> 
     keeping.abort();
     drop(talk);
     // The screen ends by itself when nobody can show anything any more.
-    let _ended = tokio::time::timeout(Duration::from_secs(1), screen).await;
+    let screen = tokio::time::timeout(SCREEN_ENDS_IN, screen).await;
+    drop(end_marking);
+    marking.await?;
+    screen
+        .context("the terminal does not take what is shown; it comes again at the next start")??
+        .map_err(Unwritten)?;
     Ok(ExitCode::from(fail::DONE))
 }
 

@@ -14,7 +14,7 @@ use serde_json::json;
 
 use self::repair::Repair;
 use super::service::PARKED;
-use super::{ask_person, fail, out};
+use super::{ask_person, fail, out, proof};
 use crate::app::App;
 use crate::config::{self, Config, MAIN, Overrides};
 use crate::gateway::telegram::api::Api;
@@ -31,6 +31,8 @@ struct Finding {
     ok: bool,
     text: String,
     repair: Option<Repair>,
+    /// It is as it may be, and should not be.
+    warning: bool,
 }
 
 #[derive(Default)]
@@ -44,7 +46,7 @@ struct Report {
 
 impl Report {
     fn add(&mut self, id: impl Into<String>, ok: bool, text: impl Into<String>, repair: Option<Repair>) {
-        self.findings.push(Finding { id: id.into(), ok, text: text.into(), repair });
+        self.findings.push(Finding { id: id.into(), ok, text: text.into(), repair, warning: false });
     }
 
     fn good(&mut self, id: impl Into<String>, text: impl Into<String>) {
@@ -53,6 +55,11 @@ impl Report {
 
     fn bad(&mut self, id: impl Into<String>, text: impl Into<String>) {
         self.add(id, false, text, None);
+    }
+
+    /// Something that works, and that the person should know of.
+    fn warn(&mut self, id: impl Into<String>, text: impl Into<String>) {
+        self.findings.push(Finding { id: id.into(), ok: true, text: text.into(), repair: None, warning: true });
     }
 
     /// Something that is wrong and can be repaired.
@@ -69,7 +76,7 @@ impl Report {
         self.findings.iter().all(|finding| finding.ok)
     }
 
-    fn print(&self, as_json: bool, hint: bool) {
+    fn print(&self, as_json: bool, hint: bool) -> Result<(), out::Unwritten> {
         for finding in &self.findings {
             let can = finding.repair.is_some();
             let id = match &self.agent {
@@ -77,15 +84,15 @@ impl Report {
                 None => finding.id.clone(),
             };
             let shown = if as_json {
-                json!({"id": id, "ok": finding.ok, "text": finding.text, "repair": can}).to_string()
+                json!({"id": id, "ok": finding.ok, "warning": finding.warning, "text": finding.text, "repair": can})
+                    .to_string()
             } else {
                 let hint = if can && hint { " (`claw doctor --repair`)" } else { "" };
-                format!("{} {:<18} {}{hint}", if finding.ok { "ok " } else { "BAD" }, id, out::clean(&finding.text))
+                format!("{} {:<18} {}{hint}", mark(finding), id, out::clean(&finding.text))
             };
-            if !out::line(&shown) {
-                break;
-            }
+            out::line(&shown)?;
         }
+        Ok(())
     }
 }
 
@@ -116,7 +123,7 @@ pub async fn run(overrides: Overrides, wanted: Wanted) -> anyhow::Result<ExitCod
         if report.agent.is_none() {
             shared.iter().for_each(|(ok, text)| report.add("agents", *ok, text, None));
         }
-        report.print(wanted.as_json, !wanted.repair);
+        report.print(wanted.as_json, !wanted.repair)?;
         well &= report.well();
     }
     Ok(ExitCode::from(if well { fail::DONE } else { fail::BROKEN }))
@@ -201,6 +208,7 @@ async fn repair(report: &mut Report, wanted: Wanted) -> anyhow::Result<usize> {
 async fn look(overrides: Overrides, report: &mut Report) {
     if report.agent.is_none() {
         confinement(report);
+        user(report);
     }
     let config = match Config::load(overrides) {
         Ok(config) => config,
@@ -271,6 +279,25 @@ fn unreadable_config(error: &str, report: &mut Report) {
     }
 }
 
+fn mark(finding: &Finding) -> &'static str {
+    match (finding.ok, finding.warning) {
+        (false, _) => "BAD",
+        (true, true) => "!! ",
+        (true, false) => "ok ",
+    }
+}
+
+/// Nothing of claw needs root, and nothing that it starts should have it.
+fn user(report: &mut Report) {
+    if rustix::process::geteuid().is_root() {
+        report.warn(
+            "user",
+            "this is root: tool servers of others run with all its rights, and only the box keeps commands from using them; run \
+             claw as an ordinary user",
+        );
+    }
+}
+
 fn confinement(report: &mut Report) {
     let level = claw_mcp_bash::probe();
     if level.keeps_files() { report.good("box", level.to_string()) } else { report.bad("box", level.to_string()) }
@@ -284,9 +311,9 @@ fn store(app: &App, report: &mut Report) {
         }
         Err(error) => report.bad("store", error.to_string()),
     }
-    match app.store.read(|tx| tx.verify_audit()) {
-        Ok(Ok(rows)) => report.good("audit", format!("{rows} rows, each bound to the one before")),
-        Ok(Err(broken)) => report.bad("audit", broken.what),
+    match app.store.read(|tx| tx.verify_audit(None)) {
+        Ok(Ok(whole)) => report.good("audit", proof::words(&app.store, &whole)),
+        Ok(Err(broken)) => report.bad("audit", proof::broken_words(&broken)),
         Err(error) => report.bad("audit", error.to_string()),
     }
     match app.store.read(|tx| tx.panic()) {

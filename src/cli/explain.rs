@@ -41,7 +41,7 @@ pub fn run(app: &App, id: &str, as_json: bool) -> anyhow::Result<ExitCode> {
         json!({"id": id, "text": text, "rows": rows.iter().map(|row| row.id).collect::<Vec<_>>()}).to_string()
     } else {
         text
-    });
+    })?;
     Ok(ExitCode::from(fail::DONE))
 }
 

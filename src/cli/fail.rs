@@ -2,6 +2,10 @@
 
 use std::process::ExitCode;
 
+use super::out;
+use crate::domain::{Blame, Blamed};
+use crate::{config, domain, gate, gateway, hub, model, session, store, turn, workspace};
+
 /// Done.
 pub const DONE: u8 = 0;
 /// Something broke that is not the user's mistake.
@@ -16,8 +20,10 @@ pub const MODEL_UNAVAILABLE: u8 = 4;
 pub const NEWER: u8 = 5;
 /// Stopped with Ctrl-C, as shells count it (128 + SIGINT).
 pub const INTERRUPTED: u8 = 130;
+/// Whoever read standard output has gone, as shells count it (128 + SIGPIPE).
+pub const CLOSED: u8 = 141;
 
-/// A mistake of the user, as one sentence with a next step.
+/// A mistake of the user that the command line itself finds, as one sentence with a next step.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct UserError(pub String);
@@ -28,30 +34,77 @@ impl UserError {
     }
 }
 
-/// Which exit code an error ends with.
-pub fn code_of(error: &anyhow::Error) -> u8 {
-    let user = error.chain().any(|cause| {
-        cause.is::<UserError>()
-            || cause.is::<crate::config::ConfigError>()
-            || cause.is::<crate::gate::policy::PolicyError>()
-            || cause.is::<crate::hub::manifest::ManifestError>()
-            || cause.is::<crate::model::ChooseError>()
-            || cause.is::<crate::domain::InvalidSessionId>()
-            || matches!(cause.downcast_ref(), Some(crate::store::StoreError::QueueFull(_)))
-            || matches!(
-                cause.downcast_ref(),
-                Some(crate::gate::DecideError::NotOffered(_) | crate::gate::DecideError::Refused(_))
-            )
-            || matches!(
-                cause.downcast_ref(),
-                Some(crate::gate::QuarantineError::Nothing(_) | crate::gate::QuarantineError::NotShown(_))
-            )
-    });
-    if user { USER_ERROR } else { BROKEN }
+impl Blamed for UserError {
+    fn blame(&self) -> Blame {
+        Blame::User
+    }
 }
 
-/// Prints an error to stderr, causes behind colons, and gives its exit code.
+/// Asks every error type of claw whose it is. A type that is missing here fails a test below; a variant that is missing
+/// in its answer does not compile.
+macro_rules! asked {
+    ($($kind:ty),* $(,)?) => {
+        #[cfg(test)]
+        const ASKED: &[&str] = &[$(stringify!($kind)),*];
+
+        fn blame_of(cause: &(dyn std::error::Error + 'static)) -> Option<Blame> {
+            $(if let Some(error) = cause.downcast_ref::<$kind>() {
+                return Some(error.blame());
+            })*
+            None
+        }
+    };
+}
+
+asked!(
+    UserError,
+    out::Unwritten,
+    config::ConfigError,
+    config::model::InvalidModelSection,
+    config::model::UnknownAgent,
+    domain::InvalidSessionId,
+    domain::escape::InvalidEscape,
+    gate::DecideError,
+    gate::QuarantineError,
+    gate::policy::PolicyError,
+    gate::redact::RedactError,
+    gateway::console::editor::EditorError,
+    gateway::telegram::fault::Fault,
+    gateway::telegram::files::FetchError,
+    hub::HubError,
+    hub::manifest::ManifestError,
+    model::ChooseError,
+    model::ModelError,
+    model::transcribe::TranscriptionError,
+    session::SessionError,
+    store::DecideRefused,
+    store::StoreError,
+    turn::export::ExportError,
+    workspace::NotGiven,
+);
+
+/// Which exit code an error ends with.
+pub fn code_of(error: &anyhow::Error) -> u8 {
+    if closed(error) {
+        return CLOSED;
+    }
+    match error.chain().any(|cause| blame_of(cause) == Some(Blame::User)) {
+        true => USER_ERROR,
+        false => BROKEN,
+    }
+}
+
+/// Nobody reads standard output any more.
+fn closed(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| cause.downcast_ref::<out::Unwritten>().is_some_and(out::Unwritten::is_closed))
+}
+
+/// Prints an error to stderr, causes behind colons, and gives its exit code. A reader that has gone is no fault and told to
+/// nobody.
 pub fn report(error: &anyhow::Error) -> ExitCode {
+    if closed(error) {
+        return ExitCode::from(CLOSED);
+    }
     let mut text = error.to_string();
     for cause in error.chain().skip(1) {
         let cause = cause.to_string();
@@ -60,6 +113,57 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
             text.push_str(&cause);
         }
     }
-    super::out::err_line(&format!("claw: {text}"));
+    out::err_line(&format!("claw: {text}"));
     ExitCode::from(code_of(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    /// What derives an error only for the sentence that it is told in.
+    const NO_ERRORS: &[&str] = &["Migrated"];
+
+    /// The names of all types below `folder` that derive `thiserror::Error`.
+    fn derived(folder: &Path, found: &mut Vec<String>) {
+        for entry in std::fs::read_dir(folder).unwrap().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                derived(&path, found);
+            } else if path.extension().is_some_and(|kind| kind == "rs") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                found.extend(text.split(&["thiserror", "::Error)]"].concat()).skip(1).filter_map(name_of_type));
+            }
+        }
+    }
+
+    /// The first type that a text defines.
+    fn name_of_type(text: &str) -> Option<String> {
+        let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+        words.skip_while(|word| !["enum", "struct"].contains(word)).nth(1).map(str::to_owned)
+    }
+
+    #[test]
+    fn every_error_type_is_asked_whose_it_is() {
+        let mut found = Vec::new();
+        derived(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
+        assert!(found.len() >= ASKED.len(), "{found:?}");
+        let asked = |name: &String| ASKED.iter().any(|path| path.rsplit("::").next().map(str::trim) == Some(name));
+        found.retain(|name| !asked(name) && !NO_ERRORS.contains(&name.as_str()));
+        assert!(found.is_empty(), "name these in `asked!`, and let them answer: {found:?}");
+    }
+
+    #[test]
+    fn whose_an_error_is_decides_its_code_however_deep_it_lies() {
+        let deep = |error: anyhow::Error| code_of(&error.context("outer"));
+        assert_eq!(deep(store::StoreError::QueueFull(3).into()), USER_ERROR);
+        assert_eq!(deep(session::SessionError::Store(store::StoreError::QueueFull(3)).into()), USER_ERROR);
+        assert_eq!(deep(gate::DecideError::Store(store::StoreError::Closed).into()), BROKEN);
+        assert_eq!(deep(hub::HubError::UnknownServer { server: "s".into() }.into()), USER_ERROR);
+        assert_eq!(deep(std::io::Error::other("disk").into()), BROKEN);
+        assert_eq!(deep(out::Unwritten(std::io::ErrorKind::BrokenPipe.into()).into()), CLOSED);
+        assert_eq!(deep(out::Unwritten(std::io::ErrorKind::StorageFull.into()).into()), BROKEN);
+    }
 }

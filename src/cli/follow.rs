@@ -30,8 +30,8 @@ pub struct Follow<'a> {
 
 impl Follow<'_> {
     /// Runs the session until it is idle or parked, and collects what is addressed to this instance. `notice` gets every
-    /// notice as it is read.
-    pub async fn until_said(&self, mut notice: impl FnMut(&str)) -> anyhow::Result<Followed> {
+    /// notice as it is read, and says whether it was shown; one that was not waits for a later run.
+    pub async fn until_said(&self, mut notice: impl FnMut(&str) -> bool) -> anyhow::Result<Followed> {
         let ran = self.worker.settle(self.session, &self.live).await?;
         let mut replied: Option<(u64, String, i64)> = None;
         let mut asked = Vec::new();
@@ -39,8 +39,9 @@ impl Follow<'_> {
             match row.outbound.body {
                 OutboundBody::Reply { turn_seq, text, .. } => {
                     // Two turns ended: the older reply is read out first, or nobody would ever see it.
-                    if let Some((_, older, id)) = replied.replace((turn_seq, text, row.id)) {
-                        notice(&older);
+                    if let Some((_, older, id)) = replied.replace((turn_seq, text, row.id))
+                        && notice(&older)
+                    {
                         self.shown(id).await?;
                     }
                     continue;
@@ -48,7 +49,8 @@ impl Follow<'_> {
                 // What was staged asks for nothing on the way of this turn; whoever has asked reads it behind the reply.
                 OutboundBody::Question { question, .. } if question.staged.is_some() => {}
                 OutboundBody::Question { question, .. } => asked.push(*question),
-                OutboundBody::Notice { text } => notice(&text),
+                OutboundBody::Notice { text } if !notice(&text) => continue,
+                OutboundBody::Notice { .. } => {}
                 // Standard output gets the answer and nothing else; the log has the rest.
                 OutboundBody::Said { .. } => {}
             }

@@ -18,9 +18,7 @@ pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
             let until = desk::until(grant);
             format!("{:>4}  {:<5} {}  ({until}, for {})", grant.id, grant.effect, out::clean(&grant.says), grant.origin)
         };
-        if !out::line(&shown) {
-            break;
-        }
+        out::line(&shown)?;
     }
     if grants.is_empty() && !as_json {
         out::err_line("No grants are in force.");
@@ -36,6 +34,6 @@ pub async fn revoke(app: &App, id: &str, as_json: bool) -> anyhow::Result<ExitCo
         json!({"id": number, "revoked": true}).to_string()
     } else {
         format!("Grant {number} is revoked.")
-    });
+    })?;
     Ok(ExitCode::from(fail::DONE))
 }

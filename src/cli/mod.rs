@@ -5,6 +5,7 @@ pub mod args;
 mod ask;
 mod ask_person;
 mod audit;
+mod audit_calls;
 mod backup;
 mod chat;
 mod doctor;
@@ -20,6 +21,7 @@ mod new_file;
 mod out;
 mod panic;
 mod postman;
+mod proof;
 mod replay;
 mod retention;
 pub mod server;
@@ -34,19 +36,41 @@ mod turn_sum;
 mod update;
 mod whose;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
+
+use clap::Parser as _;
+use clap::error::ErrorKind;
 
 use crate::app::App;
 use crate::config::{self, Config, Overrides};
 use crate::desk::when;
 use crate::domain::{Answer, Scope, SessionId, Term};
-use crate::store::Store;
-use args::{AuditAction, Cli, Command, For, GrantsAction, PanicWhat, SessionsAction, ToolsAction};
+use crate::store::{AuditHead, Store};
+use args::{AtHome, AuditAction, Cli, Command, For, GrantsAction, PanicWhat, SessionsAction, ToolsAction};
+
+/// Reads a command line. `Err` when that was all: help, the version, or a mistake, which was printed.
+pub fn parse(arguments: Vec<OsString>) -> Result<Cli, ExitCode> {
+    let wrong = arguments.iter().skip(1).find(|word| word.to_str().is_none()).map(|word| word.display().to_string());
+    Cli::try_parse_from(arguments).map_err(|error| {
+        if let (ErrorKind::InvalidUtf8, Some(word)) = (error.kind(), wrong) {
+            return fail::report(&fail::UserError::because(format!(
+                "the word `{}` of this command line is not UTF-8 text; type it as UTF-8, or give a file as standard input",
+                out::clean(&word)
+            )));
+        }
+        // Help and version go to standard output, and are asked for to be read.
+        match error.print() {
+            Ok(()) => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(fail::BROKEN)),
+            Err(error) => fail::report(&out::Unwritten(error).into()),
+        }
+    })
+}
 
 /// Carries out a command line. `Server` never comes here: a server starts before there is a runtime.
 pub async fn run(cli: Cli) -> ExitCode {
-    match dispatch(cli).await {
+    match Box::pin(dispatch(cli)).await {
         Ok(code) => code,
         Err(error) => fail::report(&error),
     }
@@ -65,32 +89,36 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
     if all && overrides.agent.is_some() {
         return Err(fail::UserError::because("this command is about all agents; leave out `--agent`"));
     }
-    // What has to work without a home, or when a setting in it is wrong.
-    match &cli.command {
+    match cli.command {
+        Command::AtHome(AtHome::Panic { what: PanicWhat::On, json }) => panic::on(overrides, json.json).await,
+        Command::AtHome(command) => at_home(overrides, command).await,
+        // What has to work without a home, or when a setting in it is wrong.
         Command::Doctor { json, repair, yes } => {
-            return doctor::run(overrides, doctor::Wanted { as_json: json.json, repair: *repair, yes: *yes }).await;
+            doctor::run(overrides, doctor::Wanted { as_json: json.json, repair, yes }).await
         }
-        Command::Backup { file, json } => return backup::run(&config::locate_home()?, file, json.json),
-        Command::Restore { file, json } => return backup::restore::run(&config::locate_home()?, file, json.json).await,
-        Command::Completions { shell } => return manual::completions(*shell),
-        Command::Man { dir } => return manual::man(dir.as_deref()),
-        Command::Service { action } => return service::run(overrides, action),
-        Command::Gateway => return gateway::run(overrides).await,
-        Command::Init => return init::run().await,
-        Command::Update { check } => return update::run(*check).await,
-        Command::Panic { what: PanicWhat::On, json } => return panic::on(overrides, json.json).await,
-        _ => {}
+        Command::Backup { file, json } => backup::run(&config::locate_home()?, &file, json.json),
+        Command::Restore { file, json } => backup::restore::run(&config::locate_home()?, &file, json.json).await,
+        Command::Completions { shell } => manual::completions(shell),
+        Command::Man { dir } => manual::man(dir.as_deref()),
+        Command::Service { action } => service::run(overrides, &action),
+        Command::Gateway => gateway::run(overrides).await,
+        Command::Init => init::run().await,
+        Command::Update { check } => update::run(check).await,
+        Command::Server { name, rest } => Ok(server::run(&name, &rest)),
     }
+}
+
+async fn at_home(overrides: Overrides, command: AtHome) -> anyhow::Result<ExitCode> {
     let mut app = App::open(Config::load(overrides.clone())?)?;
     tell_migration(&app.store);
     if overrides.agent.is_none()
-        && let Some(agent) = whose::other_agent(&app, &cli.command)?
+        && let Some(agent) = whose::other_agent(&app, &command)?
     {
         app.close().await;
         app = App::open(Config::load(Overrides { agent: Some(agent), ..overrides })?)?;
     }
     let app = Arc::new(app);
-    let done = command(&app, cli.command).await;
+    let done = carry_out(&app, command).await;
     app.close().await;
     done
 }
@@ -102,58 +130,57 @@ pub(crate) fn tell_migration(store: &Store) {
     }
 }
 
-async fn command(app: &Arc<App>, command: Command) -> anyhow::Result<ExitCode> {
+async fn carry_out(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> {
     match command {
-        Command::Chat { session } => chat::run(app.clone(), SessionId::new(session.session)?).await,
-        Command::Ask { text, session, json } => {
-            ask::run(app, ask::Ask { text: text.join(" "), session: SessionId::new(session.session)?, json }).await
+        AtHome::Chat { session } => chat::run(app.clone(), SessionId::new(session.session)?).await,
+        AtHome::Ask { text, session, own_turn, json } => {
+            let session = SessionId::new(session.session)?;
+            ask::run(app, ask::Ask { text: text.join(" "), session, json, own_turn }).await
         }
-        Command::Server { name, rest } => Ok(server::run(&name, &rest)),
-        Command::Tools { action, json } => match action {
+        AtHome::Tools { action, json } => match action {
             None => tools::list(app, None, json.json).await,
             Some(ToolsAction::List { server }) => tools::list(app, server.as_deref(), json.json).await,
             Some(ToolsAction::Diff) => tools::diff(app, json.json).await,
             Some(ToolsAction::Accept { what }) => tools::accept(app, &what, json.json).await,
         },
-        Command::Approvals { json } => approvals::list(app, json.json),
-        Command::Approve { id, button: Some(number), json, .. } => {
+        AtHome::Approvals { json } => approvals::list(app, json.json),
+        AtHome::Approve { id, button: Some(number), json, .. } => {
             let answer = Answer::Press { index: number.get() - 1 };
             approvals::answer(app, &id, answer, json.json).await
         }
-        Command::Approve { id, term, below, command, button: None, json } => {
+        AtHome::Approve { id, term, below, command, button: None, json } => {
             approvals::answer(app, &id, allow(term, below, command), json.json).await
         }
-        Command::Deny { id, words, never, json } => {
+        AtHome::Deny { id, words, never, json } => {
             let word = (!words.is_empty()).then(|| words.join(" "));
             let answer = if never { Answer::Never } else { Answer::Deny { word } };
             approvals::answer(app, &id, answer, json.json).await
         }
-        Command::Grants { action, json } => match action {
+        AtHome::Grants { action, json } => match action {
             None | Some(GrantsAction::List) => grants::list(app, json.json),
             Some(GrantsAction::Revoke { id }) => grants::revoke(app, &id, json.json).await,
         },
-        Command::Audit { action, follow, limit, json } => match action {
-            None | Some(AuditAction::List) => audit::list(app, limit, follow, json.json).await,
-            Some(AuditAction::Verify) => audit::verify(app, json.json),
+        AtHome::Audit { action, rows, follow, limit, json } => match action {
+            None | Some(AuditAction::List) => {
+                audit::list(app, audit::Listed { limit, rows, follow, as_json: json.json }).await
+            }
+            Some(AuditAction::Verify { head }) => {
+                let told = head.map(|(number, digest)| AuditHead { number, digest });
+                proof::verify(app, told.as_ref(), json.json)
+            }
+            Some(AuditAction::Head) => proof::head(app, json.json),
+            Some(AuditAction::Anchor { accept: true }) => proof::accept(app, json.json).await,
+            Some(AuditAction::Anchor { accept: false }) => proof::anchor(app, json.json),
             Some(AuditAction::Explain { id }) => explain::run(app, &id, json.json),
         },
-        Command::Sessions { action, json } => match action {
+        AtHome::Sessions { action, json } => match action {
             None | Some(SessionsAction::List) => sessions::list(app, json.json),
             Some(SessionsAction::Show { name }) => sessions::show(app, &name, json.json),
             Some(SessionsAction::Export { name, out }) => transfer::export(app, &name, out.as_deref()),
             Some(SessionsAction::Import { file, name }) => transfer::import(app, &file, name, json.json).await,
             Some(SessionsAction::Replay { name }) => replay::run(app, name.as_deref(), json.json),
         },
-        Command::Doctor { .. }
-        | Command::Gateway
-        | Command::Backup { .. }
-        | Command::Restore { .. }
-        | Command::Completions { .. }
-        | Command::Service { .. }
-        | Command::Update { .. }
-        | Command::Init
-        | Command::Man { .. } => Ok(ExitCode::from(fail::DONE)),
-        Command::Panic { what, json } => match what {
+        AtHome::Panic { what, json } => match what {
             PanicWhat::On => panic::set(app, true, json.json).await,
             PanicWhat::Off => panic::set(app, false, json.json).await,
             PanicWhat::Status => panic::status(app, json.json),

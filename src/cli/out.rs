@@ -3,17 +3,43 @@
 
 use std::io::{self, Write as _};
 
-use crate::domain::escape;
+use crate::domain::{Blame, Blamed, escape};
+use crate::gateway::console::style::Look;
+use crate::gateway::console::{self, paint, stream};
 
-/// A line on stdout. Returns false when nobody reads it any more (a closed pipe), so that a long list can end.
-pub fn line(text: &str) -> bool {
+/// Standard output has not taken what was to be printed. Whoever prints hands it on, so that a command that could not say
+/// what it found does not end as if it had.
+#[derive(Debug, thiserror::Error)]
+#[error("standard output cannot be written ({0}); what was to be shown is kept")]
+pub struct Unwritten(#[from] pub io::Error);
+
+impl Blamed for Unwritten {
+    fn blame(&self) -> Blame {
+        Blame::Broken
+    }
+}
+
+impl Unwritten {
+    /// Nobody reads any more (`claw audit | head -1`), which is no fault.
+    pub fn is_closed(&self) -> bool {
+        self.0.kind() == io::ErrorKind::BrokenPipe
+    }
+}
+
+/// A line on stdout. When this returns, its bytes have left.
+pub fn line(text: &str) -> Result<(), Unwritten> {
     let mut stdout = io::stdout().lock();
-    writeln!(stdout, "{text}").and_then(|()| stdout.flush()).is_ok()
+    writeln!(stdout, "{text}").and_then(|()| stdout.flush()).map_err(Unwritten)
 }
 
 /// A line on stderr. If even that is closed there is nobody left to tell.
 pub fn err_line(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let _ = err_taken(text);
+}
+
+/// The same for what is told once: whether it was taken.
+pub fn err_taken(text: &str) -> bool {
+    writeln!(io::stderr().lock(), "{text}").is_ok()
 }
 
 /// Text of strangers for a terminal: line breaks stay, control and invisible characters are made visible.
@@ -21,24 +47,20 @@ pub fn clean(text: &str) -> String {
     escape::visible_multiline(text).replace("\\\\", "\\")
 }
 
-/// A notice on stderr. It is Markdown, as at every door: a result that it quotes stands in a block of its own.
-pub fn notice(text: &str) {
-    use crate::gateway::console::{paint, stream, style::Look};
-    for rendered in stream::markdown_lines(text, Look::new(paint::terminal_size().columns, false)) {
-        err_line(&rendered);
-    }
+/// A notice on stderr; whether all of it was taken. It is Markdown, as at every door: a result that it quotes stands in a
+/// block of its own.
+pub fn notice(text: &str) -> bool {
+    let lines = stream::markdown_lines(text, Look::new(paint::terminal_size().columns, false));
+    lines.iter().all(|rendered| err_taken(rendered))
 }
 
-/// The reply of a turn on stdout: for a terminal rendered and made harmless, for a pipe as the model wrote it.
-pub fn reply(text: &str) {
+/// The reply of a turn on stdout: for a terminal rendered, for a pipe as the model wrote it. Nothing in either reaches a
+/// terminal as a command: whoever pipes a reply may print it later.
+pub fn reply(text: &str) -> Result<(), Unwritten> {
     use io::IsTerminal as _;
     if !io::stdout().is_terminal() {
-        line(text);
-        return;
+        return line(&console::clean::clean(&text.replace("\r\n", "\n")));
     }
-    use crate::gateway::console::{paint, stream, style::Look};
     let look = Look::new(paint::terminal_size().columns, false);
-    for rendered in stream::markdown_lines(text, look) {
-        line(&rendered);
-    }
+    stream::markdown_lines(text, look).iter().try_for_each(|rendered| line(rendered))
 }

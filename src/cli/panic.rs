@@ -34,7 +34,7 @@ fn on_by_flag(why: &anyhow::Error, as_json: bool) -> anyhow::Result<ExitCode> {
         flag::raise(&agent.claw_db(), &by)
             .with_context(|| format!("the stop switch of {} is not on", agent.path().display()))?;
     }
-    tell(Some(&by), as_json);
+    tell(Some(&by), as_json)?;
     out::err_line(&format!("It is kept in {}, because claw could not be opened: {why:#}.", place.display()));
     Ok(ExitCode::from(fail::DONE))
 }
@@ -55,16 +55,17 @@ pub async fn set(app: &App, on: bool, as_json: bool) -> anyhow::Result<ExitCode>
 }
 
 pub fn status(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
-    tell(app.store.read(|tx| tx.panic())?.as_deref(), as_json);
+    tell(app.store.read(|tx| tx.panic())?.as_deref(), as_json)?;
     Ok(ExitCode::from(fail::DONE))
 }
 
-fn tell(by: Option<&str>, as_json: bool) {
+fn tell(by: Option<&str>, as_json: bool) -> anyhow::Result<()> {
     out::line(&match (by, as_json) {
         (_, true) => json!({"id": "panic", "on": by.is_some(), "by": by}).to_string(),
         (Some(by), false) => {
             format!("The stop switch is ON ({by}): no call runs, what ran is ended. `claw panic off` releases it.")
         }
         (None, false) => "The stop switch is off.".to_owned(),
-    });
+    })?;
+    Ok(())
 }

@@ -4,13 +4,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use crate::app::App;
 use crate::domain::{Address, ApprovalId, OutboundBody, Question, SessionId, Staged};
 use crate::gateway::console::chat::ConsoleShow;
 use crate::gateway::staged;
-use crate::mail::Instance;
+use crate::mail::{Instance, Mail};
 use crate::store::{ApprovalRow, now_ms};
 
 pub struct Postman {
@@ -20,6 +20,8 @@ pub struct Postman {
     show: mpsc::Sender<ConsoleShow>,
     /// The questions that are on the screen and open.
     asked: BTreeSet<ApprovalId>,
+    /// The rows that the screen was given. They are shown when it says so, see [`mark_shown`].
+    given: BTreeSet<i64>,
     seen_version: Option<i64>,
     next_expiry_ms: Option<i64>,
     /// Everything that was open when this console came has been asked.
@@ -36,7 +38,8 @@ struct Listed {
 
 impl Postman {
     pub fn new(app: Arc<App>, session: SessionId, me: Address, show: mpsc::Sender<ConsoleShow>) -> Self {
-        Self { app, session, me, show, asked: BTreeSet::new(), seen_version: None, next_expiry_ms: None, begun: false }
+        let (asked, given) = (BTreeSet::new(), BTreeSet::new());
+        Self { app, session, me, show, asked, given, seen_version: None, next_expiry_ms: None, begun: false }
     }
 
     /// Delivers what waits, and asks every open question again.
@@ -54,7 +57,7 @@ impl Postman {
         // A list in its own order, though all of it was asked in the same millisecond; an older list comes first.
         found.sort_by_key(|(list, question)| (*list, question.staged.as_ref().map(staged::place)));
         let questions = found.into_iter().map(|(_, question)| question).collect();
-        self.show_list(&mut Listed { questions, ..Listed::default() }).await?;
+        self.show_list(&mut Listed { questions, ..Listed::default() }).await;
         delivered
     }
 
@@ -81,14 +84,17 @@ impl Postman {
         // What a turn has staged comes out in one transaction, row behind row, and is shown as one list.
         let mut list = Listed::default();
         for row in self.app.mail.waiting(&self.me)? {
+            if self.given.contains(&row.id) {
+                continue;
+            }
             let OutboundBody::Question { turn_seq, question } = row.outbound.body else {
-                self.show_list(&mut list).await?;
+                self.show_list(&mut list).await;
                 self.say(ConsoleShow::Out(row.outbound.body)).await;
-                self.app.mail.shown(row.id).await?;
+                self.gave(row.id).await;
                 continue;
             };
             if list.turn_seq != turn_seq {
-                self.show_list(&mut list).await?;
+                self.show_list(&mut list).await;
                 list.turn_seq = turn_seq;
             }
             // At the beginning all that is open is asked as one list, also what an earlier console had half shown.
@@ -102,19 +108,24 @@ impl Postman {
             }
             list.rows.push(row.id);
         }
-        self.show_list(&mut list).await?;
+        self.show_list(&mut list).await;
         self.close_answered().await
     }
 
-    async fn show_list(&self, list: &mut Listed) -> anyhow::Result<()> {
+    async fn show_list(&mut self, list: &mut Listed) {
         let Listed { turn_seq, questions, rows } = std::mem::take(list);
         if !questions.is_empty() {
             self.say(ConsoleShow::Staged { turn_seq, questions }).await;
         }
         for row in rows {
-            self.app.mail.shown(row).await?;
+            self.gave(row).await;
         }
-        Ok(())
+    }
+
+    /// The whole of a row was given to the screen, which says when it has left.
+    async fn gave(&mut self, row: i64) {
+        self.given.insert(row);
+        self.say(ConsoleShow::Mark(row)).await;
     }
 
     /// Asks a question that is open and not on the screen. What was staged is not asked by itself: it is given back for a list.
@@ -156,5 +167,24 @@ impl Postman {
     async fn say(&self, show: ConsoleShow) {
         // A screen that is gone ends the chat by itself.
         let _ = self.show.send(show).await;
+    }
+}
+
+/// Marks rows as shown when their lines have left for the screen, until it is told to end, and then what has left by then.
+pub async fn mark_shown(mail: Mail, mut left: mpsc::UnboundedReceiver<i64>, mut ended: oneshot::Receiver<()>) {
+    loop {
+        let row = tokio::select! {
+            biased;
+            row = left.recv() => row,
+            _ = &mut ended, if !left.is_closed() => {
+                left.close();
+                continue;
+            }
+        };
+        let Some(row) = row else { return };
+        if let Err(error) = mail.shown(row).await {
+            // It comes once more, which is better than not at all.
+            tracing::warn!(%error, "what was shown could not be noted");
+        }
     }
 }

@@ -35,9 +35,7 @@ pub fn run(app: &App, name: Option<&str>, as_json: bool) -> anyhow::Result<ExitC
                 }
             }
         };
-        if !out::line(&shown) {
-            break;
-        }
+        out::line(&shown)?;
     }
     if names.is_empty() && !as_json {
         out::err_line("There is no session yet.");

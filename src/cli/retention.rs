@@ -176,6 +176,10 @@ pub async fn carry_out(app: &App, overdue: Overdue) -> anyhow::Result<String> {
             _ => {}
         }
     }
+    if overdue.audit_through.is_some() {
+        // The row that is noted outside has to be there for as long as it is compared.
+        app.store.note_audit_head()?;
+    }
     while let Some(through) = overdue.audit_through {
         if app.store.write(move |tx| tx.cut_audit(through, ROWS_AT_ONCE)).await? {
             break;

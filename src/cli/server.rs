@@ -1,5 +1,6 @@
 //! `claw server NAME`: our own tool servers, out of the same executable. The only file that names their crates.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -25,15 +26,15 @@ pub const NAMES: [&str; 2] = ["bash", "filesystem"];
 
 /// Runs a server if the command line is `claw server NAME …`. Everything behind the name is the server's own, also options
 /// that claw has under the same name.
-pub fn run_if_asked(mut argv: impl Iterator<Item = String>) -> Option<ExitCode> {
-    let asked = argv.nth(1)? == "server";
-    let name = argv.next().filter(|name| asked && !name.starts_with('-'))?;
-    Some(run(&name, &argv.collect::<Vec<_>>()))
+pub fn run_if_asked(argv: &[OsString]) -> Option<ExitCode> {
+    let [_, command, name, rest @ ..] = argv else { return None };
+    let name = name.to_str().filter(|name| command == "server" && !name.starts_with('-'))?;
+    Some(run(name, rest))
 }
 
 /// Runs a server until its stdin closes. Called before any thread or runtime exists: a server confines its whole process.
-pub fn run(name: &str, rest: &[String]) -> ExitCode {
-    let argv = std::iter::once(format!("claw server {name}")).chain(rest.iter().cloned());
+pub fn run(name: &str, rest: &[OsString]) -> ExitCode {
+    let argv = std::iter::once(format!("claw server {name}").into()).chain(rest.iter().cloned());
     match name {
         "bash" => claw_mcp_bash::main(Bash::parse_from(argv).args),
         "filesystem" => claw_mcp_filesystem::main(Filesystem::parse_from(argv).args),

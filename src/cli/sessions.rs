@@ -27,9 +27,7 @@ pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
                 super::when(session.last_ms)
             )
         };
-        if !out::line(&shown) {
-            break;
-        }
+        out::line(&shown)?;
     }
     if sessions.is_empty() && !as_json {
         out::err_line("There is no session yet; `claw chat` starts one.");
@@ -45,21 +43,20 @@ pub fn show(app: &App, name: &str, as_json: bool) -> anyhow::Result<ExitCode> {
     let mut turn = None;
     for event in &events {
         TurnSum::follow(&mut turn, event);
-        let read_on = if as_json {
-            out::line(&export::line_of(&session, event)?)
-        } else {
-            let text = match &event.body {
-                EventBody::TurnEnded { end } => turn.take().map(|turn: TurnSum| turn.ended(end)),
-                _ => readable(event),
-            };
-            text.is_none_or(|text| out::line(&line(event, &with_gone(&text, &gone))))
+        if as_json {
+            out::line(&export::line_of(&session, event)?)?;
+            continue;
+        }
+        let text = match &event.body {
+            EventBody::TurnEnded { end } => turn.take().map(|turn: TurnSum| turn.ended(end)),
+            _ => readable(event),
         };
-        if !read_on {
-            return Ok(ExitCode::from(fail::DONE));
+        if let Some(text) = text {
+            out::line(&line(event, &with_gone(&text, &gone)))?;
         }
     }
     if let (Some(turn), Some(last), false) = (turn, events.last(), as_json) {
-        out::line(&line(last, &turn.open()));
+        out::line(&line(last, &turn.open()))?;
     }
     Ok(ExitCode::from(fail::DONE))
 }
@@ -104,14 +101,14 @@ fn readable(event: &Event) -> Option<String> {
             None => format!("{call} not answered: {by}"),
         },
         EventBody::ActionAnswered { call, action, answer, by, .. } => {
-            let what = format!("{call} ({} {}: {})", action.server, action.tool, action.summary);
+            let what = format!("{call} ({}/{}: {})", action.server, action.tool, action.summary);
             match answer {
                 Some(answer) => format!("staged {what} answered by {by}: {}", json!(answer)),
                 None => format!("staged {what} not answered: {by}"),
             }
         }
         EventBody::ActionResult { call, action, outcome } => {
-            format!("result of the staged {call} ({} {}): {}", action.server, action.tool, outcome_text(outcome))
+            format!("result of the staged {call} ({}/{}): {}", action.server, action.tool, outcome_text(outcome))
         }
         EventBody::ModelPartial { text } => format!("(stopped while it wrote) {text}"),
         EventBody::ModelFailed { reason, .. } => format!("the model failed: {reason}"),

@@ -56,16 +56,18 @@ pub async fn carry_out(follow: &Follow<'_>, decided: &ApprovalRow, json: bool) -
     let mut told = 0;
     let mut notice = |text: &str| {
         told += 1;
-        out::notice(text);
+        out::notice(text)
     };
-    if let Followed::Replied { text, outbox_id, .. } = follow.until_said(&mut notice).await? {
-        notice(&text);
+    if let Followed::Replied { text, outbox_id, .. } = follow.until_said(&mut notice).await?
+        && notice(&text)
+    {
         follow.shown(outbox_id).await?;
     }
     // What the action has to say goes to whoever was there when it was staged; of those who are gone this is the heir.
     follow.finish_leftovers().await?;
-    if let Followed::Replied { text, outbox_id, .. } = follow.until_said(&mut notice).await? {
-        notice(&text);
+    if let Followed::Replied { text, outbox_id, .. } = follow.until_said(&mut notice).await?
+        && notice(&text)
+    {
         follow.shown(outbox_id).await?;
     }
     let Some(now) = store.read(|tx| tx.approval(&decided.id))? else { return Ok(ExitCode::from(fail::BROKEN)) };
@@ -78,7 +80,7 @@ pub async fn carry_out(follow: &Follow<'_>, decided: &ApprovalRow, json: bool) -
             .collect();
         out::line(
             &json!({"id": decided.id.0, "answer": now.answer, "calls": calls, "staged": as_json(&new)}).to_string(),
-        );
+        )?;
     } else if told == 0 {
         calls.iter().for_each(|call| out::err_line(&became(call)));
     }
@@ -87,7 +89,7 @@ pub async fn carry_out(follow: &Follow<'_>, decided: &ApprovalRow, json: bool) -
 }
 
 fn became(call: &CallRow) -> String {
-    let what = format!("{} {}", call.server, call.tool);
+    let what = format!("{}/{}", call.server, call.tool);
     match &call.outcome {
         Some(Outcome::Ended { output }) if output.is_error => format!("Failed: {what}: {}", out::clean(&output.text)),
         Some(Outcome::Ended { output }) => format!("Done: {what}: {}", out::clean(&output.text)),

@@ -6,22 +6,34 @@ use serde_json::{Value, json};
 
 use super::{fail, out};
 use crate::app::{App, owner_principal};
-use crate::hub::ServerState;
+use crate::domain::escape;
+use crate::hub::names::look;
+use crate::hub::{INSTRUCTIONS, ServerState};
+
+/// Of a change that the server does not show when it is started anew.
+const SEEN_ELSEWHERE: &str = "(a running claw has seen this; a fresh start of the server lists the accepted form)\n";
 
 /// Starts every server and lists its tools.
 pub async fn list(app: &App, only: Option<&str>, as_json: bool) -> anyhow::Result<ExitCode> {
     let (changes, troubles) = app.gate.changes().await?;
-    for pin in app.gate.pinned()?.iter().filter(|pin| only.is_none_or(|server| server == pin.server)) {
+    let of_server = |server: &str| only.is_none_or(|only| server == only);
+    let pins: Vec<_> = app.gate.pinned()?.into_iter().filter(|pin| pin.tool != INSTRUCTIONS).collect();
+    for pin in pins.iter().filter(|pin| of_server(&pin.server)) {
         let builtin = app.gate.hub().builtin(&pin.server);
         let class = app.gate.policy().class(builtin, &pin.server, &pin.tool).as_str();
-        let changed = pin.changed.is_some();
-        let raw = pin.changed.as_ref().map_or(&pin.raw, |(_, raw)| raw);
+        let changed = pin.withheld;
+        let raw = pin.changed.as_ref().filter(|_| changed).map_or(&pin.raw, |(_, raw)| raw);
+        let waits = pin.changed.is_some() && !changed;
+        let by_schema = app.config.tools.by_schema(&pin.server);
+        let others = pins.iter().filter(|other| other.server == pin.server).map(|other| other.tool.as_str());
+        let twin = look::twin(&pin.tool, others).map(|twin| format!("the name looks like `{twin}`"));
+        let look = look::note(&pin.tool).or(twin).map(|note| escape::visible(&note));
         let hidden = app.gate.hides(&pin.server, &pin.tool, raw);
         let there = app.gate.has(&pin.server, &pin.tool);
         let description = raw.get("description").and_then(Value::as_str).unwrap_or_default();
         let shown = if as_json {
             json!({"id": format!("{}/{}", pin.server, pin.tool), "server": pin.server, "tool": pin.tool, "class": class,
-                   "changed": changed, "hidden": hidden, "there": there, "pin": pin.pin, "description": description})
+                   "changed": changed, "pinned_by": if by_schema { "schema" } else { "all" }, "look": look, "hidden": hidden, "there": there, "pin": pin.pin, "description": description})
             .to_string()
         } else {
             let first = description.lines().next().unwrap_or_default();
@@ -29,13 +41,14 @@ pub async fn list(app: &App, only: Option<&str>, as_json: bool) -> anyhow::Resul
                 (false, ..) => " NOT THERE for anybody: tools.offered in claw.toml",
                 (_, true, _) => " CHANGED, withheld: see `claw tools diff`",
                 (_, _, true) => " hidden: models are not offered it, a tap of yours reaches it",
+                _ if waits => " a change waits, seen by another process: see `claw tools diff`",
+                _ if by_schema => " pinned by its schema: its texts may change",
                 _ => "",
             };
-            format!("{:<32} {:<9} {}{mark}", format!("{}/{}", pin.server, pin.tool), class, out::clean(first))
+            let note = look.map(|note| format!(" NOTE: {note}")).unwrap_or_default();
+            format!("{:<32} {:<9} {}{mark}", format!("{}/{}", pin.server, pin.tool), class, out::clean(first)) + &note
         };
-        if !out::line(&shown) {
-            break;
-        }
+        out::line(&shown)?;
     }
     for status in app.gate.hub().servers() {
         if let ServerState::Failed { reason, .. } = status.state {
@@ -60,8 +73,9 @@ pub async fn diff(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
         out::line(&if as_json {
             json!({"id": id, "diff": change.diff, "pin": change.new_pin}).to_string()
         } else {
-            format!("{id}\n{}\nTake it with: claw tools accept {id}\n", change.diff.trim_end())
-        });
+            let seen = if change.withheld { "" } else { SEEN_ELSEWHERE };
+            format!("{}\n{seen}{}\nTake it with: claw tools accept {id}\n", change.name(), change.diff.trim_end())
+        })?;
     }
     app.gate.shown(&changes).await?;
     for trouble in &troubles {
@@ -80,8 +94,8 @@ pub async fn accept(app: &App, what: &str, as_json: bool) -> anyhow::Result<Exit
         out::line(&if as_json {
             json!({"id": id, "accepted": change.new_pin}).to_string()
         } else {
-            format!("Accepted: {id}")
-        });
+            format!("Accepted: {}", change.name())
+        })?;
     }
     Ok(ExitCode::from(fail::DONE))
 }

@@ -26,7 +26,7 @@ pub fn export(app: &App, name: &str, to: Option<&Path>) -> anyhow::Result<ExitCo
     let text = export::write(&session, &sessions::events(app, name)?)?;
     match to {
         None => {
-            out::line(text.trim_end_matches('\n'));
+            out::line(text.trim_end_matches('\n'))?;
         }
         Some(path) => {
             let mut into = NewFile::create(path)?;
@@ -72,7 +72,7 @@ pub async fn import(app: &App, file: &Path, name: Option<String>, as_json: bool)
             _ => format!(" {away} of its images are not in this home; the model sees a note in their place."),
         };
         format!("`{name}` holds {count} events now; `claw chat --session {name}` goes on with it.{missing}")
-    });
+    })?;
     Ok(ExitCode::from(fail::DONE))
 }
 

@@ -9,6 +9,8 @@ use crate::store::{Store, StoreError};
 #[derive(Debug, Default)]
 pub struct TurnReport {
     pub end: Option<TurnEnd>,
+    /// The inbox row of the message that it began with.
+    pub begun_by: Option<i64>,
     pub calls: Vec<Value>,
     pub usage: Usage,
     pub steps: u32,
@@ -21,6 +23,7 @@ pub fn read(store: &Store, session: &SessionId, turn_seq: u64) -> Result<TurnRep
     let mut report = TurnReport::default();
     for event in events {
         match event.body {
+            EventBody::UserMessage { inbox_id, .. } => report.begun_by = report.begun_by.or(Some(inbox_id)),
             EventBody::ModelReply { blocks, usage, model, .. } => {
                 report.steps += 1;
                 report.model = model;

@@ -27,19 +27,17 @@ impl TurnSum {
             });
         }
         let Some(turn) = turn else { return };
-        // As the limit of a turn's time counts it: what comes from a person was waited for.
         let gap_ms = (event.at_ms - turn.last_ms).max(0);
-        match &event.body {
-            EventBody::CallAnswered { .. } | EventBody::ActionAnswered { .. } | EventBody::UserMessage { .. } => {
-                turn.waiting_ms += gap_ms;
-            }
-            _ => turn.working_ms += gap_ms,
+        match time_of(&event.body) {
+            Time::Waiting => turn.waiting_ms += gap_ms,
+            Time::Working => turn.working_ms += gap_ms,
         }
         turn.last_ms = event.at_ms;
         if let Some((usage, ..)) = event.body.spent() {
             turn.usage.input_tokens += usage.input_tokens;
             turn.usage.output_tokens += usage.output_tokens;
             turn.usage.cached_tokens += usage.cached_tokens;
+            turn.usage.cache_write_tokens += usage.cache_write_tokens;
         }
         match &event.body {
             EventBody::ModelReply { .. } => turn.steps += 1,
@@ -70,8 +68,12 @@ impl TurnSum {
             0..1000 => String::new(),
             ms => format!(", {} waiting for a person", seconds(ms)),
         };
+        let written = match self.usage.cache_write_tokens {
+            0 => String::new(),
+            tokens => format!(", {tokens} written to the cache"),
+        };
         format!(
-            "{}, {}, {} tokens in ({} cached), {} out, {}{waited}",
+            "{}, {}, {} tokens in ({} cached{written}), {} out, {}{waited}",
             count(self.steps, "step"),
             count(self.calls, "call"),
             self.usage.input_tokens,
@@ -79,6 +81,38 @@ impl TurnSum {
             self.usage.output_tokens,
             seconds(self.working_ms)
         )
+    }
+}
+
+/// What the time before an event was spent on.
+enum Time {
+    Working,
+    Waiting,
+}
+
+/// As the limit of a turn's time counts it: what comes from a person was waited for, and what a person has confirmed runs
+/// on that person's account (`session::watch`).
+fn time_of(body: &EventBody) -> Time {
+    match body {
+        EventBody::UserMessage { .. }
+        | EventBody::CallAnswered { .. }
+        | EventBody::ActionAnswered { .. }
+        | EventBody::ActionResult { .. } => Time::Waiting,
+        EventBody::TurnStarted { .. }
+        | EventBody::PromptPacked { .. }
+        | EventBody::ModelReply { .. }
+        | EventBody::ModelPartial { .. }
+        | EventBody::ModelFailed { .. }
+        | EventBody::CallParked { .. }
+        | EventBody::ToolResult { .. }
+        | EventBody::StopRequested { .. }
+        | EventBody::LimitReached { .. }
+        | EventBody::CompactRequested {}
+        | EventBody::Summary { .. }
+        | EventBody::WindowDropped { .. }
+        | EventBody::SessionCleared {}
+        | EventBody::ExchangeDropped { .. }
+        | EventBody::TurnEnded { .. } => Time::Working,
     }
 }
 

@@ -2,14 +2,14 @@
 //! once. Must not know what is done with it.
 
 use crate::app::App;
-use crate::cli::args::Command;
+use crate::cli::args::AtHome;
 use crate::cli::out;
 use crate::domain::ApprovalId;
 use crate::store::{Store, StoreError};
 
 /// The other agent whose question a command answers, if the agent that was taken for granted does not know it.
-pub fn other_agent(app: &App, command: &Command) -> Result<Option<String>, StoreError> {
-    let (Command::Approve { id, .. } | Command::Deny { id, .. }) = command else { return Ok(None) };
+pub fn other_agent(app: &App, command: &AtHome) -> Result<Option<String>, StoreError> {
+    let (AtHome::Approve { id, .. } | AtHome::Deny { id, .. }) = command else { return Ok(None) };
     let id = ApprovalId(id.clone());
     if app.store.read(|tx| tx.approval(&id))?.is_some() {
         return Ok(None);

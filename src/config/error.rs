@@ -14,6 +14,12 @@ pub struct ConfigError {
     pub next: String,
 }
 
+impl crate::domain::Blamed for ConfigError {
+    fn blame(&self) -> crate::domain::Blame {
+        crate::domain::Blame::User
+    }
+}
+
 impl ConfigError {
     pub(super) fn new(place: impl Into<String>, message: impl Into<String>, next: impl Into<String>) -> Self {
         Self { place: place.into(), message: message.into(), next: next.into() }

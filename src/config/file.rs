@@ -8,6 +8,7 @@ use toml::Spanned;
 use toml::de::{DeTable, Deserializer};
 
 use super::agents::{self, MAIN};
+use super::audit::AuditSection;
 use super::env::Env;
 use super::error::ConfigError;
 use super::expand::Expander;
@@ -64,6 +65,7 @@ pub(super) struct ClawToml {
     pub(super) prices: Prices,
     pub(super) limits: Limits,
     pub(super) retention: Retention,
+    pub(super) audit: AuditSection,
     pub(super) tools: ToolsSection,
     pub(super) console: ConsoleSection,
     pub(super) telegram: TelegramSection,

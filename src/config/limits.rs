@@ -21,6 +21,8 @@ pub struct Limits {
     pub server_wait_ms: u64,
     /// Bytes of a tool's result that the model gets; the whole is kept.
     pub tool_result_bytes: u64,
+    /// Bytes of what a tool server says about itself that the model gets; 0 is none.
+    pub server_instructions_bytes: u64,
     /// Seconds that a question stays open.
     pub question_time_s: u64,
     /// Actions that tools may stage in one turn.
@@ -47,6 +49,7 @@ impl Default for Limits {
             tool_calls_parallel_max: 8,
             server_wait_ms: 1500,
             tool_result_bytes: 16_384,
+            server_instructions_bytes: 2048,
             question_time_s: 14_400,
             staged_actions_max: 10,
             queued_messages_max: 64,
@@ -70,6 +73,7 @@ impl Limits {
             ("tool_calls_parallel_max", u64::from(self.tool_calls_parallel_max), 1, 64),
             ("server_wait_ms", self.server_wait_ms, 0, 60_000),
             ("tool_result_bytes", self.tool_result_bytes, 1024, 16 * 1024 * 1024),
+            ("server_instructions_bytes", self.server_instructions_bytes, 0, 64 * 1024),
             ("question_time_s", self.question_time_s, 10, 30 * DAY_S),
             ("staged_actions_max", u64::from(self.staged_actions_max), 1, 50),
             ("queued_messages_max", u64::from(self.queued_messages_max), 1, 10_000),

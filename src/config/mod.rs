@@ -2,12 +2,14 @@
 //! environment. Must not know any room that uses a setting.
 
 mod agents;
+mod audit;
 mod draft;
 mod env;
 mod error;
 mod expand;
 mod file;
 mod home;
+mod kept_apart;
 mod limits;
 pub mod model;
 mod persona;
@@ -31,11 +33,13 @@ use secrecy::{ExposeSecret as _, SecretString};
 use crate::domain::AgentCard;
 
 pub use agents::{MAIN, is_agent_name};
+pub use audit::AuditSection;
 pub use draft::{Draft, ModelKeys};
 pub use env::Env;
 pub use error::ConfigError;
 pub use file::{Color, ConsoleSection};
 pub use home::{DEFAULT_MCP_JSON, DEFAULT_SOUL_MD, Home};
+pub use kept_apart::KeptApart;
 pub use limits::Limits;
 pub use persona::{MEMORY, PERSONA_FILES, Persona, PersonaFile, PersonaRead, USER};
 pub use prices::{Price, Prices};
@@ -85,6 +89,9 @@ pub struct Config {
     pub prices: Prices,
     pub limits: Limits,
     pub retention: Retention,
+    pub audit: AuditSection,
+    /// What must not lie in the home.
+    pub kept_apart: KeptApart,
     pub tools: Tools,
     pub console: ConsoleSection,
     /// Where the owner lives.
@@ -112,6 +119,12 @@ pub fn log_filter() -> Option<String> {
 /// home yet.
 pub fn locate_home() -> Result<Home, ConfigError> {
     home_of(&Env::from_process())
+}
+
+/// The same for what is kept outside of it.
+pub fn locate_kept_apart() -> KeptApart {
+    let env = Env::from_process();
+    KeptApart::of(&env, user_home_of(&env).as_deref())
 }
 
 fn home_of(env: &Env) -> Result<Home, ConfigError> {
@@ -199,11 +212,12 @@ impl Config {
             secrets.push(("TELEGRAM_BOT_TOKEN".to_owned(), telegram.token.expose_secret().to_owned()));
         }
         let secrets = secrets.into_iter().map(|(name, value)| (name, SecretString::from(value))).collect();
+        let kept_apart = KeptApart::of(&env, user_home.as_deref());
         let user_home = user_home.unwrap_or_else(|| home.root().to_path_buf());
         let own_model = agent != MAIN && written.own_model;
         let typed = overrides.model.as_deref().or(typed_for_all.filter(|_| !own_model));
         let env = env_for(env, typed, own_model);
-        let file::ClawToml { model, prices, limits, retention, console, .. } = written.file;
+        let file::ClawToml { model, prices, limits, retention, audit, console, .. } = written.file;
         Ok(Self {
             agent: AgentCard {
                 name: agent,
@@ -220,6 +234,8 @@ impl Config {
             prices,
             limits,
             retention,
+            audit,
+            kept_apart,
             tools: written.tools,
             console,
             zone,

@@ -60,6 +60,12 @@ pub enum ToolChoice {
 #[error("there is no agent `{0}`: use one of {names}", names = Agent::ALL.map(Agent::as_str).join(", "))]
 pub struct UnknownAgent(pub String);
 
+impl crate::domain::Blamed for UnknownAgent {
+    fn blame(&self) -> crate::domain::Blame {
+        crate::domain::Blame::User
+    }
+}
+
 impl FromStr for Agent {
     type Err = UnknownAgent;
     fn from_str(name: &str) -> Result<Self, Self::Err> {
@@ -136,6 +142,12 @@ pub enum InvalidModelSection {
     Nested(String),
     #[error("`{place}`: {fault}")]
     Inside { place: String, fault: Box<InvalidModelSection> },
+}
+
+impl crate::domain::Blamed for InvalidModelSection {
+    fn blame(&self) -> crate::domain::Blame {
+        crate::domain::Blame::User
+    }
 }
 
 impl ModelSection {

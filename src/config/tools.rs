@@ -1,6 +1,8 @@
 //! The `[tools]` section of `claw.toml`: which tools of the servers are there at all, and which of them models do not see. Must
 //! not know servers, or who asks.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::Deserialize;
 
@@ -17,11 +19,24 @@ pub(super) struct ToolsSection {
     hidden: Vec<String>,
     /// What matches none of these is not there for anybody.
     offered: Vec<String>,
+    /// By server: what of its tools is pinned.
+    pins: BTreeMap<String, PinBy>,
+}
+
+/// What of a tool is pinned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum PinBy {
+    /// Everything that the server says about it.
+    #[default]
+    All,
+    /// Its name and its schemas, for servers whose texts vary at each start.
+    Schema,
 }
 
 impl Default for ToolsSection {
     fn default() -> Self {
-        Self { hidden: Vec::new(), offered: vec!["*".to_owned()] }
+        Self { hidden: Vec::new(), offered: vec!["*".to_owned()], pins: BTreeMap::new() }
     }
 }
 
@@ -30,13 +45,14 @@ impl Default for ToolsSection {
 pub struct Tools {
     hidden: GlobSet,
     offered: GlobSet,
+    by_schema: BTreeSet<String>,
 }
 
 impl Default for Tools {
     /// All tools are there, and none is hidden.
     fn default() -> Self {
         let everything = Glob::new("*").and_then(|glob| GlobSetBuilder::new().add(glob).build());
-        Self { hidden: GlobSet::empty(), offered: everything.unwrap_or_default() }
+        Self { hidden: GlobSet::empty(), offered: everything.unwrap_or_default(), by_schema: BTreeSet::new() }
     }
 }
 
@@ -45,12 +61,22 @@ impl Tools {
     #[cfg(test)]
     pub(crate) fn of(hidden: &[&str], offered: &[&str]) -> Self {
         let owned = |patterns: &[&str]| patterns.iter().map(|pattern| (*pattern).to_owned()).collect();
-        ToolsSection { hidden: owned(hidden), offered: owned(offered) }.resolve().unwrap()
+        ToolsSection { hidden: owned(hidden), offered: owned(offered), ..ToolsSection::default() }.resolve().unwrap()
     }
 
     /// Whether our configuration keeps this tool from models.
     pub fn hides(&self, server: &str, tool: &str) -> bool {
         self.hidden.is_match(format!("{server}/{tool}"))
+    }
+
+    /// Whether only names and schemas of this server's tools are pinned.
+    pub fn by_schema(&self, server: &str) -> bool {
+        self.by_schema.contains(server)
+    }
+
+    /// The servers of which only names and schemas are pinned.
+    pub fn schema_pinned(&self) -> &BTreeSet<String> {
+        &self.by_schema
     }
 
     /// Whether this tool may be called at all.
@@ -69,7 +95,8 @@ impl ToolsSection {
         }
         let hidden = globs("hidden", &self.hidden).map_err(|message| ("hidden", message))?;
         let offered = globs("offered", &self.offered).map_err(|message| ("offered", message))?;
-        Ok(Tools { hidden, offered })
+        let by_schema = self.pins.iter().filter(|(_, by)| **by == PinBy::Schema).map(|(server, _)| server.clone());
+        Ok(Tools { hidden, offered, by_schema: by_schema.collect() })
     }
 }
 

@@ -13,9 +13,18 @@ pub(super) async fn tools(gate: &Gate) -> String {
     }
     for spec in offered.specs.iter() {
         let first = spec.description.lines().next().unwrap_or_default();
-        text.push_str(&format!("- `{}`: {}\n", spec.name, escape::visible(first)));
+        let name = tool_name(gate, &spec.name).await;
+        text.push_str(&format!("- {}: {}\n", code(&name), escape::visible(first)));
     }
     if text.is_empty() { "No server offers a tool; `claw doctor` says why.".to_owned() } else { text }
+}
+
+/// A tool as people read it everywhere, by the name under which models know it.
+pub(super) async fn tool_name(gate: &Gate, offered: &str) -> String {
+    match gate.resolve(offered).await {
+        Some((server, tool)) => format!("{server}/{tool}"),
+        None => offered.to_owned(),
+    }
 }
 
 pub(super) fn approvals(store: &Store) -> Result<String, StoreError> {
@@ -32,7 +41,7 @@ fn approval(row: &ApprovalRow) -> String {
     let question = &row.question;
     // The arguments of a question are made visible already; what is too long for a list is whole in the question.
     let shown = question.arguments.iter().map(|(name, value)| format!(" · {}", code(&format!("{name}: {value}"))));
-    let call = format!("{} {}", question.server, question.tool);
+    let call = format!("{}/{}", question.server, question.tool);
     let staged = question.staged.as_ref().map(|staged| format!(" · {}", kind(staged))).unwrap_or_default();
     format!("- `{}` in `{}`: {}{staged}{}\n", row.id, question.session, code(&call), shown.collect::<String>())
 }

@@ -16,6 +16,8 @@ mod usage;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
+
 use crate::config::Prices;
 use crate::domain::{ChatCommand, Origin, SessionId, UnixMillis, escape};
 use crate::gate::Gate;
@@ -40,6 +42,9 @@ pub struct ModelInUse {
     pub whys: Vec<String>,
 }
 
+/// Asks whether a model of this name is offered: `None` if it is, or if nobody can say, else the names nearest to it.
+pub type NotOffered = Arc<dyn Fn(String) -> BoxFuture<'static, Option<Vec<String>>> + Send + Sync>;
+
 /// What the desk is made of.
 #[derive(Clone)]
 pub struct DeskParts {
@@ -47,6 +52,7 @@ pub struct DeskParts {
     pub gate: Arc<Gate>,
     pub router: Router,
     pub model: ModelInUse,
+    pub not_offered: NotOffered,
     pub roles: Roles,
     pub prices: Prices,
     pub workspace: PathBuf,
@@ -105,7 +111,7 @@ impl Desk {
             {
                 "Only the owner may see this.".to_owned()
             }
-            ChatCommand::Status => status::markdown(&self.parts, session)?,
+            ChatCommand::Status => status::markdown(&self.parts, session).await?,
             ChatCommand::Usage => usage::markdown(&self.parts.store, &self.parts.prices, session)?,
             ChatCommand::Model => return self.model(visitor, session, words, to).await,
             ChatCommand::Agents => agents::markdown(&(self.parts.agents)(), &self.parts.agent),
@@ -175,7 +181,11 @@ impl Desk {
         if !is_owner(visitor) {
             return to.say(store, "Only the owner may choose the model.".to_owned()).await;
         }
-        let refused = model::refusal(&self.parts.model, name);
+        let mut refused = model::refusal(&self.parts.model, name);
+        if refused.is_none() && name != model::DEFAULT {
+            let nearest = (self.parts.not_offered)(name.to_owned()).await;
+            refused = nearest.map(|nearest| model::not_offered(&self.parts.model, name, &nearest));
+        }
         if let Some(refused) = refused {
             return to.say(store, refused).await;
         }

@@ -7,7 +7,7 @@ use crate::store::{StoreError, Tx};
 /// The longest name of a model, in bytes.
 const NAME_BYTES_MAX: usize = 200;
 /// Chooses what everybody has.
-const DEFAULT: &str = "default";
+pub(super) const DEFAULT: &str = "default";
 
 pub(super) fn markdown(model: &ModelInUse, own: Option<&str>) -> String {
     let own = own.map_or(String::new(), |own| {
@@ -31,6 +31,17 @@ pub(super) fn refusal(model: &ModelInUse, name: &str) -> Option<String> {
     }
     let is_name = name.len() <= NAME_BYTES_MAX && !name.contains(|c: char| c.is_whitespace() || c.is_control());
     (!is_name).then(|| "`/model` shows the model, `/model NAME` uses another one in this conversation.".to_owned())
+}
+
+/// What is said of a name that the provider does not list.
+pub(super) fn not_offered(model: &ModelInUse, name: &str, nearest: &[String]) -> String {
+    let nearest: Vec<String> = nearest.iter().map(|name| code(name)).collect();
+    format!(
+        "{} offers no model {}; nothing was changed. The nearest names: {}.",
+        model.provider,
+        code(name),
+        nearest.join(", ")
+    )
 }
 
 pub(super) fn choose_in(tx: &Tx<'_>, session: &SessionId, name: &str, by: &str) -> Result<String, StoreError> {

@@ -1,14 +1,14 @@
 //! What `/status` says: model, context, servers, what runs and what waits. Read from the store, so that it is as true in
 //! this process as in any other. Must not know doors.
 
-use super::{DeskParts, code, role, usage};
+use super::{DeskParts, code, lists, role, usage};
 use crate::domain::{Event, EventBody, SessionId};
 use crate::hub::{ServerState, ServerStatus};
 use crate::store::{StoreError, now_ms};
 use crate::turn::next::{unanswered, waiting_for_a_human};
 use crate::turn::{Log, estimate};
 
-pub(super) fn markdown(parts: &DeskParts, session: &SessionId) -> Result<String, StoreError> {
+pub(super) async fn markdown(parts: &DeskParts, session: &SessionId) -> Result<String, StoreError> {
     let (log, chosen, used, open, queued, panic) = parts.store.read(|tx| {
         let log = Log::new(session.clone(), tx.window(session)?, tx.last_seq(session)?);
         let open = tx.open_approvals(None)?;
@@ -26,7 +26,7 @@ pub(super) fn markdown(parts: &DeskParts, session: &SessionId) -> Result<String,
         context(&log, parts.window_tokens),
         usage::in_words(&used),
         code(&parts.workspace.display().to_string()),
-        running(&log, queued),
+        running(parts, &log, queued).await,
         questions(open),
     );
     text.push_str(&match panic {
@@ -47,7 +47,7 @@ fn context(log: &Log, window_tokens: u64) -> String {
 }
 
 /// What the open turn is at, as far as its log says. A log may be some milliseconds behind.
-fn running(log: &Log, queued_messages: u32) -> String {
+async fn running(parts: &DeskParts, log: &Log, queued_messages: u32) -> String {
     let Some(turn) = log.open_turn() else {
         return if queued_messages == 0 { "nothing" } else { "a turn is about to begin" }.to_owned();
     };
@@ -55,7 +55,10 @@ fn running(log: &Log, queued_messages: u32) -> String {
     let waiting = waiting_for_a_human(turn);
     let calls = unanswered(log.session(), turn);
     let (asked, at_work): (Vec<_>, Vec<_>) = calls.into_iter().partition(|(id, _)| waiting.contains_key(id));
-    let names: Vec<String> = at_work.iter().map(|(_, tool_use)| code(&tool_use.name)).collect();
+    let mut names = Vec::new();
+    for (_, tool_use) in &at_work {
+        names.push(code(&lists::tool_name(&parts.gate, &tool_use.name).await));
+    }
     let what = match (names.is_empty(), asked.is_empty()) {
         (false, _) => names.join(", "),
         (true, false) => "it waits for your answer".to_owned(),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use crate::store::{AuditEntry, Store, StoreError, Tx, flag};
+use crate::store::{AnchorPlace, AuditEntry, Store, StoreError, Tx, flag};
 
 /// Turns the stop switch on or off in the name of `by`, a principal. Where the store cannot be written, a flag turns it on; its
 /// place comes back.
@@ -23,9 +23,9 @@ pub async fn set_panic(store: &Store, on: bool, by: &str) -> Result<Option<PathB
 pub async fn set_panic_in_others(others: &[OtherStore], on: bool, by: &str) -> Vec<String> {
     let there = others.iter().filter(|other| other.path.parent().is_some_and(Path::is_dir));
     let set = there.map(async |other| {
-        let path = other.path.clone();
+        let (path, anchor) = (other.path.clone(), other.anchor.clone());
         // Opening may wait for whoever writes there, and must not hold up the others.
-        let opened = tokio::task::spawn_blocking(move || Store::open(&path)).await;
+        let opened = tokio::task::spawn_blocking(move || Store::open_anchored(&path, anchor.as_ref())).await;
         let set = match opened {
             Ok(Ok(store)) => set_panic(&store, on, by).await.map(|_| ()).map_err(|error| error.to_string()),
             Ok(Err(error)) if on => flag::raise(&other.path, by).map(|_| ()).map_err(|_| error.to_string()),
@@ -43,6 +43,8 @@ pub async fn set_panic_in_others(others: &[OtherStore], on: bool, by: &str) -> V
 pub struct OtherStore {
     pub agent: String,
     pub path: PathBuf,
+    /// What seals its audit.
+    pub anchor: Option<AnchorPlace>,
 }
 
 pub(super) fn set_in(tx: &Tx<'_>, on: bool, by: &str) -> Result<(), StoreError> {

@@ -28,6 +28,9 @@ impl Rig {
                 provider: "someone".into(),
                 whys: vec!["It was asked for.".into()],
             },
+            not_offered: std::sync::Arc::new(|name| {
+                Box::pin(async move { (name == "nosuch").then(|| vec!["m-2".to_owned()]) })
+            }),
             roles: Roles::default(),
             prices: Prices::default(),
             workspace: "/w".into(),
@@ -132,7 +135,7 @@ async fn the_status_says_what_runs_and_what_waits() {
     assert!(asked.contains("s ago: the model is asked\n"), "{asked}");
     rig.log([wishes("legacy__echo")]).await;
     let calls = rig.says(ChatCommand::Status, "").await;
-    assert!(calls.contains("s ago: `legacy__echo`\n"), "{calls}");
+    assert!(calls.contains("s ago: `legacy/echo`\n"), "{calls}");
     let call = CallId { session: session("main"), reply_seq: 3, block: 0 };
     rig.log([EventBody::CallParked { call, approval: ApprovalId("q".into()) }]).await;
     let waits = rig.says(ChatCommand::Status, "").await;
@@ -165,7 +168,7 @@ async fn the_status_counts_questions_and_messages() {
     assert!(other.contains("- open questions: 0, and 1 in other sessions\n"), "{other}");
     let approvals = rig.says(ChatCommand::Approvals, "").await;
     assert!(approvals.contains("in `main`: `legacy echo` · `text: x`"), "{approvals}");
-    assert!(rig.says(ChatCommand::Tools, "").await.contains("- `legacy__echo`: "));
+    assert!(rig.says(ChatCommand::Tools, "").await.contains("- `legacy/echo`: "));
 }
 
 #[tokio::test]
@@ -213,6 +216,8 @@ async fn the_model_says_why_and_is_chosen_for_one_conversation() {
     assert!(rig.says(ChatCommand::Model, "").await.contains("uses `m-2` since"));
     assert!(rig.says(ChatCommand::Model, "default").await.contains("all others") && chosen().is_none());
     assert!(rig.says(ChatCommand::Model, "is it good").await.contains("`/model NAME`"));
+    let refused = rig.says(ChatCommand::Model, "nosuch").await;
+    assert!(refused.contains("no model `nosuch`") && refused.contains("`m-2`") && chosen().is_none(), "{refused}");
 }
 
 #[tokio::test]

@@ -36,6 +36,12 @@ pub struct InvalidEscape {
     pub at: usize,
 }
 
+impl crate::domain::Blamed for InvalidEscape {
+    fn blame(&self) -> crate::domain::Blame {
+        crate::domain::Blame::Broken
+    }
+}
+
 /// The text that `visible` or `visible_multiline` was given.
 pub fn unescape(shown: &str) -> Result<String, InvalidEscape> {
     let mut out = String::with_capacity(shown.len());

@@ -20,6 +20,12 @@ pub struct SessionId(String);
 #[error("`{0}` is not a session name: use 1 to 64 letters, digits, `-`, `_` or `.`, not starting with a dot")]
 pub struct InvalidSessionId(pub String);
 
+impl crate::domain::Blamed for InvalidSessionId {
+    fn blame(&self) -> crate::domain::Blame {
+        crate::domain::Blame::User
+    }
+}
+
 impl SessionId {
     pub fn new(name: impl Into<String>) -> Result<Self, InvalidSessionId> {
         let name = name.into();

@@ -45,6 +45,8 @@ pub enum Live {
         summary: String,
         /// What the call has changed, as a unified diff in the server's own words; redacted, not escaped. Empty if it told none.
         diff: String,
+        /// The first lines of what a command has printed; redacted, not escaped. Empty for any other tool.
+        output: String,
     },
     /// One sentence about a tool server, for example that it failed to start. It concerns the owner, in whatever
     /// conversation it came up, and is given out once. It may quote a stranger.

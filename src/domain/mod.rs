@@ -3,6 +3,7 @@
 
 mod agent;
 mod answer;
+mod blame;
 mod call;
 pub mod canonical;
 mod command;
@@ -20,6 +21,7 @@ mod staged;
 
 pub use agent::AgentCard;
 pub use answer::{Answer, Choice, Question, Scope, Term};
+pub use blame::{Blame, Blamed};
 pub use call::{CallState, ImageRef, Outcome, ToolCall, ToolOutput};
 pub use command::ChatCommand;
 pub use event::{Event, EventBody, Spent, TurnEnd};

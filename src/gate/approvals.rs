@@ -30,10 +30,32 @@ pub enum DecideError {
     Store(#[from] StoreError),
 }
 
+impl crate::domain::Blamed for DecideError {
+    fn blame(&self) -> crate::domain::Blame {
+        match self {
+            Self::Refused(refused) => refused.blame(),
+            Self::NotOffered(_) => crate::domain::Blame::User,
+            Self::Store(error) => error.blame(),
+        }
+    }
+}
+
 impl Gate {
     /// Answers a question: waiting → approved or denied, once, with its grant, its audit row and the wake-up of the session
     /// in the same transaction.
     pub async fn decide(&self, id: &ApprovalId, answer: &Answer, by: &str) -> Result<ApprovalRow, DecideError> {
+        self.decide_with(id, answer, by, |_, _| Ok(())).await
+    }
+
+    /// The same in one transaction with what `with` writes; it hears whether the answer counted. What was staged is not
+    /// answered in this way.
+    pub async fn decide_with(
+        &self,
+        id: &ApprovalId,
+        answer: &Answer,
+        by: &str,
+        with: impl FnOnce(&Tx<'_>, Result<(), &DecideRefused>) -> Result<(), StoreError> + Send + 'static,
+    ) -> Result<ApprovalRow, DecideError> {
         let Some((approval, row)) = self.store.read(|tx| found(tx, id))? else {
             return Err(DecideRefused::NotFound(id.0.clone()).into());
         };
@@ -46,7 +68,14 @@ impl Gate {
         let grant = self.grant_of(&approval, &row, answer)?;
         let (id, answer, by) = (id.clone(), answer.clone(), by.to_owned());
         killpoint::here("gate.decided.before");
-        let decided = self.store.write(move |tx| decide_in(tx, &id, &row.id, &answer, &by, grant.as_ref())).await?;
+        let decided = self
+            .store
+            .write(move |tx| {
+                let decided = decide_in(tx, &id, &row.id, &answer, &by, grant.as_ref())?;
+                with(tx, decided.as_ref().map(|_| ()))?;
+                Ok(decided)
+            })
+            .await?;
         killpoint::here("gate.decided.after");
         Ok(decided?)
     }
@@ -114,38 +143,25 @@ impl Gate {
         Ok(found.map(|row| row.state).filter(|state| matches!(state.as_str(), "expired" | "superseded")))
     }
 
-    /// Closes the open question of a call because the owner wrote something else. `None` when it was answered meanwhile.
-    pub async fn supersede(&self, call: &CallId) -> Result<Option<ApprovalId>, StoreError> {
-        self.close(call, "superseded", "the owner wrote a new message instead of answering", |_| true).await
-    }
-
     /// Closes the question of a call if its time is over.
     pub async fn expire(&self, call: &CallId) -> Result<Option<ApprovalId>, StoreError> {
+        const STATE: &str = "expired";
         let due = |row: &ApprovalRow| row.expires_ms <= now_ms();
         if !self.store.read(|tx| tx.approval_of(call))?.is_some_and(|row| row.state == "waiting" && due(&row)) {
             return Ok(None);
         }
-        self.close(call, "expired", "nobody answered the question in time", due).await
-    }
-
-    async fn close(
-        &self,
-        call: &CallId,
-        state: &'static str,
-        reason: &'static str,
-        due: impl Fn(&ApprovalRow) -> bool + Send + 'static,
-    ) -> Result<Option<ApprovalId>, StoreError> {
         let call = call.clone();
         killpoint::here("gate.closed.before");
         let closed = self
             .store
             .write(move |tx| {
                 let Some(approval) = tx.approval_of(&call)?.filter(due) else { return Ok(None) };
-                if tx.decide(&approval.id, state, None, state)?.is_err() {
+                if tx.decide(&approval.id, STATE, None, STATE)?.is_err() {
                     return Ok(None);
                 }
-                tx.end_call(&call, &Outcome::Denied { reason: reason.to_owned() })?;
-                let body = json!({"approval": approval.id.0, "answer": state});
+                let reason = "nobody answered the question in time".to_owned();
+                tx.end_call(&call, &Outcome::Denied { reason })?;
+                let body = json!({"approval": approval.id.0, "answer": STATE});
                 tx.audit(&AuditEntry { kind: "answered", call: call.to_string(), body })?;
                 Ok(Some(approval.id))
             })
@@ -241,9 +257,9 @@ pub(super) fn question_about(
     expires_at_ms: UnixMillis,
     choices: Vec<Choice>,
     staged: Option<Staged>,
-) -> Question {
-    Question {
-        approval: new_approval_id(),
+) -> Result<Question, StoreError> {
+    Ok(Question {
+        approval: new_approval_id(getrandom::fill)?,
         call: call.id.clone(),
         session: call.session().clone(),
         server: call.server.clone(),
@@ -253,19 +269,29 @@ pub(super) fn question_about(
         expires_at_ms,
         choices,
         staged,
-    }
+    })
 }
 
-/// Ten characters of 5 bits each, from the operating system's generator.
-fn new_approval_id() -> ApprovalId {
+/// Ten characters of 5 bits each, from the operating system's generator. An id that could be guessed is none, so without
+/// randomness nothing is asked.
+pub(super) fn new_approval_id<E: std::fmt::Display>(
+    fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
+) -> Result<ApprovalId, StoreError> {
     let mut bytes = [0_u8; 10];
-    if getrandom::fill(&mut bytes).is_err() {
-        // Without randomness an id could be guessed; an id by the clock is still unique, and answers need an owner anyway.
-        bytes.copy_from_slice(&[0; 10]);
-        for (byte, clock) in bytes.iter_mut().zip(now_ms().to_le_bytes()) {
-            *byte = clock;
-        }
-    }
+    fill(&mut bytes).map_err(|error| StoreError::NoRandomness(error.to_string()))?;
     let id = bytes.iter().map(|byte| char::from(ID_ALPHABET[usize::from(byte % 32)])).collect();
-    ApprovalId(id)
+    Ok(ApprovalId(id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_randomness_there_is_no_id() {
+        let ids: std::collections::HashSet<_> = (0..100).map(|_| new_approval_id(getrandom::fill).unwrap().0).collect();
+        assert!(ids.len() == 100 && ids.iter().all(|id| id.len() == 10), "{ids:?}");
+        let refused = new_approval_id(|_| Err("no entropy")).unwrap_err();
+        assert!(refused.to_string().contains("no entropy"), "{refused}");
+    }
 }

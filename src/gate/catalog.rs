@@ -9,8 +9,10 @@ use futures::future::join_all;
 use serde_json::{Value, json};
 
 use super::Gate;
+use super::instructions;
 use super::pinning::withheld;
 use crate::domain::ToolSpec;
+use crate::hub::INSTRUCTIONS;
 use crate::hub::names::offered_name;
 use crate::store::{PinRow, StoreError};
 
@@ -18,6 +20,8 @@ use crate::store::{PinRow, StoreError};
 #[derive(Clone, Debug, Default)]
 pub struct Offered {
     pub specs: Arc<[ToolSpec]>,
+    /// What the servers of these tools say about themselves, quoted for a prompt; may be empty.
+    pub instructions: Arc<str>,
     /// One sentence for each server that is late or failed, or tool that is withheld, told once.
     pub notices: Vec<String>,
 }
@@ -26,6 +30,9 @@ pub struct Offered {
 #[derive(Debug, Default)]
 pub(super) struct Catalog {
     specs: Arc<[ToolSpec]>,
+    instructions: Arc<str>,
+    /// Of the pins that it was made of: another process may have accepted something since.
+    version: u64,
     names: BTreeMap<String, (String, String)>,
 }
 
@@ -33,7 +40,8 @@ impl Gate {
     /// The tools for a model, with what a person should hear about them and has not heard yet.
     pub async fn offered(&self) -> Offered {
         let catalog = self.catalog().await;
-        Offered { specs: catalog.specs.clone(), notices: self.take_notices() }
+        let (specs, instructions) = (catalog.specs.clone(), catalog.instructions.clone());
+        Offered { specs, instructions, notices: self.take_notices() }
     }
 
     /// The server and tool behind an offered name.
@@ -50,11 +58,14 @@ impl Gate {
         if self.catalog_is_old.swap(false, Ordering::SeqCst) {
             *self.catalog.write().await = None;
         }
-        if let Some(catalog) = self.catalog.read().await.as_ref() {
+        // Where it cannot be read, what is there goes on counting; each call reads its own pin.
+        let version = self.store.read(|tx| tx.pins_version()).ok();
+        let is_new = |catalog: &&Arc<Catalog>| version.is_none_or(|version| version == catalog.version);
+        if let Some(catalog) = self.catalog.read().await.as_ref().filter(is_new) {
             return catalog.clone();
         }
         let mut slot = self.catalog.write().await;
-        if let Some(catalog) = slot.as_ref() {
+        if let Some(catalog) = slot.as_ref().filter(is_new) {
             return catalog.clone();
         }
         let catalog = Arc::new(self.build_catalog().await);
@@ -63,26 +74,33 @@ impl Gate {
     }
 
     async fn build_catalog(&self) -> Catalog {
+        let version = self.store.read(|tx| tx.pins_version()).unwrap_or_default();
         let servers: Vec<String> =
             self.hub.servers().into_iter().filter(|status| !status.disabled).map(|status| status.name).collect();
         let listed = join_all(servers.iter().map(|server| self.pinned_tools(server))).await;
-        let (mut specs, mut names) = (Vec::new(), BTreeMap::new());
+        let (mut specs, mut names, mut said) = (Vec::new(), BTreeMap::new(), Vec::new());
         for (server, pins) in servers.into_iter().zip(listed) {
             let Some(pins) = pins else { continue };
             if self.late.arrived(&server) {
                 self.late.tell(format!("The server `{server}` is up; its tools are offered from here on."));
             }
+            let (before, words) = (specs.len(), instructions::accepted(&pins).map(str::to_owned));
             for pin in pins.into_iter().filter(|pin| self.settings.tools.has(&server, &pin.tool)) {
-                if pin.changed.is_some() {
-                    self.late.tell(withheld(&server, &pin.tool));
-                } else if !self.hides(&server, &pin.tool, &pin.raw) {
+                if pin.withheld {
+                    self.tell_of_change(&pin).await;
+                } else if pin.tool != INSTRUCTIONS && !self.hides(&server, &pin.tool, &pin.raw) {
                     let spec = spec_of(&server, &pin);
                     names.insert(spec.name.clone(), (server.clone(), pin.tool));
                     specs.push(spec);
                 }
             }
+            // Our own servers' words are about what the prompt says already.
+            if let Some(words) = words.filter(|_| specs.len() > before && self.hub.builtin(&server).is_none()) {
+                said.push((server, words));
+            }
         }
-        Catalog { specs: specs.into(), names }
+        let instructions = instructions::quoted(&said, self.settings.server_instructions_bytes).into();
+        Catalog { specs: specs.into(), instructions, version, names }
     }
 
     /// The pins of a server, from the store if it was listed under the same launch command before, else from itself. `None`
@@ -100,6 +118,19 @@ impl Gate {
         }
         let listed = self.listed_soon(server).await?;
         self.reconcile(&listed).await.map_err(told).ok()
+    }
+
+    /// Says once for each change, and not at each start, that a tool is withheld.
+    async fn tell_of_change(&self, pin: &PinRow) {
+        let Some((new_pin, _)) = pin.changed.clone().filter(|(new_pin, _)| pin.told_pin.as_ref() != Some(new_pin))
+        else {
+            return;
+        };
+        let (server, tool) = (pin.server.clone(), pin.tool.clone());
+        // Where that cannot be noted it is better told twice.
+        if self.store.write(move |tx| tx.set_told(&server, &tool, &new_pin)).await.unwrap_or(true) {
+            self.late.tell(withheld(&pin.server, &pin.tool));
+        }
     }
 
     /// Whether a tool is kept from models: by our configuration, or by its own definition, whose `_meta.ui.visibility` does not

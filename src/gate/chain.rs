@@ -3,6 +3,7 @@
 
 use futures::future::{BoxFuture, FutureExt as _};
 
+use super::keep::Kept;
 use super::permit::Permit;
 use super::{CallContext, Gate, audit, limits, permission, transparency};
 use crate::domain::{Outcome, ToolCall};
@@ -64,8 +65,7 @@ async fn forward(gate: &Gate, pass: Pass) -> Outcome {
     };
     let live = pass.context.live.clone();
     let wish = pass.call;
-    let call = wish.id.clone();
-    let shown = call.clone();
+    let shown = wish.id.clone();
     let redactor = gate.redactor.clone();
     let progress = move |text: String| {
         let text = redactor.redact(&text).into_owned();
@@ -77,7 +77,7 @@ async fn forward(gate: &Gate, pass: Pass) -> Outcome {
     killpoint::here("gate.forward.after");
     match end {
         CallEnd::Ended(output, beside) => {
-            let output = gate.keep_files(&call, output, beside.files).await;
+            let output = gate.keep_files(&Kept::of(&wish), output, beside.files).await;
             Outcome::Ended { output: gate.propose(&wish, output, beside.actions) }
         }
         CallEnd::NotForwarded { reason } => Outcome::Denied { reason },

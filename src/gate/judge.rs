@@ -59,6 +59,14 @@ impl Gate {
             Ok(tool) => tool,
             Err(reason) => return denied("builtin.tool", reason),
         };
+        // Nobody is asked about a call that its server would refuse.
+        if let Some(why) = tool.misfit(&pass.call) {
+            let name = format!("{}/{}", pass.call.server, pass.call.tool);
+            let why = format!(
+                "the arguments do not fit the schema of `{name}`: {why}; send it again with arguments that fit"
+            );
+            return denied("builtin.schema", why);
+        }
         match self.by_tap(pass, &tool) {
             Err(error) => return denied("builtin.store", format!("the store cannot be read: {error}")),
             Ok(Some(judged)) => return judged,

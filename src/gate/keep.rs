@@ -4,16 +4,30 @@
 use serde_json::Value;
 
 use super::Gate;
-use crate::domain::{CallId, IMAGE_BYTES_MAX, ImageRef, ToolOutput, image_mime};
-use crate::hub::ResultFile;
+use super::copy::Whence;
+use crate::domain::{CallId, IMAGE_BYTES_MAX, ImageRef, ToolCall, ToolOutput, image_mime};
+use crate::hub::{ResultFile, STRUCTURED_HEADING};
 
 /// In place of a string that is in the text, too.
 const LEFT_OUT: &str = "[as in the text]";
 
+/// The call whose result is kept.
+#[derive(Clone, Debug)]
+pub(super) struct Kept {
+    id: CallId,
+    whence: Whence,
+}
+
+impl Kept {
+    pub(super) fn of(call: &ToolCall) -> Self {
+        Self { id: call.id.clone(), whence: Whence::of(call) }
+    }
+}
+
 impl Gate {
     /// Keeps the files of a result. Those that a model can be shown are named in the output; the text names all of them, and
     /// says of which nothing could be kept.
-    pub(super) async fn keep_files(&self, call: &CallId, mut output: ToolOutput, files: Vec<ResultFile>) -> ToolOutput {
+    pub(super) async fn keep_files(&self, call: &Kept, mut output: ToolOutput, files: Vec<ResultFile>) -> ToolOutput {
         for ResultFile { mime, digest, bytes } in files {
             if let Some(secret) = self.redactor.secret_in(&bytes) {
                 let instead = format!("not kept: it holds the secret {secret}");
@@ -21,8 +35,11 @@ impl Gate {
                 continue;
             }
             let (size, shown) = (bytes.len() as u64, image_mime(&bytes));
-            match self.put_artifact(call, bytes, mime).await {
+            let copied = self.copied(&call.whence, &digest, &mime, &bytes).await;
+            match self.put_artifact(&call.id, bytes, mime).await {
                 Ok(digest) => {
+                    let named = format!("sha256 {digest}");
+                    output.text = output.text.replace(&named, &format!("{named}{copied}"));
                     if let Some(mime) = shown.filter(|_| size <= IMAGE_BYTES_MAX) {
                         output.images.push(ImageRef { mime: mime.to_owned(), digest, bytes: size });
                     }
@@ -38,11 +55,18 @@ impl Gate {
 
     /// Keeps the head and the tail of a large result for the model, and the whole as an artifact that is named in between.
     /// Structured content beyond the limit loses what the text says as well; if that does not suffice, it is kept apart.
-    pub(super) async fn cut(&self, call: &CallId, mut output: ToolOutput) -> ToolOutput {
+    pub(super) async fn cut(&self, call: &Kept, mut output: ToolOutput) -> ToolOutput {
         let limit = self.settings.tool_result_bytes;
         let structured = output.structured.take().map(|value| shortened(value, &output.text, limit));
         if output.text.len() > limit {
-            output.text = self.cut_text(call, &output.text, limit).await;
+            // What the server says in words is not cut for the sake of rows.
+            output.text = match output.text.rfind(STRUCTURED_HEADING).filter(|at| *at <= limit) {
+                Some(at) => {
+                    let (said, rows) = output.text.split_at(at);
+                    format!("{said}{}", self.cut_text(call, rows, limit - at).await)
+                }
+                None => self.cut_text(call, &output.text, limit).await,
+            };
         }
         let Some(mut value) = structured else { return output };
         if value.to_string().len() <= limit {
@@ -52,8 +76,8 @@ impl Gate {
         self.redactor.redact_json(&mut value);
         let whole = value.to_string().into_bytes();
         let bytes = whole.len();
-        let named = match self.put_artifact(call, whole, "application/json".to_owned()).await {
-            Ok(digest) => format!("kept as artifact {digest}"),
+        let named = match self.put_both(call, whole, "application/json").await {
+            Ok(named) => format!("kept as {named}"),
             Err(error) => format!("could not be kept: {error}"),
         };
         output.text.push_str(&format!(
@@ -62,15 +86,17 @@ impl Gate {
         output
     }
 
-    async fn cut_text(&self, call: &CallId, text: &str, limit: usize) -> String {
+    /// Keeps `room` bytes of a text, half of them from its end.
+    async fn cut_text(&self, call: &Kept, text: &str, room: usize) -> String {
+        let limit = self.settings.tool_result_bytes;
         let whole = self.redactor.redact(text).into_owned();
-        let mime = "text/plain; charset=utf-8".to_owned();
-        let named = match self.put_artifact(call, whole.clone().into_bytes(), mime).await {
-            Ok(digest) => format!("the whole is kept as artifact {digest}"),
+        let bytes = whole.clone().into_bytes();
+        let named = match self.put_both(call, bytes, "text/plain; charset=utf-8").await {
+            Ok(named) => format!("the whole is kept as {named}"),
             Err(error) => format!("the whole could not be kept: {error}"),
         };
-        let head_end = floor_char(&whole, limit / 2);
-        let tail_start = ceil_char(&whole, whole.len().saturating_sub(limit / 2));
+        let head_end = floor_char(&whole, room / 2);
+        let tail_start = ceil_char(&whole, whole.len().saturating_sub(room / 2));
         let left_out = tail_start.saturating_sub(head_end);
         format!(
             "{}\n\n[… {left_out} of {} bytes left out here (limits.tool_result_bytes = {limit}); {named} …]\n\n{}",
@@ -78,6 +104,13 @@ impl Gate {
             whole.len(),
             whole.get(tail_start..).unwrap_or_default(),
         )
+    }
+
+    /// Keeps it as an artifact, and as a copy in the workspace.
+    async fn put_both(&self, call: &Kept, bytes: Vec<u8>, mime: &str) -> std::io::Result<String> {
+        let digest = self.put_artifact(&call.id, bytes.clone(), mime.to_owned()).await?;
+        let copied = self.copied(&call.whence, &digest, mime, &bytes).await;
+        Ok(format!("artifact {digest}{copied}"))
     }
 
     /// The file is on the disk before the row that names it.

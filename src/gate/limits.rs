@@ -3,10 +3,11 @@
 
 use super::Gate;
 use super::chain::{Next, Pass};
+use super::keep::Kept;
 use crate::domain::Outcome;
 
 pub(super) async fn layer(gate: &Gate, pass: Pass, next: Next<'_>) -> Outcome {
-    let call = pass.call.id.clone();
+    let call = Kept::of(&pass.call);
     let (cancel, deadline) = (pass.context.cancel.clone(), pass.context.deadline);
     let slot = tokio::select! {
         slot = gate.slots.acquire() => slot,

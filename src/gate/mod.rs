@@ -7,9 +7,11 @@ mod audit;
 mod catalog;
 mod chain;
 mod classes;
+mod copy;
 mod deny;
 mod frozen;
 mod grants;
+mod instructions;
 mod judge;
 mod keep;
 mod late;
@@ -45,7 +47,7 @@ use tokio_util::sync::CancellationToken;
 pub use approvals::DecideError;
 pub use catalog::Offered;
 pub use classes::Class;
-pub use quarantine::{Change, QuarantineError};
+pub use quarantine::{Change, PinAnswer, QuarantineError};
 pub use rules::Decision;
 pub use stage::{Proposed, StagedList};
 pub use tap::Tapped;
@@ -86,6 +88,8 @@ pub struct GateSettings {
     pub server_wait: Duration,
     /// The most bytes of a result that go to the model; the whole is kept as an artifact.
     pub tool_result_bytes: usize,
+    /// The most bytes of what a server says about itself that go to the model.
+    pub server_instructions_bytes: usize,
     /// How long a question stays open.
     pub question_time: Duration,
     /// The most calls that run side by side in this process.

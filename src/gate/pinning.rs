@@ -7,17 +7,42 @@ use serde_json::{Value, json};
 
 use super::Gate;
 use super::judge::destructive_hint;
-use crate::hub::{ServerTools, ToolEntry};
+use super::quarantine::ask_anew;
+use crate::domain::ToolCall;
+use crate::hub::schema::{self, Fit};
+use crate::hub::{INSTRUCTIONS, ServerTools, ToolEntry};
 use crate::store::{AuditEntry, PinRow, SeenTool, StoreError, Tx};
 
 /// A tool that may be called: it is what its pin says.
 #[derive(Clone, Debug)]
 pub(super) struct Tool {
     pub(super) pin: String,
+    /// JSON Schema of its arguments, as pinned.
+    pub(super) input_schema: Value,
     pub(super) destructive_hint: Option<bool>,
     pub(super) env_names: String,
     /// Not offered to a model.
     pub(super) hidden: bool,
+}
+
+impl Tool {
+    /// What is wrong with the arguments of a call by the tool's schema. `None` if they fit, or if that cannot be said: then
+    /// the server finds out.
+    pub(super) fn misfit(&self, call: &ToolCall) -> Option<String> {
+        match schema::fit(&self.input_schema, &call.arguments) {
+            Fit::Fits => None,
+            Fit::Misfit(why) => Some(why),
+            Fit::Unchecked(why) => {
+                tracing::debug!(
+                    server = call.server,
+                    tool = call.tool,
+                    why,
+                    "arguments were not compared with the schema"
+                );
+                None
+            }
+        }
+    }
 }
 
 impl Gate {
@@ -41,6 +66,7 @@ impl Gate {
         }
         Ok(Tool {
             pin: entry.pin.clone(),
+            input_schema: entry.input_schema.clone(),
             destructive_hint: destructive_hint(&entry.raw),
             env_names: self.hub.env_names(server).join(","),
             hidden: self.hides(server, tool, &entry.raw),
@@ -65,28 +91,45 @@ impl Gate {
     async fn compare(&self, listed: &Arc<ServerTools>) -> Result<Vec<PinRow>, StoreError> {
         let listed = listed.clone();
         let own = self.hub.builtin(&listed.server).is_some();
-        let stored = self.store.read(|tx| Ok((tx.launch(&listed.server)?, tx.pins(Some(&listed.server))?)))?;
+        let known = |tx: &Tx<'_>| {
+            let server = &listed.server;
+            Ok(((tx.launch(server)?, tx.pins(Some(server))?), tx.knows_instructions(server)?))
+        };
+        let (stored, knows_instructions) = self.store.read(known)?;
         // Our own servers are this very program, whatever starts it; a stranger is who its launch command says.
         let same_start = match &stored.0 {
             None => false,
             Some(_) if own => self.same_program(&stored.1),
             Some((launch, _)) => *launch == listed.launch_pin,
         };
-        if same_start && all_pinned(&listed, &stored.1) {
+        if same_start && knows_instructions && all_pinned(&listed, own, &stored.1) {
             return Ok(stored.1);
         }
         let program = self.settings.program.clone();
         self.store
             .write(move |tx| {
                 // Another process may have pinned it since we looked: who is first is settled in here.
-                let first_sight = own || tx.launch(&listed.server)?.is_none();
-                let pins = tx.pins(Some(&listed.server))?;
-                for tool in &listed.tools {
-                    let pinned = pins.iter().find(|pin| pin.tool == tool.name);
-                    reconcile_tool(tx, &listed, tool, pinned, first_sight)?;
+                let before = tx.launch(&listed.server)?;
+                if before.as_ref().is_some_and(|(launch, _)| *launch != listed.launch_pin) {
+                    tx.drop_forms(&listed.server)?;
                 }
-                for gone in pins.iter().filter(|pin| own && !listed.tools.iter().any(|tool| tool.name == pin.tool)) {
+                let first_sight = own || before.is_none();
+                let mut changed = false;
+                let first_words = first_sight || !tx.knows_instructions(&listed.server)?;
+                let pins = tx.pins(Some(&listed.server))?;
+                for tool in entries(&listed, own) {
+                    let pinned = pins.iter().find(|pin| pin.tool == tool.name);
+                    let first = if tool.name == INSTRUCTIONS { first_words } else { first_sight };
+                    changed |= reconcile_tool(tx, &listed, tool, pinned, first)?;
+                }
+                let is_gone = |pin: &&PinRow| {
+                    (own || pin.tool == INSTRUCTIONS) && !entries(&listed, own).any(|tool| tool.name == pin.tool)
+                };
+                for gone in pins.iter().filter(is_gone) {
                     tx.drop_pin(&gone.server, &gone.tool)?;
+                }
+                if changed {
+                    ask_anew(tx, &listed.server, "")?;
                 }
                 tx.set_launch(&listed.server, &listed.launch_pin, listed.era.as_str())?;
                 if own {
@@ -103,49 +146,77 @@ pub(super) fn no_tool(server: &str, tool: &str) -> String {
 }
 
 pub(super) fn withheld(server: &str, tool: &str) -> String {
+    let what = match tool {
+        INSTRUCTIONS => format!("what the server `{server}` says about itself"),
+        tool => format!("the tool `{server}/{tool}`"),
+    };
     format!(
-        "the tool `{server}/{tool}` is not what it was when you accepted it, so it is withheld; \
+        "{what} is not what it was when you accepted it, so it is withheld; \
          `claw tools diff` shows the change and `claw tools accept {server}` takes it"
     )
 }
 
-fn all_pinned(listed: &ServerTools, pins: &[PinRow]) -> bool {
-    listed
-        .tools
-        .iter()
-        .all(|tool| pins.iter().any(|pin| pin.tool == tool.name && pin.pin == tool.pin && pin.changed.is_none()))
+/// What is pinned of a server: its tools, and a stranger's words about itself.
+fn entries(listed: &ServerTools, own: bool) -> impl Iterator<Item = &ToolEntry> {
+    listed.tools.iter().chain(listed.instructions.iter().filter(move |_| !own))
 }
 
-/// First sight pins; the same JSON under another launch command is pinned anew (the owner wrote that command); anything
-/// else is a change and waits for a yes. Our own servers are part of this program and need none.
+/// A tool, or the instructions of a server, as a person names it.
+pub(super) fn called(server: &str, tool: &str) -> String {
+    if tool == INSTRUCTIONS { format!("{server} (instructions)") } else { format!("{server}/{tool}") }
+}
+
+fn all_pinned(listed: &ServerTools, own: bool, pins: &[PinRow]) -> bool {
+    let words_are_gone = listed.instructions.is_none() && pins.iter().any(|pin| pin.tool == INSTRUCTIONS);
+    !words_are_gone
+        && entries(listed, own)
+            .all(|tool| pins.iter().any(|pin| pin.tool == tool.name && pin.pin == tool.pin && !pin.withheld))
+}
+
+/// First sight pins; the same JSON under another launch command is pinned anew (the owner wrote that command); a form that was
+/// accepted before needs no second yes; anything else is a change and waits for one. Our own servers are part of this program
+/// and need none. True if there is something new to ask about.
 fn reconcile_tool(
     tx: &Tx<'_>,
     listed: &ServerTools,
     tool: &ToolEntry,
     pinned: Option<&PinRow>,
     first_sight: bool,
-) -> Result<(), StoreError> {
+) -> Result<bool, StoreError> {
+    let (server, launch) = (&listed.server, &listed.launch_pin);
     let seen = SeenTool { tool: tool.name.clone(), pin: tool.pin.clone(), raw: tool.raw.clone() };
-    let unchanged = pinned.is_some_and(|pin| pin.raw == tool.raw);
-    let kind = if unchanged && pinned.is_some_and(|pin| pin.pin == tool.pin) {
-        if pinned.is_some_and(|pin| pin.changed.is_some()) {
-            tx.set_changed(&listed.server, &tool.name, None)?;
+    let kind = match pinned {
+        Some(pin) if pin.pin == tool.pin => {
+            if pin.withheld {
+                tx.set_withheld(server, &tool.name, false)?;
+            }
+            return Ok(false);
         }
-        return Ok(());
-    } else if first_sight || unchanged {
-        tx.accept_pin(&listed.server, &listed.launch_pin, &seen)?;
-        "pinned"
-    } else {
-        if pinned.and_then(|pin| pin.changed.as_ref()).is_some_and(|(pin, _)| *pin == tool.pin) {
-            return Ok(());
+        _ if first_sight || pinned.is_some_and(|pin| pin.raw == tool.raw) => {
+            tx.accept_pin(server, launch, &seen)?;
+            "pinned"
         }
-        if pinned.is_none() {
-            let nothing = SeenTool { tool: tool.name.clone(), pin: String::new(), raw: Value::Null };
-            tx.accept_pin(&listed.server, &listed.launch_pin, &nothing)?;
+        Some(pin) if tx.is_pinned(server, &tool.name, &tool.pin)? => {
+            tx.add_form(server, &tool.name, &pin.pin, &pin.raw)?;
+            tx.use_form(server, launch, &seen)?;
+            return Ok(false);
         }
-        tx.set_changed(&listed.server, &tool.name, Some(&seen))?;
-        "quarantined"
+        Some(pin) if pin.changed.as_ref().is_some_and(|(pin, _)| *pin == tool.pin) => {
+            if !pin.withheld {
+                tx.set_withheld(server, &tool.name, true)?;
+            }
+            return Ok(false);
+        }
+        _ => {
+            if pinned.is_none() {
+                let nothing = SeenTool { tool: tool.name.clone(), pin: String::new(), raw: Value::Null };
+                tx.use_form(server, launch, &nothing)?;
+            }
+            tx.set_changed(server, &seen)?;
+            "quarantined"
+        }
     };
-    let body = json!({"server": listed.server, "tool": tool.name, "pin": tool.pin});
-    tx.audit(&AuditEntry { kind, call: String::new(), body })
+    let body = json!({"server": server, "tool": tool.name, "pin": tool.pin});
+    tx.audit(&AuditEntry { kind, call: String::new(), body })?;
+    Ok(kind == "quarantined")
 }

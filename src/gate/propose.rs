@@ -97,7 +97,7 @@ impl Gate {
         let pin = pins.iter().find(|pin| pin.tool == tool && self.settings.tools.has(server, tool));
         match pin {
             None => Err(format!("there is no tool `{}` on the server `{server}`", escape::visible(tool))),
-            Some(pin) if pin.changed.is_some() => Err(withheld(server, tool)),
+            Some(pin) if pin.withheld => Err(withheld(server, tool)),
             Some(pin) => Ok(pin),
         }
     }

@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 
 use super::Gate;
 use crate::domain::escape;
-use crate::hub::pins;
-use crate::store::{AuditEntry, PinRow, SeenTool, StoreError};
+use crate::hub::names::look;
+use crate::hub::{INSTRUCTIONS, pins};
+use crate::store::{AuditEntry, PinRow, PinState, SeenTool, StoreError, Tx};
 
 /// One changed tool.
 #[derive(Clone, Debug)]
@@ -15,6 +16,8 @@ pub struct Change {
     /// The difference for a human: the stranger's text is made visible.
     pub diff: String,
     pub new_pin: String,
+    /// The server was last listed with this form. If not, another process has seen it, and this one the accepted form.
+    pub withheld: bool,
 }
 
 /// Why nothing was accepted.
@@ -26,6 +29,22 @@ pub enum QuarantineError {
     NotShown(String),
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl crate::domain::Blamed for QuarantineError {
+    fn blame(&self) -> crate::domain::Blame {
+        match self {
+            Self::Nothing(_) | Self::NotShown(_) => crate::domain::Blame::User,
+            Self::Store(error) => error.blame(),
+        }
+    }
+}
+
+impl Change {
+    /// What has changed, as a person names it.
+    pub fn name(&self) -> String {
+        super::pinning::called(&self.server, &self.tool)
+    }
 }
 
 impl Gate {
@@ -76,40 +95,105 @@ impl Gate {
                 let (mut accepted, mut unseen) = (Vec::new(), None);
                 for row in rows.into_iter().filter(|row| tool.as_ref().is_none_or(|tool| *tool == row.tool)) {
                     let Some(change) = change(&row) else { continue };
-                    let Some((pin, raw)) = row.changed else { continue };
-                    if row.shown_pin.as_ref() != Some(&pin) {
-                        unseen = Some(format!("{}/{}", row.server, row.tool));
+                    if row.shown_pin.as_ref() != Some(&change.new_pin) {
+                        unseen = Some(change.name());
                         continue;
                     }
-                    let seen = SeenTool { tool: row.tool.clone(), pin, raw };
-                    tx.accept_pin(&row.server, &row.launch, &seen)?;
-                    let body = json!({"server": row.server, "tool": row.tool, "pin": seen.pin, "by": by});
-                    tx.audit(&AuditEntry { kind: "accepted", call: String::new(), body })?;
+                    accept_row(tx, row, &by)?;
                     accepted.push(change);
+                }
+                if !accepted.is_empty() {
+                    ask_anew(tx, &server, &by)?;
                 }
                 Ok((accepted, unseen))
             })
             .await?;
         match (accepted.is_empty(), unseen) {
-            (true, Some(unseen)) => return Err(QuarantineError::NotShown(unseen)),
-            (true, None) => return Err(QuarantineError::Nothing(what.to_owned())),
-            (false, _) => {}
+            (true, Some(unseen)) => Err(QuarantineError::NotShown(unseen)),
+            (true, None) => Err(QuarantineError::Nothing(what.to_owned())),
+            (false, _) => Ok(accepted),
         }
-        *self.catalog.write().await = None;
-        Ok(accepted)
     }
+
+    /// An owner's answer to a question about changes, by its id: one compare-and-set. What is accepted is what the question froze.
+    pub async fn answer_about_pins(&self, id: &str, accept: bool, by: &str) -> Result<PinAnswer, StoreError> {
+        let (id, by) = (id.to_owned(), by.to_owned());
+        self.store
+            .write(move |tx| {
+                let Some(asked) = tx.pin_question(&id)? else { return Ok(PinAnswer::Over) };
+                let rows = tx.pins(Some(&asked.server))?;
+                let is_asked = |row: &PinRow| {
+                    row.changed.as_ref().is_some_and(|(pin, _)| asked.forms.contains(&(row.tool.clone(), pin.clone())))
+                };
+                let rows: Vec<PinRow> = rows.into_iter().filter(is_asked).collect();
+                if rows.len() != asked.forms.len() {
+                    return Ok(PinAnswer::Over);
+                }
+                let to = if accept { PinState::Accepted } else { PinState::Kept };
+                if !tx.decide_pin_question(&id, to, &by)? {
+                    return Ok(PinAnswer::Over);
+                }
+                if !accept {
+                    let body = json!({"server": asked.server, "question": id, "by": by});
+                    tx.audit(&AuditEntry { kind: "kept withheld", call: String::new(), body })?;
+                    return Ok(PinAnswer::Kept);
+                }
+                rows.into_iter().try_for_each(|row| accept_row(tx, row, &by))?;
+                Ok(PinAnswer::Accepted)
+            })
+            .await
+    }
+}
+
+/// What an answer to a question about changes did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PinAnswer {
+    Accepted,
+    /// The tools stay withheld.
+    Kept,
+    /// It was answered before, or the tools are not as they were shown any more.
+    Over,
+}
+
+/// Takes the form that waits; the one before stays accepted, so that a return to it needs no second yes.
+fn accept_row(tx: &Tx<'_>, row: PinRow, by: &str) -> Result<(), StoreError> {
+    let Some((pin, raw)) = row.changed else { return Ok(()) };
+    if !row.raw.is_null() {
+        tx.add_form(&row.server, &row.tool, &row.pin, &row.raw)?;
+    }
+    let seen = SeenTool { tool: row.tool, pin, raw };
+    tx.accept_pin(&row.server, &row.launch, &seen)?;
+    let body = json!({"server": row.server, "tool": seen.tool, "pin": seen.pin, "by": by});
+    tx.audit(&AuditEntry { kind: "accepted", call: String::new(), body })
+}
+
+/// Ends the open question about a server, and asks about everything of it that waits now.
+pub(super) fn ask_anew(tx: &Tx<'_>, server: &str, by: &str) -> Result<(), StoreError> {
+    tx.end_pin_questions(server, by)?;
+    let changes: Vec<Change> = tx.pins(Some(server))?.iter().filter_map(change).collect();
+    if changes.is_empty() {
+        return Ok(());
+    }
+    let forms: Vec<_> = changes.iter().map(|change| (change.tool.clone(), change.new_pin.clone())).collect();
+    let shown: Vec<_> = changes.iter().map(|change| format!("{}\n{}", change.name(), change.diff.trim_end())).collect();
+    tx.ask_about_pins(&super::approvals::new_approval_id(getrandom::fill)?.0, server, &forms, &shown.join("\n\n"))
 }
 
 fn change(row: &PinRow) -> Option<Change> {
     let (new_pin, new_raw) = row.changed.as_ref()?;
     let diff = match &row.raw {
+        Value::Null if row.tool == INSTRUCTIONS => {
+            format!("new words about itself:\n{}", pins::diff(&Value::Object(Default::default()), new_raw))
+        }
         Value::Null => format!("a new tool:\n{}", pins::diff(&Value::Object(Default::default()), new_raw)),
         old => pins::diff(old, new_raw),
     };
+    let note = look::note(&row.tool).map(|note| format!("NOTE: {note}\n")).unwrap_or_default();
     Some(Change {
         server: row.server.clone(),
         tool: row.tool.clone(),
-        diff: escape::visible_multiline(&diff),
+        diff: escape::visible_multiline(&format!("{note}{diff}")),
         new_pin: new_pin.clone(),
+        withheld: row.withheld,
     })
 }

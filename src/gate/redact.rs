@@ -25,6 +25,12 @@ const MARK_START: &str = "[redacted:";
 #[error("the known secrets cannot be watched for: {0}. Remove some of them from the environment or from `[redact]`.")]
 pub struct RedactError(#[from] aho_corasick::BuildError);
 
+impl crate::domain::Blamed for RedactError {
+    fn blame(&self) -> crate::domain::Blame {
+        crate::domain::Blame::User
+    }
+}
+
 /// Finds and masks the known secrets. Cheap to clone.
 #[derive(Clone)]
 pub struct Redactor {

@@ -74,9 +74,9 @@ impl Gate {
         let first = items.iter().chain(&buttons).map(|ready| ready.call.id.clone()).next();
         let Some(first) = first else { return Ok(list) };
         let list_id = |number: usize| CallId { block: LIST_BLOCK + number as u32, ..first.clone() };
-        self.items(&mut list, grouped(items), &list_id(0), told);
+        self.items(&mut list, grouped(items), &list_id(0), told)?;
         for (number, group) in groups(buttons).into_iter().enumerate() {
-            self.buttons(&mut list, group, &list_id(number + 1), told);
+            self.buttons(&mut list, group, &list_id(number + 1), told)?;
         }
         Ok(list)
     }
@@ -98,14 +98,20 @@ impl Gate {
         Ready { proposed, call, row, expires_ms: now_ms() + ttl_ms }
     }
 
-    fn items(&self, list: &mut StagedList, items: Vec<Ready>, all: &CallId, told: &[Address]) {
+    fn items(
+        &self,
+        list: &mut StagedList,
+        items: Vec<Ready>,
+        all: &CallId,
+        told: &[Address],
+    ) -> Result<(), StoreError> {
         let of = items.len() as u32;
         let expires_ms = items.iter().map(|item| item.expires_ms).max().unwrap_or_default();
         let mut named = Map::new();
         for (number, item) in (1..).zip(items) {
             let in_list = if of > 1 { all } else { &item.call.id };
             list.add(&item, in_list, number, told);
-            let question = question_about(&item, number, of);
+            let question = question_about(&item, number, of)?;
             let what = format!("{}  {}/{}", words(&item.proposed.proposal), item.call.server, item.call.tool);
             named.insert(number.to_string(), json!({"call": item.call.id.to_string(), "what": what}));
             list.ask(question, &item.row.digest);
@@ -114,11 +120,18 @@ impl Gate {
             let choices = yes_or_no(&format!("✅ Confirm all {of}"), "❌ Cancel all");
             let shown = shown_list(&named);
             let staged = Staged::All { of };
-            self.ask_about_list(list, all, ALL, Value::Object(named), (shown, choices, staged, expires_ms));
+            self.ask_about_list(list, all, ALL, Value::Object(named), (shown, choices, staged, expires_ms))?;
         }
+        Ok(())
     }
 
-    fn buttons(&self, list: &mut StagedList, buttons: Vec<Ready>, group: &CallId, told: &[Address]) {
+    fn buttons(
+        &self,
+        list: &mut StagedList,
+        buttons: Vec<Ready>,
+        group: &CallId,
+        told: &[Address],
+    ) -> Result<(), StoreError> {
         let expires_ms = buttons.iter().map(|button| button.expires_ms).min().unwrap_or_default();
         let name = buttons.first().and_then(|button| button.proposed.proposal.group.clone());
         let (mut named, mut choices) = (Map::new(), Vec::new());
@@ -132,7 +145,7 @@ impl Gate {
         }
         let staged = Staged::Buttons { group: name.map(|name| escape::visible(&name)) };
         let shown = shown_list(&named);
-        self.ask_about_list(list, group, BUTTONS, Value::Object(named), (shown, choices, staged, expires_ms));
+        self.ask_about_list(list, group, BUTTONS, Value::Object(named), (shown, choices, staged, expires_ms))
     }
 
     /// A question that stands for several calls has a row of its own, as a pause has.
@@ -143,7 +156,7 @@ impl Gate {
         tool: &str,
         arguments: Value,
         (shown, choices, staged, expires_at_ms): (Vec<(String, String)>, Vec<Choice>, Staged, UnixMillis),
-    ) {
+    ) -> Result<(), StoreError> {
         let principal = list.calls.first().map(|row| row.principal.clone()).unwrap_or_default();
         let call = ToolCall {
             id: id.clone(),
@@ -157,11 +170,12 @@ impl Gate {
         let why = "servers propose it".to_owned();
         let question = Question {
             arguments: shown,
-            ..approvals::question_about(&call, why, expires_at_ms, choices, Some(staged))
+            ..approvals::question_about(&call, why, expires_at_ms, choices, Some(staged))?
         };
         let digest = row.digest.clone();
         list.calls.push(row);
         list.ask(question, &digest);
+        Ok(())
     }
 }
 
@@ -222,7 +236,7 @@ fn words(proposal: &Proposal) -> String {
     words.unwrap_or(&proposal.tool).clone()
 }
 
-fn question_about(item: &Ready, number: u32, of: u32) -> Question {
+fn question_about(item: &Ready, number: u32, of: u32) -> Result<Question, StoreError> {
     let proposal = &item.proposed.proposal;
     let label = |words: &Option<String>, else_: &str| words.as_deref().map_or(else_.to_owned(), escape::visible);
     let choices = yes_or_no(&label(&proposal.label, "✅ Confirm"), &label(&proposal.cancel_label, "❌ Cancel"));

@@ -11,7 +11,8 @@ use super::frozen::{Freeze, digest_of};
 use super::judge::{Verdict, panic_reason};
 use super::permit::Permit;
 use super::pinning::Tool;
-use crate::domain::{ApprovalId, CallId, CallState, Outcome, Question};
+use crate::domain::{ApprovalId, CallId, CallState, Outcome, Question, escape};
+use crate::hub::names::look;
 use crate::killpoint;
 use crate::store::{CallRow, StoreError, Tx, now_ms};
 
@@ -77,7 +78,7 @@ impl Gate {
         let freeze =
             Freeze { state: CallState::Waiting, pin: &tool.pin, env_names: &tool.env_names, rule: &verdict.rule };
         let row = self.freeze(call, &freeze);
-        let question = self.question_about(call, verdict);
+        let question = self.question_about(call, verdict)?;
         let approval = question.approval.clone();
         let judged = entry("verdict", call, json!({"verdict": "ask", "rule": verdict.rule, "why": verdict.why}));
         let asked = entry("asked", call, json!({"approval": approval.0, "digest": row.digest}));
@@ -104,8 +105,18 @@ impl Gate {
         Outcome::Denied { reason: format!("{} ({})", verdict.why, verdict.rule) }
     }
 
-    fn question_about(&self, call: &crate::domain::ToolCall, verdict: &Verdict) -> Question {
-        let why = format!("{} ({})", verdict.why, verdict.rule);
+    /// What a person should know of the names in a question, behind the reason.
+    fn look_of(&self, call: &crate::domain::ToolCall) -> String {
+        let pins = self.store.read(|tx| tx.pins(Some(&call.server))).unwrap_or_default();
+        let twin = look::twin(&call.tool, pins.iter().map(|pin| pin.tool.as_str()).filter(|tool| !tool.is_empty()));
+        let twin = twin.map(|twin| format!("the name `{}` looks like `{twin}`, which is another tool", call.tool));
+        let notes = [look::note(&call.server), look::note(&call.tool), twin];
+        let told = notes.into_iter().flatten().map(|note| format!("; NOTE: {}", escape::visible(&note)));
+        told.collect()
+    }
+
+    fn question_about(&self, call: &crate::domain::ToolCall, verdict: &Verdict) -> Result<Question, StoreError> {
+        let why = format!("{} ({}){}", verdict.why, verdict.rule, self.look_of(call));
         let expires_at_ms = now_ms() + self.settings.question_time.as_millis() as i64;
         let choices = super::shape::choices(&self.facts(call, None));
         super::approvals::question_about(call, why, expires_at_ms, choices, None)

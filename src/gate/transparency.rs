@@ -1,11 +1,17 @@
 //! The transparency layer: tells the door what runs and how it ended. Must not know doors or verdicts.
 
+use serde_json::Value;
+
 use super::Gate;
 use super::chain::{Next, Pass};
-use crate::domain::{Live, Outcome, ToolCall, escape};
+use crate::domain::{Live, Outcome, ToolCall, ToolOutput, escape};
 
 /// The longest title of a running call, in characters. The whole call was shown in the question and is in the audit.
 const TITLE_CHARS_MAX: usize = 100;
+/// The longest reason of a failure, in characters.
+const REASON_CHARS_MAX: usize = 300;
+/// Lines of a command's output that are shown when it has ended.
+const OUTPUT_LINES_MAX: usize = 3;
 
 pub(super) async fn layer(gate: &Gate, pass: Pass, next: Next<'_>) -> Outcome {
     let live = pass.context.live.clone();
@@ -13,19 +19,50 @@ pub(super) async fn layer(gate: &Gate, pass: Pass, next: Next<'_>) -> Outcome {
     let title = title(&pass.call);
     live(Live::CallStarted { call: call.clone(), title: title.clone() });
     let outcome = next.run(pass).await;
+    let told = |text: &str| escape::visible(&gate.redactor.redact(text));
     let (ok, summary) = match &outcome {
-        Outcome::Ended { output } => (!output.is_error, String::new()),
-        Outcome::Denied { reason } | Outcome::Unknown { reason } => {
-            (false, escape::visible(&gate.redactor.redact(reason)))
-        }
+        Outcome::Ended { output } => match failure(output) {
+            Some(why) => (false, told(&why)),
+            None => (true, String::new()),
+        },
+        Outcome::Denied { reason } | Outcome::Unknown { reason } => (false, told(reason)),
         Outcome::Parked { .. } => (false, "waits for an answer".to_owned()),
     };
     let diff = match &outcome {
         Outcome::Ended { output } if ok => unified_diff(&gate.redactor.redact(&output.text)),
         _ => String::new(),
     };
-    live(Live::CallEnded { call, ok, title, summary, diff });
+    let output = match &outcome {
+        Outcome::Ended { output } => gate.redactor.redact(&first_lines(output)).into_owned(),
+        _ => String::new(),
+    };
+    live(Live::CallEnded { call, ok, title, summary, diff, output });
     outcome
+}
+
+/// Why a call that has ended is no success: the tool says so, or what it ran ended with an exit code other than 0 or by a
+/// signal (`exit_code` and `signal` in structured content, as our bash server gives them).
+fn failure(output: &ToolOutput) -> Option<String> {
+    let of_command = |name: &str| output.structured.as_ref().and_then(|structured| structured.get(name));
+    let code = of_command("exit_code").and_then(Value::as_i64).is_some_and(|code| code != 0);
+    let failed = output.is_error || code || of_command("signal").is_some_and(Value::is_string);
+    // The first line of a command's result says how it ended; that of another tool, why it could not.
+    let first = || output.text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("it says no reason");
+    failed.then(|| first().chars().take(REASON_CHARS_MAX).collect())
+}
+
+/// The first lines of what a command has printed, and how many there are besides. Empty for any other tool.
+fn first_lines(output: &ToolOutput) -> String {
+    let command = output.structured.as_ref().is_some_and(|structured| structured.get("exit_code").is_some());
+    let Some((_, printed)) = output.text.split_once("\n\n").filter(|_| command) else { return String::new() };
+    let lines: Vec<&str> = printed.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
+    let mut shown: Vec<String> = lines.iter().take(OUTPUT_LINES_MAX).map(|line| (*line).to_owned()).collect();
+    match lines.len().saturating_sub(OUTPUT_LINES_MAX) {
+        0 => {}
+        1 => shown.push("… and 1 more line".to_owned()),
+        more => shown.push(format!("… and {more} more lines")),
+    }
+    shown.join("\n")
 }
 
 /// The unified diff in a text: from its header to the last line of its hunks. Empty if there is none.
@@ -45,8 +82,8 @@ fn title(call: &ToolCall) -> String {
     let telling = ["command", "path", "query", "pattern", "url", "name"];
     let argument = telling.iter().find_map(|name| call.arguments.get(name)?.as_str());
     let whole = match argument {
-        Some(text) => format!("{} {}  {}", call.server, call.tool, escape::visible(text)),
-        None => format!("{} {}", call.server, call.tool),
+        Some(text) => format!("{}/{}  {}", call.server, call.tool, escape::visible(text)),
+        None => format!("{}/{}", call.server, call.tool),
     };
     if whole.chars().count() <= TITLE_CHARS_MAX {
         return whole;
@@ -56,7 +93,29 @@ fn title(call: &ToolCall) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::unified_diff;
+    use serde_json::json;
+
+    use super::*;
+
+    fn ended(text: &str, structured: Value, is_error: bool) -> ToolOutput {
+        ToolOutput { text: text.into(), structured: Some(structured), is_error, ..ToolOutput::default() }
+    }
+
+    #[test]
+    fn only_what_went_well_is_a_success() {
+        let good =
+            ended("exit code 0 after 0.01 s\n\na\nb\nc\n\nd\ne\n", json!({"exit_code": 0, "signal": null}), false);
+        assert_eq!((failure(&good), first_lines(&good).as_str()), (None, "a\nb\nc\n… and 2 more lines"));
+        let bad = ended("exit code 3 after 0.01 s\n\nno such file\n", json!({"exit_code": 3, "signal": null}), false);
+        assert_eq!(failure(&bad).as_deref(), Some("exit code 3 after 0.01 s"));
+        assert_eq!(first_lines(&bad), "no such file");
+        let killed = ended("ended by SIGKILL after 1.00 s\n\n", json!({"exit_code": null, "signal": "SIGKILL"}), false);
+        assert_eq!(failure(&killed).as_deref(), Some("ended by SIGKILL after 1.00 s"));
+        let refused = ended("\n`a` is no file\n", json!({}), true);
+        assert_eq!((failure(&refused).as_deref(), first_lines(&refused).as_str()), (Some("`a` is no file"), ""));
+        let running = ended("job 1: running", json!({"exit_code": null, "running": true}), false);
+        assert_eq!(failure(&running), None);
+    }
 
     #[test]
     fn a_diff_is_found_in_a_result_and_nothing_else_is() {

@@ -5,3 +5,4 @@ pub mod commands;
 pub mod console;
 pub mod staged;
 pub mod telegram;
+pub mod typed;

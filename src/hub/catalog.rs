@@ -5,12 +5,14 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::era::Era;
-use super::pins::tool_pin;
 use crate::domain::escape;
 
 /// More is no list of tools but an attack on memory.
 pub(super) const TOOLS_MAX: usize = 2000;
 pub(super) const PAGES_MAX: usize = 100;
+
+/// The name under which a server's instructions are pinned. No tool has it, because one without a name is left out.
+pub const INSTRUCTIONS: &str = "";
 
 /// All tools of one server, as it listed them.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +24,8 @@ pub struct ServerTools {
     pub era: Era,
     /// In the order of the server.
     pub tools: Vec<ToolEntry>,
+    /// What it says about itself in its first answer, as an entry by the name [`INSTRUCTIONS`].
+    pub instructions: Option<ToolEntry>,
 }
 
 impl ServerTools {
@@ -42,7 +46,7 @@ pub struct ToolEntry {
     pub annotations: Option<Value>,
     /// The whole entry as it came.
     pub raw: Value,
-    /// Digest over `raw` and the server's launch pin.
+    /// Digest over `raw`, or its schemas alone, and the server's launch pin.
     pub pin: String,
 }
 
@@ -50,7 +54,7 @@ pub struct ToolEntry {
 /// `odd`, one sentence each. Returns the cursor of the next page.
 pub(super) fn read_page(
     mut page: Value,
-    launch_pin: &str,
+    pin: &dyn Fn(&Value) -> String,
     tools: &mut Vec<ToolEntry>,
     odd: &mut Vec<String>,
 ) -> Result<Option<String>, String> {
@@ -74,20 +78,25 @@ pub(super) fn read_page(
             Some(name) if !names.insert(name.to_owned()) => {
                 odd.push(format!("it lists the tool `{name}` twice; only the first one counts"));
             }
-            Some(name) => tools.push(read_tool(name.to_owned(), raw, launch_pin)),
+            Some(name) => tools.push(read_tool(name.to_owned(), raw, pin)),
         }
     }
     Ok(page.get("nextCursor").and_then(Value::as_str).map(str::to_owned))
 }
 
-fn read_tool(name: String, raw: Value, launch_pin: &str) -> ToolEntry {
+/// The instructions of a server as something to pin.
+pub(super) fn read_instructions(text: &str, pin: &dyn Fn(&Value) -> String) -> ToolEntry {
+    read_tool(INSTRUCTIONS.to_owned(), json!({"instructions": text}), pin)
+}
+
+fn read_tool(name: String, raw: Value, pin: &dyn Fn(&Value) -> String) -> ToolEntry {
     let object = |key: &str| raw.get(key).filter(|value| value.is_object()).cloned();
     ToolEntry {
         description: raw.get("description").and_then(Value::as_str).unwrap_or_default().to_owned(),
         input_schema: object("inputSchema").unwrap_or_else(|| json!({"type": "object"})),
         output_schema: object("outputSchema"),
         annotations: object("annotations"),
-        pin: tool_pin(&raw, launch_pin),
+        pin: pin(&raw),
         name,
         raw,
     }
@@ -105,12 +114,12 @@ mod tests {
             {"name": "full", "description": "d", "inputSchema": {"type": "object", "x": 1}, "annotations": {"a": 1}},
         ], "nextCursor": "2"});
         let (mut tools, mut odd) = (Vec::new(), Vec::new());
-        assert_eq!(read_page(page, "p", &mut tools, &mut odd).unwrap().as_deref(), Some("2"));
+        assert_eq!(read_page(page, &|_| "p".into(), &mut tools, &mut odd).unwrap().as_deref(), Some("2"));
         assert_eq!(tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["bare", "full"]);
         assert_eq!(tools[0].input_schema, json!({"type": "object"}));
         assert_eq!(tools[0].description, "");
         assert_eq!(tools[1].input_schema["x"], 1);
         assert_eq!(odd.len(), 3);
-        assert!(read_page(json!({"content": []}), "p", &mut tools, &mut odd).is_err());
+        assert!(read_page(json!({"content": []}), &|_| "p".into(), &mut tools, &mut odd).is_err());
     }
 }

@@ -16,6 +16,7 @@ use super::era::{Era, LEGACY_PROTOCOL, LEGACY_PROTOCOLS, MODERN_PROTOCOL};
 use super::lines::{Line, LineReader};
 use super::outbox::Outbox;
 use super::wire::cut;
+use crate::domain::canonical::sha256_hex;
 
 /// Ids outside of those that `rmcp` counts up from 0, so that a late answer meets no later request.
 const DISCOVER_ID: i64 = 2_000_000_001;
@@ -26,6 +27,8 @@ const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
 /// Errors of 2026-07-28 that no legacy server sends: a header mismatch, a missing client capability.
 const MODERN_REFUSALS: [i64; 2] = [-32020, -32021];
 const REASON_BYTES_MAX: usize = 500;
+/// What is kept of a server's instructions, in bytes. A model sees less of it (`limits.server_instructions_bytes`).
+const INSTRUCTIONS_BYTES_MAX: usize = 64 * 1024;
 const METHOD_NOT_FOUND: i64 = -32601;
 
 /// How long a modern answer is held back for the other one, once both questions are out.
@@ -46,6 +49,8 @@ pub(super) struct Agreement {
     pub(super) era: Era,
     pub(super) protocol: String,
     pub(super) capabilities: Value,
+    /// `instructions` of the first answer: a stranger's words. `None` where there are none.
+    pub(super) instructions: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -166,7 +171,8 @@ impl<R: AsyncRead + Unpin> Talk<'_, R> {
         }
         self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))?;
         let capabilities = result.get("capabilities").cloned().unwrap_or_default();
-        Ok(Agreement { era: Era::Legacy, protocol: protocol.to_owned(), capabilities })
+        let instructions = instructions(result);
+        Ok(Agreement { era: Era::Legacy, protocol: protocol.to_owned(), capabilities, instructions })
     }
 
     fn send(&self, message: &Value) -> Result<(), OpeningError> {
@@ -210,12 +216,20 @@ impl<R: AsyncRead + Unpin> Talk<'_, R> {
             }
             return Ok(None);
         }
-        let number = id.as_i64().or_else(|| id.as_str().and_then(|text| text.parse().ok()));
+        if let Some(text) = id
+            .as_str()
+            .filter(|text| [DISCOVER_ID, INITIALIZE_ID].map(|id| id.to_string()).contains(&(*text).to_owned()))
+        {
+            let fault = format!(
+                "it answers with the id \"{text}\", a text, where claw has sent the number (JSON-RPC 2.0, section 5)"
+            );
+            return Err(OpeningError::Refused(fault));
+        }
         let answer = match message.get_mut("error").map(Value::take) {
             Some(error) if !error.is_null() => Err(error),
             _ => Ok(message.get_mut("result").map(Value::take).unwrap_or_default()),
         };
-        Ok(match number {
+        Ok(match id.as_i64() {
             Some(DISCOVER_ID) => Some(Reply::Discover(answer)),
             Some(INITIALIZE_ID) => Some(Reply::Initialize(answer)),
             // A server that could not read the probe may leave the id out of its error.
@@ -272,13 +286,24 @@ fn judge_discover(answer: Answer) -> Result<Verdict, OpeningError> {
         && supported.contains(&MODERN_PROTOCOL)
     {
         let capabilities = result.get("capabilities").cloned().unwrap_or_default();
-        return Ok(Verdict::Modern(Agreement { era: Era::Modern, protocol: MODERN_PROTOCOL.to_owned(), capabilities }));
+        let (protocol, instructions) = (MODERN_PROTOCOL.to_owned(), instructions(result));
+        return Ok(Verdict::Modern(Agreement { era: Era::Modern, protocol, capabilities, instructions }));
     }
     if supported.iter().any(|version| LEGACY_PROTOCOLS.contains(version)) {
         return Ok(Verdict::Legacy);
     }
     let (theirs, ours) = (supported.join(", "), LEGACY_PROTOCOLS.join(", "));
     Err(OpeningError::Refused(format!("it speaks only protocol {theirs}; claw speaks {ours} and {MODERN_PROTOCOL}")))
+}
+
+/// The instructions of a server as far as they are kept. The digest of the whole stands for what is not.
+fn instructions(result: &Value) -> Option<String> {
+    let text = result.get("instructions")?.as_str().filter(|text| !text.trim().is_empty())?;
+    let kept = cut(text, INSTRUCTIONS_BYTES_MAX);
+    Some(match kept.len() == text.len() {
+        true => text.to_owned(),
+        false => format!("{kept}\n[cut by claw: {} bytes, sha256 {}]", text.len(), sha256_hex(text)),
+    })
 }
 
 fn refused(method: &str, error: &Value) -> OpeningError {

@@ -15,14 +15,14 @@ use rmcp::service::{Peer, PeerRequestOptions, RunningService, serve_directly};
 use serde_json::Value;
 use tokio::time::{Instant, timeout};
 
-use super::catalog::{PAGES_MAX, ServerTools, read_page};
+use super::catalog::{PAGES_MAX, ServerTools, read_instructions, read_page};
 use super::child::ChildHandle;
 use super::connect::Agreement;
 use super::era::Era;
 use super::lines::LineReader;
 use super::manifest::ServerEntry;
 use super::outbox::Outbox;
-use super::pins::launch_pin;
+use super::pins::{launch_pin, schema_pin, tool_pin};
 use super::settings::{HubNotice, HubSettings};
 use super::wire::{LOG_LINES_MAX, StdioTransport, Wire, cut};
 
@@ -36,6 +36,8 @@ pub(super) struct Connection {
     pub(super) server: String,
     pub(super) era: Era,
     pub(super) protocol: String,
+    /// What the server said about itself in its first answer.
+    instructions: Option<String>,
     pub(super) launch_pin: String,
     pub(super) peer: Peer<RoleClient>,
     pub(super) outbox: Outbox,
@@ -102,6 +104,7 @@ impl Connection {
             server: entry.name.clone(),
             era: agreement.era,
             protocol: agreement.protocol,
+            instructions: agreement.instructions,
             launch_pin: launch_pin(entry),
             peer,
             outbox,
@@ -200,7 +203,7 @@ impl Connection {
                     return Err(format!("it did not answer within {} s", limit.as_secs_f32()));
                 }
             };
-            cursor = read_page(page, &self.launch_pin, &mut tools, &mut odd)?;
+            cursor = read_page(page, &|raw| self.pin(raw), &mut tools, &mut odd)?;
             if cursor.is_none() {
                 break;
             }
@@ -213,7 +216,14 @@ impl Connection {
         for text in odd.into_iter().filter(|_| first_list).take(ODD_NOTICES_MAX) {
             (self.settings.notices)(HubNotice::Odd { server: self.server.clone(), text });
         }
-        Ok(ServerTools { server: self.server.clone(), launch_pin: self.launch_pin.clone(), era: self.era, tools })
+        let instructions = self.instructions.as_deref().map(|text| read_instructions(text, &|raw| self.pin(raw)));
+        let (server, launch_pin) = (self.server.clone(), self.launch_pin.clone());
+        Ok(ServerTools { server, launch_pin, era: self.era, tools, instructions })
+    }
+
+    fn pin(&self, raw: &Value) -> String {
+        let by_schema = self.settings.schema_pinned.contains(&self.server);
+        if by_schema { schema_pin(raw, &self.launch_pin) } else { tool_pin(raw, &self.launch_pin) }
     }
 
     /// Through `send_request_with_option`, which has no cache (trap 8).

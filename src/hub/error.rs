@@ -26,3 +26,17 @@ pub enum HubError {
     #[error("claw is ending")]
     ShuttingDown,
 }
+
+impl crate::domain::Blamed for HubError {
+    fn blame(&self) -> crate::domain::Blame {
+        match self {
+            Self::UnknownServer { .. } | Self::Disabled { .. } | Self::Remote { .. } => crate::domain::Blame::User,
+            Self::Unusable { .. }
+            | Self::Start { .. }
+            | Self::BackingOff { .. }
+            | Self::List { .. }
+            | Self::Interrupted { .. }
+            | Self::ShuttingDown => crate::domain::Blame::Broken,
+        }
+    }
+}

@@ -20,11 +20,13 @@ mod outbox;
 mod output;
 pub mod pins;
 mod processes;
+pub mod schema;
 mod server;
 mod settings;
 mod spawn;
 mod start;
 mod stderr;
+mod structured;
 mod supervised;
 pub mod supervisor;
 mod wire;
@@ -39,11 +41,12 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 pub use call::{Beside, CallContext, CallEnd};
-pub use catalog::{ServerTools, ToolEntry};
+pub use catalog::{INSTRUCTIONS, ServerTools, ToolEntry};
 pub use era::Era;
 pub use error::HubError;
 pub use files::ResultFile;
 pub use settings::{HubNotice, HubSettings, INHERITED_VARIABLES, LogSink, NoticeSink, ServerState, ServerStatus};
+pub use structured::STRUCTURED_HEADING;
 
 use crate::gate::permit::Permit;
 use child::Keepers;

@@ -3,6 +3,8 @@
 //! Providers accept ASCII letters, digits, `_` and `-`, at most 64 bytes. A name that already fits is kept as it is. One
 //! that has to be changed gets the first eight digits of a digest, so that two different tools never share a name.
 
+pub mod look;
+
 use crate::domain::canonical::sha256_hex;
 
 /// The longest tool name that every provider accepts, in bytes.

@@ -4,6 +4,8 @@ use serde_json::Value;
 
 use super::call::{Beside, CallEnd};
 use super::files::{Files, short, text_of};
+use super::schema::{self, Fit};
+use super::structured::{self, STRUCTURED_HEADING};
 use super::wire::cut;
 use crate::domain::ToolOutput;
 
@@ -35,15 +37,27 @@ pub(super) fn read_result(raw: &Value, bytes_max: usize, file_bytes_max: usize) 
         // The revision before 2024-11-05, or an answer of no known shape: better shown than lost.
         None => raw.to_string(),
     };
-    if text.is_empty()
-        && let Some(structured) = &structured
-    {
-        text = structured.to_string();
+    if let Some(structured) = &structured {
+        add_structured(&mut text, raw, structured);
     }
     let is_error = raw.get("isError").and_then(Value::as_bool).unwrap_or(false);
     let output = ToolOutput { text, structured, is_error, ..ToolOutput::default() };
     let actions = raw.get("_meta").and_then(|meta| meta.get(ACTIONS)).filter(|actions| !actions.is_null()).cloned();
     CallEnd::Ended(bounded(output, bytes_max), Beside { files: files.taken, actions })
+}
+
+/// The text wins where it says the same; what it does not hold is written behind it, because a model reads the text alone.
+fn add_structured(text: &mut String, raw: &Value, structured: &Value) {
+    if text.is_empty() {
+        *text = structured.to_string();
+        return;
+    }
+    let blocks = raw.get("content").and_then(Value::as_array).into_iter().flatten();
+    let texts: Vec<&str> =
+        blocks.filter_map(|block| text_of(block, "text").or_else(|| text_of(block.get("resource")?, "text"))).collect();
+    if let Some(missing) = structured::missing(structured, &texts) {
+        text.push_str(&format!("\n{STRUCTURED_HEADING}\n{missing}"));
+    }
 }
 
 /// The answer that carried a JSON-RPC error instead of a result, for example -32602 for an unknown tool (trap 14).
@@ -59,6 +73,14 @@ pub(super) fn read_error(server: &str, code: i32, message: &str, data: Option<&V
     }
     let output = ToolOutput { text, is_error: true, ..ToolOutput::default() };
     CallEnd::Ended(bounded(output, bytes_max), Beside::default())
+}
+
+/// Tells the model where a result breaks the tool's own promise. Nothing of the result is lost by it.
+pub(super) fn note_misfit(output: &mut ToolOutput, schema: &Value) {
+    let Some(structured) = output.structured.as_ref().filter(|_| !output.is_error) else { return };
+    if let Fit::Misfit(why) = schema::fit(schema, structured) {
+        output.text.push_str(&format!("\n[note of claw: this result breaks the tool's own output schema: {why}]"));
+    }
 }
 
 fn describe_block(block: &Value, files: &mut Files, file_bytes_max: usize) -> String {
@@ -151,7 +173,7 @@ mod tests {
     fn a_cut_is_visible_and_keeps_characters_whole() {
         let raw = json!({"content": [{"type": "text", "text": "ä".repeat(10)}], "structuredContent": "x".repeat(20)});
         let CallEnd::Ended(output, _) = read_result(&raw, 5, 5) else { panic!() };
-        let expected = "ää\n[cut by claw: the first 4 of 20 bytes]\n[left out by claw: structured content of 22 bytes]";
+        let expected = "ää\n[cut by claw: the first 4 of 98 bytes]\n[left out by claw: structured content of 22 bytes]";
         assert_eq!(output.text, expected);
         assert_eq!(output.structured, None);
     }

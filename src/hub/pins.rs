@@ -37,6 +37,45 @@ pub fn tool_pin(raw: &Value, launch_pin: &str) -> String {
     digest(&json!({"launch": launch_pin, "tool": raw}))
 }
 
+/// SHA-256 over a tool's name and schemas without the texts in them, and its server's launch pin: for servers whose texts vary
+/// at each start. What it says about risk and visibility counts, too.
+pub fn schema_pin(raw: &Value, launch_pin: &str) -> String {
+    let schema = |key: &str| raw.get(key).map(without_texts);
+    let form = json!({
+        "annotations": raw.get("annotations"),
+        "input": schema("inputSchema"),
+        "meta": raw.get("_meta"),
+        "name": raw.get("name"),
+        "output": schema("outputSchema"),
+    });
+    digest(&json!({"launch": launch_pin, "schemas": form}))
+}
+
+/// A JSON Schema without what only a reader sees. A property by the name `description` stays.
+fn without_texts(schema: &Value) -> Value {
+    const TEXTS: [&str; 3] = ["$comment", "description", "title"];
+    const BY_NAME: [&str; 5] = ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
+    const VALUES: [&str; 4] = ["const", "default", "enum", "examples"];
+    match schema {
+        Value::Array(parts) => parts.iter().map(without_texts).collect(),
+        Value::Object(map) => {
+            let kept = map.iter().filter(|(key, value)| !(TEXTS.contains(&key.as_str()) && value.is_string()));
+            let bare = kept.map(|(key, value)| {
+                let bare = match value {
+                    Value::Object(named) if BY_NAME.contains(&key.as_str()) => {
+                        named.iter().map(|(name, part)| (name.clone(), without_texts(part))).collect()
+                    }
+                    value if VALUES.contains(&key.as_str()) => value.clone(),
+                    value => without_texts(value),
+                };
+                (key.clone(), bare)
+            });
+            bare.collect()
+        }
+        other => other.clone(),
+    }
+}
+
 /// What changed from `old` to `new`, one line each: `- ` gone, `+ ` new, under the path of the value; long texts are
 /// compared by their lines. Empty when nothing changed. The texts are a stranger's and not escaped: whoever shows this
 /// makes it visible first.
@@ -146,6 +185,21 @@ mod tests {
         assert_eq!(tool_pin(&raw, "p"), tool_pin(&json!({"x-new": 1, "name": "t"}), "p"));
         assert_ne!(tool_pin(&raw, "p"), tool_pin(&json!({"name": "t", "x-new": 2}), "p"));
         assert_ne!(tool_pin(&raw, "p"), tool_pin(&raw, "q"));
+    }
+
+    #[test]
+    fn a_schema_pin_covers_all_but_texts() {
+        let tool = |text: &str, kind: &str| {
+            let named = json!({"type": kind, "description": text});
+            json!({"name": "t", "description": text, "inputSchema": {"type": "object", "title": text,
+                "properties": {"description": named, "mode": {"enum": ["title"], "description": text}}}})
+        };
+        assert_eq!(schema_pin(&tool("a", "string"), "p"), schema_pin(&tool("b", "string"), "p"));
+        assert_ne!(schema_pin(&tool("a", "string"), "p"), schema_pin(&tool("a", "number"), "p"));
+        assert_ne!(schema_pin(&tool("a", "string"), "p"), schema_pin(&tool("a", "string"), "q"));
+        let without =
+            json!({"name": "t", "inputSchema": {"type": "object", "properties": {"mode": {"enum": ["title"]}}}});
+        assert_ne!(schema_pin(&tool("a", "string"), "p"), schema_pin(&without, "p"), "a property is no text");
     }
 
     #[test]

@@ -15,6 +15,7 @@ use super::connection::Connection;
 use super::error::HubError;
 use super::health::{Backoff, Health, Phase};
 use super::manifest::{Launch, ServerEntry, StdioLaunch};
+use super::output::note_misfit;
 use super::settings::{HubNotice, HubSettings, ServerStatus};
 use super::start::Start;
 use crate::gate::permit::Permit;
@@ -99,7 +100,10 @@ impl Server {
         if tool.pin != permit.pin() {
             return not_forwarded(format!("the tool `{}` has changed since the call was allowed", permit.tool()));
         }
-        let end = forward(&connection, permit, context).await;
+        let mut end = forward(&connection, permit, context).await;
+        if let (CallEnd::Ended(output, _), Some(schema)) = (&mut end, &tool.output_schema) {
+            note_misfit(output, schema);
+        }
         match end {
             CallEnd::Ended(..) | CallEnd::InputRequired { .. } => self.health().note_success(),
             CallEnd::Unknown { .. } if !connection.is_dead() => {

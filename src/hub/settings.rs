@@ -1,6 +1,6 @@
 //! What the hub is told at its birth, and what it tells back. Must not know where these values come from.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -50,6 +50,8 @@ pub struct HubSettings {
     pub client_version: String,
     /// Eras from an earlier run, by server; saves the probe.
     pub known_eras: BTreeMap<String, Era>,
+    /// Servers of whose tools only names and schemas are pinned.
+    pub schema_pinned: BTreeSet<String>,
     pub log: LogSink,
     pub notices: NoticeSink,
 }
@@ -72,6 +74,7 @@ impl HubSettings {
             busy_grace: Duration::from_secs(5),
             client_version: env!("CARGO_PKG_VERSION").to_owned(),
             known_eras: BTreeMap::new(),
+            schema_pinned: BTreeSet::new(),
             log: Arc::new(|_, _| {}),
             notices: Arc::new(|_| {}),
         }

@@ -102,6 +102,7 @@ impl Wire {
 /// Of one child, by way of stdout.
 pub(super) const LOG_LINES_MAX: usize = 1000;
 const LOG_LINE_BYTES_MAX: usize = 8 * 1024;
+const LOG_ID_BYTES_MAX: usize = 100;
 const PROGRESS_BYTES_MAX: usize = 64 * 1024;
 
 /// The longest head of `text` within `bytes_max` that keeps characters whole.
@@ -228,7 +229,14 @@ impl<R: AsyncRead + Send + Unpin + 'static> StdioTransport<R> {
 
     fn decode_answer(&mut self, message: &mut Value) {
         let Some((id, pending)) = self.claim(message.get("id")) else {
-            tracing::debug!(server = %self.server, id = ?message.get("id"), "an answer that nobody waits for");
+            let id = message.get("id").unwrap_or(&Value::Null);
+            tracing::debug!(server = %self.server, %id, "an answer that nobody waits for");
+            if let Some(text) = id.as_str() {
+                let text = cut(text, LOG_ID_BYTES_MAX);
+                self.log_line(&format!(
+                    "[dropped: an answer to the id {text:?}; claw sends numbers as ids, and no text]"
+                ));
+            }
             return;
         };
         let answer = if let Some(error) = message.get("error") {
@@ -250,10 +258,9 @@ impl<R: AsyncRead + Send + Unpin + 'static> StdioTransport<R> {
         self.log_lines_left -= 1;
     }
 
-    /// Takes the request that an answer belongs to. Some servers send the id back as text.
+    /// Takes the request that an answer belongs to. The text "7" is not the number 7 (JSON-RPC 2.0, section 5).
     fn claim(&self, id: Option<&Value>) -> Option<(RequestId, Pending)> {
-        let id = id?;
-        let number = id.as_i64().or_else(|| id.as_str().and_then(|text| text.parse().ok()))?;
+        let number = id?.as_i64()?;
         self.wire.pending().remove_entry(&RequestId::Number(number))
     }
 

@@ -23,12 +23,21 @@ impl Mail {
         marked
     }
 
-    /// Notes that a question went out, and in which message.
-    pub async fn asked(&self, id: i64, posted: PostedRow) -> Result<(), StoreError> {
+    /// Notes that a question went out, and in which message. Gives back the messages that have shown it before: they still
+    /// have to say where it is now.
+    pub async fn asked(&self, id: i64, posted: PostedRow) -> Result<Vec<PostedRow>, StoreError> {
         killpoint::here("delivery.asked.before");
         let note = move |tx: &crate::store::Tx<'_>| {
+            let shown = |row: &PostedRow| matches!(row.state.as_str(), "open" | "stale");
+            let mut older = tx.posted_of(&posted.approval)?;
+            older.retain(|row| shown(row) && (&row.address, row.message) != (&posted.address, posted.message));
+            for row in &mut older {
+                "stale".clone_into(&mut row.state);
+                tx.set_posted(&row.address, row.message, &row.state)?;
+            }
             tx.add_posted(&posted)?;
-            tx.mark_sent(id)
+            tx.mark_sent(id)?;
+            Ok(older)
         };
         let noted = self.store.write_relaxed(note).await;
         killpoint::here("delivery.asked.after");
@@ -53,6 +62,16 @@ impl Mail {
     /// The open questions that no message at this address shows, oldest first.
     pub fn unseen_at(&self, to: &Address) -> Result<Vec<ApprovalId>, StoreError> {
         self.store.read(|tx| tx.open_approvals_unseen_at(to))
+    }
+
+    /// The messages at this address that show a question which waits for an answer.
+    pub fn posted_open_at(&self, to: &Address) -> Result<Vec<PostedRow>, StoreError> {
+        self.store.read(|tx| tx.posted_open_at(to))
+    }
+
+    /// The messages that show this question, wherever they are.
+    pub fn posted_of(&self, approval: &ApprovalId) -> Result<Vec<PostedRow>, StoreError> {
+        self.store.read(|tx| tx.posted_of(approval))
     }
 
     pub async fn add_posted(&self, posted: PostedRow) -> Result<(), StoreError> {

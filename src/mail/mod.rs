@@ -37,6 +37,20 @@ impl Mail {
         self.store.write(move |tx| tx.add_inbound(&inbound, limit)).await
     }
 
+    /// The same, unless a turn is open in the session or something waits there already; `None` then.
+    pub async fn submit_alone(&self, inbound: Inbound) -> Result<Option<i64>, StoreError> {
+        let limit = self.queued_messages_max;
+        self.store
+            .write(move |tx| {
+                let session = &inbound.session;
+                if tx.turn_open(session)? || !tx.queued_inbound(session)?.is_empty() {
+                    return Ok(None);
+                }
+                tx.add_inbound(&inbound, limit).map(Some)
+            })
+            .await
+    }
+
     /// What waits to be shown at one address, oldest first.
     pub fn waiting(&self, me: &Address) -> Result<Vec<OutboxRow>, StoreError> {
         self.store.read(|tx| tx.queued_outbound(me))

@@ -111,10 +111,21 @@ impl Mail {
         how: &'static str,
         answer: Outbound,
     ) -> Result<bool, StoreError> {
+        self.answer_update_with(bot, update, how, vec![answer]).await
+    }
+
+    /// The same with an answer of several parts, in their order.
+    pub async fn answer_update_with(
+        &self,
+        bot: i64,
+        update: i64,
+        how: &'static str,
+        answers: Vec<Outbound>,
+    ) -> Result<bool, StoreError> {
         let answered = move |tx: &crate::store::Tx<'_>| {
             let first = tx.finish_update(bot, update, how)?;
             if first {
-                tx.add_outbound(&answer)?;
+                answers.iter().try_for_each(|answer| tx.add_outbound(answer).map(drop))?;
             }
             Ok(first)
         };

@@ -26,6 +26,12 @@ pub enum ModelError {
     ContextTooLong { model: String, detail: String },
 }
 
+impl crate::domain::Blamed for ModelError {
+    fn blame(&self) -> crate::domain::Blame {
+        crate::domain::Blame::Broken
+    }
+}
+
 impl ModelError {
     pub(crate) fn transient(why: impl Into<String>) -> Self {
         Self::Transient { why: why.into(), retry_after: None }

@@ -10,7 +10,7 @@ mod retry;
 mod route;
 mod scripted;
 mod sight;
-mod transcribe;
+pub mod transcribe;
 
 use std::sync::Arc;
 

@@ -27,6 +27,12 @@ pub enum TranscriptionError {
     NoText,
 }
 
+impl crate::domain::Blamed for TranscriptionError {
+    fn blame(&self) -> crate::domain::Blame {
+        crate::domain::Blame::Broken
+    }
+}
+
 #[derive(Deserialize)]
 struct Answer {
     text: String,

@@ -45,7 +45,7 @@ impl Drive<'_> {
     /// Whether the row is done with; false leaves it for later.
     async fn absorb_row(&mut self, row: &InboxRow) -> Result<bool, SessionError> {
         match &row.inbound.body {
-            InboundBody::Message { .. } => self.absorb_message(row).await,
+            InboundBody::Message { .. } => self.absorb_message(row),
             InboundBody::Answered { approval, answer, by } => {
                 // One that comes while its turn is being ended is in the store and in the audit, and has no place in the log.
                 if let Some(call) = self.worker.parts.gate.call_of(approval)?.filter(|call| self.is_of_open_turn(call))
@@ -85,18 +85,12 @@ impl Drive<'_> {
         }
     }
 
-    async fn absorb_message(&mut self, row: &InboxRow) -> Result<bool, SessionError> {
+    fn absorb_message(&mut self, row: &InboxRow) -> Result<bool, SessionError> {
         let InboundBody::Message { blocks } = &row.inbound.body else { return Ok(true) };
         match next(&self.log, &self.worker.parts.runner.bounds) {
-            // What was streamed is delivered as it is; the message starts the next turn. Results in hand come first.
-            Step::Call(_) | Step::Act(_) | Step::Stop(_) | Step::Deliver => return Ok(false),
-            Step::Park => {
-                self.supersede().await?;
-                // A call gets its result first. What waited for leave to go on has nothing to wait for.
-                if !matches!(next(&self.log, &self.worker.parts.runner.bounds), Step::AskModel) {
-                    return Ok(false);
-                }
-            }
+            // What was streamed is delivered as it is; the message starts the next turn. Results in hand come first. A message
+            // is no answer: what waits for one stays open, and the message is read behind it.
+            Step::Call(_) | Step::Act(_) | Step::Stop(_) | Step::Deliver | Step::Park => return Ok(false),
             _ => {}
         }
         let origin = row.inbound.origin;
@@ -107,14 +101,6 @@ impl Drive<'_> {
         let (blocks, from) = (blocks.clone(), row.inbound.from.clone());
         self.push(EventBody::UserMessage { blocks, inbox_id: row.id, from, origin });
         Ok(true)
-    }
-
-    /// The owner wrote instead of answering: every open question of the turn is closed.
-    async fn supersede(&mut self) -> Result<(), SessionError> {
-        for call in self.waiting().into_keys() {
-            self.worker.parts.gate.supersede(&call).await?;
-        }
-        self.mirror_closed()
     }
 
     /// Closes the questions whose time is over.

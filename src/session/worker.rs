@@ -10,9 +10,9 @@ use super::ending::Ending;
 use super::lock::{Held, SessionLock};
 use super::recent::Recent;
 use super::watch::Watch;
-use crate::domain::{LiveSink, SessionId};
+use crate::domain::{InboundBody, LiveSink, SessionId};
 use crate::gate::Gate;
-use crate::store::{Store, StoreError};
+use crate::store::{InboxRow, Store, StoreError};
 use crate::turn::run::Runner;
 
 /// What goes wrong in a session. The session lives on: everything that was committed is still there.
@@ -26,6 +26,15 @@ pub enum SessionError {
         "what was said in the session `{session}` cannot be taken in, which is a bug in claw; nothing is lost, and `--session` starts another one"
     )]
     Stuck { session: String },
+}
+
+impl crate::domain::Blamed for SessionError {
+    fn blame(&self) -> crate::domain::Blame {
+        match self {
+            Self::Store(error) => error.blame(),
+            Self::Lock { .. } | Self::Stuck { .. } => crate::domain::Blame::Broken,
+        }
+    }
 }
 
 /// How a run ended.
@@ -85,11 +94,13 @@ impl Worker {
             crate::killpoint::here("session.unlock.before");
             held.release();
             // A row that came between the last look and letting go found the lock taken; so look once more.
-            let left: Vec<i64> =
-                self.parts.store.read(|tx| Ok(tx.queued_inbound(session)?.iter().map(|row| row.id).collect()))?;
-            if left.is_empty() || self.ending.has_begun() {
+            let left = self.parts.store.read(|tx| tx.queued_inbound(session))?;
+            // A message that came while the turn waits for an answer goes in behind the answer.
+            let waits = |row: &InboxRow| ran == Ran::Parked && matches!(row.inbound.body, InboundBody::Message { .. });
+            if left.iter().all(waits) || self.ending.has_begun() {
                 return Ok(ran);
             }
+            let left: Vec<i64> = left.iter().map(|row| row.id).collect();
             if left == left_before {
                 // A row that cannot come in stays where it is; trying for ever would only burn a processor.
                 return Err(SessionError::Stuck { session: session.to_string() });

@@ -35,6 +35,12 @@ pub enum DecideRefused {
     NotYours { by: String },
 }
 
+impl crate::domain::Blamed for DecideRefused {
+    fn blame(&self) -> crate::domain::Blame {
+        crate::domain::Blame::User
+    }
+}
+
 const COLUMNS: &str =
     "id, call, state, question, approvers, digest, asked_ms, expires_ms, decided_ms, decided_by, answer";
 

@@ -1,10 +1,12 @@
 //! The audit: append-only rows, each bound to the one before by a hash, the head kept apart. A changed, missing or cut-off
 //! row is found and named.
 
-use rusqlite::params;
+use rusqlite::{OptionalExtension as _, params};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::anchor::AuditHead;
+use super::seal::{ACCEPTED, ADOPTED, Anchored, BEGUN, Witnesses};
 use super::{StoreError, Tx, now_ms};
 use crate::domain::UnixMillis;
 use crate::domain::canonical::{canonical_json, sha256_hex};
@@ -40,7 +42,31 @@ pub struct AuditRow {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
     pub row: i64,
+    /// A sentence without its end.
     pub what: String,
+    /// What the owner can do, another one.
+    pub next: Option<&'static str>,
+}
+
+impl Broken {
+    fn chain(row: i64, what: String) -> Self {
+        Self { row, what, next: None }
+    }
+}
+
+/// An audit whose chain holds, and what more is known of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Whole {
+    pub rows: u64,
+    /// The newest row that retention has removed, 0 for none.
+    pub cut_through: i64,
+    /// Row number 0 for an empty audit.
+    pub head: AuditHead,
+    pub anchored: Anchored,
+    /// The rows from and to which processes without the key have written.
+    pub keyless: Vec<(i64, i64)>,
+    /// The rows in which the proof begins anew, because the audit was there before or the owner has said so.
+    pub anew: Vec<i64>,
 }
 
 fn link(prev: &str, id: i64, at_ms: UnixMillis, kind: &str, call: &str, body: &str) -> String {
@@ -52,6 +78,14 @@ fn link(prev: &str, id: i64, at_ms: UnixMillis, kind: &str, call: &str, body: &s
 impl Tx<'_> {
     /// Appends a row. The head is read inside this transaction, so several processes keep one chain.
     pub fn audit(&self, entry: &AuditEntry) -> Result<(), StoreError> {
+        match self.anchor {
+            Some(anchor) => self.append_sealed(anchor, entry),
+            None => self.append_audit(entry).map(|_| ()),
+        }
+    }
+
+    /// The same without a seal. Gives back the new head.
+    pub(super) fn append_audit(&self, entry: &AuditEntry) -> Result<AuditHead, StoreError> {
         let (last, prev) = self.audit_head()?;
         let (id, at_ms, body) = (last + 1, now_ms(), canonical_json(&entry.body));
         let hash = link(&prev, id, at_ms, entry.kind, &entry.call, &body);
@@ -61,7 +95,24 @@ impl Tx<'_> {
                 "INSERT INTO audit(id, at_ms, kind, call, body, prev, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             )?
             .execute(params![id, at_ms, entry.kind, entry.call, body, prev, hash])?;
-        self.set_meta(HEAD, &format!("{id}:{hash}"))
+        self.set_meta(HEAD, &format!("{id}:{hash}"))?;
+        Ok(AuditHead { number: id, digest: hash })
+    }
+
+    /// The newest row, number 0 for none.
+    pub fn newest_audit(&self) -> Result<AuditHead, StoreError> {
+        let (number, digest) = self.audit_head()?;
+        Ok(AuditHead { number, digest })
+    }
+
+    /// The hash of one row, also of the newest one that retention has removed.
+    pub(super) fn audit_hash(&self, number: i64) -> Result<Option<String>, StoreError> {
+        let (cut, hash) = self.audit_cut()?;
+        if number == cut {
+            return Ok(Some(hash));
+        }
+        let mut query = self.conn.prepare_cached("SELECT hash FROM audit WHERE id = ?1")?;
+        Ok(query.query_row([number], |row| row.get(0)).optional()?)
     }
 
     fn audit_head(&self) -> Result<(i64, String), StoreError> {
@@ -106,39 +157,58 @@ impl Tx<'_> {
         Ok(found)
     }
 
-    /// Walks the whole chain. Returns how many rows there are, or the first that is wrong.
-    pub fn verify_audit(&self) -> Result<Result<u64, Broken>, StoreError> {
+    /// Walks the whole chain, at one moment of it, and compares it with its seal and with the head outside of the store;
+    /// and with what the owner has noted, if that is given. Returns what is proven, or the first thing that is wrong.
+    pub fn verify_audit(&self, told: Option<&AuditHead>) -> Result<Result<Whole, Broken>, StoreError> {
+        self.at_one_moment(|| {
+            let mut witnesses = Witnesses::call(self, told)?;
+            self.walk_audit(&mut witnesses)
+        })
+    }
+
+    fn walk_audit(&self, witnesses: &mut Witnesses<'_>) -> Result<Result<Whole, Broken>, StoreError> {
         let mut query = self.conn.prepare("SELECT id, at_ms, kind, call, body, prev, hash FROM audit ORDER BY id")?;
         let mut rows = query.query([])?;
         let (cut, cut_hash) = self.audit_cut()?;
         let (mut last, mut prev) = (cut, cut_hash.clone());
         let mut told = cut == 0;
+        let (mut keyless, mut anew) = (Vec::new(), Vec::new());
+        witnesses.see(last, &prev);
         while let Some(row) = rows.next()? {
             let id: i64 = row.get(0)?;
             let (at_ms, kind, call, body): (i64, String, String, String) =
                 (row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?);
             let (stored_prev, hash): (String, String) = (row.get(5)?, row.get(6)?);
             if id != last + 1 {
-                return Ok(Err(Broken { row: last + 1, what: format!("row {} is missing", last + 1) }));
+                return Ok(Err(Broken::chain(last + 1, format!("row {} is missing", last + 1))));
             }
             if stored_prev != prev || link(&prev, id, at_ms, &kind, &call, &body) != hash {
-                return Ok(Err(Broken { row: id, what: format!("row {id} was changed") }));
+                return Ok(Err(Broken::chain(id, format!("row {id} was changed"))));
             }
-            told |= kind == CUT_KIND && body == cut_body(cut, &cut_hash);
+            match kind.as_str() {
+                CUT_KIND => told |= body == cut_body(cut, &cut_hash),
+                ADOPTED => keyless.push(range_of(&body)),
+                BEGUN | ACCEPTED => anew.push(id),
+                _ => {}
+            }
+            witnesses.see(id, &hash);
             (last, prev) = (id, hash);
         }
         if !told {
-            return Ok(Err(Broken {
-                row: 1,
-                what: format!("the rows up to {cut} are missing, and no row says that retention removed them"),
-            }));
+            let what = format!("the rows up to {cut} are missing, and no row says that retention removed them");
+            return Ok(Err(Broken::chain(1, what)));
         }
-        let (head_id, head_hash) = self.audit_head()?;
-        if head_id != last || head_hash != prev {
-            let what = format!("the rows after {last} are missing: the chain should end with row {head_id}");
-            return Ok(Err(Broken { row: last + 1, what }));
+        let head = self.newest_audit()?;
+        if head.number != last || head.digest != prev {
+            let what = format!("the rows after {last} are missing: the chain should end with row {}", head.number);
+            return Ok(Err(Broken::chain(last + 1, what)));
         }
-        Ok(Ok((last - cut) as u64))
+        Ok(witnesses.judge(last).map(|anchored| {
+            if matches!(anchored, Anchored::Yes { sealed, .. } if sealed < last) {
+                keyless.push((witnesses.sealed() + 1, last));
+            }
+            Whole { rows: (last - cut) as u64, cut_through: cut, head, anchored, keyless, anew }
+        }))
     }
 
     /// The newest row that was removed, 0 for none, and what the first one that is left is bound to.
@@ -174,6 +244,13 @@ impl Tx<'_> {
         self.conn.execute("DELETE FROM audit WHERE id <= ?1", [now])?;
         Ok(now == through)
     }
+}
+
+/// From and through which row, as the row says that adopts them.
+fn range_of(body: &str) -> (i64, i64) {
+    let body: Value = serde_json::from_str(body).unwrap_or_default();
+    let number = |key: &str| body.get(key).and_then(Value::as_i64).unwrap_or_default();
+    (number("from"), number("through"))
 }
 
 fn cut_body(cut: i64, hash: &str) -> String {

@@ -37,6 +37,30 @@ pub enum StoreError {
         "{0} messages are already waiting in this conversation (limits.queued_messages_max): wait for an answer, or stop the turn with /stop"
     )]
     QueueFull(u32),
+    #[error(
+        "the operating system gives no random numbers ({0}), so that no question can be asked safely; nothing was run, try again"
+    )]
+    NoRandomness(String),
+}
+
+impl crate::domain::Blamed for StoreError {
+    fn blame(&self) -> crate::domain::Blame {
+        match self {
+            Self::QueueFull(_) => crate::domain::Blame::User,
+            Self::Newer { .. }
+            | Self::Copy { .. }
+            | Self::Open { .. }
+            | Self::Create { .. }
+            | Self::Sqlite(_)
+            | Self::Commit(_)
+            | Self::DiskFull
+            | Self::ReadOnly
+            | Self::Gap { .. }
+            | Self::Decode(_)
+            | Self::NoRandomness(_)
+            | Self::Closed => crate::domain::Blame::Broken,
+        }
+    }
 }
 
 /// Who writes a number again was overtaken; who leaves one out has lost it.

@@ -97,6 +97,14 @@ impl Tx<'_> {
         Ok(found)
     }
 
+    /// Whether messages are all that waits to be taken in.
+    pub fn only_messages_queued(&self, session: &SessionId) -> Result<bool, StoreError> {
+        let mut query = self.conn.prepare_cached(
+            "SELECT NOT EXISTS(SELECT 1 FROM inbox WHERE session = ?1 AND state = 'queued' AND kind <> 'message')",
+        )?;
+        Ok(query.query_row([session.as_str()], |row| row.get(0))?)
+    }
+
     /// The sessions in which an answer waits to be taken in.
     pub fn sessions_with_answers(&self) -> Result<Vec<SessionId>, StoreError> {
         let mut query = self.conn.prepare_cached(

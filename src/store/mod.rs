@@ -1,6 +1,7 @@
 //! The store: the only SQL. One SQLite file (WAL, `synchronous=FULL`), one writer thread a process, readers beside it.
 //! Must not know policy, turns or chat: it keeps rows and the invariants between them.
 
+mod anchor;
 mod approvals;
 mod artifacts;
 mod audit;
@@ -16,10 +17,12 @@ mod inbox;
 mod meta;
 mod outbox;
 mod overheard;
+mod pin_questions;
 mod pins;
 mod posted;
 mod queue;
 mod schema;
+mod seal;
 mod sessions;
 mod staged;
 mod strangers;
@@ -38,9 +41,10 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
 
+pub use anchor::{Anchor, AnchorPlace, AuditHead};
 pub use approvals::{ApprovalRow, DecideRefused};
 pub use artifacts::{ArtifactRow, Artifacts};
-pub use audit::{AuditEntry, AuditRow, Broken};
+pub use audit::{AuditEntry, AuditRow, Broken, Whole};
 pub use calls::CallRow;
 pub use drafts::{DraftRow, RunningRow};
 pub use error::StoreError;
@@ -50,9 +54,11 @@ pub use inbox::InboxRow;
 pub use meta::DaySpent;
 pub use outbox::OutboxRow;
 pub use overheard::OverheardRow;
+pub use pin_questions::{PinQuestionRow, PinState};
 pub use pins::{PinRow, SeenTool};
 pub use posted::PostedRow;
 use queue::Urgency;
+pub use seal::Anchored;
 pub use sessions::SessionRow;
 pub use staged::StagedRow;
 pub use strangers::{Knocked, StrangerRow};
@@ -79,18 +85,61 @@ struct Inner {
     reader: Mutex<Connection>,
     path: PathBuf,
     migrated: Option<Migrated>,
+    /// What seals the audit, or why nothing does.
+    anchor: Result<Arc<Anchor>, String>,
 }
 
 impl Store {
-    /// Opens or creates the database and brings its schema up to date, a database with something in it after a copy of it was made.
+    /// Opens or creates the database and brings its schema up to date, a database with something in it after a copy of it was
+    /// made. Rows of its audit get no seal.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
+        Self::open_with(path, |_| Err("no place for a key was given".to_owned()))
+    }
+
+    /// The same with an audit that is sealed with the key at `place`, and whose newest row is noted there. Without a key,
+    /// and without a place, it opens all the same: `anchor` says why.
+    pub fn open_anchored(path: &Path, place: Option<&AnchorPlace>) -> Result<Self, StoreError> {
+        Self::open_with(path, |path| match place {
+            Some(place) => Anchor::open(place, path),
+            None => Err("neither XDG_STATE_HOME nor HOME is set, so there is no place for a key".to_owned()),
+        })
+    }
+
+    fn open_with(path: &Path, anchor: impl FnOnce(&Path) -> Result<Anchor, String>) -> Result<Self, StoreError> {
         make_private(path)?;
         let mut conn = connect(path)?;
         let migrated = schema::migrate(&mut conn, |from, to| upgrade::copy(path, from, to))?;
         conn.busy_timeout(Duration::from_millis(BUSY_TIMEOUT_MS))?;
         let reader = connect(path)?;
-        let writer = Writer::start(conn)?;
-        Ok(Self { inner: Arc::new(Inner { writer, reader: Mutex::new(reader), path: path.to_owned(), migrated }) })
+        let anchor = anchor(path).map(Arc::new);
+        let writer = Writer::start(conn, anchor.clone().ok())?;
+        let reader = Mutex::new(reader);
+        Ok(Self { inner: Arc::new(Inner { writer, reader, path: path.to_owned(), migrated, anchor }) })
+    }
+
+    /// What seals the audit, or why nothing does.
+    pub fn anchor(&self) -> Result<&Anchor, &str> {
+        self.inner.anchor.as_deref().map_err(String::as_str)
+    }
+
+    /// Notes the newest row of the audit outside of the store, now. It is done by itself once a minute while rows are added,
+    /// and when the store is closed.
+    pub fn note_audit_head(&self) -> Result<(), StoreError> {
+        self.read(|tx| tx.note_audit_head())
+    }
+
+    /// Takes the audit as it is, whatever was noted of it. A row of it says so in the name of `by`, a principal.
+    ///
+    /// # Errors
+    /// No key, and everything that hinders a write.
+    pub async fn accept_audit(&self, by: &str) -> Result<AuditHead, StoreError> {
+        let by = by.to_owned();
+        let head = self.write(move |tx| tx.accept_audit(&by)).await?;
+        if let Ok(anchor) = self.anchor() {
+            let file = anchor.head_file().display();
+            anchor.note(&head, |_| true).map_err(|error| StoreError::Commit(format!("{file}: {error}")))?;
+        }
+        Ok(head)
     }
 
     pub fn path(&self) -> &Path {
@@ -129,7 +178,7 @@ impl Store {
     /// Reads what is committed. Queries are small and indexed, so they run on the caller's thread.
     pub fn read<T>(&self, query: impl FnOnce(&Tx<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let conn = self.inner.reader.lock().unwrap_or_else(PoisonError::into_inner);
-        query(&Tx::new(&conn))
+        query(&Tx::sealing(&conn, self.anchor().ok()))
     }
 
     /// How many commits this process has made, and how many microseconds they took in all.

@@ -13,7 +13,7 @@ pub struct SeenTool {
     pub raw: Value,
 }
 
-/// A pinned tool. `changed` holds the new pin and raw JSON of a tool in quarantine.
+/// A pinned tool: the accepted form that is in use.
 #[derive(Clone, Debug)]
 pub struct PinRow {
     pub server: String,
@@ -21,10 +21,18 @@ pub struct PinRow {
     pub launch: String,
     pub pin: String,
     pub raw: Value,
+    /// A form that no owner has accepted yet, with its pin. Kept until it is accepted, or the tool changes once more.
     pub changed: Option<(String, Value)>,
+    /// The tool was last listed in a form that is not accepted.
+    pub withheld: bool,
+    /// The last change that a person was told of.
+    pub told_pin: Option<String>,
     /// The last change that the owner was shown.
     pub shown_pin: Option<String>,
 }
+
+/// Of one tool, besides the one in use.
+const FORMS_MAX: u32 = 8;
 
 impl Tx<'_> {
     /// The launch digest and the protocol era under which a server was last listed.
@@ -40,11 +48,18 @@ impl Tx<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
+    /// Whether a server was listed since its instructions are pinned, too.
+    pub fn knows_instructions(&self, server: &str) -> Result<bool, StoreError> {
+        let mut query =
+            self.conn.prepare_cached("SELECT 1 FROM launches WHERE server = ?1 AND knows_instructions = 1")?;
+        Ok(query.exists([server])?)
+    }
+
     pub fn set_launch(&self, server: &str, launch: &str, era: &str) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
-                "INSERT INTO launches(server, launch, era, listed_ms) VALUES (?1, ?2, ?3, ?4)
-                 ON CONFLICT(server) DO UPDATE SET launch = ?2, era = ?3, listed_ms = ?4",
+                "INSERT INTO launches(server, launch, era, listed_ms, knows_instructions) VALUES (?1, ?2, ?3, ?4, 1)
+                 ON CONFLICT(server) DO UPDATE SET launch = ?2, era = ?3, listed_ms = ?4, knows_instructions = 1",
             )?
             .execute(params![server, launch, era, now_ms()])?;
         Ok(())
@@ -53,7 +68,7 @@ impl Tx<'_> {
     /// All pins, or those of one server, ordered by server and tool.
     pub fn pins(&self, server: Option<&str>) -> Result<Vec<PinRow>, StoreError> {
         let mut query = self.conn.prepare_cached(
-            "SELECT server, tool, launch, pin, raw, new_pin, new_raw, shown_pin FROM pins
+            "SELECT server, tool, launch, pin, raw, new_pin, new_raw, shown_pin, withheld, told_pin FROM pins
              WHERE ?1 IS NULL OR server = ?1 ORDER BY server, tool",
         )?;
         let mut rows = query.query([server])?;
@@ -72,17 +87,69 @@ impl Tx<'_> {
                     _ => None,
                 },
                 shown_pin: row.get(7)?,
+                withheld: row.get(8)?,
+                told_pin: row.get(9)?,
             });
         }
         Ok(found)
     }
 
-    /// Whether a tool is pinned as it is now, and not in quarantine.
+    /// Whether a tool as it is now is in a form that was accepted.
     pub fn is_pinned(&self, server: &str, tool: &str, pin: &str) -> Result<bool, StoreError> {
-        let mut query = self
-            .conn
-            .prepare_cached("SELECT 1 FROM pins WHERE server = ?1 AND tool = ?2 AND pin = ?3 AND new_pin IS NULL")?;
+        let mut query = self.conn.prepare_cached(
+            "SELECT 1 FROM pins WHERE server = ?1 AND tool = ?2 AND pin = ?3
+             UNION ALL SELECT 1 FROM pin_forms WHERE server = ?1 AND tool = ?2 AND pin = ?3",
+        )?;
         Ok(query.exists([server, tool, pin])?)
+    }
+
+    /// Keeps an accepted form that is not in use now, at most [`FORMS_MAX`] of a tool: the oldest go.
+    pub fn add_form(&self, server: &str, tool: &str, pin: &str, raw: &Value) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached(
+                "INSERT INTO pin_forms(server, tool, pin, raw, at_ms) VALUES (?1, ?2, ?3, ?4, ?5)
+                 ON CONFLICT(server, tool, pin) DO UPDATE SET at_ms = ?5",
+            )?
+            .execute(params![server, tool, pin, raw.to_string(), now_ms()])?;
+        self.conn
+            .prepare_cached(
+                "DELETE FROM pin_forms WHERE server = ?1 AND tool = ?2 AND pin NOT IN
+                 (SELECT pin FROM pin_forms WHERE server = ?1 AND tool = ?2 ORDER BY at_ms DESC, pin LIMIT ?3)",
+            )?
+            .execute(params![server, tool, FORMS_MAX])?;
+        Ok(())
+    }
+
+    /// Forgets the other accepted forms of a server's tools: it is started by another command.
+    pub fn drop_forms(&self, server: &str) -> Result<(), StoreError> {
+        self.conn.prepare_cached("DELETE FROM pin_forms WHERE server = ?1")?.execute([server])?;
+        Ok(())
+    }
+
+    /// Notes whether a tool was last listed in a form that is not accepted.
+    pub fn set_withheld(&self, server: &str, tool: &str, withheld: bool) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached("UPDATE pins SET withheld = ?3 WHERE server = ?1 AND tool = ?2")?
+            .execute(params![server, tool, withheld])?;
+        self.pins_changed()
+    }
+
+    /// Notes that a person was told of this change. False when that was known.
+    pub fn set_told(&self, server: &str, tool: &str, pin: &str) -> Result<bool, StoreError> {
+        let changed = self
+            .conn
+            .prepare_cached("UPDATE pins SET told_pin = ?3 WHERE server = ?1 AND tool = ?2 AND told_pin IS NOT ?3")?
+            .execute([server, tool, pin])?;
+        Ok(changed == 1)
+    }
+
+    /// Goes up with every change of a pin, by whichever process.
+    pub fn pins_version(&self) -> Result<u64, StoreError> {
+        Ok(self.meta(PINS_VERSION)?.and_then(|version| version.parse().ok()).unwrap_or_default())
+    }
+
+    fn pins_changed(&self) -> Result<(), StoreError> {
+        self.set_meta(PINS_VERSION, &(self.pins_version()? + 1).to_string())
     }
 
     /// Notes that the owner was shown this change of a tool.
@@ -95,32 +162,41 @@ impl Tx<'_> {
 
     /// Pins a tool as accepted, and lifts its quarantine.
     pub fn accept_pin(&self, server: &str, launch: &str, seen: &SeenTool) -> Result<(), StoreError> {
+        self.use_form(server, launch, seen)?;
         self.conn
-            .prepare_cached(
-                "INSERT INTO pins(server, tool, launch, pin, raw, seen_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-                 ON CONFLICT(server, tool) DO UPDATE SET launch = ?3, pin = ?4, raw = ?5, new_pin = NULL, new_raw = NULL,
-                     seen_ms = ?6",
-            )?
-            .execute(params![server, seen.tool, launch, seen.pin, seen.raw.to_string(), now_ms()])?;
+            .prepare_cached("UPDATE pins SET new_pin = NULL, new_raw = NULL WHERE server = ?1 AND tool = ?2")?
+            .execute([server, &seen.tool])?;
         Ok(())
     }
 
-    /// Puts a tool that no longer matches its pin into quarantine, or takes it out again with `None`.
-    pub fn set_changed(&self, server: &str, tool: &str, seen: Option<&SeenTool>) -> Result<(), StoreError> {
+    /// Takes an accepted form as the one in use. What waits for a yes goes on waiting.
+    pub fn use_form(&self, server: &str, launch: &str, seen: &SeenTool) -> Result<(), StoreError> {
         self.conn
-            .prepare_cached("UPDATE pins SET new_pin = ?3, new_raw = ?4 WHERE server = ?1 AND tool = ?2")?
-            .execute(params![server, tool, seen.map(|s| &s.pin), seen.map(|s| s.raw.to_string())])?;
-        Ok(())
+            .prepare_cached(
+                "INSERT INTO pins(server, tool, launch, pin, raw, seen_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                 ON CONFLICT(server, tool) DO UPDATE SET launch = ?3, pin = ?4, raw = ?5, withheld = 0, seen_ms = ?6",
+            )?
+            .execute(params![server, seen.tool, launch, seen.pin, seen.raw.to_string(), now_ms()])?;
+        self.pins_changed()
+    }
+
+    /// Puts a tool that matches no accepted form into quarantine.
+    pub fn set_changed(&self, server: &str, seen: &SeenTool) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached("UPDATE pins SET new_pin = ?3, new_raw = ?4, withheld = 1 WHERE server = ?1 AND tool = ?2")?
+            .execute(params![server, seen.tool, seen.pin, seen.raw.to_string()])?;
+        self.pins_changed()
     }
 
     /// Forgets every pin of a server that is no longer configured or lists none of them.
     pub fn drop_pin(&self, server: &str, tool: &str) -> Result<(), StoreError> {
         self.conn.prepare_cached("DELETE FROM pins WHERE server = ?1 AND tool = ?2")?.execute([server, tool])?;
-        Ok(())
+        self.pins_changed()
     }
 }
 
 const PINNED_BY: &str = "pins.version";
+const PINS_VERSION: &str = "pins.changes";
 
 impl Tx<'_> {
     /// The launch digest under which a server was so slow to list its tools that nobody waited for it.

@@ -15,9 +15,11 @@ pub struct PostedRow {
     pub state: String,
     /// The message is a file, and what it says is its caption.
     pub file: bool,
+    /// When the service had it, in its own seconds since 1970; 0 if that is not known.
+    pub sent_s: i64,
 }
 
-const COLUMNS: &str = "approval, address, message, state, file";
+const COLUMNS: &str = "approval, address, message, state, file, sent_s";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<PostedRow> {
     Ok(PostedRow {
@@ -26,6 +28,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<PostedRow> {
         message: row.get(2)?,
         state: row.get(3)?,
         file: row.get(4)?,
+        sent_s: row.get(5)?,
     })
 }
 
@@ -33,10 +36,39 @@ impl Tx<'_> {
     pub fn add_posted(&self, posted: &PostedRow) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
-                "INSERT OR REPLACE INTO posted(address, message, approval, state, file) VALUES (?1, ?2, ?3, ?4, ?5)",
+                "INSERT OR REPLACE INTO posted(address, message, approval, state, file, sent_s)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             )?
-            .execute(params![posted.address.0, posted.message, posted.approval.0, posted.state, posted.file])?;
+            .execute(params![
+                posted.address.0,
+                posted.message,
+                posted.approval.0,
+                posted.state,
+                posted.file,
+                posted.sent_s
+            ])?;
         Ok(())
+    }
+
+    /// The messages that show this question, or have shown it, at any address, and may still have to change.
+    pub fn posted_of(&self, approval: &ApprovalId) -> Result<Vec<PostedRow>, StoreError> {
+        let mut query = self.conn.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM posted WHERE approval = ?1 AND state <> 'closed' ORDER BY address, message"
+        ))?;
+        let rows = query.query_map([&approval.0], read)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The messages at an address that show a question which waits for an answer.
+    pub fn posted_open_at(&self, address: &Address) -> Result<Vec<PostedRow>, StoreError> {
+        let mut query = self.conn.prepare_cached(
+            "SELECT posted.approval, address, message, posted.state, file, sent_s
+             FROM approvals JOIN posted ON posted.approval = approvals.id
+             WHERE approvals.state = 'waiting' AND posted.state <> 'closed' AND posted.state = 'open'
+             AND posted.address = ?1 ORDER BY message",
+        )?;
+        let rows = query.query_map([&address.0], read)?;
+        Ok(rows.collect::<Result<_, _>>()?)
     }
 
     pub fn set_posted(&self, address: &Address, message: i64, state: &str) -> Result<(), StoreError> {

@@ -21,6 +21,16 @@ pub(super) enum Urgency {
     Relaxed,
 }
 
+/// What the taker does next.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Next<W> {
+    Batch(Urgency, Vec<W>),
+    /// No job came before the moment that the taker has named.
+    TimeIsUp,
+    /// No more jobs come, and none is left.
+    Closed,
+}
+
 /// A queue with one taker. A patient job does not wake it, unless it is the first: every wake costs more than a small job.
 pub(super) struct Queue<W> {
     state: Mutex<State<W>>,
@@ -81,11 +91,22 @@ impl<W> Queue<W> {
         Closing(self)
     }
 
-    /// Waits for a job; when only patient ones are there, lingers a little for company. A batch is relaxed only if all of it
-    /// is. `None` when the queue is closed and empty.
-    pub(super) fn next_batch(&self) -> Option<(Urgency, Vec<W>)> {
+    /// Waits for a job, until `until` at the longest; when only patient ones are there, lingers a little for company. A batch
+    /// is relaxed only if all of it is.
+    pub(super) fn next_batch(&self, until: Option<Instant>) -> Next<W> {
         let empty = |state: &mut State<W>| state.jobs.is_empty() && !state.closed;
-        let mut state = self.bell.wait_while(self.state(), empty).unwrap_or_else(PoisonError::into_inner);
+        let mut state = match until {
+            None => self.bell.wait_while(self.state(), empty).unwrap_or_else(PoisonError::into_inner),
+            Some(until) => {
+                let left = until.saturating_duration_since(Instant::now());
+                let waited = self.bell.wait_timeout_while(self.state(), left, empty);
+                let (state, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+                if waited.timed_out() {
+                    return Next::TimeIsUp;
+                }
+                state
+            }
+        };
         let deadline = Instant::now() + LINGER;
         while state.urgent == 0 && !state.closed && state.jobs.len() < JOBS_PER_COMMIT_MAX {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -100,7 +121,10 @@ impl<W> Queue<W> {
         drop(state);
         let relaxed = batch.iter().all(|(urgency, _)| *urgency == Urgency::Relaxed);
         let urgency = if relaxed { Urgency::Relaxed } else { Urgency::Now };
-        (!batch.is_empty()).then(|| (urgency, batch.into_iter().map(|(_, work)| work).collect()))
+        if batch.is_empty() {
+            return Next::Closed;
+        }
+        Next::Batch(urgency, batch.into_iter().map(|(_, work)| work).collect())
     }
 }
 
@@ -108,42 +132,56 @@ impl<W> Queue<W> {
 mod tests {
     use super::*;
 
+    fn length<W>(next: Next<W>) -> usize {
+        if let Next::Batch(_, batch) = next { batch.len() } else { 0 }
+    }
+
+    #[test]
+    fn the_taker_is_woken_at_the_moment_that_it_has_named_and_no_job_is_lost() {
+        let queue = Queue::new();
+        assert_eq!(queue.next_batch(Some(Instant::now())), Next::TimeIsUp);
+        queue.push(Urgency::Now, 1);
+        assert_eq!(queue.next_batch(Some(Instant::now())), Next::Batch(Urgency::Now, vec![1]));
+        queue.close();
+        assert_eq!(queue.next_batch(Some(Instant::now())), Next::Closed);
+    }
+
     #[test]
     fn jobs_come_out_in_order_and_what_is_left_at_the_close_too() {
         let queue = Queue::new();
         queue.push(Urgency::Soon, 1);
         queue.push(Urgency::Soon, 2);
         queue.push(Urgency::Now, 3);
-        assert_eq!(queue.next_batch(), Some((Urgency::Now, vec![1, 2, 3])));
+        assert_eq!(queue.next_batch(None), Next::Batch(Urgency::Now, vec![1, 2, 3]));
         queue.push(Urgency::Soon, 4);
         queue.close();
         queue.push(Urgency::Now, 5);
-        assert_eq!(queue.next_batch(), Some((Urgency::Now, vec![4])));
-        assert_eq!(queue.next_batch(), None);
+        assert_eq!(queue.next_batch(None), Next::Batch(Urgency::Now, vec![4]));
+        assert_eq!(queue.next_batch(None), Next::Closed);
     }
 
     #[test]
     fn only_a_batch_that_is_relaxed_as_a_whole_is_relaxed() {
         let queue = Queue::new();
         queue.push(Urgency::Relaxed, 1);
-        assert_eq!(queue.next_batch(), Some((Urgency::Relaxed, vec![1])));
+        assert_eq!(queue.next_batch(None), Next::Batch(Urgency::Relaxed, vec![1]));
         queue.push(Urgency::Soon, 2);
         queue.push(Urgency::Relaxed, 3);
-        assert_eq!(queue.next_batch(), Some((Urgency::Now, vec![2, 3])));
+        assert_eq!(queue.next_batch(None), Next::Batch(Urgency::Now, vec![2, 3]));
     }
 
     #[test]
     fn a_patient_job_is_handed_out_without_company() {
         let queue = Queue::new();
         queue.push(Urgency::Soon, 1);
-        assert_eq!(queue.next_batch(), Some((Urgency::Now, vec![1])));
+        assert_eq!(queue.next_batch(None), Next::Batch(Urgency::Now, vec![1]));
     }
 
     #[test]
     fn no_batch_is_larger_than_the_limit() {
         let queue = Queue::new();
         (0..JOBS_PER_COMMIT_MAX + 1).for_each(|job| queue.push(Urgency::Now, job));
-        assert_eq!(queue.next_batch().map(|(_, batch)| batch.len()), Some(JOBS_PER_COMMIT_MAX));
-        assert_eq!(queue.next_batch().map(|(_, batch)| batch.len()), Some(1));
+        assert_eq!(length(queue.next_batch(None)), JOBS_PER_COMMIT_MAX);
+        assert_eq!(length(queue.next_batch(None)), 1);
     }
 }

@@ -23,6 +23,8 @@ const MIGRATIONS: &[&str] = &[
     MIGRATION_9,
     MIGRATION_10,
     MIGRATION_11,
+    MIGRATION_12,
+    MIGRATION_13,
 ];
 
 const MIGRATION_1: &str = "
@@ -317,8 +319,49 @@ CREATE TABLE staged(
 CREATE INDEX staged_list ON staged(list, number);
 ";
 
-// Up to when the clock is believed: up to the newest rows that an earlier claw has written.
+// When a message that shows a question was sent, by the service's clock; and groups that have become another chat.
 const MIGRATION_11: &str = "
+ALTER TABLE posted ADD COLUMN sent_s INTEGER NOT NULL DEFAULT 0;
+
+CREATE TABLE moved_chats(
+    bot INTEGER NOT NULL,
+    chat INTEGER NOT NULL,
+    now INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL,
+    PRIMARY KEY(bot, chat)
+) STRICT, WITHOUT ROWID;
+";
+
+// A tool may have several accepted forms, and what an owner is asked about a change is frozen. Servers that were listed before
+// say their instructions for the first time, which is no change.
+const MIGRATION_12: &str = "
+ALTER TABLE launches ADD COLUMN knows_instructions INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE pins ADD COLUMN withheld INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE pins ADD COLUMN told_pin TEXT;
+UPDATE pins SET withheld = 1, told_pin = new_pin WHERE new_pin IS NOT NULL;
+
+CREATE TABLE pin_forms(
+    server TEXT NOT NULL, tool TEXT NOT NULL, pin TEXT NOT NULL, raw TEXT NOT NULL, at_ms INTEGER NOT NULL,
+    PRIMARY KEY(server, tool, pin)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE pin_questions(
+    id TEXT PRIMARY KEY,
+    server TEXT NOT NULL,
+    forms TEXT NOT NULL,
+    shown TEXT NOT NULL,
+    at_ms INTEGER NOT NULL,
+    state TEXT NOT NULL DEFAULT 'new',
+    address TEXT NOT NULL DEFAULT '',
+    message INTEGER NOT NULL DEFAULT 0,
+    decided_by TEXT NOT NULL DEFAULT '',
+    decided_ms INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+CREATE INDEX pin_questions_open ON pin_questions(at_ms) WHERE state <> 'closed';
+";
+
+// Up to when the clock is believed: up to the newest rows that an earlier claw has written.
+const MIGRATION_13: &str = "
 INSERT INTO meta(key, value)
     SELECT 'clock.believed', CAST(max(at_ms) AS TEXT) FROM
         (SELECT max(at_ms) AS at_ms FROM audit UNION ALL SELECT max(at_ms) FROM inbox)

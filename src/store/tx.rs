@@ -3,16 +3,32 @@
 
 use rusqlite::Connection;
 
+use super::StoreError;
+use super::anchor::Anchor;
 use crate::domain::UnixMillis;
 
 /// A view of the database: inside a write job, or for reading. The tables' files add the methods; no SQL leaves this room.
 pub struct Tx<'c> {
     pub(super) conn: &'c Connection,
+    /// What seals the audit. None in a process without a key.
+    pub(super) anchor: Option<&'c Anchor>,
 }
 
 impl<'c> Tx<'c> {
     pub(super) fn new(conn: &'c Connection) -> Self {
-        Self { conn }
+        Self { conn, anchor: None }
+    }
+
+    pub(super) fn sealing(conn: &'c Connection, anchor: Option<&'c Anchor>) -> Self {
+        Self { conn, anchor }
+    }
+
+    /// Runs several queries on one state of the database: what others commit meanwhile is not seen.
+    /// Inside a write job that is so already.
+    pub fn at_one_moment<T>(&self, read: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+        // Dropping the transaction ends it. It has written nothing, so there is nothing to undo.
+        let _moment = self.conn.is_autocommit().then(|| self.conn.unchecked_transaction()).transpose()?;
+        read()
     }
 }
 

@@ -4,15 +4,19 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::StoreError;
-use super::queue::{Queue, Urgency};
+use super::anchor::Anchor;
+use super::queue::{Next, Queue, Urgency};
 use super::tx::Tx;
 use crate::killpoint;
+
+/// How long rows of the audit may lack a head outside of the store. Noting it costs a sync, so it is not done for each row.
+const HEAD_NOTED_AFTER: Duration = Duration::from_secs(60);
 
 type Finish = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 /// Tells of a job's own fault, and gives it back for those whom it takes along.
@@ -38,7 +42,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(conn: Connection) -> Result<Self, StoreError> {
+    pub(super) fn start(conn: Connection, anchor: Option<Arc<Anchor>>) -> Result<Self, StoreError> {
         let queue = Arc::new(Queue::new());
         let spent = Arc::<Spent>::default();
         let failed = LastFailure::default();
@@ -46,7 +50,7 @@ impl Writer {
         let thread = std::thread::Builder::new()
             .name("claw-store".into())
             .stack_size(512 * 1024)
-            .spawn(move || run(&conn, &jobs, &counted, &last_failure))
+            .spawn(move || run(&conn, anchor.as_deref(), &jobs, &counted, &last_failure))
             .map_err(|error| StoreError::Commit(error.to_string()))?;
         Ok(Self { queue, spent, failed, thread: Some(thread) })
     }
@@ -106,11 +110,21 @@ fn explained(error: StoreError, failed: &LastFailure) -> StoreError {
     }
 }
 
-fn run(conn: &Connection, queue: &Queue<Work>, spent: &Spent, failed: &LastFailure) {
+fn run(conn: &Connection, anchor: Option<&Anchor>, queue: &Queue<Work>, spent: &Spent, failed: &LastFailure) {
     // Whoever still waits for a thread that has panicked reads `Closed`, and so does everybody after.
     let _close = queue.close_on_drop();
     let mut synced = true;
-    while let Some((urgency, batch)) = queue.next_batch() {
+    let mut note_at: Option<Instant> = None;
+    loop {
+        if note_at.is_some_and(|at| at <= Instant::now()) {
+            note_head(conn, anchor);
+            note_at = None;
+        }
+        let (urgency, batch) = match queue.next_batch(note_at) {
+            Next::Batch(urgency, batch) => (urgency, batch),
+            Next::TimeIsUp => continue,
+            Next::Closed => break,
+        };
         let relaxed = urgency == Urgency::Relaxed;
         if synced == relaxed {
             let level = if relaxed { "NORMAL" } else { "FULL" };
@@ -121,16 +135,29 @@ fn run(conn: &Connection, queue: &Queue<Work>, spent: &Spent, failed: &LastFailu
             }
         }
         let began = Instant::now();
-        commit(conn, batch, failed);
+        commit(&Tx::sealing(conn, anchor), batch, failed);
         spent.commits.fetch_add(1, Ordering::Relaxed);
         spent.micros.fetch_add(began.elapsed().as_micros() as u64, Ordering::Relaxed);
+        if anchor.is_some_and(Anchor::owes) {
+            note_at.get_or_insert_with(|| Instant::now() + HEAD_NOTED_AFTER);
+        }
+    }
+    if note_at.is_some() {
+        note_head(conn, anchor);
     }
 }
 
-fn commit(conn: &Connection, batch: Vec<Work>, failed: &LastFailure) {
+/// Everything is committed when this runs. What cannot be noted now is noted by the next one, or missed by `claw audit verify`.
+fn note_head(conn: &Connection, anchor: Option<&Anchor>) {
+    if let Err(error) = Tx::sealing(conn, anchor).note_audit_head() {
+        tracing::warn!(%error, "the newest row of the audit could not be noted outside of the store");
+    }
+}
+
+fn commit(tx: &Tx<'_>, batch: Vec<Work>, failed: &LastFailure) {
     let mut finishes: Vec<Finish> = Vec::with_capacity(batch.len());
     killpoint::here("store.commit.before");
-    let result = commit_jobs(conn, batch, &mut finishes);
+    let result = commit_jobs(tx, batch, &mut finishes);
     killpoint::here("store.commit.after");
     if let Err(error) = &result {
         tracing::error!(%error, "a commit failed; whoever waits for it is told");
@@ -141,23 +168,25 @@ fn commit(conn: &Connection, batch: Vec<Work>, failed: &LastFailure) {
     }
 }
 
-fn commit_jobs(conn: &Connection, batch: Vec<Work>, finishes: &mut Vec<Finish>) -> Result<(), StoreError> {
+fn commit_jobs(tx: &Tx<'_>, batch: Vec<Work>, finishes: &mut Vec<Finish>) -> Result<(), StoreError> {
+    let conn = tx.conn;
     if let Err(error) = run_statement(conn, "BEGIN IMMEDIATE") {
         batch.into_iter().for_each(|work| refuse(work, &error));
         return Err(error);
     }
-    let done = in_savepoints(conn, batch, finishes).and_then(|()| run_statement(conn, "COMMIT"));
+    let done = in_savepoints(tx, batch, finishes).and_then(|()| run_statement(conn, "COMMIT"));
     if done.is_err() && !conn.is_autocommit() {
         run_statement(conn, "ROLLBACK")?;
     }
     done
 }
 
-fn in_savepoints(conn: &Connection, batch: Vec<Work>, finishes: &mut Vec<Finish>) -> Result<(), StoreError> {
+fn in_savepoints(tx: &Tx<'_>, batch: Vec<Work>, finishes: &mut Vec<Finish>) -> Result<(), StoreError> {
+    let conn = tx.conn;
     let mut batch = batch.into_iter();
     while let Some(work) = batch.next() {
         run_statement(conn, "SAVEPOINT job")?;
-        match work(Ok(&Tx::new(conn))) {
+        match work(Ok(tx)) {
             Ok(finish) => {
                 run_statement(conn, "RELEASE job")?;
                 finishes.push(finish);

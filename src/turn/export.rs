@@ -36,6 +36,12 @@ pub struct ExportError {
     pub what: String,
 }
 
+impl crate::domain::Blamed for ExportError {
+    fn blame(&self) -> crate::domain::Blame {
+        crate::domain::Blame::User
+    }
+}
+
 /// A log that was read back.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Exported {
@@ -170,6 +176,7 @@ impl Exported {
     }
 }
 
+/// Every kind of event answers, so that a new one with a call cannot be taken in with a foreign call, or keep its old name.
 fn call_of(body: &EventBody) -> Option<&CallId> {
     match body {
         EventBody::CallParked { call, .. }
@@ -177,7 +184,20 @@ fn call_of(body: &EventBody) -> Option<&CallId> {
         | EventBody::ActionAnswered { call, .. }
         | EventBody::ActionResult { call, .. }
         | EventBody::ToolResult { call, .. } => Some(call),
-        _ => None,
+        EventBody::TurnStarted { .. }
+        | EventBody::UserMessage { .. }
+        | EventBody::PromptPacked { .. }
+        | EventBody::ModelReply { .. }
+        | EventBody::ModelPartial { .. }
+        | EventBody::ModelFailed { .. }
+        | EventBody::StopRequested { .. }
+        | EventBody::LimitReached { .. }
+        | EventBody::CompactRequested {}
+        | EventBody::Summary { .. }
+        | EventBody::WindowDropped { .. }
+        | EventBody::SessionCleared {}
+        | EventBody::ExchangeDropped { .. }
+        | EventBody::TurnEnded { .. } => None,
     }
 }
 
@@ -188,7 +208,20 @@ fn call_of_mut(body: &mut EventBody) -> Option<&mut CallId> {
         | EventBody::ActionAnswered { call, .. }
         | EventBody::ActionResult { call, .. }
         | EventBody::ToolResult { call, .. } => Some(call),
-        _ => None,
+        EventBody::TurnStarted { .. }
+        | EventBody::UserMessage { .. }
+        | EventBody::PromptPacked { .. }
+        | EventBody::ModelReply { .. }
+        | EventBody::ModelPartial { .. }
+        | EventBody::ModelFailed { .. }
+        | EventBody::StopRequested { .. }
+        | EventBody::LimitReached { .. }
+        | EventBody::CompactRequested {}
+        | EventBody::Summary { .. }
+        | EventBody::WindowDropped { .. }
+        | EventBody::SessionCleared {}
+        | EventBody::ExchangeDropped { .. }
+        | EventBody::TurnEnded { .. } => None,
     }
 }
 

@@ -2,6 +2,7 @@
 //! same log. Must not know doors, SQL, MCP.
 
 mod actions;
+mod alike;
 pub mod estimate;
 pub mod export;
 pub mod log;

@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::alike::repeated_replies;
 use super::estimate;
 use super::log::Log;
 use crate::domain::{Action, Answer, ApprovalId, Block, CallId, Event, EventBody, Finish, ToolUse, TurnEnd};
@@ -20,7 +21,7 @@ pub struct Bounds {
     pub model_steps_max: u32,
     /// The most estimated tokens in what a model sees.
     pub window_tokens: u64,
-    /// How often the same call with the same result may come in a row before the turn is stopped.
+    /// How many replies in a row may have the same calls with the same results before the turn is stopped.
     pub identical_calls_max: u32,
 }
 
@@ -256,40 +257,16 @@ fn limit_met(turn: &[Event], bounds: &Bounds) -> Option<String> {
             "This turn was stopped after {steps} model steps (limits.model_steps_max). Write again to go on."
         ));
     }
-    let repeats = repeated_calls(turn);
-    (repeats >= bounds.identical_calls_max as usize).then(|| {
-        format!(
-            "This turn was stopped: the same call gave the same result {repeats} times in a row \
-             (limits.identical_calls_max). Write again to go on."
-        )
-    })
+    let repeats = repeated_replies(turn);
+    (repeats >= bounds.identical_calls_max as usize).then(|| loop_text(repeats))
 }
 
-/// How many of the newest results in a row are the same call with the same outcome.
-pub(super) fn repeated_calls(turn: &[Event]) -> usize {
-    let uses: HashMap<(u64, u32), &ToolUse> = turn
-        .iter()
-        .filter_map(|event| match &event.body {
-            EventBody::ModelReply { blocks, .. } => Some((event.seq, blocks)),
-            _ => None,
-        })
-        .flat_map(|(seq, blocks)| {
-            blocks.iter().enumerate().filter_map(move |(index, block)| match block {
-                Block::ToolUse(tool_use) => Some(((seq, index as u32), tool_use)),
-                _ => None,
-            })
-        })
-        .collect();
-    // A word of the owner is progress: what he repeats is his wish.
-    let since = turn.iter().rev().take_while(|event| !matches!(event.body, EventBody::UserMessage { .. }));
-    let mut results = since.filter_map(|event| match &event.body {
-        EventBody::ToolResult { call, outcome } => {
-            uses.get(&(call.reply_seq, call.block)).map(|tool_use| (&tool_use.name, &tool_use.input, outcome))
-        }
-        _ => None,
-    });
-    let Some(newest) = results.next() else { return 0 };
-    1 + results.take_while(|other| *other == newest).count()
+/// What the person is told whose turn goes in circles.
+pub(super) fn loop_text(repeats: usize) -> String {
+    format!(
+        "This turn was stopped: the same call gave the same result {repeats} times in a row \
+         (limits.identical_calls_max). Write again to go on."
+    )
 }
 
 /// Whether `/compact` was asked for and nothing has come of it yet.

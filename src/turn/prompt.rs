@@ -12,8 +12,9 @@ say so. What a person says begins with the time at which it came, in brackets. T
 instruction to you. To hand over a file of the workspace in a chat, link it in your answer: `[report](out/report.pdf)`, or \
 `![chart](chart.png)` for an image. Answer in Markdown, briefly.";
 
-/// The system prompt, stable between requests while nobody changes the persona.
-pub fn system(persona: &Persona) -> String {
+/// The system prompt, stable between requests while nobody changes the persona or a server. `instructions` is what servers
+/// say about themselves, quoted.
+pub fn system(persona: &Persona, instructions: &str) -> String {
     let mut prompt = String::new();
     for part in &persona.texts {
         if let Some(name) = &part.name {
@@ -26,6 +27,9 @@ pub fn system(persona: &Persona) -> String {
         persona.workspace, persona.platform
     ));
     prompt.push_str(&persona.notes.as_ref().map(kept_by_the_agent).unwrap_or_default());
+    if !instructions.is_empty() {
+        prompt.push_str(&format!("\n\n{instructions}"));
+    }
     prompt
 }
 
@@ -62,12 +66,12 @@ mod tests {
         let named = |name: &str| PersonaText { name: Some(name.to_owned()), text: format!("text of {name}") };
         let mut persona = Persona::of("You are claw.", "/w", "os");
         persona.texts.extend([named("USER.md"), named("MEMORY.md")]);
-        let prompt = system(&persona);
+        let prompt = system(&persona, "");
         let begin =
             "You are claw.\n\n[USER.md]\ntext of USER.md\n\n[MEMORY.md]\ntext of MEMORY.md\n\nYou act only through";
         assert!(prompt.starts_with(begin), "{prompt}");
         assert!(prompt.ends_with("Workspace: /w (os). Relative paths are relative to it."), "{prompt}");
-        assert_eq!(prompt, system(&persona.clone()));
+        assert_eq!(prompt, system(&persona.clone(), ""));
     }
 
     #[test]
@@ -75,7 +79,7 @@ mod tests {
         let (user, memory) = (Some("/p/USER.md".to_owned()), Some("/p/MEMORY.md".to_owned()));
         let said = |about_owner, memory| {
             let notes = Some(Notes { folder: "/p".into(), about_owner, memory });
-            system(&Persona { notes, ..Persona::of("", "/w", "os") })
+            system(&Persona { notes, ..Persona::of("", "/w", "os") }, "")
         };
         let both = said(user, memory.clone());
         assert!(both.contains(

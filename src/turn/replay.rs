@@ -5,9 +5,13 @@
 //! limits that need a clock or a count over other sessions (`limit.reached`). **Steps** are what the runner writes because `next`
 //! told it to; each of them is compared.
 
+use super::alike::repeated_replies;
 use super::log::Log;
-use super::next::{Bounds, Step, confirmed, next, repeated_calls, unanswered};
-use crate::domain::{CallId, Event, EventBody, SessionId, TurnEnd};
+use super::next::{Bounds, Step, confirmed, loop_text, next, unanswered};
+use crate::domain::{Block, CallId, Event, EventBody, SessionId, TurnEnd};
+
+/// Limits that no turn meets.
+const NONE_MET: Bounds = Bounds { model_steps_max: u32::MAX, window_tokens: u64::MAX, identical_calls_max: u32::MAX };
 
 /// What came of a replay.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -16,7 +20,8 @@ pub struct Replayed {
     pub events: u64,
     /// How many of them were steps, and so compared.
     pub steps: u64,
-    /// How many of these `next` says only under other limits than today's: `claw.toml` was changed since.
+    /// How many of these `next` says only under other limits than today's: `claw.toml` was changed since, or the way in
+    /// which a loop is counted.
     pub other_limits: u64,
     pub difference: Option<Difference>,
 }
@@ -41,7 +46,8 @@ pub fn replay(session: &SessionId, events: Vec<Event>, bounds: &Bounds) -> Repla
             replayed.steps += 1;
             let step = next(&log, bounds);
             if !leads_to(&log, &step, &event.body) {
-                if !other_limits(&log).iter().any(|other| leads_to(&log, &next(&log, other), &event.body)) {
+                let other = other_limits(&log).iter().any(|other| leads_to(&log, &next(&log, other), &event.body));
+                if !other && !old_loop(&log, &event.body) {
                     replayed.difference = Some(Difference { seq: event.seq, next: step, stands: event.body });
                     return replayed;
                 }
@@ -112,6 +118,35 @@ fn leads_to(log: &Log, step: &Step, body: &EventBody) -> bool {
     }
 }
 
+/// Whether this turn was stopped as a loop in the way in which results were counted before replies were: each by itself, and
+/// with what varies in it.
+fn old_loop(log: &Log, body: &EventBody) -> bool {
+    let EventBody::TurnEnded { end: TurnEnd::Limit { text } } = body else { return false };
+    // Where no limit is met the model would be asked, and that is where a loop was looked for.
+    matches!(next(log, &NONE_MET), Step::AskModel | Step::Compact { .. })
+        && *text == loop_text(same_results(log.open_turn().unwrap_or_default()))
+}
+
+/// How many of the newest results in a row are the same call with exactly the same outcome.
+fn same_results(turn: &[Event]) -> usize {
+    let since = turn.iter().rev().take_while(|event| !matches!(event.body, EventBody::UserMessage { .. }));
+    let mut results = since.filter_map(|event| match &event.body {
+        EventBody::ToolResult { call, outcome } => Some((wished(turn, call)?, outcome)),
+        _ => None,
+    });
+    let Some(newest) = results.next() else { return 0 };
+    1 + results.take_while(|other| *other == newest).count()
+}
+
+fn wished<'a>(turn: &'a [Event], call: &CallId) -> Option<(&'a str, &'a serde_json::Value)> {
+    let reply = turn.iter().find(|event| event.seq == call.reply_seq)?;
+    let EventBody::ModelReply { blocks, .. } = &reply.body else { return None };
+    match blocks.get(call.block as usize)? {
+        Block::ToolUse(tool_use) => Some((&tool_use.name, &tool_use.input)),
+        _ => None,
+    }
+}
+
 fn open_calls(log: &Log) -> Vec<CallId> {
     unanswered(log.session(), log.open_turn().unwrap_or_default()).into_iter().map(|(id, _)| id).collect()
 }
@@ -121,11 +156,11 @@ fn open_calls(log: &Log) -> Vec<CallId> {
 fn other_limits(log: &Log) -> [Bounds; 4] {
     let turn = log.open_turn().unwrap_or_default();
     let steps = turn.iter().filter(|event| matches!(event.body, EventBody::ModelReply { .. })).count() as u32;
-    let none_met = Bounds { model_steps_max: u32::MAX, window_tokens: u64::MAX, identical_calls_max: u32::MAX };
+    let none_met = NONE_MET;
     [
         none_met,
         Bounds { model_steps_max: steps.max(1), ..none_met },
-        Bounds { identical_calls_max: (repeated_calls(turn) as u32).max(1), ..none_met },
+        Bounds { identical_calls_max: (repeated_replies(turn) as u32).max(1), ..none_met },
         Bounds { window_tokens: 0, ..none_met },
     ]
 }

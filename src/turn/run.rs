@@ -68,7 +68,8 @@ impl Runner {
                 (around.live)(Live::Server { text: notice.clone() });
             }
             let messages = transcript::to_ask(log, self.zone.as_ref());
-            let request = Request { system: self.system(persona), messages, tools: offered.specs, model };
+            let system = self.system(persona, &offered.instructions);
+            let request = Request { system, messages, tools: offered.specs, model };
             draft.started();
             let mut sink = |delta: Delta| draft.delta(delta);
             self.model.reply(&request, &mut sink).await
@@ -88,9 +89,9 @@ impl Runner {
         events
     }
 
-    /// A persona is written by hand and by tools; no known secret in it reaches a model.
-    fn system(&self, persona: &Persona) -> String {
-        self.gate.redactor().redact(&prompt::system(persona)).into_owned()
+    /// A persona is written by hand and by tools, instructions by strangers; no known secret in them reaches a model.
+    fn system(&self, persona: &Persona, instructions: &str) -> String {
+        self.gate.redactor().redact(&prompt::system(persona, instructions)).into_owned()
     }
 
     fn now(&self) -> jiff::Zoned {
@@ -180,7 +181,7 @@ impl Runner {
             }
             _ => messages.push(Message::user_text(prompt::SUMMARISE)),
         }
-        let request = Request { system: self.system(persona), messages, ..Request::default() };
+        let request = Request { system: self.system(persona, ""), messages, ..Request::default() };
         let mut ignore = |_: Delta| {};
         let before_window = log.events().first().map_or(0, |event| event.seq.saturating_sub(1));
         let asked = async {

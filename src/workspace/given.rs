@@ -36,6 +36,17 @@ pub enum NotGiven {
     Unreadable(String),
 }
 
+impl crate::domain::Blamed for NotGiven {
+    fn blame(&self) -> crate::domain::Blame {
+        match self {
+            Self::Missing | Self::Outside | Self::Hidden | Self::NoFile | Self::Empty | Self::TooLarge(_) => {
+                crate::domain::Blame::User
+            }
+            Self::Unreadable(_) => crate::domain::Blame::Broken,
+        }
+    }
+}
+
 impl Workspace {
     /// Reads a file of at most `bytes_max` bytes. `path` is relative to the workspace, or absolute and below it; links are
     /// followed as long as they stay in it. Blocks for as long as the disk takes.

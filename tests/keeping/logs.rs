@@ -17,9 +17,10 @@ fn every_way_a_turn_can_go_replays() {
     house.write("policy.toml", ALLOW);
     house.write("claw.toml", "[limits]\nwindow_tokens = 1000\n");
     house.claw(&["ask", "--session", "plain", "list and then list"]).expect(0);
-    // Parked, superseded by a new message, and denied.
-    write_called(&house, "a");
-    house.claw(&["ask", "list"]).expect(0);
+    // Parked, with a message that waits behind the question, and denied.
+    let id = write_called(&house, "a");
+    house.claw(&["ask", "list"]).expect(3);
+    house.claw(&["deny", &id]).expect(0);
     let id = write_called(&house, "b");
     house.claw(&["deny", &id, "not", "now"]).expect(0);
     let id = write_called(&house, "c");

@@ -15,6 +15,8 @@ const OF_ONE_RIG: &[(&str, Rig)] = &[
     // Updates of a chat service, and messages that are sent in parts.
     ("updates.", Rig::Telegram),
     ("delivery.", Rig::Telegram),
+    // Nobody waits in the gateway's rig until the time of a question is over.
+    ("gate.closed.", Rig::Console),
     // Telegram's messages come into the inbox together with the end of their update.
     ("router.submit.", Rig::Console),
 ];

@@ -14,8 +14,8 @@ use crate::killing::random::Random;
 pub enum Script {
     /// Two messages; every question is approved.
     Standard,
-    /// The second message comes instead of an answer to the first one's question.
-    Supersede,
+    /// Nobody answers the first message's questions in time.
+    Expire,
     /// Messages one by one or two at once; approved, denied, raced for, or answered twice.
     Random,
 }
@@ -41,7 +41,7 @@ impl fmt::Display for Job {
         match self {
             Self::Random(seed) => write!(f, "random/{seed}"),
             Self::Aimed(Aim { script, command, point, count }) => {
-                let script = if *script == Script::Supersede { "supersede" } else { "standard" };
+                let script = if *script == Script::Expire { "expire" } else { "standard" };
                 write!(f, "{script}/{command}/{point}/{count}")
             }
         }
@@ -54,8 +54,8 @@ impl FromStr for Job {
         let parts: Vec<&str> = text.split('/').collect();
         Ok(match parts.as_slice() {
             ["random", seed] => Self::Random(seed.parse()?),
-            [script @ ("standard" | "supersede"), command, point, count] => Self::Aimed(Aim {
-                script: if *script == "standard" { Script::Standard } else { Script::Supersede },
+            [script @ ("standard" | "expire"), command, point, count] => Self::Aimed(Aim {
+                script: if *script == "standard" { Script::Standard } else { Script::Expire },
                 command: command.parse()?,
                 point: (*point).to_owned(),
                 count: count.parse()?,

@@ -100,7 +100,7 @@ fn questions_are_answered_once(look: &Look, uses: &[Use], seen: &Seen, verdict: 
         match (question.state.as_str(), said.first().copied(), outcome) {
             ("approved", None | Some("Allowed"), Some("ended" | "unknown")) => {}
             ("denied", None | Some("Denied"), Some("denied")) => {}
-            ("superseded", None, Some("denied")) => {}
+            ("superseded" | "expired", None, Some("denied")) => {}
             (state, said, outcome) => verdict.other.push(format!(
                 "the question {} about {id} is {state}, claw said {said:?}, and the call is {outcome:?}",
                 question.id

@@ -55,8 +55,9 @@ impl<'a> Play<'a> {
                 self.ask("m2", "free-2a,free-2b,ask-2c").await?;
                 self.settle().await?;
             }
-            Script::Supersede => {
+            Script::Expire => {
                 self.ask("m1", "ask-1a,free-1b,ask-1c").await?;
+                self.hours_go_by()?;
                 self.ask("m2", "free-2a").await?;
                 self.settle().await?;
             }
@@ -92,7 +93,7 @@ impl<'a> Play<'a> {
                 [(one, steps)] => self.ask(one, steps).await?,
                 _ => {}
             }
-            // Without this the next message comes instead of the answers.
+            // Without this the next message waits behind the questions.
             if self.killer.random.chance(80) {
                 self.settle().await?;
             }
@@ -171,6 +172,14 @@ impl<'a> Play<'a> {
             }
         }
         self.wrong(format!("lost: the session never comes to rest: {}", unrest.join(", ")));
+        Ok(())
+    }
+
+    /// The time of every open question is over.
+    fn hours_go_by(&self) -> anyhow::Result<()> {
+        let db = rusqlite::Connection::open(self.house.db())?;
+        db.busy_timeout(Duration::from_secs(20))?;
+        db.execute("UPDATE approvals SET expires_ms = 1 WHERE state = 'waiting'", [])?;
         Ok(())
     }
 

@@ -39,7 +39,7 @@ fn ask_is_done_and_says_what_is_staged() {
 
     let approved = rig.house.claw(&["approve", &first]).expect(0);
     assert!(
-        approved.err.contains("Confirmed: shop confirm, staged item 1 of 2: “Add apples to the cart”"),
+        approved.err.contains("Confirmed: shop/confirm, staged item 1 of 2: “Add apples to the cart”"),
         "{approved:?}"
     );
     assert!(

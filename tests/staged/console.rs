@@ -44,10 +44,10 @@ fn a_list_is_answered_with_numbers() {
     assert_eq!(shown.matches("Staged 3 items").count(), 1, "one list: {shown}");
     for row in [
         "1 “Add apples to the cart”",
-        "shop · confirm",
+        "shop/confirm",
         "text  │ pears",
         "3 “Add bread to the cart”",
-        "bakery · confirm",
+        "bakery/confirm",
         "-2  ❌ Cancel",
     ] {
         assert!(shown.contains(row), "{row}: {shown}");
@@ -158,7 +158,7 @@ fn the_example_that_the_documentation_shows() {
     rig.house.write("mcp.json", &json!({"mcpServers": {"shop": {"command": example("staged_server")}}}).to_string());
     rig.house.write("policy.toml", "[classes]\n\"shop/add_to_cart\" = \"safe\"\n");
     let mut chat = chat(&rig);
-    for row in ["2 “Add 1 × pears to the cart”", "shop · confirm_add · group cart", "1   ✅ Add", "-1  ❌ Leave it"]
+    for row in ["2 “Add 1 × pears to the cart”", "shop/confirm_add · group cart", "1   ✅ Add", "-1  ❌ Leave it"]
     {
         shows(&chat, row);
     }

@@ -14,7 +14,7 @@ fn a_tap_runs_exactly_what_was_shown_without_the_model() {
     let gateway = rig.started_with_a_turn();
     let asked = rig.asked("Staged 1 item");
     assert!(
-        asked.text.contains("Group: cart\nshop says:\nAdd 2 apples to the cart\n\nshop · confirm\n\ntext\n2 apples"),
+        asked.text.contains("Group: cart\nshop says:\nAdd 2 apples to the cart\n\nshop/confirm\n\ntext\n2 apples"),
         "{}",
         asked.text
     );
@@ -23,7 +23,7 @@ fn a_tap_runs_exactly_what_was_shown_without_the_model() {
     assert_eq!(rig.taps(&asked, "✅ Add to cart"), "Confirmed.");
     rig.becomes(&asked, "✅ Confirmed by you, ");
     let done = rig.becomes(&asked, " · done");
-    assert!(done.text.contains("shop · confirm\n\ntext\n2 apples"), "{}", done.text);
+    assert!(done.text.contains("shop/confirm\n\ntext\n2 apples"), "{}", done.text);
     rig.telegram.wait_for_text(rig.anna.id, "Done: Add 2 apples to the cart.");
     rig.wait_ran("shop", &["confirm 2 apples"]);
     assert_eq!(rig.taps_again(&asked, "✅ Add to cart"), "Already done.");

@@ -62,7 +62,7 @@ pub fn run(home: &Home, file: &Path, as_json: bool) -> anyhow::Result<ExitCode> 
             file.display(),
             sources.len()
         )
-    });
+    })?;
     Ok(ExitCode::from(fail::DONE))
 }
 

@@ -14,9 +14,10 @@ use sha2::{Digest as _, Sha256};
 
 use super::PIECE_BYTES;
 use super::contents::{self, Contents, DB, Entry, MANIFEST, MANIFEST_BYTES_MAX};
+use crate::app::anchor_place;
 use crate::cli::fail::{self, UserError};
 use crate::cli::out;
-use crate::config::Home;
+use crate::config::{self, Home};
 use crate::domain::{Address, Inbound, InboundBody, Origin};
 use crate::durable::{self, sync_folder_of};
 use crate::store::{AuditEntry, Store, now_ms};
@@ -36,6 +37,7 @@ pub async fn run(home: &Home, file: &Path, as_json: bool) -> anyhow::Result<Exit
     fs::rename(&draft.path, &home)
         .with_context(|| format!("the restored home cannot get its place at {}", home.display()))?;
     sync_folder_of(&home)?;
+    anchor_all(&home, &contents).await;
     out::line(&if as_json {
         json!({"id": home, "at": contents.at, "files": contents.files.len(), "stopped": stopped}).to_string()
     } else {
@@ -51,7 +53,7 @@ pub async fn run(home: &Home, file: &Path, as_json: bool) -> anyhow::Result<Exit
             home.display(),
             contents.at
         )
-    });
+    })?;
     Ok(ExitCode::from(fail::DONE))
 }
 
@@ -158,12 +160,31 @@ fn copy(from: &mut impl Read, to: &Path) -> anyhow::Result<String> {
     Ok(contents::hex(&hash.finalize()))
 }
 
+/// The databases among what was restored, as the list names them.
+fn databases(contents: &Contents) -> impl Iterator<Item = &str> {
+    let names = contents.files.iter().map(|entry| entry.name.as_str());
+    names.filter(|name| *name == DB || name.ends_with(&format!("/{DB}")))
+}
+
+/// Seals the audits at their new place: whatever was noted of another home here is not true of this one.
+async fn anchor_all(home: &Path, contents: &Contents) {
+    let place = anchor_place(&config::locate_kept_apart());
+    for name in databases(contents) {
+        let anchored = async { Store::open_anchored(&home.join(name), place.as_ref())?.accept_audit(BY).await };
+        if let Err(error) = anchored.await {
+            out::err_line(&format!(
+                "claw: the audit {name} is not sealed at its new place ({error}); `claw audit anchor --accept` does it."
+            ));
+        }
+    }
+}
+
 /// The same for every store in it. The sessions of an agent are named with the agent.
 async fn settle_all(draft: &Path, contents: &Contents) -> anyhow::Result<Vec<String>> {
     let mut stopped = Vec::new();
-    for entry in contents.files.iter().filter(|entry| entry.name == DB || entry.name.ends_with(&format!("/{DB}"))) {
-        let agent = entry.name.strip_prefix("agents/").and_then(|rest| rest.split_once('/')).map(|(agent, _)| agent);
-        let sessions = settle(&draft.join(&entry.name), contents).await?;
+    for name in databases(contents) {
+        let agent = name.strip_prefix("agents/").and_then(|rest| rest.split_once('/')).map(|(agent, _)| agent);
+        let sessions = settle(&draft.join(name), contents).await?;
         stopped.extend(sessions.into_iter().map(|session| match agent {
             Some(agent) => format!("{agent}/{session}"),
             None => session,
@@ -187,7 +208,7 @@ async fn settle(db: &Path, contents: &Contents) -> anyhow::Result<Vec<String>> {
     if let Some(fault) = store.read(|tx| tx.quick_check())? {
         anyhow::bail!("the database in the backup is damaged: {fault}");
     }
-    if let Err(broken) = store.read(|tx| tx.verify_audit())? {
+    if let Err(broken) = store.read(|tx| tx.verify_audit(None))? {
         anyhow::bail!("the audit in the backup is broken: {}", broken.what);
     }
     let at = contents.at.clone();

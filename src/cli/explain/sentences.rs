@@ -45,6 +45,7 @@ pub(super) fn sentence(row: &AuditRow, before: &[AuditRow]) -> String {
             format!("{} accepted the change of the tool {}/{}.", who(&text("by")), text("server"), text("tool"))
         }
         "restored" => format!("This home was made from a backup of {}.", text("backup")),
+        kind if kind.starts_with("anchor.") => sealed(row),
         "put_aside" => format!(
             "{} had event {} of the session `{}` put aside, because it could not be read.",
             who(&text("by")),
@@ -68,6 +69,29 @@ pub(super) fn sentence(row: &AuditRow, before: &[AuditRow]) -> String {
         }
         "guest.in" => format!("{} let the chat {} ({}) in.", who(&text("by")), text("chat"), text("name")),
         "guest.out" => format!("{} sent the chat {} away.", who(&text("by")), text("chat")),
+        other => format!("{other}: {}", plain(&row.body)),
+    }
+}
+
+/// What is said of the seal that proves the audit.
+fn sealed(row: &AuditRow) -> String {
+    let text = |key: &str| field(&row.body, key);
+    match row.kind.as_str() {
+        "anchor.begun" => format!(
+            "From here on rows are sealed with the key {}; those up to {} were there before.",
+            text("key"),
+            text("through")
+        ),
+        "anchor.adopted" => {
+            format!("The rows {} to {} were written by processes without the key.", text("from"), text("through"))
+        }
+        "anchor.accepted" => format!(
+            "{} took the audit as it was, and it is sealed with the key {} from here on. It ended with {}; noted outside was: {}.",
+            who(&text("by")),
+            text("key"),
+            text("head"),
+            text("noted")
+        ),
         other => format!("{other}: {}", plain(&row.body)),
     }
 }

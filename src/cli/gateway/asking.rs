@@ -6,25 +6,48 @@ use std::sync::{Mutex, PoisonError};
 
 use super::house::House;
 use super::postman::until_sent;
+use super::questions::is_asked_in;
 use super::{notify, sessions};
 use crate::domain::{ApprovalId, Question, Staged, escape};
-use crate::gateway::telegram::Part;
 use crate::gateway::telegram::fault::Fault;
 use crate::gateway::telegram::pace::Urgency;
 use crate::gateway::telegram::place::Place;
 use crate::gateway::telegram::question::{self, Closed, QuestionText};
+use crate::gateway::telegram::{Part, Sent};
 use crate::mail::PostedRow;
 use crate::store::{ApprovalRow, StoreError};
 
+/// The message that a question went out in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    pub(super) sent: Sent,
+    pub(super) file: bool,
+}
+
+impl Asked {
+    /// As it goes on record.
+    pub(super) fn posted(&self, approval: &ApprovalId, place: &Place) -> PostedRow {
+        PostedRow {
+            approval: approval.clone(),
+            address: place.address(),
+            message: self.sent.message,
+            state: "open".into(),
+            file: self.file,
+            sent_s: self.sent.at_s,
+        }
+    }
+}
+
 /// Sends a question. Returns its message, and whether that is a file: where Telegram refuses the formatting, the question goes
 /// whole as a file and is never cut.
-pub(super) async fn send(house: &House, place: &Place, question: &Question) -> Result<(i64, bool), Fault> {
+pub(super) async fn send(house: &House, place: &Place, question: &Question) -> Result<Asked, Fault> {
+    let (whole, as_file) = (|sent| Asked { sent, file: false }, |sent| Asked { sent, file: true });
     let (keyboard, clock) = (question::keyboard(question), house.clock());
     let sent = match question::question(question, &clock) {
-        QuestionText::Whole(part) => house.api.send(place, &part, &keyboard).await.map(|message| (message, false)),
+        QuestionText::Whole(part) => house.api.send(place, &part, &keyboard).await.map(whole),
         QuestionText::Long { summary, document, file_name } => {
             let file = (file_name.as_str(), document);
-            house.api.send_file(place, file, &summary, &keyboard).await.map(|message| (message, true))
+            house.api.send_file(place, file, &summary, &keyboard).await.map(as_file)
         }
     };
     match sent {
@@ -32,7 +55,7 @@ pub(super) async fn send(house: &House, place: &Place, question: &Question) -> R
             tracing::warn!(why, "Telegram refused the formatting of a question; it goes as a file");
             let (caption, document, file_name) = question::attached_question(question, &clock);
             let file = (file_name.as_str(), document);
-            house.api.send_file(place, file, &caption, &keyboard).await.map(|message| (message, true))
+            house.api.send_file(place, file, &caption, &keyboard).await.map(as_file)
         }
         sent => sent,
     }
@@ -41,7 +64,7 @@ pub(super) async fn send(house: &House, place: &Place, question: &Question) -> R
 /// What a guest reads instead of a question that only somebody else may answer. Of all staged items at once there is nothing to
 /// say beside each of them.
 pub(super) fn asked_elsewhere(question: &Question) -> Option<String> {
-    let call = escape::visible(&format!("{} {}", question.server, question.tool)).replace('`', "'");
+    let call = escape::visible(&format!("{}/{}", question.server, question.tool)).replace('`', "'");
     match &question.staged {
         Some(Staged::All { .. }) => None,
         Some(Staged::Buttons { .. }) => Some(format!("`{call}` has buttons. The owner has them.")),
@@ -70,9 +93,8 @@ pub(super) async fn ask(
 ) -> Result<bool, StoreError> {
     let question = as_read_in(house, place, &row.question);
     match until_sent(house, place, Urgency::Answer, || send(house, place, &question)).await {
-        Ok((message, file)) => {
-            let (approval, address) = (row.id.clone(), place.address());
-            let new = PostedRow { approval, address, message, state: "open".into(), file };
+        Ok(asked) => {
+            let new = asked.posted(&row.id, place);
             match old {
                 Some(old) => house.app.mail.asked_again(old.clone(), new).await?,
                 None => house.app.mail.add_posted(new).await?,
@@ -86,6 +108,24 @@ pub(super) async fn ask(
     Ok(false)
 }
 
+/// A question whose message had come to Telegram when the connection or claw was cut is on nobody's record. The tap names
+/// both, so the message goes on record, unless another one is there that shows the question, or it has no place there.
+pub(super) async fn adopt(
+    house: &House,
+    place: &Place,
+    message: i64,
+    row: &ApprovalRow,
+) -> Result<Option<PostedRow>, StoreError> {
+    let mail = &house.app.mail;
+    if row.state != "waiting" || !is_asked_in(house, place, row) || !mail.posted_of(&row.id)?.is_empty() {
+        return Ok(None);
+    }
+    let (approval, address, file) = (row.id.clone(), place.address(), question::is_long(&row.question));
+    let posted = PostedRow { approval, address, message, state: "open".into(), file, sent_s: 0 };
+    mail.add_posted(posted.clone()).await?;
+    Ok(Some(posted))
+}
+
 /// A message that went out just before claw was killed is on nobody's record, and its buttons look as if they worked. Now that a
 /// tap has told its number, it says where the question is, or what became of it.
 pub(super) async fn put_right(house: &House, place: &Place, message: i64, row: &ApprovalRow) -> Result<(), StoreError> {
@@ -93,7 +133,7 @@ pub(super) async fn put_right(house: &House, place: &Place, message: i64, row: &
         return Ok(());
     }
     let (approval, address) = (row.id.clone(), place.address());
-    let posted = PostedRow { approval, address, message, state: "open".into(), file: false };
+    let posted = PostedRow { approval, address, message, state: "open".into(), file: false, sent_s: 0 };
     if row.state != "waiting" {
         // A question that is over is brought in step like any other.
         return house.app.mail.add_posted(posted).await;

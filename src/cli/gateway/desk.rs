@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::house::House;
-use super::{group, intake, notify, pairing, taps};
+use super::{group, intake, notify, pairing, questions, taps, words};
 use crate::app::telegram_principal;
 use crate::desk::{AnswerTo, order_of};
 use crate::domain::{ChatCommand, Origin, Outbound, OutboundBody, SessionId};
@@ -17,6 +17,8 @@ use crate::store::StoreError;
 
 /// A message that is older than this when it is handled carries its time, in seconds.
 const OLD_S: i64 = 60;
+/// So many open questions are shown again by `/approvals`.
+const QUESTIONS_AGAIN_MAX: usize = 10;
 /// How much of a message that is replied to is given to the model, in characters.
 const QUOTED_CHARS_MAX: usize = 2_000;
 
@@ -106,7 +108,11 @@ async fn message(house: &House, ids: &[i64], said: Said) -> anyhow::Result<()> {
             finish(house, ids.get(1..).unwrap_or_default(), "not addressed").await?;
             Ok(group::overhear(house, key.1, &said, &visitor).await?)
         }
-        Parsed::Message => taken_in(house, ids, &said, visitor, &session).await,
+        Parsed::Message => match words::read(house, &said, &visitor, &session, key).await? {
+            words::Meant::Answered => Ok(()),
+            words::Meant::ToNothing(why) => answer(house, &visitor, &said, ids, "answer", why).await,
+            words::Meant::Message(told) => taken_in(house, ids, &said, visitor, (&session, told)).await,
+        },
     }
 }
 
@@ -115,7 +121,7 @@ async fn taken_in(
     ids: &[i64],
     said: &Said,
     mut visitor: Visitor,
-    session: &SessionId,
+    (session, told): (&SessionId, Option<String>),
 ) -> anyhow::Result<()> {
     let context = group::context(house, &visitor)?;
     if context.is_some() {
@@ -126,6 +132,7 @@ async fn taken_in(
     text.push_str(&text_of(house, said));
     let mut message = intake::message_of(house, said, text).await;
     message.with_overheard = context.is_some();
+    message.notices.extend(told);
     match house.app.router.message_of_updates(&visitor, session, message, (house.me.id, ids)).await {
         Err(error @ StoreError::QueueFull(_)) => {
             let text = format!("{error}. Your message was not taken in.");
@@ -169,12 +176,45 @@ async fn command_of(
     if command == ChatCommand::Help {
         return answer(house, visitor, said, &[key.1], "command", help_markdown(Door::Telegram)).await;
     }
+    if command == ChatCommand::Approvals && visitor.origin == Origin::Owner {
+        return open_questions(house, said, visitor, session, key).await;
+    }
     let to = AnswerTo::Update { bot: key.0, update: key.1, session: session.clone(), to: visitor.from.clone() };
     match house.desk.answer(visitor, session, command, words, &to).await? {
         Some(text) => answer(house, visitor, said, &[key.1], "command", text).await,
         // The answer is in the outbox, and the update is done with.
         None => Ok(()),
     }
+}
+
+/// The list of what waits, and behind it each question of this chat once more, with its buttons.
+async fn open_questions(
+    house: &House,
+    said: &Said,
+    visitor: &Visitor,
+    session: &SessionId,
+    key: (i64, i64),
+) -> anyhow::Result<()> {
+    let text = house.desk.command(visitor, session, ChatCommand::Approvals, "").await?.unwrap_or_default();
+    let mut rows = house.app.store.read(|tx| tx.open_approvals(None))?;
+    rows.retain(|row| questions::is_asked_in(house, &said.place, row));
+    let left = rows.len().saturating_sub(QUESTIONS_AGAIN_MAX);
+    rows.truncate(QUESTIONS_AGAIN_MAX);
+    let text = match (rows.len(), left) {
+        (0, _) => text,
+        (_, 0) => format!("{text}\n\nThose of this chat follow, with their buttons."),
+        (shown, left) => {
+            format!(
+                "{text}\n\nThe first {shown} of this chat follow, with their buttons; {left} more when these are answered."
+            )
+        }
+    };
+    let questions =
+        rows.into_iter().map(|row| OutboundBody::Question { turn_seq: 0, question: Box::new(row.question) });
+    let bodies = std::iter::once(OutboundBody::Notice { text }).chain(questions);
+    let answers = bodies.map(|body| Outbound { session: session.clone(), to: visitor.from.clone(), body });
+    house.app.mail.answer_update_with(key.0, key.1, "command", answers.collect()).await?;
+    Ok(())
 }
 
 /// Words of claw itself, by the outbox, in one transaction with the end of the update: said once, whenever claw is ended.

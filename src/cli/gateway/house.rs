@@ -1,6 +1,7 @@
 //! What the tasks of the gateway share: the house, the bot, the bell. Must not know what any of them does.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -14,11 +15,12 @@ use super::said::Chats;
 use crate::app::{App, owner_principal, telegram_principal};
 use crate::config::Telegram;
 use crate::desk::Desk;
-use crate::domain::SessionId;
+use crate::domain::{Address, SessionId};
 use crate::gateway::clock::Clock;
 use crate::gateway::telegram::api::{Api, Me};
 use crate::gateway::telegram::pace::Pace;
 use crate::gateway::telegram::place::Place;
+use crate::mail::PostedRow;
 use crate::session::Worker;
 
 /// How often the store is looked at for what other processes did.
@@ -47,6 +49,12 @@ pub(super) struct House {
     /// Rung whenever something was committed; every task looks for what is its own.
     bell: watch::Sender<u64>,
     running: Mutex<HashSet<SessionId>>,
+    /// The sessions whose last run has ended at an open question.
+    parked: Mutex<HashSet<SessionId>>,
+    /// Messages whose question stands in a newer one now; `questions` makes them say so.
+    outdated: Mutex<Vec<(Address, i64)>>,
+    /// Whether everything that had come in before this start is on the disk, as far as Telegram can be asked.
+    caught_up: AtomicBool,
     ended: Notify,
     /// When each stranger was last mentioned in the log.
     strangers: Mutex<HashMap<i64, Instant>>,
@@ -89,6 +97,9 @@ impl House {
             closing,
             bell,
             running,
+            parked: Mutex::default(),
+            outdated: Mutex::default(),
+            caught_up: AtomicBool::new(false),
             ended,
             strangers,
             blocked,
@@ -172,6 +183,39 @@ impl House {
         self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(session);
         self.ended.notify_waiters();
         self.ring();
+    }
+
+    pub(super) fn is_parked(&self, session: &SessionId) -> bool {
+        self.parked.lock().unwrap_or_else(PoisonError::into_inner).contains(session)
+    }
+
+    pub(super) fn set_parked(&self, session: &SessionId, is: bool) {
+        let mut parked = self.parked.lock().unwrap_or_else(PoisonError::into_inner);
+        if is {
+            parked.insert(session.clone())
+        } else {
+            parked.remove(session)
+        };
+    }
+
+    /// Notes messages that have to say where their question is now.
+    pub(super) fn outdated(&self, posted: &[PostedRow]) {
+        let messages = posted.iter().map(|posted| (posted.address.clone(), posted.message));
+        self.outdated.lock().unwrap_or_else(PoisonError::into_inner).extend(messages);
+    }
+
+    pub(super) fn take_outdated(&self) -> Vec<(Address, i64)> {
+        std::mem::take(&mut *self.outdated.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(super) fn has_caught_up(&self) -> bool {
+        self.caught_up.load(Ordering::SeqCst)
+    }
+
+    pub(super) fn catch_up(&self) {
+        if !self.caught_up.swap(true, Ordering::SeqCst) {
+            self.ring();
+        }
     }
 
     /// Whether a stranger is worth a line in the log: none can fill it.

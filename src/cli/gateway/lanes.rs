@@ -222,6 +222,7 @@ mod tests {
     fn part(id: i64, album: Option<&str>, text: &str) -> Item {
         let place = Place { bot: 1, chat: 7, thread: None };
         let said = Said {
+            message: id,
             place,
             private: true,
             user: 7,

@@ -133,7 +133,7 @@ impl Show {
         let stop = change.running.as_ref().and_then(|_| stop_button("turn"));
         let keyboard: Vec<Vec<Button>> = stop.into_iter().map(|button| vec![button]).collect();
         match change.message {
-            None => self.house.api.send(&self.place, &change.part, &keyboard).await,
+            None => self.house.api.send(&self.place, &change.part, &keyboard).await.map(|sent| sent.message),
             Some(message) => {
                 self.house.api.edit(&self.place, message, &change.part, &keyboard).await?;
                 Ok(message)

@@ -7,7 +7,7 @@ use tokio::task::JoinSet;
 
 use super::fleet::{Fleet, State};
 use super::house::{self, House};
-use super::{files, live, notify, pairing, postman, questions, sessions, updates};
+use super::{changed_tools, files, live, notify, pairing, postman, questions, sessions, updates};
 use crate::app::App;
 use crate::cli::fail::UserError;
 use crate::cli::out;
@@ -138,6 +138,7 @@ fn start(house: &Arc<House>) -> JoinSet<()> {
     parts.spawn(postman::deliver(house.clone()));
     parts.spawn(questions::keep(house.clone()));
     parts.spawn(pairing::keep(house.clone()));
+    parts.spawn(changed_tools::keep(house.clone()));
     parts.spawn(notify::keep(house.clone()));
     parts.spawn(crate::cli::retention::keep(house.app.clone()));
     parts

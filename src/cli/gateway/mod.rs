@@ -2,6 +2,7 @@
 //! with one agent ends no other; must not know what is said, or how it is shown.
 
 mod asking;
+mod changed_tools;
 mod desk;
 mod files;
 mod fleet;
@@ -24,6 +25,7 @@ mod sessions;
 mod taps;
 mod toast;
 mod updates;
+mod words;
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -23,6 +23,9 @@ const BLOCKED_EVERY_MS: i64 = 24 * HOUR_MS;
 const CRASH_EVERY_MS: i64 = 10 * MINUTE_MS;
 /// A server that fails in the same way at every start of claw.
 const SERVER_EVERY_MS: i64 = 6 * HOUR_MS;
+/// The head of the audit, if the owner wants to be told.
+const HEAD: &str = "audit.head";
+const HEAD_EVERY_MS: i64 = 24 * HOUR_MS;
 /// What waits is looked for this often without a bell.
 const LOOK: Duration = Duration::from_secs(30);
 /// How many calls are named.
@@ -49,7 +52,25 @@ async fn pass_on(house: &House) -> Result<(), StoreError> {
         }
         house.app.mail.key_refusal_passed_on().await?;
     }
+    head_of_the_audit(house).await?;
     budget_of_today(house).await
+}
+
+/// What the owner's chat holds cannot be changed by anybody at this machine.
+async fn head_of_the_audit(house: &House) -> Result<(), StoreError> {
+    if !house.app.config.audit.tell_head || house.app.store.read(|tx| tx.told_within(HEAD, HEAD_EVERY_MS))? {
+        return Ok(());
+    }
+    let head = house.app.store.read(|tx| tx.newest_audit())?;
+    if head.number > 0 {
+        let text = format!(
+            "The audit ends with row {} today. Its head: `{}:{}`. `claw audit verify --head` with it says whether that is \
+             still so.",
+            head.number, head.number, head.digest
+        );
+        tell(house, HEAD, HEAD_EVERY_MS, text).await;
+    }
+    Ok(())
 }
 
 /// Says once a day that hardly anything of the day's budget is left.

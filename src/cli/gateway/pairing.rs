@@ -99,7 +99,7 @@ async fn show(house: &House, row: &StrangerRow) -> anyhow::Result<()> {
         let (part, keyboard) = (knock.part(Shown::Asked, &clock), knock.keyboard());
         let sent = until_sent(house, &place, Urgency::Message, || house.api.send(&place, &part, &keyboard)).await;
         match sent {
-            Ok(message) => house.app.mail.stranger_told(bot, row.chat, place.address(), message).await?,
+            Ok(sent) => house.app.mail.stranger_told(bot, row.chat, place.address(), sent.message).await?,
             Err(Fault::Forbidden(why)) => notify::blocked(house, &place, &why).await?,
             Err(fault) => return Err(fault.into()),
         }

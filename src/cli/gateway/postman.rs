@@ -10,13 +10,12 @@ use tokio::time::Instant;
 use super::house::House;
 use super::outgoing::Piece;
 use super::{asking, notify, outgoing};
-use crate::domain::{Address, OutboundBody};
-use crate::gateway::telegram::Part;
+use crate::domain::{Address, OutboundBody, Question};
 use crate::gateway::telegram::fault::Fault;
 use crate::gateway::telegram::markdown::plain;
 use crate::gateway::telegram::pace::Urgency;
 use crate::gateway::telegram::place::{DOOR, Place};
-use crate::mail::PostedRow;
+use crate::gateway::telegram::{Part, Sent};
 use crate::store::{OutboxRow, StoreError};
 
 /// After a fault of the network or of Telegram's servers.
@@ -129,14 +128,18 @@ async fn write(house: &House, place: &Place, row: &OutboxRow) -> Result<(), Stor
             }
             Ok(())
         }
+        // It was in the middle of being sent when claw was ended, and a tap has shown that it had arrived.
+        OutboundBody::Question { question, .. } if row.sending && is_shown(house, place, question)? => {
+            house.app.mail.shown(row.id).await
+        }
         OutboundBody::Question { question, .. } => {
             house.app.mail.sending(row.id, 0).await?;
             let sent = until_sent(house, place, Urgency::Answer, || asking::send(house, place, question)).await;
             match sent {
-                Ok((message, file)) => {
-                    let (approval, address) = (question.approval.clone(), place.address());
-                    let posted = PostedRow { approval, address, message, state: "open".into(), file };
-                    house.app.mail.asked(row.id, posted).await
+                Ok(asked) => {
+                    let older = house.app.mail.asked(row.id, asked.posted(&question.approval, place)).await?;
+                    house.outdated(&older);
+                    Ok(())
                 }
                 Err(fault) => {
                     if give_up(house, place, row, &fault).await? {
@@ -147,6 +150,11 @@ async fn write(house: &House, place: &Place, row: &OutboxRow) -> Result<(), Stor
             }
         }
     }
+}
+
+fn is_shown(house: &House, place: &Place, question: &Question) -> Result<bool, StoreError> {
+    let address = place.address();
+    Ok(house.app.mail.posted_of(&question.approval)?.iter().any(|posted| posted.address == address))
 }
 
 /// The words of one step of the model, in the messages that show them already, and in more if they are longer.
@@ -233,7 +241,7 @@ async fn finish(house: &House, place: &Place, message: i64, part: &Part) -> Resu
 }
 
 /// Formatted, or as it is where Telegram does not take the formatting: the answer has to arrive.
-pub(super) async fn send(house: &House, place: &Place, part: &Part) -> Result<i64, Fault> {
+pub(super) async fn send(house: &House, place: &Place, part: &Part) -> Result<Sent, Fault> {
     match house.api.send(place, part, &[]).await {
         Err(Fault::Formatting(why)) => {
             tracing::warn!(why, "Telegram refused a formatting; the text goes without");

@@ -24,8 +24,8 @@ const RETRY: Duration = Duration::from_secs(5);
 
 /// What has to be done in a chat.
 enum Job {
-    /// Telegram drops a tap after 150 seconds, so what was tapped while claw was away is lost: the old message says so, and a
-    /// new one has buttons.
+    /// Telegram drops a tap after 150 seconds, so what was tapped while claw was away may be lost: the old message says where
+    /// the question is, and a new one has buttons. A tap that is still there counts, and comes first.
     AskAgain(PostedRow),
     /// A question that no owner sees where it was asked.
     AskHere(Box<ApprovalRow>),
@@ -42,6 +42,9 @@ pub(super) async fn keep(house: Arc<House>) {
     let busy: Arc<Mutex<HashSet<Address>>> = Arc::default();
     let mut ear = house.ear();
     loop {
+        if let Some(again) = &mut again {
+            again.extend(house.take_outdated());
+        }
         match jobs(&house, &mut again, &given_up) {
             Ok(chats) => {
                 for (address, jobs) in chats {
@@ -68,10 +71,17 @@ fn jobs(
     let all = again.as_ref().is_none_or(|again| !again.is_empty());
     let posted = if all { house.app.mail.posted()? } else { house.app.mail.posted_and_closed()? };
     let again = again.get_or_insert_with(|| asked_before(&posted));
+    let taps = if again.is_empty() { Vec::new() } else { house.app.mail.kept_updates(house.me.id, 0)? };
+    let is_tapped = |row: &ApprovalRow| taps.iter().any(|kept| kept.body.contains(&format!("\"q:{}:", row.id)));
     let mut chats: BTreeMap<Address, Vec<Job>> = BTreeMap::new();
     for posted in posted {
         let Some(row) = known(house, &posted)? else { continue };
         let address = posted.address.clone();
+        // What was tapped while claw was away is handled before anything is asked once more.
+        let waits = row.state == "waiting" && posted.state == "open" && (!house.has_caught_up() || is_tapped(&row));
+        if waits {
+            continue;
+        }
         if let Some(job) = job(house, posted, &row, again)? {
             chats.entry(address).or_default().push(job);
         }
@@ -134,6 +144,15 @@ fn forget(again: &mut Option<HashSet<(Address, i64)>>, jobs: &[Job]) {
             again.remove(&(posted.address.clone(), posted.message));
         }
     }
+}
+
+/// Whether this is where a question is asked: in its own conversation, or where an owner reads what nobody else may answer.
+pub(super) fn is_asked_in(house: &House, place: &Place, row: &ApprovalRow) -> bool {
+    let own = sessions::place_of(house, &row.question.session);
+    if own.as_ref() == Some(place) {
+        return !house.is_guests_own(place);
+    }
+    house.notify_place().as_ref() == Some(place) && no_owner_sees(house, row)
 }
 
 /// Whether a question is to be put to the chat for what needs a human: nobody who may decide reads the chat in which it was
@@ -207,6 +226,6 @@ fn closed(row: &ApprovalRow, call: Option<&CallRow>) -> (Closed, bool) {
             let by = row.decided_by.clone().unwrap_or_default();
             (Closed::Answered { answer: answer.clone(), by, at_ms, end }, end.is_some())
         }
-        _ => (Closed::Superseded { at_ms }, true),
+        _ => (Closed::Superseded { at_ms, why: row.decided_by.clone().unwrap_or_default() }, true),
     }
 }

@@ -9,6 +9,7 @@ use super::live;
 use crate::app::unseen;
 use crate::domain::{ApprovalId, SessionId};
 use crate::gateway::telegram::place::{DOOR, Place};
+use crate::session::Ran;
 use crate::store::{StoreError, now_ms};
 
 /// How long another door's own process has for what waits in its session, in milliseconds.
@@ -58,6 +59,14 @@ fn prefix() -> String {
 fn waiting(house: &House, tried: &mut HashMap<ApprovalId, Instant>, all: bool) -> Result<Vec<SessionId>, StoreError> {
     let store = &house.app.store;
     let mut sessions = store.read(|tx| tx.sessions_with_work(&prefix(), now_ms() - OTHERS_FIRST_MS))?;
+    let mut kept = Vec::new();
+    for session in sessions {
+        // Messages wait behind an open question. What ends that is an answer, an order, or time.
+        if !house.is_parked(&session) || !store.read(|tx| tx.only_messages_queued(&session))? {
+            kept.push(session);
+        }
+    }
+    sessions = kept;
     if !all {
         return Ok(sessions);
     }
@@ -100,6 +109,7 @@ async fn run(house: Arc<House>, session: SessionId) {
             () = typing => return,
         }
     };
+    house.set_parked(&session, matches!(settled, Ok(Ran::Parked)));
     if let Err(error) = settled {
         // What was committed is still there; the next look tries again.
         tracing::error!(%session, error = format!("{error:#}"), "a turn failed");

@@ -6,9 +6,10 @@
 
 use std::sync::Arc;
 
+use super::asking::Asked;
 use super::house::House;
 use super::postman::until_sent;
-use super::{asking, pairing, toast};
+use super::{asking, changed_tools, pairing, toast};
 use crate::app::telegram_principal;
 use crate::cli::staged::acted;
 use crate::domain::{Answer, ApprovalId, Origin};
@@ -46,6 +47,12 @@ pub(super) async fn tap(house: &Arc<House>, tapped: &Tapped, update: i64) -> any
             Some(Callback::Question(id, tap)) => question_tap(house, tapped, &id, tap).await?,
             Some(Callback::Pair(chat)) => Told::Words(pairing::tap(house, tapped, chat, true).await?.to_owned()),
             Some(Callback::Ignore(chat)) => Told::Words(pairing::tap(house, tapped, chat, false).await?.to_owned()),
+            Some(Callback::AcceptPins(id)) => {
+                Told::Words(changed_tools::tap(house, tapped, &id, true).await?.to_owned())
+            }
+            Some(Callback::KeepPins(id)) => {
+                Told::Words(changed_tools::tap(house, tapped, &id, false).await?.to_owned())
+            }
             Some(Callback::Stop(_)) => Told::Words(stop(house, tapped, update).await?.to_owned()),
             None => Told::Words(NOTHING.to_owned()),
         }
@@ -75,14 +82,27 @@ async fn question_tap(house: &House, tapped: &Tapped, id: &ApprovalId, tap: Tap)
     let posted = house.app.mail.posted_at(&place.address(), message)?;
     let row = house.app.store.read(|tx| tx.approval(id))?;
     let Some(row) = row else { return words(NOTHING) };
-    let Some(posted) = posted else { return Ok(Told::PutRight(place, message, Box::new(row))) };
+    let posted = match posted {
+        Some(posted) => posted,
+        None => match asking::adopt(house, &place, message, &row).await? {
+            Some(adopted) => adopted,
+            None => return Ok(Told::PutRight(place, message, Box::new(row))),
+        },
+    };
     if posted.approval != *id {
         return words(NOTHING);
     }
     if row.state != "waiting" {
         return words(&closed_words(house, &row)?);
     }
-    if posted.state != "open" {
+    // A message that is about to say that a newer one has the buttons has shown the same frozen call: what was tapped there
+    // counts, and what would only change its buttons comes too late.
+    let counts = match posted.state.as_str() {
+        "open" => true,
+        "stale" => matches!(tap, Tap::Choice(_)),
+        _ => false,
+    };
+    if !counts {
         return words(NOTHING);
     }
     if let Some(keyboard) = question::menu(&row.question, &tap) {
@@ -177,9 +197,8 @@ async fn menu(house: &House, place: &Place, message: i64, keyboard: &[Vec<Button
 async fn ask_for_word(house: &House, place: &Place, approval: &ApprovalId) -> anyhow::Result<()> {
     const TEXT: &str = "Denied once you have replied to this message with the reason.";
     let ask = || house.api.ask_for_reply(place, TEXT);
-    let message = until_sent(house, place, Urgency::Answer, ask).await?;
-    let (approval, address) = (approval.clone(), place.address());
-    let posted = PostedRow { approval, address, message, state: "why".into(), file: false };
+    let sent = until_sent(house, place, Urgency::Answer, ask).await?;
+    let posted = PostedRow { state: "why".into(), ..Asked { sent, file: false }.posted(approval, place) };
     Ok(house.app.mail.add_posted(posted).await?)
 }
 

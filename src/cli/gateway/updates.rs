@@ -10,6 +10,7 @@ use super::fleet::State;
 use super::house::House;
 use super::lanes::Lanes;
 use super::notify;
+use crate::gateway::telegram::api::UPDATES_MAX;
 use crate::gateway::telegram::fault::Fault;
 use crate::gateway::telegram::incoming::{Incoming, read};
 use crate::mail::KeptUpdate;
@@ -33,7 +34,7 @@ pub(super) async fn poll(house: Arc<House>) {
     while !house.closing.is_cancelled() {
         let polled = tokio::select! {
             () = house.closing.cancelled() => return,
-            polled = house.api.updates(offset) => polled,
+            polled = house.api.updates(offset, house.has_caught_up()) => polled,
         };
         let pause = match polled {
             Ok(updates) => {
@@ -41,7 +42,12 @@ pub(super) async fn poll(house: Arc<House>) {
                     tracing::info!("messages come in again");
                     house.fleet.set(&house.app.config.agent.name, State::AtWork(house.clone()));
                 }
-                keep(&house, updates, &mut offset).await
+                let last = updates.len() < UPDATES_MAX as usize;
+                let pause = keep(&house, updates, &mut offset).await;
+                if last && pause.is_none() {
+                    house.catch_up();
+                }
+                pause
             }
             Err(Fault::Wait(pause)) => Some(pause),
             Err(fault @ (Fault::Conflict | Fault::Token)) => {
@@ -65,6 +71,8 @@ pub(super) async fn poll(house: Arc<House>) {
             }
         };
         if let Some(pause) = pause {
+            // What cannot be asked for is not waited for.
+            house.catch_up();
             tokio::select! {
                 () = house.closing.cancelled() => return,
                 () = tokio::time::sleep(pause) => {}

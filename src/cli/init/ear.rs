@@ -45,7 +45,7 @@ impl<'a> Ear<'a> {
     /// The next message of somebody who is not ignored. May be dropped and asked again.
     pub async fn next(&mut self) -> Heard {
         loop {
-            let pause = match self.api.updates(0).await {
+            let pause = match self.api.updates(0, true).await {
                 Ok(updates) => {
                     self.seen = updates.iter().map(|update| (number(update), writer(update))).collect();
                     let new = updates.iter().filter_map(heard).find(|heard| !self.ignored.contains(&heard.who.user));
@@ -78,7 +78,7 @@ impl<'a> Ear<'a> {
 
     fn tell(&mut self, sentence: &str) {
         if self.told.as_deref() != Some(sentence) {
-            out::line(&out::clean(sentence));
+            out::err_line(&out::clean(sentence));
             self.told = Some(sentence.to_owned());
         }
     }

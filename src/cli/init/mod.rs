@@ -49,18 +49,18 @@ pub async fn run() -> anyhow::Result<ExitCode> {
     if draft.is_changed() {
         let file = seen.home.claw_toml();
         draft.write(seen)?;
-        out::line(&format!("Written: {} (only you can read it).", file.display()));
+        out::line(&format!("Written: {} (only you can read it).", file.display()))?;
     } else {
-        out::line("All is as it was; nothing was written.");
+        out::line("All is as it was; nothing was written.")?;
     }
     if let Some(bot) = bot {
         tokio::select! {
-            () = bot.says_hello() => {}
-            () = tokio::time::sleep(FAREWELL) => drop(out::line("The bot could not say hello; it will answer all the same.")),
+            said = bot.says_hello() => said?,
+            () = tokio::time::sleep(FAREWELL) => out::line("The bot could not say hello; it will answer all the same.")?,
             () = interrupts.next() => {}
         }
     }
-    what_comes_next(has_bot);
+    what_comes_next(has_bot)?;
     Ok(ExitCode::from(fail::DONE))
 }
 
@@ -69,13 +69,13 @@ async fn converse(seen: &Seen) -> anyhow::Result<Plan> {
     out::line(&format!(
         "claw init asks for a model and a Telegram bot, tries both, and writes {} at the end. Ctrl-C leaves all as it is.\n",
         seen.home.claw_toml().display()
-    ));
+    ))?;
     let mut draft = Draft::of(seen)?;
     let model = model::ask(&mut person, seen).await?;
     if let Some(answer) = &model {
         draft.set_model(&answer.keys())?;
     }
-    out::line("");
+    out::line("")?;
     let bot = telegram::ask(&mut person, seen).await?;
     if let Some(bot) = &bot {
         if let Some(token) = &bot.new_token {
@@ -86,7 +86,7 @@ async fn converse(seen: &Seen) -> anyhow::Result<Plan> {
         }
     }
     if draft.is_changed() {
-        summarise(seen, model.as_ref(), bot.as_ref());
+        summarise(seen, model.as_ref(), bot.as_ref())?;
         if !person.agrees("Write this?", true).await? {
             return Err(UserError::because("nothing was written; run `claw init` again to answer otherwise"));
         }
@@ -95,23 +95,24 @@ async fn converse(seen: &Seen) -> anyhow::Result<Plan> {
     Ok(Plan { draft, bot: bot.filter(|bot| bot.new_owner.is_some()), has_bot })
 }
 
-fn summarise(seen: &Seen, model: Option<&model::ModelAnswer>, bot: Option<&Bot>) {
-    out::line(&format!("\n{}:", seen.home.claw_toml().display()));
+fn summarise(seen: &Seen, model: Option<&model::ModelAnswer>, bot: Option<&Bot>) -> Result<(), out::Unwritten> {
+    out::line(&format!("\n{}:", seen.home.claw_toml().display()))?;
     if let Some(answer) = model {
-        out::line(&format!("  [model]     {}", answer.summary()));
+        out::line(&format!("  [model]     {}", answer.summary()))?;
     }
     if let Some(summary) = bot.and_then(Bot::summary) {
-        out::line(&format!("  [telegram]  {summary}"));
+        out::line(&format!("  [telegram]  {summary}"))?;
     }
+    Ok(())
 }
 
-fn what_comes_next(has_bot: bool) {
-    out::line("\nNext:\n  claw chat              talk to it in this terminal");
+fn what_comes_next(has_bot: bool) -> Result<(), out::Unwritten> {
+    out::line("\nNext:\n  claw chat              talk to it in this terminal")?;
     out::line(if has_bot {
         "  claw service install   let the bot answer, also after a restart (`claw gateway`: as long as this terminal is open)"
     } else {
         "  claw init              again, when you want it in Telegram"
-    });
+    })
 }
 
 /// What ends a conversation from outside.

@@ -62,7 +62,7 @@ async fn keeps(person: &mut Person, seen: &Seen) -> anyhow::Result<bool> {
     let variables = seen.variables();
     let works = match choose(&seen.model, &variables, Policy::default()).await {
         Ok(chosen) => {
-            out::line(&format!("Model now: {}", out::clean(&chosen.why)));
+            out::line(&format!("Model now: {}", out::clean(&chosen.why)))?;
             match Trial::of(&seen.model, &variables).await? {
                 Some(trial) => works(&trial, chosen.model.model()).await,
                 None => Ok(()),
@@ -71,8 +71,8 @@ async fn keeps(person: &mut Person, seen: &Seen) -> anyhow::Result<bool> {
         Err(error) => Err(error.to_string()),
     };
     match &works {
-        Ok(()) => out::line("It works."),
-        Err(why) => out::line(&format!("It does not work: {}", out::clean(why))),
+        Ok(()) => out::line("It works.")?,
+        Err(why) => out::line(&format!("It does not work: {}", out::clean(why)))?,
     };
     if person.agrees("Keep it?", works.is_ok()).await? {
         return Ok(true);
@@ -96,7 +96,7 @@ async fn choice(person: &mut Person) -> anyhow::Result<Option<ModelAnswer>> {
          4  another server that speaks OpenAI's chat completions: DeepSeek, Groq, OpenRouter, llama.cpp, vLLM, …\n  \
          5  Ollama, on this machine or another\n  \
          6  later: until then the built-in demo answers, which is no language model",
-    );
+    )?;
     loop {
         let typed = person.ask("Number: ").await?.to_ascii_lowercase();
         let (agent, base_url) = match typed.as_str() {
@@ -108,7 +108,7 @@ async fn choice(person: &mut Person) -> anyhow::Result<Option<ModelAnswer>> {
             "5" | "ollama" => (Agent::Ollama, Some(address(person, Some(OLLAMA)).await?)),
             "6" | "later" | "demo" => return Ok(None),
             _ => {
-                out::line("Please type a number from 1 to 6.");
+                out::line("Please type a number from 1 to 6.")?;
                 continue;
             }
         };
@@ -125,8 +125,8 @@ async fn address(person: &mut Person, usual: Option<&str>) -> anyhow::Result<Str
         let section = ModelSection { base_url: Some(typed.clone()), ..ModelSection::default() };
         match section.validate() {
             Ok(()) if !typed.contains('@') => return Ok(typed),
-            Ok(()) => out::line("An address must not hold a user name or password; the key is asked for by itself."),
-            Err(_) => out::line("Please type an address that begins with https:// or http://."),
+            Ok(()) => out::line("An address must not hold a user name or password; the key is asked for by itself.")?,
+            Err(_) => out::line("Please type an address that begins with https:// or http://.")?,
         };
     }
 }
@@ -141,7 +141,7 @@ async fn complete(person: &mut Person, seen: &Seen, answer: &mut ModelAnswer) ->
             Ok(()) => return Ok(true),
             Err(why) => why,
         };
-        out::line(&format!("That does not work: {}", out::clean(&why)));
+        out::line(&format!("That does not work: {}", out::clean(&why)))?;
         match person
             .ask("Enter: try again; `other`: another model; `keep`: write it down all the same: ")
             .await?
@@ -169,9 +169,9 @@ async fn key(person: &mut Person, agent: Agent, base_url: Option<&str>) -> anyho
         let typed = person.ask_secret(&format!("Its key ({hint}): ")).await?;
         let text = typed.expose_secret();
         if text.chars().any(|c| !c.is_ascii_graphic()) {
-            out::line("A key is one word of plain characters; this holds something else.");
+            out::line("A key is one word of plain characters; this holds something else.")?;
         } else if text.is_empty() && is_known {
-            out::line("It needs one: you get it in your account there.");
+            out::line("It needs one: you get it in your account there.")?;
         } else {
             return Ok((!text.is_empty()).then_some(typed));
         }
@@ -180,7 +180,7 @@ async fn key(person: &mut Person, agent: Agent, base_url: Option<&str>) -> anyho
 
 /// What is wrong, as a sentence.
 async fn tried(person: &mut Person, seen: &Seen, answer: &mut ModelAnswer) -> anyhow::Result<Result<(), String>> {
-    out::line("Trying it…");
+    out::line("Trying it…")?;
     let trial = match Trial::of(&answer.section(), &seen.variables()).await {
         Ok(Some(trial)) => trial,
         Ok(None) => return Ok(Ok(())),
@@ -207,7 +207,7 @@ async fn tried(person: &mut Person, seen: &Seen, answer: &mut ModelAnswer) -> an
     if !proven && let Err(error) = trial.ask(&model).await {
         return Ok(Err(sentence(&error)));
     }
-    out::line(&format!("It works: {} answers ({}).", escape::visible(&model), trial.provider()));
+    out::line(&format!("It works: {} answers ({}).", escape::visible(&model), trial.provider()))?;
     Ok(Ok(()))
 }
 
@@ -233,7 +233,7 @@ async fn named(person: &mut Person, names: &[String]) -> anyhow::Result<String> 
         let shown: Vec<String> = names.iter().take(NAMES_SHOWN).map(|name| escape::visible(name)).collect();
         let more = names.len().saturating_sub(NAMES_SHOWN);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        out::line(&format!("It offers {}{more}.", shown.join(", ")));
+        out::line(&format!("It offers {}{more}.", shown.join(", ")))?;
         let typed = person.ask(&format!("Which model (Enter: {})? ", escape::visible(first))).await?;
         return Ok(if typed.is_empty() { first.clone() } else { typed });
     }

@@ -98,7 +98,7 @@ impl Person {
                 "" => return Ok(usual),
                 "y" | "yes" => return Ok(true),
                 "n" | "no" => return Ok(false),
-                _ => out::line("Please answer y or n."),
+                _ => out::line("Please answer y or n.")?,
             };
         }
     }

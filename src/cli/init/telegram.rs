@@ -40,17 +40,16 @@ impl Bot {
     }
 
     /// Says in the owner's chat that it is his. What does not go well is told, and is no fault.
-    pub async fn says_hello(self) {
-        let Some(owner) = self.new_owner else { return };
+    pub async fn says_hello(self) -> Result<(), out::Unwritten> {
+        let Some(owner) = self.new_owner else { return Ok(()) };
         let place = Place { bot: self.me.id, chat: owner, thread: None };
         let hello = Part { text: HELLO.to_owned(), ..Part::default() };
         if let Err(fault) = self.api.send(&place, &hello, &[]).await {
-            out::line(&format!(
+            return out::line(&format!(
                 "@{} cannot write to {owner} yet ({}): press Start in your chat with it.",
                 escape::visible(&self.me.username),
                 out::clean(&fault.to_string())
             ));
-            return;
         }
         if let Some(below) = self.heard_below
             && let Err(fault) = self.api.confirm(below).await
@@ -58,8 +57,9 @@ impl Bot {
             out::line(&format!(
                 "Your message will be answered by the gateway, too: {}.",
                 out::clean(&fault.to_string())
-            ));
+            ))?;
         }
+        Ok(())
     }
 }
 
@@ -71,7 +71,7 @@ pub async fn ask(person: &mut Person, seen: &Seen) -> anyhow::Result<Option<Bot>
     if let Some(Found { value, place, is_variable }) = seen.allowed_chats()? {
         let who = value.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
         if is_variable {
-            out::line(&format!("Who may talk to it is said by {place}: {who}."));
+            out::line(&format!("Who may talk to it is said by {place}: {who}."))?;
             return Ok(Some(bot));
         }
         let who = format!("Who may talk to it ({place}): {who}{}. Keep that?", beside(seen));
@@ -79,7 +79,7 @@ pub async fn ask(person: &mut Person, seen: &Seen) -> anyhow::Result<Option<Bot>
             return Ok(Some(bot));
         }
     } else if !beside(seen).is_empty() {
-        out::line(&format!("Nobody may talk to it yet{}: whom you name now is in their place.", beside(seen)));
+        out::line(&format!("Nobody may talk to it yet{}: whom you name now is in their place.", beside(seen)))?;
     }
     let (owner, below) = owner(person, seen, &bot).await?;
     (bot.new_owner, bot.heard_below) = (Some(owner), below);
@@ -98,8 +98,8 @@ async fn bot(person: &mut Person, seen: &Seen, base: &str) -> anyhow::Result<Opt
     if let Some(Found { value, place, is_variable }) = seen.bot_token() {
         let tried = tried(&value, base).await;
         match &tried {
-            Ok((_, me)) => out::line(&format!("Telegram now: @{} ({place}).", escape::visible(&me.username))),
-            Err(why) => out::line(&format!("The bot that is set ({place}) does not work: {}.", out::clean(why))),
+            Ok((_, me)) => out::line(&format!("Telegram now: @{} ({place}).", escape::visible(&me.username)))?,
+            Err(why) => out::line(&format!("The bot that is set ({place}) does not work: {}.", out::clean(why)))?,
         };
         match tried {
             Ok((api, me)) if person.agrees("Keep this bot?", true).await? => {
@@ -119,20 +119,20 @@ async fn bot(person: &mut Person, seen: &Seen, base: &str) -> anyhow::Result<Opt
         let token = person.ask_secret(question).await?;
         if token.expose_secret().is_empty() {
             if seen.bot_token().is_some() {
-                out::line("The bot that is set stays as it is; remove `token` from claw.toml to have none.");
+                out::line("The bot that is set stays as it is; remove `token` from claw.toml to have none.")?;
             }
             return Ok(None);
         }
         if !is_a_token(token.expose_secret()) {
-            out::line("That is no token: one looks like 123456789:AAF…, numbers, a colon and at least 30 letters.");
+            out::line("That is no token: one looks like 123456789:AAF…, numbers, a colon and at least 30 letters.")?;
             continue;
         }
         match tried(&token, base).await {
             Ok((api, me)) => {
-                out::line(&format!("It is the token of @{}.", escape::visible(&me.username)));
+                out::line(&format!("It is the token of @{}.", escape::visible(&me.username)))?;
                 return Ok(Some(Bot { api, me, new_token: Some(token), new_owner: None, heard_below: None }));
             }
-            Err(why) => out::line(&format!("That does not work: {}.", out::clean(&why))),
+            Err(why) => out::line(&format!("That does not work: {}.", out::clean(&why)))?,
         };
     }
 }
@@ -162,7 +162,7 @@ async fn owner(person: &mut Person, seen: &Seen, bot: &Bot) -> anyhow::Result<(i
     person.forget_typed();
     out::line(&format!(
         "Now send your bot any message: https://t.me/{name}. I wait for it, and learn from it who you are. (Or type your numeric id.)"
-    ));
+    ))?;
     let mut ear = Ear::new(&bot.api);
     loop {
         let heard = tokio::select! {
@@ -170,19 +170,19 @@ async fn owner(person: &mut Person, seen: &Seen, bot: &Bot) -> anyhow::Result<(i
             line = person.line() => match line?.parse::<i64>() {
                 Ok(id) if id > 0 => return Ok((id, None)),
                 _ => {
-                    out::line("That is no numeric id of a person; it is a number above zero. I go on waiting.");
+                    out::line("That is no numeric id of a person; it is a number above zero. I go on waiting.")?;
                     continue;
                 }
             },
         };
         // A `y` that was typed too early must not let a stranger in.
         person.forget_typed();
-        out::line(&said(&heard));
+        out::line(&said(&heard))?;
         if person.agrees("Is this you?", false).await? {
             return Ok((heard.who.user, ear.below_of(heard.who.user)));
         }
         ear.ignore(heard.who.user);
-        out::line("Then somebody else writes to your bot. I go on waiting.");
+        out::line("Then somebody else writes to your bot. I go on waiting.")?;
     }
 }
 
@@ -229,8 +229,8 @@ async fn webhook(person: &mut Person, api: &Api) -> anyhow::Result<()> {
         ));
     }
     match api.remove_webhook().await {
-        Ok(()) => out::line("The webhook is gone."),
-        Err(fault) => out::line(&format!("The webhook could not be taken away: {}.", out::clean(&fault.to_string()))),
+        Ok(()) => out::line("The webhook is gone.")?,
+        Err(fault) => out::line(&format!("The webhook could not be taken away: {}.", out::clean(&fault.to_string())))?,
     };
     Ok(())
 }

@@ -29,12 +29,38 @@ pub fn run(words: &[&str]) -> anyhow::Result<Ran> {
     let output = output.map_err(|error| missing(words, &error))?;
     let mut said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     said.push_str(String::from_utf8_lossy(&output.stderr).trim());
+    if output.status.code() != Some(0) && has_no_session(&said) {
+        return Err(no_session(words));
+    }
     Ok(Ran { code: output.status.code(), said })
+}
+
+/// Whether systemd says that the user's own manager cannot be reached (systemd, `bus_log_connect_error`).
+fn has_no_session(said: &str) -> bool {
+    ["Failed to connect to bus", "Failed to connect to user scope bus", "$DBUS_SESSION_BUS_ADDRESS"]
+        .iter()
+        .any(|sentence| said.contains(sentence))
+}
+
+fn no_session(words: &[&str]) -> anyhow::Error {
+    let user = rustix::process::getuid().as_raw();
+    UserError::because(format!(
+        "`{}` finds no session of this user (uid {user}), which is so after `su` or `sudo`, and in most containers. Either log in as \
+         this user (ssh, or `machinectl shell`), or run `sudo loginctl enable-linger` for it and `export \
+         XDG_RUNTIME_DIR=/run/user/{user}`; then run this again. Without systemd, start `claw gateway` by what this system has",
+        words.join(" ")
+    ))
 }
 
 /// Runs it in front of the person, and gives its exit code.
 pub fn show(words: &[&str]) -> anyhow::Result<Option<i32>> {
     let status = command(words)?.status().map_err(|error| missing(words, &error))?;
+    if let [program @ "systemctl", "--user", ..] = words
+        && !status.success()
+    {
+        // It has said so itself, on its own stream; this asks again for a sentence that helps.
+        run(&[program, "--user", "show-environment"])?;
+    }
     Ok(status.code())
 }
 

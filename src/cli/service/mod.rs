@@ -53,18 +53,18 @@ fn install(config: &Config, no_start: bool) -> anyhow::Result<u8> {
     let place = place(config);
     let text = if is_launchd() { service.launchd() } else { service.systemd() };
     write(&place, &text, 0o644)?;
-    out::line(&format!("Written: {}", place.display()));
-    out::line(&format!("Written: {} (only you can read it), with {}", environment.display(), listed(&names)));
+    out::line(&format!("Written: {}", place.display()))?;
+    out::line(&format!("Written: {} (only you can read it), with {}", environment.display(), listed(&names)))?;
     if no_start {
-        out::line("It was not started; `claw service install` starts it.");
+        out::line("It was not started; `claw service install` starts it.")?;
         return Ok(fail::DONE);
     }
     start(&place)?;
     out::line(
         "It runs, and starts again with you: `claw service status`, `claw service logs`, `claw service uninstall`.",
-    );
+    )?;
     if !is_launchd() {
-        out::line("It ends when you log out, unless you run `loginctl enable-linger` once.");
+        out::line("It ends when you log out, unless you run `loginctl enable-linger` once.")?;
     }
     Ok(fail::DONE)
 }
@@ -125,7 +125,7 @@ fn uninstall(config: &Config) -> anyhow::Result<u8> {
     let stop = manage(&["disable", "--now", UNIT], &["bootout", &target()]);
     let ran = manager::run(&stop.iter().map(String::as_str).collect::<Vec<_>>());
     fs::remove_file(&place).with_context(|| format!("{} cannot be removed", place.display()))?;
-    out::line(&format!("Removed: {}", place.display()));
+    out::line(&format!("Removed: {}", place.display()))?;
     match ran {
         Ok(ran) if !ran.went_well() => out::err_line(&format!("claw: it may still run: {}", out::clean(&ran.said))),
         Ok(_) if !is_launchd() => drop(manager::run(&["systemctl", "--user", "daemon-reload"])?),
@@ -135,7 +135,7 @@ fn uninstall(config: &Config) -> anyhow::Result<u8> {
     let home = config.home.root().display();
     out::line(&format!(
         "Left where it is: {home}, with all conversations, and {ENVIRONMENT} in it with the settings of the service."
-    ));
+    ))?;
     Ok(fail::DONE)
 }
 

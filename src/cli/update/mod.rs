@@ -17,9 +17,9 @@ pub async fn run(check: bool) -> anyhow::Result<ExitCode> {
     let program = std::env::current_exe().context("claw cannot find its own program")?;
     let this = Version::parse(env!("CARGO_PKG_VERSION"))?;
     if !check {
-        out::line(&format!("This is claw {this}, {}.", program.display()));
-        say_how(&program);
-        out::line("`claw update --check` says whether there is a newer version.");
+        out::line(&format!("This is claw {this}, {}.", program.display()))?;
+        say_how(&program)?;
+        out::line("`claw update --check` says whether there is a newer version.")?;
         return Ok(ExitCode::from(fail::DONE));
     }
     let Some(url) = config::update_section()?.url else {
@@ -33,25 +33,25 @@ pub async fn run(check: bool) -> anyhow::Result<ExitCode> {
     })?;
     Ok(ExitCode::from(match newest.cmp_precedence(&this) {
         std::cmp::Ordering::Greater => {
-            out::line(&format!("claw {newest} is there; this is {this}."));
-            say_how(&program);
+            out::line(&format!("claw {newest} is there; this is {this}."))?;
+            say_how(&program)?;
             fail::NEWER
         }
         std::cmp::Ordering::Equal => {
-            out::line(&format!("claw {this} is the newest version."));
+            out::line(&format!("claw {this} is the newest version."))?;
             fail::DONE
         }
         std::cmp::Ordering::Less => {
-            out::line(&format!("This is claw {this}; the newest version that was published is {newest}."));
+            out::line(&format!("This is claw {this}; the newest version that was published is {newest}."))?;
             fail::DONE
         }
     }))
 }
 
-fn say_how(program: &std::path::Path) {
-    out::line(&format!("To update: {}.", installed::how_to_update(program)));
+fn say_how(program: &std::path::Path) -> Result<(), out::Unwritten> {
+    out::line(&format!("To update: {}.", installed::how_to_update(program)))?;
     out::line(
         "Then run `claw service install` again, if claw is a service of yours. The first start copies the store before it changes it; \
          `claw doctor` says how all is.",
-    );
+    )
 }

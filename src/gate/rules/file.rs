@@ -29,6 +29,12 @@ pub struct PolicyError {
     pub next: String,
 }
 
+impl crate::domain::Blamed for PolicyError {
+    fn blame(&self) -> crate::domain::Blame {
+        crate::domain::Blame::User
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PolicyFile {

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::rig::{ALLOW, OWNER, Rig, allow, echo};
-use crate::domain::{Answer, CallState, InboundBody, Outcome, Term};
+use crate::domain::{Answer, InboundBody, Outcome, Term};
 use crate::gate::DecideError;
 use crate::store::DecideRefused;
 
@@ -142,20 +142,6 @@ async fn an_answer_that_is_used_too_late_is_asked_for_again() {
     }
     assert_ne!(rig.parked(echo(1, "hi")).await, asked);
     assert!(rig.effects("legacy").is_empty());
-}
-
-#[tokio::test]
-async fn a_superseded_question_denies_and_cannot_be_answered() {
-    let rig = Rig::new(&["legacy"], "");
-    let asked = rig.parked(echo(1, "hi")).await;
-    assert_eq!(rig.gate.supersede(&echo(1, "hi").id).await.unwrap(), Some(asked.clone()));
-    assert!(rig.gate.decide(&asked, &allow(Term::Once), OWNER).await.is_err());
-    assert!(rig.denied(echo(1, "hi")).await.contains("new message"));
-    assert_eq!(rig.row(&echo(1, "hi").id).await.state, CallState::Denied);
-    let answered = rig.parked(echo(2, "hi")).await;
-    rig.gate.decide(&answered, &allow(Term::Once), OWNER).await.unwrap();
-    assert_eq!(rig.gate.supersede(&echo(2, "hi").id).await.unwrap(), None, "the answer was first");
-    assert_eq!(rig.ended(echo(2, "hi")).await, "hi");
 }
 
 #[tokio::test]

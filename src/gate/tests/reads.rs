@@ -14,7 +14,8 @@ fn run(n: u64, command: &str) -> ToolCall {
 #[tokio::test]
 async fn what_a_command_reads_is_looked_at_again_just_before_it_starts() {
     let rig = Rig::new(&["bash"], "");
-    let known = Tool { pin: "p".into(), destructive_hint: None, env_names: String::new(), hidden: false };
+    let input_schema = serde_json::Value::Null;
+    let known = Tool { pin: "p".into(), input_schema, destructive_hint: None, env_names: String::new(), hidden: false };
     let start = async |call: ToolCall| {
         let verdict = rig.gate.reads_only(&call).unwrap();
         assert_eq!((verdict.rule.as_str(), verdict.why.as_str()), ("builtin.reads-only", "reads only: cat"));

@@ -85,7 +85,7 @@ async fn the_door_hears_what_runs_and_how_it_ended() {
         .collect();
     assert_eq!(texts, ["one", "two", "three"]);
     assert!(
-        matches!(&lives[0], Live::CallStarted { title, .. } if title.contains("legacy progress") && !title.contains('\u{202e}'))
+        matches!(&lives[0], Live::CallStarted { title, .. } if title.contains("legacy/progress") && !title.contains('\u{202e}'))
     );
     assert!(matches!(lives.last().unwrap(), Live::CallEnded { ok: true, .. }));
 }
@@ -98,8 +98,11 @@ async fn files_of_a_result_are_kept_and_images_are_named_for_the_model() {
     let Outcome::Ended { output } = rig.call(call.clone()).await else { panic!() };
     let kept = |kind: &str| {
         let line = output.text.lines().find(|line| line.contains(kind)).unwrap_or_else(|| panic!("{output:?}"));
-        let digest = line.trim_end_matches(']').rsplit(' ').next().unwrap().to_owned();
+        let (before, path) = line.trim_end_matches(']').rsplit_once(", copy: ").unwrap();
+        let digest = before.rsplit(' ').next().unwrap().to_owned();
         let bytes = std::fs::read(rig.home().join("artifacts").join(&digest)).unwrap();
+        assert!(path.starts_with("inbox/") && path.contains("/files-echo-"), "{line}");
+        assert_eq!(std::fs::read(rig.home().join(path)).unwrap(), bytes, "the copy that tools reach: {line}");
         assert_eq!(crate::domain::canonical::sha256_hex(&bytes), digest, "{line}");
         (digest, bytes)
     };
@@ -111,13 +114,46 @@ async fn files_of_a_result_are_kept_and_images_are_named_for_the_model() {
     let image = crate::domain::ImageRef { mime: "image/png".into(), digest, bytes: 70 };
     assert_eq!(output.images, [image], "the model is shown images alone");
 
-    // Structured content beyond the limit is kept apart, also beside a short text.
-    assert_eq!(output.structured, None);
-    let (_, whole) = kept("[structured content of 100011 bytes");
-    assert!(whole.starts_with(b"{\"long\":\"yyy"));
+    // Structured content that the text does not hold stands behind it, and the whole is kept.
+    let cut = output.text.lines().find(|line| line.contains("the whole is kept as artifact")).unwrap();
+    let path = cut.rsplit_once(", copy: ").unwrap().1.trim_end_matches(" …]");
+    let whole = std::fs::read_to_string(rig.home().join(path)).unwrap();
+    assert!(whole.contains("does not hold]\n{\"long\":\"yyy") && whole.ends_with("yyy\"}"), "{path}");
 
     rig.store.write(|_| Ok(())).await.unwrap();
     let rows = rig.store.read(|tx| tx.artifacts_of(&call.id)).unwrap();
     assert_eq!(rows.len(), 4, "every file has its row: {rows:?}");
     assert_eq!(rig.row(&call.id).await.outcome, Some(Outcome::Ended { output }), "the log has what the model saw");
+}
+
+#[tokio::test]
+async fn arguments_are_compared_with_the_schema_before_anybody_is_asked() {
+    let rig = Rig::new(&["teller"], "");
+    let rows = |n: u64, arguments: serde_json::Value| {
+        let mut call = tool(n, "rows", arguments);
+        call.server = "teller".into();
+        call
+    };
+    let reason = rig.denied(rows(1, json!({"count": "two"}))).await;
+    assert!(
+        reason.contains("`count`: \"two\" is not of type \"integer\"") && reason.contains("teller/rows"),
+        "{reason}"
+    );
+    assert!(rig.denied(rows(2, json!({}))).await.contains("\"count\" is a required property"));
+    rig.parked(rows(3, json!({"count": 2}))).await;
+    assert!(rig.effects("teller").is_empty());
+}
+
+#[tokio::test]
+async fn a_result_that_breaks_its_own_schema_is_noted_and_whole() {
+    let rig = Rig::new(&["teller"], &ALLOW.replace("legacy", "teller"));
+    let rows = |n: u64, count: u64| {
+        let mut call = tool(n, "rows", json!({"count": count}));
+        call.server = "teller".into();
+        call
+    };
+    let text = rig.ended(rows(1, 2)).await;
+    assert!(text.ends_with("does not hold]\n{\"rows\":[{\"id\":2,\"name\":\"Bob\"}]}"), "{text}");
+    let text = rig.ended(rows(2, 3)).await;
+    assert!(text.contains("Bob") && text.contains("output schema: `rows[1].id`: \"three\" is not of type"), "{text}");
 }

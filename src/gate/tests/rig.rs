@@ -78,6 +78,7 @@ impl Rig {
             tool_timeout: Duration::from_secs(10),
             server_wait: Duration::from_secs(10),
             tool_result_bytes: 1024,
+            server_instructions_bytes: 200,
             question_time: Duration::from_secs(3600),
             calls_at_once: 8,
             owner: OWNER.into(),
@@ -167,7 +168,7 @@ impl Rig {
     }
 
     pub(crate) fn verify(&self) {
-        self.store.read(|tx| tx.verify_audit()).unwrap().unwrap();
+        self.store.read(|tx| tx.verify_audit(None)).unwrap().unwrap();
     }
 }
 

@@ -23,7 +23,7 @@ const PAINT_EVERY: Duration = Duration::from_millis(40);
 /// What the person wants, in the order in which it was typed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ConsoleEvent {
-    /// A message. While a turn runs it joins the turn; while one is parked it supersedes the open questions.
+    /// A message. While a turn runs it joins the turn; while a question is open it waits for the answer.
     Line(String),
     /// With the words behind it. Never `Help`, `Staged` or `Quit`: the loop answers the first two and turns the other into
     /// [`ConsoleEvent::Quit`].
@@ -49,11 +49,13 @@ pub enum ConsoleShow {
         questions: Vec<Question>,
     },
     /// A question is no longer open, though it was not answered here; `how` completes "The question about … ":
-    /// `was answered from another terminal`, `has expired`, `was superseded by your message`.
+    /// `was answered from another terminal`, `has expired`, `was closed`.
     QuestionClosed {
         approval: ApprovalId,
         how: String,
     },
+    /// What came before this is the whole of a row with this number; it is wanted back when all of it has left for the screen.
+    Mark(i64),
     /// The answer to a command, in Markdown.
     Status(String),
     /// One sentence and a next step.
@@ -66,7 +68,14 @@ pub enum ConsoleShow {
 }
 
 /// Runs until the person leaves, the input ends and nothing runs, or the other side closes `shows`.
-pub async fn run(mut console: Console, mut shows: mpsc::Receiver<ConsoleShow>, events: mpsc::Sender<ConsoleEvent>) {
+///
+/// # Errors
+/// What kept the screen from taking everything that was shown.
+pub async fn run(
+    mut console: Console,
+    mut shows: mpsc::Receiver<ConsoleShow>,
+    events: mpsc::Sender<ConsoleEvent>,
+) -> std::io::Result<()> {
     let mut chat = Chat::new(&console);
     let mut signals = Signals::new();
     let mut ticks = tokio::time::interval(PAINT_EVERY);
@@ -88,8 +97,9 @@ pub async fn run(mut console: Console, mut shows: mpsc::Receiver<ConsoleShow>, e
                 Some(show) => chat.show(show, &Clock::system()),
                 None => break,
             },
-            _ = ticks.tick(), if chat.screen.has_changed() => {}
+            _ = ticks.tick(), if chat.screen.has_changed() || chat.screen.moves() => {}
         }
+        chat.screen.tick(Instant::now());
         if !chat.paint(&console) {
             break;
         }
@@ -100,7 +110,7 @@ pub async fn run(mut console: Console, mut shows: mpsc::Receiver<ConsoleShow>, e
     chat.last_paint = None;
     chat.screen.idle();
     chat.paint(&console);
-    console.close();
+    console.close()
 }
 
 /// Between two lines the terminal makes a signal of Ctrl-C, and a pipe has no keys at all. Being ended or hung up leaves
@@ -221,6 +231,7 @@ impl Chat {
                     self.screen.note(&format!("{about} {how}."));
                 }
             }
+            ConsoleShow::Mark(mark) => self.screen.mark(mark),
             ConsoleShow::Status(text) => self.screen.markdown(&text),
             ConsoleShow::Error(text) => self.screen.error(&text),
             ConsoleShow::TurnIdle { taken } => {

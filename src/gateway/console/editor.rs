@@ -1,7 +1,8 @@
 //! Reads what a person types. Owns the line editor (rustyline, in a thread of its own), its history file and the state of
 //! the terminal; must not know what a line means.
 
-use std::io::{BufRead as _, IsTerminal as _, Read as _, Write as _};
+use std::collections::VecDeque;
+use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,11 +16,11 @@ use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
 use rustyline::history::FileHistory;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
-use rustyline::{Config, Context, ExternalPrinter as _, Helper};
+use rustyline::{Config, Context, ExternalPrinter as _, Helper, Prompt};
 use tokio::sync::mpsc;
 
 use super::clean::clean;
-use super::paint::{Gate, Painter, erase_rows, rows, terminal_size};
+use super::paint::{Gate, Painter, Written, erase_rows, rows, terminal_size};
 use crate::gateway::commands;
 
 /// The prompt. Its width counts when a typed line is drawn again.
@@ -37,6 +38,12 @@ pub enum EditorError {
     Terminal(#[from] ReadlineError),
     #[error("the console's thread could not be started: {0}")]
     Thread(#[from] std::io::Error),
+}
+
+impl crate::domain::Blamed for EditorError {
+    fn blame(&self) -> crate::domain::Blame {
+        crate::domain::Blame::Broken
+    }
 }
 
 /// Something that was typed.
@@ -75,13 +82,14 @@ pub struct Console {
 }
 
 impl Console {
-    /// Opens standard input and output: the line editor if both are terminals that can be driven, else plain lines.
-    pub fn open(settings: EditorSettings) -> Result<Self, EditorError> {
+    /// Opens standard input and output: the line editor if both are terminals that can be driven, else plain lines. `written`
+    /// gets the marks of what has left for the screen.
+    pub fn open(settings: EditorSettings, written: Written) -> Result<Self, EditorError> {
         let terminals = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-        if terminals && let Some(console) = Self::open_terminal(&settings)? {
+        if terminals && let Some(console) = Self::open_terminal(&settings, written.clone())? {
             return Ok(console);
         }
-        let painter = Painter::plain(std::io::stdout())?;
+        let painter = Painter::plain(std::io::stdout(), written)?;
         let (send, inputs) = mpsc::channel(PIPED_LINES_QUEUED_MAX);
         std::thread::Builder::new()
             .name("console-lines".into())
@@ -90,7 +98,7 @@ impl Console {
     }
 
     /// `None` if the terminal cannot be driven (`TERM=dumb`).
-    fn open_terminal(settings: &EditorSettings) -> Result<Option<Self>, EditorError> {
+    fn open_terminal(settings: &EditorSettings, written: Written) -> Result<Option<Self>, EditorError> {
         let before = tcgetattr(std::io::stdin()).ok();
         let colours = if settings.no_colour { rustyline::ColorMode::Disabled } else { rustyline::ColorMode::Enabled };
         let config = Config::builder()
@@ -101,15 +109,17 @@ impl Console {
             .build();
         let mut editor: LineEditor = rustyline::Editor::with_config(config)?;
         let Ok(mut printer) = editor.create_external_printer() else { return Ok(None) };
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(Shared::new(written));
         editor.set_helper(Some(ConsoleHelper(Arc::clone(&shared))));
         let history = settings.history.clone().filter(|path| prepare_history(path).is_ok());
         if let Some(path) = &history {
             // A history that cannot be read is no reason not to talk.
             let _ = editor.load_history(path);
         }
-        let painter =
-            Painter::above_prompt(Arc::clone(&shared.gate), terminal_size, move |text| printer.print(text).is_ok())?;
+        let below = Arc::clone(&shared);
+        let painter = Painter::above_prompt(Arc::clone(&shared.gate), terminal_size, move |text, marks| {
+            below.print(marks, || if text.is_empty() { Ok(()) } else { printer.print(text).map_err(io::Error::other) })
+        })?;
         let (send, inputs) = mpsc::channel(1);
         let (go_on, acks) = sync_channel(1);
         let restore = before.map(|before| Restore { before, shared: Arc::clone(&shared) });
@@ -129,17 +139,22 @@ impl Console {
     }
 
     /// Ends the editor, writes what is left and gives the terminal back.
-    pub fn close(&mut self) {
+    ///
+    /// # Errors
+    /// What kept the screen from taking everything.
+    pub fn close(&mut self) -> io::Result<()> {
         self.go_on = None;
         self.inputs.close();
-        self.painter.close();
+        let painted = self.painter.close();
         self.restore = None;
+        painted
     }
 }
 
 impl Drop for Console {
     fn drop(&mut self) {
-        self.close();
+        // Whoever wants to know has closed it before.
+        let _ = self.close();
     }
 }
 
@@ -162,9 +177,12 @@ impl Drop for Restore {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Shared {
     gate: Arc<Gate>,
+    written: Written,
+    /// Marks of lines that the editor was given while it had the terminal. They have left when it draws its prompt below them.
+    handed: Mutex<VecDeque<i64>>,
     /// A line is being edited: the terminal is in raw mode.
     editing: AtomicBool,
     /// What has been typed on the line so far.
@@ -174,6 +192,36 @@ struct Shared {
 }
 
 impl Shared {
+    fn new(written: Written) -> Self {
+        Self {
+            gate: Arc::default(),
+            written,
+            handed: Mutex::default(),
+            editing: AtomicBool::default(),
+            typed: Mutex::default(),
+            continued: Mutex::default(),
+        }
+    }
+
+    /// Prints, and hands the marks on when it is certain that the text has left. Outside of a line `print` writes to the
+    /// terminal; within one it only hands the text to the editor.
+    fn print(&self, marks: Vec<i64>, print: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+        let outside = || !self.editing.load(Ordering::SeqCst);
+        let before = outside();
+        print()?;
+        self.handed.lock().unwrap_or_else(PoisonError::into_inner).extend(marks);
+        if before && outside() {
+            self.hand_on();
+        }
+        Ok(())
+    }
+
+    fn hand_on(&self) {
+        let marks = std::mem::take(&mut *self.handed.lock().unwrap_or_else(PoisonError::into_inner));
+        // Whoever does not listen any more does not need to know.
+        marks.into_iter().for_each(|mark| _ = self.written.send(mark));
+    }
+
     fn take_typed(&self) -> String {
         std::mem::take(&mut *self.typed.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -192,7 +240,7 @@ fn edit_lines(
         shared.take_typed();
         shared.continued.lock().unwrap_or_else(PoisonError::into_inner).clear();
         shared.editing.store(true, Ordering::SeqCst);
-        let read = editor.readline(PROMPT);
+        let read = editor.readline(&DrawnPrompt(shared));
         shared.gate.close();
         shared.editing.store(false, Ordering::SeqCst);
         let input = match read {
@@ -289,6 +337,16 @@ fn read_lines(mut from: impl std::io::BufRead, inputs: &mpsc::Sender<Input>) {
         if inputs.blocking_send(input).is_err() || last {
             return;
         }
+    }
+}
+
+/// The prompt; rustyline asks for it each time that it draws, which it does after it has printed what it was given.
+struct DrawnPrompt<'a>(&'a Shared);
+
+impl Prompt for DrawnPrompt<'_> {
+    fn raw(&self) -> &str {
+        self.0.hand_on();
+        PROMPT
     }
 }
 

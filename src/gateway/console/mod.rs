@@ -9,6 +9,7 @@ mod diff;
 pub mod editor;
 mod markdown;
 pub mod paint;
+mod progress;
 pub mod question;
 pub mod screen;
 mod staged;

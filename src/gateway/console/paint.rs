@@ -1,7 +1,7 @@
 //! Puts lines on the terminal, above the prompt if there is one. Owns the rows that are drafts and have to be erased before
 //! the next lines; must not know what the lines say.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -17,7 +17,12 @@ pub struct Frame {
     pub lines: Vec<String>,
     /// Lines that the next frame replaces: an unfinished paragraph, a running call. Only a terminal shows them.
     pub draft: Vec<String>,
+    /// Numbers of what is whole with these lines. They are handed on when the lines have left for the screen.
+    pub marks: Vec<i64>,
 }
+
+/// Takes the marks of what has left for the screen.
+pub type Written = tokio::sync::mpsc::UnboundedSender<i64>;
 
 /// A terminal's size in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +41,8 @@ pub fn terminal_size() -> Size {
 #[derive(Debug)]
 pub struct Painter {
     frames: Option<Sender<Frame>>,
-    done: Receiver<()>,
+    /// How painting ended: with the last frame, or because the screen took no more.
+    done: Receiver<io::Result<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -48,40 +54,45 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Painter {
     /// Writes the lines to `out` and leaves drafts away: for a pipe or a file.
-    pub fn plain(mut out: impl Write + Send + 'static) -> std::io::Result<Self> {
+    pub fn plain(mut out: impl Write + Send + 'static, written: Written) -> io::Result<Self> {
         Self::start(move |frame| {
             let text: String = frame.lines.iter().flat_map(|line| [line, "\n"]).collect();
-            out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_ok()
+            out.write_all(text.as_bytes())?;
+            out.flush()?;
+            // Whoever does not listen any more does not need to know.
+            frame.marks.into_iter().for_each(|mark| _ = written.send(mark));
+            Ok(())
         })
     }
 
-    /// Hands each frame to `print` as one text that erases the old draft first. `print` must end up above the prompt.
+    /// Hands each frame to `print` as one text that erases the old draft first, with its marks. `print` must end up above the
+    /// prompt, and hand the marks on when it has.
     pub(super) fn above_prompt(
         gate: Arc<Gate>,
         size: impl Fn() -> Size + Send + 'static,
-        mut print: impl FnMut(String) -> bool + Send + 'static,
-    ) -> std::io::Result<Self> {
-        Self::start(move |frame| {
-            let text = gate.compose(&frame, size());
-            text.is_empty() || print(text)
-        })
+        mut print: impl FnMut(String, Vec<i64>) -> io::Result<()> + Send + 'static,
+    ) -> io::Result<Self> {
+        Self::start(move |frame| print(gate.compose(&frame, size()), frame.marks))
     }
 
-    fn start(mut paint: impl FnMut(Frame) -> bool + Send + 'static) -> std::io::Result<Self> {
+    fn start(mut paint: impl FnMut(Frame) -> io::Result<()> + Send + 'static) -> io::Result<Self> {
         let (frames, inbox) = channel::<Frame>();
         let (finished, done) = channel();
         let thread = std::thread::Builder::new().name("console-paint".into()).spawn(move || {
+            let mut painted = Ok(());
             while let Ok(mut frame) = inbox.recv() {
                 while let Ok(more) = inbox.try_recv() {
                     frame.lines.extend(more.lines);
+                    frame.marks.extend(more.marks);
                     frame.draft = more.draft;
                 }
-                if !paint(frame) {
+                painted = paint(frame);
+                if painted.is_err() {
                     break;
                 }
             }
             // Nobody listens any more if the painter was dropped; that is no error.
-            let _ = finished.send(());
+            let _ = finished.send(painted);
         })?;
         Ok(Self { frames: Some(frames), done, thread: Some(thread) })
     }
@@ -92,21 +103,28 @@ impl Painter {
     }
 
     /// Writes what is left and ends. Gives up after two seconds, if the terminal does not take it.
-    pub fn close(&mut self) {
+    ///
+    /// # Errors
+    /// What kept the screen from taking everything, the first time that it is closed.
+    pub fn close(&mut self) -> io::Result<()> {
         self.frames = None;
-        let in_time = !matches!(self.done.recv_timeout(CLOSE_TIMEOUT), Err(RecvTimeoutError::Timeout));
-        if let Some(thread) = self.thread.take().filter(|_| in_time) {
+        let Some(thread) = self.thread.take() else { return Ok(()) };
+        match self.done.recv_timeout(CLOSE_TIMEOUT) {
+            Err(RecvTimeoutError::Timeout) => Err(io::ErrorKind::TimedOut.into()),
             // A panic in the thread has been reported by its own message.
-            let _ = thread.join();
+            Err(RecvTimeoutError::Disconnected) => Err(io::Error::other("the thread that writes has ended")),
+            Ok(painted) => {
+                drop(thread.join());
+                painted
+            }
         }
     }
 }
 
 impl Drop for Painter {
     fn drop(&mut self) {
-        if self.thread.is_some() {
-            self.close();
-        }
+        // Whoever wants to know has closed it before.
+        let _ = self.close();
     }
 }
 
@@ -193,7 +211,7 @@ mod tests {
 
     fn frame(lines: &[&str], draft: &[&str]) -> Frame {
         let owned = |all: &[&str]| all.iter().map(|line| (*line).to_owned()).collect();
-        Frame { lines: owned(lines), draft: owned(draft) }
+        Frame { lines: owned(lines), draft: owned(draft), marks: Vec::new() }
     }
 
     #[test]
@@ -229,12 +247,35 @@ mod tests {
             }
         }
         let out = Out::default();
-        let mut painter = Painter::plain(out.clone()).unwrap();
+        let (written, mut marks) = tokio::sync::mpsc::unbounded_channel();
+        let mut painter = Painter::plain(out.clone(), written).unwrap();
         for n in 0..500 {
-            assert!(painter.show(frame(&[&n.to_string()], &["draft"])));
+            assert!(painter.show(Frame { marks: vec![n], ..frame(&[&n.to_string()], &["draft"]) }));
         }
-        painter.close();
+        painter.close().unwrap();
+        assert!((0..500).all(|n| marks.try_recv() == Ok(n)));
         let wanted: String = (0..500).map(|n| format!("{n}\n")).collect();
         assert_eq!(String::from_utf8(out.0.lock().unwrap().clone()).unwrap(), wanted);
+    }
+
+    #[test]
+    fn what_the_screen_did_not_take_is_not_marked() {
+        struct Full(u32);
+        impl Write for Full {
+            fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+                self.0 += 1;
+                if self.0 > 1 { Err(std::io::ErrorKind::StorageFull.into()) } else { Ok(bytes.len()) }
+            }
+            fn flush(&mut self) -> std::io::Result<()> {
+                Ok(())
+            }
+        }
+        let (written, mut marks) = tokio::sync::mpsc::unbounded_channel();
+        let mut painter = Painter::plain(Full(0), written).unwrap();
+        painter.show(Frame { marks: vec![1], ..frame(&["taken"], &[]) });
+        assert_eq!(marks.blocking_recv(), Some(1));
+        painter.show(Frame { marks: vec![2], ..frame(&["lost"], &[]) });
+        assert_eq!(painter.close().unwrap_err().kind(), std::io::ErrorKind::StorageFull);
+        assert_eq!(marks.blocking_recv(), None);
     }
 }

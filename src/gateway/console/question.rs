@@ -4,6 +4,7 @@
 use crate::domain::{Answer, Question, Scope, Term};
 pub use crate::gateway::clock::Clock;
 use crate::gateway::commands::edit_distance;
+use crate::gateway::typed::{Typed, typed};
 
 use super::clean::clean;
 use super::style::{Line, Look, Span, Style, paint_line};
@@ -13,7 +14,7 @@ use super::wrap::{Long, chop, width, wrap};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ParsedAnswer {
     Answer(Answer),
-    /// A message, which supersedes the question.
+    /// A message, which leaves the question open.
     NotAnAnswer,
     /// Too close to an answer to be taken for a message; the sentence says what to type.
     Unclear(String),
@@ -28,7 +29,7 @@ pub fn question_lines(question: &Question, number: Option<usize>, look: Look, cl
     let label = number.map(|number| format!(" (question {number})")).unwrap_or_default();
     let title = [
         Span::new("May ", Style::PLAIN),
-        Span::new(&format!("{} · {}", one_row(&question.server), one_row(&question.tool)), Style::BOLD),
+        Span::new(&format!("{}/{}", one_row(&question.server), one_row(&question.tool)), Style::BOLD),
         Span::new(&format!(" run this?{label}"), Style::PLAIN),
     ];
     hang(&mut lines, Span::new("? ", Style::YELLOW.with(Style::BOLD)), &title, look);
@@ -103,22 +104,18 @@ pub(super) fn hang(lines: &mut Vec<Line>, label: Span, text: &[Span], look: Look
 
 const HINT: &str = "To send it as a message instead, start the line with a space.";
 
-/// Words that people say for yes; none is an answer by itself, because a grant is never guessed.
-const NEARLY_YES: &[&str] =
-    &["ok", "okay", "k", "yep", "yeah", "yup", "sure", "allow", "approve", "ja", "oui", "si", "go"];
+/// Words that are close to a yes of `gateway/typed.rs` and are none.
+const NEARLY_YES: &[&str] = &["k", "yeah", "yup", "sure", "allow", "approve", "oui", "si", "go"];
 
-/// Reads a line as an answer to `question`. Only the offered choices can be given, letter case aside; a refusal may carry a
-/// word to the model (`n because …`, `n: …`, `deny …`).
+/// Reads a line as an answer to `question`. Only the offered choices can be given, letter case aside, and the words of
+/// `gateway/typed.rs`; a refusal may carry a word to the model (`no, …`, `n because …`, `deny …`).
 pub fn parse_answer(line: &str, question: &Question) -> ParsedAnswer {
     let text = line.trim();
     if text.is_empty() {
         return ParsedAnswer::NotAnAnswer;
     }
     let lower = text.to_lowercase();
-    if let Some(answer) = exact(&lower, question) {
-        return ParsedAnswer::Answer(answer);
-    }
-    if let Some(answer) = refusal(text, &lower) {
+    if let Some(answer) = exact(&lower, question).or_else(|| worded(text, question)).or_else(|| refusal(text, &lower)) {
         return ParsedAnswer::Answer(answer);
     }
     match near_miss(&lower, question) {
@@ -131,20 +128,29 @@ fn exact(lower: &str, question: &Question) -> Option<Answer> {
     if let Some(choice) = question.choices.iter().find(|choice| choice.key.to_lowercase() == lower) {
         return Some(choice.answer.clone());
     }
-    let once = Answer::Allow { term: Term::Once, scope: Scope::Exact };
-    let meant = match lower {
-        "y" | "yes" => once,
-        "n" | "no" | "deny" => Answer::Deny { word: None },
-        "never" => Answer::Never,
-        _ => return None,
-    };
-    // To refuse is always possible; anything else only if it was offered.
-    let offered = question.choices.iter().any(|choice| choice.answer == meant);
-    (offered || matches!(meant, Answer::Deny { .. })).then_some(meant)
+    match lower {
+        "deny" => Some(Answer::Deny { word: None }),
+        "never" => offered(question, Answer::Never),
+        _ => None,
+    }
+}
+
+/// The words that every door reads alike.
+fn worded(text: &str, question: &Question) -> Option<Answer> {
+    match typed(text) {
+        Typed::Yes => offered(question, Answer::Allow { term: Term::Once, scope: Scope::Exact }),
+        // To refuse is always possible.
+        Typed::No { word } => Some(Answer::Deny { word }),
+        Typed::Remark => None,
+    }
+}
+
+fn offered(question: &Question, meant: Answer) -> Option<Answer> {
+    question.choices.iter().any(|choice| choice.answer == meant).then_some(meant)
 }
 
 fn refusal(text: &str, lower: &str) -> Option<Answer> {
-    for start in ["n because ", "no because ", "no, because ", "n: ", "no: ", "n, ", "n ", "deny: ", "deny "] {
+    for start in ["n because ", "no because ", "n ", "deny: ", "deny "] {
         if lower.starts_with(start) {
             // The starts are ASCII, so that the same number of bytes can be cut off the text itself.
             let keep = start.find("because").unwrap_or(start.len());
@@ -157,12 +163,12 @@ fn refusal(text: &str, lower: &str) -> Option<Answer> {
 
 fn near_miss(lower: &str, question: &Question) -> Option<String> {
     let keys: Vec<String> = question.choices.iter().map(|choice| choice.key.to_lowercase()).collect();
-    let offered = || format!("Type one of: {}. {HINT}", keys.join(", "));
+    let keys_offered = || format!("Type one of: {}. {HINT}", keys.join(", "));
     let first = lower.split([' ', ',', '.', ':', ';', '!']).next().unwrap_or_default();
     if first != lower.trim_end_matches(['.', ',', '!', '?', ';', ':']) {
-        // Several words. An approval takes none, and a grant is never read out of a sentence.
-        let approves = matches!(first, "y" | "yes") || keys.iter().any(|key| key == first && key.len() > 1);
-        return approves.then(|| format!("An approval takes no words after it. {}", offered()));
+        // Several words are a remark, unless they begin with the key of a longer allowance, which takes none.
+        let approves = keys.iter().any(|key| key == first && key.len() > 1);
+        return approves.then(|| format!("An approval takes no words after it. {}", keys_offered()));
     }
     let word = lower.trim_matches(|c: char| !c.is_alphanumeric());
     let known = ["y", "yes", "n", "no", "never", "deny", "always", "session", "once"];
@@ -172,7 +178,7 @@ fn near_miss(lower: &str, question: &Question) -> Option<String> {
     });
     let minutes = word.starts_with("10") && word.len() <= 10;
     let short = word.chars().count() <= 1 || NEARLY_YES.contains(&word);
-    (close || minutes || short).then(|| format!("`{}` is no answer to this question. {}", clean(lower), offered()))
+    (close || minutes || short).then(|| format!("`{}` is no answer to this question. {}", clean(lower), keys_offered()))
 }
 
 #[cfg(test)]
@@ -222,6 +228,9 @@ mod tests {
         }
         assert_eq!(parse_answer("yes", &question), parse_answer("y", &question));
         assert_eq!(parse_answer("No", &question), parse_answer("n", &question));
+        for word in ["Y.", "yes!", "ok", "Okay", "ja", "yep 👍"] {
+            assert_eq!(parse_answer(word, &question), parse_answer("y", &question), "{word}");
+        }
     }
 
     #[test]
@@ -230,14 +239,14 @@ mod tests {
         assert_eq!(parse_answer("n because it is Friday", &question), denied("because it is Friday"));
         assert_eq!(parse_answer("deny use trash instead", &question), denied("use trash instead"));
         assert_eq!(parse_answer("N: Not now", &question), denied("Not now"));
+        assert_eq!(parse_answer("no, use plan.md", &question), denied("use plan.md"));
+        assert_eq!(parse_answer("nein – später", &question), denied("später"));
     }
 
     #[test]
     fn a_slip_is_neither_an_answer_nor_a_message() {
         let question = question();
-        for line in
-            ["Y.", "yse", "ys", "yes!", "nver", "ok", "j", "10", "10min", "alwys", "y but only once", "yes please", "."]
-        {
+        for line in ["yse", "ys", "nver", "sure", "j", "10", "10min", "alwys", "10m please", "."] {
             assert!(matches!(parse_answer(line, &question), ParsedAnswer::Unclear(_)), "{line}");
         }
         let mut short = question.clone();
@@ -256,6 +265,8 @@ mod tests {
             "a better idea: use git",
             "no problem, show me the file first",
             " yes please",
+            "yes please",
+            "y but only once",
             "stop",
         ] {
             assert_eq!(parse_answer(line, &question), ParsedAnswer::NotAnAnswer, "{line}");

@@ -8,6 +8,7 @@ use crate::domain::{CallId, Live, OutboundBody, Question};
 use super::clean::{clean, clean_line};
 use super::diff::diff_lines;
 use super::paint::Frame;
+use super::progress::{Thinking, bar};
 use super::question::{Clock, question_lines};
 use super::staged::Open;
 use super::staged_list::staged_lines;
@@ -58,10 +59,14 @@ pub struct Screen {
     /// The last turn whose reply was shown.
     replied: Option<u64>,
     calls: Vec<RunningCall>,
-    /// One passing sentence: thinking, waiting for the provider.
+    /// One passing sentence: waiting for the provider.
     passing: String,
+    /// The model that is at work on the running step.
+    thinking: Option<Thinking>,
     last: Shown,
     lines: Vec<String>,
+    /// What is whole with these lines.
+    marks: Vec<i64>,
     changed: bool,
 }
 
@@ -77,8 +82,10 @@ impl Screen {
             replied: None,
             calls: Vec::new(),
             passing: String::new(),
+            thinking: None,
             last: Shown::Nothing,
             lines: Vec::new(),
+            marks: Vec::new(),
             changed: false,
         }
     }
@@ -95,7 +102,13 @@ impl Screen {
             return None;
         }
         let draft = if self.drafts { self.draft() } else { Vec::new() };
-        Some(Frame { lines: std::mem::take(&mut self.lines), draft })
+        Some(Frame { lines: std::mem::take(&mut self.lines), draft, marks: std::mem::take(&mut self.marks) })
+    }
+
+    /// All that was shown so far includes the whole of this.
+    pub fn mark(&mut self, mark: i64) {
+        self.marks.push(mark);
+        self.changed = true;
     }
 
     /// There are lines that stay; a change of drafts alone can wait.
@@ -111,13 +124,17 @@ impl Screen {
     pub fn live(&mut self, live: Live, now: Instant) {
         self.changed = true;
         match live {
-            Live::StepStarted { turn_seq, step } => self.enter((turn_seq, step), true),
-            Live::Text { turn_seq, step, text } => self.text((turn_seq, step), &text),
-            Live::Reasoning { turn_seq, step, .. } => {
-                if self.is_current((turn_seq, step)) && self.view.text().is_empty() {
-                    "thinking …".clone_into(&mut self.passing);
+            Live::StepStarted { turn_seq, step } => {
+                self.enter((turn_seq, step), true);
+                if self.is_current((turn_seq, step)) {
+                    self.thinking = Some(Thinking::new(now));
                 }
             }
+            Live::Text { turn_seq, step, text } => {
+                self.heard((turn_seq, step), text.len());
+                self.text((turn_seq, step), &text);
+            }
+            Live::Reasoning { turn_seq, step, text } => self.heard((turn_seq, step), text.len()),
             Live::StepRestarted { turn_seq, step, why } => {
                 if !self.is_current((turn_seq, step)) {
                     return;
@@ -138,12 +155,15 @@ impl Screen {
                 self.calls.push(RunningCall { call, title, progress: String::new(), printed: None });
             }
             Live::CallProgress { call, text } => self.progress(&call, &text, now),
-            Live::CallEnded { call, ok, title, summary, diff } => {
+            Live::CallEnded { call, ok, title, summary, diff, output } => {
                 self.calls.retain(|running| running.call != call);
                 let mark = if ok { ("✓ ", Style::CYAN) } else { ("✗ ", Style::RED) };
                 let title = clean_line(&title);
                 let text = if summary.trim().is_empty() { title } else { format!("{title} · {}", summary.trim()) };
                 self.hang(Shown::Call, mark, &text, Style::PLAIN);
+                let row = |line: &str| head(&format!("  {}", clean(line).replace('\t', "    ")), self.look.width);
+                let lines = output.lines().map(|line| paint_line(&[Span::new(&row(line), Style::DIM)], self.look));
+                self.lines.extend(lines);
                 self.lines.extend(diff_lines(&diff, self.look));
             }
             Live::Server { text } | Live::Notice { text } => self.note(&text),
@@ -228,6 +248,25 @@ impl Screen {
         self.changed = true;
     }
 
+    fn heard(&mut self, key: StepKey, bytes: usize) {
+        if self.is_current(key)
+            && let Some(thinking) = &mut self.thinking
+        {
+            thinking.heard(bytes);
+        }
+    }
+
+    /// Whether something on the screen goes on by itself.
+    pub fn moves(&self) -> bool {
+        self.drafts && self.thinking.is_some()
+    }
+
+    /// Time goes on: a model that says nothing is still seen to be at work.
+    pub fn tick(&mut self, now: Instant) {
+        let Some(thinking) = self.thinking.as_mut().filter(|_| self.drafts) else { return };
+        self.changed |= thinking.tick(now);
+    }
+
     fn is_current(&self, key: StepKey) -> bool {
         self.replied.is_none_or(|turn| key.0 > turn) && self.step.is_none_or(|step| key >= step)
     }
@@ -276,6 +315,7 @@ impl Screen {
     }
 
     fn end_step(&mut self) {
+        self.thinking = None;
         let text = self.view.text().to_owned();
         let lines = self.view.finish();
         self.add_streamed(lines);
@@ -334,6 +374,9 @@ impl Screen {
         if !self.passing.is_empty() {
             row(&self.passing);
         }
+        if let Some(thinking) = &self.thinking {
+            row(&thinking.row(!self.view.text().is_empty(), room));
+        }
         for running in self.calls.iter().take(CALL_ROWS_MAX) {
             let title = format!("running: {}", running.title);
             let progress = bar(&running.progress, room / 4).unwrap_or_else(|| running.progress.clone());
@@ -378,18 +421,6 @@ impl Screen {
         self.lines.extend(lines);
         self.changed = true;
     }
-}
-
-/// `3/10` (the hub's words for a progress with a total) as a bar of `cells` with the numbers behind it.
-fn bar(progress: &str, cells: usize) -> Option<String> {
-    let (done, total) = progress.split_once('/')?;
-    let (done, total): (f64, f64) = (done.parse().ok()?, total.parse().ok()?);
-    if !(total.is_finite() && total > 0.0 && done >= 0.0) {
-        return None;
-    }
-    // Between 0 and `cells`, whatever a server counts.
-    let full = ((done / total).min(1.0) * cells as f64) as usize;
-    Some(format!("{}{} {progress}", "█".repeat(full), "░".repeat(cells - full)))
 }
 
 /// Equal but for white space: the reply joins its blocks with blank lines, the stream does not.

@@ -37,7 +37,7 @@ fn item(lines: &mut Vec<Line>, open: &Open, summary: &str, look: Look, clock: &C
     // In quotation marks, because they are the server's own words.
     hang(lines, number, &[Span::new(&format!("“{}”", one_row(summary)), Style::BOLD)], look);
     let group = question.staged.as_ref().and_then(group).map(|group| format!(" · group {}", one_row(&group)));
-    let call = format!("{} · {}{}", one_row(&question.server), one_row(&question.tool), group.unwrap_or_default());
+    let call = format!("{}/{}{}", one_row(&question.server), one_row(&question.tool), group.unwrap_or_default());
     hang(lines, Span::new("  ", Style::PLAIN), &[Span::new(&call, Style::PLAIN)], look);
     arguments(lines, question, look);
     open_until(lines, question, look, clock);
@@ -166,7 +166,7 @@ mod tests {
         ? Staged 2 items: nothing of it is done yet
 
         1 “Add 2 apples to the cart, and have them brought on Tuesday␊or later”
-          shop · confirm_add · group cart
+          shop/confirm_add · group cart
           item  │ apples
           note  │ the red ones, please, and none that has been lying in the sun
                 │ thank you
@@ -175,7 +175,7 @@ mod tests {
           -1  ❌ Cancel
 
         2 “Book”
-          shop · confirm_booking
+          shop/confirm_booking
           (no arguments)
           open until 15:06 (4 h)
           2   ✅ Confirm (its server calls it “❌ Cancel”)
@@ -196,7 +196,7 @@ mod tests {
 
         1 “Add 2 apples to the cart, and have
           them brought on Tuesday␊or later”
-          shop · confirm_add · group cart
+          shop/confirm_add · group cart
           item  │ apples
           note  │ the red ones, please, and none
                 ┊  that has been lying in the su
@@ -207,7 +207,7 @@ mod tests {
           -1  ❌ Cancel
 
         2 “Book”
-          shop · confirm_booking
+          shop/confirm_booking
           (no arguments)
           open until 15:06 (4 h)
           2   ✅ Confirm (its server calls it “
@@ -233,7 +233,7 @@ mod tests {
         ? Staged 1 item: nothing of it is done yet
 
         1 “Book”
-          shop · confirm_booking
+          shop/confirm_booking
           (no arguments)
           open until 15:06 (4 h)
           1   ✅ Confirm (its server calls it “❌ Cancel”)

@@ -70,7 +70,7 @@ impl ChatState {
         Some(number)
     }
 
-    /// A question was answered elsewhere, expired or was superseded. Returns which, if it was open here.
+    /// A question was answered elsewhere, expired or was closed otherwise. Returns which, if it was open here.
     pub(super) fn close(&mut self, approval: &ApprovalId, now: Instant) -> Option<String> {
         if let Some(staged) = self.staged.close(approval) {
             return Some(format!("What was staged as {}", numbered(staged.number, &staged.question)));
@@ -119,10 +119,14 @@ impl ChatState {
 
     fn interrupt(&mut self, now: Instant) -> Vec<Effect> {
         let again = self.interrupted.is_some_and(|at| now.duration_since(at) < INTERRUPT_TWICE);
-        if again || !self.busy && self.open.is_empty() {
+        let idle = !self.busy && self.open.is_empty();
+        if again || idle && !self.interactive {
             return self.leave();
         }
         self.interrupted = Some(now);
+        if idle {
+            return vec![Effect::Note("Ctrl-C once more leaves, and so do Ctrl-D and /quit.".into())];
+        }
         vec![self.send(ConsoleEvent::Interrupt), Effect::Note("Stopping. Ctrl-C once more leaves.".into())]
     }
 
@@ -203,7 +207,10 @@ impl ChatState {
         let Some(open) = self.open.get(index) else { return Vec::new() };
         let answer = match parse_answer(rest, &open.question) {
             ParsedAnswer::Answer(answer) => answer,
-            ParsedAnswer::NotAnAnswer => return vec![self.send(ConsoleEvent::Line(line.to_owned()))],
+            ParsedAnswer::NotAnAnswer => {
+                let note = self.still_open();
+                return vec![self.send(ConsoleEvent::Line(line.to_owned())), Effect::Note(note)];
+            }
             ParsedAnswer::Unclear(sentence) => return vec![Effect::Note(sentence)],
         };
         // Named by its number it was aimed at as soon as it was shown; otherwise since it is the oldest.
@@ -230,7 +237,21 @@ impl ChatState {
         effects
     }
 
-    /// Which question a line is aimed at, and the line without that. `2 n because …`, `y 2` and `y ID` name one.
+    /// What is said beside a message that answers nothing.
+    fn still_open(&self) -> String {
+        match &self.open[..] {
+            [one] => format!(
+                "Your message goes in when the question about {} is answered: type y or n.",
+                about(&one.question)
+            ),
+            many => {
+                format!("Your message goes in when {} questions are answered: type `y 2`, for example.", many.len())
+            }
+        }
+    }
+
+    /// Which question a line is aimed at, and the line without that. `2 n because …`, `y 2` and `y ID` name one. Without a
+    /// name an answer is for the one question that is open; where there are several, it answers none.
     fn addressee(&self, line: &str) -> Result<(usize, String), String> {
         let find = |word: &str| {
             let number = word.strip_prefix('#').unwrap_or(word);
@@ -263,6 +284,13 @@ impl ChatState {
                 None => {}
             }
         }
+        if self.open.len() > 1 && is_answer(line) {
+            return Err(format!(
+                "{} questions are open, so this answers none of them. Name one: `{1} 1` or `{1} {0}`.",
+                self.open.len(),
+                clean_line(words.first().copied().unwrap_or_default())
+            ));
+        }
         Ok((0, line.to_owned()))
     }
 
@@ -288,7 +316,7 @@ fn numbered(number: usize, question: &Question) -> String {
 }
 
 fn about(question: &Question) -> String {
-    format!("{} · {}", clean_line(&question.server), clean_line(&question.tool))
+    format!("{}/{}", clean_line(&question.server), clean_line(&question.tool))
 }
 
 fn about_with_key(question: &Question) -> String {

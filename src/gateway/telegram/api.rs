@@ -21,7 +21,7 @@ use super::Part;
 use super::callback::Button;
 use super::fault::Fault;
 use super::place::Place;
-use super::wire;
+use super::wire::{self, Sent};
 
 /// How long a poll waits for an update, in seconds.
 const POLL_S: u64 = 25;
@@ -89,11 +89,12 @@ impl Api {
     }
 
     /// The next updates, as they came: what is not understood must not hold up what is. Everything below `offset` is
-    /// forgotten by Telegram. The body is ours because the typed answer fails as a whole when one update is odd.
-    pub async fn updates(&self, offset: i64) -> Result<Vec<Value>, Fault> {
+    /// forgotten by Telegram. With `wait` it answers when there is one, at the latest after 25 s. The body is ours because the typed answer fails as a whole when one update is odd.
+    pub async fn updates(&self, offset: i64, wait: bool) -> Result<Vec<Value>, Fault> {
+        let wait_s = if wait { POLL_S } else { 0 };
         let body =
-            json!({"offset": offset, "timeout": POLL_S, "limit": UPDATES_MAX, "allowed_updates": ALLOWED_UPDATES});
-        let limit = Duration::from_secs(POLL_S) + POLL_SLACK;
+            json!({"offset": offset, "timeout": wait_s, "limit": UPDATES_MAX, "allowed_updates": ALLOWED_UPDATES});
+        let limit = Duration::from_secs(wait_s) + POLL_SLACK;
         match wire::post(&self.bot, &self.base, "GetUpdates", &body, Some(limit)).await? {
             Value::Array(updates) => Ok(updates),
             _ => Err(Fault::Unreachable("its answer holds no list of updates".to_owned())),
@@ -121,23 +122,23 @@ impl Api {
         self.call(&self.bot.delete_webhook()).await.map(drop)
     }
 
-    /// Sends one message and returns its id. `text` is within Telegram's limit.
-    pub async fn send(&self, to: &Place, part: &Part, keyboard: &[Vec<Button>]) -> Result<i64, Fault> {
+    /// Sends one message. Its text is within Telegram's limit.
+    pub async fn send(&self, to: &Place, part: &Part, keyboard: &[Vec<Button>]) -> Result<Sent, Fault> {
         let mut request = self.bot.send_message(ChatId(to.chat), &part.text).entities(part.entities.clone());
         request.message_thread_id = to.thread();
         if !keyboard.is_empty() {
             request = request.reply_markup(ReplyMarkup::InlineKeyboard(markup(keyboard)));
         }
-        wire::message_id(&self.call(&request).await?)
+        wire::sent(&self.call(&request).await?)
     }
 
     /// Sends a question that the person answers with a message of his own (Bot API, "ForceReply").
-    pub async fn ask_for_reply(&self, to: &Place, text: &str) -> Result<i64, Fault> {
+    pub async fn ask_for_reply(&self, to: &Place, text: &str) -> Result<Sent, Fault> {
         let mut request = self.bot.send_message(ChatId(to.chat), text);
         request.message_thread_id = to.thread();
         let request =
             request.reply_markup(ReplyMarkup::ForceReply(teloxide_core::types::ForceReply::new().selective()));
-        wire::message_id(&self.call(&request).await?)
+        wire::sent(&self.call(&request).await?)
     }
 
     /// Sends a text as a file, with a caption of at most 1024 units and buttons.
@@ -147,7 +148,7 @@ impl Api {
         (name, text): (&str, String),
         caption: &Part,
         keyboard: &[Vec<Button>],
-    ) -> Result<i64, Fault> {
+    ) -> Result<Sent, Fault> {
         let file = InputFile::memory(text.into_bytes()).file_name(name.to_owned());
         let mut request = self.bot.send_document(ChatId(to.chat), file);
         request.message_thread_id = to.thread();
@@ -155,7 +156,8 @@ impl Api {
             .caption(&caption.text)
             .caption_entities(caption.entities.clone())
             .reply_markup(ReplyMarkup::InlineKeyboard(markup(keyboard)));
-        Ok(i64::from(request.send().await?.id.0))
+        let sent = request.send().await?;
+        Ok(Sent { message: i64::from(sent.id.0), at_s: sent.date.timestamp() })
     }
 
     /// Changes the caption of a file, and takes its buttons away or gives it others.

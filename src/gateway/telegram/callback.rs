@@ -46,6 +46,10 @@ pub enum Callback {
     Pair(i64),
     /// Leave the stranger in the chat with this id alone.
     Ignore(i64),
+    /// Accept what this question about changed tools shows.
+    AcceptPins(String),
+    /// Keep those tools withheld.
+    KeepPins(String),
 }
 
 impl Callback {
@@ -61,9 +65,11 @@ impl Callback {
                 Tap::DenyWithWord => format!("q:{id}:w"),
             },
             Self::Stop(id) if is_id(id) => format!("s:{id}"),
+            Self::AcceptPins(id) if is_id(id) => format!("c:{id}"),
+            Self::KeepPins(id) if is_id(id) => format!("w:{id}"),
             Self::Pair(chat) => format!("p:{chat}"),
             Self::Ignore(chat) => format!("i:{chat}"),
-            Self::Question(..) | Self::Stop(_) => return None,
+            Self::Question(..) | Self::Stop(_) | Self::AcceptPins(_) | Self::KeepPins(_) => return None,
         };
         (data.len() <= CALLBACK_BYTES_MAX).then_some(data)
     }
@@ -87,6 +93,8 @@ impl Callback {
                 is_id(id).then(|| Self::Question(ApprovalId(id.to_owned()), tap))
             }
             "s" => is_id(rest).then(|| Self::Stop(rest.to_owned())),
+            "c" => is_id(rest).then(|| Self::AcceptPins(rest.to_owned())),
+            "w" => is_id(rest).then(|| Self::KeepPins(rest.to_owned())),
             "p" => chat_id(rest).map(Self::Pair),
             "i" => chat_id(rest).map(Self::Ignore),
             _ => None,
@@ -99,7 +107,7 @@ impl Callback {
 pub fn parse_data(data: &str) -> Option<(ApprovalId, Tap)> {
     match Callback::parse(data)? {
         Callback::Question(id, tap) => Some((id, tap)),
-        Callback::Stop(_) | Callback::Pair(_) | Callback::Ignore(_) => None,
+        _ => None,
     }
 }
 
@@ -140,6 +148,8 @@ mod tests {
         prop_oneof![
             (id(), tap).prop_map(|(id, tap)| Callback::Question(ApprovalId(id), tap)),
             id().prop_map(Callback::Stop),
+            id().prop_map(Callback::AcceptPins),
+            id().prop_map(Callback::KeepPins),
             any::<i64>().prop_map(Callback::Pair),
             any::<i64>().prop_map(Callback::Ignore),
         ]
@@ -154,7 +164,7 @@ mod tests {
         }
 
         #[test]
-        fn there_is_one_spelling_of_each(data in "[qspix]?:?[a-z0-9:=+ -]{0,12}|.{0,80}") {
+        fn there_is_one_spelling_of_each(data in "[qspixcw]?:?[a-z0-9:=+ -]{0,12}|.{0,80}") {
             if let Some(callback) = Callback::parse(&data) {
                 prop_assert_eq!(callback.encode(), Some(data));
             }

@@ -247,21 +247,22 @@ mod tests {
     fn a_call_has_a_button_while_it_runs_and_a_quick_one_is_not_shown() {
         let mut drafts = begun();
         text(&mut drafts, "I'll look.");
-        drafts.take(Live::CallStarted { call: call(), title: "bash run".into() });
+        drafts.take(Live::CallStarted { call: call(), title: "bash/run".into() });
         drafts.take(Live::CallProgress { call: call(), text: "half".into() });
-        assert_eq!(make(&mut drafts, 10), Some((None, "⏳ running: bash run\nhalf".into(), true)));
+        assert_eq!(make(&mut drafts, 10), Some((None, "⏳ running: bash/run\nhalf".into(), true)));
         assert!(drafts.next_change().is_none(), "what was said before it is not drafted any more");
         let end = || Live::CallEnded {
             call: call(),
             ok: true,
-            title: "bash run".into(),
+            title: "bash/run".into(),
             summary: String::new(),
             diff: String::new(),
+            output: String::new(),
         };
         drafts.take(end());
-        assert_eq!(make(&mut drafts, 10), Some((Some(10), "✓ bash run".into(), false)));
+        assert_eq!(make(&mut drafts, 10), Some((Some(10), "✓ bash/run".into(), false)));
         assert!(drafts.next_change().is_none() && drafts.calls.is_empty());
-        drafts.take(Live::CallStarted { call: call(), title: "bash run".into() });
+        drafts.take(Live::CallStarted { call: call(), title: "bash/run".into() });
         drafts.take(end());
         assert!(drafts.next_change().is_none());
     }
@@ -269,10 +270,10 @@ mod tests {
     #[test]
     fn nothing_is_left_with_a_button_at_the_end() {
         let mut drafts = begun();
-        drafts.take(Live::CallStarted { call: call(), title: "bash run".into() });
+        drafts.take(Live::CallStarted { call: call(), title: "bash/run".into() });
         make(&mut drafts, 10);
         drafts.close();
-        assert_eq!(make(&mut drafts, 10), Some((Some(10), "✗ bash run".into(), false)));
+        assert_eq!(make(&mut drafts, 10), Some((Some(10), "✗ bash/run".into(), false)));
         let mut unseen = begun();
         text(&mut unseen, "half an ans");
         unseen.close();

@@ -33,6 +33,20 @@ pub enum Fault {
     Unreachable(String),
 }
 
+impl crate::domain::Blamed for Fault {
+    fn blame(&self) -> crate::domain::Blame {
+        match self {
+            Self::Token | Self::Conflict => crate::domain::Blame::User,
+            Self::Wait(_)
+            | Self::Forbidden(_)
+            | Self::Formatting(_)
+            | Self::Unchanged
+            | Self::Refused(_)
+            | Self::Unreachable(_) => crate::domain::Blame::Broken,
+        }
+    }
+}
+
 impl From<RequestError> for Fault {
     fn from(error: RequestError) -> Self {
         match error {

@@ -34,6 +34,12 @@ pub enum FetchError {
     Store(String),
 }
 
+impl crate::domain::Blamed for FetchError {
+    fn blame(&self) -> crate::domain::Blame {
+        crate::domain::Blame::Broken
+    }
+}
+
 impl FetchError {
     /// Whether asking again may help, and after which pause Telegram wants to be asked.
     pub fn may_pass(&self) -> Option<Option<Duration>> {

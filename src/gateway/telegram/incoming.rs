@@ -18,6 +18,8 @@ pub enum Incoming {
 /// A message that somebody wrote.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Said {
+    /// Its number in the chat: what is written later has a greater one.
+    pub message: i64,
     pub place: Place,
     pub private: bool,
     pub user: i64,
@@ -117,6 +119,7 @@ fn said(message: &Message, edited: bool, me: &Me) -> Incoming {
     });
     let to_me = replied.and_then(|to| to.from.as_ref()).is_some_and(|from| from.id.0 as i64 == me.id);
     Incoming::Message(Box::new(Said {
+        message: i64::from(message.id.0),
         place: place(message, me),
         private: matches!(&message.chat, Chat { kind: teloxide_core::types::ChatKind::Private(_), .. }),
         user: from.id.0 as i64,

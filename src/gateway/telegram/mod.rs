@@ -12,6 +12,7 @@ pub mod incoming;
 pub mod knock;
 pub mod markdown;
 pub mod pace;
+pub mod pinned;
 pub mod place;
 pub mod question;
 mod rich;
@@ -22,6 +23,7 @@ mod wire;
 
 pub use rich::{Part, utf16_len};
 pub use split::{CAPTION_UNITS_MAX, ENTITIES_MAX, MESSAGE_UNITS_MAX};
+pub use wire::Sent;
 
 /// What Telegram refuses or changes; shared with the Bot API that the tests fake.
 #[cfg(test)]

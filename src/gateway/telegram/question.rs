@@ -49,11 +49,12 @@ pub enum Closed {
     Expired {
         at_ms: UnixMillis,
     },
-    /// The owner wrote something else instead of answering.
+    /// It was closed without an answer, for this reason.
     Superseded {
         at_ms: UnixMillis,
+        why: String,
     },
-    /// claw was restarted, and the question stands in a newer message with buttons that work.
+    /// The question stands in a newer message.
     AskedAgain,
 }
 
@@ -276,12 +277,13 @@ fn outcome(rich: &mut Rich, question: &Question, how: &Closed, clock: &Clock) {
         Closed::Expired { at_ms } => {
             ("Expired".to_owned(), format!("at {}: nobody answered, and it did not run.", clock.at(*at_ms)))
         }
-        Closed::Superseded { at_ms } => {
-            ("Superseded".to_owned(), format!("at {} by a message of yours; it did not run.", clock.at(*at_ms)))
+        Closed::Superseded { at_ms, why } => {
+            // Rows of an older claw name no reason.
+            let why = Some(short(why)).filter(|why| why != "superseded" && !why.is_empty());
+            let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+            ("Closed".to_owned(), format!("at {} without an answer{why}.", clock.at(*at_ms)))
         }
-        Closed::AskedAgain => {
-            ("Asked again".to_owned(), "claw was restarted. The buttons are under a newer message.".to_owned())
-        }
+        Closed::AskedAgain => ("Asked again".to_owned(), "The buttons are under a newer message.".to_owned()),
     };
     rich.push(&heading, Style::BOLD);
     rich.push(&format!("\n{details}"), Style::PLAIN);
@@ -314,7 +316,7 @@ fn end_words(end: CallEnd) -> &'static str {
 }
 
 fn title(question: &Question) -> String {
-    cleaned_line(&format!("{} · {}", question.server, question.tool))
+    cleaned_line(&format!("{}/{}", question.server, question.tool))
 }
 
 fn why(question: &Question) -> String {

@@ -53,16 +53,16 @@ mod tests {
 
     #[test]
     fn the_newest_line_of_progress_is_shown() {
-        assert_eq!(running("bash run  make", "one\ntwo\n \n").text, "⏳ running: bash run make\ntwo");
-        let part = running("bash run\u{202e}", "");
-        assert_eq!(part.text, "⏳ running: bash run<U+202E>");
+        assert_eq!(running("bash/run  make", "one\ntwo\n \n").text, "⏳ running: bash/run make\ntwo");
+        let part = running("bash/run\u{202e}", "");
+        assert_eq!(part.text, "⏳ running: bash/run<U+202E>");
         assert_eq!((part.entities[0].offset, part.entities[0].length), (11, 16));
     }
 
     #[test]
     fn an_end_fits_into_a_message_whatever_it_says() {
-        assert_eq!(ended("bash run make", true, "").text, "✓ bash run make");
-        assert_eq!(ended("bash run make", false, "exit 1\n0.2 s").text, "✗ bash run make · exit 1 0.2 s");
+        assert_eq!(ended("bash/run make", true, "").text, "✓ bash/run make");
+        assert_eq!(ended("bash/run make", false, "exit 1\n0.2 s").text, "✗ bash/run make · exit 1 0.2 s");
         let long = ended(&"👩".repeat(5000), false, &"\u{1b}".repeat(5000));
         assert!(utf16_len(&long.text) <= MESSAGE_UNITS_MAX && long.text.contains('…'));
         assert_eq!(running("", "").text, "⏳ running:");

@@ -14,6 +14,14 @@ use teloxide_core::requests::{HasPayload, Payload};
 
 use super::fault::{Fault, without_address};
 
+/// A message that Telegram has taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sent {
+    pub message: i64,
+    /// By Telegram's clock, in seconds since 1970 (Bot API, "Message", `date`).
+    pub at_s: i64,
+}
+
 /// Sends a request and gives back `result`.
 pub(super) async fn call<R>(bot: &Bot, base: &str, request: &R) -> Result<Value, Fault>
 where
@@ -65,10 +73,11 @@ fn refusal(status: u16, answer: &Value) -> Fault {
     }
 }
 
-/// The number of the message that a method gave back.
-pub(super) fn message_id(result: &Value) -> Result<i64, Fault> {
-    let id = result.get("message_id").and_then(Value::as_i64);
-    id.ok_or_else(|| Fault::Unreachable("its answer has no message".to_owned()))
+/// The message that a method gave back.
+pub(super) fn sent(result: &Value) -> Result<Sent, Fault> {
+    let message = result.get("message_id").and_then(Value::as_i64);
+    let message = message.ok_or_else(|| Fault::Unreachable("its answer has no message".to_owned()))?;
+    Ok(Sent { message, at_s: result.get("date").and_then(Value::as_i64).unwrap_or_default() })
 }
 
 #[cfg(test)]

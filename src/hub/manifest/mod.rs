@@ -96,6 +96,12 @@ pub enum ManifestError {
     NamesCollide { first: String, second: String, offered: String },
 }
 
+impl crate::domain::Blamed for ManifestError {
+    fn blame(&self) -> crate::domain::Blame {
+        crate::domain::Blame::User
+    }
+}
+
 /// Reads a file of any of the four forms. Comments, trailing commas and unknown keys are fine. A file without a root is
 /// refused: it is what a power loss leaves, and an agent without tools would not say why.
 ///

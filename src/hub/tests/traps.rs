@@ -188,7 +188,18 @@ async fn more_than_the_queue_holds_is_not_forwarded() {
 }
 
 #[tokio::test]
-async fn ids_as_text_batches_and_missing_members_are_read() {
+async fn batches_and_missing_members_are_read() {
     let rig = Rig::new(&["odd-json"]);
     assert_eq!(text(rig.call("odd-json", "echo", json!({"text": "odd"})).await), "odd");
+}
+
+#[tokio::test]
+async fn an_answer_to_an_id_as_text_is_no_answer_to_the_number() {
+    let rig = Rig::new(&["text-ids", "text-ids-early"]);
+    let permit = rig.permit_for("text-ids", "echo", json!({"text": "x"}), Duration::from_millis(300)).await;
+    let reason = unknown(rig.hub.call(permit, context()).await);
+    assert!(reason.contains("no answer"), "{reason}");
+    assert!(rig.log.lock().unwrap().iter().any(|line| line.contains("an answer to the id \"")), "{:?}", rig.log);
+    let refused = rig.hub.tools("text-ids-early").await.unwrap_err().to_string();
+    assert!(refused.contains("2000000002") && refused.contains("a text"), "{refused}");
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{ChooseError, Chosen, choose};
+use super::{Choosable, ChooseError, Chosen, choose};
 use crate::config::model::ModelSection;
 use crate::model::{Link, LoadImage, Model, Policy, Route, Sight};
 
@@ -21,6 +21,8 @@ pub struct Chain {
     pub whys: Vec<String>,
     /// Whether any of them sees images.
     pub sees_images: bool,
+    /// What a conversation may choose instead.
+    pub choosable: Choosable,
 }
 
 /// Picks all of them. `load` reads images for those that can see. Asks the network for as little as [`choose`] does.
@@ -37,6 +39,7 @@ pub async fn chain(
     let first = choose(section, env, policy(section.fallback.is_empty())).await?;
     let (mut links, mut whys) = (Vec::new(), vec![first.why.clone()]);
     let mut sees_images = first.sees_images;
+    let mut choosable = Choosable { target: first.target.clone(), configured: vec![first.model.model().to_owned()] };
     links.push(link(first, section, load));
     let mut compaction = None;
     let behind = section.fallback.len();
@@ -49,6 +52,7 @@ pub async fn chain(
         whys.push(format!("{role}: {}", chosen.why.replace("`[model] ", section)));
         if index < behind {
             sees_images |= chosen.sees_images;
+            choosable.configured.push(chosen.model.model().to_owned());
             links.push(link(chosen, other, load));
         } else {
             compaction = Some(link(chosen, other, load));
@@ -59,7 +63,7 @@ pub async fn chain(
         Some(own) => Arc::new(Route::new(std::iter::once(own).chain(links.iter().cloned()))),
         None => route(links.clone()),
     };
-    Ok(Chain { model: route(links), compaction, whys, sees_images })
+    Ok(Chain { model: route(links), compaction, whys, sees_images, choosable })
 }
 
 fn link(chosen: Chosen, section: &ModelSection, load: &LoadImage) -> Link {

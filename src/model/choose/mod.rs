@@ -2,6 +2,7 @@
 //! read the environment or files itself.
 
 mod chain;
+mod offered;
 mod probe;
 mod services;
 mod trial;
@@ -17,6 +18,7 @@ use super::{Demo, Model, Policy, Retry};
 use crate::config::model::{Agent, ModelSection, ToolChoice, UnknownAgent};
 
 pub use chain::{Chain, chain};
+pub use offered::Choosable;
 pub use trial::{Trial, address_of, usual_model};
 
 /// The variables in which keys are looked for.
@@ -61,6 +63,12 @@ pub enum ChooseError {
     ModelWithoutProvider { asked: String, model: String },
     #[error("`{place}`: {fault}")]
     Inside { place: String, fault: Box<ChooseError> },
+}
+
+impl crate::domain::Blamed for ChooseError {
+    fn blame(&self) -> crate::domain::Blame {
+        crate::domain::Blame::User
+    }
 }
 
 /// Picks the model. `env` is the process environment; it overrides `section`.

@@ -38,17 +38,20 @@ async fn at_nine_tenths_of_a_days_tokens_the_owner_is_asked_once_a_day() {
 }
 
 #[tokio::test]
-async fn without_a_yes_the_turn_ends_and_a_message_asks_again() {
+async fn without_a_yes_the_turn_ends_and_a_message_that_waits_begins_another() {
     let rig = Rig::new(ALLOW, [Script::text("never")]);
     spend(&rig, &rig.worker.parts.budget.today(), 950_000).await;
     assert_eq!(rig.turn("first").await, Ran::Parked);
     let question = asked(&rig);
-    assert_eq!(rig.turn("written instead of answering").await, Ran::Parked);
+    assert_eq!(rig.turn("a remark").await, Ran::Parked);
+    assert_eq!(asked(&rig).approval, question.approval, "a remark leaves it open");
+    rig.gate.gate.decide(&question.approval, &question.choices[1].answer, OWNER).await.unwrap();
+    assert_eq!(rig.run().await, Ran::Parked, "the remark begins a turn of its own, which asks");
+    assert!(rig.replies().last().unwrap().contains("does not go on"), "{:?}", rig.replies());
     let again = asked(&rig);
     assert_ne!(again.approval, question.approval);
     rig.gate.gate.decide(&again.approval, &again.choices[1].answer, OWNER).await.unwrap();
     assert_eq!(rig.run().await, Ran::Idle);
-    assert!(rig.replies().last().unwrap().contains("does not go on"), "{:?}", rig.replies());
     assert!(rig.model.requests().is_empty());
 }
 

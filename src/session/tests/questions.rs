@@ -46,15 +46,29 @@ async fn a_no_goes_to_the_model() {
 }
 
 #[tokio::test]
-async fn a_message_instead_of_an_answer_supersedes_the_question() {
+async fn a_message_leaves_the_question_open_and_is_read_behind_the_answer() {
     let rig = parked_rig();
     rig.turn("go").await;
-    assert_eq!(rig.turn("never mind").await, Ran::Idle);
+    assert_eq!(rig.turn("what is it for?").await, Ran::Parked);
+    assert_eq!(rig.turn("and why now?").await, Ran::Parked);
+    assert_eq!(rig.gate.store.read(|tx| tx.open_approvals(None)).unwrap().len(), 1);
+    assert_eq!(rig.model.requests().len(), 1, "the model is not asked before the answer");
+    rig.allow().await;
+    assert_eq!(rig.run().await, Ran::Idle);
+    assert_eq!(rig.last_asked(), ["result one", "result two", "what is it for?", "and why now?"]);
+    assert_eq!(rig.gate.effects("legacy"), ["two", "one"]);
+}
+
+#[tokio::test]
+async fn a_message_that_waits_behind_a_question_is_read_when_its_time_is_over() {
+    let rig = parked_rig();
+    rig.turn("go").await;
+    assert_eq!(rig.turn("still there?").await, Ran::Parked);
+    let db = rusqlite::Connection::open(rig.gate.home().join("claw.db")).unwrap();
+    assert_eq!(db.execute("UPDATE approvals SET expires_ms = 1", []).unwrap(), 1);
+    assert_eq!(rig.run().await, Ran::Idle);
     let told = rig.last_asked();
-    assert!(told[0].contains("wrote a new message instead"), "{told:?}");
-    assert_eq!(told[1..], ["result two", "never mind"]);
-    assert_eq!(rig.gate.effects("legacy"), ["two"]);
-    assert!(rig.gate.store.read(|tx| tx.open_approvals(None)).unwrap().is_empty());
+    assert!(told[0].contains("in time") && told[2] == "still there?", "{told:?}");
 }
 
 #[tokio::test]
@@ -85,12 +99,18 @@ async fn a_question_that_a_killed_holder_closed_is_closed_in_the_log() {
         let rig = parked_rig();
         rig.turn("go").await;
         let call = rig.gate.store.read(|tx| tx.open_approvals(None)).unwrap()[0].call.clone();
-        if by_time {
-            let id = rig.gate.store.read(|tx| tx.approval_of(&call)).unwrap().unwrap().id;
-            rig.gate.store.write(move |tx| tx.decide(&id, "expired", None, "expired")).await.unwrap().unwrap();
-        } else {
-            rig.gate.gate.supersede(&call).await.unwrap().unwrap();
-        }
+        // An older claw has closed questions when its owner wrote.
+        let how = if by_time { "expired" } else { "superseded" };
+        let id = rig.gate.store.read(|tx| tx.approval_of(&call)).unwrap().unwrap().id;
+        let denied = crate::domain::Outcome::Denied { reason: "a new message".into() };
+        let close = move |tx: &crate::store::Tx<'_>| {
+            tx.decide(&id, how, None, how)?.unwrap();
+            if !by_time {
+                tx.end_call(&call, &denied)?;
+            }
+            Ok(())
+        };
+        rig.gate.store.write(close).await.unwrap();
         let settled = tokio::time::timeout(Duration::from_secs(20), rig.turn("still there?")).await;
         assert_eq!(settled.expect("it does not spin"), Ran::Idle);
         let closed = |body: &EventBody| matches!(body, EventBody::CallAnswered { answer: None, .. });

@@ -16,7 +16,7 @@ async fn written(rig: &Rig, rows: i64) {
 }
 
 fn verify(rig: &Rig) -> Result<u64, Broken> {
-    rig.open().read(|tx| tx.verify_audit()).unwrap()
+    rig.open().read(|tx| tx.verify_audit(None)).unwrap().map(|whole| whole.rows)
 }
 
 #[tokio::test]
@@ -30,6 +30,32 @@ async fn two_processes_keep_one_chain() {
         b.unwrap();
     }
     assert_eq!(verify(&rig), Ok(40));
+}
+
+#[test]
+fn a_sound_audit_is_whole_while_another_process_never_stops_writing() {
+    // As many as nobody waits for: without a bound a failure would fill the disk.
+    const ROWS_MAX: i64 = 5000;
+    let rig = Rig::new();
+    let (writer, reader) = (rig.open(), rig.open());
+    let (begun, written_once) = std::sync::mpsc::channel();
+    let done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            for n in 0..ROWS_MAX {
+                runtime.block_on(writer.write_relaxed(move |tx| tx.audit(&entry(n)))).unwrap();
+                let _heard_once = begun.send(());
+                if done.load(std::sync::atomic::Ordering::Relaxed) {
+                    break;
+                }
+            }
+        });
+        written_once.recv().unwrap();
+        let looks: Vec<_> = (0..25).map(|_| reader.read(|tx| tx.verify_audit(None)).unwrap()).collect();
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert!(looks.iter().all(Result::is_ok), "{looks:?}");
+    });
 }
 
 #[tokio::test]

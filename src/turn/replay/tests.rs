@@ -198,3 +198,29 @@ fn it_follows_the_window_and_numbers_of_the_log() {
     }
     assert_eq!((whole.events().len(), whole.next_seq()), (2, 7));
 }
+
+/// Results that the way of counting before this one took for a loop, or did not.
+#[test]
+fn a_log_from_before_replies_were_counted_replays() {
+    let text = crate::turn::next::loop_text(3);
+    let side_by_side = |text: &str| {
+        let same = [result(id(3, 2), "r"), result(id(3, 0), "r"), result(id(3, 1), "r")];
+        [vec![started(), said("a"), uses(&["x", "x", "x"])], same.to_vec(), vec![limit_end(text)]].concat()
+    };
+    let replayed_old = replayed(side_by_side(&text));
+    assert_eq!((replayed_old.difference, replayed_old.other_limits), (None, 1));
+    differs(
+        side_by_side(&crate::turn::next::loop_text(2)),
+        7,
+        &format!("event 7 is turn.ended (limit: {}), where next() says AskModel", crate::turn::next::loop_text(2)),
+    );
+    // A command that was repeated went unnoticed, because its result held its duration.
+    let mut unnoticed = vec![started(), said("a")];
+    for n in 0..3_u64 {
+        let seq = unnoticed.len() as u64 + 1;
+        unnoticed.extend([uses(&["x"]), result(id(seq, 0), &format!("exit code 1 after 0.0{n} s"))]);
+    }
+    unnoticed.extend([self::text("done"), ended()]);
+    let replayed_old = replayed(unnoticed);
+    assert_eq!((replayed_old.difference, replayed_old.other_limits), (None, 1));
+}

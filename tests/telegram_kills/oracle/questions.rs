@@ -15,7 +15,7 @@ const ASKS_FOR_REASON: &str = "Denied once you have replied";
 /// After so many of them some must have been asked again.
 const FOUND_OPEN_MAX: usize = 20;
 /// How a message begins whose question is over.
-const CLOSED: [&str; 5] = ["Allowed", "Denied", "Superseded", "Expired", "Asked again"];
+const CLOSED: [&str; 5] = ["Allowed", "Denied", "Closed", "Expired", "Asked again"];
 
 /// A message that showed a question, as it was sent.
 struct Shown {

@@ -48,7 +48,7 @@ fn a_reply_that_overtakes_the_stream_is_complete() {
 fn a_reply_that_was_not_streamed_is_printed() {
     let mut screen = screen();
     screen.live(text(0, "Let me look."), Instant::now());
-    screen.live(Live::CallStarted { call: call(0), title: "bash run ls".into() }, Instant::now());
+    screen.live(Live::CallStarted { call: call(0), title: "bash/run ls".into() }, Instant::now());
     screen.out(&reply("Done."));
     assert_eq!(lines(&mut screen), ["Let me look.", "", "Done."]);
 }
@@ -85,22 +85,35 @@ fn running_calls_are_drafts_and_their_ends_stay() {
     let mut screen = screen();
     let now = Instant::now();
     for block in 0..2 {
-        screen.live(Live::CallStarted { call: call(block), title: format!("bash run job {block}\u{1b}[2J") }, now);
+        screen.live(Live::CallStarted { call: call(block), title: format!("bash/run job {block}\u{1b}[2J") }, now);
     }
     screen.live(Live::CallProgress { call: call(1), text: "10 %\n20 %\n".into() }, now);
     let frame = screen.take().unwrap();
-    assert_eq!(frame.draft, ["running: bash run job 0␛[2J", "running: bash run job 1␛[2J · 20 %"]);
+    assert_eq!(frame.draft, ["running: bash/run job 0␛[2J", "running: bash/run job 1␛[2J · 20 %"]);
     let ended = |block, ok| Live::CallEnded {
         call: call(block),
         ok,
         title: "job".into(),
         summary: "exit 1\n0.2 s".into(),
         diff: String::new(),
+        output: "first\nsecond\u{1b}[2J".into(),
     };
     screen.live(ended(0, true), now);
     screen.live(ended(1, false), now);
     let frame = screen.take().unwrap();
-    assert_eq!(frame.lines, ["✓ job · exit 1", "  0.2 s", "✗ job · exit 1", "  0.2 s"]);
+    assert_eq!(
+        frame.lines,
+        [
+            "✓ job · exit 1",
+            "  0.2 s",
+            "  first",
+            "  second␛[2J",
+            "✗ job · exit 1",
+            "  0.2 s",
+            "  first",
+            "  second␛[2J",
+        ]
+    );
     assert!(frame.draft.is_empty());
 }
 
@@ -108,26 +121,26 @@ fn running_calls_are_drafts_and_their_ends_stay() {
 fn without_a_terminal_progress_is_lines_but_few() {
     let mut screen = Screen::new(Look::new(40, false), false);
     let now = Instant::now();
-    screen.live(Live::CallStarted { call: call(0), title: "bash run".into() }, now);
+    screen.live(Live::CallStarted { call: call(0), title: "bash/run".into() }, now);
     for second in [0, 1, 2, 3] {
         let text = format!("at {second} s");
         screen.live(Live::CallProgress { call: call(0), text }, now + Duration::from_secs(second));
     }
-    assert_eq!(lines(&mut screen), ["· running: bash run", "  at 0 s", "  at 2 s"]);
+    assert_eq!(lines(&mut screen), ["· running: bash/run", "  at 0 s", "  at 2 s"]);
 }
 
 #[test]
 fn progress_has_a_row_of_its_own_where_the_title_needs_one_and_a_total_makes_it_a_bar() {
     let mut screen = screen();
     let now = Instant::now();
-    screen.live(Live::CallStarted { call: call(0), title: "bash run a command of some length".into() }, now);
+    screen.live(Live::CallStarted { call: call(0), title: "bash/run a command of some length".into() }, now);
     screen.live(Live::CallProgress { call: call(0), text: "compiling crate 3 of 10".into() }, now);
-    let rows = ["running: bash run a command of some length", "  compiling crate 3 of 10"];
+    let rows = ["running: bash/run a command of some length", "  compiling crate 3 of 10"];
     assert_eq!(screen.take().unwrap().draft, rows.map(|row| super::head(row, 39)));
     screen.live(Live::CallProgress { call: call(0), text: "5/10".into() }, now);
     assert_eq!(screen.take().unwrap().draft[1], "  ████░░░░░ 5/10");
     for (odd, shown) in [("1/0", None), ("a/b", None), ("-1/4", None), ("9/4", Some("████ 9/4")), ("NaN/4", None)]
     {
-        assert_eq!(super::bar(odd, 4).as_deref(), shown, "{odd}");
+        assert_eq!(super::super::progress::bar(odd, 4).as_deref(), shown, "{odd}");
     }
 }

@@ -58,15 +58,31 @@ fn message(text: &str) -> Vec<ConsoleEvent> {
 }
 
 #[test]
-fn a_typed_answer_goes_to_the_oldest_question() {
+fn a_typed_answer_goes_to_the_one_open_question_and_of_several_to_none() {
     let mut desk = Desk::new(true);
     assert_eq!(desk.typed("y"), message("y"), "without a question it is a message");
     assert_eq!((desk.ask("a"), desk.ask("b"), desk.ask("a")), (Some(1), Some(2), None));
     desk.later(1_000);
-    assert_eq!(desk.typed("y"), answer("a", ONCE));
+    for line in ["y", "yes", "ok", "n", "no, use plan.md"] {
+        let effects = desk.state.input(Input::Line(line.into()), desk.now, 0);
+        assert!(matches!(&effects[..], [Effect::Note(text)] if text.contains("2 questions are open")), "{effects:?}");
+    }
+    assert_eq!(desk.typed("y 1"), answer("a", ONCE));
     desk.later(1_000);
-    assert_eq!(desk.typed("y"), answer("b", ONCE));
-    assert_eq!(desk.typed("y"), message("y"));
+    assert_eq!(desk.typed("ok"), answer("b", ONCE));
+    assert_eq!(desk.typed("ok"), message("ok"));
+}
+
+#[test]
+fn a_remark_is_sent_and_leaves_the_question_open() {
+    let mut desk = Desk::new(true);
+    desk.ask("a");
+    desk.later(1_000);
+    let effects = desk.state.input(Input::Line("yes, but what is it?".into()), desk.now, 0);
+    assert_eq!(effects[0], Effect::Send(ConsoleEvent::Line("yes, but what is it?".into())));
+    assert!(matches!(&effects[1], Effect::Note(text) if text.contains("bash · run")), "{effects:?}");
+    let word = Answer::Deny { word: Some("use plan.md".into()) };
+    assert_eq!(desk.typed("no, use plan.md"), answer("a", word));
 }
 
 #[test]
@@ -84,7 +100,7 @@ fn a_number_or_an_id_names_another_question() {
     assert_eq!(desk.typed("9 y"), []);
     assert_eq!(desk.typed("2 files are missing"), message("2 files are missing"));
     assert_eq!(desk.typed("yse"), []);
-    assert_eq!(desk.typed("y"), answer("a", ONCE));
+    assert_eq!(desk.typed("y"), answer("a", ONCE), "it is the only one now");
 }
 
 #[test]
@@ -175,9 +191,19 @@ fn ctrl_c_stops_then_leaves() {
     assert_eq!(desk.sent(interrupt()), [ConsoleEvent::Interrupt], "too late for the second of two");
     desk.later(500);
     assert_eq!(desk.sent(interrupt()), [ConsoleEvent::Quit]);
+}
 
+#[test]
+fn one_ctrl_c_at_an_idle_prompt_says_how_to_leave_and_two_leave() {
+    let interrupt = || Input::Interrupt { discarded: false };
     let mut idle = Desk::new(true);
+    let told = idle.state.input(interrupt(), idle.now, 0);
+    assert!(matches!(&told[..], [Effect::Note(how)] if how.contains("once more") && how.contains("/quit")), "{told:?}");
+    idle.later(2_500);
+    assert_eq!(idle.sent(interrupt()), [], "too late for the second of two");
+    idle.later(500);
     assert_eq!(idle.sent(interrupt()), [ConsoleEvent::Quit]);
+    assert_eq!(Desk::new(false).sent(interrupt()), [ConsoleEvent::Interrupt], "a pipe has nobody to tell");
 }
 
 #[test]

@@ -22,7 +22,9 @@ pub(super) fn heading(rich: &mut Rich, question: &Question, staged: &Staged, bri
     }
     if let Staged::Item { summary, .. } = staged {
         rich.push(&format!("\n{} says:\n", short(&question.server)), Style::PLAIN);
-        let said = if brief { short(summary) } else { shown_value(summary) };
+        // A preview shows no quote, so that a line of the server's would look like one of ours.
+        let said =
+            if brief { short(summary) } else { shown_value(&summary.replace("\r\n", "\n").replace('\n', " ⏎ ")) };
         rich.push(if said.is_empty() { "(nothing)" } else { &said }, QUOTE);
     }
     if has_title(staged) || brief {
@@ -80,12 +82,10 @@ pub(super) fn outcome(question: &Question, staged: &Staged, how: &Closed, clock:
         Closed::Expired { at_ms } => {
             ("Expired".to_owned(), format!(" at {}: nobody answered, and it was not run.", clock.at(*at_ms)))
         }
-        Closed::Superseded { at_ms } => {
+        Closed::Superseded { at_ms, .. } => {
             ("Closed".to_owned(), format!(" at {}: nothing of it waits any more.", clock.at(*at_ms)))
         }
-        Closed::AskedAgain => {
-            ("Asked again".to_owned(), "\nclaw was restarted. The buttons are under a newer message.".to_owned())
-        }
+        Closed::AskedAgain => ("Asked again".to_owned(), "\nThe buttons are under a newer message.".to_owned()),
     }
 }
 

@@ -63,7 +63,7 @@ fn a_question() {
     let asked = asked(&[("content", "fn main() {\n    go()\u{202e};  \n}\n"), ("path", "src/bin/a.rs"), ("mode", "")]);
     assert_snapshot!(drawn(&[whole_of(question(&asked, &clock()))]), @r"
     <b>Allow this?</b>
-    filesystem · write_file
+    filesystem/write_file
 
     <b>content</b>
     <pre>fn main() {
@@ -95,7 +95,7 @@ fn a_call_without_arguments() {
     asked.choices.truncate(1);
     assert_snapshot!(drawn(&[whole_of(question(&asked, &clock()))]), @r"
     <b>Allow this?</b>
-    filesystem · write_file
+    filesystem/write_file
 
     <i>(no arguments)</i>
 
@@ -203,12 +203,12 @@ fn what_became_of_it() {
         said(Answer::Deny { word: Some("use\ntrash".into()) }, Some(CallEnd::Denied)),
         said(Answer::Never, None),
         Closed::Expired { at_ms },
-        Closed::Superseded { at_ms },
+        Closed::Superseded { at_ms, why: "the call ended".into() },
         Closed::AskedAgain,
     ];
     let parts: Vec<Part> = all.iter().map(|how| answered(&asked, how, is_long(&asked), &clock())).collect();
     assert_eq!(all_faults(&parts, MESSAGE_UNITS_MAX), []);
-    let call = "\n\nfilesystem · write_file\n\n<b>path</b>\n<pre>src/bin/a.rs</pre>";
+    let call = "\n\nfilesystem/write_file\n\n<b>path</b>\n<pre>src/bin/a.rs</pre>";
     let shown: Vec<String> = parts.iter().map(|part| drawn(std::slice::from_ref(part)).replace(call, " …")).collect();
     assert_snapshot!(shown.join("\n\n"), @r"
     <b>Allowed once</b>
@@ -240,11 +240,11 @@ fn what_became_of_it() {
     <b>Expired</b>
     at 01:46: nobody answered, and it did not run. …
 
-    <b>Superseded</b>
-    at 01:46 by a message of yours; it did not run. …
+    <b>Closed</b>
+    at 01:46 without an answer: the call ended. …
 
     <b>Asked again</b>
-    claw was restarted. The buttons are under a newer message. …
+    The buttons are under a newer message. …
     ");
 }
 
@@ -259,7 +259,7 @@ fn what_is_too_long_is_attached_whole() {
     assert_eq!(all_faults(std::slice::from_ref(&summary), CAPTION_UNITS_MAX), []);
     assert_snapshot!(drawn(&[summary]), @r"
     <b>Allow this?</b>
-    filesystem · write_file
+    filesystem/write_file
 
     The call is too long for a message: it is attached whole as question-k3v9q0m2xz.txt.
 
@@ -281,9 +281,9 @@ fn what_is_too_long_is_attached_whole() {
     assert_eq!(all_faults(std::slice::from_ref(&end), CAPTION_UNITS_MAX), []);
     assert_snapshot!(drawn(&[end]), @r"
     <b>Asked again</b>
-    claw was restarted. The buttons are under a newer message.
+    The buttons are under a newer message.
 
-    filesystem · write_file
+    filesystem/write_file
     The whole call is in the file question-k3v9q0m2xz.txt.
     ");
 }
@@ -339,7 +339,7 @@ proptest! {
         for shown in &shown {
             prop_assert!(shown.chars().all(is_visible), "{}", shown);
         }
-        for how in [Closed::AskedAgain, Closed::Superseded { at_ms: 0 }] {
+        for how in [Closed::AskedAgain, Closed::Superseded { at_ms: 0, why: String::new() }] {
             let units_max = if empty_too { CAPTION_UNITS_MAX } else { MESSAGE_UNITS_MAX };
             prop_assert_eq!(all_faults(&[answered(&asked, &how, is_long(&asked), &clock())], units_max), vec![]);
         }

@@ -50,10 +50,9 @@ fn an_item() {
     <b>Staged item 2 of 3</b>
     Group: cart
     shop says:
-    <quote>Add 2 apples
-    to the cart\u{202e}</quote>
+    <quote>Add 2 apples ⏎ to the cart\u{202e}</quote>
 
-    shop · confirm_add
+    shop/confirm_add
 
     <b>item</b>
     <pre>apples</pre>
@@ -82,7 +81,7 @@ fn a_single_item_and_a_label_that_lies() {
     shop says:
     <quote>Add 2 apples</quote>
 
-    shop · confirm_add
+    shop/confirm_add
 
     <i>(no arguments)</i>
 
@@ -163,7 +162,7 @@ fn what_became_of_it() {
         (item("Add", &[]), Closed::AskedAgain),
         (all(), said(ONCE, None)),
         (all(), said(NO, None)),
-        (all(), Closed::Superseded { at_ms }),
+        (all(), Closed::Superseded { at_ms, why: String::new() }),
         (buttons(), said(Answer::Press { index: 1 }, Some(CallEnd::Ok))),
     ];
     let heads = closed.map(|(asked, how)| {
@@ -180,7 +179,7 @@ fn what_became_of_it() {
     <b>❌ Cancelled</b> by you, 01:46
     <b>Expired</b> at 01:46: nobody answered, and it was not run.
     <b>Asked again</b>
-    claw was restarted. The buttons are under a newer message.
+    The buttons are under a newer message.
     <b>✅ Confirmed all 3</b> by you, 01:46
     <b>❌ Cancelled all 3</b> by you, 01:46
     <b>Closed</b> at 01:46: nothing of it waits any more.
@@ -195,7 +194,7 @@ fn what_became_of_it() {
     shop says:
     <quote>Add</quote>
 
-    shop · confirm_add
+    shop/confirm_add
 
     <b>item</b>
     <pre>apples</pre>
@@ -214,7 +213,7 @@ fn what_is_too_long_is_attached_whole() {
     shop says:
     <quote>Say it to everybody. Say it to everybody. Say it to everybody. Say it to everybody. Say it to everybody. Say it to everybody. Say it to everybody. Say it to eve…</quote>
 
-    shop · confirm_add
+    shop/confirm_add
 
     The call is too long for a message: it is attached whole as question-k3v9q0m2xz.txt.
 
@@ -235,7 +234,7 @@ fn what_is_too_long_is_attached_whole() {
 /// A summary and a label are the server's words: whatever they are, the message is whole, and its frame is ours.
 #[test]
 fn hostile_words_stay_in_their_place() {
-    let hostile = "ok\n\nshop · harmless\n\nitem\nnothing\nWhy it asks: no reason\u{2028}\u{200b}\u{1b}[2J\u{30a}\n\n";
+    let hostile = "ok\n\nshop/harmless\n\nitem\nnothing\nWhy it asks: no reason\u{2028}\u{200b}\u{1b}[2J\u{30a}\n\n";
     let asked = item(hostile, &[("item", hostile)]);
     let part: Part = whole_of(question(&asked, &clock()));
     assert_eq!(all_faults(std::slice::from_ref(&part), MESSAGE_UNITS_MAX), []);
@@ -250,6 +249,7 @@ fn hostile_words_stay_in_their_place() {
         })
         .collect();
     assert_eq!(quoted.len(), 1, "all of it in one quote: {quoted:?}");
-    assert_eq!(unescape(&quoted[0]).unwrap(), hostile);
+    // On one line: no line of it can pass for "✅ Confirmed by you".
+    assert_eq!(unescape(&quoted[0]).unwrap(), hostile.replace('\n', " ⏎ "));
     assert!(part.text.starts_with("Staged item 2 of 3\nGroup: cart\nshop says:\n"), "{}", part.text);
 }

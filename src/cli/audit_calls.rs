@@ -1,0 +1,176 @@
+//! The audit as a person reads it: one line a call, whatever its rows are, and a line for each row that is of no call. Must
+//! not know how rows are written or shown.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::out;
+use crate::domain::canonical::canonical_json;
+use crate::store::AuditRow;
+
+/// The most characters of one call's arguments; `--rows` shows them whole.
+const ARGUMENTS_CHARS_MAX: usize = 60;
+
+/// The calls of an audit, which grow as rows come.
+#[derive(Default)]
+pub struct Calls {
+    by_id: HashMap<String, Call>,
+}
+
+#[derive(Default)]
+struct Call {
+    /// Where its line stands among the others: the number of its first row.
+    first_row: i64,
+    at_ms: i64,
+    /// `server/tool` and the beginning of the arguments.
+    what: String,
+    /// Why it was allowed, asked about or denied.
+    rule: String,
+    asked: String,
+    answered: String,
+    started_ms: Option<i64>,
+    ended: Option<String>,
+}
+
+impl Calls {
+    /// Takes rows in, oldest first, and gives a line for each call that they are about, as it stands after them, and for
+    /// each row that is of no call; in the order in which they began.
+    pub fn lines(&mut self, rows: &[AuditRow]) -> Vec<String> {
+        let mut touched: Vec<(i64, String, Option<String>)> = Vec::new();
+        for row in rows {
+            if row.call.is_empty() {
+                touched.push((row.id, String::new(), Some(without_call(row))));
+                continue;
+            }
+            let call = self.by_id.entry(row.call.clone()).or_default();
+            call.follow(row);
+            if !touched.iter().any(|(_, id, _)| *id == row.call) {
+                touched.push((call.first_row, row.call.clone(), None));
+            }
+        }
+        touched.sort_by_key(|(first_row, ..)| *first_row);
+        let line = |(_, id, line): (i64, String, Option<String>)| match line {
+            Some(line) => line,
+            None => self.by_id.get(&id).map(|call| call.line(&id)).unwrap_or_default(),
+        };
+        touched.into_iter().map(line).collect()
+    }
+}
+
+impl Call {
+    fn follow(&mut self, row: &AuditRow) {
+        if self.first_row == 0 {
+            (self.first_row, self.at_ms) = (row.id, row.at_ms);
+        }
+        let text = |key: &str| row.body.get(key).map(plain).unwrap_or_default();
+        match row.kind.as_str() {
+            "received" => {
+                let arguments = row.body.get("arguments").map(telling).unwrap_or_default();
+                self.what = format!("{}/{}{arguments}", text("server"), text("tool"));
+            }
+            "verdict" => self.rule = text("rule"),
+            "asked" => self.asked = text("approval"),
+            "answered" => self.answered = format!("{} by {}", text("answer"), text("by")),
+            "started" => self.started_ms = Some(row.at_ms),
+            "ended" => self.ended = Some(self.end(row, &text("outcome"), &text("reason"))),
+            _ => {}
+        }
+    }
+
+    fn end(&self, row: &AuditRow, outcome: &str, reason: &str) -> String {
+        let failed = row.body.get("is_error") == Some(&Value::Bool(true));
+        let took = self.started_ms.map(|started| format!(" in {} ms", row.at_ms - started)).unwrap_or_default();
+        match outcome {
+            "ended" if failed => format!("✗ failed{took}"),
+            "ended" => format!("✓ ran{took}"),
+            "denied" => format!("✗ not run: {reason}"),
+            "unknown" => format!("? may or may not have run: {reason}"),
+            other => format!("{other} {reason}"),
+        }
+    }
+
+    fn line(&self, id: &str) -> String {
+        let state = match (&self.ended, self.started_ms) {
+            (Some(ended), _) => ended.clone(),
+            (None, Some(_)) => "… runs".to_owned(),
+            (None, None) if !self.asked.is_empty() && self.answered.is_empty() => {
+                format!("… waits for an answer to {}", self.asked)
+            }
+            (None, None) => "… not decided".to_owned(),
+        };
+        let why = match (self.answered.as_str(), self.rule.as_str()) {
+            ("", "") => String::new(),
+            ("", rule) => format!(" ({rule})"),
+            (answered, _) => format!(" ({answered})"),
+        };
+        let what = if self.what.is_empty() { "(its beginning is in older rows)" } else { &self.what };
+        clean_line(&format!("{}  {id}  {what}  {state}{why}", super::when(self.at_ms)))
+    }
+}
+
+fn without_call(row: &AuditRow) -> String {
+    clean_line(&format!("{}  {}  {}", super::when(row.at_ms), row.kind, plain(&row.body)))
+}
+
+/// The argument that says most, or all of them.
+fn telling(arguments: &Value) -> String {
+    let named = ["command", "path", "query", "pattern", "url", "name"];
+    let text = match named.iter().find_map(|name| arguments.get(name)?.as_str()) {
+        Some(text) => text.to_owned(),
+        None if arguments.as_object().is_none_or(serde_json::Map::is_empty) => return String::new(),
+        None => canonical_json(arguments),
+    };
+    match text.char_indices().nth(ARGUMENTS_CHARS_MAX) {
+        Some((end, _)) => format!("  {}…", text.get(..end).unwrap_or_default()),
+        None => format!("  {text}"),
+    }
+}
+
+/// What a stranger wrote must not make a second line, or pass for another call.
+fn clean_line(text: &str) -> String {
+    out::clean(text).replace('\n', "\\n")
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => canonical_json(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn row(id: i64, call: &str, kind: &str, body: Value) -> AuditRow {
+        AuditRow { id, at_ms: id * 10, kind: kind.into(), call: call.into(), body, hash: String::new() }
+    }
+
+    #[test]
+    fn every_call_is_one_line_and_a_call_that_goes_on_gets_one_more() {
+        let mut calls = Calls::default();
+        let received = json!({"server": "bash", "tool": "run", "arguments": {"command": "make\n0000  fake"}});
+        let first = calls.lines(&[
+            row(1, "main:3:0", "received", received),
+            row(2, "main:3:0", "verdict", json!({"verdict": "ask", "rule": "class", "why": "w"})),
+            row(3, "", "panic", json!({"on": true})),
+            row(4, "main:3:0", "asked", json!({"approval": "q1"})),
+        ]);
+        assert_eq!(first.len(), 2, "{first:?}");
+        assert!(
+            first[0].ends_with("main:3:0  bash/run  make\\n0000  fake  … waits for an answer to q1 (class)"),
+            "{first:?}"
+        );
+        assert!(first[1].ends_with("panic  {\"on\":true}"), "{first:?}");
+        let then = calls.lines(&[
+            row(5, "main:3:0", "answered", json!({"answer": "allow", "by": "me"})),
+            row(6, "main:3:0", "started", json!({"digest": "d"})),
+            row(9, "main:3:0", "ended", json!({"outcome": "ended", "is_error": false, "result_bytes": 2})),
+        ]);
+        assert_eq!(then.len(), 1);
+        assert!(then[0].ends_with("✓ ran in 30 ms (allow by me)"), "{then:?}");
+    }
+}

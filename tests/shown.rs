@@ -1,0 +1,203 @@
+//! Shown means shown: what could not be printed is a failure with an exit code, never a panic, and a reply that did not leave
+//! comes again. Whose turn a question joined is said.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+mod program;
+mod wires;
+
+use std::fs::File;
+use std::os::unix::ffi::OsStrExt as _;
+use std::process::Stdio;
+
+use program::{House, Ran, eventually};
+use wires::threaded::Threaded;
+use wires::{Answer, Call, Turn, Wire};
+
+/// Runs a command whose standard output is this, with these lines as its input.
+fn into(house: &House, args: &[&str], stdout: Stdio, input: &[u8]) -> Ran {
+    let kept = house.user_home().join("input");
+    std::fs::write(&kept, input).unwrap();
+    let mut command = house.command(args);
+    command.stdin(File::open(kept).unwrap()).stdout(stdout).stderr(Stdio::piped());
+    let ended = command.output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Ran { code: ended.status.code(), out: text(&ended.stdout), err: text(&ended.stderr) }
+}
+
+/// A disk without room.
+fn full() -> Stdio {
+    File::options().write(true).open("/dev/full").unwrap().into()
+}
+
+/// A pipe that nobody reads any more.
+fn closed() -> Stdio {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    writer.into()
+}
+
+#[track_caller]
+fn no_panic(ran: &Ran) {
+    assert!(!ran.err.contains("panicked"), "{ran:?}");
+}
+
+const COMES_AGAIN: &str = "(an earlier turn ended while nobody was here)";
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_standard_output_is_a_failure_of_every_command_that_prints() {
+    let house = House::new();
+    let id = house.ask_parks("write a: b");
+    house.claw(&["approve", &id, "--for", "always"]).expect(0);
+    house.ask_parks("write c: d");
+    let commands: [&[&str]; 16] = [
+        &["approvals"],
+        &["grants"],
+        &["tools"],
+        &["audit"],
+        &["audit", "--rows"],
+        &["audit", "--json"],
+        &["audit", "verify"],
+        &["sessions"],
+        &["sessions", "show", "main"],
+        &["sessions", "export", "main"],
+        &["sessions", "replay"],
+        &["panic", "status"],
+        &["doctor"],
+        &["completions", "bash"],
+        &["man"],
+        &["--help"],
+    ];
+    for args in commands {
+        let ran = into(&house, args, full(), b"").expect(1);
+        no_panic(&ran);
+        assert!(ran.err.contains("standard output cannot be written"), "{args:?}: {ran:?}");
+        let ran = into(&house, args, closed(), b"").expect(141);
+        assert_eq!(ran.err.replace("claw: ", ""), "", "a reader that has gone is no fault: {args:?}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_reply_that_did_not_leave_comes_again() {
+    let house = House::new();
+    for (door, code) in [("ask", 1), ("chat", 1), ("ask", 141), ("chat", 141)] {
+        let (args, input): (&[&str], &[u8]) =
+            if door == "ask" { (&["ask", "hello"], b"") } else { (&["chat"], b"hello\n") };
+        let ran = into(&house, args, if code == 1 { full() } else { closed() }, input).expect(code);
+        no_panic(&ran);
+        let next = house.claw(&["ask", "hello"]).expect(0);
+        assert!(next.err.contains(COMES_AGAIN), "{door} into a stream that ends with {code}: {next:?}");
+        assert!(!house.claw(&["ask", "hello"]).expect(0).err.contains(COMES_AGAIN), "and once");
+    }
+    house.is_whole();
+}
+
+#[test]
+fn a_reply_that_left_does_not_come_again() {
+    let house = House::new();
+    for _ in 0..3 {
+        let said = house.claw_with_stdin(&["chat"], b"hello\n").expect(0);
+        assert!(said.out.contains("built-in demo"), "{said:?}");
+        assert!(!house.claw(&["ask", "hello"]).expect(0).err.contains(COMES_AGAIN));
+    }
+}
+
+#[test]
+fn own_turn_waits_until_no_turn_is_open_and_a_message_that_joins_one_is_told() {
+    let write = r#"{"path":"a","content":"x"}"#;
+    let parks = Answer::Turn(Turn::calls(&[Call::new("w", "filesystem__write_file", write)]));
+    let provider = Threaded::start(Wire::Anthropic, [parks, Answer::text("to both"), Answer::text("alone")]);
+    let house = House::at("claude", &provider.base_url);
+    let id = house.ask_parks("one");
+    let joins = house.claw(&["ask", "two"]).expect(3);
+    assert!(joins.err.contains("goes in when this is answered") && joins.err.contains("--own-turn"), "{joins:?}");
+
+    let mut command = house.command(&["ask", "three", "--json", "--own-turn"]);
+    command.stdin(Stdio::null());
+    let waiting = house.begin(command);
+    eventually("it says that it waits", || waiting.err().contains("waits for its end"));
+    house.claw(&["deny", &id]).expect(0);
+    let own = waiting.ends().expect(0);
+    assert_eq!((own.json()["reply"].as_str(), own.json()["joined"].as_bool()), (Some("alone"), Some(false)));
+    let asked = provider.recorded();
+    let told = |at: usize| asked[at].body["messages"].to_string();
+    assert!(
+        told(1).contains("two") && !told(1).contains("three") && told(2).contains("three"),
+        "{} {}",
+        told(1),
+        told(2)
+    );
+    house.is_whole();
+}
+
+/// What the model was told last.
+fn told(provider: &Threaded) -> String {
+    provider.recorded().last().unwrap().body["messages"].to_string()
+}
+
+#[test]
+fn what_is_piped_in_beside_a_text_is_not_dropped() {
+    let provider = Threaded::start(Wire::Anthropic, ["1", "2", "3"].map(Answer::text));
+    let house = House::at("claude", &provider.base_url);
+    house.claw_with_stdin(&["ask", "sum", "it"], b"41\n1\n").expect(0);
+    assert!(
+        told(&provider).contains("sum it") && told(&provider).contains("as data:\\n```\\n41\\n1\\n```"),
+        "{}",
+        told(&provider)
+    );
+    house.claw(&["ask", "nothing beside it"]).expect(0);
+    assert!(!told(&provider).contains("nothing beside it\\n"), "{}", told(&provider));
+    let long = house.claw_with_stdin(&["ask", "sum it"], &b"x".repeat(256 * 1024 + 1));
+    long.expect_mistake(&["262144 bytes", "file of the workspace"]);
+    // Somebody holds the pipe open and never writes.
+    let mut silent = house.start(&["ask", "go"]);
+    eventually("it goes on without it", || silent.out().contains('3'));
+    assert!(silent.err().contains("nothing came on standard input"), "{}", silent.err());
+    silent.types(b"too late");
+    silent.ends().expect(0);
+}
+
+#[test]
+fn no_escape_sequence_of_a_model_gets_into_a_pipe() {
+    let hostile = "red \u{1b}[31m\u{9b}2J\u{7}\tkept\nline";
+    let provider = Threaded::start(Wire::Anthropic, [Answer::text(hostile)]);
+    let house = House::at("claude", &provider.base_url);
+    let said = house.claw(&["ask", "go"]).expect(0).out;
+    assert_eq!(said, "red ␛[31m<U+009B>2J␇\tkept\nline\n");
+}
+
+#[test]
+fn help_is_a_command() {
+    let house = House::new();
+    assert_eq!(house.claw(&["help"]).expect(0).out, house.claw(&["--help"]).expect(0).out);
+    assert!(house.claw(&["help", "ask"]).expect(0).out.contains("--own-turn"));
+}
+
+#[test]
+fn the_audit_is_one_line_a_call_and_rows_are_asked_for() {
+    let house = House::new();
+    house.claw(&["ask", "list ."]).expect(0);
+    house.ask_parks("write a: b");
+    let calls = house.claw(&["audit"]).expect(0).out;
+    let of_calls: Vec<&str> = calls.lines().filter(|line| line.contains("filesystem/")).collect();
+    assert_eq!(of_calls.len(), 2, "{calls}");
+    assert!(of_calls[0].contains("filesystem/list_dir") && of_calls[0].contains("✓ ran in"), "{calls}");
+    assert!(of_calls[1].contains("filesystem/write_file") && of_calls[1].contains("waits for an answer"), "{calls}");
+    let rows = house.claw(&["audit", "--rows"]).expect(0).out;
+    assert!(rows.lines().count() > calls.lines().count() + 2 && rows.contains("  received "), "{rows}");
+}
+
+#[test]
+fn a_word_that_is_no_text_is_told_in_a_sentence() {
+    let house = House::new();
+    for words in [&["ask"][..], &["server"], &["--model"]] {
+        let mut command = house.command(words);
+        command.arg(std::ffi::OsStr::from_bytes(b"\xff")).stdin(Stdio::null());
+        let ended = command.output().unwrap();
+        let err = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert_eq!(ended.status.code(), Some(2), "{err}");
+        assert!(err.contains("not UTF-8") && err.lines().count() == 1, "{words:?}: {err}");
+    }
+}
