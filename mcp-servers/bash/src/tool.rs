@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use rmcp::handler::server::common::{schema_for_input, schema_for_output};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::args::Limits;
 use crate::capture::Captured;
 use crate::confine::BoxLevel;
+use crate::schema;
 
 pub const NAME: &str = "run";
 /// Linux takes 128 KiB for one argument of a program.
@@ -64,6 +64,8 @@ pub enum Ending {
         timeout_s: u64,
     },
     Cancelled,
+    /// Killed, because it took more of the machine than it may; a note says of what.
+    OverLimit,
     /// Nothing ran.
     NotStarted(String),
     /// It ran, but nobody saw how it ended.
@@ -91,9 +93,9 @@ pub fn tool(limits: &Limits, level: BoxLevel) -> Result<Tool, String> {
         .destructive(true)
         .idempotent(false)
         .open_world(true);
-    Ok(Tool::new(NAME, description, schema_for_input::<RunArguments>()?)
+    Ok(Tool::new(NAME, description, schema::input::<RunArguments>()?)
         .with_title("Run a shell command")
-        .with_raw_output_schema(schema_for_output::<RunResult>())
+        .with_raw_output_schema(schema::output::<RunResult>())
         .with_annotations(annotations))
 }
 
@@ -145,6 +147,11 @@ pub fn result(ending: &Ending, took: Duration, output: Captured, level: BoxLevel
              Give a larger timeout_s, or split the work"
         ),
         Ending::Cancelled => format!("cancelled: killed after {seconds:.2} s; what it did until then stays done"),
+        Ending::OverLimit => {
+            format!(
+                "killed after {seconds:.2} s, with everything that it had started; what it did until then stays done"
+            )
+        }
         Ending::Lost(why) => {
             format!("{why} after {seconds:.2} s; it may have done its work or not, check before trying again")
         }

@@ -155,7 +155,7 @@ mod any_text {
         let text = error.to_string();
         let by_line = text.starts_with("mcp.json, line ") && text.contains(", column ");
         let by_name = text.starts_with("mcp.json, server `") || text.starts_with("mcp.json: ") && text.contains('`');
-        by_line || by_name || text.ends_with("must hold one JSON object")
+        by_line || by_name || *error == ManifestError::NoRoot || text.ends_with("must hold one JSON object")
     }
 
     proptest! {
