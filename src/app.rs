@@ -1,9 +1,10 @@
 //! Builds and connects the rooms. The only file that names all of them; it decides nothing.
 
 mod persona;
+pub mod watch;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,12 +14,12 @@ use tokio::sync::OnceCell;
 
 use crate::config::{Config, KeptApart, MAIN, is_agent_name};
 use crate::desk::{AgentState, Agents, Desk, DeskParts, ModelInUse, OtherStore, Roles};
-use crate::domain::{Address, LiveSink, Origin};
+use crate::domain::{Address, LiveSink, Origin, inherit};
 use crate::gate::policy::Policy;
 use crate::gate::redact::Redactor;
 use crate::gate::{Gate, GateParts, GateSettings};
 use crate::hub::manifest::{self, Expansion, Launch, Manifest, StdioLaunch};
-use crate::hub::{Era, Hub, HubSettings, supervisor};
+use crate::hub::{Era, Hub, HubSettings, secrets, supervisor};
 use crate::mail::{Instance, Mail};
 use crate::model::{Chain, LoadImage};
 use crate::router::{Router, Visitor};
@@ -48,8 +49,8 @@ impl App {
     pub fn open(config: Config) -> anyhow::Result<Self> {
         let store = Store::open_anchored(&config.home.claw_db(), anchor_place(&config.kept_apart).as_ref())?;
         let policy = load_policy(&config)?;
-        let redactor = Redactor::new(secret_pairs(&config))?;
         let manifest = load_manifest(&config)?;
+        let redactor = Redactor::new(secret_pairs(&config))?;
         let warnings = manifest.warnings.clone();
         let hub = Arc::new(Hub::new(manifest, hub_settings(&config, &redactor, &store)?));
         crate::logging::keep_secrets(&redactor);
@@ -270,7 +271,19 @@ fn variables(config: &Config) -> BTreeMap<String, String> {
 
 fn secret_pairs(config: &Config) -> Vec<(String, String)> {
     let exposed = |(name, value): &(String, SecretString)| (name.clone(), value.expose_secret().to_owned());
-    config.secrets.iter().map(exposed).collect()
+    let mut pairs: Vec<_> = config.secrets.iter().map(exposed).collect();
+    // What is a secret of one agent is one for all, also while that agent's file cannot be used.
+    let homes = config.agents.iter().map(|card| match card.name.as_str() {
+        MAIN => config.home.root().join("mcp.json"),
+        name => config.home.of_agent(name).path().join("mcp.json"),
+    });
+    for path in homes {
+        let text = crate::config::read_if_there(&path).ok().flatten();
+        let manifest =
+            text.zip(expansion(config)).and_then(|(text, expansion)| manifest::parse(&text, &expansion).ok());
+        pairs.extend(manifest.iter().flat_map(secrets::secrets));
+    }
+    pairs
 }
 
 fn load_policy(config: &Config) -> anyhow::Result<Policy> {
@@ -286,14 +299,7 @@ fn load_policy(config: &Config) -> anyhow::Result<Policy> {
 fn load_manifest(config: &Config) -> anyhow::Result<Manifest> {
     let path = config.home.mcp_json();
     let text = crate::config::read_if_there(&path)?.with_context(|| format!("{} is gone", path.display()))?;
-    let expansion = Expansion {
-        env: variables(config),
-        home: config.user_home.clone(),
-        workspace: config.workspace.clone(),
-        claw_exe: std::env::current_exe().context("cannot find this program's own path")?,
-        extra_claw_args: own_server_args(config),
-        ..Expansion::default()
-    };
+    let expansion = expansion(config).context("cannot find this program's own path")?;
     let mut manifest = manifest::parse(&text, &expansion).with_context(|| format!("{} is refused", path.display()))?;
     if let Some(unknown) = config.tools.schema_pinned().iter().find(|name| !manifest.servers.contains_key(*name)) {
         let known = manifest.servers.keys().cloned().collect::<Vec<_>>().join(", ");
@@ -317,6 +323,18 @@ fn load_manifest(config: &Config) -> anyhow::Result<Manifest> {
     Ok(manifest)
 }
 
+/// What the variables of `mcp.json` stand for. `None` where this program does not know its own path.
+fn expansion(config: &Config) -> Option<Expansion> {
+    Some(Expansion {
+        env: variables(config),
+        home: config.user_home.clone(),
+        workspace: config.workspace.clone(),
+        claw_exe: std::env::current_exe().ok()?,
+        extra_claw_args: own_server_args(config),
+        ..Expansion::default()
+    })
+}
+
 /// An agent has the servers that its settings list.
 fn keep_servers(manifest: &mut Manifest, config: &Config) -> anyhow::Result<()> {
     let Some(wanted) = &config.servers else { return Ok(()) };
@@ -335,9 +353,22 @@ fn keep_servers(manifest: &mut Manifest, config: &Config) -> anyhow::Result<()> 
 }
 
 /// A command ends a little before claw's own limit of a call, so that its end is known and told.
-fn bash_limits(config: &Config) -> [String; 4] {
-    let limit_s = config.limits.tool_timeout_s.saturating_sub(BASH_ENDS_EARLIER_S).max(1).to_string();
-    ["--timeout-s".into(), limit_s.clone(), "--timeout-s-max".into(), limit_s]
+/// And as many run side by side as the gate lets through, so that none waits while claw's own clock runs.
+fn bash_limits(config: &Config) -> Vec<String> {
+    let limits = &config.limits;
+    let limit_s = limits.tool_timeout_s.saturating_sub(BASH_ENDS_EARLIER_S).max(1);
+    [
+        ("--timeout-s", limit_s),
+        ("--timeout-s-max", limit_s),
+        ("--jobs-max", limits.tool_calls_parallel_max.into()),
+        ("--command-processes-max", limits.command_processes_max),
+        ("--command-memory-bytes-max", limits.command_memory_bytes_max),
+        ("--command-file-bytes-max", limits.command_file_bytes_max),
+        ("--command-open-files-max", limits.command_open_files_max),
+    ]
+    .into_iter()
+    .flat_map(|(option, value)| [option.to_owned(), value.to_string()])
+    .collect()
 }
 
 /// Our own servers are told where to work and what never to touch, whatever `mcp.json` says.
@@ -350,7 +381,9 @@ fn own_server_args(config: &Config) -> Vec<String> {
 }
 
 fn hub_settings(config: &Config, redactor: &Redactor, store: &Store) -> anyhow::Result<HubSettings> {
-    let mut settings = HubSettings::new(variables(config), config.home.path().to_owned());
+    let beside = config.home.mcp_json().parent().map_or_else(|| config.home.path().to_owned(), Path::to_owned);
+    let mut settings = HubSettings::new(variables(config), beside);
+    settings.server_dirs = config.home.servers();
     // The link in /proc still leads to this program after its file was replaced by an update.
     let own = if cfg!(target_os = "linux") { PathBuf::from("/proc/self/exe") } else { std::env::current_exe()? };
     settings.supervisor = Some(vec![own.into(), supervisor::COMMAND.into()]);
@@ -358,6 +391,10 @@ fn hub_settings(config: &Config, redactor: &Redactor, store: &Store) -> anyhow::
     settings.known_eras = eras.into_iter().filter_map(|(server, era)| Some((server, Era::parse(&era)?))).collect();
     settings.schema_pinned = config.tools.schema_pinned().clone();
     settings.log = crate::logging::server_log(config.home.logs(), redactor.clone());
+    settings.startup_timeout = Duration::from_secs(config.limits.server_start_s);
+    if let Some(written) = &config.inherit {
+        settings.inherit = inherit::resolve(written, &settings.inherit);
+    }
     settings.notices = Arc::new(|notice| tracing::warn!(?notice, "a server needs attention"));
     Ok(settings)
 }

@@ -5,7 +5,7 @@
 mod program;
 mod wires;
 
-use program::{House, Running, alive, eventually};
+use program::{House, Running, alive, eventually, pid_in};
 use serde_json::json;
 use wires::threaded::Threaded;
 use wires::{Answer, Call, Turn, Wire};
@@ -24,9 +24,12 @@ fn started(answers: impl IntoIterator<Item = Answer>) -> (House, Threaded, Runni
     house.write("policy.toml", ALLOW);
     let mut chat = house.start(&["chat"]);
     chat.types(b"start it\n");
-    eventually("the job runs", || chat.out().contains("It runs.") && !house.in_workspace("pid").trim().is_empty());
-    let pid: u32 = house.in_workspace("pid").trim().parse().unwrap();
-    (house, provider, chat, pid)
+    let mut pid = None;
+    eventually("the job runs", || {
+        pid = pid_in(&house.workspace().join("pid"));
+        chat.out().contains("It runs.") && pid.is_some()
+    });
+    (house, provider, chat, pid.unwrap())
 }
 
 #[test]

@@ -10,7 +10,7 @@ mod program;
 use std::fs;
 use std::process::Command;
 
-use program::{House, KEY, eventually, outcomes};
+use program::{House, KEY, alive, eventually, outcomes, pid_in};
 
 const ALLOW: &str = "[[rule]]\nserver = \"bash\"\ndecision = \"allow\"\nwhy = \"this test runs commands\"\n";
 const SECRET: &str = "what-nobody-may-read-here";
@@ -214,13 +214,44 @@ fn processes_outside_cannot_be_touched() {
     let mut outer = Command::new("sleep").arg("300").spawn().unwrap();
     let chat = house.start(&["chat"]);
     eventually("a chat is up", || chat.out().contains("/help"));
-    let script = format!("kill -9 {0}; kill -9 {1}; kill -9 $PPID; kill -STOP {0}; echo done", outer.id(), chat.id());
+    let limits = || [outer.id(), chat.id()].map(|pid| fs::read_to_string(format!("/proc/{pid}/limits")).unwrap());
+    let before = limits();
+    let script = format!(
+        "for p in {} {}; do prlimit --pid $p --fsize=0:0; prlimit --pid $p --as=1:1 --nofile=0:0; renice -n 19 -p $p; done
+        kill -9 {0}; kill -9 {1}; kill -9 $PPID; kill -STOP {0}; echo done",
+        outer.id(),
+        chat.id()
+    );
     let said = inside(&house, &format!("{script}\ntrue"));
+    assert_eq!(limits(), before, "{said}");
     let lives = outer.try_wait().unwrap().is_none();
     let _ = outer.kill();
     let _ = outer.wait();
     assert!(lives && said.contains("done"), "{said}");
     chat.ends().expect(0);
+}
+
+#[test]
+fn a_command_that_tries_to_break_its_supervisor_leaves_nothing() {
+    let house = house();
+    if !is_boxed(&house) {
+        return;
+    }
+    let breaks = "setsid sh -c 'echo $$ > pid; exec sleep 777' & until [ -s pid ] && [ -e seen ]; do sleep 0.01; done; \
+                  prlimit --pid $PPID --as=1:1 --nofile=0:0; kill -9 $PPID; echo done";
+    house.write(
+        "policy.toml",
+        "[[rule]]\nserver = \"bash\"\ndecision = \"allow\"\nwhy = \"this test runs everything\"\n",
+    );
+    let running = house.start(&["ask", &format!("run `{breaks}`")]);
+    let mut pid = None;
+    eventually("the command runs", || {
+        pid = pid_in(&house.workspace().join("pid"));
+        pid.is_some()
+    });
+    house.write("workspace/seen", "");
+    let ran = running.ends();
+    assert!(!alive(pid.unwrap()), "{ran:?}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod wires;
 
 use std::time::{Duration, Instant};
 
-use program::{House, Running, SOON, alive, eventually};
+use program::{House, Running, SOON, alive, eventually, pid_in};
 use wires::threaded::Threaded;
 use wires::{Answer, Then, Wire};
 
@@ -141,11 +141,14 @@ fn slash_panic_ends_what_runs_and_blocks_until_it_is_off() {
     house.write("policy.toml", allow);
     let mut chat = Chat::new(&house);
     chat.running.types(b"run `echo $$ > pid; sleep 1000`\n");
-    let pid = || house.in_workspace("pid").trim().parse::<u32>().ok();
-    eventually("the command runs", || pid().is_some());
+    let mut pid = None;
+    eventually("the command runs", || {
+        pid = pid_in(&house.workspace().join("pid"));
+        pid.is_some()
+    });
     chat.asks("/status", &["running: a turn, begun", "bash/run"]);
     chat.asks("/panic", &["The stop switch is on"]);
-    eventually("what ran is ended", || !alive(pid().unwrap()));
+    eventually("what ran is ended", || !alive(pid.unwrap()));
     eventually("the turn has ended", || house.events("main").iter().any(|event| event["type"] == "turn.ended"));
     chat.asks("run `echo x > effect`", &["stop switch"]);
     chat.asks("/panic off", &["The stop switch is off."]);

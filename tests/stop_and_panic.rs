@@ -4,7 +4,7 @@
 
 mod program;
 
-use program::{House, Running, alive, eventually, outcomes};
+use program::{House, Running, alive, eventually, outcomes, pid_in};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -21,9 +21,12 @@ fn house() -> House {
 
 /// The processes of a command that has begun to run.
 fn pids(house: &House) -> [u32; 2] {
-    let read = |name: &str| house.in_workspace(name).trim().parse::<u32>().ok();
-    eventually("the command runs", || read("pid").is_some() && read("child").is_some());
-    [read("pid").unwrap(), read("child").unwrap()]
+    let mut pids = [None, None];
+    eventually("the command runs", || {
+        pids = ["pid", "child"].map(|name| pid_in(&house.workspace().join(name)));
+        pids.iter().all(Option::is_some)
+    });
+    pids.map(Option::unwrap)
 }
 
 fn are_gone(pids: [u32; 2]) {

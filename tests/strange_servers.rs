@@ -135,6 +135,29 @@ fn memory_of(running: &Running) -> std::thread::JoinHandle<u64> {
     })
 }
 
+/// Nobody in claw can act while claw is stopped: it is the kernel that ends the server with its supervisor.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_server_dies_with_its_supervisor_also_when_claw_cannot_act() {
+    let strange = Strange::new("never", "echo");
+    let running = strange.house.start(&["ask", "go"]);
+    eventually("the server has the call", || strange.record().contains("call "));
+    running.signal(Signal::STOP);
+    let parent = |pid: &str| -> Option<i32> {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        stat.rsplit(')').next()?.split_whitespace().nth(1)?.parse().ok()
+    };
+    let servers = strange.processes();
+    // The supervisor has the server's environment, too, and claw as its parent.
+    let claw = running.id().cast_signed();
+    let supervisor = servers.iter().find(|pid| parent(pid) == Some(claw)).unwrap().clone();
+    let pid = rustix::process::Pid::from_raw(supervisor.parse().unwrap()).unwrap();
+    rustix::process::kill_process(pid, Signal::KILL).unwrap();
+    strange.leaves_nothing();
+    running.signal(Signal::CONT);
+    running.ends();
+}
+
 #[test]
 fn two_hundred_megabytes_on_stderr() {
     let strange = Strange::new("torrent", "echo");
@@ -170,6 +193,7 @@ fn garbage_on_stdout() {
 #[test]
 fn a_server_that_never_says_a_word() {
     let strange = Strange::new("mute", "echo");
+    strange.house.write("claw.toml", "[limits]\nserver_start_s = 2\n");
     for _ in 0..2 {
         let seen = strange.turn();
         seen.person_sees("The server `mute` is still starting");

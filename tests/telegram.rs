@@ -27,10 +27,6 @@ impl Rig {
         self.house.start(&["gateway"])
     }
 
-    fn session(&self) -> String {
-        format!("telegram.{}.{}", self.telegram.bot_id(), self.anna.id)
-    }
-
     fn count(&self, text: &str) -> usize {
         self.telegram.sent(self.anna.id).iter().filter(|message| message.by_bot && message.text.contains(text)).count()
     }
@@ -129,7 +125,8 @@ fn what_waited_while_claw_was_down_is_answered_once_and_in_order() {
     rig.anna.says(rig.anna.private(), "/help");
     rig.telegram.wait_for_text(rig.anna.id, "/compact");
     program::eventually("three messages are in the log", || {
-        rig.house.events(&rig.session()).iter().filter(|event| event["type"] == "user.message").count() == 3
+        let said = "SELECT count(*) FROM events WHERE type = 'user.message'";
+        rig.house.db().query_row(said, [], |row| row.get::<_, i64>(0)).unwrap() == 3
     });
     drop(gateway);
 }
@@ -149,6 +146,23 @@ fn a_second_gateway_and_a_missing_setting_are_refused_with_a_sentence() {
         .with("CLAW_ALLOWED_CHATS", "5")
         .with("CLAW_TELEGRAM_API", rig.telegram.url());
     wrong.claw(&["gateway"]).expect_mistake(&["TELEGRAM_BOT_TOKEN"]);
+}
+
+#[test]
+fn one_bad_gateway_costs_half_a_second() {
+    let rig = Rig::new();
+    let gateway = rig.start();
+    rig.telegram.wait_for_text(rig.anna.id, "I am claw");
+    let before = rig.telegram.calls_of("sendMessage").len();
+    rig.telegram.fault(Fault::Status(502)).on("sendMessage").times(1);
+    rig.anna.says(rig.anna.private(), "/usage");
+    rig.telegram.wait_for_calls("sendMessage", before + 2);
+    let calls = rig.telegram.calls_of("sendMessage");
+    let [failed, again] = &calls[before..] else { panic!("{:?}", &calls[before..]) };
+    let gap = again.at - failed.at;
+    assert!(gap >= std::time::Duration::from_millis(500), "{gap:?}");
+    assert!(gap < std::time::Duration::from_secs(5), "{gap:?}");
+    drop(gateway);
 }
 
 #[test]

@@ -87,6 +87,9 @@ fn one_that_is_long_goes_on_in_the_next_message_and_is_complete() {
         assert_eq!(all.matches(&format!("Line {number} of")).count(), 1, "line {number}\n{all}");
     }
     assert!(rig.shown().len() >= 2);
+    let refused = |call: &&botapi::Call| call.refusal().is_some_and(|why| why.contains("not modified"));
+    let edits = rig.telegram.calls_of("editMessageText");
+    assert_eq!(edits.iter().filter(refused).count(), 0, "what is so already is not sent");
     drop(gateway);
 }
 

@@ -61,6 +61,20 @@ fn a_yes_allows_the_one_open_question_once() {
 }
 
 #[test]
+fn what_runs_by_a_grant_is_one_quiet_line_under_the_answer() {
+    let rig = Rig::new();
+    let gateway = rig.start();
+    let asked = rig.asks("a.txt");
+    rig.telegram.wait_answered(&rig.anna.taps_on(rig.anna.private(), asked.id, "This session"));
+    rig.wait_edited(&asked, "ran: ok");
+    rig.wait_handled();
+    assert_eq!(rig.count(rig.anna.id, "by a grant"), 0, "what was asked about is no news");
+    rig.anna.says(rig.anna.private(), "write a.txt: 1");
+    rig.telegram.wait_for_text(rig.anna.id, "Without a question, by a grant: filesystem/write_file.");
+    rig.stop(gateway);
+}
+
+#[test]
 fn a_no_denies_with_the_words_behind_it() {
     let rig = Rig::new();
     let gateway = rig.start();

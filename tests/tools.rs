@@ -307,11 +307,16 @@ fn a_mute_server_is_not_waited_for_long() {
         "filesystem": {"command": "claw", "args": ["server", "filesystem"]},
     }});
     let house = House::new();
+    house.write("claw.toml", "[limits]\nserver_start_s = 3\n");
     house.write("mcp.json", &servers.to_string());
-    let began = Instant::now();
     let ran = house.claw(&["ask", "list"]).expect(0);
     assert!(ran.out.contains("Listing") && ran.err.contains("`mute`"), "{ran:?}");
-    // A start may take 20 s; a conversation does not wait for that.
+    assert!(ran.err.contains("starts for the first time"), "{ran:?}");
+    house.write("claw.toml", "[limits]\nserver_start_s = 600\n");
+    let began = Instant::now();
+    let ran = house.claw(&["ask", "list"]).expect(0);
+    assert!(!ran.err.contains("for the first time"), "the same command was waited for again: {ran:?}");
+    // A start may take long; a conversation does not wait for that.
     assert!(began.elapsed() < Duration::from_secs(15), "the mute one delayed it: {:?}", began.elapsed());
     house.is_whole();
 }

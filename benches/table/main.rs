@@ -1,4 +1,4 @@
-//! Prints the benchmark table of the README: `cargo bench --bench table`; with `-- ask`, `-- call` or `-- turn` a part of it.
+//! Prints the benchmark table of the README: `cargo bench --bench table`; with `-- ask`, `-- call`, `-- turn` or `-- rows` a part of it.
 //!
 //! Ratios are taken within one run on one machine; absolute times are medians. Must not assert anything: no test may fail
 //! because a machine is slow.
@@ -8,6 +8,7 @@
 mod ask;
 mod call;
 mod home;
+mod rows;
 mod turn;
 
 #[path = "../../tests/wires/mod.rs"]
@@ -18,7 +19,7 @@ fn main() {
     if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }
-    let parts: [Part; 3] = [("ask", ask::rows), ("call", call::rows), ("turn", turn::rows)];
+    let parts: [Part; 4] = [("ask", ask::rows), ("call", call::rows), ("turn", turn::rows), ("rows", rows::rows)];
     let named = |part: &str| std::env::args().any(|argument| argument == part);
     let all = !parts.iter().any(|(part, _)| named(part));
     println!("| what | median | note |");

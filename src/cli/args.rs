@@ -115,10 +115,12 @@ pub enum AtHome {
         #[arg(long)]
         json: bool,
     },
-    /// List the tools of all servers; show and accept what changed
+    /// List the tools of all servers, or of one; show and accept what changed
     Tools {
         #[command(subcommand)]
         action: Option<ToolsAction>,
+        /// Start this one alone and list its tools
+        server: Option<String>,
         #[command(flatten)]
         json: Json,
     },

@@ -59,6 +59,7 @@ pub async fn run(app: &App, ask: Ask) -> anyhow::Result<ExitCode> {
         Some(Followed::Replied { turn_seq, text, outbox_id }) => {
             let code = finish(&follow, &ask, said, turn_seq, &text)?;
             follow.shown(outbox_id).await?;
+            finish_first_starts(app).await;
             Ok(code)
         }
         Some(Followed::Waits(questions)) => {
@@ -270,6 +271,23 @@ pub fn finish(
         Some(TurnEnd::Limit { .. }) => fail::BROKEN,
         Some(TurnEnd::Answered) | None => fail::DONE,
     }))
+}
+
+/// A server that is installed at its first start would be installed anew by each command, and never be up. Ctrl-C ends the
+/// wait.
+async fn finish_first_starts(app: &App) {
+    let wait = app.gate.finish_first_starts(|servers| {
+        let (count, names) = (servers.len(), servers.join(", "));
+        let which =
+            if count == 1 { format!("the server {names} starts") } else { format!("{count} servers start ({names})") };
+        out::err_line(&out::clean(&format!(
+            "claw: {which} for the first time; the next command has the tools if this one waits. Ctrl-C leaves."
+        )));
+    });
+    tokio::select! {
+        () = wait => {}
+        _ = tokio::signal::ctrl_c() => {}
+    }
 }
 
 /// Says what waits and how to answer it.

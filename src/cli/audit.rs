@@ -33,9 +33,14 @@ pub async fn list(app: &App, listed: Listed) -> anyhow::Result<ExitCode> {
     if !rows && !as_json {
         return list_calls(app, limit, follow).await;
     }
-    let rows = app.store.read(|tx| tx.audit_newest(limit))?;
-    let mut last = rows.last().map_or(0, |row| row.id);
-    show(&rows, as_json)?;
+    // Page by page: a million rows do not fit into memory that anybody wants to give.
+    let mut last = app.store.read(|tx| tx.audit_before_newest(limit))?;
+    loop {
+        let rows = app.store.read(|tx| tx.audit_after(last, PAGE))?;
+        let Some(newest) = rows.last() else { break };
+        last = newest.id;
+        show(&rows, as_json)?;
+    }
     while follow {
         tokio::select! {
             _ = tokio::signal::ctrl_c() => break,
@@ -51,7 +56,8 @@ pub async fn list(app: &App, listed: Listed) -> anyhow::Result<ExitCode> {
 /// One line a call.
 async fn list_calls(app: &App, limit: u32, follow: bool) -> anyhow::Result<ExitCode> {
     let mut calls = Calls::default();
-    let rows = app.store.read(|tx| tx.audit_newest(limit.saturating_mul(ROWS_A_CALL_MAX)))?;
+    let rows_max = limit.saturating_mul(ROWS_A_CALL_MAX);
+    let rows = app.store.read(|tx| tx.audit_after(tx.audit_before_newest(rows_max)?, rows_max))?;
     let mut last = rows.last().map_or(0, |row| row.id);
     let lines = calls.lines(&rows);
     for line in lines.iter().skip(lines.len().saturating_sub(limit as usize)) {

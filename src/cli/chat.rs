@@ -11,9 +11,9 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use super::fail;
 use super::out::Unwritten;
 use super::postman::{Postman, mark_shown};
-use crate::app::App;
+use crate::app::{App, watch};
 use crate::desk::Desk;
-use crate::domain::{LiveSink, SessionId};
+use crate::domain::{LiveSink, SessionId, escape};
 use crate::gateway::console::chat::{self, ConsoleEvent, ConsoleShow};
 use crate::gateway::console::editor::{Console, EditorSettings};
 use crate::mail::Instance;
@@ -45,6 +45,7 @@ pub async fn run(app: Arc<App>, session: SessionId) -> anyhow::Result<ExitCode> 
     let (wake, handled) = (Notify::new(), AtomicU64::new(0));
     let talk = Arc::new(Talk { app, session, instance, worker, desk, show, wake, handled });
     let keeper = tokio::spawn(talk.clone().keep());
+    let watching = tokio::spawn(talk.clone().watch_settings());
     while let Some(event) = events.recv().await {
         let quit = event == ConsoleEvent::Quit;
         if let Err(error) = talk.handle(&visitor, event).await {
@@ -59,6 +60,7 @@ pub async fn run(app: Arc<App>, session: SessionId) -> anyhow::Result<ExitCode> 
     // What was committed goes on from its log; leaving in the middle loses nothing.
     keeper.abort();
     keeping.abort();
+    watching.abort();
     drop(talk);
     // The screen ends by itself when nobody can show anything any more.
     let screen = tokio::time::timeout(SCREEN_ENDS_IN, screen).await;
@@ -128,6 +130,19 @@ impl Talk {
             ConsoleEvent::Quit => {}
         }
         Ok(())
+    }
+
+    /// Applies changes of the files of settings, and tells of them, until it is aborted.
+    async fn watch_settings(self: Arc<Self>) {
+        let mut watched = self.app.watched();
+        loop {
+            tokio::time::sleep(watch::LOOK_EVERY).await;
+            for told in self.app.look(&mut watched) {
+                // It may quote the file, so nothing in it is Markdown.
+                let shown = escape::visible(&told).replace('`', "'");
+                self.say(ConsoleShow::Status(format!("`{shown}`"))).await;
+            }
+        }
     }
 
     /// Keeps the session going and the person informed, until it is aborted.

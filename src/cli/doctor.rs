@@ -24,6 +24,9 @@ use crate::store::Store;
 /// How long Telegram has to say whose token it is.
 const BOT_ANSWERS_IN: Duration = Duration::from_secs(10);
 
+/// A store beyond that takes seconds to read.
+const LONG_LOOK_BYTES: u64 = 64 << 20;
+
 /// One finding.
 struct Finding {
     id: String,
@@ -302,6 +305,14 @@ fn confinement(report: &mut Report) {
 }
 
 fn store(app: &App, report: &mut Report) {
+    // Nobody should take a long look for one that hangs.
+    let bytes = app.store.path().metadata().map_or(0, |file| file.len());
+    if bytes > LONG_LOOK_BYTES {
+        let mib = bytes >> 20;
+        out::err_line(&format!(
+            "claw: reading all of the store, {mib} MiB, and every row of the audit; this takes a while."
+        ));
+    }
     match app.store.read(|tx| tx.quick_check()) {
         Ok(None) => report.good("store", app.store.path().display().to_string()),
         Ok(Some(fault)) => {
@@ -322,7 +333,7 @@ fn store(app: &App, report: &mut Report) {
 }
 
 async fn servers(app: &App, report: &mut Report) {
-    match app.gate.changes().await {
+    match app.gate.changes(None).await {
         Ok((changes, _)) => {
             for change in changes {
                 report.bad(
@@ -344,6 +355,7 @@ async fn servers(app: &App, report: &mut Report) {
                     .good(format!("server:{}", server.name), format!("{}: {tools} tools, MCP {protocol}", server.name));
             }
             ServerState::Failed { reason, .. } => {
+                let reason = app.gate.redactor().redact(&reason);
                 report.bad(format!("server:{}", server.name), format!("{}: {reason}", server.name))
             }
             ServerState::Idle | ServerState::Starting => {

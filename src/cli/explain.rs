@@ -74,16 +74,16 @@ fn rows_of(app: &App, id: &str) -> anyhow::Result<Vec<AuditRow>> {
 }
 
 fn wish_for(app: &App, call: &CallId) -> anyhow::Result<Wish> {
-    let events = app.store.read(|tx| tx.events_from(&call.session, 1))?;
-    let mut wish = Wish::default();
-    for event in events.into_iter().take_while(|event| event.seq <= call.reply_seq) {
-        match event.body {
-            EventBody::UserMessage { blocks, .. } => wish.said = Some(text_of(&blocks)),
-            EventBody::ModelReply { model, .. } if event.seq == call.reply_seq => wish.model = model,
-            _ => {}
-        }
-    }
-    Ok(wish)
+    let (reply, message) = app.store.read(|tx| tx.event_and_message_before(&call.session, call.reply_seq))?;
+    let said = match message {
+        Some(EventBody::UserMessage { blocks, .. }) => Some(text_of(&blocks)),
+        _ => None,
+    };
+    let model = match reply {
+        Some(EventBody::ModelReply { model, .. }) => model,
+        _ => String::new(),
+    };
+    Ok(Wish { model, said })
 }
 
 /// The whole story. Rows are those of one call, oldest first, or a single one that belongs to no call.

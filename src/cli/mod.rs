@@ -136,8 +136,8 @@ async fn carry_out(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> 
             let session = SessionId::new(session.session)?;
             ask::run(app, ask::Ask { text: text.join(" "), session, json, own_turn }).await
         }
-        AtHome::Tools { action, json } => match action {
-            None => tools::list(app, None, json.json).await,
+        AtHome::Tools { action, server, json } => match action {
+            None => tools::list(app, server.as_deref(), json.json).await,
             Some(ToolsAction::List { server }) => tools::list(app, server.as_deref(), json.json).await,
             Some(ToolsAction::Diff) => tools::diff(app, json.json).await,
             Some(ToolsAction::Accept { what }) => tools::accept(app, &what, json.json).await,

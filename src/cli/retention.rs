@@ -1,5 +1,5 @@
-//! Lets go of what is older than `[retention]` allows: files of artifacts, rows of the audit. Runs when a door is opened and once
-//! a day. Must not know how rows are stored.
+//! Lets go of what is older than `[retention]` allows: files of artifacts, rows of the audit, closed rows of the queues. Runs
+//! when a door is opened and once a day. Must not know how rows are stored.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -18,6 +18,8 @@ const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 const LOOK_EVERY: Duration = Duration::from_secs(60 * 60);
 /// Rows of the audit that go in one transaction, so that nobody waits long for it.
 const ROWS_AT_ONCE: u32 = 10_000;
+/// The same for rows of the queues, which are larger.
+const QUEUE_ROWS_AT_ONCE: u32 = 1_000;
 const WHY: &str = "retention";
 
 /// What is over its limits.
@@ -64,10 +66,23 @@ async fn once_a_day(app: &App) -> anyhow::Result<()> {
         return Ok(());
     }
     let gone = carry_out(app, overdue(app)?).await?;
-    tracing::info!(gone, "looked for what is older than [retention] allows");
+    let delivered = forget_delivered(app).await?;
+    tracing::info!(gone, delivered, "looked for what is older than [retention] allows");
     // Noted behind it, so that a door that was open for a moment only leaves it to the next one.
     app.store.write_relaxed(|tx| tx.may_tell(WHY, DAY_MS)).await?;
     Ok(())
+}
+
+/// Lets go of closed rows of the queues, which are no loss: the logs have what they say. Gives back how many went.
+async fn forget_delivered(app: &App) -> anyhow::Result<usize> {
+    let before = now_ms() - app.config.retention.delivered_days as i64 * DAY_MS;
+    let mut gone = 0;
+    loop {
+        match app.store.write(move |tx| tx.forget_delivered(before, QUEUE_ROWS_AT_ONCE)).await? {
+            0 => return Ok(gone),
+            rows => gone += rows,
+        }
+    }
 }
 
 /// Looks, and changes nothing.

@@ -13,9 +13,12 @@ use crate::hub::{INSTRUCTIONS, ServerState};
 /// Of a change that the server does not show when it is started anew.
 const SEEN_ELSEWHERE: &str = "(a running claw has seen this; a fresh start of the server lists the accepted form)\n";
 
-/// Starts every server and lists its tools.
+/// Starts every server, or the one that is named, and lists its tools.
 pub async fn list(app: &App, only: Option<&str>, as_json: bool) -> anyhow::Result<ExitCode> {
-    let (changes, troubles) = app.gate.changes().await?;
+    if let Some(only) = only {
+        known(app, only)?;
+    }
+    let (changes, troubles) = app.gate.changes(only).await?;
     let of_server = |server: &str| only.is_none_or(|only| server == only);
     let pins: Vec<_> = app.gate.pinned()?.into_iter().filter(|pin| pin.tool != INSTRUCTIONS).collect();
     for pin in pins.iter().filter(|pin| of_server(&pin.server)) {
@@ -52,7 +55,7 @@ pub async fn list(app: &App, only: Option<&str>, as_json: bool) -> anyhow::Resul
     }
     for status in app.gate.hub().servers() {
         if let ServerState::Failed { reason, .. } = status.state {
-            out::err_line(&format!("{}: {}", status.name, out::clean(&reason)));
+            out::err_line(&format!("{}: {}", status.name, out::clean(&app.gate.redactor().redact(&reason))));
         }
     }
     for trouble in &troubles {
@@ -65,9 +68,18 @@ pub async fn list(app: &App, only: Option<&str>, as_json: bool) -> anyhow::Resul
     Ok(ExitCode::from(if broken { fail::BROKEN } else { fail::DONE }))
 }
 
+fn known(app: &App, server: &str) -> anyhow::Result<()> {
+    let servers = app.gate.hub().servers();
+    if servers.iter().any(|status| status.name == server) {
+        return Ok(());
+    }
+    let names = servers.into_iter().map(|status| status.name).collect::<Vec<_>>().join(", ");
+    Err(fail::UserError::because(format!("mcp.json has no server `{server}`; it has {names}")))
+}
+
 /// Shows what changed since the owner accepted it.
 pub async fn diff(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
-    let (changes, troubles) = app.gate.changes().await?;
+    let (changes, troubles) = app.gate.changes(None).await?;
     for change in &changes {
         let id = format!("{}/{}", change.server, change.tool);
         out::line(&if as_json {

@@ -6,8 +6,8 @@ use toml::de::{DeTable, DeValue};
 
 use super::env::Env;
 use super::error::ConfigError;
-use super::secrets::is_secret_name;
 use super::toml_fault::line_of;
+use crate::domain::secret::is_secret_name;
 
 /// Fills in the variables of a whole table.
 pub(super) struct Expander<'a> {

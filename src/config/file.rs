@@ -23,6 +23,7 @@ use super::tools::{Tools, ToolsSection};
 use super::transcription::TranscriptionSection;
 use super::update::UpdateSection;
 use crate::domain::AgentCard;
+use crate::domain::inherit::is_inheritable;
 
 /// When the console uses colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -80,6 +81,8 @@ pub(super) struct ClawToml {
     pub(super) capabilities: Vec<String>,
     /// The servers of `mcp.json` that it may use; all of them if it is left out.
     pub(super) servers: Option<Vec<String>>,
+    /// The variables that servers of others get from claw's environment; `"..."` stands for the usual ones.
+    pub(super) inherit: Option<Vec<String>>,
     /// IANA name of the zone that the owner lives in; the system's if it is left out.
     pub(super) time_zone: Option<String>,
     /// The folder of the persona, relative to the home.
@@ -154,6 +157,10 @@ pub(super) fn read(place: &str, text: &str, env: &Env, agent: &str) -> Result<Wr
         ConfigError::new(place, message, "Correct the value and start again")
     };
     file.limits.check().and_then(|()| file.retention.check()).map_err(|(key, message)| out_of_range(message, key))?;
+    if let Some(odd) = file.inherit.iter().flatten().find(|name| !is_inheritable(name)) {
+        let names = "the name of a variable, one with `*` at its end, or \"...\" for the usual ones";
+        return Err(out_of_range(format!("inherit: `{odd}` is not {names}"), "inherit"));
+    }
     let tools = file.tools.resolve().map_err(|(key, message)| out_of_range(message, key))?;
     file.model
         .validate()

@@ -100,6 +100,11 @@ impl Home {
         self.path.join("logs")
     }
 
+    /// Where servers of others run, each in a folder of its own.
+    pub fn servers(&self) -> PathBuf {
+        self.path.join("servers")
+    }
+
     pub fn locks(&self) -> PathBuf {
         self.path.join("locks")
     }

@@ -3,6 +3,8 @@
 
 use serde::Deserialize;
 
+const GIB: u64 = 1024 * 1024 * 1024;
+
 /// What a turn, a call, a question and a session may take.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -19,6 +21,8 @@ pub struct Limits {
     pub tool_calls_parallel_max: u32,
     /// Milliseconds that a request to a model waits, once, for a server whose tools are not known yet.
     pub server_wait_ms: u64,
+    /// Seconds that the start of a server may take, from its place among those that start; `MCP_TIMEOUT` overrides it.
+    pub server_start_s: u64,
     /// Bytes of a tool's result that the model gets; the whole is kept.
     pub tool_result_bytes: u64,
     /// Bytes of what a tool server says about itself that the model gets; 0 is none.
@@ -31,6 +35,14 @@ pub struct Limits {
     pub queued_messages_max: u32,
     /// Estimated tokens of the window that is sent to a model.
     pub window_tokens: u64,
+    /// Processes and threads of one command.
+    pub command_processes_max: u64,
+    /// Bytes of memory of one command, its processes together.
+    pub command_memory_bytes_max: u64,
+    /// Bytes of one file that a command writes.
+    pub command_file_bytes_max: u64,
+    /// Files that one process of a command may have open.
+    pub command_open_files_max: u64,
     /// Identical calls in a row without progress, after which the turn stops.
     pub identical_calls_max: u32,
     /// Tokens in and out in one day of the owner, over all sessions.
@@ -38,6 +50,9 @@ pub struct Limits {
     /// US cents in one day of the owner, over all sessions, as far as `[prices]` knows; none if it is left out.
     pub usd_cents_day_max: Option<u64>,
 }
+
+/// The longest start that may be allowed, in seconds.
+pub(super) const SERVER_START_S_MAX: u64 = 3600;
 
 impl Default for Limits {
     fn default() -> Self {
@@ -48,12 +63,17 @@ impl Default for Limits {
             tool_timeout_s: 120,
             tool_calls_parallel_max: 8,
             server_wait_ms: 1500,
+            server_start_s: 60,
             tool_result_bytes: 16_384,
             server_instructions_bytes: 2048,
             question_time_s: 14_400,
             staged_actions_max: 10,
             queued_messages_max: 64,
             window_tokens: 100_000,
+            command_processes_max: 1024,
+            command_memory_bytes_max: 8 * GIB,
+            command_file_bytes_max: 10 * GIB,
+            command_open_files_max: 65_536,
             identical_calls_max: 3,
             tokens_day_max: 50_000_000,
             usd_cents_day_max: None,
@@ -72,12 +92,17 @@ impl Limits {
             ("tool_timeout_s", self.tool_timeout_s, 1, DAY_S),
             ("tool_calls_parallel_max", u64::from(self.tool_calls_parallel_max), 1, 64),
             ("server_wait_ms", self.server_wait_ms, 0, 60_000),
+            ("server_start_s", self.server_start_s, 1, SERVER_START_S_MAX),
             ("tool_result_bytes", self.tool_result_bytes, 1024, 16 * 1024 * 1024),
             ("server_instructions_bytes", self.server_instructions_bytes, 0, 64 * 1024),
             ("question_time_s", self.question_time_s, 10, 30 * DAY_S),
             ("staged_actions_max", u64::from(self.staged_actions_max), 1, 50),
             ("queued_messages_max", u64::from(self.queued_messages_max), 1, 10_000),
             ("window_tokens", self.window_tokens, 1000, 100_000_000),
+            ("command_processes_max", self.command_processes_max, 16, 4_194_304),
+            ("command_memory_bytes_max", self.command_memory_bytes_max, 16 * 1024 * 1024, 1 << 50),
+            ("command_file_bytes_max", self.command_file_bytes_max, 1024, 1 << 50),
+            ("command_open_files_max", self.command_open_files_max, 64, 1_048_576),
             ("identical_calls_max", u64::from(self.identical_calls_max), 1, 1000),
             ("tokens_day_max", self.tokens_day_max, 1000, 1_000_000_000_000),
             ("usd_cents_day_max", self.usd_cents_day_max.unwrap_or(1), 1, 100_000_000),

@@ -78,6 +78,8 @@ pub struct Config {
     pub agents: Vec<AgentCard>,
     /// The servers that it may use; all of `mcp.json` if there is no list.
     pub servers: Option<Vec<String>>,
+    /// The variables that servers of others get from the environment, as written; the usual ones if there is no list.
+    pub inherit: Option<Vec<String>>,
     pub home: Home,
     /// The home of the user that claw runs as.
     pub user_home: PathBuf,
@@ -217,7 +219,12 @@ impl Config {
         let own_model = agent != MAIN && written.own_model;
         let typed = overrides.model.as_deref().or(typed_for_all.filter(|_| !own_model));
         let env = env_for(env, typed, own_model);
-        let file::ClawToml { model, prices, limits, retention, audit, console, .. } = written.file;
+        let file::ClawToml { model, prices, mut limits, retention, audit, console, .. } = written.file;
+        match server_start(&env) {
+            Some(Ok(seconds)) => limits.server_start_s = seconds,
+            Some(Err(notice)) => notices.push(notice),
+            None => {}
+        }
         Ok(Self {
             agent: AgentCard {
                 name: agent,
@@ -226,6 +233,7 @@ impl Config {
             },
             agents,
             servers: written.file.servers,
+            inherit: written.file.inherit,
             home,
             user_home,
             workspace,
@@ -256,6 +264,17 @@ fn env_for(env: Env, typed_model: Option<&str>, own_model: bool) -> Env {
         Some(model) => env.with("CLAW_MODEL", model),
         None => env,
     }
+}
+
+/// `MCP_TIMEOUT`, by which Claude Code is told how long a server may take to start, in milliseconds. It is written for another
+/// program, so that an odd value is told and stops nothing.
+fn server_start(env: &Env) -> Option<Result<u64, String>> {
+    let written = env.get("MCP_TIMEOUT")?;
+    let seconds = written.trim().parse::<u64>().ok().map(|ms| ms.div_ceil(1000));
+    Some(match seconds.filter(|seconds| (1..=limits::SERVER_START_S_MAX).contains(seconds)) {
+        Some(seconds) => Ok(seconds),
+        None => Err(format!("MCP_TIMEOUT is no number of milliseconds up to 3600000, so it is not used: {written}")),
+    })
 }
 
 fn zone_of(written: Option<&str>, place: &str) -> Result<jiff::tz::TimeZone, ConfigError> {

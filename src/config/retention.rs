@@ -12,11 +12,14 @@ pub struct Retention {
     pub artifacts_bytes_max: u64,
     /// Days after which a row of the audit goes. More than a question can stay open.
     pub audit_days: u64,
+    /// Days after which a message that was taken in or delivered, and which message of a chat showed a question that was
+    /// answered, goes from the queues. The log of its session keeps what it says.
+    pub delivered_days: u64,
 }
 
 impl Default for Retention {
     fn default() -> Self {
-        Self { artifacts_days: 365, artifacts_bytes_max: 10 << 30, audit_days: 1095 }
+        Self { artifacts_days: 365, artifacts_bytes_max: 10 << 30, audit_days: 1095, delivered_days: 90 }
     }
 }
 
@@ -27,6 +30,7 @@ impl Retention {
             ("artifacts_days", self.artifacts_days, 1, 36_500),
             ("artifacts_bytes_max", self.artifacts_bytes_max, 1 << 20, 1 << 50),
             ("audit_days", self.audit_days, 31, 36_500),
+            ("delivered_days", self.delivered_days, 2, 36_500),
         ] {
             if !(least..=most).contains(&value) {
                 return Err((name, format!("`retention.{name}` is {value}, and must be from {least} to {most}")));

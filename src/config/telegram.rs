@@ -76,6 +76,8 @@ pub enum Pairing {
 #[derive(Clone, Debug)]
 pub struct Telegram {
     pub token: SecretString,
+    /// What the token comes from, as a person calls it: a variable, or a key of `claw.toml`.
+    pub token_source: String,
     /// Without a slash at its end.
     pub api: String,
     pub allowed_chats: BTreeSet<i64>,
@@ -98,10 +100,20 @@ pub struct Telegram {
 impl TelegramSection {
     /// The token: the main agent's may come from `TELEGRAM_BOT_TOKEN`, anybody's from the variables that are listed.
     fn token(&self, env: &Env, agent: &str) -> Option<String> {
-        let usual = (agent == MAIN).then(|| env.get("TELEGRAM_BOT_TOKEN")).flatten();
-        let listed = || self.token_from.iter().find_map(|name| env.get(name));
-        let token = usual.or_else(listed).map(str::to_owned).or_else(|| self.token.clone());
-        token.map(|token| token.trim().to_owned()).filter(|token| !token.is_empty())
+        self.token_and_source(env, agent).map(|(token, _)| token)
+    }
+
+    /// The token, and what it comes from.
+    fn token_and_source(&self, env: &Env, agent: &str) -> Option<(String, String)> {
+        const USUAL: &str = "TELEGRAM_BOT_TOKEN";
+        let variable = |name: &str| env.get(name).map(|token| (token.to_owned(), name.to_owned()));
+        let usual = (agent == MAIN).then(|| variable(USUAL)).flatten();
+        let listed = || self.token_from.iter().find_map(|name| variable(name));
+        let section = if agent == MAIN { "telegram".to_owned() } else { format!("agents.{agent}") };
+        let written = || Some((self.token.clone()?, format!("{section}.token in claw.toml")));
+        let (token, source) = usual.or_else(listed).or_else(written)?;
+        let token = token.trim().to_owned();
+        (!token.is_empty()).then_some((token, source))
     }
 
     /// Why there is no bot although one was meant.
@@ -121,7 +133,7 @@ impl TelegramSection {
     /// # Errors
     /// A token without anybody who may talk, an id that is none, an address that is none.
     pub(super) fn resolve(&self, env: &Env, agent: &str) -> Result<Option<Telegram>, ConfigError> {
-        let Some(token) = self.token(env, agent) else { return Ok(None) };
+        let Some((token, token_source)) = self.token_and_source(env, agent) else { return Ok(None) };
         let (place, written) = match env.get("CLAW_ALLOWED_CHATS").filter(|_| agent == MAIN) {
             Some(text) => ("CLAW_ALLOWED_CHATS".to_owned(), ids(text)?),
             None if agent == MAIN => ("claw.toml, telegram.allowed_chats".to_owned(), self.allowed_chats.clone()),
@@ -151,6 +163,7 @@ impl TelegramSection {
         within("group_context_messages", u64::from(group_context_messages), 0, u64::from(CONTEXT_MESSAGES_MOST))?;
         Ok(Some(Telegram {
             token: SecretString::from(token),
+            token_source,
             api,
             allowed_chats,
             owners,

@@ -111,7 +111,7 @@ impl Desk {
             {
                 "Only the owner may see this.".to_owned()
             }
-            ChatCommand::Status => status::markdown(&self.parts, session).await?,
+            ChatCommand::Status => status::markdown(&self.parts, session, is_owner(visitor)).await?,
             ChatCommand::Usage => usage::markdown(&self.parts.store, &self.parts.prices, session)?,
             ChatCommand::Model => return self.model(visitor, session, words, to).await,
             ChatCommand::Agents => agents::markdown(&(self.parts.agents)(), &self.parts.agent),

@@ -3,12 +3,14 @@
 
 use super::{DeskParts, code, lists, role, usage};
 use crate::domain::{Event, EventBody, SessionId};
+use crate::gate::redact::Redactor;
 use crate::hub::{ServerState, ServerStatus};
 use crate::store::{StoreError, now_ms};
 use crate::turn::next::{unanswered, waiting_for_a_human};
 use crate::turn::{Log, estimate};
 
-pub(super) async fn markdown(parts: &DeskParts, session: &SessionId) -> Result<String, StoreError> {
+/// Whoever is no owner reads no path of this machine and no process of it.
+pub(super) async fn markdown(parts: &DeskParts, session: &SessionId, owner: bool) -> Result<String, StoreError> {
     let (log, chosen, used, open, queued, panic) = parts.store.read(|tx| {
         let log = Log::new(session.clone(), tx.window(session)?, tx.last_seq(session)?);
         let open = tx.open_approvals(None)?;
@@ -17,15 +19,16 @@ pub(super) async fn markdown(parts: &DeskParts, session: &SessionId) -> Result<S
         let (used, queued) = (tx.usage_since(Some(session), 0)?, tx.queued_messages(session)?);
         Ok((log, tx.session_role(session)?, used, (here, elsewhere), queued, tx.panic()?))
     })?;
+    let workspace = format!("- workspace: {}\n", code(&parts.workspace.display().to_string()));
     let mut text = format!(
-        "- model: {} ({})\n{}- session: `{session}`\n- context: {}\n- used in this session: {}\n- workspace: {}\n\
+        "- model: {} ({})\n{}- session: `{session}`\n- context: {}\n- used in this session: {}\n{}\
          - running: {}\n- open questions: {}\n- queued messages: {queued}\n",
         code(&parts.model.name),
         parts.model.provider,
         role::status_line(&parts.roles, chosen.as_deref(), &log),
         context(&log, parts.window_tokens),
         usage::in_words(&used),
-        code(&parts.workspace.display().to_string()),
+        if owner { workspace.as_str() } else { "" },
         running(parts, &log, queued).await,
         questions(open),
     );
@@ -33,7 +36,7 @@ pub(super) async fn markdown(parts: &DeskParts, session: &SessionId) -> Result<S
         Some(by) => format!("- **the stop switch is on** ({by}); `/panic off` releases it\n"),
         None => "- stop switch: off\n".to_owned(),
     });
-    text.push_str(&servers(&parts.gate.hub().servers()));
+    text.push_str(&servers(parts.gate.hub().servers(), parts.gate.redactor(), owner));
     Ok(text)
 }
 
@@ -71,22 +74,30 @@ fn questions((here, elsewhere): (usize, usize)) -> String {
     if elsewhere == 0 { here.to_string() } else { format!("{here}, and {elsewhere} in other sessions") }
 }
 
-fn servers(all: &[ServerStatus]) -> String {
+fn servers(mut all: Vec<ServerStatus>, redactor: &Redactor, owner: bool) -> String {
+    for server in &mut all {
+        if let ServerState::Failed { reason, .. } = &mut server.state {
+            // It quotes the server's own last words.
+            *reason = redactor.redact(reason).into_owned();
+        }
+    }
     let enabled = || all.iter().filter(|server| !server.disabled);
     let up = enabled().filter(|server| matches!(server.state, ServerState::Up { .. })).count();
     let failed = enabled().filter(|server| matches!(server.state, ServerState::Failed { .. })).count();
     let mut text = format!("- servers: {up} of {} up, {failed} failed\n", enabled().count());
-    for server in all {
-        text.push_str(&format!("  - {}: {}\n", code(&server.name), state(server)));
+    for server in &all {
+        text.push_str(&format!("  - {}: {}\n", code(&server.name), state(server, owner)));
     }
     text
 }
 
-fn state(server: &ServerStatus) -> String {
+fn state(server: &ServerStatus, owner: bool) -> String {
     match &server.state {
         _ if server.disabled => "disabled in `mcp.json`".to_owned(),
         ServerState::Idle => "starts on first need".to_owned(),
         ServerState::Starting => "starting".to_owned(),
+        ServerState::Up { .. } if !owner => "up".to_owned(),
+        ServerState::Failed { .. } if !owner => "failed".to_owned(),
         ServerState::Up { pid, protocol, .. } => format!("up (process {pid}, MCP {protocol})"),
         ServerState::Failed { reason, retry_in, .. } => {
             let again = match retry_in.as_secs_f32().ceil() {

@@ -12,11 +12,13 @@ mod event;
 mod ids;
 mod image;
 mod inbound;
+pub mod inherit;
 mod live;
 mod message;
 mod model;
 mod origin;
 mod outbound;
+pub mod secret;
 mod staged;
 
 pub use agent::AgentCard;

@@ -81,9 +81,7 @@ impl Gate {
         let (mut specs, mut names, mut said) = (Vec::new(), BTreeMap::new(), Vec::new());
         for (server, pins) in servers.into_iter().zip(listed) {
             let Some(pins) = pins else { continue };
-            if self.late.arrived(&server) {
-                self.late.tell(format!("The server `{server}` is up; its tools are offered from here on."));
-            }
+            self.late.arrived(&server);
             let (before, words) = (specs.len(), instructions::accepted(&pins).map(str::to_owned));
             for pin in pins.into_iter().filter(|pin| self.settings.tools.has(&server, &pin.tool)) {
                 if pin.withheld {

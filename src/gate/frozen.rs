@@ -28,7 +28,7 @@ impl Gate {
             pin: freeze.pin.to_owned(),
             cwd: self.settings.workspace.display().to_string(),
             env_names: freeze.env_names.to_owned(),
-            policy_version: self.policy.version(),
+            policy_version: self.policy().version(),
             digest: String::new(),
             rule: freeze.rule.to_owned(),
             outcome: None,

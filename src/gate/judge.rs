@@ -52,7 +52,7 @@ impl Gate {
             Ok(None) => {}
         }
         // What can be said without the server is said before it is started.
-        if let Some(denial) = self.policy.hard_deny(&self.facts(&pass.call, None)) {
+        if let Some(denial) = self.policy().hard_deny(&self.facts(&pass.call, None)) {
             return denied(&denial.rule, format!("{}; instead, {}", denial.why, denial.instead));
         }
         let tool = match self.tool(&pass.call.server, &pass.call.tool).await {
@@ -82,7 +82,7 @@ impl Gate {
     }
 
     fn by_policy(&self, call: &ToolCall, tool: Tool) -> Judged {
-        let ruled = self.policy.judge(&self.facts(call, tool.destructive_hint));
+        let ruled = self.policy().judge(&self.facts(call, tool.destructive_hint));
         if let Ruled::Deny { rule, why, instead } = &ruled {
             return denied(rule, format!("{why}; instead, {instead}"));
         }
@@ -119,7 +119,7 @@ impl Gate {
                 let by = approval.decided_by.unwrap_or_default();
                 let mut verdict = Verdict::new(format!("approval.{}", approval.id), format!("{by} allowed it"));
                 verdict.approval = Some(approval.id);
-                let denial = self.policy.judge(&self.facts(&pass.call, tool.destructive_hint));
+                let denial = self.policy().judge(&self.facts(&pass.call, tool.destructive_hint));
                 match denial {
                     Ruled::Deny { rule, why, instead } => Some(denied(&rule, format!("{why}; instead, {instead}"))),
                     _ => Some(Judged::Allowed(tool.clone(), verdict)),
@@ -141,7 +141,7 @@ impl Gate {
             return Ok(Some(denied(STAGED, "nobody has confirmed it")));
         }
         // A rule that speaks about it says more than that the rules have changed.
-        let ruled = self.policy.judge(&self.facts(&pass.call, tool.destructive_hint));
+        let ruled = self.policy().judge(&self.facts(&pass.call, tool.destructive_hint));
         if let Ruled::Deny { rule, why, .. } = &ruled {
             // The owner reads this, who needs no advice for models.
             return Ok(Some(denied(rule, why)));
@@ -170,7 +170,7 @@ impl Gate {
     }
 
     fn what_changed(&self, row: &CallRow, tool: &Tool) -> String {
-        if row.policy_version != self.policy.version() {
+        if row.policy_version != self.policy().version() {
             "the rules of policy.toml have changed since it was staged".to_owned()
         } else if row.pin != tool.pin {
             format!("the tool `{}/{}` is not what it was when it was staged", row.server, row.tool)
@@ -180,7 +180,7 @@ impl Gate {
     }
 
     fn still_as_shown(&self, row: &CallRow, call: &ToolCall, tool: &Tool) -> bool {
-        row.policy_version == self.policy.version()
+        row.policy_version == self.policy().version()
             && row.pin == tool.pin
             && row.server == call.server
             && row.tool == call.tool
@@ -203,7 +203,7 @@ impl Gate {
     }
 
     pub(super) fn is_idempotent(&self, server: &str, tool: &str) -> bool {
-        self.policy.is_idempotent(self.hub.builtin(server), server, tool)
+        self.policy().is_idempotent(self.hub.builtin(server), server, tool)
     }
 }
 

@@ -1,11 +1,12 @@
 //! Servers whose tools are not known yet: a model waits for them shortly and once; they go on starting meanwhile, and their
 //! tools join at a later step. Owns who is late and what the person was told of it. Must not know pins or rules.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
 use super::Gate;
@@ -20,11 +21,21 @@ type Listing = JoinHandle<Result<Arc<ServerTools>, HubError>>;
 
 /// Shared with the tasks that wait for late servers.
 #[derive(Clone, Default)]
-pub(super) struct Late(Arc<Mutex<State>>);
+pub(super) struct Late {
+    state: Arc<Mutex<State>>,
+    /// Rings when a server is not waited for any more.
+    settled: Arc<Notify>,
+}
 
 #[derive(Default)]
 struct State {
     servers: BTreeMap<String, Stage>,
+    /// Those that start for the first time under their launch command.
+    first: BTreeSet<String>,
+    /// Servers that are late, until a door fetches the one sentence about all of them.
+    told_late: Vec<String>,
+    /// Servers that are up after they were late, likewise.
+    told_up: Vec<String>,
     /// Sentences for the person, until a door fetches them.
     notices: Vec<String>,
 }
@@ -41,7 +52,7 @@ enum Stage {
 
 impl Late {
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn stage(&self, server: &str) -> Option<Stage> {
@@ -50,6 +61,9 @@ impl Late {
 
     fn set(&self, server: &str, stage: Stage) {
         self.state().servers.insert(server.to_owned(), stage);
+        if stage != Stage::Listing {
+            self.settled.notify_waiters();
+        }
     }
 
     /// Keeps a sentence until a door fetches it.
@@ -60,13 +74,40 @@ impl Late {
         }
     }
 
+    /// What was not fetched yet. Who is late, and who is up, is one sentence each, however many servers there are.
     pub(super) fn take_notices(&self) -> Vec<String> {
-        std::mem::take(&mut self.state().notices)
+        let mut state = self.state();
+        let (late, up) = (std::mem::take(&mut state.told_late), std::mem::take(&mut state.told_up));
+        let mut notices = std::mem::take(&mut state.notices);
+        if !late.is_empty() {
+            let (servers, are, their) = counted(&late, "is", "are");
+            let (they, wait) = if late.len() == 1 { ("it is", "it") } else { ("they are", "them") };
+            notices.insert(0, format!(
+                "The {servers} {are} still starting; {their} tools join as soon as {they} up (`claw tools` waits for {wait})."
+            ));
+        }
+        if !up.is_empty() {
+            let (servers, are, their) = counted(&up, "is", "are");
+            notices.push(format!("The {servers} {are} up; {their} tools are offered from here on."));
+        }
+        notices
     }
 
-    /// Its tools are in the catalog. True if somebody was told before that they are not.
-    pub(super) fn arrived(&self, server: &str) -> bool {
-        self.state().servers.remove(server).is_some()
+    /// Its tools are in the catalog. The person hears it if they were told before that they are not.
+    pub(super) fn arrived(&self, server: &str) {
+        let mut state = self.state();
+        state.first.remove(server);
+        if state.servers.remove(server).is_some() {
+            state.told_late.retain(|late| late != server);
+            state.told_up.push(server.to_owned());
+        }
+    }
+
+    /// Those that start for the first time.
+    fn first_starts(&self) -> Vec<String> {
+        let state = self.state();
+        let starts = |server: &&String| state.servers.get(*server) == Some(&Stage::Listing);
+        state.first.iter().filter(starts).cloned().collect()
     }
 
     fn failed(&self) -> Vec<String> {
@@ -100,7 +141,7 @@ impl Gate {
                 None
             }
             Err(_) => {
-                self.note_late(server, stage, wait);
+                self.note_late(server, stage);
                 self.join_later(server, listing, stage);
                 None
             }
@@ -142,6 +183,23 @@ impl Gate {
         self.late.take_notices()
     }
 
+    /// Waits until those that start for the first time are up or have failed, so that a short command does not throw away
+    /// what it has begun. `say` is told their names, if there are any. No later process waits for them under the same command.
+    pub async fn finish_first_starts(&self, say: impl FnOnce(&[String])) {
+        let first = self.late.first_starts();
+        if first.is_empty() {
+            return;
+        }
+        say(&first);
+        loop {
+            let settled = self.late.settled.notified();
+            if self.late.first_starts().is_empty() {
+                return;
+            }
+            settled.await;
+        }
+    }
+
     /// Keeps the tools of servers that came after the last step, so that the next start knows them.
     pub async fn remember_late_servers(&self) {
         if self.catalog_is_old.load(Ordering::SeqCst) {
@@ -168,6 +226,12 @@ impl Gate {
                 Ok(Err(HubError::ShuttingDown | HubError::Interrupted { .. })) | Err(_) => {
                     late.set(&server, Stage::Failed);
                 }
+                Ok(Err(error @ HubError::Installing { .. })) => {
+                    late.set(&server, Stage::Failed);
+                    if before != Some(Stage::Failed) {
+                        late.tell(format!("{}; its tools join when it is up.", redactor.redact(&error.to_string())));
+                    }
+                }
                 Ok(Err(error)) => {
                     late.set(&server, Stage::Failed);
                     if before != Some(Stage::Failed) {
@@ -186,13 +250,13 @@ impl Gate {
         }
     }
 
-    fn note_late(&self, server: &str, before: Option<Stage>, waited: Duration) {
+    fn note_late(&self, server: &str, before: Option<Stage>) {
+        let is_first = before.is_none() && !self.was_late(server);
         if before.is_none() {
-            self.late.tell(format!(
-                "The server `{server}` is still starting; its tools join as soon as it is up (`claw tools` waits for it)."
-            ));
+            self.late.state().told_late.push(server.to_owned());
         }
-        if let Some(launch) = self.hub.launch_pin(server).filter(|_| !waited.is_zero()) {
+        if let Some(launch) = self.hub.launch_pin(server).filter(|_| is_first) {
+            self.late.state().first.insert(server.to_owned());
             let server = server.to_owned();
             self.store.write_soon(move |tx| tx.set_late(&server, &launch));
         }
@@ -201,6 +265,17 @@ impl Gate {
     fn was_late(&self, server: &str) -> bool {
         let late = self.store.read(|tx| tx.late(server)).ok().flatten();
         late.is_some() && late == self.hub.launch_pin(server)
+    }
+}
+
+/// The servers of a sentence, their verb, and whose tools they are.
+fn counted(servers: &[String], one: &'static str, many: &'static str) -> (String, &'static str, &'static str) {
+    match servers {
+        [server] => (format!("server `{server}`"), one, "its"),
+        servers => {
+            let names: Vec<String> = servers.iter().map(|server| format!("`{server}`")).collect();
+            (format!("{} servers {}", names.len(), names.join(", ")), many, "their")
+        }
     }
 }
 

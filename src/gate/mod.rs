@@ -37,7 +37,7 @@ mod transparency;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError, RwLock as RwLockSync};
 use std::time::Duration;
 
 use tokio::sync::{RwLock, Semaphore};
@@ -117,7 +117,8 @@ pub struct CallContext {
 pub struct Gate {
     store: Store,
     hub: Arc<Hub>,
-    policy: Policy,
+    /// Replaced when `policy.toml` changes; each verdict is reached by one of them.
+    policy: RwLockSync<Arc<Policy>>,
     redactor: Redactor,
     artifacts: Artifacts,
     settings: GateSettings,
@@ -136,7 +137,7 @@ impl Gate {
         Self {
             store: parts.store,
             hub: parts.hub,
-            policy: parts.policy,
+            policy: RwLockSync::new(Arc::new(parts.policy)),
             redactor: parts.redactor,
             artifacts: parts.artifacts,
             settings: parts.settings,
@@ -166,8 +167,18 @@ impl Gate {
         &self.redactor
     }
 
-    pub fn policy(&self) -> &Policy {
-        &self.policy
+    pub fn policy(&self) -> Arc<Policy> {
+        self.policy.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// From now on these rules are in force. What was frozen under others is judged, and asked about, again.
+    pub fn set_policy(&self, policy: Policy) {
+        *self.policy.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(policy);
+    }
+
+    /// Keeps a sentence for the person, until a door fetches it.
+    pub fn tell(&self, notice: String) {
+        self.late.tell(notice);
     }
 
     pub fn hub(&self) -> &Hub {

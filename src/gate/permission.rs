@@ -10,7 +10,7 @@ pub(super) async fn layer(gate: &Gate, mut pass: Pass, next: Next<'_>) -> Outcom
     let (cancel, deadline) = (pass.context.cancel.clone(), pass.context.deadline);
     let judged = tokio::select! {
         biased;
-        judged = gate.judge(&pass) => judged,
+        judged = judge(gate, &pass) => judged,
         () = cancel.cancelled() => return Outcome::Denied { reason: "it was stopped before it ran".into() },
         () = tokio::time::sleep_until(deadline) => {
             return Outcome::Denied { reason: "the turn's time was up before it ran (limits.turn_time_s)".into() };
@@ -30,5 +30,16 @@ pub(super) async fn layer(gate: &Gate, mut pass: Pass, next: Next<'_>) -> Outcom
         },
         Judged::StillWaiting(approval) => Outcome::Parked { approval },
         Judged::Denied(verdict) => gate.deny(&pass, &verdict),
+    }
+}
+
+/// A verdict by the rules that are in force when it is reached: they may be replaced while a server starts.
+async fn judge(gate: &Gate, pass: &Pass) -> Judged {
+    loop {
+        let version = gate.policy().version();
+        let judged = gate.judge(pass).await;
+        if gate.policy().version() == version {
+            return judged;
+        }
     }
 }

@@ -81,7 +81,7 @@ impl Gate {
         let tapped = tapped(call, proposal);
         let facts = self.facts(&tapped, super::judge::destructive_hint(&pin.raw));
         let never = self.standing_refusal(&tapped).map_err(|error| format!("the grants cannot be read ({error})"))?;
-        match self.policy.judge(&facts) {
+        match self.policy().judge(&facts) {
             Ruled::Deny { rule, why, .. } => Err(format!("{why} ({rule})")),
             _ if let Some(never) = never => Err(format!("{} ({})", never.why, never.rule)),
             Ruled::Ask { rule, why } if proposal.summary.is_none() => Err(format!(

@@ -48,18 +48,22 @@ impl Change {
 }
 
 impl Gate {
-    /// Starts every server, pins what is new, and returns what changed. Servers that fail are named.
-    pub async fn changes(&self) -> Result<(Vec<Change>, Vec<String>), StoreError> {
+    /// Starts every server, or the one that is named, pins what is new, and returns what changed. Servers that fail are named.
+    pub async fn changes(&self, only: Option<&str>) -> Result<(Vec<Change>, Vec<String>), StoreError> {
         let mut troubles = Vec::new();
-        let names = self.hub.servers().into_iter().filter(|status| !status.disabled).map(|status| status.name);
+        let wanted = self.hub.servers().into_iter().filter(|status| match only {
+            Some(only) => status.name == only,
+            None => !status.disabled,
+        });
+        let names = wanted.map(|status| status.name);
         let listed = futures::future::join_all(names.map(|name| async move { self.hub.tools(&name).await })).await;
         for tools in listed {
             match tools {
                 Ok(tools) => drop(self.reconcile(&tools).await?),
-                Err(error) => troubles.push(error.to_string()),
+                Err(error) => troubles.push(self.redactor.redact(&error.to_string()).into_owned()),
             }
         }
-        let rows = self.store.read(|tx| tx.pins(None))?;
+        let rows = self.store.read(|tx| tx.pins(only))?;
         Ok((rows.iter().filter_map(change).collect(), troubles))
     }
 

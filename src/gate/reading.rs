@@ -3,10 +3,11 @@
 //!
 //! The box lets a command read system files, and these can hold what is nobody's business (`/etc`). So everything that a
 //! command names must lie in the workspace, with no link on the way, which is exactly what the file tools give away without
-//! a question. Between this look and the command's own one the disk can change, but only at the hand of somebody who runs
+//! a question. So must what it opens unnamed (`hidden.rs`). Between this look and the command's own one the disk can change, but only at the hand of somebody who runs
 //! commands in the workspace already.
 
 mod git;
+mod hidden;
 mod place;
 mod program;
 
@@ -29,7 +30,7 @@ impl Gate {
     pub(super) fn reads_only(&self, call: &ToolCall) -> Option<Verdict> {
         let facts = self.facts(call, None);
         let command = shell_command(&facts)?;
-        if !self.policy.lets_readers_run(&facts) {
+        if !self.policy().lets_readers_run(&facts) {
             return None;
         }
         let cwd = match call.arguments.get("cwd") {
@@ -62,6 +63,9 @@ fn programs(command: &str, cwd: &str, workspace: &Path, search_path: &str) -> Op
         }
         let known = |path: &&str| *path == "-" || place.holds(path);
         if reading.program != "cd" && !reading.paths.iter().all(known) {
+            return None;
+        }
+        if !hidden::is_plain(reading.program, &place, &reading.paths) {
             return None;
         }
         if !programs.contains(&reading.program) {

@@ -16,8 +16,8 @@ use serde_json::{Map, Value};
 
 pub use stream::StreamRedactor;
 
-/// Shorter values are not treated as secrets, in bytes.
-pub const SECRET_BYTES_MIN: usize = 8;
+use crate::domain::secret::SECRET_BYTES_MIN;
+
 const MARK_START: &str = "[redacted:";
 
 /// The known secrets could not be compiled; there are too many or they are too long.

@@ -28,7 +28,7 @@ impl Gate {
             (Some(row), None) if row.state == CallState::Started => row.clone(),
             _ => self.freeze(call, &freeze),
         };
-        if let Some(denial) = self.policy.hard_deny(&self.facts(call, tool.destructive_hint)) {
+        if let Some(denial) = self.policy().hard_deny(&self.facts(call, tool.destructive_hint)) {
             return Err(denial.why);
         }
         // What lies on the disk may have changed since it was judged.

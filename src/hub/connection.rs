@@ -44,6 +44,8 @@ pub(super) struct Connection {
     pub(super) child: ChildHandle,
     pub(super) settings: Arc<HubSettings>,
     pub(super) started: Instant,
+    /// For each page of its list.
+    list_timeout: Duration,
     /// We asked for the end, so it is no failure.
     pub(super) ending: AtomicBool,
     /// Why we asked for the end, where that was a failure of the server.
@@ -109,6 +111,7 @@ impl Connection {
             peer,
             outbox,
             child,
+            list_timeout: entry.startup_timeout.unwrap_or(settings.startup_timeout),
             settings,
             started: Instant::now(),
             ending: AtomicBool::new(false),
@@ -195,7 +198,7 @@ impl Connection {
         let mut pages = 0;
         loop {
             pages += 1;
-            let limit = self.settings.startup_timeout;
+            let limit = self.list_timeout;
             let page = match timeout(limit, self.page(cursor.take())).await {
                 Ok(page) => page?,
                 Err(_) => {

@@ -12,12 +12,16 @@ use tokio::time::timeout;
 
 use super::child::{Fate, KeeperGuard};
 use super::manifest::StdioLaunch;
+use super::strays::{self, Kept};
 
 /// After SIGKILL the kernel needs a moment; a process in uninterruptible sleep is not waited for.
 const REAP_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The process with its group. Dropping it, also with the runtime, kills what is left of the group.
-pub(super) struct Group(pub(super) Box<dyn ChildWrapper>);
+pub(super) struct Group(
+    pub(super) Box<dyn ChildWrapper>,
+    #[expect(dead_code, reason = "as long as this lives the process is no stray")] Kept,
+);
 
 impl Drop for Group {
     fn drop(&mut self) {
@@ -34,7 +38,9 @@ pub(super) fn start(launch: &StdioLaunch, env: &BTreeMap<String, String>, cwd: &
         command.args(&launch.args).args(extra_args).env_clear().envs(env).current_dir(cwd);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     });
-    command.wrap(ProcessGroup::leader()).wrap(KillOnDrop).spawn().map(Group)
+    command.wrap(ProcessGroup::leader()).wrap(KillOnDrop);
+    let (child, kept) = strays::start(|| command.spawn(), |child| child.id())?;
+    Ok(Group(child, kept))
 }
 
 /// Waits for the process, or ends it when asked; whatever is left of the group dies with it.
@@ -44,6 +50,10 @@ pub(super) async fn keep(guard: KeeperGuard, mut group: Group, fate: Fate, grace
         () = fate.end.cancelled() => end_group(&mut group, grace).await,
     };
     drop(group);
+    if !status.is_some_and(|status| status.success()) {
+        // It could not see to its own children.
+        strays::end().await;
+    }
     fate.is_sealed(describe_exit(status));
     drop(guard);
 }

@@ -15,6 +15,12 @@ pub enum HubError {
     #[error("the server `{server}` did not start: {reason}")]
     Start { server: String, reason: String },
     #[error(
+        "the server `{server}` is not up after {} s; `{installer}` may be installing it and goes on for up to {} min",
+        .waited.as_secs_f32(),
+        .goes_on.as_secs() / 60
+    )]
+    Installing { server: String, installer: String, waited: Duration, goes_on: Duration },
+    #[error(
         "the server `{server}` failed {failures} times in a row and is left alone for another {} s; last time: {reason}",
         .retry_in.as_secs() + 1
     )]
@@ -36,6 +42,7 @@ impl crate::domain::Blamed for HubError {
             | Self::BackingOff { .. }
             | Self::List { .. }
             | Self::Interrupted { .. }
+            | Self::Installing { .. }
             | Self::ShuttingDown => crate::domain::Blame::Broken,
         }
     }

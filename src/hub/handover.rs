@@ -12,12 +12,20 @@ use rustix::net::{
 use serde::{Deserialize, Serialize};
 
 /// Which server, and how long it may take to end.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Spec {
     pub(super) program: String,
     pub(super) args: Vec<String>,
     /// Between the end of its stdin and SIGTERM, and again between SIGTERM and SIGKILL.
     pub(super) grace_ms: u64,
+}
+
+/// What the process is told that becomes the server.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Birth {
+    pub(super) spec: Spec,
+    /// The process with which it has to end.
+    pub(super) supervisor: u32,
 }
 
 /// Whether there is a server.

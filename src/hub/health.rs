@@ -18,6 +18,8 @@ pub(super) struct Health {
     pub(super) phase: Phase,
     /// Remembered from one life to the next.
     pub(super) era: Option<Era>,
+    /// The last start got no answer to its first words, so the next one has others.
+    pub(super) doubts_opening: bool,
     /// Failures in a row.
     failures: u32,
     not_before: Option<Instant>,
@@ -42,7 +44,7 @@ pub(super) struct Backoff {
 
 impl Health {
     pub(super) fn new(era: Option<Era>) -> Self {
-        Self { phase: Phase::Idle, era, failures: 0, not_before: None, told: false }
+        Self { phase: Phase::Idle, era, doubts_opening: false, failures: 0, not_before: None, told: false }
     }
 
     /// An answered call: whatever was wrong before is over.

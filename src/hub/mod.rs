@@ -21,14 +21,18 @@ mod output;
 pub mod pins;
 mod processes;
 pub mod schema;
+pub mod secrets;
 mod server;
 mod settings;
 mod spawn;
 mod start;
+mod starting;
 mod stderr;
+mod strays;
 mod structured;
 mod supervised;
 pub mod supervisor;
+mod tls;
 mod wire;
 
 use std::collections::BTreeMap;
@@ -45,7 +49,9 @@ pub use catalog::{INSTRUCTIONS, ServerTools, ToolEntry};
 pub use era::Era;
 pub use error::HubError;
 pub use files::ResultFile;
-pub use settings::{HubNotice, HubSettings, INHERITED_VARIABLES, LogSink, NoticeSink, ServerState, ServerStatus};
+pub use settings::{
+    BASIC_VARIABLES, HubNotice, HubSettings, INHERITED_VARIABLES, LogSink, NoticeSink, ServerState, ServerStatus,
+};
 pub use structured::STRUCTURED_HEADING;
 
 use crate::gate::permit::Permit;
@@ -173,6 +179,13 @@ impl Hub {
 
     fn find(&self, server: &str) -> Result<&Arc<Server>, HubError> {
         self.servers.get(server).ok_or_else(|| HubError::UnknownServer { server: server.to_owned() })
+    }
+}
+
+impl Drop for Hub {
+    fn drop(&mut self) {
+        // A start goes on by itself, and nobody would end it.
+        self.closing.cancel();
     }
 }
 

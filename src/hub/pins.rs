@@ -8,19 +8,24 @@ use super::manifest::{Launch, ServerEntry};
 use crate::domain::canonical::digest;
 
 /// What a launch pin covers: command, arguments, the **names** of the variables (values may be secrets and may change),
-/// the env file's path and the working directory. What claw adds for its own servers is left out.
+/// the env file's path, the working directory, and which variables it inherits where it says so. What claw adds for its own servers is left out.
 pub fn launch_form(entry: &ServerEntry) -> Value {
     match &entry.launch {
         Launch::Stdio(launch) => {
             let names: Vec<&String> = launch.env.keys().collect();
             let path = |path: &Option<std::path::PathBuf>| path.as_ref().map(|path| path.display().to_string());
-            json!({
+            let mut form = json!({
                 "args": launch.args,
                 "command": launch.command,
                 "cwd": path(&launch.cwd),
                 "env": names,
                 "envFile": path(&launch.env_file),
-            })
+            });
+            // Left out where it is not set, so that older pins hold.
+            if let (Some(inherit), Some(form)) = (&launch.inherit, form.as_object_mut()) {
+                form.insert("inherit".to_owned(), json!(inherit));
+            }
+            form
         }
         Launch::Http { url, headers } => json!({"headers": headers.keys().collect::<Vec<_>>(), "url": url}),
         Launch::Unusable { reason } => json!({"unusable": reason}),
@@ -174,6 +179,7 @@ mod tests {
             r#"{"mcpServers":{"a":{"command":"x","args":["1"],"env":{"LD_PRELOAD":"1"}}}}"#,
             r#"{"mcpServers":{"a":{"command":"x","args":["1"],"env":{"K":"1"},"cwd":"/"}}}"#,
             r#"{"mcpServers":{"a":{"command":"x","args":["1"],"env":{"K":"1"},"envFile":"/e"}}}"#,
+            r#"{"mcpServers":{"a":{"command":"x","args":["1"],"env":{"K":"1"},"inherit":["..."]}}}"#,
         ] {
             assert_ne!(pin, pin_of(changed), "{changed}");
         }

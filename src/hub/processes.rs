@@ -1,6 +1,8 @@
 //! Finding and killing a process with everything that it started, also what has left its group and its session.
 //! Must not know servers. (`mcp-servers/bash` has the like: its crate depends on nothing of ours, and we not on it.)
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use rustix::process::{Pid, Signal, kill_process};
 
 /// One row of the process table.
@@ -31,26 +33,31 @@ fn parse(pid: i32, stat: &[u8]) -> Option<Process> {
     Some(Process { pid, parent, group, ended: matches!(state, "Z" | "X") })
 }
 
-/// All that `ancestor` started, directly or not.
-pub(super) fn descendants(table: &[Process], ancestor: i32) -> Vec<Process> {
+/// All that `ancestor` started, directly or not, except what lies below `spared`.
+pub(super) fn descendants(table: &[Process], ancestor: i32, spared: &BTreeSet<i32>) -> Vec<Process> {
+    let mut children: BTreeMap<i32, Vec<&Process>> = BTreeMap::new();
+    for process in table.iter().filter(|process| !spared.contains(&process.pid)) {
+        children.entry(process.parent).or_default().push(process);
+    }
     let mut found: Vec<Process> = Vec::new();
     let mut next = vec![ancestor];
-    while let Some(parent) = next.pop() {
-        for process in table.iter().filter(|process| process.parent == parent) {
-            // A table that was read while it changed could hold a circle.
-            if !found.contains(process) {
-                found.push(*process);
-                next.push(process.pid);
-            }
-        }
+    // Each parent is taken once: a table that was read while it changed could hold a circle.
+    while let Some(of_one) = next.pop().map(|parent| children.remove(&parent).unwrap_or_default()) {
+        next.extend(of_one.iter().map(|process| process.pid));
+        found.extend(of_one.into_iter().copied());
     }
     found
 }
 
-/// SIGKILL. A process that is gone already is what was wished for.
-pub(super) fn kill(process: &Process) {
-    if let Some(pid) = Pid::from_raw(process.pid).filter(|_| !process.ended) {
-        let _ = kill_process(pid, Signal::KILL);
+/// One round of killing: first all are stopped, so that none starts another one while the others are killed.
+/// A process that is gone already is what was wished for.
+pub(super) fn kill(processes: &[Process]) {
+    for signal in [Signal::STOP, Signal::KILL] {
+        for process in processes.iter().filter(|process| !process.ended) {
+            if let Some(pid) = Pid::from_raw(process.pid) {
+                let _ = kill_process(pid, signal);
+            }
+        }
     }
 }
 
@@ -67,12 +74,12 @@ mod tests {
     }
 
     #[test]
-    fn descendants_are_found_at_any_depth() {
+    fn descendants_are_found_at_any_depth_and_the_spared_are_left_out() {
         let process = |pid, parent| Process { pid, parent, group: pid, ended: false };
-        let table = [process(2, 1), process(3, 2), process(4, 3), process(5, 9), process(9, 5)];
-        let mut pids: Vec<i32> = descendants(&table, 1).iter().map(|p| p.pid).collect();
+        let table = [process(2, 1), process(3, 2), process(4, 3), process(10, 2), process(5, 9), process(9, 5)];
+        let mut pids: Vec<i32> = descendants(&table, 1, &BTreeSet::from([3])).iter().map(|p| p.pid).collect();
         pids.sort_unstable();
-        assert_eq!(pids, [2, 3, 4]);
-        assert_eq!(descendants(&table, 5).len(), 2, "a circle ends");
+        assert_eq!(pids, [2, 10]);
+        assert_eq!(descendants(&table, 5, &BTreeSet::new()).len(), 2, "a circle ends");
     }
 }

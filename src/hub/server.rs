@@ -3,8 +3,8 @@
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
-use tokio::sync::Notify;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
@@ -17,21 +17,26 @@ use super::health::{Backoff, Health, Phase};
 use super::manifest::{Launch, ServerEntry, StdioLaunch};
 use super::output::note_misfit;
 use super::settings::{HubNotice, HubSettings, ServerStatus};
-use super::start::Start;
+use super::starting::Starting;
 use crate::gate::permit::Permit;
 
 pub(super) struct Server {
     pub(super) entry: ServerEntry,
-    settings: Arc<HubSettings>,
+    pub(super) settings: Arc<HubSettings>,
     /// The hub is ending.
-    closing: CancellationToken,
-    keepers: Keepers,
-    /// Gives up a start in progress.
-    interrupt: Notify,
-    /// Held while the server is being started, so that it is started once. Only users of this server wait for it.
-    slot: tokio::sync::Mutex<Option<Arc<Connection>>>,
+    pub(super) closing: CancellationToken,
+    pub(super) keepers: Keepers,
+    pub(super) slot: tokio::sync::Mutex<Slot>,
     /// Never held across an await.
     health: Mutex<Health>,
+}
+
+/// What there is of the server now. Its lock is held briefly: nobody waits for a start with it.
+#[derive(Default)]
+pub(super) struct Slot {
+    pub(super) up: Option<Arc<Connection>>,
+    /// The one start that is under way. It goes on when those who wait for it give up.
+    pub(super) start: Option<Starting>,
 }
 
 impl Server {
@@ -43,11 +48,10 @@ impl Server {
     ) -> Self {
         let era = settings.known_eras.get(&entry.name).copied();
         let health = Mutex::new(Health::new(era));
-        let (interrupt, slot) = (Notify::new(), tokio::sync::Mutex::new(None));
-        Self { entry, settings, closing, keepers, interrupt, slot, health }
+        Self { entry, settings, closing, keepers, slot: tokio::sync::Mutex::default(), health }
     }
 
-    fn health(&self) -> MutexGuard<'_, Health> {
+    pub(super) fn health(&self) -> MutexGuard<'_, Health> {
         self.health.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -116,68 +120,75 @@ impl Server {
 
     /// Ends the child, if there is one, and gives up a start in progress.
     pub(super) async fn end(&self) {
-        self.interrupt.notify_waiters();
-        let connection = self.slot.lock().await.take();
-        if let Some(connection) = connection {
+        let Slot { up, start } = std::mem::take(&mut *self.slot.lock().await);
+        if let Some(start) = start {
+            start.give_up().await;
+        }
+        if let Some(connection) = up {
             connection.end().await;
             self.health().phase = Phase::Idle;
         }
     }
 
+    /// The longest that a start may take, from its place on, and each page of the list.
+    pub(super) fn startup_timeout(&self) -> Duration {
+        self.entry.startup_timeout.unwrap_or(self.settings.startup_timeout)
+    }
+
     async fn connection(self: &Arc<Self>) -> Result<Arc<Connection>, HubError> {
-        let launch = self.launch()?;
-        let mut slot = self.slot.lock().await;
-        if let Some(connection) = slot.as_ref().filter(|connection| !connection.is_dead()) {
-            return Ok(connection.clone());
-        }
-        if let Some(dead) = slot.take() {
-            // The watcher may not have run yet; the failure counts before the next start.
-            self.note_death(&dead).await;
-        }
-        if self.closing.is_cancelled() {
-            return Err(HubError::ShuttingDown);
-        }
-        self.check_backoff()?;
-        let era = self.health().era;
-        let (entry, settings, keepers) = (&self.entry, &self.settings, &self.keepers);
-        let start = Start { entry, launch, settings, keepers, era };
-        let _starting = self.note_start();
-        let started = tokio::select! {
-            biased;
-            () = self.closing.cancelled() => return Err(HubError::ShuttingDown),
-            () = self.interrupt.notified() => return Err(HubError::Interrupted { server: self.entry.name.clone() }),
-            started = start.run() => started,
+        self.launch()?;
+        let joined = {
+            let mut slot = self.slot.lock().await;
+            if let Some(connection) = slot.up.as_ref().filter(|connection| !connection.is_dead()) {
+                return Ok(connection.clone());
+            }
+            if let Some(dead) = slot.up.take() {
+                // The watcher may not have run yet; the failure counts before the next start.
+                self.note_death(&dead).await;
+            }
+            match slot.start.as_ref().and_then(Starting::join) {
+                Some(joined) => joined,
+                None => {
+                    if self.closing.is_cancelled() {
+                        return Err(HubError::ShuttingDown);
+                    }
+                    self.check_backoff()?;
+                    let (start, joined) = Starting::begin(self);
+                    slot.start = Some(start);
+                    joined
+                }
+            }
         };
-        match started {
-            Ok(connection) => {
-                let connection = Arc::new(connection);
-                {
-                    let mut health = self.health();
-                    health.phase = Phase::Up(Arc::downgrade(&connection));
-                    health.era = Some(connection.era);
-                }
-                let (server, weak) = (Arc::downgrade(self), Arc::downgrade(&connection));
-                tokio::spawn(watch(server, connection.child.dead().clone(), weak));
-                tokio::spawn(end_when_closed(connection.outbox.closed().clone(), Arc::downgrade(&connection)));
-                *slot = Some(connection.clone());
-                Ok(connection)
-            }
-            Err(reason) => {
-                let server = self.entry.name.clone();
-                let is_news = {
-                    let mut health = self.health();
-                    health.note_failure(&reason);
-                    health.is_news()
-                };
-                if is_news {
-                    (self.settings.notices)(HubNotice::Failed { server: server.clone(), reason: reason.clone() });
-                }
-                Err(HubError::Start { server, reason })
-            }
+        joined.wait(self.startup_timeout()).await
+    }
+
+    /// A start has come to its good end.
+    pub(super) async fn is_up(self: &Arc<Self>, connection: &Arc<Connection>) {
+        self.slot.lock().await.up = Some(connection.clone());
+        {
+            let mut health = self.health();
+            health.phase = Phase::Up(Arc::downgrade(connection));
+            health.era = Some(connection.era);
+        }
+        let (server, weak) = (Arc::downgrade(self), Arc::downgrade(connection));
+        tokio::spawn(watch(server, connection.child.dead().clone(), weak));
+        tokio::spawn(end_when_closed(connection.outbox.closed().clone(), Arc::downgrade(connection)));
+    }
+
+    /// A start has failed, or takes longer than it may.
+    pub(super) fn is_not_up(&self, reason: &str) {
+        let is_news = {
+            let mut health = self.health();
+            health.note_failure(reason);
+            health.is_news()
+        };
+        if is_news {
+            let (server, reason) = (self.entry.name.clone(), reason.to_owned());
+            (self.settings.notices)(HubNotice::Failed { server, reason });
         }
     }
 
-    fn launch(&self) -> Result<&StdioLaunch, HubError> {
+    pub(super) fn launch(&self) -> Result<&StdioLaunch, HubError> {
         let server = self.entry.name.clone();
         if self.entry.disabled {
             return Err(HubError::Disabled { server });
@@ -196,21 +207,6 @@ impl Server {
                 Err(HubError::BackingOff { server: self.entry.name.clone(), failures, retry_in, reason })
             }
         }
-    }
-
-    /// A start that is given up in the middle must not be shown as starting for ever.
-    fn note_start(&self) -> impl Drop + '_ {
-        struct Starting<'a>(&'a Server);
-        impl Drop for Starting<'_> {
-            fn drop(&mut self) {
-                let mut health = self.0.health();
-                if matches!(health.phase, Phase::Starting) {
-                    health.phase = Phase::Idle;
-                }
-            }
-        }
-        self.health().phase = Phase::Starting;
-        Starting(self)
     }
 
     async fn note_death(&self, connection: &Arc<Connection>) {

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::Semaphore;
+
 use super::era::Era;
 
 /// Takes one line of a server's stderr or of its log messages: the server's name, then the line. Called from tasks of the
@@ -15,21 +17,50 @@ pub type LogSink = Arc<dyn Fn(&str, &str) + Send + Sync>;
 /// Takes what a person should hear. It must return at once.
 pub type NoticeSink = Arc<dyn Fn(HubNotice) + Send + Sync>;
 
-/// The variables that a server gets from claw's environment; everything else comes from its entry (trap 9).
-pub const INHERITED_VARIABLES: [&str; 6] = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"];
+/// The variables that every server gets from claw's environment (trap 9).
+pub const BASIC_VARIABLES: [&str; 6] = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"];
+
+/// What a stranger's server gets beside them, where no `inherit` says otherwise: certificates and proxies, without which
+/// nothing is fetched in many networks, and language and zone. A name may end in `*`.
+pub const INHERITED_VARIABLES: [&str; 17] = [
+    "ALL_PROXY",
+    "CURL_CA_BUNDLE",
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
+    "LANG",
+    "LC_*",
+    "NODE_EXTRA_CA_CERTS",
+    "NO_PROXY",
+    "REQUESTS_CA_BUNDLE",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+    "TZ",
+    "XDG_RUNTIME_DIR",
+    "all_proxy",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+];
 
 #[derive(Clone)]
 pub struct HubSettings {
-    /// Only [`INHERITED_VARIABLES`] are taken from here.
+    /// Only [`BASIC_VARIABLES`] and `inherit` are taken from here.
     pub base_env: BTreeMap<String, String>,
-    /// Where servers run whose entry names no `cwd`. Not the agent's workspace: what the agent writes there must not be
-    /// picked up by a server that starts outside of the box (`.npmrc`, a Python module).
+    /// What strangers' servers get beside [`BASIC_VARIABLES`], where their entry says nothing else.
+    pub inherit: Vec<String>,
+    /// The folder of `mcp.json`, to which a relative `command` and `cwd` refer. Claw's own servers run here.
     pub working_dir: PathBuf,
+    /// Below this a stranger's server, whose entry names no `cwd`, runs in a folder of its own, which is empty at first. Not
+    /// beside claw's own files, which it could serve or write over. Not the agent's workspace either: what the agent
+    /// writes there must not be picked up by a server that starts outside of the box (`.npmrc`, a Python module).
+    pub server_dirs: PathBuf,
     /// The program, and its first arguments, that stands between claw and each server that is not claw's own
     /// ([`super::supervisor`]). Without one, what such a server starts can outlive it by leaving its process group.
     pub supervisor: Option<Vec<OsString>>,
-    /// From the spawn to the end of the handshake, second attempt included.
+    /// From its place among those that start to the end of the handshake, where `mcp.json` says nothing else.
     pub startup_timeout: Duration,
+    /// The places of those that start at the same time: twice the processors.
+    pub starts: Arc<Semaphore>,
     /// How long a server may be silent on the first message before it is also offered `initialize`.
     pub probe_timeout: Duration,
     /// Between closing stdin and SIGTERM, and again between SIGTERM and SIGKILL.
@@ -61,9 +92,12 @@ impl HubSettings {
     pub fn new(base_env: BTreeMap<String, String>, working_dir: PathBuf) -> Self {
         Self {
             base_env,
+            inherit: INHERITED_VARIABLES.map(str::to_owned).to_vec(),
+            server_dirs: working_dir.join("servers"),
             working_dir,
             supervisor: None,
-            startup_timeout: Duration::from_secs(20),
+            startup_timeout: Duration::from_secs(60),
+            starts: Arc::new(Semaphore::new(starts_at_once())),
             probe_timeout: Duration::from_secs(2),
             shutdown_grace: Duration::from_millis(700),
             stderr_bytes_max: 1024 * 1024,
@@ -79,6 +113,11 @@ impl HubSettings {
             notices: Arc::new(|_| {}),
         }
     }
+}
+
+/// Starting is work: `npx` and `uvx` take 2 to 30 s of processor time, and all at once none comes up.
+fn starts_at_once() -> usize {
+    std::thread::available_parallelism().map_or(2, |cores| cores.get() * 2)
 }
 
 /// What a person should hear about a server.

@@ -2,17 +2,21 @@
 //! outside of the tool servers where a process is spawned. Must not know MCP.
 
 use std::collections::BTreeMap;
+use std::fs::DirBuilder;
 use std::io;
-use std::path::Path;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::oneshot;
 
 use super::child::{ChildHandle, Fate, Keepers};
 use super::manifest::{StdioLaunch, parse_env_file};
-use super::settings::{HubSettings, INHERITED_VARIABLES};
+use super::names::safe_name;
+use super::settings::{BASIC_VARIABLES, HubSettings};
 use super::stderr::{StderrTail, drain};
 use super::{direct, supervised};
+use crate::domain::inherit;
 
 /// A running server: its pipes and the handle by which it is ended.
 pub(super) struct Spawned {
@@ -32,7 +36,14 @@ pub(super) async fn spawn(
     keepers: &Keepers,
 ) -> Result<Spawned, String> {
     let env = child_env(launch, settings)?;
-    let cwd = launch.cwd.as_deref().unwrap_or(&settings.working_dir);
+    let cwd = &working_dir(server, launch, settings)?;
+    // What is written as a path is one beside `mcp.json`, wherever the server runs.
+    let beside = |command: &String| settings.working_dir.join(command).display().to_string();
+    let is_relative = launch.own.is_none() && launch.command.contains('/') && !launch.command.starts_with('/');
+    let launch = &StdioLaunch {
+        command: if is_relative { beside(&launch.command) } else { launch.command.clone() },
+        ..launch.clone()
+    };
     let wrong = |error: io::Error| describe_spawn_error(launch, cwd, &error);
     let drained = |stderr, tail: &StderrTail| {
         let (tail, log) = (tail.clone(), settings.log.clone());
@@ -63,14 +74,45 @@ pub(super) async fn spawn(
     Ok(Spawned { stdin: Box::new(stdin), stdout: Box::new(stdout), child })
 }
 
-/// The short list, the env file, the entry's own variables; later ones win.
-pub(super) fn child_env(launch: &StdioLaunch, settings: &HubSettings) -> Result<BTreeMap<String, String>, String> {
-    let mut env = BTreeMap::new();
-    for name in INHERITED_VARIABLES {
-        if let Some(value) = settings.base_env.get(name) {
-            env.insert(name.to_owned(), value.clone());
-        }
+/// Where it runs: see [`HubSettings::server_dirs`]. A relative `cwd` is one beside `mcp.json`.
+fn working_dir(server: &str, launch: &StdioLaunch, settings: &HubSettings) -> Result<PathBuf, String> {
+    if let Some(cwd) = &launch.cwd {
+        return Ok(settings.working_dir.join(cwd));
     }
+    if launch.own.is_some() {
+        return Ok(settings.working_dir.clone());
+    }
+    let folder = settings.server_dirs.join(safe_name(server));
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
+    made.map_err(|error| format!("its folder {} cannot be made: {error}", folder.display()))?;
+    Ok(folder)
+}
+
+/// What helps where a server has failed that was told of a file by a name that is not one where it runs.
+pub(super) fn misplaced(launch: &StdioLaunch, settings: &HubSettings) -> Option<String> {
+    if launch.cwd.is_some() || launch.own.is_some() {
+        return None;
+    }
+    let is_beside = |arg: &&String| !arg.starts_with('/') && settings.working_dir.join(arg).is_file();
+    let arg = launch.args.iter().find(is_beside)?;
+    Some(format!(
+        "its argument `{arg}` is a file beside mcp.json, and it runs in a folder of its own: write the whole path, or \
+         \"cwd\": \".\" into its entry"
+    ))
+}
+
+/// The short lists, the env file, the entry's own variables; later ones win. Claw's own servers fetch nothing, and what they
+/// run gets no more than it did: a proxy's address may hold a password.
+pub(super) fn child_env(launch: &StdioLaunch, settings: &HubSettings) -> Result<BTreeMap<String, String>, String> {
+    let listed = match &launch.inherit {
+        _ if launch.own.is_some() => Vec::new(),
+        Some(written) => inherit::resolve(written, &settings.inherit),
+        None => settings.inherit.clone(),
+    };
+    let is_passed_on =
+        |name: &str| BASIC_VARIABLES.contains(&name) || listed.iter().any(|entry| inherit::means(entry, name));
+    let passed_on = settings.base_env.iter().filter(|(name, _)| is_passed_on(name));
+    let mut env: BTreeMap<String, String> = passed_on.map(|(name, value)| (name.clone(), value.clone())).collect();
     if let Some(path) = &launch.env_file {
         let read = std::fs::read_to_string(path).map_err(|error| error.to_string());
         let variables = read.and_then(|text| parse_env_file(&text));

@@ -22,10 +22,14 @@ impl StderrTail {
         tail.drain(..surplus);
     }
 
+    /// What is kept of it.
+    pub(super) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
+    }
+
     /// The last `lines_max` lines that are not empty, joined by ` | `. Empty if there are none.
     pub(super) fn last_lines(&self, lines_max: usize) -> String {
-        let tail = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let text = String::from_utf8_lossy(&tail).into_owned();
+        let text = self.text();
         let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         lines.get(lines.len().saturating_sub(lines_max)..).unwrap_or_default().join(" | ")
     }

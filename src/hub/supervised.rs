@@ -22,6 +22,7 @@ use tokio::time::timeout;
 use super::child::{Fate, KeeperGuard};
 use super::handover::{Pipes, Report, Spec, Started, send_pipes};
 use super::manifest::StdioLaunch;
+use super::strays::{self, Kept};
 
 /// For the last round of killing, and for the supervisor's own end.
 const END_PATIENCE: Duration = Duration::from_millis(500);
@@ -37,6 +38,7 @@ pub(super) struct Supervised {
 /// The process, and what is said with it.
 pub(super) struct Line {
     supervisor: Child,
+    kept: Kept,
     reader: BufReader<OwnedReadHalf>,
     writer: OwnedWriteHalf,
     spec: Vec<u8>,
@@ -68,7 +70,7 @@ pub(super) fn start(
     let mut command = Command::new(program);
     command.args(args).arg(server).env_clear().envs(env).current_dir(cwd);
     command.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::null()).stderr(Stdio::from(stderr_writer));
-    let child = command.spawn()?;
+    let (child, kept) = strays::start(|| command.spawn(), Child::id)?;
     // Our copies of its ends of socket and stderr would keep them open for ever.
     drop(command);
     let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
@@ -80,14 +82,14 @@ pub(super) fn start(
         stdin: pipe::Sender::from_owned_fd(stdin.into())?,
         stdout: pipe::Receiver::from_owned_fd(stdout.into())?,
         stderr: pipe::Receiver::from_owned_fd(stderr.into())?,
-        line: Line { supervisor: child, reader: BufReader::new(reader), writer, spec, grace },
+        line: Line { supervisor: child, kept, reader: BufReader::new(reader), writer, spec, grace },
     })
 }
 
 /// Gives the orders, tells in `started` what came of them, waits for the end of the server or asks for it, and returns when
 /// nothing of it is left. Dropping it, also with the runtime, closes the line, which ends the server as well.
 pub(super) async fn keep(guard: KeeperGuard, line: Line, fate: Fate, started: oneshot::Sender<io::Result<u32>>) {
-    let Line { mut supervisor, mut reader, mut writer, spec, grace } = line;
+    let Line { mut supervisor, kept, mut reader, mut writer, spec, grace } = line;
     let server = tokio::select! {
         biased;
         () = fate.end.cancelled() => None,
@@ -118,10 +120,15 @@ pub(super) async fn keep(guard: KeeperGuard, line: Line, fate: Fate, started: on
         report => report,
     };
     let gone = timeout(END_PATIENCE, supervisor.wait()).await;
-    if report.is_none() && matches!(gone, Ok(Ok(status)) if !status.success()) {
-        // Somebody killed the supervisor itself; the server's group is all that can still be named.
+    if !matches!(gone, Ok(Ok(status)) if status.success()) {
+        // Somebody has killed, stopped or broken the supervisor itself. The kernel ends the server with it, and what the
+        // server has left comes to us.
+        let _ = supervisor.start_kill();
+        let _ = timeout(END_PATIENCE, supervisor.wait()).await;
         let group = server.and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
         let _ = group.map(|group| kill_process_group(group, Signal::KILL));
+        drop(kept);
+        strays::end().await;
     }
     fate.is_sealed(report.map_or_else(|| "it ended".to_owned(), Report::in_words));
     drop(guard);

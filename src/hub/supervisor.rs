@@ -4,12 +4,15 @@
 //!
 //! Why a process of its own: a process group is left with one call of `setsid`, and nobody in claw's own process is there
 //! any more after its SIGKILL. As a subreaper the supervisor inherits whatever left its parent, its group or its session, so
-//! it can kill until it has no child left. `mcp-servers/bash` does the same for its jobs.
+//! it can kill until it has no child left. `mcp-servers/bash` does the same for its jobs. If it is killed itself, the kernel ends
+//! the server with it, and claw ends what the server has left (`strays.rs`).
 
+use std::collections::BTreeSet;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
-use std::os::fd::AsFd as _;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -17,11 +20,13 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitOptions, kill_process_group};
 
-use super::handover::{Pipes, Report, Spec, Started, receive_pipes};
+use super::handover::{Birth, Pipes, Report, Spec, Started, receive_pipes, send_pipes};
 use super::processes;
 
 /// The word behind `claw` that makes it one.
 pub const COMMAND: &str = "supervise";
+/// The last word of the process that becomes the server.
+const BECOME: &str = "--become-the-server";
 
 /// A killed process ends at once, unless the kernel itself hangs (a dead network mount).
 const KILL_PATIENCE: Duration = Duration::from_secs(5);
@@ -38,8 +43,12 @@ enum Event {
 
 /// Runs until nothing of the server is left. Called before any thread or runtime exists.
 pub fn main() -> ExitCode {
+    if std::env::args_os().nth_back(0).is_some_and(|last| last == BECOME) {
+        return become_the_server();
+    }
     match supervise() {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
         Err(error) => {
             // stderr is the server's log here; typed by hand it is the person's terminal.
             let text = "claw: `supervise` is started by claw itself, beside each server";
@@ -49,14 +58,15 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn supervise() -> io::Result<()> {
+/// Whether nothing of the server is left.
+fn supervise() -> io::Result<bool> {
     let mut line = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    let Some(pipes) = receive_pipes(&line)? else { return Ok(()) };
+    let Some(pipes) = receive_pipes(&line)? else { return Ok(true) };
     let mut reader = BufReader::new(line.try_clone()?);
     let mut spec = String::new();
     if reader.read_line(&mut spec)? == 0 {
         // Claw changed its mind before it had said anything.
-        return Ok(());
+        return Ok(true);
     }
     let spec: Spec = serde_json::from_str(&spec)?;
     // A session of its own gets no signal that a terminal sends to claw's group.
@@ -66,14 +76,22 @@ fn supervise() -> io::Result<()> {
     let server = match start(&spec, pipes) {
         Ok(pid) => pid,
         Err(error) => {
-            return say(&mut line, &Started::No { errno: error.raw_os_error(), text: error.to_string() });
+            say(&mut line, &Started::No { errno: error.raw_os_error(), text: error.to_string() })?;
+            return Ok(true);
         }
     };
     // If claw is gone already, the end of the line says so again below.
     let _ = say(&mut line, &Started::Yes { pid: server });
-    let report = watch(server, reader, Duration::from_millis(spec.grace_ms));
-    // Our exit means that nothing is left, whether or not somebody reads this.
-    report.map_or(Ok(()), |report| say(&mut line, &report).or(Ok(())))
+    let End { report, nothing_left } = watch(server, reader, Duration::from_millis(spec.grace_ms));
+    // Claw looks after what is left, whether or not it reads this.
+    let _ = report.map(|report| say(&mut line, &report));
+    Ok(nothing_left)
+}
+
+/// How the server ended, if anybody saw it, and whether all that it started is gone.
+struct End {
+    report: Option<Report>,
+    nothing_left: bool,
 }
 
 fn say(line: &mut UnixStream, what: &impl serde::Serialize) -> io::Result<()> {
@@ -84,18 +102,80 @@ fn say(line: &mut UnixStream, what: &impl serde::Serialize) -> io::Result<()> {
 
 /// Starts the server in a group of its own, so that what it does to its group does not reach us. Gives its process id.
 /// Environment and folder are those that we were given; our copies of its pipes are closed when this returns.
+///
+/// It begins as this program, which asks the kernel to end it with us and then becomes the server. The request is bound to
+/// the thread that starts it: this one, which waits for its end. It is kept over an exec, except of a setuid program.
 #[expect(clippy::disallowed_methods, reason = "the hub starts strangers' servers here, on their supervisor's side")]
-fn start(spec: &Spec, [stdin, stdout, stderr]: Pipes) -> io::Result<i32> {
-    let mut command = Command::new(&spec.program);
-    command.args(&spec.args).process_group(0);
-    command.stdin(Stdio::from(stdin)).stdout(Stdio::from(stdout)).stderr(Stdio::from(stderr));
-    let child = command.spawn()?;
-    i32::try_from(child.id()).map_err(io::Error::other)
+fn start(spec: &Spec, pipes: Pipes) -> io::Result<i32> {
+    let (mut ours, theirs) = UnixStream::pair()?;
+    send_pipes(&ours, &pipes)?;
+    let [_, stdout, stderr] = pipes;
+    let mut command = Command::new(own_program()?);
+    command.args(std::env::args_os().skip(1)).arg(BECOME).process_group(0);
+    command.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::from(stdout)).stderr(Stdio::from(stderr));
+    let mut child = command.spawn()?;
+    drop(command);
+    say(&mut ours, &Birth { spec: spec.clone(), supervisor: std::process::id() })?;
+    // The line closes when the server takes over; before that it can only say what kept it from that.
+    let mut failure = String::new();
+    BufReader::new(ours).read_line(&mut failure)?;
+    if failure.is_empty() {
+        return i32::try_from(child.id()).map_err(io::Error::other);
+    }
+    child.wait()?;
+    match serde_json::from_str(&failure)? {
+        Started::No { errno: Some(errno), .. } => Err(io::Error::from_raw_os_error(errno)),
+        Started::No { text, .. } => Err(io::Error::other(text)),
+        Started::Yes { .. } => Err(io::Error::other("it said that it had started")),
+    }
+}
+
+/// The link in /proc still leads to this program after its file was replaced by an update.
+fn own_program() -> io::Result<PathBuf> {
+    if cfg!(target_os = "linux") { Ok("/proc/self/exe".into()) } else { std::env::current_exe() }
+}
+
+/// Takes the server's pipes and orders from the line on stdin, and becomes the server. Returns only if that fails.
+fn become_the_server() -> ExitCode {
+    let Ok(line) = io::stdin().as_fd().try_clone_to_owned() else { return ExitCode::FAILURE };
+    let mut line = UnixStream::from(line);
+    let error = take_over(&line);
+    // A supervisor that is gone does not listen.
+    let _ = say(&mut line, &Started::No { errno: error.raw_os_error(), text: error.to_string() });
+    ExitCode::FAILURE
+}
+
+#[expect(clippy::disallowed_methods, reason = "the hub starts strangers' servers here, on their supervisor's side")]
+fn take_over(line: &UnixStream) -> io::Error {
+    let prepared = || -> io::Result<Spec> {
+        let gone = || io::Error::other("its supervisor is gone");
+        let [stdin, stdout, stderr] = receive_pipes(line)?.ok_or_else(gone)?;
+        let mut text = String::new();
+        BufReader::new(line).read_line(&mut text)?;
+        let birth: Birth = serde_json::from_str(&text)?;
+        #[cfg(target_os = "linux")]
+        {
+            rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+            // A parent that ended before the request was made is not told of any more.
+            if rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get().unsigned_abs()) != Some(birth.supervisor)
+            {
+                return Err(gone());
+            }
+        }
+        rustix::stdio::dup2_stdin(&stdin)?;
+        rustix::stdio::dup2_stdout(&stdout)?;
+        rustix::stdio::dup2_stderr(&stderr)?;
+        Ok(birth.spec)
+    };
+    match prepared() {
+        Ok(spec) => Command::new(&spec.program).args(&spec.args).exec(),
+        Err(error) => error,
+    }
 }
 
 /// Waits until the server has ended, or ends it: a grace after its stdin was closed, SIGTERM, a grace, SIGKILL. Whatever is
 /// left of it then is killed.
-fn watch(server: i32, reader: BufReader<UnixStream>, grace: Duration) -> Option<Report> {
+fn watch(server: i32, reader: BufReader<UnixStream>, grace: Duration) -> End {
     let (sender, events) = channel();
     let reaper = sender.clone();
     thread::spawn(move || wait_for_the_end_of_the_line(reader, &sender));
@@ -109,8 +189,7 @@ fn watch(server: i32, reader: BufReader<UnixStream>, grace: Duration) -> Option<
         };
         match event {
             Ok(Event::Ended(pid, report)) if pid == server => {
-                kill_all(server, &events);
-                return Some(report);
+                return End { report: Some(report), ..kill_all(server, &events) };
             }
             Ok(Event::Ended(..)) => {}
             // Claw's end of the server's stdin is closed by the time this comes.
@@ -122,7 +201,7 @@ fn watch(server: i32, reader: BufReader<UnixStream>, grace: Duration) -> Option<
                     let _ = kill_process_group(group, Signal::TERM);
                 }
             }
-            Ok(Event::NoChildLeft) => return None,
+            Ok(Event::NoChildLeft) => return End { report: None, nothing_left: true },
             Err(_) => return kill_all(server, &events),
         }
     }
@@ -157,24 +236,26 @@ fn reap(events: &Sender<Event>) {
 }
 
 /// Kills until there is no child left. The group goes first and at once, which also ends a fork bomb; then, round by
-/// round, whoever has left it. Gives how the server itself ended, if it was still there.
-fn kill_all(server: i32, events: &Receiver<Event>) -> Option<Report> {
+/// round, whoever has left it.
+fn kill_all(server: i32, events: &Receiver<Event>) -> End {
     let until = Instant::now() + KILL_PATIENCE;
     let own = rustix::process::getpid().as_raw_nonzero().get();
     let mut ended = None;
     // Most servers leave nobody, and then the table of all processes need not be read.
     let mut left = wait(server, events, FIRST_ROUND, &mut ended);
     while left && Instant::now() < until {
-        let table = processes::descendants(&processes::list(), own);
+        let table = processes::descendants(&processes::list(), own, &BTreeSet::new());
         // Without a process table the group is all that can be named.
         let group_lives = table.is_empty() || table.iter().any(|process| process.group == server);
         if let Some(group) = Pid::from_raw(server).filter(|_| group_lives) {
-            let _ = kill_process_group(group, Signal::KILL);
+            for signal in [Signal::STOP, Signal::KILL] {
+                let _ = kill_process_group(group, signal);
+            }
         }
-        table.iter().for_each(processes::kill);
+        processes::kill(&table);
         left = wait(server, events, KILL_ROUND, &mut ended);
     }
-    ended
+    End { report: ended, nothing_left: !left }
 }
 
 /// Takes what happens within a round; false once there is no child left.

@@ -1,7 +1,7 @@
 //! The way out for a door that has one instance a home and sends in parts. Must not know what a part is.
 
 use super::Mail;
-use crate::domain::{Address, ApprovalId};
+use crate::domain::{Address, ApprovalId, Outbound};
 use crate::killpoint;
 use crate::store::StoreError;
 
@@ -42,6 +42,15 @@ impl Mail {
         let noted = self.store.write_relaxed(note).await;
         killpoint::here("delivery.asked.after");
         noted
+    }
+
+    /// Ends a row that its address does not take, and puts what is sent instead behind what else waits, in one transaction.
+    pub async fn sent_elsewhere(&self, id: i64, instead: Vec<Outbound>) -> Result<(), StoreError> {
+        let move_on = move |tx: &crate::store::Tx<'_>| {
+            tx.mark_sent(id)?;
+            instead.iter().try_for_each(|outbound| tx.add_outbound(outbound).map(drop))
+        };
+        self.store.write(move_on).await
     }
 
     /// Those whose question is no longer open: they have to change now, or when the call has ended.

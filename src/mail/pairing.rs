@@ -22,6 +22,16 @@ pub struct Guest {
 }
 
 impl Mail {
+    /// Notes the number that a chat has now.
+    pub async fn chat_moved(&self, bot: i64, chat: i64, now: i64) -> Result<(), StoreError> {
+        self.store.write(move |tx| tx.add_moved_chat(bot, chat, now)).await
+    }
+
+    /// The chats that have another number now.
+    pub fn moved_chats(&self, bot: i64) -> Result<Vec<(i64, i64)>, StoreError> {
+        self.store.read(|tx| tx.moved_chats(bot))
+    }
+
     /// Is done with the update of a stranger, who is kept in the same transaction if they are new. `too_many` is said once a
     /// day when there were too many of them.
     pub async fn knock(

@@ -1,7 +1,7 @@
 //! What proves the audit from outside of the store: a key, and the newest head in a file beside it. Owns both files; must
 //! not know SQL.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
@@ -16,6 +16,7 @@ use sha2::Sha256;
 use super::now_ms;
 use crate::domain::UnixMillis;
 use crate::domain::canonical::{canonical_json, sha256_hex};
+use crate::durable::Part;
 
 /// A key of fewer bytes could be guessed. What claw makes has 64 (32 random ones, as hexadecimal digits).
 const KEY_BYTES_MIN: usize = 32;
@@ -175,16 +176,10 @@ impl Anchor {
             mac: self.mac_of(head, at_ms),
         };
         let text = canonical_json(&json!(written)) + "\n";
-        let draft = self.head_file.with_extension("draft");
-        write_synced(OpenOptions::new().create(true).truncate(true), &draft, &text)?;
-        fs::rename(&draft, &self.head_file)
+        let mut part = Part::beside(&self.head_file)?;
+        part.file.write_all(text.as_bytes())?;
+        part.replace(&self.head_file)
     }
-}
-
-fn write_synced(how: &mut OpenOptions, path: &Path, text: &str) -> io::Result<()> {
-    let mut file = how.write(true).mode(0o600).open(path)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()
 }
 
 fn key_of(place: &AnchorPlace) -> Result<Key, String> {
@@ -204,7 +199,7 @@ fn key_of(place: &AnchorPlace) -> Result<Key, String> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(cannot(&file, "read", &error)),
         Err(_) => {}
     }
-    make_key(&place.folder, &file).map_err(|error| cannot(&file, "made", &error))?;
+    make_key(&file).map_err(|error| cannot(&file, "made", &error))?;
     read_key(&file, 0o077).map_err(|error| cannot(&file, "read", &error))?
 }
 
@@ -227,18 +222,16 @@ fn read_key(file: &Path, open_to_others: u32) -> io::Result<Result<Key, String>>
     Ok(Ok(Key { mac, name }))
 }
 
-/// Of two processes that make one at the same moment, both get the one that was there first.
-fn make_key(folder: &Path, file: &Path) -> io::Result<()> {
+/// Of two processes that make one at the same moment, both get the one that was there first. It is on the disk before
+/// anything is sealed with it: a key that is lost proves nothing.
+fn make_key(file: &Path) -> io::Result<()> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
-    let draft = folder.join(format!("audit.key.{}", std::process::id()));
-    let made = write_synced(OpenOptions::new().create(true).truncate(true), &draft, &(hex(&bytes) + "\n"))
-        .and_then(|()| fs::hard_link(&draft, file));
-    let _ = fs::remove_file(&draft);
-    match made {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-        // The name has to outlive a power loss, too: a key that is lost proves nothing.
-        _ => File::open(folder)?.sync_all(),
+    let mut part = Part::beside(file)?;
+    part.file.write_all((hex(&bytes) + "\n").as_bytes())?;
+    match part.publish(file) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        published => published,
     }
 }
 
@@ -279,7 +272,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("given");
         let given = AnchorPlace { credential: Some(file.clone()), ..place(dir.path()) };
-        write_synced(OpenOptions::new().create(true), &file, "short").unwrap();
+        fs::write(&file, "short").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
         assert!(Anchor::open(&given, dir.path()).unwrap_err().contains("fewer than 32 bytes"));
         fs::write(&file, "k".repeat(40)).unwrap();
         assert!(Anchor::open(&given, dir.path()).is_ok());

@@ -125,16 +125,14 @@ impl Tx<'_> {
         self.audit_rows("WHERE id > ?1 ORDER BY id LIMIT ?2", params![after, limit])
     }
 
-    /// All rows of one call, oldest first. Walks through the whole audit.
+    /// All rows of one call, oldest first.
     pub fn audit_of(&self, call: &str) -> Result<Vec<AuditRow>, StoreError> {
-        self.audit_rows("WHERE call = ?1 ORDER BY id", params![call])
+        self.audit_rows("WHERE call = ?1 AND call <> '' ORDER BY id", params![call])
     }
 
-    /// The newest `limit` rows, oldest first.
-    pub fn audit_newest(&self, limit: u32) -> Result<Vec<AuditRow>, StoreError> {
-        let mut rows = self.audit_rows("ORDER BY id DESC LIMIT ?1", params![limit])?;
-        rows.reverse();
-        Ok(rows)
+    /// The number of the row before the newest `limit` ones, to read on from. Numbers have no gaps.
+    pub fn audit_before_newest(&self, limit: u32) -> Result<i64, StoreError> {
+        Ok((self.audit_head()?.0 - i64::from(limit)).max(self.audit_cut()?.0))
     }
 
     fn audit_rows(&self, which: &str, given: &[&dyn rusqlite::ToSql]) -> Result<Vec<AuditRow>, StoreError> {
@@ -220,8 +218,10 @@ impl Tx<'_> {
     /// The newest row from before `before_ms`, if one is left.
     pub fn audit_through(&self, before_ms: UnixMillis) -> Result<Option<i64>, StoreError> {
         // Rows are in the order of time, unless a clock was put back: then the first young row keeps those behind it.
-        let young: Option<i64> =
-            self.conn.query_row("SELECT min(id) FROM audit WHERE at_ms >= ?1", [before_ms], |row| row.get(0))?;
+        let young: Option<i64> = self
+            .conn
+            .query_row("SELECT id FROM audit WHERE at_ms >= ?1 ORDER BY id LIMIT 1", [before_ms], |row| row.get(0))
+            .optional()?;
         let last = match young {
             Some(young) => young - 1,
             None => self.audit_head()?.0,

@@ -1,6 +1,6 @@
 //! The append-only logs of the sessions. Only the holder of a session's lock appends to its log.
 
-use rusqlite::params;
+use rusqlite::{OptionalExtension as _, params};
 use serde_json::Value;
 
 use super::{StoreError, Tx};
@@ -86,10 +86,41 @@ impl Tx<'_> {
         Ok(events)
     }
 
+    /// The event with this number, and the newest message of a person before it, as far as both are there.
+    pub fn event_and_message_before(
+        &self,
+        session: &SessionId,
+        seq: u64,
+    ) -> Result<(Option<EventBody>, Option<EventBody>), StoreError> {
+        let one = |sql: &str| -> Result<Option<EventBody>, StoreError> {
+            let mut query = self.conn.prepare_cached(sql)?;
+            let body =
+                query.query_row(params![session.as_str(), seq as i64], |row| row.get::<_, String>(0)).optional()?;
+            Ok(body.map(|body| serde_json::from_str(&body)).transpose()?)
+        };
+        let event = one("SELECT body FROM events WHERE session = ?1 AND seq = ?2")?;
+        let message = one(
+            "SELECT body FROM events WHERE session = ?1 AND seq < ?2 AND type = 'user.message' ORDER BY seq DESC LIMIT 1",
+        )?;
+        Ok((event, message))
+    }
+
     /// The number of the newest event, 0 for an empty log.
     pub fn last_seq(&self, session: &SessionId) -> Result<u64, StoreError> {
         let mut query = self.conn.prepare_cached("SELECT coalesce(max(seq), 0) FROM events WHERE session = ?1")?;
         Ok(query.query_row([session.as_str()], |row| row.get::<_, i64>(0))? as u64)
+    }
+
+    /// Who has begun the turn that is open, if one is.
+    pub fn turn_begun_by(&self, session: &SessionId) -> Result<Option<String>, StoreError> {
+        if !self.turn_open(session)? {
+            return Ok(None);
+        }
+        let begun = self.window(session)?.into_iter().rev().find_map(|event| match event.body {
+            EventBody::TurnStarted { principal, .. } => Some(principal),
+            _ => None,
+        });
+        Ok(begun)
     }
 
     /// Whether the newest turn of a log has no end yet.

@@ -78,10 +78,11 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Every message that may still have to change, oldest first.
+    /// Every message that may still have to change, oldest first. By name, because SQLite would rather walk through all that
+    /// were ever sent.
     pub fn posted(&self) -> Result<Vec<PostedRow>, StoreError> {
         let mut query = self.conn.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM posted WHERE state NOT IN ('closed', 'why closed') ORDER BY address, message"
+            "SELECT {COLUMNS} FROM posted INDEXED BY posted_open WHERE state NOT IN ('closed', 'why closed') ORDER BY address, message"
         ))?;
         let rows = query.query_map([], read)?;
         Ok(rows.collect::<Result<_, _>>()?)
@@ -91,7 +92,7 @@ impl Tx<'_> {
     /// after every commit.
     pub fn posted_and_closed(&self) -> Result<Vec<PostedRow>, StoreError> {
         let mut query = self.conn.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM posted WHERE state NOT IN ('closed', 'why closed')
+            "SELECT {COLUMNS} FROM posted INDEXED BY posted_open WHERE state NOT IN ('closed', 'why closed')
              AND (SELECT state FROM approvals WHERE approvals.id = posted.approval) <> 'waiting'
              ORDER BY address, message"
         ))?;

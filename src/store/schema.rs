@@ -24,6 +24,7 @@ const MIGRATIONS: &[&str] = &[
     MIGRATION_10,
     MIGRATION_11,
     MIGRATION_12,
+    MIGRATION_13,
 ];
 
 const MIGRATION_1: &str = "
@@ -357,6 +358,35 @@ CREATE TABLE pin_questions(
     decided_ms INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX pin_questions_open ON pin_questions(at_ms) WHERE state <> 'closed';
+";
+
+// Indexes for what is looked at often, so that no look costs more with everything that ever happened; and the sums of tokens by
+// day (UTC), which `usage` alone had to be read whole for.
+const MIGRATION_13: &str = "
+CREATE INDEX posted_open ON posted(address, message) WHERE state NOT IN ('closed', 'why closed');
+CREATE INDEX audit_call ON audit(call, id) WHERE call <> '';
+CREATE INDEX outbox_shown ON outbox(session, at_ms) WHERE state = 'sent';
+CREATE INDEX calls_started ON calls(started_ms, id) WHERE state = 'started';
+CREATE INDEX overheard_old ON overheard(at_s);
+CREATE INDEX updates_closed ON updates(at_ms) WHERE state <> 'kept';
+CREATE INDEX usage_at ON usage(at_ms);
+CREATE TABLE usage_days(
+    session TEXT NOT NULL,
+    day INTEGER NOT NULL,
+    provider TEXT NOT NULL,
+    model TEXT NOT NULL,
+    replies INTEGER NOT NULL,
+    input_tokens INTEGER NOT NULL,
+    output_tokens INTEGER NOT NULL,
+    cached_tokens INTEGER NOT NULL,
+    cache_write_tokens INTEGER NOT NULL,
+    PRIMARY KEY(session, day, provider, model)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX usage_days_day ON usage_days(day);
+INSERT INTO usage_days
+    SELECT session, at_ms / 86400000, provider, model, count(*), sum(input_tokens), sum(output_tokens),
+           sum(cached_tokens), sum(cache_write_tokens)
+    FROM usage GROUP BY session, at_ms / 86400000, provider, model;
 ";
 
 /// Brings a database to the newest version. A database from a newer claw is refused, untouched. One with something in it is

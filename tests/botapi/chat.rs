@@ -56,6 +56,8 @@ pub struct Chat {
     pub actions: Vec<String>,
     /// For kinds that number their messages by themselves.
     pub last_id: MessageId,
+    /// The supergroup that it has become.
+    pub moved_to: Option<ChatId>,
 }
 
 impl Chat {
@@ -70,6 +72,7 @@ impl Chat {
             messages: BTreeMap::new(),
             actions: Vec::new(),
             last_id: 0,
+            moved_to: None,
         }
     }
 
@@ -84,6 +87,9 @@ impl Chat {
 
     /// Known at once to the real server, before it looks at anything else.
     pub fn check_member(&self) -> Result<(), Refusal> {
+        if let Some(to) = self.moved_to {
+            return Err(Refusal::moved(to));
+        }
         if self.standing != Standing::Kicked {
             return Ok(());
         }

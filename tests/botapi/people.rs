@@ -61,6 +61,39 @@ impl BotApi {
         })
     }
 
+    /// A topic of a forum is deleted, of which the bot hears nothing.
+    pub fn deletes_topic(&self, topic: Place) {
+        self.shared.change(|world| {
+            let topics = world.chat_mut(topic.chat).map(|chat| &mut chat.topics);
+            topics.zip(topic.topic).map(|(topics, id)| topics.remove(&id));
+        });
+    }
+
+    /// A chat is gone for everybody, of which the bot hears nothing.
+    pub fn deletes_chat(&self, chat: ChatId) {
+        self.shared.change(|world| world.remove_chat(chat));
+    }
+
+    /// A group becomes a supergroup: it has another number, and its messages cannot be changed any more.
+    pub fn upgrades(&self, group: ChatId, by: &User) -> ChatId {
+        self.shared.change(|world| {
+            let now = -1_000_000_000_000 - world.number();
+            let (title, members) = world.chat(group).map(|chat| (chat.title.clone(), chat.members.clone())).unwrap();
+            world.add_chat(Chat::new(now, ChatKind::Supergroup, &title, members));
+            for (chat, field, other) in [(group, "migrate_to_chat_id", now), (now, "migrate_from_chat_id", group)] {
+                let mut message = world.blank(chat, None, by.id);
+                message.service = Some((field.to_owned(), json!(other)));
+                let id = world.add_message(message);
+                let content = world.message(chat, id).map(|message| json::message(world, message));
+                world.push_update("message", content.unwrap_or(Value::Null));
+            }
+            if let Some(chat) = world.chat_mut(group) {
+                chat.moved_to = Some(now);
+            }
+            now
+        })
+    }
+
     /// The bot is thrown out of a group, and hears of it.
     pub fn kick(&self, group: ChatId, by: &User) -> Option<UpdateId> {
         by.stands(group, Standing::Kicked)

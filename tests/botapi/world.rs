@@ -114,6 +114,12 @@ impl World {
         self.chats.insert(chat.id, chat);
     }
 
+    /// A chat that nobody can reach any more.
+    pub fn remove_chat(&mut self, id: ChatId) {
+        self.chats.remove(&id);
+        self.order.retain(|chat| *chat != id);
+    }
+
     pub fn chat(&self, id: ChatId) -> Option<&Chat> {
         self.chats.get(&id)
     }

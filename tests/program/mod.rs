@@ -358,6 +358,25 @@ pub fn alive(pid: u32) -> bool {
     !listed.is_empty() && !listed.starts_with(b"Z")
 }
 
+/// A process id that a command wrote into a file of the workspace, as it is seen from outside of the command's namespace.
+/// `None` until the file is there, and once the process is gone.
+pub fn pid_in(file: &Path) -> Option<u32> {
+    let text = fs::read_to_string(file).ok()?;
+    let inside = text.strip_suffix('\n')?.trim();
+    if !cfg!(target_os = "linux") {
+        return inside.parse().ok();
+    }
+    let workspace = file.parent()?.canonicalize().ok()?;
+    let entries = fs::read_dir("/proc").ok()?.flatten();
+    let mut pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    pids.find(|pid| {
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:")).unwrap_or_default();
+        numbers.split_whitespace().last() == Some(inside)
+            && fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(&workspace))
+    })
+}
+
 /// An example's program. `cargo test` builds examples, but `cargo test --test NAME` does not.
 pub fn example(name: &str) -> PathBuf {
     static BUILT: OnceLock<()> = OnceLock::new();

@@ -237,13 +237,7 @@ impl Stranger {
                 let result = json!({"content": [{"type": "text", "text": "for nobody"}]});
                 self.say(&json!({"jsonrpc": "2.0", "id": id.to_string(), "result": result}));
             }
-            ("teller", "rows") => {
-                self.note("effect rows");
-                let last = if params["arguments"]["count"] == 3 { json!("three") } else { json!(2) };
-                let rows = json!([{"id": 1, "name": "Ada"}, {"id": last, "name": "Bob"}]);
-                let content = json!([{"type": "text", "text": "The first is Ada, 1."}]);
-                self.answer(id, json!({"content": content, "structuredContent": {"rows": rows}}));
-            }
+            ("teller", "rows") => self.rows(id, params),
             ("busy", "echo") => sleep_forever(),
             ("files", "echo") => self.files(id),
             ("refuses-calls", _) => self.refuse(id, -32602, "unknown tool"),
@@ -312,6 +306,15 @@ impl Stranger {
         while !self.may_go() {
             std::thread::sleep(Duration::from_millis(5));
         }
+    }
+
+    /// Rows that stand in the structured content alone; a third one breaks the tool's own schema.
+    fn rows(&self, id: &Value, params: &Value) {
+        self.note("effect rows");
+        let last = if params["arguments"]["count"] == 3 { json!("three") } else { json!(2) };
+        let rows = json!([{"id": 1, "name": "Ada"}, {"id": last, "name": "Bob"}]);
+        let content = json!([{"type": "text", "text": "The first is Ada, 1."}]);
+        self.answer(id, json!({"content": content, "structuredContent": {"rows": rows}}));
     }
 
     /// One of each kind, and more structured content than anybody wants.

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::confine::ESSENTIAL_PATHS;
 use crate::error::StartError;
+use crate::limits::CommandLimits;
 
 /// The least that the head, the tail and the words around them need.
 const OUTPUT_BYTES_MIN: usize = 2048;
@@ -38,12 +39,20 @@ pub struct Args {
     /// Size in bytes up to which a longer output is kept as a file in the workspace
     #[arg(long, value_name = "BYTES", default_value_t = 64 * 1024 * 1024)]
     pub file_bytes_max: u64,
-    /// Commands that may run at the same time
+    /// Commands that may run at the same time; more wait for their turn
     #[arg(long, value_name = "COUNT", default_value_t = 8)]
     pub jobs_max: usize,
     /// Background jobs that may run at the same time
     #[arg(long, value_name = "COUNT", default_value_t = 8)]
     pub background_max: usize,
+    #[command(flatten)]
+    pub command: CommandLimits,
+    /// Serve without namespaces for processes, mounts and System V memory, also where the system gives them
+    #[arg(long)]
+    pub without_namespaces: bool,
+    /// Serves inside of the namespaces; the server starts itself with it.
+    #[arg(long, hide = true)]
+    pub inside: bool,
     /// Watches over one job; the server starts itself with it.
     #[arg(long, hide = true)]
     pub supervise: bool,
@@ -62,6 +71,7 @@ pub struct Limits {
     pub file_bytes_max: u64,
     pub jobs_max: usize,
     pub background_max: usize,
+    pub command: CommandLimits,
 }
 
 /// What the arguments mean: every path exists and is canonical, no grant overlaps what is protected.
@@ -146,6 +156,7 @@ fn limits(args: &Args) -> Result<Limits, StartError> {
         file_bytes_max: args.file_bytes_max,
         jobs_max: args.jobs_max,
         background_max: args.background_max,
+        command: args.command.checked().map_err(StartError::Limit)?,
     })
 }
 
@@ -186,6 +197,9 @@ mod tests {
             file_bytes_max: 1024,
             jobs_max: 8,
             background_max: 8,
+            command: CommandLimits::default(),
+            without_namespaces: false,
+            inside: false,
             supervise: false,
             #[cfg(feature = "http")]
             http: false,

@@ -51,6 +51,7 @@ struct Output {
     total: u64,
     gone: u64,
     file: Kept,
+    notes: Vec<String>,
 }
 
 /// How a job is doing.
@@ -90,8 +91,14 @@ impl Background {
         jobs.last += 1;
         let mut file = Kept::new("job", self.limits.file_bytes_max);
         file.open(workspace);
-        let output =
-            Output { unseen: VecDeque::new(), unseen_max: self.limits.output_bytes_max / 2, total: 0, gone: 0, file };
+        let output = Output {
+            unseen: VecDeque::new(),
+            unseen_max: self.limits.output_bytes_max / 2,
+            total: 0,
+            gone: 0,
+            file,
+            notes: Vec::new(),
+        };
         let job = Arc::new(Job {
             number: jobs.last,
             command: command.to_owned(),
@@ -150,7 +157,7 @@ impl Job {
         };
         let mut output = lock(&self.output);
         let (new, left_out) = if take { output.take(ending.is_some()) } else { (String::new(), 0) };
-        let mut notes = Vec::new();
+        let mut notes = output.notes.clone();
         let file = output.file.name(&mut notes);
         let (number, command, bytes) = (self.number, self.command.clone(), output.total);
         Look { number, command, ran, ending, new, left_out, bytes, file, notes }
@@ -160,6 +167,10 @@ impl Job {
 struct Into<'a>(&'a Job);
 
 impl Sink for Into<'_> {
+    fn note(&mut self, sentence: String) {
+        lock(&self.0.output).notes.push(sentence);
+    }
+
     fn take(&mut self, chunk: &[u8]) {
         let mut output = lock(&self.0.output);
         output.push(chunk);
@@ -201,8 +212,14 @@ mod tests {
 
     #[test]
     fn what_was_looked_at_is_not_new_and_too_much_is_left_out() {
-        let mut output =
-            Output { unseen: VecDeque::new(), unseen_max: 8, total: 0, gone: 0, file: Kept::new("job", 0) };
+        let mut output = Output {
+            unseen: VecDeque::new(),
+            unseen_max: 8,
+            total: 0,
+            gone: 0,
+            file: Kept::new("job", 0),
+            notes: Vec::new(),
+        };
         output.push("ab€".as_bytes());
         assert_eq!(output.take(false), ("ab€".to_owned(), 0));
         assert_eq!(output.take(false), (String::new(), 0));

@@ -34,6 +34,9 @@ pub enum StartError {
         "the box must be closed before any thread exists, but there are {0} threads; this is a bug of the program that calls"
     )]
     Threads(usize),
+    #[cfg(target_os = "linux")]
+    #[error("the namespaces of the commands could not be made: {0}; start it with --without-namespaces")]
+    Namespace(io::Error),
     #[error("no runtime: {0}")]
     Runtime(io::Error),
     #[error("the program's own file is unknown: {0}")]

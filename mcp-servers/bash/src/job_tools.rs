@@ -181,6 +181,7 @@ fn state(look: &Look) -> String {
         Some(Ending::Exited(code)) => format!("job {job}: exit code {code} after {seconds:.2} s"),
         Some(Ending::Signaled(number)) => format!("job {job}: ended by {} after {seconds:.2} s", signal_name(*number)),
         Some(Ending::Cancelled | Ending::TimedOut { .. }) => format!("job {job}: stopped after {seconds:.2} s"),
+        Some(Ending::OverLimit) => format!("job {job}: killed after {seconds:.2} s"),
         Some(Ending::NotStarted(why) | Ending::Lost(why)) => format!("job {job}: {why} after {seconds:.2} s"),
     }
 }

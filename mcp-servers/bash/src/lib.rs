@@ -1,7 +1,7 @@
 //! The bash MCP server: `run` for a command, `start`, `output`, `stop` and `list` for jobs in the background, over stdio, inside a box that the operating system holds. This file owns the
 //! order of the start: read the arguments, close the box, and only then make a runtime. Knows no other crate of claw.
 //!
-//! The tour: `args` (what was typed, and what it means) → `confine` (the box) → `server` (the MCP face, `tool` its
+//! The tour: `args` (what was typed, and what it means) → `namespace` (processes and mounts of its own) → `confine` (the box) → `server` (the MCP face, `tool` its
 //! words; `background` and `job_tools` for jobs that stay) → `run` (one job as the server sees it) → `supervisor` (one small process a job, which kills what it started).
 
 mod args;
@@ -15,8 +15,12 @@ mod error;
 mod http;
 mod job_tools;
 mod kept;
+mod limits;
+#[cfg(target_os = "linux")]
+mod namespace;
 mod processes;
 mod progress;
+mod queue;
 mod run;
 mod scratch;
 mod server;
@@ -33,6 +37,8 @@ pub use confine::{BoxLevel, probe};
 use args::Settings;
 use confine::Boundary;
 use error::StartError;
+#[cfg(target_os = "linux")]
+use namespace::Place;
 use scratch::Scratch;
 
 /// Serves MCP over stdin and stdout until stdin closes. Confines the **whole process** for good, so it is the last thing
@@ -45,7 +51,7 @@ pub fn main(args: Args) -> ExitCode {
         return supervisor::main();
     }
     match start(&args) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             complain(&error.to_string());
             ExitCode::from(error.exit_code())
@@ -53,13 +59,25 @@ pub fn main(args: Args) -> ExitCode {
     }
 }
 
-fn start(args: &Args) -> Result<(), StartError> {
+fn start(args: &Args) -> Result<ExitCode, StartError> {
     // A host may have leaked descriptors of its own files to us, and the box does not take back what is open already.
     close_fds::set_fds_cloexec(3, &[]);
+    #[cfg(target_os = "linux")]
+    let namespaces = match namespace::enter(args)? {
+        Place::Served(code) => return Ok(code),
+        Place::Inside => true,
+        Place::Without => false,
+    };
+    #[cfg(not(target_os = "linux"))]
+    let namespaces = false;
     let settings = Settings::new(args)?;
     let scratch = Scratch::new()?;
     let boundary = Boundary::new(&settings, scratch.path());
-    let level = confine::apply(&boundary)?;
+    #[cfg(target_os = "linux")]
+    if namespaces {
+        namespace::seal(&boundary.writable)?;
+    }
+    let level = confine::apply(&boundary, namespaces)?;
     if !level.is_full() {
         complain(&level.to_string());
     }
@@ -69,7 +87,7 @@ fn start(args: &Args) -> Result<(), StartError> {
     // A read of stdin that never returns must not hold the end up.
     runtime.shutdown_background();
     scratch.clear();
-    served
+    served.map(|()| ExitCode::SUCCESS)
 }
 
 /// One line to stderr. A host that has closed stderr is no reason to stop.

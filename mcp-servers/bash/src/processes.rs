@@ -1,6 +1,8 @@
 //! Finding and killing a process with everything that it started, also what has left its group and its session.
 //! Must not know jobs.
 
+use std::collections::BTreeMap;
+
 use rustix::process::{Pid, Signal, kill_process};
 
 /// One row of the process table.
@@ -9,6 +11,7 @@ pub struct Process {
     pub pid: i32,
     pub parent: i32,
     pub group: i32,
+    pub threads: u64,
     /// Ended, and waiting to be reaped.
     pub ended: bool,
 }
@@ -28,29 +31,35 @@ fn parse(pid: i32, stat: &[u8]) -> Option<Process> {
     let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;
     let group = fields.next()?.parse().ok()?;
-    Some(Process { pid, parent, group, ended: matches!(state, "Z" | "X") })
+    let threads = fields.nth(14)?.parse().ok()?;
+    Some(Process { pid, parent, group, threads, ended: matches!(state, "Z" | "X") })
 }
 
 /// All that `ancestor` started, directly or not, except what lies below `spared`.
 pub fn descendants(table: &[Process], ancestor: i32, spared: &[i32]) -> Vec<Process> {
+    let mut children: BTreeMap<i32, Vec<&Process>> = BTreeMap::new();
+    for process in table.iter().filter(|process| !spared.contains(&process.pid)) {
+        children.entry(process.parent).or_default().push(process);
+    }
     let mut found: Vec<Process> = Vec::new();
     let mut next = vec![ancestor];
-    while let Some(parent) = next.pop() {
-        for process in table.iter().filter(|process| process.parent == parent && !spared.contains(&process.pid)) {
-            // A table that was read while it changed could hold a circle.
-            if !found.contains(process) {
-                found.push(*process);
-                next.push(process.pid);
-            }
-        }
+    // Each parent is taken once: a table that was read while it changed could hold a circle.
+    while let Some(of_one) = next.pop().map(|parent| children.remove(&parent).unwrap_or_default()) {
+        next.extend(of_one.iter().map(|process| process.pid));
+        found.extend(of_one.into_iter().copied());
     }
     found
 }
 
-/// SIGKILL. A process that is gone already is what was wished for.
-pub fn kill(process: &Process) {
-    if let Some(pid) = Pid::from_raw(process.pid).filter(|_| !process.ended) {
-        let _ = kill_process(pid, Signal::KILL);
+/// One round of killing: first all are stopped, so that none starts another one while the others are killed.
+/// A process that is gone already is what was wished for.
+pub fn kill(processes: &[Process]) {
+    for signal in [Signal::STOP, Signal::KILL] {
+        for process in processes.iter().filter(|process| !process.ended) {
+            if let Some(pid) = Pid::from_raw(process.pid) {
+                let _ = kill_process(pid, signal);
+            }
+        }
     }
 }
 
@@ -59,14 +68,14 @@ mod tests {
     use super::*;
 
     fn process(pid: i32, parent: i32) -> Process {
-        Process { pid, parent, group: pid, ended: false }
+        Process { pid, parent, group: pid, threads: 1, ended: false }
     }
 
     #[test]
     fn a_name_cannot_forge_the_parent() {
-        let row = parse(7, b"7 (x) R 1 1 (y) S 42 40 40 0 -1").unwrap();
-        assert_eq!(row, Process { pid: 7, parent: 42, group: 40, ended: false });
-        assert!(parse(7, b"7 (zombie) Z 1 2").unwrap().ended);
+        let row = parse(7, b"7 (x) R 1 1 (y) S 42 40 40 0 -1 0 0 0 0 0 0 0 0 0 20 0 3 0").unwrap();
+        assert_eq!(row, Process { pid: 7, parent: 42, group: 40, threads: 3, ended: false });
+        assert!(parse(7, b"7 (zombie) Z 1 2 2 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0").unwrap().ended);
         assert_eq!(parse(7, b"garbage"), None);
     }
 

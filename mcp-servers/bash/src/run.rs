@@ -13,14 +13,15 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf, pipe};
 use tokio::process::{Child, Command};
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use crate::environment::Environment;
 use crate::error::StartError;
+use crate::limits::CommandLimits;
 use crate::processes;
 use crate::tool::Ending;
-use crate::wire::{JobReport, JobSpec};
+use crate::wire::{JobEnd, JobReport, JobSpec};
 
 /// A supervisor that was told to kill gives up after five seconds; then we kill it and what it leaves to us.
 const END_PATIENCE: Duration = Duration::from_secs(6);
@@ -35,6 +36,7 @@ pub struct Runner {
     program: PathBuf,
     /// Our own arguments and `--supervise`, so that it works under every name that this library is started by.
     arguments: Vec<std::ffi::OsString>,
+    limits: CommandLimits,
     supervisors: Mutex<BTreeSet<i32>>,
 }
 
@@ -49,6 +51,8 @@ pub struct Wish {
 /// Where the output of a job goes, as it comes.
 pub trait Sink: Send {
     fn take(&mut self, chunk: &[u8]);
+    /// One sentence about the command that is not its output.
+    fn note(&mut self, sentence: String);
 }
 
 struct Job {
@@ -60,7 +64,7 @@ struct Job {
 }
 
 impl Runner {
-    pub fn new(workspace: PathBuf, environment: Environment) -> Result<Self, StartError> {
+    pub fn new(workspace: PathBuf, environment: Environment, limits: CommandLimits) -> Result<Self, StartError> {
         // The link in /proc still leads to this program after its file was replaced by an update.
         #[cfg(target_os = "linux")]
         let program = PathBuf::from("/proc/self/exe");
@@ -72,7 +76,7 @@ impl Runner {
             .map_err(|error| StartError::OwnProgram(error.into()))?;
         let mut arguments: Vec<std::ffi::OsString> = std::env::args_os().skip(1).collect();
         arguments.push("--supervise".into());
-        Ok(Self { workspace, environment, program, arguments, supervisors: Mutex::default() })
+        Ok(Self { workspace, environment, program, arguments, limits, supervisors: Mutex::default() })
     }
 
     /// Runs one job to its end, whatever it is. When this returns, nothing of the job is alive. Dropping the future
@@ -90,6 +94,7 @@ impl Runner {
             command: wish.command,
             workspace: self.workspace.clone(),
             cwd: wish.cwd,
+            limits: self.limits,
         };
         let cut = job.drive(&spec, deadline, stop, sink).await;
         let ending = self.conclude(job, cut, sink).await;
@@ -130,24 +135,28 @@ impl Runner {
         let mut line = String::new();
         if cut.is_some() {
             job.lifeline = None;
-        } else {
-            let _ = timeout(END_PATIENCE, job.report.read_line(&mut line)).await;
-            if line.is_empty() {
-                self.kill_strays().await;
-            }
+        }
+        let _ = tokio::time::timeout_at(until, job.report.read_line(&mut line)).await;
+        if line.is_empty() {
+            self.kill_strays().await;
         }
         job.read_output_until(until, sink).await;
         if !matches!(tokio::time::timeout_at(until, job.child.wait()).await, Ok(Ok(_))) {
             let _ = job.child.kill().await;
             self.kill_strays().await;
         }
-        match (cut, serde_json::from_str(&line)) {
+        let end: Option<JobEnd> = serde_json::from_str(&line).ok();
+        if let Some(met) = end.as_ref().and_then(|end| end.met) {
+            sink.note(self.limits.sentence(met));
+        }
+        match (cut, end.map(|end| end.how)) {
             (Some(Cut::TimeIsUp), _) => Ending::TimedOut { timeout_s: 0 },
             (Some(Cut::Stopped), _) => Ending::Cancelled,
-            (None, Ok(JobReport::Exited(code))) => Ending::Exited(code),
-            (None, Ok(JobReport::Signaled(signal))) => Ending::Signaled(signal),
-            (None, Ok(JobReport::NotStarted(why))) => Ending::NotStarted(why),
-            (None, Err(_)) => Ending::Lost("the supervisor of the command was killed, and the command with it".into()),
+            (None, Some(JobReport::Exited(code))) => Ending::Exited(code),
+            (None, Some(JobReport::Signaled(signal))) => Ending::Signaled(signal),
+            (None, Some(JobReport::NotStarted(why))) => Ending::NotStarted(why),
+            (None, Some(JobReport::Killed)) => Ending::OverLimit,
+            (None, None) => Ending::Lost("the supervisor of the command was killed, and the command with it".into()),
         }
     }
 
@@ -160,8 +169,8 @@ impl Runner {
             if strays.is_empty() {
                 return;
             }
+            processes::kill(&strays);
             for stray in &strays {
-                processes::kill(stray);
                 if stray.parent == own {
                     let pid = rustix::process::Pid::from_raw(stray.pid);
                     let _ = rustix::process::waitpid(pid, rustix::process::WaitOptions::NOHANG);

@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, DiscoverResult, Implementation,
-    JsonObject, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    JsonObject, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig,
+    Tool,
 };
 use rmcp::service::{RequestContext, ServerInitializeError};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
-use tokio::sync::Semaphore;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -24,6 +25,7 @@ use crate::environment::Environment;
 use crate::eof::EofSignal;
 use crate::error::StartError;
 use crate::progress::Progress;
+use crate::queue::{Queue, Turn};
 use crate::run::{Runner, Sink, Wish};
 use crate::{job_tools, tool};
 
@@ -43,7 +45,7 @@ struct BashServer {
     level: BoxLevel,
     tools: Arc<[Tool]>,
     background: Arc<Background>,
-    slots: Arc<Semaphore>,
+    queue: Queue,
     jobs: TaskTracker,
     /// Cancelled when stdin closes.
     closed: CancellationToken,
@@ -55,13 +57,13 @@ pub async fn serve(settings: Settings, environment: Environment, level: BoxLevel
     let jobs = TaskTracker::new();
     let limits = settings.limits;
     let server = BashServer {
-        runner: Arc::new(Runner::new(settings.workspace.clone(), environment)?),
+        runner: Arc::new(Runner::new(settings.workspace.clone(), environment, limits.command)?),
         workspace: settings.workspace,
         limits,
         level,
         tools: tools(&limits, level).map_err(StartError::Opening)?,
         background: Arc::new(Background::new(limits)),
-        slots: Arc::new(Semaphore::new(limits.jobs_max)),
+        queue: Queue::new(limits.jobs_max),
         jobs: jobs.clone(),
         closed: closed.clone(),
     };
@@ -139,11 +141,9 @@ impl ServerHandler for BashServer {
             Ok(arguments) => arguments,
             Err(why) => return Ok(refusal(why)),
         };
-        let Ok(slot) = Arc::clone(&self.slots).try_acquire_owned() else {
-            return Ok(refusal(format!(
-                "{} commands are running already; wait for one to end. Nothing was run.",
-                self.limits.jobs_max
-            )));
+        let slot = match self.place(&context).await {
+            Ok(slot) => slot,
+            Err(why) => return Ok(refusal(why)),
         };
         let stop = self.closed.child_token();
         // The job has a task of its own, so that whatever happens to this request it is brought to its end.
@@ -168,6 +168,27 @@ impl ServerHandler for BashServer {
 }
 
 impl BashServer {
+    /// A place to run in. Whoever waits for it is told that.
+    async fn place(&self, context: &RequestContext<RoleServer>) -> Result<OwnedSemaphorePermit, String> {
+        let waiting = match self.queue.enter() {
+            Turn::Now(place) => return Ok(place),
+            Turn::Refused(why) => return Err(why),
+            Turn::Later(waiting) => waiting,
+        };
+        if let Some(token) = context.meta.get_progress_token() {
+            let waits = ProgressNotificationParam::new(token, 0.0).with_message(waiting.words.clone());
+            // A client that is gone is noticed by the end of the request.
+            let _ = context.peer.notify_progress(waits).await;
+        }
+        let stopped = || "It was stopped while it waited for its turn. Nothing was run.".to_owned();
+        tokio::select! {
+            biased;
+            () = self.closed.cancelled() => Err(stopped()),
+            () = context.ct.cancelled() => Err(stopped()),
+            place = waiting.place() => place.ok_or_else(stopped),
+        }
+    }
+
     async fn run(
         &self,
         arguments: tool::RunArguments,
@@ -180,14 +201,16 @@ impl BashServer {
             timeout: Some(Duration::from_secs(arguments.timeout_s.unwrap_or(self.limits.timeout_s))),
         };
         let capture = Capture::new(self.workspace.clone(), self.limits.output_bytes_max, self.limits.file_bytes_max);
-        let mut shown = Shown { capture, progress };
+        let mut shown = Shown { capture, progress, notes: Vec::new() };
         let started = Instant::now();
         let ending = self.runner.run(wish, stop, &mut shown).await;
         let took = started.elapsed();
         if let Some(progress) = shown.progress {
             progress.finish().await;
         }
-        tool::result(&ending, took, shown.capture.finish(), self.level)
+        let mut output = shown.capture.finish();
+        output.notes.splice(..0, shown.notes);
+        tool::result(&ending, took, output, self.level)
     }
 
     async fn start(&self, arguments: Option<JsonObject>) -> CallToolResponse {
@@ -242,9 +265,14 @@ impl BashServer {
 struct Shown {
     capture: Capture,
     progress: Option<Progress>,
+    notes: Vec<String>,
 }
 
 impl Sink for Shown {
+    fn note(&mut self, sentence: String) {
+        self.notes.push(sentence);
+    }
+
     fn take(&mut self, chunk: &[u8]) {
         self.capture.push(chunk);
         if let Some(progress) = &self.progress {

@@ -1,6 +1,6 @@
 //! One small process between the server and a job (this same program, started with `--supervise`). It starts the shell,
 //! says how it ended, and kills everything that the job started: when the shell has ended, when the server says so, and
-//! when the server dies, however it dies. Must not know MCP, limits or output; the output goes past it.
+//! when the server dies, however it dies. Must not know MCP or output; the output goes past it.
 //!
 //! Why a process of its own: the server's SIGKILL must not leave a job behind, and the kernel's parent death signal
 //! reaches a direct child only. As a subreaper the supervisor inherits whatever left its parent, its group or its
@@ -18,8 +18,9 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process_group};
 
 use crate::confine;
-use crate::processes;
-use crate::wire::{JobReport, JobSpec};
+use crate::limits::{CommandLimits, Met};
+use crate::processes::{self, Process};
+use crate::wire::{JobEnd, JobReport, JobSpec};
 
 /// How long background processes may finish by themselves after the shell has ended, for example the `tee` of a process
 /// substitution.
@@ -27,6 +28,11 @@ const LINGER: Duration = Duration::from_millis(200);
 /// A killed process ends at once, unless the kernel itself hangs (a dead network mount).
 const KILL_PATIENCE: Duration = Duration::from_secs(5);
 const KILL_ROUND: Duration = Duration::from_millis(5);
+
+/// The pause between two looks at what the command takes. It grows with what a look costs.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+const LOOK_EVERY_MAX: Duration = Duration::from_secs(1);
+const LOOK_SHARE: u32 = 20;
 
 enum Event {
     /// The server said so, or is dead.
@@ -61,16 +67,28 @@ fn supervise() -> std::io::Result<()> {
     #[cfg(target_os = "linux")]
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
 
-    let report = match start(&spec) {
-        Ok(shell) => match watch(shell, reader) {
-            Some(report) => report,
-            None => return Ok(()),
-        },
-        Err(why) => JobReport::NotStarted(why),
-    };
-    let mut text = serde_json::to_string(&report)?;
+    let end = run(&spec, reader);
+    let mut text = serde_json::to_string(&end)?;
     text.push('\n');
-    line.write_all(text.as_bytes())
+    // A server that is dead does not listen.
+    line.write_all(text.as_bytes()).or(Ok(()))
+}
+
+/// Runs the command to its end. The threads that watch over it are there before it is: afterwards it may have taken all
+/// processes that there are.
+fn run(spec: &JobSpec, reader: BufReader<UnixStream>) -> JobEnd {
+    let (sender, events) = channel();
+    let (go, started) = channel();
+    let reaper = sender.clone();
+    thread::spawn(move || wait_for_the_end_of_the_line(reader, &sender));
+    thread::spawn(move || started.recv().is_ok().then(|| reap(&reaper)));
+    match start(spec) {
+        Ok(shell) => {
+            let _ = go.send(());
+            Watch { shell, limits: spec.limits, events, met: None }.run()
+        }
+        Err(why) => JobEnd { how: JobReport::NotStarted(why), met: None },
+    }
 }
 
 /// Starts the shell in the inner layer of the box. Gives its process id.
@@ -82,8 +100,10 @@ fn start(spec: &JobSpec) -> Result<i32, String> {
     command.args(["-c", "--", &spec.command]).stdin(Stdio::null()).process_group(0);
     // A layer of Landlock belongs to a thread and is inherited by what that thread starts; this process itself has to
     // stay outside of it, so that the job cannot touch it.
+    let limits = spec.limits;
     let starter = thread::spawn(move || {
         confine::isolate_this_thread()?;
+        limits.apply();
         command.spawn().map_err(|error| format!("the shell could not be started: {error}"))
     });
     let child = starter.join().map_err(|_| "the thread that starts the shell ended early".to_owned())??;
@@ -104,36 +124,68 @@ fn enter(spec: &JobSpec) -> Result<(), String> {
     rustix::process::fchdir(dir.map_err(wrong)?).map_err(|error| wrong(error.into()))
 }
 
-/// Waits until the shell and everything around it has ended. `None` if it was told to kill instead.
-fn watch(shell: i32, reader: BufReader<UnixStream>) -> Option<JobReport> {
-    let (sender, events) = channel();
-    let reaper = sender.clone();
-    thread::spawn(move || wait_for_the_end_of_the_line(reader, &sender));
-    thread::spawn(move || reap(&reaper));
-    let mut report = None;
-    let mut deadline = None;
-    loop {
-        let event = match deadline {
-            None => events.recv().map_err(|_| RecvTimeoutError::Disconnected),
-            Some(at) => events.recv_timeout(Instant::saturating_duration_since(&at, Instant::now())),
-        };
-        match event {
-            Ok(Event::Ended(pid, how)) if pid == shell => {
-                report = Some(how);
-                deadline = Some(Instant::now() + LINGER);
-            }
-            Ok(Event::Ended(..)) => {}
-            Ok(Event::NoChildLeft) => return report,
-            Ok(Event::Cut) => {
-                kill_all(shell, &events);
-                return None;
-            }
-            Err(_) => {
-                kill_all(shell, &events);
-                return report;
+/// A command that runs.
+struct Watch {
+    shell: i32,
+    limits: CommandLimits,
+    events: Receiver<Event>,
+    /// The first limit that it met.
+    met: Option<Met>,
+}
+
+impl Watch {
+    /// Waits until the shell and everything around it has ended, is to be killed, or takes more than it may.
+    fn run(mut self) -> JobEnd {
+        let mut how = None;
+        let mut linger = None;
+        let mut look = Instant::now() + LOOK_EVERY;
+        loop {
+            let until = linger.map_or(look, |at: Instant| at.min(look));
+            match self.events.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(Event::Ended(pid, report)) if pid == self.shell => {
+                    self.met = self.met.or_else(|| report.met());
+                    how = Some(report);
+                    linger = Some(Instant::now() + LINGER);
+                }
+                Ok(Event::Ended(..)) => {}
+                Ok(Event::NoChildLeft) => break,
+                Ok(Event::Cut) => {
+                    self.takes_too_much();
+                    return self.kill(JobReport::Killed);
+                }
+                Err(RecvTimeoutError::Timeout) if linger.is_none_or(|at| Instant::now() < at) => {
+                    let began = Instant::now();
+                    if self.takes_too_much() {
+                        return self.kill(JobReport::Killed);
+                    }
+                    look = Instant::now() + (began.elapsed() * LOOK_SHARE).clamp(LOOK_EVERY, LOOK_EVERY_MAX);
+                }
+                Err(_) => return self.kill(how.unwrap_or(JobReport::Killed)),
             }
         }
+        JobEnd { how: how.unwrap_or(JobReport::Killed), met: self.met }
     }
+
+    /// Whether it has to be killed. Where the kernel refuses one more process, the command can go on without it.
+    fn takes_too_much(&mut self) -> bool {
+        let met = self.limits.look(&descendants());
+        self.met = self.met.or(met);
+        match met {
+            Some(Met::Processes) => !CommandLimits::kernel_counts_processes(),
+            Some(Met::Memory | Met::FileSize) => true,
+            None => false,
+        }
+    }
+
+    fn kill(self, how: JobReport) -> JobEnd {
+        kill_all(self.shell, &self.events);
+        JobEnd { how, met: self.met }
+    }
+}
+
+/// Everything that the command started, as the process table has it now.
+fn descendants() -> Vec<Process> {
+    processes::descendants(&processes::list(), rustix::process::getpid().as_raw_nonzero().get(), &[])
 }
 
 fn wait_for_the_end_of_the_line(mut reader: BufReader<UnixStream>, events: &Sender<Event>) {
@@ -164,19 +216,19 @@ fn reap(events: &Sender<Event>) {
     }
 }
 
-/// Kills until there is no child left. The group goes first and at once, which also ends a fork bomb; then, round by
-/// round, whoever has left it.
+/// Kills until there is no child left, round by round: the group, and whoever has left it.
 fn kill_all(shell: i32, events: &Receiver<Event>) {
     let until = Instant::now() + KILL_PATIENCE;
-    let own = rustix::process::getpid().as_raw_nonzero().get();
     while Instant::now() < until {
-        let left = processes::descendants(&processes::list(), own, &[]);
+        let left = descendants();
         // Without a process table the group is all that can be named.
         let group_lives = left.is_empty() || left.iter().any(|process| process.group == shell);
         if let Some(group) = Pid::from_raw(shell).filter(|_| group_lives) {
-            let _ = kill_process_group(group, Signal::KILL);
+            for signal in [Signal::STOP, Signal::KILL] {
+                let _ = kill_process_group(group, signal);
+            }
         }
-        left.iter().for_each(processes::kill);
+        processes::kill(&left);
         let round = Instant::now() + KILL_ROUND;
         loop {
             match events.recv_timeout(Instant::saturating_duration_since(&round, Instant::now())) {

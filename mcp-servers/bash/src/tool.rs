@@ -64,6 +64,8 @@ pub enum Ending {
         timeout_s: u64,
     },
     Cancelled,
+    /// Killed, because it took more of the machine than it may; a note says of what.
+    OverLimit,
     /// Nothing ran.
     NotStarted(String),
     /// It ran, but nobody saw how it ended.
@@ -145,6 +147,11 @@ pub fn result(ending: &Ending, took: Duration, output: Captured, level: BoxLevel
              Give a larger timeout_s, or split the work"
         ),
         Ending::Cancelled => format!("cancelled: killed after {seconds:.2} s; what it did until then stays done"),
+        Ending::OverLimit => {
+            format!(
+                "killed after {seconds:.2} s, with everything that it had started; what it did until then stays done"
+            )
+        }
         Ending::Lost(why) => {
             format!("{why} after {seconds:.2} s; it may have done its work or not, check before trying again")
         }

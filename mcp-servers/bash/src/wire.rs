@@ -1,10 +1,12 @@
 //! What the server and a job's supervisor say to each other over the supervisor's stdin, a socket: one line there
-//! (`JobSpec`), one line back (`JobReport`). The end of the stream means "kill the job": it comes when the server says
+//! (`JobSpec`), one line back (`JobEnd`). The end of the stream means "kill the job": it comes when the server says
 //! so and, without anybody saying so, when the server dies. Must not know processes.
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+
+use crate::limits::{self, CommandLimits, Met};
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct JobSpec {
@@ -13,14 +15,36 @@ pub struct JobSpec {
     pub workspace: PathBuf,
     /// Relative to the workspace.
     pub cwd: PathBuf,
+    pub limits: CommandLimits,
 }
 
-/// How the command ended. There is none when the supervisor was told to kill it.
+/// What the supervisor says at the end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobEnd {
+    pub how: JobReport,
+    /// The limit that the command met, as far as it is known.
+    pub met: Option<Met>,
+}
+
+/// How the command ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobReport {
     Exited(i32),
     Signaled(i32),
+    /// The supervisor killed it: told to, or because of a limit.
+    Killed,
     /// Nothing ran. The sentence says why and what to change.
     NotStarted(String),
+}
+
+impl JobReport {
+    /// The limit that the end alone gives away.
+    pub fn met(&self) -> Option<Met> {
+        match self {
+            Self::Exited(code) => limits::met_by_ending(Some(*code), None),
+            Self::Signaled(signal) => limits::met_by_ending(None, Some(*signal)),
+            Self::Killed | Self::NotStarted(_) => None,
+        }
+    }
 }

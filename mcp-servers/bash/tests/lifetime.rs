@@ -15,9 +15,10 @@ fn all_gone(pids: &[i32]) {
 fn the_end_of_the_command_ends_what_runs_in_the_background() {
     let house = House::new();
     let mut server = house.server();
-    let wait = "until [ -e child ] && [ -e session ] && [ -e orphan ]; do :; done; echo done";
-    let facts = server.run(&format!("{FAMILY} {wait}"));
+    let id = server.post_run(json!({"command": format!("{FAMILY} until [ -e seen ]; do sleep 0.01; done; echo done")}));
     let pids = family_of(&house);
+    fs::write(house.workspace().join("seen"), "").unwrap();
+    let facts = server.answer(id)["result"]["structuredContent"].take();
     assert_eq!((&facts["exit_code"], &facts["output"]), (&json!(0), &json!("done\n")));
     // Not eventually: when the result is there, they are dead.
     assert!(!pids.iter().any(|pid| alive(*pid)), "{pids:?}");
@@ -35,8 +36,9 @@ fn a_timeout_kills_the_whole_family_also_those_that_ignore_signals() {
     let house = House::new();
     let mut server = house.server();
     let command = format!("trap '' TERM INT HUP; echo before; {FAMILY} wait");
-    let result = server.call(json!({"command": command, "timeout_s": 2}));
+    let id = server.post_run(json!({"command": command, "timeout_s": 2}));
     let pids = family_of(&house);
+    let result = server.answer(id)["result"].take();
     assert_eq!((&result["isError"], &result["structuredContent"]["timed_out"]), (&json!(true), &json!(true)));
     assert_eq!(result["structuredContent"]["output"], "before\n");
     assert!(!pids.iter().any(|pid| alive(*pid)), "{pids:?}");

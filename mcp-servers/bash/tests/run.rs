@@ -183,19 +183,61 @@ fn without_a_token_nothing_is_streamed() {
 }
 
 #[test]
-fn commands_run_side_by_side_up_to_the_limit() {
+fn commands_run_side_by_side_up_to_the_limit_and_one_more_waits_without_using_its_time() {
     let house = House::new();
     let mut server = house.server_with(&["--jobs-max", "2"]);
     let first = server.post_run(json!({"command": "mkfifo gate; echo ready; read x < gate; echo $x > gate2"}));
     assert_eq!(server.next_message()["params"]["message"], "ready\n");
-    let second = server.post_run(json!({"command": "mkfifo gate2; echo through > gate; cat gate2"}));
-    let third = server.call(json!({"command": "true"}));
-    let text = third["content"][0]["text"].as_str().unwrap();
-    assert!(third["isError"] == true && text.contains("2 commands are running"), "{text}");
-    let second = server.answer(second);
-    assert_eq!(second["result"]["structuredContent"]["output"], "through\n");
-    let came_before = server.notifications.iter().any(|message| message["id"] == first);
-    assert!(came_before || server.answer(first)["result"]["isError"] == false);
+    let second = server.post_run(
+        json!({"command": "mkfifo gate2; echo up; until [ -e go ]; do sleep 0.05; done; echo x > gate; cat gate2"}),
+    );
+    assert_eq!(server.next_message()["params"]["message"], "up\n");
+    let third = server.post_run(json!({"command": "echo third; ls go", "timeout_s": 1}));
+    let waits = server.next_message();
+    assert_eq!(waits["params"]["message"], "Waiting: 2 commands run and 0 wait before this one.\n");
+    // Longer than its own time.
+    std::thread::sleep(Duration::from_millis(1300));
+    std::fs::write(house.workspace().join("go"), "").unwrap();
+    let third = server.answer(third);
+    assert_eq!(third["result"]["structuredContent"]["output"], "third\ngo\n", "{third}");
+    for id in [first, second] {
+        let came_before = server.notifications.iter().any(|message| message["id"] == id);
+        assert!(came_before || server.answer(id)["result"]["isError"] == false);
+    }
+}
+
+#[test]
+fn a_hundred_calls_at_once_are_all_answered() {
+    let house = House::new();
+    let mut server = house.server();
+    let calls: Vec<u64> = (0..100)
+        .map(|number| {
+            let arguments = json!({"command": format!("echo {number}")});
+            server.post("tools/call", json!({"name": "run", "arguments": arguments}))
+        })
+        .collect();
+    let mut outputs = std::collections::BTreeMap::new();
+    while outputs.len() < calls.len() {
+        let answer = server.next_message();
+        outputs.insert(answer["id"].as_u64().unwrap(), answer["result"]["structuredContent"]["output"].clone());
+    }
+    for (number, id) in calls.iter().enumerate() {
+        assert_eq!(outputs[id], format!("{number}\n"));
+    }
+}
+
+#[test]
+fn a_command_that_is_stopped_while_it_waits_never_runs() {
+    let house = House::new();
+    let mut server = house.server_with(&["--jobs-max", "1"]);
+    let first = server.post_run(json!({"command": "echo up; until [ -e go ]; do sleep 0.05; done"}));
+    assert_eq!(server.next_message()["params"]["message"], "up\n");
+    let second = server.post_run(json!({"command": "touch ran"}));
+    assert!(server.next_message()["params"]["message"].as_str().unwrap().starts_with("Waiting: 1 commands"));
+    server.notify("notifications/cancelled", json!({"requestId": second}));
+    std::fs::write(house.workspace().join("go"), "").unwrap();
+    server.answer(first);
+    assert_eq!(server.output("ls"), "go\n");
 }
 
 #[test]

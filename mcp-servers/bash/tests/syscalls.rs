@@ -1,11 +1,13 @@
 //! What the filter of system calls and the loss of root's powers refuse, tried from inside.
 
+#![expect(clippy::disallowed_methods, reason = "a test starts a process to be attacked")]
 #![cfg(target_os = "linux")]
 
 mod common;
 
 use std::fs;
 use std::os::unix::net::{UnixDatagram, UnixListener};
+use std::process::Command;
 
 use common::{House, box_or_skip, outside_of_the_box};
 
@@ -106,4 +108,42 @@ fn namespaces_io_uring_and_roots_powers_are_gone() {
             assert_eq!(server.output(&call(number)), expected, "{number:#x}");
         }
     }
+}
+
+/// The same call on a foreign process, on a process of the job and on the caller itself: only the last one is answered.
+#[test]
+fn limits_priority_and_processors_of_other_processes_are_out_of_reach() {
+    let name = "limits_priority_and_processors_of_other_processes_are_out_of_reach";
+    if !box_or_skip(name, 3) {
+        return;
+    }
+    let house = House::new();
+    let mut server = house.server();
+    let mut victim = Command::new("sleep").arg("300").spawn().unwrap();
+    let pid = victim.id();
+    let before = fs::read_to_string(format!("/proc/{pid}/limits")).unwrap();
+    for (tool, other, own) in [
+        ("prlimit", "prlimit --pid PID --fsize=0:0", "prlimit --fsize=1000000 true"),
+        ("prlimit", "prlimit --pid PID --as=1:1 --nofile=0:0", "prlimit --nofile=20 true"),
+        ("renice", "renice -n 19 -p PID", "nice -n 5 true"),
+        ("ionice", "ionice -c 3 -p PID", "ionice -c 3 true"),
+        ("chrt", "chrt --idle -p 0 PID", "chrt --idle 0 true"),
+        ("chrt", "chrt --batch -p 0 PID", "chrt --batch 0 true"),
+        ("taskset", "taskset -p 1 PID", "taskset 1 true"),
+    ] {
+        if server.run(&format!("command -v {tool}"))["exit_code"] != 0 {
+            eprintln!("SKIPPED {name}: no {tool} on this machine");
+            continue;
+        }
+        for target in [pid.to_string(), "$PPID".to_owned(), "1".to_owned()] {
+            let command = other.replace("PID", &target);
+            assert_ne!(server.run(&command)["exit_code"], 0, "{command}");
+        }
+        assert_eq!(server.run(own)["exit_code"], 0, "{own}");
+    }
+    assert_eq!(fs::read_to_string(format!("/proc/{pid}/limits")).unwrap(), before);
+    let nice = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    assert_eq!(nice.rsplit(')').next().unwrap().split_whitespace().nth(16), Some("0"), "{nice}");
+    victim.kill().unwrap();
+    victim.wait().unwrap();
 }

@@ -16,6 +16,11 @@ const WORKSPACE_VARIABLE: &str = "CLAW_WORKSPACE";
 pub enum RootError {
     #[error("the workspace `{}` cannot be opened: {source}. Create it, or name another one with --workspace or {WORKSPACE_VARIABLE}.", path.display())]
     Open { path: PathBuf, source: std::io::Error },
+    #[error(
+        "without --workspace it works in the current directory, which is `{}` and holds {inside}: every file in there could be \
+         changed. Name a directory with --workspace or {WORKSPACE_VARIABLE}.", path.display()
+    )]
+    TooWide { path: PathBuf, inside: &'static str },
     #[error("--protect `{}` is the workspace itself, so nothing would be left to work on", path.display())]
     ProtectsAll { path: PathBuf },
 }
@@ -43,7 +48,7 @@ impl Root {
             .workspace
             .clone()
             .or_else(|| std::env::var_os(WORKSPACE_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from))
-            .unwrap_or_else(|| PathBuf::from("."));
+            .map_or_else(current_dir, Ok)?;
         let mut roots = vec![Self::open(&workspace, args, true)?];
         for further in &args.root {
             let root = Self::open(further, args, false)?;
@@ -94,6 +99,26 @@ impl Root {
         }
         Ok(Self { dir: Arc::new(dir), forms, protected, read_only, is_workspace })
     }
+}
+
+/// The current directory, where nobody has chosen one. Hosts start their servers in `/` or in the user's home.
+fn current_dir() -> Result<PathBuf, RootError> {
+    let given = PathBuf::from(".");
+    let real = given.canonicalize().map_err(|source| RootError::Open { path: given.clone(), source })?;
+    let home = std::env::home_dir().filter(|home| home.is_absolute());
+    let claw = std::env::var_os("CLAW_HOME").map(PathBuf::from).or_else(|| Some(home.as_ref()?.join(".claw")));
+    let holds = |place: &Option<PathBuf>| {
+        let real_place = place.as_ref().map(|place| place.canonicalize().unwrap_or_else(|_| place.clone()));
+        real_place.is_some_and(|place| place.starts_with(&real))
+    };
+    for (is_inside, inside) in
+        [(real.parent().is_none(), "everything"), (holds(&home), "the user's home"), (holds(&claw), "claw's own files")]
+    {
+        if is_inside {
+            return Err(RootError::TooWide { path: real, inside });
+        }
+    }
+    Ok(given)
 }
 
 /// A path relative to some directory as it is shown there.

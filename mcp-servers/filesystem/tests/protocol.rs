@@ -153,6 +153,39 @@ fn the_workspace_comes_from_the_environment_or_the_working_directory() {
 }
 
 #[test]
+fn without_a_workspace_the_root_a_home_and_claws_home_are_refused() {
+    let room = Room::new();
+    let (home, claw, other) = (room.root.join("home"), room.root.join("claw"), room.root.join("other"));
+    for folder in [home.join(".claw/workspace"), claw.clone(), other.clone()] {
+        std::fs::create_dir_all(folder).unwrap();
+    }
+    let start = |folder: &std::path::Path, claw_home: Option<&std::path::Path>, args: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_claw-mcp-filesystem"));
+        command.env_clear().env("HOME", &home).current_dir(folder).args(args).stdin(std::process::Stdio::null());
+        let output = command.envs(claw_home.map(|claw| ("CLAW_HOME", claw))).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let cases = [
+        (std::path::Path::new("/"), None, "everything"),
+        (&home, None, "the user's home"),
+        (&room.root, None, "the user's home"),
+        (&home.join(".claw"), None, "claw's own files"),
+        (&claw, Some(claw.as_path()), "claw's own files"),
+    ];
+    for (folder, claw_home, inside) in cases {
+        let (code, said) = start(folder, claw_home, &[]);
+        assert!(
+            code == Some(2) && said.contains(inside) && said.contains("--workspace"),
+            "{folder:?}: {code:?} {said}"
+        );
+    }
+    for folder in [&other, &home.join(".claw/workspace")] {
+        assert_eq!(start(folder, None, &[]), (Some(0), String::new()), "{folder:?}");
+    }
+    assert_eq!(start(&home, None, &["--workspace", "."]).0, Some(0), "somebody has chosen it");
+}
+
+#[test]
 fn a_cancelled_search_stops_and_others_are_not_held_up() {
     let room = Room::new();
     // Slow by its amount on any machine, and yet small on disk: one file of 4 MB under a thousand names.

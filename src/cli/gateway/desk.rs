@@ -12,6 +12,7 @@ use crate::gateway::commands::{Door, Parsed, help_markdown, parse_for_bot};
 use crate::gateway::telegram::incoming::{Incoming, Said};
 use crate::gateway::telegram::knock::{Standing, standing};
 use crate::gateway::telegram::place::Place;
+use crate::gateway::telegram::unusable::{self, Unusable};
 use crate::router::Visitor;
 use crate::store::StoreError;
 
@@ -26,13 +27,17 @@ const QUOTED_CHARS_MAX: usize = 2_000;
 pub(super) async fn handle(house: Arc<House>, ids: Vec<i64>, incoming: Incoming) -> anyhow::Result<()> {
     let first = ids.first().copied().unwrap_or_default();
     match incoming {
-        Incoming::Nothing(how) => match house.app.mail.kept_update(house.me.id, first)?.as_deref().and_then(standing) {
-            Some((chat, now)) => moved(&house, first, chat, now).await?,
-            None => {
+        Incoming::Nothing(how) => {
+            let body = house.app.mail.kept_update(house.me.id, first)?.unwrap_or_default();
+            if let Some((chat, now)) = standing(&body) {
+                moved(&house, first, house.api.known_chat(chat), now).await?;
+            } else if let Some(unusable) = unusable::read(&body, &house.me) {
+                told_unusable(&house, first, unusable).await?;
+            } else {
                 tracing::debug!(update = first, how, "an update that is no message");
                 finish(&house, &ids, how).await?;
             }
-        },
+        }
         // It is done with when it is answered.
         Incoming::Tap(tapped) => taps::tap(&house, &tapped, first).await?,
         Incoming::Message(said) => {
@@ -51,10 +56,25 @@ async fn finish(house: &House, ids: &[i64], how: &'static str) -> Result<(), Sto
     Ok(())
 }
 
+/// Something that claw cannot use gets a word, so that nobody waits for an answer.
+async fn told_unusable(house: &House, update: i64, unusable: Unusable) -> anyhow::Result<()> {
+    let place = Place { chat: house.api.known_chat(unusable.place.chat), ..unusable.place };
+    let for_us = unusable.private || unusable.to_bot;
+    if !for_us || !may_talk(house, place.chat)? {
+        return Ok(finish(house, &[update], "unusable").await?);
+    }
+    let text = format!("I cannot use {}, so nothing comes of it. Please say it in words.", unusable.what);
+    let body = OutboundBody::Notice { text };
+    let outbound = Outbound { session: place.session()?, to: place.address(), body };
+    house.app.mail.answer_update(house.me.id, update, "unusable", outbound).await?;
+    Ok(())
+}
+
 /// The bot was let into a chat, or sent away.
 async fn moved(house: &House, id: i64, chat: i64, now: Standing) -> anyhow::Result<()> {
     match now {
-        Standing::Out if may_talk(house, chat)? => {
+        // A group that has become a supergroup is left by being moved.
+        Standing::Out if house.api.chat_now(chat) == chat && may_talk(house, chat)? => {
             let place = Place { bot: house.me.id, chat, thread: None };
             notify::blocked(house, &place, "the bot was blocked or removed").await?;
         }
@@ -79,7 +99,8 @@ async fn knocked(house: &House, ids: &[i64]) -> anyhow::Result<()> {
 }
 
 fn may_talk(house: &House, chat: i64) -> Result<bool, StoreError> {
-    if house.telegram.allowed_chats.contains(&chat) || house.is_owner(chat) {
+    let now = house.api.chat_now(chat);
+    if [chat, now].iter().any(|chat| house.telegram.allowed_chats.contains(chat)) || house.is_owner(chat) {
         return Ok(true);
     }
     house.app.mail.is_guest(house.me.id, chat)
@@ -169,6 +190,9 @@ async fn command_of(
     (command, words): (ChatCommand, &str),
     key: (i64, i64),
 ) -> anyhow::Result<()> {
+    if let Some(refused) = not_for_members(house, said, visitor, session, command)? {
+        return answer(house, visitor, said, &[key.1], "command", refused.to_owned()).await;
+    }
     if let Some(order) = order_of(command) {
         // In one transaction with the update, so that one order is carried out once.
         return Ok(house.app.router.order_of_update(visitor, session, order, key).await.map(drop)?);
@@ -185,6 +209,30 @@ async fn command_of(
         // The answer is in the outbox, and the update is done with.
         None => Ok(()),
     }
+}
+
+/// Why a member of a group may not give this order: the conversation is everybody's. A turn is stopped by whoever has begun it.
+fn not_for_members(
+    house: &House,
+    said: &Said,
+    visitor: &Visitor,
+    session: &SessionId,
+    command: ChatCommand,
+) -> Result<Option<&'static str>, StoreError> {
+    if said.private || visitor.origin == Origin::Owner {
+        return Ok(None);
+    }
+    Ok(match command {
+        ChatCommand::New | ChatCommand::Undo => {
+            Some("Only an owner may do that here: this conversation is the group's.")
+        }
+        ChatCommand::Stop => {
+            let begun_by = house.app.store.read(|tx| tx.turn_begun_by(session))?;
+            let others = begun_by.is_some_and(|by| by != visitor.principal);
+            others.then_some("Somebody else's request is running. Only they and an owner may stop it.")
+        }
+        _ => None,
+    })
 }
 
 /// The list of what waits, and behind it each question of this chat once more, with its buttons.

@@ -11,9 +11,10 @@ use super::house::House;
 use super::notify;
 use super::postman::until_sent;
 use crate::domain::{Live, LiveSink, SessionId};
+use crate::gateway::telegram::beat::Beat;
 use crate::gateway::telegram::callback::{Button, stop_button};
 use crate::gateway::telegram::draft::{Change, Drafts, Slot};
-use crate::gateway::telegram::fault::Fault;
+use crate::gateway::telegram::fault::{Fault, pause_after};
 use crate::gateway::telegram::pace::Urgency;
 use crate::gateway::telegram::place::Place;
 use crate::gateway::telegram::running::ended;
@@ -23,8 +24,6 @@ use crate::mail::{DraftRow, RunningRow};
 const EVERY: Duration = Duration::from_secs(1);
 /// The same for a group, where Telegram allows 20 a minute.
 const EVERY_IN_GROUP: Duration = Duration::from_secs(3);
-/// After a fault of the network.
-const AFTER_FAULT: Duration = Duration::from_secs(5);
 /// How long after the end of a turn the message of a call is tried to be changed. The next start does it otherwise.
 const LAST_WORDS: Duration = Duration::from_secs(30);
 
@@ -34,12 +33,14 @@ struct Show {
     session: SessionId,
     place: Place,
     drafts: Drafts,
+    /// How often in a row Telegram could not be reached.
+    failures: u32,
 }
 
 /// A sink for glimpses of the session; dropping it ends the show.
 pub(super) fn show(house: &Arc<House>, session: &SessionId, place: Place) -> LiveSink {
     let (sender, glimpses) = mpsc::unbounded_channel();
-    let show = Show { house: house.clone(), session: session.clone(), place, drafts: Drafts::default() };
+    let show = Show { house: house.clone(), session: session.clone(), place, drafts: Drafts::default(), failures: 0 };
     tokio::spawn(show.run(glimpses));
     Arc::new(move |live| {
         // A show that has ended early has nothing more to show.
@@ -50,26 +51,34 @@ pub(super) fn show(house: &Arc<House>, session: &SessionId, place: Place) -> Liv
 impl Show {
     async fn run(mut self, mut glimpses: mpsc::UnboundedReceiver<Live>) {
         let every = if self.place.chat < 0 { EVERY_IN_GROUP } else { EVERY };
-        let mut look_at = Instant::now();
+        let mut beat = Beat::new(every);
         loop {
             let idle = !self.drafts.changed();
             tokio::select! {
                 live = glimpses.recv() => match live {
-                    Some(live) => self.take(live),
+                    Some(live) => {
+                        let call = matches!(live, Live::CallStarted { .. });
+                        self.take(live);
+                        if call {
+                            beat.call(Instant::now());
+                        } else if self.drafts.changed() {
+                            beat.words(Instant::now());
+                        }
+                    }
                     None => break,
                 },
-                () = tokio::time::sleep_until(look_at), if !idle => look_at = Instant::now() + self.change(every).await,
-            }
-            if idle {
-                // The first words wait for company, and what ends at once is never shown.
-                look_at = look_at.max(Instant::now() + every);
+                () = tokio::time::sleep_until(beat.next()), if !idle => {
+                    let pause = self.change(every).await;
+                    beat.shown(Instant::now(), pause);
+                }
             }
         }
         self.drafts.close();
         let last = Instant::now() + LAST_WORDS;
-        while self.drafts.changed() && look_at < last {
-            tokio::time::sleep_until(look_at).await;
-            look_at = Instant::now() + self.change(every).await;
+        while self.drafts.changed() && beat.next() < last {
+            tokio::time::sleep_until(beat.next()).await;
+            let pause = self.change(every).await;
+            beat.shown(Instant::now(), pause);
         }
     }
 
@@ -99,7 +108,7 @@ impl Show {
         let Some(change) = self.drafts.next_change() else { return every };
         let chat = self.house.chats.at(&self.place.address());
         // While the outbox writes to the chat there is something better to read.
-        let Ok(said) = chat.try_lock() else { return every };
+        let Ok(mut said) = chat.try_lock() else { return every };
         if let Slot::Text { turn_seq, step, .. } = change.slot
             && said.reaches(&self.session, turn_seq, step)
         {
@@ -109,9 +118,14 @@ impl Show {
         let Some(_turn) = self.house.pace.try_turn(&self.place) else { return every };
         match self.send(&change).await {
             Ok(message) => {
+                self.failures = 0;
+                if matches!(change.slot, Slot::Text { .. }) {
+                    said.shows(message, change.part.clone());
+                }
                 self.note(&change, message).await;
+                let pause = if change.is_new_call() { Duration::ZERO } else { every };
                 self.drafts.made(change, message);
-                every
+                pause
             }
             Err(Fault::Wait(pause)) => {
                 self.house.pace.pause(&self.place, pause);
@@ -119,7 +133,8 @@ impl Show {
             }
             Err(Fault::Unreachable(why)) => {
                 tracing::debug!(why, "a draft could not be shown; trying again");
-                AFTER_FAULT
+                self.failures += 1;
+                pause_after(self.failures).max(every)
             }
             Err(fault) => {
                 tracing::warn!(%fault, "a draft could not be shown; the whole comes when it is finished");
@@ -130,7 +145,7 @@ impl Show {
     }
 
     async fn send(&self, change: &Change) -> Result<i64, Fault> {
-        let stop = change.running.as_ref().and_then(|_| stop_button("turn"));
+        let stop = change.has_button().then(|| stop_button("turn")).flatten();
         let keyboard: Vec<Vec<Button>> = stop.into_iter().map(|button| vec![button]).collect();
         match change.message {
             None => self.house.api.send(&self.place, &change.part, &keyboard).await.map(|sent| sent.message),

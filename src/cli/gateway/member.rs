@@ -44,7 +44,7 @@ async fn at_work(fleet: &Arc<Fleet>, app: &Arc<App>, telegram: Telegram) -> anyh
     let name = app.config.agent.name.clone();
     let api = Api::new(&telegram.token, &telegram.api).map_err(|fault| UserError::because(fault.to_string()))?;
     let me = tokio::select! {
-        me = greet(fleet, &name, &api) => me?,
+        me = greet(fleet, &name, &api, &telegram.token_source) => me?,
         () = fleet.closing.cancelled() => return Ok(()),
     };
     for notice in app.warnings.iter().chain(&app.config.notices) {
@@ -95,7 +95,7 @@ fn say(fleet: &Fleet, name: &str, text: &str) {
 }
 
 /// Asks who the bot is, until there is an answer.
-async fn greet(fleet: &Fleet, name: &str, api: &Api) -> anyhow::Result<Me> {
+async fn greet(fleet: &Fleet, name: &str, api: &Api, token_source: &str) -> anyhow::Result<Me> {
     loop {
         match api.me().await {
             Ok(me) => return Ok(me),
@@ -108,7 +108,7 @@ async fn greet(fleet: &Fleet, name: &str, api: &Api) -> anyhow::Result<Me> {
                 fleet.set(name, State::Trying(fault.to_string()));
                 tokio::time::sleep(START_RETRY).await;
             }
-            Err(fault) => return Err(UserError::because(fault.to_string())),
+            Err(fault) => return Err(UserError::because(fault.told(token_source))),
         }
     }
 }
@@ -118,6 +118,7 @@ async fn open(fleet: &Arc<Fleet>, app: &Arc<App>, telegram: Telegram, api: Api, 
     let agents = fleet.clone();
     let desk = app.desk(Arc::new(move || agents.shown())).await?;
     let blocked = app.mail.blocked_chats(me.id)?;
+    api.chats_have_moved(app.mail.moved_chats(me.id)?);
     let files = files::Files::open(app).await?;
     let house = House::new(app.clone(), telegram, (api, me), worker, desk, files, fleet.clone());
     for chat in blocked {
@@ -140,6 +141,7 @@ fn start(house: &Arc<House>) -> JoinSet<()> {
     parts.spawn(pairing::keep(house.clone()));
     parts.spawn(changed_tools::keep(house.clone()));
     parts.spawn(notify::keep(house.clone()));
+    parts.spawn(notify::watch_settings(house.clone()));
     parts.spawn(crate::cli::retention::keep(house.app.clone()));
     parts
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::house::House;
+use crate::app::watch;
 use crate::domain::canonical::sha256_hex;
 use crate::domain::{Outbound, OutboundBody, escape};
 use crate::gateway::telegram::fault::Fault;
@@ -117,6 +118,20 @@ pub(super) fn notice(house: &House, text: String) -> Option<Outbound> {
     Some(Outbound { session, to: place.address(), body: OutboundBody::Notice { text } })
 }
 
+/// Applies changes of the files of settings, and tells of each in the chat.
+pub(super) async fn watch_settings(house: Arc<House>) {
+    let mut watched = house.app.watched();
+    loop {
+        tokio::time::sleep(watch::LOOK_EVERY).await;
+        for told in house.app.look(&mut watched) {
+            // It may quote the file, so nothing in it is Markdown.
+            let shown = escape::visible(&told).replace('`', "'");
+            let kind = format!("settings.{}", sha256_hex(&told).get(..16).unwrap_or_default());
+            tell(&house, &kind, 0, format!("**Settings.** `{shown}`")).await;
+        }
+    }
+}
+
 /// At the start: says what an earlier run that did not end in order has left in the middle.
 pub(super) async fn began(house: &House) {
     let left = match house.app.mail.begin_gateway(format!("{DOOR}.")).await {
@@ -211,7 +226,7 @@ pub(super) async fn part_ended(house: &House) {
 }
 
 /// Nobody's messages come in: another program polls the bot, or the token is refused.
-pub(super) async fn no_messages(house: &House, fault: &Fault) {
+pub(super) async fn no_messages(house: &House, fault: &Fault, why: &str) {
     let kind = if *fault == Fault::Conflict { "conflict" } else { "token" };
-    tell(house, kind, HOUR_MS, format!("**No messages come in:** {fault}.")).await;
+    tell(house, kind, HOUR_MS, format!("**No messages come in:** {why}.")).await;
 }

@@ -1,7 +1,7 @@
 //! From the house to Telegram: every row of the outbox, chat by chat, in order, at least once. Must not know who decides what
 //! is said, or how it is rendered.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -9,16 +9,16 @@ use tokio::time::Instant;
 
 use super::house::House;
 use super::outgoing::Piece;
-use super::{asking, notify, outgoing};
+use super::{asking, elsewhere, moves, notify, outgoing, quiet};
 use crate::domain::{Address, OutboundBody, Question};
-use crate::gateway::telegram::fault::Fault;
+use crate::gateway::telegram::fault::{Fault, pause_after};
 use crate::gateway::telegram::markdown::plain;
 use crate::gateway::telegram::pace::Urgency;
 use crate::gateway::telegram::place::{DOOR, Place};
 use crate::gateway::telegram::{Part, Sent};
 use crate::store::{OutboxRow, StoreError};
 
-/// After a fault of the network or of Telegram's servers.
+/// After a fault of the store.
 const RETRY: Duration = Duration::from_secs(5);
 /// How long a message is tried before it is given up; then it is in the log.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(24 * 3600);
@@ -93,16 +93,18 @@ async fn write(house: &House, place: &Place, row: &OutboxRow) -> Result<(), Stor
     }
     let chat = house.chats.at(&row.outbound.to);
     let mut said = chat.lock().await;
+    let shown = said.take_shown();
     match &row.outbound.body {
         OutboundBody::Notice { text } => {
-            if write_text(house, place, row, text, Vec::new()).await? {
+            if write_text(house, place, row, text, &Drafted::default()).await? {
                 house.app.mail.shown(row.id).await?;
             }
             Ok(())
         }
         OutboundBody::Reply { turn_seq, step, text } => {
             said.begin(&row.outbound.session, *turn_seq, None);
-            if write_said(house, place, row, (*turn_seq, *step), text).await? {
+            let text = &quiet::under(house, place, &row.outbound, *turn_seq, text)?;
+            if write_said(house, place, row, (*turn_seq, *step), text, shown).await? {
                 forget_drafts(house, place, row, (*turn_seq, *step), None).await?;
                 house.app.mail.said(row, *turn_seq, None).await?;
             }
@@ -112,7 +114,7 @@ async fn write(house: &House, place: &Place, row: &OutboxRow) -> Result<(), Stor
         OutboundBody::Said { turn_seq, step, text, partial } => {
             said.begin(&row.outbound.session, *turn_seq, Some(*step));
             let text = if *partial { format!("{}\n\n*[interrupted]*", text.trim_end()) } else { text.clone() };
-            if write_said(house, place, row, (*turn_seq, *step), &text).await? {
+            if write_said(house, place, row, (*turn_seq, *step), &text, shown).await? {
                 forget_drafts(house, place, row, (*turn_seq, *step), Some(*step)).await?;
                 house.app.mail.said(row, *turn_seq, Some(*step)).await?;
             }
@@ -120,7 +122,7 @@ async fn write(house: &House, place: &Place, row: &OutboxRow) -> Result<(), Stor
         }
         OutboundBody::Question { question, .. } if house.is_guests_own(place) => {
             let told = match asking::asked_elsewhere(question) {
-                Some(text) => write_text(house, place, row, &text, Vec::new()).await?,
+                Some(text) => write_text(house, place, row, &text, &Drafted::default()).await?,
                 None => true,
             };
             if told {
@@ -164,9 +166,42 @@ async fn write_said(
     row: &OutboxRow,
     (turn_seq, step): (u64, u32),
     text: &str,
+    shown: HashMap<i64, Part>,
 ) -> Result<bool, StoreError> {
-    let drafts = house.app.mail.drafts(&row.outbound.to, &row.outbound.session, turn_seq, step)?;
-    write_text(house, place, row, text, drafts).await
+    let messages = house.app.mail.drafts(&row.outbound.to, &row.outbound.session, turn_seq, step)?;
+    write_text(house, place, row, text, &Drafted { messages, shown }).await
+}
+
+/// The messages that are drafts of a text, in its order.
+#[derive(Default)]
+struct Drafted {
+    messages: Vec<i64>,
+    /// What they show, as far as this process has seen it.
+    shown: HashMap<i64, Part>,
+}
+
+impl Drafted {
+    /// Makes them what they were to become, the end first, because that is what a reader waits for. One that is so already is
+    /// left alone. Gives back the places of those that Telegram does not change: they come as new messages.
+    async fn finish(&self, house: &House, place: &Place, pieces: &[Piece]) -> HashSet<usize> {
+        let mut lost = HashSet::new();
+        for (index, (message, piece)) in self.messages.iter().zip(pieces).enumerate().rev() {
+            let Piece::Message(part) = piece else {
+                lost.insert(index);
+                continue;
+            };
+            if self.shown.get(message) == Some(part) {
+                continue;
+            }
+            if let Err(fault) =
+                until_sent(house, place, Urgency::Message, || finish(house, place, *message, part)).await
+            {
+                tracing::info!(%fault, "a draft cannot be finished where it is; it comes as a new message");
+                lost.insert(index);
+            }
+        }
+        lost
+    }
 }
 
 /// Changes the messages that are drafts of it, which can be done twice, and sends the rest. False if the row was put back.
@@ -175,19 +210,13 @@ async fn write_text(
     place: &Place,
     row: &OutboxRow,
     text: &str,
-    drafts: Vec<i64>,
+    drafts: &Drafted,
 ) -> Result<bool, StoreError> {
     let pieces = outgoing::pieces(&row.outbound.body, text);
+    let lost = drafts.finish(house, place, &pieces).await;
     for (index, piece) in pieces.iter().enumerate() {
-        if let (Some(draft), Piece::Message(part)) = (drafts.get(index), piece) {
-            match until_sent(house, place, Urgency::Message, || finish(house, place, *draft, part)).await {
-                Ok(()) => continue,
-                Err(fault) => {
-                    tracing::info!(%fault, "a draft cannot be finished where it is; it comes as a new message")
-                }
-            }
-        }
-        if index < row.parts_sent as usize {
+        let is_finished = index < drafts.messages.len() && !lost.contains(&index);
+        if is_finished || index < row.parts_sent as usize {
             continue;
         }
         house.app.mail.sending(row.id, index as u32).await?;
@@ -197,7 +226,7 @@ async fn write_text(
         }
     }
     let messages = pieces.iter().take_while(|piece| matches!(piece, Piece::Message(_))).count();
-    for left in drafts.iter().skip(messages) {
+    for left in drafts.messages.iter().skip(messages) {
         take_away(house, place, *left).await;
     }
     Ok(true)
@@ -264,31 +293,42 @@ pub(super) async fn until_sent<T, F: Future<Output = Result<T, Fault>>>(
     mut send: impl FnMut() -> F,
 ) -> Result<T, Fault> {
     let began = Instant::now();
-    let mut told = false;
+    let mut failures = 0;
     loop {
         let turn = house.pace.turn(place, urgency).await;
         let sent = send().await;
         drop(turn);
         match sent {
             Err(Fault::Wait(pause)) => house.pace.pause(place, pause),
+            Err(Fault::Moved(now)) if house.api.chat_now(place.chat) != now => {
+                moves::note(house, place.chat, now).await;
+            }
             Err(fault @ (Fault::Unreachable(_) | Fault::Token)) if began.elapsed() < GIVE_UP_AFTER => {
-                if !std::mem::replace(&mut told, true) {
-                    tracing::warn!(%fault, "a message could not be sent; it is tried every {} s", RETRY.as_secs());
+                failures += 1;
+                if failures == 1 {
+                    tracing::warn!(%fault, "a message could not be sent; it is tried again, after a while every 5 s");
                 }
-                tokio::time::sleep(RETRY).await;
+                tokio::time::sleep(pause_after(failures)).await;
             }
             done => return done,
         }
     }
 }
 
-/// Nothing is dropped silently: the log says which, and the session has the text. What a chat does not let in waits for it;
-/// then this is false.
+/// Nothing is lost without a word: what a chat does not let in waits for it, and then this is false; what Telegram refuses goes
+/// where somebody reads it. Only if there is no such place the log alone says so, and the session has the text.
 async fn give_up(house: &House, place: &Place, row: &OutboxRow, fault: &Fault) -> Result<bool, StoreError> {
     if let Fault::Forbidden(why) = fault {
         house.app.mail.put_back(row.id).await?;
         notify::blocked(house, place, why).await?;
         return Ok(false);
+    }
+    let told = elsewhere::told(house, place, &row.outbound, fault);
+    if !told.is_empty() {
+        tracing::warn!(row = row.id, to = %row.outbound.to, %fault, "a message is refused; it goes to another chat");
+        house.app.mail.sent_elsewhere(row.id, told).await?;
+        house.ring();
+        return Ok(true);
     }
     tracing::error!(row = row.id, to = %row.outbound.to, %fault, "a message cannot be sent; its session keeps it");
     Ok(true)

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::domain::{Address, SessionId};
+use crate::gateway::telegram::Part;
 
 /// Every chat that was written to.
 #[derive(Debug, Default)]
@@ -23,12 +24,24 @@ impl Chats {
 #[derive(Debug, Default)]
 pub(super) struct Said {
     through: Option<(SessionId, u64, u32)>,
+    /// What each draft of the words that come next shows.
+    shown: HashMap<i64, Part>,
 }
 
 impl Said {
     /// Notes that the words of a step are being sent, or without a step all that is left of a turn.
     pub(super) fn begin(&mut self, session: &SessionId, turn_seq: u64, step: Option<u32>) {
         self.through = Some((session.clone(), turn_seq, step.unwrap_or(u32::MAX)));
+    }
+
+    /// Notes what a draft shows now.
+    pub(super) fn shows(&mut self, message: i64, part: Part) {
+        self.shown.insert(message, part);
+    }
+
+    /// What the drafts show, for whoever makes them final.
+    pub(super) fn take_shown(&mut self) -> HashMap<i64, Part> {
+        std::mem::take(&mut self.shown)
     }
 
     /// Whether the words of this step are the outbox's by now.

@@ -9,14 +9,14 @@ use serde_json::Value;
 use super::fleet::State;
 use super::house::House;
 use super::lanes::Lanes;
-use super::notify;
+use super::{moves, notify};
 use crate::gateway::telegram::api::UPDATES_MAX;
-use crate::gateway::telegram::fault::Fault;
-use crate::gateway::telegram::incoming::{Incoming, read};
+use crate::gateway::telegram::fault::{Fault, pause_after};
+use crate::gateway::telegram::incoming::{Incoming, migration, read};
 use crate::mail::KeptUpdate;
 use crate::store::now_ms;
 
-/// How soon Telegram is asked again after a fault.
+/// How soon a batch that could not be stored is asked for again.
 const RETRY: Duration = Duration::from_secs(5);
 /// The same when another program polls the bot, or the token is wrong: somebody has to do something about it.
 const RETRY_SLOWLY: Duration = Duration::from_secs(30);
@@ -31,6 +31,7 @@ pub(super) async fn poll(house: Arc<House>) {
     let mut offset = 0;
     // What was told of, so that a fault that lasts is told once.
     let mut told = false;
+    let mut failures = 0;
     while !house.closing.is_cancelled() {
         let polled = tokio::select! {
             () = house.closing.cancelled() => return,
@@ -38,6 +39,7 @@ pub(super) async fn poll(house: Arc<House>) {
         };
         let pause = match polled {
             Ok(updates) => {
+                failures = 0;
                 if std::mem::take(&mut told) {
                     tracing::info!("messages come in again");
                     house.fleet.set(&house.app.config.agent.name, State::AtWork(house.clone()));
@@ -53,21 +55,24 @@ pub(super) async fn poll(house: Arc<House>) {
             Err(fault @ (Fault::Conflict | Fault::Token)) => {
                 if !std::mem::replace(&mut told, true) {
                     tracing::error!(%fault, "no messages come in; asking every {} s", RETRY_SLOWLY.as_secs());
-                    notify::no_messages(&house, &fault).await;
+                    let why = fault.told(&house.telegram.token_source);
+                    notify::no_messages(&house, &fault, &why).await;
                     if fault == Fault::Token {
                         // Its own bot cannot say so.
                         let name = &house.app.config.agent.name;
-                        house.fleet.set(name, State::Trying(fault.to_string()));
-                        house.fleet.tell(name, house.telegram.notify_chat, &fault.to_string());
+                        house.fleet.set(name, State::Trying(why.clone()));
+                        house.fleet.tell(name, house.telegram.notify_chat, &why);
                     }
                 }
                 Some(RETRY_SLOWLY)
             }
             Err(fault) => {
-                if !std::mem::replace(&mut told, true) {
-                    tracing::warn!(%fault, "no messages come in; asking every {} s", RETRY.as_secs());
+                failures += 1;
+                // One that passes at once is nothing to tell.
+                if failures > 1 && !std::mem::replace(&mut told, true) {
+                    tracing::warn!(%fault, "no messages come in; Telegram is asked again, after a while every 5 s");
                 }
-                Some(RETRY)
+                Some(pause_after(failures))
             }
         };
         if let Some(pause) = pause {
@@ -126,7 +131,10 @@ pub(super) async fn handle(house: Arc<House>) {
             // A bug in the reading of one ends with that one.
             let me = &house.me;
             let incoming = std::panic::catch_unwind(|| read(&body, me)).unwrap_or(Incoming::Nothing("failed"));
-            lanes.put(id, incoming);
+            if let Some((chat, now)) = migration(&body) {
+                moves::note(&house, chat, now).await;
+            }
+            lanes.put(id, moves::at_its_chat(&house, incoming));
         }
         if tidied.is_none_or(|at| at.elapsed() > TIDY_EVERY) {
             tidied = Some(tokio::time::Instant::now());

@@ -156,6 +156,6 @@ fn unaddressed<'a>(house: &House, said: &'a Said) -> &'a str {
 
 /// A question in a sentence.
 fn about(row: &ApprovalRow) -> String {
-    let call = format!("{} {}", row.question.server, row.question.tool);
+    let call = format!("{}/{}", row.question.server, row.question.tool);
     format!("`{}`", escape::visible(&call).replace('`', "'"))
 }

@@ -128,3 +128,40 @@ fn only_the_systems_own_programs_are_started() {
     // A workspace that holds the system's programs makes them anybody's.
     assert!(!program::is_the_systems("ls", SYSTEM_PATH, Path::new("/usr")));
 }
+
+#[test]
+fn what_a_reader_opens_unnamed_is_no_link() {
+    let desk = Desk::new();
+    let workspace = desk.workspace();
+    // The look at the disk alone, whether or not this machine has the programs.
+    let plain = |program: &str, paths: &[&str]| {
+        let place = Place::new(&workspace).folder(".").unwrap();
+        hidden::is_plain(program, &place, paths)
+    };
+    assert!(plain("file", &["a"]) && plain("rg", &[]) && plain("rg", &["src", "a"]) && plain("cat", &["a"]));
+    for name in [".magic", ".magic.mgc"] {
+        symlink("/etc/passwd", workspace.join(name)).unwrap();
+        assert!(!plain("file", &["a"]) && plain("cat", &["a"]), "{name}");
+        fs::remove_file(workspace.join(name)).unwrap();
+    }
+    for folder in ["", "src", "src/deep"] {
+        for name in [".ignore", ".gitignore", ".rgignore", ".git"] {
+            let path = workspace.join(folder).join(name);
+            symlink("/etc/passwd", &path).unwrap();
+            assert!(!plain("rg", &[]) && !plain("rg", &["src/deep"]), "{}", path.display());
+            fs::remove_file(&path).unwrap();
+            if name != ".git" {
+                fs::write(&path, "x").unwrap();
+                assert!(plain("rg", &[]), "a plain file is fine: {}", path.display());
+                fs::remove_file(&path).unwrap();
+            }
+        }
+    }
+    fs::create_dir_all(workspace.join(".git/info")).unwrap();
+    assert!(plain("rg", &["src"]));
+    symlink("/etc/passwd", workspace.join(".git/info/exclude")).unwrap();
+    assert!(!plain("rg", &["src"]));
+    fs::remove_dir_all(workspace.join(".git")).unwrap();
+    fs::write(workspace.join(".gitconfig"), "[core]\nexcludesFile = /etc/passwd\n").unwrap();
+    assert!(!plain("rg", &[]));
+}

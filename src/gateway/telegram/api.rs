@@ -1,6 +1,7 @@
 //! One bot and its requests (Bot API 9), through one shared HTTP client. Must not know what is said or by whom.
 
-use std::sync::{Arc, OnceLock};
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use secrecy::{ExposeSecret as _, SecretString};
@@ -39,6 +40,8 @@ pub struct Api {
     pub(super) base: String,
     /// The same bot with more time for an answer; see `upload.rs`.
     pub(super) patient: Arc<OnceLock<Bot>>,
+    /// Chats that have another number now. Everybody but Telegram calls them by the old one.
+    moved: Arc<RwLock<HashMap<i64, i64>>>,
 }
 
 /// Who the bot is (Bot API, `getMe`).
@@ -58,7 +61,7 @@ impl Api {
         static FIRST: OnceLock<Bot> = OnceLock::new();
         let client = FIRST.get_or_init(|| Bot::new(token.expose_secret())).client().clone();
         let bot = Bot::with_client(token.expose_secret(), client);
-        Ok(Self { bot: bot.set_api_url(url), base: base.to_owned(), patient: Arc::default() })
+        Ok(Self { bot: bot.set_api_url(url), base: base.to_owned(), patient: Arc::default(), moved: Arc::default() })
     }
 
     pub async fn me(&self) -> Result<Me, Fault> {
@@ -66,6 +69,26 @@ impl Api {
         let id = me.get("id").and_then(Value::as_i64);
         let id = id.ok_or_else(|| Fault::Unreachable("its answer does not say who the bot is".to_owned()))?;
         Ok(Me { id, username: me.get("username").and_then(Value::as_str).unwrap_or_default().to_owned() })
+    }
+
+    /// From now on requests to these chats go to the other number.
+    pub fn chats_have_moved(&self, moved: Vec<(i64, i64)>) {
+        self.moved.write().unwrap_or_else(PoisonError::into_inner).extend(moved);
+    }
+
+    /// The number that a chat has at Telegram.
+    pub fn chat_now(&self, chat: i64) -> i64 {
+        self.moved.read().unwrap_or_else(PoisonError::into_inner).get(&chat).copied().unwrap_or(chat)
+    }
+
+    /// The number by which the house knows a chat.
+    pub fn known_chat(&self, now: i64) -> i64 {
+        let moved = self.moved.read().unwrap_or_else(PoisonError::into_inner);
+        moved.iter().find(|(_, number)| **number == now).map_or(now, |(chat, _)| *chat)
+    }
+
+    pub(super) fn chat(&self, place: &Place) -> ChatId {
+        ChatId(self.chat_now(place.chat))
     }
 
     async fn call<R>(&self, request: &R) -> Result<Value, Fault>
@@ -124,7 +147,7 @@ impl Api {
 
     /// Sends one message. Its text is within Telegram's limit.
     pub async fn send(&self, to: &Place, part: &Part, keyboard: &[Vec<Button>]) -> Result<Sent, Fault> {
-        let mut request = self.bot.send_message(ChatId(to.chat), &part.text).entities(part.entities.clone());
+        let mut request = self.bot.send_message(self.chat(to), &part.text).entities(part.entities.clone());
         request.message_thread_id = to.thread();
         if !keyboard.is_empty() {
             request = request.reply_markup(ReplyMarkup::InlineKeyboard(markup(keyboard)));
@@ -134,7 +157,7 @@ impl Api {
 
     /// Sends a question that the person answers with a message of his own (Bot API, "ForceReply").
     pub async fn ask_for_reply(&self, to: &Place, text: &str) -> Result<Sent, Fault> {
-        let mut request = self.bot.send_message(ChatId(to.chat), text);
+        let mut request = self.bot.send_message(self.chat(to), text);
         request.message_thread_id = to.thread();
         let request =
             request.reply_markup(ReplyMarkup::ForceReply(teloxide_core::types::ForceReply::new().selective()));
@@ -150,7 +173,7 @@ impl Api {
         keyboard: &[Vec<Button>],
     ) -> Result<Sent, Fault> {
         let file = InputFile::memory(text.into_bytes()).file_name(name.to_owned());
-        let mut request = self.bot.send_document(ChatId(to.chat), file);
+        let mut request = self.bot.send_document(self.chat(to), file);
         request.message_thread_id = to.thread();
         let request = request
             .caption(&caption.text)
@@ -170,7 +193,7 @@ impl Api {
     ) -> Result<(), Fault> {
         let request = self
             .bot
-            .edit_message_caption(ChatId(to.chat), MessageId(message as i32))
+            .edit_message_caption(self.chat(to), MessageId(message as i32))
             .caption(&part.text)
             .caption_entities(part.entities.clone())
             .reply_markup(markup(keyboard));
@@ -181,7 +204,7 @@ impl Api {
     pub async fn edit(&self, to: &Place, message: i64, part: &Part, keyboard: &[Vec<Button>]) -> Result<(), Fault> {
         let request = self
             .bot
-            .edit_message_text(ChatId(to.chat), MessageId(message as i32), &part.text)
+            .edit_message_text(self.chat(to), MessageId(message as i32), &part.text)
             .entities(part.entities.clone())
             .reply_markup(markup(keyboard));
         self.change(&request).await
@@ -189,7 +212,7 @@ impl Api {
 
     /// Takes a message away (Bot API, `deleteMessage`: within 48 hours). One that is gone is no fault.
     pub async fn delete(&self, from: &Place, message: i64) -> Result<(), Fault> {
-        let request = self.bot.delete_message(ChatId(from.chat), MessageId(message as i32));
+        let request = self.bot.delete_message(self.chat(from), MessageId(message as i32));
         match self.call(&request).await {
             Ok(_) | Err(Fault::Refused(_)) => Ok(()),
             Err(fault) => Err(fault),
@@ -198,7 +221,7 @@ impl Api {
 
     /// Changes the buttons of a message.
     pub async fn edit_keyboard(&self, to: &Place, message: i64, keyboard: &[Vec<Button>]) -> Result<(), Fault> {
-        let request = self.bot.edit_message_reply_markup(ChatId(to.chat), MessageId(message as i32));
+        let request = self.bot.edit_message_reply_markup(self.chat(to), MessageId(message as i32));
         self.change(&request.reply_markup(markup(keyboard))).await
     }
 
@@ -211,7 +234,7 @@ impl Api {
 
     /// Shows "typing…" for about five seconds.
     pub async fn typing(&self, to: &Place) -> Result<(), Fault> {
-        let mut request = self.bot.send_chat_action(ChatId(to.chat), ChatAction::Typing);
+        let mut request = self.bot.send_chat_action(self.chat(to), ChatAction::Typing);
         request.message_thread_id = to.thread();
         self.call(&request).await.map(drop)
     }

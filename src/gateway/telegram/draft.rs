@@ -24,8 +24,21 @@ pub struct Change {
     pub slot: Slot,
     pub message: Option<i64>,
     pub part: Part,
-    /// What runs, while it runs; it then has a button to stop it.
+    /// What runs, while it runs.
     pub running: Option<String>,
+}
+
+impl Change {
+    /// Whether the message gets a button to stop what runs. A new one gets it by its first change, when its number is on
+    /// record: a kill in between leaves no button that nobody knows of.
+    pub fn has_button(&self) -> bool {
+        self.running.is_some() && self.message.is_some()
+    }
+
+    /// Whether the message of a call that runs is new.
+    pub fn is_new_call(&self) -> bool {
+        self.running.is_some() && self.message.is_none()
+    }
 }
 
 /// All that is not finished in one session.
@@ -133,10 +146,13 @@ impl Drafts {
                 }
             }
             Slot::Call(call) => {
+                let running = change.running.is_some();
+                // Without its button it is not yet what it is to be.
+                let part = if running && change.message.is_none() { Part::default() } else { change.part };
                 if let Some(draft) = self.calls.iter_mut().find(|draft| draft.call == call) {
-                    draft.shown = Some((message, change.part));
+                    draft.shown = Some((message, part));
                 }
-                self.calls.retain(|draft| draft.call != call || draft.end.is_none() || change.running.is_some());
+                self.calls.retain(|draft| draft.call != call || draft.end.is_none() || running);
             }
         }
     }
@@ -205,7 +221,7 @@ mod tests {
     /// Makes the next change as message `id`, and says what it was.
     fn make(drafts: &mut Drafts, id: i64) -> Option<(Option<i64>, String, bool)> {
         let change = drafts.next_change()?;
-        let said = (change.message, change.part.text.clone(), change.running.is_some());
+        let said = (change.message, change.part.text.clone(), change.has_button());
         drafts.made(change, id);
         Some(said)
     }
@@ -249,7 +265,8 @@ mod tests {
         text(&mut drafts, "I'll look.");
         drafts.take(Live::CallStarted { call: call(), title: "bash/run".into() });
         drafts.take(Live::CallProgress { call: call(), text: "half".into() });
-        assert_eq!(make(&mut drafts, 10), Some((None, "⏳ running: bash/run\nhalf".into(), true)));
+        assert_eq!(make(&mut drafts, 10), Some((None, "⏳ running: bash/run\nhalf".into(), false)));
+        assert_eq!(make(&mut drafts, 10), Some((Some(10), "⏳ running: bash/run\nhalf".into(), true)), "on record");
         assert!(drafts.next_change().is_none(), "what was said before it is not drafted any more");
         let end = || Live::CallEnded {
             call: call(),

@@ -14,7 +14,7 @@ pub enum Fault {
     #[error("another program polls this bot, or it has a webhook: stop the other one, or give claw a bot of its own")]
     Conflict,
     /// HTTP 401 or 404 on any method.
-    #[error("Telegram does not know this token: check TELEGRAM_BOT_TOKEN against what BotFather says")]
+    #[error("Telegram does not know the bot's token: check it against what BotFather says")]
     Token,
     /// HTTP 403: blocked, kicked, or never started.
     #[error("Telegram does not let claw write there: {0}")]
@@ -25,6 +25,12 @@ pub enum Fault {
     /// The message is already what it should become, so there is nothing to do.
     #[error("the message is unchanged")]
     Unchanged,
+    /// The topic of a forum is closed or gone; the group itself may take the message.
+    #[error("Telegram refused: {0}")]
+    NoTopic(String),
+    /// The group has become this supergroup (Bot API, "ResponseParameters", `migrate_to_chat_id`).
+    #[error("the group has become the supergroup {0}")]
+    Moved(i64),
     /// Any other refusal. Asking again brings the same answer.
     #[error("Telegram refused: {0}")]
     Refused(String),
@@ -41,6 +47,8 @@ impl crate::domain::Blamed for Fault {
             | Self::Forbidden(_)
             | Self::Formatting(_)
             | Self::Unchanged
+            | Self::NoTopic(_)
+            | Self::Moved(_)
             | Self::Refused(_)
             | Self::Unreachable(_) => crate::domain::Blame::Broken,
         }
@@ -63,7 +71,7 @@ impl From<RequestError> for Fault {
                     Self::of_words(text)
                 }
             }
-            RequestError::MigrateToChatId(id) => Self::Refused(format!("the group has become the supergroup {}", id.0)),
+            RequestError::MigrateToChatId(id) => Self::Moved(id.0),
             // The address of a request holds the token, so the error is told without it.
             RequestError::Network(error) => Self::Unreachable(without_address(&error.to_string())),
             RequestError::InvalidJson { source, .. } => Self::Unreachable(format!("its answer is no JSON ({source})")),
@@ -73,16 +81,38 @@ impl From<RequestError> for Fault {
 }
 
 impl Fault {
+    /// In words, with the setting that the token comes from.
+    pub fn told(&self, token_source: &str) -> String {
+        match self {
+            Self::Token => {
+                format!("Telegram does not know the bot's token: check {token_source} against what BotFather says")
+            }
+            other => other.to_string(),
+        }
+    }
+
     /// A refusal that only its words tell from others.
     pub(super) fn of_words(text: String) -> Self {
         if text.contains("message is not modified") {
             Self::Unchanged
+        } else if ["message thread not found", "TOPIC_CLOSED", "TOPIC_DELETED"].iter().any(|said| text.contains(said)) {
+            Self::NoTopic(text)
         } else if text.contains("parse entities") || text.contains("entity beginning") || text.contains("ENTITY") {
             Self::Formatting(text)
         } else {
             Self::Refused(text)
         }
     }
+}
+
+/// How long to wait after so many failures in a row, the first of which is 1: most pass at once, and nobody should notice.
+pub fn pause_after(failures: u32) -> Duration {
+    Duration::from_millis(match failures {
+        0 | 1 => 500,
+        2 => 1_000,
+        3 => 2_000,
+        _ => 5_000,
+    })
 }
 
 /// Cuts an address, which holds the token, off the text of an error.
@@ -101,6 +131,12 @@ mod tests {
     }
 
     #[test]
+    fn one_failure_costs_half_a_second_and_many_five() {
+        let pauses: Vec<u128> = (1..=6).map(|failures| pause_after(failures).as_millis()).collect();
+        assert_eq!(pauses, [500, 1_000, 2_000, 5_000, 5_000, 5_000]);
+    }
+
+    #[test]
     fn refusals_are_told_apart_by_what_has_to_be_done() {
         let fault = |text: &str| Fault::from(RequestError::Api(ApiError::Unknown(text.to_owned())));
         assert!(matches!(fault("Forbidden: bot was blocked by the user"), Fault::Forbidden(_)));
@@ -108,6 +144,8 @@ mod tests {
         let outside = "Bad Request: entity beginning at UTF-16 offset 9 ends after the end of the text";
         assert!(matches!(fault(outside), Fault::Formatting(_)));
         assert!(matches!(fault("Bad Request: chat not found"), Fault::Refused(_)));
+        assert!(matches!(fault("Bad Request: message thread not found"), Fault::NoTopic(_)));
+        assert!(matches!(fault("Bad Request: TOPIC_CLOSED"), Fault::NoTopic(_)));
         assert_eq!(Fault::from(RequestError::Api(ApiError::MessageNotModified)), Fault::Unchanged);
     }
 }

@@ -102,6 +102,20 @@ pub fn read(update: &str, me: &Me) -> Incoming {
     }
 }
 
+/// The group that has become a supergroup, and the number that it has now (Bot API, "Message", `migrate_to_chat_id`). Only
+/// Telegram itself sends that.
+pub fn migration(update: &str) -> Option<(i64, i64)> {
+    let update: serde_json::Value = serde_json::from_str(update).ok()?;
+    let message = update.get("message")?;
+    let number = |name: &str| message.get(name).and_then(serde_json::Value::as_i64);
+    let chat = message.pointer("/chat/id").and_then(serde_json::Value::as_i64)?;
+    match (number("migrate_to_chat_id"), number("migrate_from_chat_id")) {
+        (Some(now), _) => Some((chat, now)),
+        (None, Some(before)) => Some((before, chat)),
+        (None, None) => None,
+    }
+}
+
 fn said(message: &Message, edited: bool, me: &Me) -> Incoming {
     let Some(from) = message.from.as_ref().filter(|from| !from.is_bot) else { return Incoming::Nothing("no person") };
     let MessageKind::Common(_) = &message.kind else { return Incoming::Nothing("service") };

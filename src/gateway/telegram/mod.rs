@@ -2,6 +2,7 @@
 
 pub mod api;
 pub mod attached;
+pub mod beat;
 pub mod callback;
 mod clean;
 pub mod draft;
@@ -18,6 +19,7 @@ pub mod question;
 mod rich;
 pub mod running;
 mod split;
+pub mod unusable;
 pub mod upload;
 mod wire;
 

@@ -7,7 +7,7 @@ use teloxide_core::Bot;
 use teloxide_core::net::default_reqwest_settings;
 use teloxide_core::payloads::SendDocumentSetters as _;
 use teloxide_core::requests::{Request as _, Requester as _};
-use teloxide_core::types::{ChatId, InputFile};
+use teloxide_core::types::InputFile;
 
 use super::api::Api;
 use super::fault::Fault;
@@ -45,7 +45,7 @@ impl Api {
         // Clones of it share the bytes.
         let file = InputFile::memory(upload.bytes).file_name(upload.name);
         if upload.photo {
-            let mut request = bot.send_photo(ChatId(to.chat), file.clone());
+            let mut request = bot.send_photo(self.chat(to), file.clone());
             request.message_thread_id = to.thread();
             match request.send().await.map_err(Fault::from) {
                 Err(Fault::Refused(why)) => tracing::info!(why, "Telegram refused a photo; it goes as a document"),
@@ -53,7 +53,7 @@ impl Api {
             }
         }
         // Otherwise Telegram makes of a GIF an animation, and of some names a video.
-        let mut request = bot.send_document(ChatId(to.chat), file).disable_content_type_detection(true);
+        let mut request = bot.send_document(self.chat(to), file).disable_content_type_detection(true);
         request.message_thread_id = to.thread();
         Ok(i64::from(request.send().await?.id.0))
     }

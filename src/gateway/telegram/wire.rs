@@ -60,6 +60,9 @@ pub(super) async fn post(
 /// What a refusal means, by the code and, for code 400, by the words (Bot API, "Making requests").
 fn refusal(status: u16, answer: &Value) -> Fault {
     let code = answer.get("error_code").and_then(Value::as_u64).unwrap_or(u64::from(status));
+    if let Some(now) = answer.pointer("/parameters/migrate_to_chat_id").and_then(Value::as_i64) {
+        return Fault::Moved(now);
+    }
     let said = answer.get("description").and_then(Value::as_str).unwrap_or_default();
     match code {
         401 | 404 => Fault::Token,

@@ -8,7 +8,11 @@ use serde_json::{Map, Value};
 
 use super::expand::{Dialect, Expander};
 use super::{Expansion, Launch, Manifest, ManifestError, OWN_COMMAND, OwnProgram, ServerEntry, StdioLaunch};
+use crate::domain::inherit::is_inheritable;
 use crate::hub::names::safe_name;
+
+/// The longest start that a file may allow.
+const STARTUP_TIMEOUT_MAX: Duration = Duration::from_secs(3600);
 
 const ROOTS: [(&str, Dialect); 2] = [("mcpServers", Dialect::McpServers), ("servers", Dialect::Servers)];
 
@@ -68,6 +72,7 @@ fn read_entry(name: &str, entry: &Value, expander: &mut Expander<'_>) -> Result<
     let fields = Fields { server: name, map: entry.as_object().ok_or_else(|| wrong(name, "must be an object"))? };
     let disabled = fields.bool("disabled")?.unwrap_or(false) || fields.bool("enabled")? == Some(false);
     let timeout = fields.millis("timeout")?;
+    let startup_timeout = fields.startup_timeout()?;
     let mut launch = match transport(&fields)? {
         Transport::Stdio => Launch::Stdio(read_stdio(&fields, expander)?),
         Transport::Http => {
@@ -82,7 +87,7 @@ fn read_entry(name: &str, entry: &Value, expander: &mut Expander<'_>) -> Result<
         let hint = "write the value in its place, or use ${env:NAME}";
         launch = Launch::Unusable { reason: format!("nobody has answered its input `{id}`: {hint}") };
     }
-    Ok(ServerEntry { name: name.to_owned(), launch, timeout, disabled })
+    Ok(ServerEntry { name: name.to_owned(), launch, timeout, startup_timeout, disabled })
 }
 
 enum Transport {
@@ -123,6 +128,7 @@ fn read_stdio(fields: &Fields<'_>, expander: &mut Expander<'_>) -> Result<StdioL
         command,
         args: args.iter().map(|arg| expander.text(arg)).collect(),
         env: env.iter().map(|(key, value)| (key.clone(), expander.text(value))).collect(),
+        inherit: fields.inherit()?,
         env_file: fields.text("envFile")?.map(|path| PathBuf::from(expander.path(&path))),
         cwd: fields.text("cwd")?.map(|path| PathBuf::from(expander.path(&path))),
         own,
@@ -168,6 +174,38 @@ impl Fields<'_> {
             _ => Err(self.mistyped(key, "a number of milliseconds")),
         };
         self.get(key).map(millis).transpose()
+    }
+
+    /// Claw's key is in milliseconds, like `timeout`; Codex has one in seconds and had one in milliseconds.
+    fn startup_timeout(&self) -> Result<Option<Duration>, ManifestError> {
+        const LEAST: Duration = Duration::from_secs(1);
+        for (key, unit_ms) in [("startup_timeout", 1.0), ("startup_timeout_ms", 1.0), ("startup_timeout_sec", 1000.0)] {
+            let Some(value) = self.get(key) else { continue };
+            let most_ms = STARTUP_TIMEOUT_MAX.as_millis() as f64;
+            let ms = value.as_f64().map(|number| number * unit_ms).filter(|ms| *ms > 0.0 && *ms <= most_ms);
+            let unit = if unit_ms > 1.0 { "seconds" } else { "milliseconds" };
+            let ms = ms.ok_or_else(|| self.mistyped(key, &format!("a number of {unit}, one hour at most")))?;
+            let limit = Duration::from_secs_f64(ms / 1000.0);
+            if limit < LEAST {
+                let what =
+                    format!("`{key}` is in {unit}, and {value} is too short for any start; write 60000 for a minute");
+                return Err(wrong(self.server, &what));
+            }
+            return Ok(Some(limit));
+        }
+        Ok(None)
+    }
+
+    /// Names of variables; one may end in `*`.
+    fn inherit(&self) -> Result<Option<Vec<String>>, ManifestError> {
+        if self.get("inherit").is_none() {
+            return Ok(None);
+        }
+        let names = self.text_list("inherit")?;
+        match names.iter().find(|name| !is_inheritable(name)) {
+            Some(odd) => Err(wrong(self.server, &format!("`inherit` lists `{odd}`, which is no name of a variable"))),
+            None => Ok(Some(names)),
+        }
     }
 
     fn text_list(&self, key: &str) -> Result<Vec<String>, ManifestError> {

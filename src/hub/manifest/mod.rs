@@ -32,6 +32,9 @@ pub struct ServerEntry {
     pub launch: Launch,
     /// The longest that a call to this server may take, where the file says so (`timeout`, milliseconds).
     pub timeout: Option<Duration>,
+    /// The longest that its start may take, where the file says so (`startup_timeout`, milliseconds; Codex's
+    /// `startup_timeout_sec`).
+    pub startup_timeout: Option<Duration>,
     pub disabled: bool,
 }
 
@@ -57,6 +60,8 @@ pub struct StdioLaunch {
     pub command: String,
     pub args: Vec<String>,
     pub env: BTreeMap<String, String>,
+    /// The names of the variables that it gets from claw's environment, where the entry says so (`inherit`).
+    pub inherit: Option<Vec<String>>,
     /// Read when the server starts; `env` wins over it.
     pub env_file: Option<PathBuf>,
     /// The hub's own working directory for servers where absent.

@@ -125,8 +125,9 @@ fn what_is_only_unsupported_is_kept() {
     let manifest = parse(text, &expansion()).unwrap();
     assert!(matches!(&manifest.servers["a"].launch, Launch::Unusable { reason } if reason.contains("`ws`")));
     assert!(matches!(&manifest.servers["b"].launch, Launch::Stdio(_)));
-    assert_eq!(parse(" // nothing\n", &expansion()).unwrap(), Manifest::default());
-    assert_eq!(parse(r#"{"mcp":{}}"#, &expansion()).unwrap().warnings.len(), 1);
+    for nothing in ["", " // nothing\n", r#"{"mcp":{}}"#] {
+        assert_eq!(parse(nothing, &expansion()), Err(ManifestError::NoRoot), "{nothing:?}");
+    }
 }
 
 mod any_text {
@@ -148,7 +149,7 @@ mod any_text {
         let text = error.to_string();
         let by_line = text.starts_with("mcp.json, line ") && text.contains(", column ");
         let by_name = text.starts_with("mcp.json, server `") || text.starts_with("mcp.json: ") && text.contains('`');
-        by_line || by_name || text.ends_with("must hold one JSON object")
+        by_line || by_name || *error == ManifestError::NoRoot || text.ends_with("must hold one JSON object")
     }
 
     proptest! {

@@ -6,4 +6,5 @@ mod calls;
 mod eras;
 mod foreign_bytes;
 mod life;
+mod starts;
 mod traps;

@@ -60,6 +60,35 @@ async fn a_grandchild_that_calls_setsid_ends_too() {
     }
 }
 
+/// The process between claw and a server is killed, stopped, or robbed of its threads and files by the server that it watches.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_supervisor_that_is_killed_or_broken_leaves_nothing_behind() {
+    use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
+    type Harm = fn(Pid);
+    let killed: Harm = |pid| kill_process(pid, Signal::KILL).unwrap();
+    let stopped: Harm = |pid| kill_process(pid, Signal::STOP).unwrap();
+    let robbed: Harm = |pid| {
+        for resource in [Resource::As, Resource::Nofile] {
+            prlimit(Some(pid), resource, Rlimit { current: Some(0), maximum: Some(0) }).unwrap();
+        }
+    };
+    for (harm, asked) in [(killed, false), (stopped, true), (robbed, true)] {
+        let rig = Rig::new(&["legacy", "second"]);
+        text(rig.call("second", "echo", json!({"text": "x"})).await);
+        let daemon: u32 = text(rig.call("legacy", "daemon", json!({})).await).parse().unwrap();
+        let (server, other) = (rig.pid("legacy"), rig.pid("second"));
+        let stat = std::fs::read_to_string(format!("/proc/{server}/stat")).unwrap();
+        let parent = stat.rsplit(')').next().unwrap().split_whitespace().nth(1).unwrap().parse().unwrap();
+        harm(Pid::from_raw(parent).unwrap());
+        if asked {
+            rig.hub.end_all().await;
+        }
+        eventually("nothing is left", || !runs(server) && !runs(daemon) && !runs(parent.unsigned_abs())).await;
+        assert_eq!(runs(other), !asked, "the other server is in good hands");
+    }
+}
+
 /// A server that works on a call for ever, whatever it is told, is ended and starts anew; one that only forgets a call goes on.
 #[tokio::test]
 async fn a_server_that_ignores_a_cancel_and_everything_else_is_ended() {
@@ -121,14 +150,17 @@ async fn the_environment_is_cleared() {
         settings.base_env.insert("ANTHROPIC_API_KEY".into(), "sk-secret".into());
         settings.base_env.insert("LD_PRELOAD".into(), "/tmp/evil.so".into());
         settings.base_env.insert("TERM".into(), "dumb".into());
+        settings
+            .base_env
+            .retain(|name, _| !crate::hub::INHERITED_VARIABLES.contains(&name.as_str()) && !name.starts_with("LC_"));
     });
     let env = text(rig.call("legacy", "env", json!({})).await);
     let mut names: Vec<&str> = env.lines().filter_map(|line| line.split('=').next()).collect();
-    names.retain(|name| !crate::hub::INHERITED_VARIABLES.contains(name));
+    names.retain(|name| !crate::hub::BASIC_VARIABLES.contains(name));
     assert_eq!(names, ["OWN"], "{env}");
     assert!(env.contains("TERM=dumb") && env.contains("PATH="));
     // Otherwise the test would prove nothing.
-    assert!(std::env::vars().any(|(name, _)| !crate::hub::INHERITED_VARIABLES.contains(&name.as_str())));
+    assert!(std::env::vars().any(|(name, _)| !crate::hub::BASIC_VARIABLES.contains(&name.as_str())));
 }
 
 /// Trap 10: 4 MiB of stderr for each message block nobody, and the log takes only its share.

@@ -64,7 +64,9 @@ async fn the_chain_can_be_read_in_parts() {
     written(&rig, 5).await;
     let store = rig.open();
     let ids = |rows: Vec<AuditRow>| rows.iter().map(|row| row.id).collect::<Vec<_>>();
-    assert_eq!(ids(store.read(|tx| tx.audit_newest(2)).unwrap()), [4, 5]);
+    let newest = |limit| store.read(|tx| tx.audit_after(tx.audit_before_newest(limit)?, 10)).unwrap();
+    assert_eq!(ids(newest(2)), [4, 5]);
+    assert_eq!(ids(newest(99)), [1, 2, 3, 4, 5]);
     assert_eq!(ids(store.read(|tx| tx.audit_after(3, 10)).unwrap()), [4, 5]);
 }
 

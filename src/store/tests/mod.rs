@@ -3,6 +3,8 @@
 mod audit;
 mod commits;
 mod decisions;
+mod delivered;
+mod plans;
 mod upgrades;
 
 use tempfile::TempDir;

@@ -10,10 +10,12 @@ pub struct BoxLevel {
     pub landlock_abi: u32,
     /// Whether the filter of system calls is in force: Unix sockets, io_uring, namespaces, mounts, keys.
     pub seccomp: bool,
+    /// Whether commands have a process table, System V memory and mounts of their own.
+    pub namespaces: bool,
 }
 
 impl BoxLevel {
-    pub const NONE: Self = Self { landlock_abi: 0, seccomp: false };
+    pub const NONE: Self = Self { landlock_abi: 0, seccomp: false, namespaces: false };
 
     /// Whether the contents of files outside of the workspace are safe from commands. Before ABI 3 a command can still
     /// truncate a file that it cannot open, so that is no box.
@@ -26,14 +28,13 @@ impl BoxLevel {
         self.landlock_abi >= 6 && self.seccomp
     }
 
-    /// A short name for structured results: `landlock-7+seccomp`, `landlock-4`, `none`.
+    /// A short name for structured results: `landlock-7+seccomp+namespaces`, `landlock-4`, `none`.
     pub fn label(self) -> String {
-        match (self.landlock_abi, self.seccomp) {
-            (0, false) => "none".into(),
-            (0, true) => "seccomp".into(),
-            (abi, false) => format!("landlock-{abi}"),
-            (abi, true) => format!("landlock-{abi}+seccomp"),
-        }
+        let landlock = (self.landlock_abi > 0).then(|| format!("landlock-{}", self.landlock_abi));
+        let seccomp = self.seccomp.then(|| "seccomp".to_owned());
+        let namespaces = self.namespaces.then(|| "namespaces".to_owned());
+        let parts: Vec<String> = [landlock, seccomp, namespaces].into_iter().flatten().collect();
+        if parts.is_empty() { "none".into() } else { parts.join("+") }
     }
 
     fn gaps(self) -> Vec<&'static str> {
@@ -67,6 +68,12 @@ impl fmt::Display for BoxLevel {
         if !self.is_full() {
             write!(f, "; not stopped on this system: {}", self.gaps().join(", "))?;
         }
+        if !self.namespaces {
+            write!(
+                f,
+                "; no user namespaces here, so they see the list of processes and can change times and modes of files"
+            )?;
+        }
         Ok(())
     }
 }
@@ -77,18 +84,22 @@ mod tests {
 
     #[test]
     fn a_kernel_on_which_files_can_be_truncated_is_no_box() {
-        let old = BoxLevel { landlock_abi: 2, seccomp: true };
+        let old = BoxLevel { landlock_abi: 2, seccomp: true, namespaces: false };
         assert!(!old.keeps_files());
         assert!(old.to_string().starts_with("no box (landlock-2+seccomp)"), "{old}");
     }
 
     #[test]
     fn the_sentence_names_what_is_not_stopped() {
-        let middle = BoxLevel { landlock_abi: 4, seccomp: false };
+        let middle = BoxLevel { landlock_abi: 4, seccomp: false, namespaces: true };
         let sentence = middle.to_string();
         for gap in ["ioctls", "signals", "Docker"] {
             assert!(sentence.contains(gap), "{sentence}");
         }
-        assert!(!BoxLevel { landlock_abi: 7, seccomp: true }.to_string().contains("not stopped"));
+        let full = BoxLevel { landlock_abi: 7, seccomp: true, namespaces: true };
+        assert!(!full.to_string().contains("not stopped") && !full.to_string().contains("list of processes"));
+        assert_eq!(full.label(), "landlock-7+seccomp+namespaces");
+        assert!(BoxLevel { namespaces: false, ..full }.to_string().contains("list of processes"));
+        assert_eq!(BoxLevel::NONE.label(), "none");
     }
 }

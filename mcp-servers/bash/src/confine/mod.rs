@@ -6,10 +6,11 @@
 //! server and the supervisor strangers to it: no signal, no ptrace, nothing of their `/proc` that is guarded by ptrace
 //! (`environ`, `mem`, `fd`, `root`, `cwd`).
 //!
-//! **What remains open**, and is said to whoever asks: metadata of paths outside (`stat`; `chmod`, `chown`, `utime`,
-//! `setxattr` on what the user owns), the names in `/proc` (process list, command lines), the network (TCP and UDP,
-//! services on loopback included), System V shared memory and POSIX queues of the same user, hard links that somebody
-//! outside put into the workspace, and, where the server runs as root, what root may read below `/etc`.
+//! **What remains open**, and is said to whoever asks: the metadata of paths outside (`stat`, `inotify`), the network (TCP
+//! and UDP, services on loopback included), hard links that somebody outside put into the workspace, and, where the
+//! server runs as root, what root may read below `/etc`. Without the namespaces (`namespace.rs`) also `chmod`, `chown`,
+//! `utime` and `setxattr` on what the user owns, the process list with its command lines, and the user's System V
+//! memory and queues.
 
 #[cfg(target_os = "linux")]
 mod capabilities;
@@ -27,12 +28,13 @@ use crate::error::StartError;
 
 /// Closes the box around the whole process, for good. Must run before a second thread exists.
 #[cfg(target_os = "linux")]
-pub fn apply(boundary: &Boundary) -> Result<BoxLevel, StartError> {
+pub fn apply(boundary: &Boundary, namespaces: bool) -> Result<BoxLevel, StartError> {
     let threads = std::fs::read_dir("/proc/self/task").map_or(1, |tasks| tasks.count());
     if threads > 1 {
         return Err(StartError::Threads(threads));
     }
-    close(boundary).map_err(StartError::Box)
+    let level = close(boundary).map_err(StartError::Box)?;
+    Ok(BoxLevel { namespaces, ..level })
 }
 
 #[cfg(target_os = "linux")]
@@ -41,21 +43,23 @@ fn close(boundary: &Boundary) -> Result<BoxLevel, String> {
     capabilities::drop_dangerous().map_err(|error| error.to_string())?;
     let landlock_abi = landlock::restrict(boundary).map_err(|error| error.to_string())?;
     let seccomp = seccomp::apply()?;
-    Ok(BoxLevel { landlock_abi, seccomp })
+    Ok(BoxLevel { landlock_abi, seccomp, namespaces: false })
 }
 
 /// There is no box on this system; the caller says so.
 #[cfg(not(target_os = "linux"))]
-pub fn apply(_boundary: &Boundary) -> Result<BoxLevel, StartError> {
+pub fn apply(_boundary: &Boundary, _namespaces: bool) -> Result<BoxLevel, StartError> {
     Ok(BoxLevel::NONE)
 }
 
-/// What this system offers, found out by doing it to a thread that then ends. The caller is not confined.
+/// What this system offers, found out by doing it to a thread that then ends. The caller is not confined. Namespaces
+/// cannot be tried in a thread, so of these the system's settings are told.
 pub fn probe() -> BoxLevel {
     #[cfg(target_os = "linux")]
     {
         let attempt = std::thread::spawn(|| close(&Boundary::default()));
-        attempt.join().ok().and_then(Result::ok).unwrap_or(BoxLevel::NONE)
+        let level = attempt.join().ok().and_then(Result::ok).unwrap_or(BoxLevel::NONE);
+        BoxLevel { namespaces: crate::namespace::expected(), ..level }
     }
     #[cfg(not(target_os = "linux"))]
     BoxLevel::NONE

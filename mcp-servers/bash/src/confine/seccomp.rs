@@ -55,12 +55,47 @@ mod filter {
         libc::SYS_reboot,
         libc::SYS_acct,
         libc::SYS_quotactl,
+        libc::SYS_quotactl_fd,
+        libc::SYS_kexec_file_load,
+        // The log of the kernel, and who opens which file of the machine.
+        libc::SYS_syslog,
+        libc::SYS_fanotify_init,
+        // Other processes by descriptor. Landlock judges these, too; nothing that a command does needs them.
+        libc::SYS_pidfd_getfd,
+        libc::SYS_process_madvise,
+        libc::SYS_process_mrelease,
+        libc::SYS_kcmp,
+        OPEN_TREE_ATTR,
     ];
 
+    /// Not in libc yet. From 424 on a number is the same on every architecture.
+    const OPEN_TREE_ATTR: i64 = 467;
+    const FILE_SETATTR: i64 = 469;
+
     /// Answered "no such system call", which makes programs take the older way: io_uring does what the filter refuses
-    /// without a system call, and the flags of clone3 lie in memory where a filter cannot read them.
-    const UNKNOWN: &[i64] =
-        &[libc::SYS_clone3, libc::SYS_io_uring_setup, libc::SYS_io_uring_enter, libc::SYS_io_uring_register];
+    /// without a system call, and the flags of clone3 lie in memory where a filter cannot read them. `file_setattr` takes a
+    /// path, which Landlock does not judge; the older way needs a descriptor, which it does.
+    const UNKNOWN: &[i64] = &[
+        libc::SYS_clone3,
+        libc::SYS_io_uring_setup,
+        libc::SYS_io_uring_enter,
+        libc::SYS_io_uring_register,
+        FILE_SETATTR,
+    ];
+
+    /// Calls that change another process of the user without a question to Landlock: limits (`--fsize=0` kills), priority,
+    /// processors. Each argument named here must have this value, which means "the caller itself".
+    const ITSELF_ALONE: &[(i64, &[(u8, i32)])] = &[
+        (libc::SYS_prlimit64, &[(0, 0)]),
+        (libc::SYS_setpriority, &[(0, PRIO_PROCESS), (1, 0)]),
+        (libc::SYS_ioprio_set, &[(0, IOPRIO_WHO_PROCESS), (1, 0)]),
+        (libc::SYS_sched_setscheduler, &[(0, 0)]),
+        (libc::SYS_sched_setparam, &[(0, 0)]),
+        (libc::SYS_sched_setattr, &[(0, 0)]),
+        (libc::SYS_sched_setaffinity, &[(0, 0)]),
+    ];
+    const PRIO_PROCESS: i32 = 0;
+    const IOPRIO_WHO_PROCESS: i32 = 1;
 
     const NAMESPACES: &[i32] = &[
         libc::CLONE_NEWUSER,
@@ -115,6 +150,12 @@ mod filter {
                 .iter()
                 .map(|flag| SeccompRule::new(vec![condition(0, SeccompCmpOp::MaskedEq(*flag as u64), *flag)?]));
             rules.insert(number, namespaces.collect::<Result<_, _>>()?);
+        }
+        for (number, arguments) in ITSELF_ALONE {
+            let others = arguments
+                .iter()
+                .map(|(argument, own)| SeccompRule::new(vec![condition(*argument, SeccompCmpOp::Ne, *own)?]));
+            rules.insert(*number, others.collect::<Result<_, _>>()?);
         }
         Ok(rules)
     }

@@ -202,15 +202,31 @@ pub fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
-/// The process id that a job wrote down, once it is there.
+/// The process id that a job wrote down, once it is there, as it is seen from outside of the job's namespace.
 pub fn pid_in(file: &Path) -> i32 {
     let mut pid = None;
     eventually("a job writes its process id", || {
-        pid =
-            fs::read_to_string(file).ok().filter(|text| text.ends_with('\n')).and_then(|text| text.trim().parse().ok());
+        let text = fs::read_to_string(file).ok().filter(|text| text.ends_with('\n'));
+        let inside = text.and_then(|text| text.trim().parse().ok());
+        pid = inside.and_then(|inside| from_outside(inside, file.parent().unwrap()));
         pid.is_some()
     });
     pid.unwrap()
+}
+
+/// Who is called `inside` by itself and stands in this workspace. A job with a namespace of its own has two numbers.
+pub fn from_outside(inside: i32, workspace: &Path) -> Option<i32> {
+    if !cfg!(target_os = "linux") {
+        return Some(inside);
+    }
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let mut pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    pids.find(|pid| {
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:")).unwrap_or_default();
+        numbers.split_whitespace().last() == Some(&inside.to_string())
+            && fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(workspace))
+    })
 }
 
 pub fn alive(pid: i32) -> bool {

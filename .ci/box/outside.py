@@ -1,0 +1,266 @@
+"""The probe of the box, from outside: makes a user's home with a secret in it and a victim process, lets ways.py try its ways out of
+`claw server bash`, and looks afterwards whether anything has changed. Every way has to be held, or to be open and named in the README.
+Anything else is an exit code of 1.
+
+Usage: outside.py CLAW README FOLDER [SERVER OPTION...]    (FOLDER: empty, and the user's own)
+"""
+
+import ctypes
+import json
+import os
+import pathlib
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+CLAW, README, FOLDER, OPTIONS = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3]).resolve(), sys.argv[4:]
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = os.geteuid() == 0
+SECRET = "TOP-SECRET-4711"
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+# What is open, and where the README's section about the box says so.
+EXISTS = "whether a file exists whose path is known"
+OPEN = {
+    "stat": EXISTS, "access": EXISTS, "getxattr": EXISTS, "statvfs": EXISTS, "readlink": EXISTS,
+    "inotify_add_watch of a file": "`inotify`", "inotify_add_watch of the home": "`inotify`",
+    "TCP to a service on loopback": "services on loopback included", "UDP to a service on loopback": "services on loopback included",
+}
+WITHOUT_NAMESPACES = "Without namespaces a command can do these"
+if "--without-namespaces" in OPTIONS:
+    for name in ("chmod", "chmod of the home", "fchmodat2", "chown", "utimensat", "setxattr", "lsetxattr", "removexattr", "chmod by O_PATH"):
+        OPEN[name] = WITHOUT_NAMESPACES
+    OPEN["the list of processes"] = "reads the list of processes"
+    OPEN["/proc/VICTIM/fd"] = "the numbers of their open files"
+    for name in ("System V memory", "remove System V memory", "a System V queue", "a System V semaphore", "a POSIX queue"):
+        OPEN[name] = "shares System V memory"
+    if ROOT:
+        for name in ("chmod of a system file", "fchmod of a system file"):
+            OPEN[name] = WITHOUT_NAMESPACES
+if ROOT:
+    OPEN["root reads what only root may"] = "Run claw as an ordinary user, not as root"
+
+
+def main():
+    house = House()
+    facts = house.facts
+    # The victim is hit by these without a box: otherwise they would prove nothing.
+    control = house.outside(["read", "stat", "append", "access", "kill(the victim, 0)", "a Unix socket", "an abstract Unix socket",
+                             "prlimit64 reads the victim's", "/proc/VICTIM/cwd", "the list of processes", "list the home",
+                             "TCP to a service on loopback", "setxattr", "inotify_add_watch of a file"])
+    blunt = [row["way"] for row in control if row["said"] != "OPEN"]
+    server = Server(house)
+    facts["server"] = server.process.pid
+    house.note_facts()
+    before = house.state()
+    house.drain()
+    rows = [json.loads(line) for line in server.run("python3 ways.py facts.json").splitlines() if line.startswith("{")]
+    done = rows.pop().get("done") if rows else None
+    server.run("python3 -c 'import os, signal; os.kill(-1, signal.SIGKILL)'; true")
+    # A length of sleep that nobody else has names what is left.
+    mark = f"sleep 321.{os.getpid()}"
+    server.run(f"setsid {mark} & setsid -f {mark}; prlimit --pid $PPID --as=1:1 --nofile=0:0; echo gone")
+    open_ways = [row["way"] for row in rows if row["said"] == "OPEN"]
+    broken = [f"{row['way']}: {row['said']}" for row in rows if row["said"].startswith("BROKEN")]
+    # These may have other modes, times and attributes then, and nothing else.
+    touched = [str(house.diary), str(house.home), "/etc/hostname", "attributes"] if WITHOUT_NAMESPACES in OPEN.values() else []
+    faults = []
+    if done != len(rows) or not rows:
+        faults.append(f"only {len(rows)} ways came back of {done}")
+    if blunt:
+        faults.append(f"the control does not even work outside: {blunt}")
+    faults += [f"does not run: {name}" for name in broken]
+    faults += [f"OPEN and not named: {name}" for name in open_ways if name not in OPEN]
+    text = " ".join(pathlib.Path(README).read_text().split("## The box")[1].split("\n## ")[0].split())
+    faults += [f"open, but the README does not say {OPEN[name]!r}: {name}" for name in open_ways if name in OPEN and OPEN[name] not in text]
+    changed = [row for row in differences(before, house.state()) if row[0] not in touched]
+    faults += [f"{what} changed: {was!r} is now {now!r}" for what, was, now in changed]
+    if house.victim.poll() is not None:
+        faults.append("the victim is dead")
+    faults += [f"{name} was reached" for name in house.drain() if name not in ("tcp", "udp")]
+    server.end()
+    survivors = subprocess.run(["pgrep", "-f", mark.replace(".", "[.]")], capture_output=True, text=True).stdout.split()
+    if survivors:
+        faults.append(f"left behind: {survivors}")
+    house.close()
+    level = server.level
+    for name in open_ways:
+        print(f"  open, named: {name}") if name in OPEN else None
+    print(f"{'root' if ROOT else 'an ordinary user'}, {level}: {len(rows)} ways, {len(rows) - len(open_ways)} held, "
+          f"{len([name for name in open_ways if name in OPEN])} open and named in the README")
+    for fault in faults:
+        print(f"FAILED: {fault}", file=sys.stderr)
+    sys.exit(bool(faults))
+
+
+def differences(before, after):
+    return [(what, before[what], after[what]) for what in before if before[what] != after[what]]
+
+
+class House:
+    """A home with claw's home in it, a victim, and what else the user has."""
+
+    def __init__(self):
+        self.home, self.tmp = FOLDER / "home", FOLDER / "tmp"
+        self.workspace = self.home / ".claw/workspace"
+        self.workspace.mkdir(parents=True)
+        self.tmp.mkdir()
+        (self.home / "empty").mkdir()
+        self.diary = self.home / "diary"
+        for path in (self.diary, self.home / ".claw/claw.toml", self.tmp / "foreign"):
+            path.write_text(SECRET)
+            path.chmod(0o600)
+        os.setxattr(self.diary, "user.mine", b"1")
+        (self.home / "link").symlink_to(self.diary)
+        script = self.home / "script"
+        script.write_text("#!/bin/sh\nexit 0\n")
+        script.chmod(0o755)
+        os.mkfifo(self.home / "fifo")
+        self.fifo = os.open(self.home / "fifo", os.O_RDWR | os.O_NONBLOCK)
+        shutil.copy(HERE / "ways.py", self.workspace)
+        self.sockets = {}
+        self.listen("stream", socket.AF_UNIX, socket.SOCK_STREAM, str(self.home / "s"))
+        self.listen("datagram", socket.AF_UNIX, socket.SOCK_DGRAM, str(self.home / "d"))
+        abstract = f"claw-probe-{os.getpid()}"
+        self.listen("abstract", socket.AF_UNIX, socket.SOCK_STREAM, "\0" + abstract)
+        self.listen("tcp", socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", 0))
+        self.listen("udp", socket.AF_INET, socket.SOCK_DGRAM, ("127.0.0.1", 0))
+        victim = "import ctypes, sys, time\nb = ctypes.create_string_buffer(b'%s')\nprint(ctypes.addressof(b), flush=True)\ntime.sleep(9999)"
+        self.victim = subprocess.Popen([sys.executable, "-c", victim % SECRET, "victim"], stdout=subprocess.PIPE,
+                                       env={"PATH": os.environ["PATH"], "KEY": SECRET}, start_new_session=True)
+        key = 0x51AD0000 + os.getpid() % 0xFFFF
+        self.ipc = [("shm", LIBC.shmget(key, 16, 0o1600)), ("msg", LIBC.msgget(key, 0o1600)), ("sem", LIBC.semget(key, 1, 0o1600))]
+        self.mq = f"claw-probe-{os.getpid()}"
+        LIBC.mq_open(f"/{self.mq}".encode(), os.O_CREAT | os.O_RDWR, 0o600, None)
+        self.facts = dict(
+            victim=self.victim.pid, victim_group=os.getpgid(self.victim.pid), server=0, diary=str(self.diary), home=str(self.home),
+            claw_home=str(self.home / ".claw"), tmp=str(self.tmp), secret=SECRET, script=str(script), empty=str(self.home / "empty"),
+            fifo=str(self.home / "fifo"), link=str(self.home / "link"), stream=str(self.home / "s"), datagram=str(self.home / "d"),
+            abstract=abstract, tcp=self.sockets["tcp"].getsockname()[1], udp=self.sockets["udp"].getsockname()[1],
+            address=int(self.victim.stdout.readline()), shm_key=key, msg_key=key, sem_key=key, mq=self.mq,
+        )
+
+    def note_facts(self):
+        (self.workspace / "facts.json").write_text(json.dumps(self.facts))
+
+    def listen(self, name, family, kind, address):
+        s = socket.socket(family, kind)
+        s.bind(address)
+        if kind == socket.SOCK_STREAM:
+            s.listen(64)
+        s.setblocking(False)
+        self.sockets[name] = s
+
+    def outside(self, names):
+        """The same words without a box, those that do no harm."""
+        self.note_facts()
+        source = (HERE / "ways.py").read_text().replace("for name, function in WAYS.items():",
+                                                        f"for name, function in WAYS.items():\n    if name not in {names!r}: continue", 1)
+        out = subprocess.run([sys.executable, "-c", source, "facts.json"], cwd=self.workspace, capture_output=True, text=True).stdout
+        self.drain()
+        os.removexattr(self.diary, "user.probe")
+        return [row for row in map(json.loads, out.splitlines()) if "way" in row]
+
+    def drain(self):
+        """Which sockets somebody has reached since the last look."""
+        reached = []
+        for name, s in self.sockets.items():
+            try:
+                while True:
+                    s.accept() if s.type == socket.SOCK_STREAM else s.recv(64)
+                    reached.append(name)
+            except BlockingIOError:
+                pass
+        try:
+            while os.read(self.fifo, 64):
+                reached.append("fifo")
+        except BlockingIOError:
+            pass
+        return reached
+
+    def state(self):
+        """Everything that a way out could have changed."""
+        state = {}
+        # Claw's home aside: the workspace is in it.
+        for path in [self.home, *sorted(self.home.iterdir()), self.home / ".claw/claw.toml", self.tmp / "foreign", pathlib.Path("/etc/hostname")]:
+            if path.name == ".claw":
+                continue
+            facts = path.lstat()
+            state[str(path)] = (facts.st_mode, facts.st_uid, facts.st_gid, facts.st_size, facts.st_mtime_ns, facts.st_nlink)
+        state["names"] = sorted(os.listdir(self.home))
+        state["diary"] = self.diary.read_text()
+        state["attributes"] = os.listxattr(self.diary)
+        pid = self.victim.pid
+        row = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+        state["victim"] = (row[0] in "TZ", row[2], row[3], row[15], row[16], row[38])
+        for name in ("limits", "oom_score_adj", "comm", "coredump_filter"):
+            state[f"victim's {name}"] = pathlib.Path(f"/proc/{pid}/{name}").read_text()
+        state["affinity"] = sorted(os.sched_getaffinity(pid))
+        state["policy"] = os.sched_getscheduler(pid)
+        state["own priority"] = os.getpriority(os.PRIO_PROCESS, 0)
+        state["disk priority"] = LIBC.syscall(252, 1, pid)
+        state["host name"] = socket.gethostname()
+        return state
+
+    def close(self):
+        self.victim.kill()
+        self.victim.wait()
+        for kind, identity in self.ipc:
+            if identity >= 0:
+                LIBC.semctl(identity, 0, 0) if kind == "sem" else getattr(LIBC, kind + "ctl")(identity, 0, None)
+        LIBC.mq_unlink(f"/{self.mq}".encode())
+
+
+class Server:
+    """`claw server bash` over stdio."""
+
+    def __init__(self, house):
+        command = [CLAW, "server", "bash", "--workspace", str(house.workspace), "--protect", str(house.home / ".claw"),
+                   "--command-processes-max", "200", "--timeout-s", "300", "--output-bytes-max", "1000000", *OPTIONS]
+        environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(house.home), "TMPDIR": str(house.tmp), "API_KEY": SECRET}
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True, start_new_session=True)
+        self.number = 0
+        info = {"name": "probe", "version": "1"}
+        self.ask("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info})
+        self.say({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        self.level = "?"
+
+    def say(self, message):
+        self.process.stdin.write(json.dumps(message) + "\n")
+        self.process.stdin.flush()
+
+    def ask(self, method, params):
+        self.number += 1
+        self.say({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params})
+        until = time.monotonic() + 400
+        while time.monotonic() < until and select.select([self.process.stdout], [], [], 400)[0]:
+            line = self.process.stdout.readline()
+            if not line:
+                break
+            message = json.loads(line)
+            if message.get("id") == self.number:
+                return message
+        sys.exit(f"the server does not answer {method}")
+
+    def run(self, command):
+        result = self.ask("tools/call", {"name": "run", "arguments": {"command": command}})["result"]
+        facts = result.get("structuredContent")
+        if not facts:
+            sys.exit(f"nothing was run: {result}")
+        self.level = facts["box"]
+        return facts["output"]
+
+    def end(self):
+        self.process.stdin.close()
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            sys.exit("the server does not end")
+
+
+main()

@@ -1,0 +1,229 @@
+//! Namespaces of the server's own, where the system gives them to it: its commands name no process
+//! but their own, share no System V memory and no queues with the user, and find everything outside
+//! of the workspace mounted read-only. Must not know jobs, or the layers that close over it later.
+//!
+//! A process id namespace begins with a child, so two processes serve: the outer one makes the
+//! namespaces, starts this program again and waits; the inner one is process 1 and serves. The
+//! kernel ends the inner one with the outer one, and all commands with the inner one.
+//!
+//! Everything that may be refused is tried before the step that cannot be taken back (`NEWPID`).
+//! So a system that refuses gets the server without namespaces, in the same process.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_bind_recursive, mount_change, mount_remount};
+use rustix::process::{Signal, getegid, geteuid, set_parent_process_death_signal};
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, UnshareFlags, capabilities, configure_capability_in_ambient_set, set_capabilities,
+};
+
+use crate::args::Args;
+use crate::error::StartError;
+
+/// The flag by which the outer process starts the inner one.
+const INSIDE: &str = "--inside";
+
+/// Where this process stands.
+pub enum Place {
+    /// In the namespaces: it serves.
+    Inside,
+    /// There are none for it: it serves without them.
+    Without,
+    /// Outside of them: the inner process has served, and ended so.
+    Served(ExitCode),
+}
+
+/// Must run before a second thread exists.
+pub fn enter(args: &Args) -> Result<Place, StartError> {
+    if args.inside {
+        arrive().map_err(StartError::Namespace)?;
+        return Ok(Place::Inside);
+    }
+    if args.without_namespaces || !expected() || prepare().is_err() {
+        return Ok(Place::Without);
+    }
+    serve_inside().map(Place::Served).map_err(StartError::Namespace)
+}
+
+/// Whether the system's settings give namespaces to this user. Cheap, and changes nothing.
+pub fn expected() -> bool {
+    let setting = |path: &str| fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
+    if !may_mount() {
+        let refused = setting("/proc/sys/user/max_user_namespaces").as_deref() == Some("0")
+            || setting("/proc/sys/kernel/unprivileged_userns_clone").as_deref() == Some("0")
+            || setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns").as_deref() == Some("1");
+        if refused {
+            return false;
+        }
+    }
+    // A container hides parts of /proc under mounts, and the kernel then refuses a whole one.
+    // The one mount that is usual there covers nothing.
+    let usual = Path::new("/proc/sys/fs/binfmt_misc");
+    let hidden = |mount: &Mount| mount.target != Path::new("/proc") && mount.target.starts_with("/proc");
+    Path::new("/proc/self/ns/pid").exists() && !mounts().iter().any(|mount| hidden(mount) && mount.target != usual)
+}
+
+/// The power to mount, which root has outside of containers. Who lacks it needs a user namespace.
+fn may_mount() -> bool {
+    capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::SYS_ADMIN))
+}
+
+/// Makes the namespaces that this process itself enters, and the one that its next child begins.
+/// On an error this process can still serve: it may stand in a user namespace of its own, in which
+/// it is the same user.
+fn prepare() -> io::Result<()> {
+    let own_user = !may_mount();
+    let (user, group) = (geteuid().as_raw(), getegid().as_raw());
+    let own = UnshareFlags::NEWNS | UnshareFlags::NEWIPC;
+    unshare(if own_user { own | UnshareFlags::NEWUSER } else { own })?;
+    if own_user {
+        // user_namespaces(7): the group's map may be written once setgroups(2) is given up.
+        fs::write("/proc/self/setgroups", "deny")?;
+        fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
+        fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;
+    }
+    // What the system mounts from now on appears here, too; what is mounted here stays here.
+    mount_change("/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC)?;
+    if own_user {
+        // An exec of an ordinary user drops what the namespace gave, and the inner one has to mount.
+        let mount = CapabilitySet::SYS_ADMIN;
+        let now = capabilities(None)?;
+        set_capabilities(None, CapabilitySets { inheritable: mount, ..now })?;
+        configure_capability_in_ambient_set(mount, true)?;
+    }
+    unshare(UnshareFlags::NEWPID)
+}
+
+#[expect(deprecated, reason = "only the flag FILES makes it unsafe, and this never passes it")]
+fn unshare(flags: UnshareFlags) -> io::Result<()> {
+    Ok(rustix::thread::unshare(flags)?)
+}
+
+/// Starts the inner process with the same words and waits for it. A signal that ends this process
+/// ends the inner one, too: it has asked the kernel for that.
+#[expect(clippy::disallowed_methods, reason = "the bash server is one of the two that start processes")]
+fn serve_inside() -> io::Result<ExitCode> {
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let status = Command::new("/proc/self/exe").args(arguments).arg(INSIDE).status()?;
+    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(1);
+    Ok(ExitCode::from(u8::try_from(code).unwrap_or(1)))
+}
+
+/// The inner process: dies with the outer one, and sees a table of processes of its own.
+fn arrive() -> io::Result<()> {
+    if std::process::id() != 1 {
+        return Err(io::Error::other("--inside is for this program itself, not for you"));
+    }
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    let harmless = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    Ok(mount("proc", "/proc", "proc", harmless, None)?)
+}
+
+/// Makes everything read-only but what lies below `writable`. Landlock holds contents already; this
+/// holds what it does not see: modes, owners, times and attributes of the user's own files.
+pub fn seal(writable: &[PathBuf]) -> Result<(), StartError> {
+    for path in writable {
+        mount_bind_recursive(path, path).map_err(|error| StartError::Namespace(error.into()))?;
+    }
+    for mount in mounts() {
+        let open = writable.iter().any(|path| mount.target.starts_with(path));
+        if open || mount.may_hang() || mount.flags.contains(MountFlags::RDONLY) {
+            continue;
+        }
+        // One that another mount has covered meanwhile cannot be named, nor reached by a command.
+        let _ = mount_remount(&mount.target, mount.flags | MountFlags::BIND | MountFlags::RDONLY, "");
+    }
+    Ok(())
+}
+
+/// One row of `/proc/self/mountinfo`.
+struct Mount {
+    target: PathBuf,
+    kind: String,
+    /// Those that a change has to repeat, because a user namespace may not take them away.
+    flags: MountFlags,
+}
+
+impl Mount {
+    /// Served by another machine or by a program: a look at one whose server is gone never returns.
+    fn may_hang(&self) -> bool {
+        ["fuse", "nfs", "cifs", "smb", "9p", "afs", "ceph", "autofs", "virtiofs"]
+            .iter()
+            .any(|kind| self.kind.starts_with(kind))
+    }
+}
+
+fn mounts() -> Vec<Mount> {
+    let table = fs::read("/proc/self/mountinfo").unwrap_or_default();
+    table.split(|byte| *byte == b'\n').filter_map(parse).collect()
+}
+
+/// `ID PARENT DEVICE ROOT TARGET OPTIONS [FIELDS…] - KIND SOURCE …`, proc_pid_mountinfo(5).
+fn parse(line: &[u8]) -> Option<Mount> {
+    let mut words = line.split(|byte| *byte == b' ');
+    let target = PathBuf::from(OsString::from_vec(unescape(words.nth(4)?)));
+    let options = String::from_utf8_lossy(words.next()?).into_owned();
+    let kind = words.skip_while(|word| *word != b"-").nth(1)?;
+    let mut flags = MountFlags::empty();
+    for option in options.split(',') {
+        flags |= match option {
+            "ro" => MountFlags::RDONLY,
+            "nosuid" => MountFlags::NOSUID,
+            "nodev" => MountFlags::NODEV,
+            "noexec" => MountFlags::NOEXEC,
+            "noatime" => MountFlags::NOATIME,
+            "nodiratime" => MountFlags::NODIRATIME,
+            "relatime" => MountFlags::RELATIME,
+            _ => MountFlags::empty(),
+        };
+    }
+    if !flags.intersects(MountFlags::NOATIME | MountFlags::RELATIME) {
+        flags |= MountFlags::STRICTATIME;
+    }
+    Some(Mount { target, kind: String::from_utf8_lossy(kind).into_owned(), flags })
+}
+
+/// Blanks and the like stand as a backslash and three octal digits.
+fn unescape(word: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(word.len());
+    let mut rest = word;
+    while let Some((first, tail)) = rest.split_first() {
+        let code = tail.get(..3).filter(|_| *first == b'\\').and_then(|digits| std::str::from_utf8(digits).ok());
+        match code.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
+            Some(byte) => {
+                plain.push(byte);
+                rest = &tail[3..];
+            }
+            None => {
+                plain.push(*first);
+                rest = tail;
+            }
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_of_the_mount_table_keeps_what_must_be_repeated() {
+        let row =
+            b"36 35 98:0 /x /mnt/my\\040disk rw,nosuid,noatime shared:1 master:2 - ext4 /dev/root rw,errors=continue";
+        let mount = parse(row).unwrap();
+        assert_eq!(mount.target, Path::new("/mnt/my disk"));
+        assert_eq!(mount.flags, MountFlags::NOSUID | MountFlags::NOATIME);
+        assert!(!mount.may_hang());
+        let strict = parse(b"1 2 0:1 / /net ro - nfs4 server:/ rw").unwrap();
+        assert_eq!(strict.flags, MountFlags::RDONLY | MountFlags::STRICTATIME);
+        assert!(strict.may_hang());
+        assert!(parse(b"garbage").is_none());
+    }
+}

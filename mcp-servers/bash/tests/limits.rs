@@ -1,0 +1,160 @@
+//! What a command may take of the machine. Fork bombs run under a limit that the test itself has set.
+#![cfg(target_os = "linux")]
+#![expect(clippy::disallowed_methods, reason = "a test starts real processes")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
+#![expect(clippy::print_stderr, reason = "a skipped test has to say so")]
+
+mod common;
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use common::{House, Server};
+use serde_json::{Value, json};
+
+const BOMB: &str = "bomb() { bomb | bomb & }; bomb; sleep 300";
+/// What the test itself allows beyond what the user has.
+const CEILING: u64 = 400;
+
+fn text(result: &Value) -> &str {
+    result["content"][0]["text"].as_str().unwrap()
+}
+
+/// The server as a user for whom the kernel counts processes, under a ceiling that the test has set. `None` without
+/// util-linux.
+fn as_ordinary_user(house: &House, arguments: &[&str]) -> Option<Server> {
+    let tools = Command::new("sh").args(["-c", "command -v setpriv prlimit"]).output().unwrap();
+    if !tools.status.success() {
+        eprintln!("SKIPPED: setpriv and prlimit of util-linux are not there");
+        return None;
+    }
+    let server = house.command(arguments);
+    let mut command = Command::new("prlimit");
+    let root = rustix::process::geteuid().is_root();
+    let user = if root { 64_099 } else { rustix::process::geteuid().as_raw() };
+    command.arg(format!("--nproc={}", CEILING + tasks_of(user)));
+    // The user needs the way to the program and to the house.
+    let program = house.tmp().join("claw-mcp-bash");
+    fs::copy(env!("CARGO_BIN_EXE_claw-mcp-bash"), &program).unwrap();
+    if root {
+        let id = user.to_string();
+        command.args(["setpriv", "--reuid", &id, "--regid", &id, "--clear-groups", "--"]);
+        let top = house.tmp().parent().unwrap().to_owned();
+        for path in [house.home(), house.claw_home(), house.workspace(), house.tmp(), program.clone()] {
+            chown(path, Some(user), Some(user)).unwrap();
+        }
+        fs::set_permissions(top, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    command.arg(program).args(server.get_args()).env_clear();
+    command.envs(server.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let mut server = Server::start(command);
+    server.open_legacy();
+    Some(server)
+}
+
+fn tasks_of(user: u32) -> u64 {
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let statuses = entries.filter_map(|entry| fs::read_to_string(entry.path().join("status")).ok());
+    let row = |status: &str, name: &str| -> Option<u64> {
+        status.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace().next()?.parse().ok()
+    };
+    let of_user = statuses.filter(|status| row(status, "Uid:") == Some(user.into()));
+    of_user.filter_map(|status| row(&status, "Threads:")).sum()
+}
+
+#[test]
+fn a_fork_bomb_ends_at_its_time_limit_and_is_told_what_held_it() {
+    for arguments in
+        [&["--command-processes-max", "120"][..], &["--command-processes-max", "120", "--without-namespaces"]]
+    {
+        let house = House::new();
+        let Some(mut server) = as_ordinary_user(&house, arguments) else { return };
+        let started = Instant::now();
+        let result = server.call(json!({"command": BOMB, "timeout_s": 3}));
+        let took = started.elapsed();
+        assert!(took < Duration::from_secs(8), "{took:?}");
+        assert_eq!(result["structuredContent"]["timed_out"], true, "{result:#}");
+        assert!(text(&result).contains("limit of 120 processes"), "{}", text(&result));
+        assert_eq!(server.output("echo next"), "next\n");
+    }
+}
+
+#[test]
+fn a_command_with_too_many_processes_is_killed_where_the_kernel_does_not_count() {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("SKIPPED: for an ordinary user the kernel counts");
+        return;
+    }
+    let house = House::new();
+    let mut server = house.server_with(&["--command-processes-max", "40"]);
+    // Bounded by itself: no bomb.
+    let started = Instant::now();
+    let result = server.call(json!({"command": "for i in $(seq 60); do sleep 300 & done; wait", "timeout_s": 60}));
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+    assert_eq!((&result["isError"], &result["structuredContent"]["timed_out"]), (&json!(true), &json!(false)));
+    assert!(text(&result).contains("command_processes_max"), "{}", text(&result));
+    assert_eq!(server.output("echo next"), "next\n");
+}
+
+#[test]
+fn memory_that_one_process_asks_for_is_refused_and_that_of_many_ends_the_command() {
+    let house = House::new();
+    let mut server = house.server_with(&["--command-memory-bytes-max", "100000000"]);
+    // `tail` keeps what has no line ends.
+    let one = server.run("head -c 300M /dev/zero | tail > /dev/null; echo ${PIPESTATUS[1]}");
+    assert!(one["output"].as_str().unwrap().contains("memory exhausted"), "{one:#}");
+    let started = Instant::now();
+    let keeps = "{ head -c 60M /dev/zero; sleep 300; } | tail > /dev/null &";
+    let many = server.call(json!({"command": format!("{keeps} {keeps} {keeps} wait"), "timeout_s": 100}));
+    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
+    assert_eq!((&many["isError"], &many["structuredContent"]["timed_out"]), (&json!(true), &json!(false)));
+    assert!(text(&many).contains("command_memory_bytes_max"), "{}", text(&many));
+}
+
+#[test]
+fn a_file_that_grows_too_large_ends_its_writer_and_is_told() {
+    let house = House::new();
+    let mut server = house.server_with(&["--command-file-bytes-max", "1000000"]);
+    let result = server.call(json!({"command": "head -c 5M /dev/zero > big"}));
+    assert!(text(&result).contains("command_file_bytes_max"), "{}", text(&result));
+    assert_eq!(fs::metadata(house.workspace().join("big")).unwrap().len(), 1_000_000);
+}
+
+#[test]
+fn programs_that_reserve_much_and_use_little_run_under_the_usual_limits() {
+    let house = House::new();
+    let mut server = house.server();
+    let tools = [
+        (
+            "node",
+            "node -e 'console.log(new WebAssembly.Memory({initial: 1, maximum: 65536}).buffer.byteLength)'",
+            "65536\n",
+        ),
+        ("java", "java -version 2>&1 | grep -c Runtime", "1\n"),
+        ("go", "go version | grep -c go", "1\n"),
+        (
+            "python3",
+            "python3 -c 'import threading; [threading.Thread(target=int).start() for _ in range(50)]; print(1)'",
+            "1\n",
+        ),
+    ];
+    for (tool, command, expected) in tools {
+        if server.run(&format!("{tool} -version || {tool} --version"))["exit_code"] != 0 {
+            eprintln!("SKIPPED {tool}: not on this machine");
+            continue;
+        }
+        assert_eq!(server.output(command), expected, "{tool}");
+    }
+    assert_eq!(
+        server.output("ulimit -n -u -f -d > limits; grep -c . limits; ulimit -Hn"),
+        "4\n65536\n".replace("65536", &hard_limit())
+    );
+}
+
+/// Of open files: ours, or that of the machine if it is lower.
+fn hard_limit() -> String {
+    let machine = rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum;
+    machine.map_or(65_536, |most| most.min(65_536)).to_string()
+}

@@ -1,0 +1,113 @@
+//! The one quiet line under an answer: which calls of its turn ran by a grant without a question, and which a rule has denied. Owns
+//! its words; must not know how an answer is sent.
+
+use super::house::House;
+use crate::domain::{CallId, EventBody, Outbound, Outcome, escape};
+use crate::gateway::telegram::place::Place;
+use crate::store::StoreError;
+
+/// How many tools of each kind are named.
+const NAMED_MAX: usize = 4;
+/// By what the names of rules begin; a limit or a stop is none.
+const RULES: &[&str] = &["policy.toml", "builtin.", "class.", "grant.", "agents"];
+
+/// The answer of a turn, with the line where there is something to say. It depends on rows alone that do not change any more, so
+/// that a later process counts the same messages.
+pub(super) fn under(
+    house: &House,
+    place: &Place,
+    reply: &Outbound,
+    turn_seq: u64,
+    text: &str,
+) -> Result<String, StoreError> {
+    if house.is_guests_own(place) {
+        return Ok(text.to_owned());
+    }
+    let (mut granted, mut denied) = (Vec::new(), Vec::new());
+    for (call, outcome) in results(house, reply, turn_seq)? {
+        let Some(row) = house.app.store.read(|tx| tx.call(&call))? else { continue };
+        let tool = escape::visible(&format!("{}/{}", row.server, row.tool)).replace('`', "'");
+        match outcome {
+            Outcome::Denied { reason } if is_by_a_rule(&reason) => denied.push(tool),
+            Outcome::Ended { .. } | Outcome::Unknown { .. } if row.rule.starts_with("grant.") => granted.push(tool),
+            _ => {}
+        }
+    }
+    Ok(match line(&granted, &denied) {
+        Some(line) => format!("{}\n\n{line}", text.trim_end()),
+        None => text.to_owned(),
+    })
+}
+
+/// The calls of one turn that have a result.
+fn results(house: &House, reply: &Outbound, turn_seq: u64) -> Result<Vec<(CallId, Outcome)>, StoreError> {
+    let events = house.app.store.read(|tx| tx.events_from(&reply.session, turn_seq))?;
+    let turn = events.into_iter().take_while(|event| !matches!(event.body, EventBody::TurnEnded { .. }));
+    let result = |body| match body {
+        EventBody::ToolResult { call, outcome } => Some((call, outcome)),
+        _ => None,
+    };
+    Ok(turn.filter_map(|event| result(event.body)).collect())
+}
+
+/// A denial of the gate ends with the name of its rule.
+fn is_by_a_rule(reason: &str) -> bool {
+    let name = reason.strip_suffix(')').and_then(|rest| rest.rsplit_once('(')).map(|(_, name)| name);
+    name.is_some_and(|name| RULES.iter().any(|start| name.starts_with(start)))
+}
+
+fn line(granted: &[String], denied: &[String]) -> Option<String> {
+    let kinds = [("Without a question, by a grant", granted), ("Denied by a rule", denied)];
+    let said: Vec<String> = kinds
+        .iter()
+        .filter(|(_, tools)| !tools.is_empty())
+        .map(|(head, tools)| format!("{head}: {}.", named(tools)))
+        .collect();
+    (!said.is_empty()).then(|| format!("*{}*", said.join(" ")))
+}
+
+fn named(tools: &[String]) -> String {
+    let mut counted: Vec<(&str, usize)> = Vec::new();
+    for tool in tools {
+        match counted.iter_mut().find(|(known, _)| known == tool) {
+            Some((_, count)) => *count += 1,
+            None => counted.push((tool, 1)),
+        }
+    }
+    let shown = counted.iter().take(NAMED_MAX).map(|(tool, count)| match count {
+        1 => format!("`{tool}`"),
+        more => format!("`{tool}` ×{more}"),
+    });
+    let mut shown: Vec<String> = shown.collect();
+    if counted.len() > NAMED_MAX {
+        shown.push(format!("and {} more", counted.len() - NAMED_MAX));
+    }
+    shown.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_line_names_what_ran_by_a_grant_and_what_a_rule_denied() {
+        let tools = |names: &[&str]| -> Vec<String> { names.iter().map(|name| (*name).to_owned()).collect() };
+        assert_eq!(line(&[], &[]), None);
+        let said = line(&tools(&["bash run", "files write", "bash run"]), &tools(&["git push"])).unwrap();
+        assert_eq!(
+            said,
+            "*Without a question, by a grant: `bash run` ×2, `files write`. Denied by a rule: `git push`.*"
+        );
+        let many = line(&tools(&["a", "b", "c", "d", "e", "f"]), &[]).unwrap();
+        assert!(many.ends_with("`d`, and 2 more.*"), "{many}");
+    }
+
+    #[test]
+    fn a_rule_denies_by_its_name_and_a_limit_does_not() {
+        assert!(is_by_a_rule("no pushing (policy.toml, rule 2)"));
+        assert!(is_by_a_rule("it wipes the disk; instead, ask (builtin.wipe)"));
+        for other in ["the owner said no: (later)", "the turn's time was up before it ran (limits.turn_time_s)", "no"] {
+            assert!(!is_by_a_rule(other), "{other}");
+        }
+    }
+}

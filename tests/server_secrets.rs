@@ -1,0 +1,112 @@
+//! Secrets that are written in `mcp.json` reach no log, no store, no model and no screen, whatever a server echoes.
+#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
+
+mod program;
+mod wires;
+
+use std::fs;
+use std::path::Path;
+
+use program::{House, example};
+use serde_json::json;
+use wires::threaded::Threaded;
+use wires::{Answer, Call, Turn, Wire};
+
+const ALLOW: &str = "[[rule]]\nserver = \"*\"\ndecision = \"allow\"\nwhy = \"this test runs everything\"\n";
+/// One for each place in which a server may have one.
+const SECRETS: [&str; 9] = [
+    "opensesame-in-env-1",
+    "a1b2c3d4e5f6g7h8i9",
+    "opensesame-in-env-file-1",
+    "opensesame-in-an-option-1",
+    "opensesame-behind-an-option-1",
+    "opensesame-in-a-header-1",
+    "opensesame-in-a-url-1",
+    "opensesame-of-another-agent-1",
+    "pr0xy-opensesame-1",
+];
+
+/// The files below a folder that hold one of the secrets; the settings that name them are left out.
+fn leaks(folder: &Path, found: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            leaks(&path, found);
+        } else if !path.ends_with("mcp.json") && !path.ends_with("secret.env") {
+            let bytes = fs::read(&path).unwrap();
+            let holds = |secret: &&&str| bytes.windows(secret.len()).any(|window| window == secret.as_bytes());
+            found.extend(SECRETS.iter().filter(holds).map(|secret| format!("{}: {secret}", path.display())));
+        }
+    }
+}
+
+#[test]
+fn what_a_server_echoes_of_its_settings_leaks_nothing() {
+    let call = |id, text: &str| Call::new(id, "echoes__echo", &json!({"text": text}).to_string());
+    let env = Call::new("a", "echoes__env", "{}");
+    let provider = Threaded::start(
+        Wire::OpenAi,
+        [
+            Answer::Turn(Turn::calls(&[env])),
+            Answer::text(&format!("I have seen {}.", SECRETS.join(" "))),
+            Answer::Turn(Turn::calls(&[call("b", "/usr/bin true production me@example.org")])),
+            Answer::text("done"),
+        ],
+    );
+    let house = House::at("openai-compatible", &provider.base_url);
+    let house = house.with("HTTPS_PROXY", "http://me:pr0xy-opensesame-1@127.0.0.1:9");
+    house.write("policy.toml", ALLOW);
+    house.write("claw.toml", "[agents.other]\n");
+    let file = house.user_home().join("secret.env");
+    fs::write(&file, "FILE_TOKEN=opensesame-in-env-file-1\n").unwrap();
+    // What it was given goes to its log, and then to whoever asks for its variables.
+    let script = "env >&2; echo \"$@\" >&2; if [ \"$BREAK\" ]; then exit 1; fi; exec \"$0\" legacy";
+    let args = json!([
+        "-c",
+        script,
+        example("hub-stranger"),
+        "--token=opensesame-in-an-option-1",
+        "--api-key",
+        "opensesame-behind-an-option-1",
+    ]);
+    let env =
+        json!({"MY_TOKEN": SECRETS[0], "ANYTHING": SECRETS[1], "MODE": "production", "BIN": "/usr/bin", "ON": "true"});
+    let mut broken = env.clone();
+    broken["BREAK"] = json!("yes");
+    let header = json!({"Authorization": format!("Bearer {}", SECRETS[5])});
+    let servers = json!({
+        "echoes": {"command": "sh", "args": args, "env": env, "envFile": file},
+        "broken": {"command": "sh", "args": args, "env": broken, "envFile": file},
+        "remote": {"url": format!("https://me:{}@h/", SECRETS[6]), "headers": header},
+    });
+    house.write("mcp.json", &json!({"mcpServers": servers}).to_string());
+    let others = json!({"mcpServers": {"o": {"command": "x", "env": {"ITS_TOKEN": SECRETS[7]}}}});
+    house.write("agents/other/mcp.json", &others.to_string());
+
+    let mut screens = Vec::new();
+    for args in [
+        &["ask", "go"][..],
+        &["ask", "again"],
+        &["tools"],
+        &["doctor"],
+        &["audit", "--json"],
+        &["sessions", "show", "main"],
+    ] {
+        let ran = house.claw(args);
+        screens.push(format!("{args:?}: {}{}", ran.out, ran.err));
+    }
+    let asked: Vec<String> = provider.recorded().into_iter().map(|request| request.body.to_string()).collect();
+    assert!(asked[1].contains("[redacted:MY_TOKEN]") && asked[1].contains("[redacted:ANYTHING]"), "{}", asked[1]);
+    assert!(asked[1].contains("[redacted:HTTPS_PROXY]") && asked[1].contains("[redacted:FILE_TOKEN]"), "{}", asked[1]);
+    assert!(asked[3].contains("/usr/bin true production me@example.org"), "{}", asked[3]);
+    for text in screens.iter().chain(&asked) {
+        assert!(SECRETS.iter().all(|secret| !text.contains(secret)), "{text}");
+    }
+    assert!(screens[0].contains("[redacted:broken.args]"), "{}", screens[0]);
+    let log = fs::read_to_string(house.home().join("logs/echoes.log")).unwrap();
+    assert!(log.contains("[redacted:MY_TOKEN]") && log.contains("[redacted:broken.args]"), "{log}");
+    let mut found = Vec::new();
+    leaks(&house.home(), &mut found);
+    assert_eq!(found, [""; 0]);
+    house.is_whole();
+}

@@ -1,0 +1,98 @@
+//! Slow servers through the whole program: what has begun to start is not thrown away, one can be started alone, and the
+//! person hears of all late ones in one sentence.
+#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
+
+mod program;
+
+use std::fs;
+
+use program::{House, example};
+use serde_json::{Value, json};
+
+/// Servers that are slow to start, each with a record of its own, beside claw's `filesystem`.
+fn house(names: &[&str]) -> House {
+    let house = House::new();
+    let mut servers = serde_json::Map::new();
+    for name in names {
+        let record = house.user_home().join(name);
+        let args = json!(["-c", "sleep 1; exec \"$0\" legacy \"$1\"", example("hub-stranger"), record]);
+        servers.insert((*name).to_owned(), json!({"command": "sh", "args": args}));
+    }
+    servers.insert("filesystem".to_owned(), json!({"command": "claw", "args": ["server", "filesystem"]}));
+    house.write("mcp.json", &json!({ "mcpServers": servers }).to_string());
+    house.write("claw.toml", "[limits]\nserver_wait_ms = 0\n");
+    house
+}
+
+fn starts(house: &House, name: &str) -> usize {
+    let record = fs::read_to_string(house.user_home().join(name)).unwrap_or_default();
+    record.lines().filter(|line| line.starts_with("pid ")).count()
+}
+
+fn pinned(house: &House) -> usize {
+    house.audit().iter().filter(|row| row["kind"] == "pinned" && row["body"]["server"] != "filesystem").count()
+}
+
+#[test]
+fn what_ask_has_begun_to_start_for_the_first_time_is_not_thrown_away() {
+    let house = house(&["one", "two", "three"]);
+    let ran = house.claw(&["ask", "list"]).expect(0);
+    assert!(ran.out.contains("Listing"), "{ran:?}");
+    let told = "The 3 servers `one`, `three`, `two` are still starting; their tools join as soon as they are up";
+    assert_eq!(ran.err.matches("still starting").count(), 1, "{ran:?}");
+    assert!(ran.err.contains(told), "{ran:?}");
+    assert!(ran.err.contains("3 servers start (one, three, two) for the first time"), "{ran:?}");
+    assert_eq!(pinned(&house), 21, "seven tools each");
+
+    // The next command knows them, and has none to wait for.
+    let ran = house.claw(&["ask", "list"]).expect(0);
+    assert!(!ran.err.contains("start"), "{ran:?}");
+    assert_eq!(["one", "two", "three"].map(|name| starts(&house, name)), [1, 1, 1]);
+    house.is_whole();
+}
+
+#[test]
+fn tools_of_one_server_start_it_alone() {
+    let house = house(&["one", "two"]);
+    let rows = house.claw(&["tools", "two", "--json"]).expect(0).rows();
+    assert!(rows.len() == 7 && rows.iter().all(|row| row["server"] == "two"), "{rows:?}");
+    assert_eq!((starts(&house, "one"), starts(&house, "two")), (0, 1));
+    house.claw(&["tools", "twoo"]).expect_mistake(&["`twoo`", "filesystem, one, two"]);
+    assert!(house.claw(&["tools", "diff", "--json"]).expect(0).rows().is_empty());
+}
+
+#[test]
+fn the_longest_start_is_set_by_an_entry_else_by_mcp_timeout_else_by_the_limits() {
+    let house = House::new().with("MCP_TIMEOUT", "2000");
+    let mute = |more: &Value| {
+        let mut entry = json!({"command": example("hub-stranger"), "args": ["mute"]});
+        entry.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        entry
+    };
+    let servers = json!({"a": mute(&json!({})), "b": mute(&json!({"startup_timeout_sec": 1})), "c": mute(&json!({"startup_timeout": 1500}))});
+    house.write("mcp.json", &json!({"mcpServers": servers}).to_string());
+    house.write("claw.toml", "[limits]\nserver_start_s = 50\n");
+    let ran = house.claw(&["tools"]).expect(1);
+    for said in ["`a` did not start: it did not answer within 2 s", "within 1 s", "within 1.5 s"] {
+        assert!(ran.err.contains(said), "{said}: {ran:?}");
+    }
+    house.write("mcp.json", &json!({"mcpServers": {"d": mute(&json!({"startup_timeout": 60}))}}).to_string());
+    house.claw(&["tools"]).expect_mistake(&["server `d`", "`startup_timeout` is in milliseconds"]);
+    house.write("mcp.json", "{}");
+    house.write("claw.toml", "inherit = [\"A=B\"]\n");
+    house.claw(&["tools"]).expect_mistake(&["line 1", "`A=B`"]);
+}
+
+#[test]
+fn a_stranger_gets_certificates_and_proxies_and_a_folder_of_its_own() {
+    let house = House::new().with("SSL_CERT_FILE", "/etc/ssl/own.pem").with("LC_ALL", "C").with("MINE", "yes");
+    let script = "echo \"$(pwd) $SSL_CERT_FILE $LC_ALL $MINE.\" >&2; exit 1";
+    let servers = json!({"mcpServers": {"a": {"command": "sh", "args": ["-c", script]}}});
+    house.write("mcp.json", &servers.to_string());
+    let folder = house.home().join("servers/a").display().to_string();
+    let ran = house.claw(&["tools"]).expect(1);
+    assert!(ran.err.contains(&format!("{folder} /etc/ssl/own.pem C .")), "{ran:?}");
+    house.write("claw.toml", "inherit = [\"...\", \"MINE\"]\n");
+    let ran = house.claw(&["tools"]).expect(1);
+    assert!(ran.err.contains(&format!("{folder} /etc/ssl/own.pem C yes.")), "{ran:?}");
+}
