@@ -115,6 +115,7 @@ impl App {
                     runner,
                     locks: self.config.home.locks(),
                     turn_time_s: self.config.limits.turn_time_s,
+                    deaths_of_turn_max: self.config.limits.deaths_of_turn_max,
                     budget: self.budget(),
                 })))
             })

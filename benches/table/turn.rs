@@ -70,6 +70,7 @@ fn worker(app: &Arc<App>) -> Worker {
         runner,
         locks: app.config.home.locks(),
         turn_time_s: 900,
+        deaths_of_turn_max: 2,
         budget: app.budget(),
     })
 }

@@ -13,6 +13,8 @@ pub struct Limits {
     pub model_steps_max: u32,
     /// Seconds that a turn may take; time waiting for a human does not count.
     pub turn_time_s: u64,
+    /// Deaths of the process in the same step of a turn, after which the owner is asked before it is tried again.
+    pub deaths_of_turn_max: u32,
     /// Seconds without a byte from a model.
     pub model_timeout_s: u64,
     /// Seconds that a tool call may take.
@@ -59,6 +61,7 @@ impl Default for Limits {
         Self {
             model_steps_max: 20,
             turn_time_s: 900,
+            deaths_of_turn_max: 2,
             model_timeout_s: 90,
             tool_timeout_s: 120,
             tool_calls_parallel_max: 8,
@@ -88,6 +91,7 @@ impl Limits {
         for (name, value, least, most) in [
             ("model_steps_max", u64::from(self.model_steps_max), 1, 1000),
             ("turn_time_s", self.turn_time_s, 1, DAY_S),
+            ("deaths_of_turn_max", u64::from(self.deaths_of_turn_max), 1, 1_000_000),
             ("model_timeout_s", self.model_timeout_s, 1, 3600),
             ("tool_timeout_s", self.tool_timeout_s, 1, DAY_S),
             ("tool_calls_parallel_max", u64::from(self.tool_calls_parallel_max), 1, 64),

@@ -14,7 +14,7 @@ const SERVER: &str = "claw";
 const TOOL: &str = "go_on";
 
 impl Gate {
-    /// Asks whether a turn may go on, or finds the question that is open already.
+    /// Asks whether a turn may go on, or finds the question that is open already. `yes` is what the answer that lets it is called.
     pub async fn ask_to_go_on(
         &self,
         call: &CallId,
@@ -22,6 +22,7 @@ impl Gate {
         principal: &str,
         details: &Value,
         why: String,
+        yes: &str,
     ) -> Result<Question, StoreError> {
         if let Some(open) = self.store.read(|tx| tx.approval_of(call))?.filter(|row| row.state == "waiting") {
             return Ok(open.question);
@@ -36,7 +37,7 @@ impl Gate {
         };
         let row = self.freeze(&call, &Freeze { state: CallState::Waiting, pin: "", env_names: "", rule: "" });
         let expires_at_ms = now_ms() + self.settings.question_time.as_millis() as i64;
-        let question = question_about(&call, why, expires_at_ms, choices(), None)?;
+        let question = question_about(&call, why, expires_at_ms, choices(yes), None)?;
         let asked = entry("asked", &call, json!({"approval": question.approval.0, "digest": row.digest}));
         let (owner, kept) = (self.settings.owner.clone(), question.clone());
         self.store
@@ -49,13 +50,14 @@ impl Gate {
         Ok(question)
     }
 
-    /// The owner has let turns go on for this day.
-    pub async fn goes_on(&self, call: &CallId, day: &str) -> Result<(), StoreError> {
-        let output = ToolOutput { text: "turns go on today".to_owned(), ..ToolOutput::default() };
-        let (call, day, outcome) = (call.clone(), day.to_owned(), Outcome::Ended { output });
+    /// The owner has let the turn go on; with a day, all turns of that day.
+    pub async fn goes_on(&self, call: &CallId, day: Option<&str>) -> Result<(), StoreError> {
+        let text = if day.is_some() { "turns go on today" } else { "the turn goes on" };
+        let output = ToolOutput { text: text.to_owned(), ..ToolOutput::default() };
+        let (call, day, outcome) = (call.clone(), day.map(str::to_owned), Outcome::Ended { output });
         self.store
             .write(move |tx| {
-                tx.let_day_go_on(&day)?;
+                day.iter().try_for_each(|day| tx.let_day_go_on(day))?;
                 if tx.end_call(&call, &outcome)? {
                     tx.audit(&AuditEntry { kind: "ended", call: call.to_string(), body: describe(&outcome) })?;
                 }
@@ -70,11 +72,8 @@ impl Gate {
     }
 }
 
-fn choices() -> Vec<Choice> {
+fn choices(yes: &str) -> Vec<Choice> {
     let choice = |key: &str, label: &str, answer| Choice { key: key.to_owned(), label: label.to_owned(), answer };
     let allow = Answer::Allow { term: Term::Once, scope: Scope::Exact };
-    vec![
-        choice("y", "go on, today and up to the limit", allow),
-        choice("n", "end this turn here", Answer::Deny { word: None }),
-    ]
+    vec![choice("y", yes, allow), choice("n", "end this turn here", Answer::Deny { word: None })]
 }

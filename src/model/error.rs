@@ -21,6 +21,9 @@ pub enum ModelError {
     /// The provider does not take the key. The sentence names the setting to fix.
     #[error("{why}")]
     KeyRefused { why: String },
+    /// The reply is nothing that could be read without harm, however often it is asked for. The sentence says what it was.
+    #[error("{why}")]
+    Malformed { why: String },
     /// The request is longer than the model can read; a shorter history may pass.
     #[error("the conversation is longer than {model} can read: {detail}")]
     ContextTooLong { model: String, detail: String },
@@ -57,7 +60,7 @@ impl ModelError {
                 )
             }
             Self::Transient { why, .. } => sentence(&format!("The model could not answer: {why}")),
-            Self::Permanent { .. } | Self::KeyRefused { .. } | Self::ContextTooLong { .. } => {
+            Self::Permanent { .. } | Self::KeyRefused { .. } | Self::Malformed { .. } | Self::ContextTooLong { .. } => {
                 sentence(&self.to_string())
             }
         }

@@ -11,6 +11,7 @@ mod route;
 mod scripted;
 mod sight;
 pub mod transcribe;
+mod wire_schema;
 
 use std::sync::Arc;
 

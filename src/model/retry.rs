@@ -89,7 +89,10 @@ impl Retry {
                     None => Some(self.backoff(tries)),
                 }
             }
-            ModelError::Permanent { .. } | ModelError::KeyRefused { .. } | ModelError::ContextTooLong { .. } => None,
+            ModelError::Permanent { .. }
+            | ModelError::KeyRefused { .. }
+            | ModelError::Malformed { .. }
+            | ModelError::ContextTooLong { .. } => None,
         }
     }
 

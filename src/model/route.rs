@@ -110,7 +110,9 @@ impl Route {
                     if !acts {
                         act_on_nothing(&mut reply);
                     }
-                    reply.notice = self.change(wanted.unwrap_or_default(), *index, acts);
+                    let change = self.change(wanted.unwrap_or_default(), *index, acts);
+                    let notices: Vec<String> = change.into_iter().chain(reply.notice.take()).collect();
+                    reply.notice = (!notices.is_empty()).then(|| notices.join("\n"));
                     return Ok(reply);
                 }
                 // That is no illness: a shorter conversation may pass.

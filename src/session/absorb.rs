@@ -8,7 +8,7 @@ use super::drive::Drive;
 use super::worker::SessionError;
 use crate::domain::{Answer, ApprovalId, CallId, EventBody, InboundBody, Outbound, OutboundBody};
 use crate::store::InboxRow;
-use crate::turn::next::{next, pauses, waiting_for_a_human};
+use crate::turn::next::{DEATHS_FROM, next, pauses, waiting_for_a_human};
 use crate::turn::{Log, Step};
 
 impl Drive<'_> {
@@ -52,7 +52,8 @@ impl Drive<'_> {
                 {
                     if matches!(answer, Some(Answer::Allow { .. })) && self.paused_by(&call) {
                         let today = self.worker.parts.budget.today();
-                        self.worker.parts.gate.goes_on(&call, &today).await?;
+                        let day = (call.block < DEATHS_FROM).then_some(today.as_str());
+                        self.worker.parts.gate.goes_on(&call, day).await?;
                     }
                     let (approval, answer, by) = (approval.clone(), answer.clone(), by.clone());
                     self.push(EventBody::CallAnswered { call, approval, answer, by });

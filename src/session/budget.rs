@@ -97,8 +97,9 @@ impl Drive<'_> {
             "{} % of today's budget are used: {}. May turns go on to the limit today?",
             used.percent, used.text
         );
-        let asked =
-            self.worker.parts.gate.ask_to_go_on(&call, behalf.origin, &behalf.principal, &used.details, why).await?;
+        let gate = &self.worker.parts.gate;
+        let label = "go on, today and up to the limit";
+        let asked = gate.ask_to_go_on(&call, behalf.origin, &behalf.principal, &used.details, why, label).await?;
         let (approval, turn_seq) = (asked.approval.clone(), self.turn_seq());
         self.tell(&OutboundBody::Question { turn_seq, question: Box::new(asked) });
         self.push(EventBody::CallParked { call, approval });
@@ -107,15 +108,17 @@ impl Drive<'_> {
 
     /// What the next pause of the open turn is called. The same after a kill, so that nobody is asked twice.
     fn next_pause(&self) -> CallId {
-        let pauses = pauses(self.log.open_turn().unwrap_or_default()).len();
-        CallId { session: self.session.clone(), reply_seq: self.turn_seq(), block: pauses as u32 }
+        let pauses = pauses(self.log.open_turn().unwrap_or_default());
+        let asked = pauses.iter().filter(|pause| !pause.is_after_deaths()).count() as u32;
+        CallId { session: self.session.clone(), reply_seq: self.turn_seq(), block: asked }
     }
 
     /// A turn that ends asks nothing any more, also not what a kill has kept out of its log.
     pub(super) async fn close_pauses(&self, reason: &'static str) -> Result<(), SessionError> {
         let gate = &self.worker.parts.gate;
+        let next = [self.next_pause(), self.next_pause_after_deaths()];
         let pauses = pauses(self.log.open_turn().unwrap_or_default()).into_iter();
-        for call in pauses.filter(|pause| pause.goes_on.is_none()).map(|pause| pause.call).chain([self.next_pause()]) {
+        for call in pauses.filter(|pause| pause.goes_on.is_none()).map(|pause| pause.call).chain(next) {
             if gate.knows(&call)? {
                 gate.abandon(&call, reason).await?;
             }

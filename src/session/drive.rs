@@ -8,6 +8,7 @@ use futures::StreamExt as _;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::lock::Held;
 use super::staged::Staged;
 use super::watch::By;
 use super::worker::{Ran, SessionError, Worker};
@@ -26,6 +27,8 @@ const UNSEEN_GAP_MAX_MS: i64 = 120_000;
 
 pub(super) struct Drive<'w> {
     pub(super) worker: &'w Worker,
+    /// The lock of the session, held by whoever runs this.
+    pub(super) held: &'w Held,
     pub(super) session: SessionId,
     pub(super) log: Log,
     pub(super) staged: Staged,
@@ -41,7 +44,12 @@ pub(super) struct Drive<'w> {
 }
 
 impl<'w> Drive<'w> {
-    pub(super) fn open(worker: &'w Worker, session: &SessionId, live: LiveSink) -> Result<Self, SessionError> {
+    pub(super) fn open(
+        worker: &'w Worker,
+        held: &'w Held,
+        session: &SessionId,
+        live: LiveSink,
+    ) -> Result<Self, SessionError> {
         let store = &worker.parts.store;
         let log = match worker.recent.take(session, store.read(|tx| tx.last_seq(session))?) {
             Some(log) => log,
@@ -52,6 +60,7 @@ impl<'w> Drive<'w> {
         };
         Ok(Self {
             worker,
+            held,
             session: session.clone(),
             log,
             staged: Staged::default(),
@@ -79,6 +88,7 @@ impl<'w> Drive<'w> {
                 {
                     return self.let_go(Ran::Interrupted).await;
                 }
+                Step::AskModel | Step::Call(_) | Step::Compact { .. } if self.is_poisoned(&step).await? => {}
                 Step::AskModel => self.ask_model().await?,
                 Step::Call(uses) => self.calls(uses).await?,
                 Step::Act(actions) => self.act(actions).await?,

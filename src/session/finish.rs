@@ -4,7 +4,7 @@ use super::drive::Drive;
 use super::worker::SessionError;
 use crate::domain::{Block, EventBody, Finish, OutboundBody, TurnEnd, text_of};
 use crate::killpoint;
-use crate::turn::next::unanswered;
+use crate::turn::next::{is_over_the_window, unanswered};
 
 impl Drive<'_> {
     /// Ends the turn: the model has answered, or something else ended it. Calls that were never forwarded are not; one that
@@ -28,7 +28,12 @@ impl Drive<'_> {
         self.tell(&OutboundBody::Reply { turn_seq, step, text });
         self.stage_of_turn()?;
         self.staged.key_refused = self.refused_key();
-        self.push(EventBody::TurnEnded { end });
+        let over = is_over_the_window(self.log.open_turn().unwrap_or_default(), &self.worker.parts.runner.bounds);
+        let through_seq = self.push(EventBody::TurnEnded { end });
+        if over {
+            // The log keeps what no model could read, and no later request carries it.
+            self.push(EventBody::ExchangeDropped { from_seq: turn_seq, through_seq });
+        }
         killpoint::here("turn.end.before");
         self.flush_now().await?;
         killpoint::here("turn.end.after");

@@ -10,6 +10,7 @@ mod finish;
 mod host;
 mod lock;
 mod persona;
+mod poison;
 mod recent;
 mod staged;
 mod undo;

@@ -58,6 +58,8 @@ pub struct WorkerParts {
     pub locks: PathBuf,
     /// The most time that a turn may take, in seconds, waiting for a human not counted.
     pub turn_time_s: u64,
+    /// After this many deaths of the process in one step the owner is asked before the turn goes on.
+    pub deaths_of_turn_max: u32,
     pub budget: Budget,
 }
 
@@ -90,7 +92,7 @@ impl Worker {
             let Some(lock) = self.lock(session)? else { return Ok(Ran::Elsewhere) };
             crate::killpoint::here("session.locked");
             let held = Held::new(lock, self.parts.store.clone());
-            let ran = Drive::open(self, session, live.clone())?.until_idle().await?;
+            let ran = Drive::open(self, &held, session, live.clone())?.until_idle().await?;
             crate::killpoint::here("session.unlock.before");
             held.release();
             // A row that came between the last look and letting go found the lock taken; so look once more.

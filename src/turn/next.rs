@@ -13,6 +13,10 @@ const SUPERSEDED: &str = "superseded";
 /// What the person is told who did not let the turn go on.
 const NOT_TODAY: &str =
     "The turn does not go on: most of today's budget is used. Write again to be asked again, or tomorrow.";
+const NOT_ONCE_MORE: &str =
+    "The turn does not go on: claw ended unexpectedly in it again and again. Write again to start another one.";
+/// Pauses because of deaths have numbers from here on; those because of the budget come before.
+pub const DEATHS_FROM: u32 = 500;
 
 /// The limits that the decision needs.
 #[derive(Clone, Copy, Debug)]
@@ -86,6 +90,9 @@ pub fn next(log: &Log, bounds: &Bounds) -> Step {
     }
     if let Some(limit) = limit_met(turn, bounds) {
         return Step::Stop(TurnEnd::Limit { text: limit });
+    }
+    if let Some(text) = too_long(log.session(), turn, bounds) {
+        return Step::Stop(TurnEnd::Limit { text });
     }
     let overflow = log.events().iter().map(estimate::of_event).sum::<u64>() > bounds.window_tokens;
     if (overflow || compaction_wanted(log.events()))
@@ -173,6 +180,13 @@ pub struct Pause {
     pub goes_on: Option<bool>,
 }
 
+impl Pause {
+    /// Whether it is about deaths of the process, and not about the budget.
+    pub fn is_after_deaths(&self) -> bool {
+        self.call.block >= DEATHS_FROM
+    }
+}
+
 /// The pauses of a turn, in order.
 pub fn pauses(turn: &[Event]) -> Vec<Pause> {
     let Some(first) = turn.first() else { return Vec::new() };
@@ -200,7 +214,10 @@ fn paused(turn: &[Event]) -> Option<Step> {
     pauses(turn).into_iter().find_map(|pause| match pause.goes_on {
         None => Some(Step::Park),
         Some(true) => None,
-        Some(false) => Some(Step::Stop(TurnEnd::Limit { text: NOT_TODAY.to_owned() })),
+        Some(false) => {
+            let text = if pause.is_after_deaths() { NOT_ONCE_MORE } else { NOT_TODAY };
+            Some(Step::Stop(TurnEnd::Limit { text: text.to_owned() }))
+        }
     })
 }
 
@@ -259,6 +276,28 @@ fn limit_met(turn: &[Event], bounds: &Bounds) -> Option<String> {
     }
     let repeats = repeated_replies(turn);
     (repeats >= bounds.identical_calls_max as usize).then(|| loop_text(repeats))
+}
+
+/// Estimated tokens of what people have written in a turn.
+pub fn written_tokens(turn: &[Event]) -> u64 {
+    turn.iter().filter(|event| matches!(event.body, EventBody::UserMessage { .. })).map(estimate::of_event).sum()
+}
+
+/// Whether what was written in this turn is by itself more than is sent to a model. No summary of what came before could help.
+pub fn is_over_the_window(turn: &[Event], bounds: &Bounds) -> bool {
+    let asked = turn.iter().any(|event| matches!(event.body, EventBody::ModelReply { .. }));
+    !asked && written_tokens(turn) > bounds.window_tokens
+}
+
+fn too_long(session: &crate::domain::SessionId, turn: &[Event], bounds: &Bounds) -> Option<String> {
+    is_over_the_window(turn, bounds).then(|| {
+        let tokens = written_tokens(turn);
+        format!(
+            "Your message was not sent to the model: it has about {tokens} tokens, more than `limits.window_tokens` allows. Put \
+             it into a file of the workspace and ask about that, or send it in parts. Nothing is lost: `claw sessions show \
+             {session}` has it."
+        )
+    })
 }
 
 /// What the person is told whose turn goes in circles.

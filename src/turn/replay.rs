@@ -7,7 +7,7 @@
 
 use super::alike::repeated_replies;
 use super::log::Log;
-use super::next::{Bounds, Step, confirmed, loop_text, next, unanswered};
+use super::next::{Bounds, DEATHS_FROM, Step, confirmed, loop_text, next, unanswered, written_tokens};
 use crate::domain::{Block, CallId, Event, EventBody, SessionId, TurnEnd};
 
 /// Limits that no turn meets.
@@ -97,6 +97,10 @@ fn leads_to(log: &Log, step: &Step, body: &EventBody) -> bool {
         (EventBody::CallParked { call, .. }, Step::AskModel) => {
             log.open_turn().and_then(|turn| turn.first()).is_some_and(|first| first.seq == call.reply_seq)
         }
+        // So does whether the process has died over the step again and again; that is asked before any step.
+        (EventBody::CallParked { call, .. }, Step::Call(_) | Step::Compact { .. }) if call.block >= DEATHS_FROM => {
+            log.open_turn().and_then(|turn| turn.first()).is_some_and(|first| first.seq == call.reply_seq)
+        }
         (EventBody::CallParked { call, .. } | EventBody::ToolResult { call, .. }, Step::Call(uses)) => {
             uses.iter().any(|(id, _)| id == call)
         }
@@ -153,7 +157,7 @@ fn open_calls(log: &Log) -> Vec<CallId> {
 
 /// The limits are settings, so they are an input too, and one that the log does not hold. These are the limits under which
 /// `next` can come to anything else than under today's: none of them met, or exactly one.
-fn other_limits(log: &Log) -> [Bounds; 4] {
+fn other_limits(log: &Log) -> [Bounds; 5] {
     let turn = log.open_turn().unwrap_or_default();
     let steps = turn.iter().filter(|event| matches!(event.body, EventBody::ModelReply { .. })).count() as u32;
     let none_met = NONE_MET;
@@ -162,6 +166,8 @@ fn other_limits(log: &Log) -> [Bounds; 4] {
         Bounds { model_steps_max: steps.max(1), ..none_met },
         Bounds { identical_calls_max: (repeated_replies(turn) as u32).max(1), ..none_met },
         Bounds { window_tokens: 0, ..none_met },
+        // The whole is too much, and what was written last is not.
+        Bounds { window_tokens: written_tokens(turn), ..none_met },
     ]
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use axum::http::HeaderMap;
 use serde_json::{Value, json};
 
-use super::{Stop, Turn, array, halves, require, text};
+use super::{Stop, Turn, Wire, array, halves, require, strict, text};
 
 pub fn check(path: &str, headers: &HeaderMap, body: &Value) -> Result<(), String> {
     require(path == "/v1/messages", format!("no such path: {path}"))?;
@@ -29,7 +29,8 @@ pub fn check(path: &str, headers: &HeaderMap, body: &Value) -> Result<(), String
         }
     }
     require(open.is_empty(), "tool_use without tool_result at the end")?;
-    require(messages.last().is_some_and(|m| m["role"] == "user"), "the last message must be the user's")
+    require(messages.last().is_some_and(|m| m["role"] == "user"), "the last message must be the user's")?;
+    strict::tools(Wire::Anthropic, body)
 }
 
 fn blocks(message: &Value, index: usize) -> Result<Vec<Value>, String> {

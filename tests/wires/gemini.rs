@@ -3,7 +3,7 @@
 use axum::http::HeaderMap;
 use serde_json::{Value, json};
 
-use super::{Stop, Turn, array, halves, require, text};
+use super::{Stop, Turn, Wire, array, halves, require, strict, text};
 
 pub fn check(path: &str, headers: &HeaderMap, body: &Value) -> Result<(), String> {
     let streams = path.starts_with("/v1beta/models/") && path.ends_with(":streamGenerateContent?alt=sse");
@@ -33,7 +33,8 @@ pub fn check(path: &str, headers: &HeaderMap, body: &Value) -> Result<(), String
             other => return Err(format!("role {other}")),
         }
     }
-    require(open.is_empty(), "function calls without responses")
+    require(open.is_empty(), "function calls without responses")?;
+    strict::tools(Wire::Gemini, body)
 }
 
 /// Name and id of each call; the signature of the first must be the one it was given.

@@ -11,6 +11,8 @@ pub mod listed;
 pub mod listening;
 pub mod ollama;
 pub mod openai;
+pub mod shapes;
+pub mod strict;
 pub mod threaded;
 
 use std::collections::VecDeque;
@@ -231,10 +233,20 @@ async fn answer(
         Wire::Gemini => gemini::check(&path, &headers, &body),
         Wire::Ollama => ollama::check(&path, &body),
     };
-    let fault = checked.err();
-    shared.recorded.lock().unwrap().push(Recorded { path, headers, body, fault: fault.clone() });
-    if let Some(fault) = fault {
-        return plain(400, &[], format!(r#"{{"error":{{"message":{}}}}}"#, Value::String(fault)));
+    let refused = match checked {
+        Err(fault) => {
+            let body = match strict::check(shared.wire, &body) {
+                Err(refusal) => refusal.body.to_string(),
+                Ok(()) => format!(r#"{{"error":{{"message":{}}}}}"#, Value::String(fault.clone())),
+            };
+            Some((fault, body))
+        }
+        Ok(()) => None,
+    };
+    let fault = refused.as_ref().map(|(fault, _)| fault.clone());
+    shared.recorded.lock().unwrap().push(Recorded { path, headers, body, fault });
+    if let Some((_, body)) = refused {
+        return plain(400, &[], body);
     }
     let next = shared.answers.lock().unwrap().pop_front();
     match next {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use axum::http::HeaderMap;
 use serde_json::{Value, json};
 
-use super::{Stop, Turn, array, halves, require, text};
+use super::{Stop, Turn, Wire, array, halves, require, strict, text};
 
 pub fn check(path: &str, headers: &HeaderMap, body: &Value) -> Result<(), String> {
     require(path == "/v1/chat/completions", format!("no such path: {path}"))?;
@@ -39,7 +39,7 @@ pub fn check(path: &str, headers: &HeaderMap, body: &Value) -> Result<(), String
     for tool in body.get("tools").and_then(Value::as_array).into_iter().flatten() {
         require(tool["type"] == "function" && tool["function"]["parameters"].is_object(), "tools")?;
     }
-    Ok(())
+    strict::tools(Wire::OpenAi, body)
 }
 
 fn assistant(message: &Value) -> Result<Vec<String>, String> {

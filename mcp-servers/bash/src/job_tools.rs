@@ -1,7 +1,6 @@
 //! The tools for jobs in the background as a model and a host see them: names, descriptions, schemas, and the words of a result. Must
 //! not know how a job is run or kept.
 
-use rmcp::handler::server::common::{schema_for_input, schema_for_output};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -9,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::args::Limits;
 use crate::background::Look;
+use crate::schema;
 use crate::tool::{Ending, check_command, signal_name};
 
 pub const START: &str = "start";
@@ -93,22 +93,16 @@ pub fn tools(limits: &Limits) -> Result<Vec<Tool>, String> {
     let tool = |name: &'static str, text: String, input, annotations: ToolAnnotations, title: &str| {
         Tool::new(name, text, input).with_title(title).with_annotations(annotations)
     };
-    let job = || schema_for_output::<JobResult>();
+    let job = || schema::output::<JobResult>();
     Ok(vec![
-        tool(START, start, schema_for_input::<StartArguments>()?, changes("Start a job"), "Start a job")
+        tool(START, start, schema::input::<StartArguments>()?, changes("Start a job"), "Start a job")
             .with_raw_output_schema(job()),
-        tool(
-            OUTPUT,
-            output.to_owned(),
-            schema_for_input::<OutputArguments>()?,
-            reads("Look at a job"),
-            "Look at a job",
-        )
-        .with_raw_output_schema(job()),
+        tool(OUTPUT, output.to_owned(), schema::input::<OutputArguments>()?, reads("Look at a job"), "Look at a job")
+            .with_raw_output_schema(job()),
         tool(
             STOP,
             "Kill a background job with everything that it started, and return the rest of its output.".to_owned(),
-            schema_for_input::<StopArguments>()?,
+            schema::input::<StopArguments>()?,
             changes("Stop a job"),
             "Stop a job",
         )
@@ -116,11 +110,11 @@ pub fn tools(limits: &Limits) -> Result<Vec<Tool>, String> {
         tool(
             LIST,
             "The background jobs of this server: running ones, and the last that have ended.".to_owned(),
-            schema_for_input::<ListArguments>()?,
+            schema::input::<ListArguments>()?,
             reads("List the jobs"),
             "List the jobs",
         )
-        .with_raw_output_schema(schema_for_output::<ListResult>()),
+        .with_raw_output_schema(schema::output::<ListResult>()),
     ])
 }
 

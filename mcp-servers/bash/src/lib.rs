@@ -22,6 +22,7 @@ mod processes;
 mod progress;
 mod queue;
 mod run;
+mod schema;
 mod scratch;
 mod server;
 mod supervisor;

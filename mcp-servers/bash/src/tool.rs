@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use rmcp::handler::server::common::{schema_for_input, schema_for_output};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::args::Limits;
 use crate::capture::Captured;
 use crate::confine::BoxLevel;
+use crate::schema;
 
 pub const NAME: &str = "run";
 /// Linux takes 128 KiB for one argument of a program.
@@ -93,9 +93,9 @@ pub fn tool(limits: &Limits, level: BoxLevel) -> Result<Tool, String> {
         .destructive(true)
         .idempotent(false)
         .open_world(true);
-    Ok(Tool::new(NAME, description, schema_for_input::<RunArguments>()?)
+    Ok(Tool::new(NAME, description, schema::input::<RunArguments>()?)
         .with_title("Run a shell command")
-        .with_raw_output_schema(schema_for_output::<RunResult>())
+        .with_raw_output_schema(schema::output::<RunResult>())
         .with_annotations(annotations))
 }
 

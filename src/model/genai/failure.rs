@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::receive::silence;
 use super::target::Target;
 use crate::model::ModelError;
+use crate::model::wire_schema::{self, Fitted};
 
 /// A provider's own words are cut here, in characters.
 const DETAIL_CHARS_MAX: usize = 300;
@@ -30,6 +31,25 @@ pub(super) fn of(error: &Wrong, target: &Target) -> ModelError {
             ModelError::permanent(format!("the request could not be built: {}", clean(&other.to_string(), target)))
         }
     }
+}
+
+/// Whether a piece of the stream was no JSON at all.
+pub(super) fn is_no_json(error: &Wrong) -> bool {
+    matches!(error, Wrong::StreamParse { .. } | Wrong::JsonValueExt(_) | Wrong::SerdeJson(_))
+}
+
+/// The tools, by the names under which they are offered, whose definitions a provider refuses with this error.
+pub(super) fn blamed(error: &Wrong, fitted: &Fitted) -> Vec<String> {
+    let error = match error {
+        Wrong::WebStream { error, .. } => error.downcast_ref::<Wrong>(),
+        other => Some(other),
+    };
+    let Some(Wrong::HttpError { status, body, .. }) = error else { return Vec::new() };
+    if !matches!(status.as_u16(), 400 | 422) || is_too_long(body) {
+        return Vec::new();
+    }
+    let names = wire_schema::blamed(body, &fitted.tools).into_iter().map(|tool| fitted.offered(&tool.name));
+    names.flatten().map(str::to_owned).collect()
 }
 
 pub(super) fn of_stream(error: &(dyn std::error::Error + Send + Sync + 'static), target: &Target) -> ModelError {
@@ -159,7 +179,7 @@ fn message_of(body: &str) -> String {
 }
 
 /// One line without control characters and without the key, cut to a readable length.
-fn clean(text: &str, target: &Target) -> String {
+pub(super) fn clean(text: &str, target: &Target) -> String {
     let mut text = text.to_owned();
     if let Some(key) = target.api_key.as_ref().map(|key| key.expose_secret()).filter(|key| !key.is_empty()) {
         text = text.replace(key, "…");

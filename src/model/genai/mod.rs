@@ -5,9 +5,11 @@ mod demand;
 mod failure;
 mod http;
 mod names;
+mod odd_answer;
 mod receive;
 mod send;
 mod target;
+mod tools;
 mod witness;
 
 use std::sync::{Arc, OnceLock};
@@ -21,7 +23,9 @@ use futures::future::BoxFuture;
 use secrecy::ExposeSecret as _;
 
 use self::receive::Receiver;
+use self::tools::Tools;
 use self::witness::Witness;
+use super::wire_schema::Fitted;
 use super::{DeltaSink, Model, ModelError, Reply, Request};
 
 pub(super) use self::http::{client_for, is_loopback, plain_client};
@@ -31,17 +35,20 @@ pub use self::target::{Target, Wire};
 /// The frames of one reply, in bytes. The longest real one has a few hundred thousand tokens, and some wires repeat a lot
 /// around each of them.
 const REPLY_BYTES_MAX: usize = 64 << 20;
+/// How often one request is asked again without a tool that was refused. A provider names one at a time or all at once.
+const REFUSALS_MAX: usize = 8;
 
 /// One model behind one provider's wire.
 pub struct GenaiModel {
     target: Target,
     /// Built at the first request: reading the system's certificates costs more than a whole cold start otherwise does.
     client: OnceLock<Client>,
+    tools: Tools,
 }
 
 impl GenaiModel {
     pub fn new(target: Target) -> Self {
-        Self { target, client: OnceLock::new() }
+        Self { target, client: OnceLock::new(), tools: Tools::default() }
     }
 
     fn client(&self) -> Result<&Client, ModelError> {
@@ -73,7 +80,9 @@ impl GenaiModel {
             .with_stream_read_timeout(target.timeout)
             .with_capture_usage(true)
             .with_capture_content(true)
-            .with_capture_tool_calls(true)
+            // Of chat completions the witness keeps the calls: genai would make room for every number up to the one that a call
+            // says it has, which has been four thousand million.
+            .with_capture_tool_calls(!target.wire.is_chat_completions())
             .with_raw_frame_sink_arc(witness);
         if target.wire == Wire::Anthropic {
             // Without it the signatures are lost that must go back with the next request. On Gemini's wire the same
@@ -87,46 +96,94 @@ impl GenaiModel {
         options
     }
 
+    /// Asks, and asks again without the tools that the provider refuses by name, as long as it names others.
     async fn run(&self, request: &Request, deltas: &mut DeltaSink<'_>) -> Result<Reply, ModelError> {
         let target = match &request.model {
             Some(model) if *model != self.target.model => &Target { model: model.clone(), ..self.target.clone() },
             _ => &self.target,
         };
+        for _ in 0..REFUSALS_MAX {
+            let fitted = self.tools.fit(request, target);
+            match self.ask(request, target, &fitted, deltas).await {
+                Ok(mut reply) => {
+                    reply.notice = self.tools.untold(target, &fitted);
+                    return Ok(reply);
+                }
+                Err(Failed { blamed, error }) => {
+                    if blamed.is_empty() || !self.tools.take_out(target, request, &blamed, &error.to_string()) {
+                        return Err(error);
+                    }
+                }
+            }
+        }
+        let fitted = self.tools.fit(request, target);
+        self.ask(request, target, &fitted, deltas).await.map_err(|failed| failed.error)
+    }
+
+    async fn ask(
+        &self,
+        request: &Request,
+        target: &Target,
+        fitted: &Fitted,
+        deltas: &mut DeltaSink<'_>,
+    ) -> Result<Reply, Failed> {
         let witness = Arc::new(Witness::new(target.wire));
-        let chat = send::chat_request(request, target);
+        let chat = send::chat_request(request, target, fitted);
+        let failed = |error: &::genai::Error| Failed {
+            blamed: failure::blamed(error, fitted),
+            error: failure::of(error, target),
+        };
+        let options = Self::options(target, request, witness.clone());
         let answer = self
             .client()?
-            .exec_chat_stream(
-                Self::service_target(target),
-                chat,
-                Some(&Self::options(target, request, witness.clone())),
-            )
+            .exec_chat_stream(Self::service_target(target), chat, Some(&options))
             .await
-            .map_err(|error| failure::of(&error, target))?;
+            .map_err(|error| failed(&error))?;
         let mut stream = answer.stream;
-        let mut receiver = Receiver::new(target, &witness);
+        let mut receiver = Receiver::new(target, &witness, fitted);
         while let Some(event) = stream.next().await {
+            witness.check(target)?;
             if witness.seen().bytes > REPLY_BYTES_MAX {
                 let limit = REPLY_BYTES_MAX >> 20;
                 let whose = &target.provider;
                 return Err(ModelError::permanent(format!(
                     "{whose} sent more than {limit} MiB in one reply; set `max_tokens`"
-                )));
+                ))
+                .into());
             }
             match event {
-                Ok(event) => {
-                    if let Some(reply) = receiver.take(event, deltas)? {
-                        return Ok(reply);
-                    }
-                }
-                Err(error) => {
-                    if let Some(reply) = receiver.after_error(&error)? {
-                        return Ok(reply);
-                    }
-                }
+                Ok(event) => match receiver.take(event, deltas) {
+                    Ok(Some(reply)) => return Ok(reply),
+                    Ok(None) => {}
+                    Err(_) if witness.seen().odd => break,
+                    Err(error) => return Err(error.into()),
+                },
+                Err(error) => match receiver.after_error(&error) {
+                    Ok(Some(reply)) => return Ok(reply),
+                    Ok(None) => {}
+                    Err(_) if witness.seen().odd && failure::is_no_json(&error) => break,
+                    Err(_) => return Err(failed(&error)),
+                },
             }
         }
-        Err(receiver.cut())
+        witness.check(target)?;
+        let odd = witness.seen().odd;
+        if odd && let Some(error) = odd_answer::look(target).await {
+            return Err(error.into());
+        }
+        Err(receiver.cut().into())
+    }
+}
+
+/// A failed request, and the tools whose definitions the provider gave as the reason.
+struct Failed {
+    blamed: Vec<String>,
+    error: ModelError,
+}
+
+impl From<ModelError> for Failed {
+    fn from(error: ModelError) -> Self {
+        Self { blamed: Vec::new(), error }
     }
 }
 

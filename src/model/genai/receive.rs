@@ -9,12 +9,15 @@ use super::target::{Target, Wire};
 use super::witness::Witness;
 use super::{failure, seconds};
 use crate::domain::{Block, Finish, ToolUse, Usage};
+use crate::model::wire_schema::Fitted;
 use crate::model::{Delta, DeltaSink, ModelError, Reply};
 
 /// Collects one stream.
 pub(super) struct Receiver<'a> {
     target: &'a Target,
     witness: &'a Witness,
+    /// Gives calls the names back under which their tools are offered.
+    fitted: &'a Fitted,
     /// In the order in which they came; Anthropic's calls and thoughts are taken from the end event instead.
     blocks: Vec<Block>,
     /// Gemini's signatures that wait for the call or text they belong to.
@@ -22,8 +25,8 @@ pub(super) struct Receiver<'a> {
 }
 
 impl<'a> Receiver<'a> {
-    pub(super) fn new(target: &'a Target, witness: &'a Witness) -> Self {
-        Self { target, witness, blocks: Vec::new(), signatures: Vec::new() }
+    pub(super) fn new(target: &'a Target, witness: &'a Witness, fitted: &'a Fitted) -> Self {
+        Self { target, witness, fitted, blocks: Vec::new(), signatures: Vec::new() }
     }
 
     /// The reply, once the end event is there.
@@ -108,6 +111,11 @@ impl<'a> Receiver<'a> {
         let visible = |block: &Block| !matches!(block, Block::Text { text } if text.trim().is_empty());
         blocks.retain(visible);
         unique_ids(&mut blocks);
+        for block in &mut blocks {
+            if let Block::ToolUse(call) = block {
+                self.fitted.take_back(call);
+            }
+        }
         let calls = blocks.iter().any(|block| matches!(block, Block::ToolUse(_)));
         let finish = self.classify(&reason, calls)?;
         Ok(self.reply(blocks, finish, usage))

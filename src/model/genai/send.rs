@@ -8,20 +8,22 @@ use serde_json::{Value, json};
 
 use super::target::{Target, Wire};
 use crate::domain::{Block, Message, Role, ToolSpec};
+use crate::model::wire_schema::Fitted;
 use crate::model::{Request, history};
 
 /// Tool names that all providers accept back: ASCII letters, digits, `_`, `-`.
 const NAME_BYTES_MAX: usize = 64;
 
-pub(super) fn chat_request(request: &Request, target: &Target) -> ChatRequest {
+/// The request, with the tools and their names as this wire takes them.
+pub(super) fn chat_request(request: &Request, target: &Target, fitted: &Fitted) -> ChatRequest {
     let mut messages = Vec::new();
     if !request.system.trim().is_empty() {
         messages.push(ChatMessage::system(request.system.as_str()));
     }
     for message in history::well_formed(&request.messages, target.wire.id_rule()) {
         match message.role {
-            Role::User => push_user(message, target.wire, &mut messages),
-            Role::Assistant => push_assistant(message, target, &mut messages),
+            Role::User => push_user(message, target.wire, fitted, &mut messages),
+            Role::Assistant => push_assistant(message, target, fitted, &mut messages),
         }
     }
     if target.wire == Wire::Anthropic {
@@ -29,7 +31,7 @@ pub(super) fn chat_request(request: &Request, target: &Target) -> ChatRequest {
     }
     let chat = ChatRequest::from_messages(messages);
     // Some providers refuse an empty list.
-    if request.tools.is_empty() { chat } else { chat.with_tools(request.tools.iter().map(tool).collect::<Vec<_>>()) }
+    if fitted.tools.is_empty() { chat } else { chat.with_tools(fitted.tools.iter().map(tool).collect::<Vec<_>>()) }
 }
 
 /// Anthropic caches up to a mark and nothing without one: the instructions, and the conversation so far.
@@ -48,7 +50,7 @@ fn tool(spec: &ToolSpec) -> Tool {
 }
 
 /// Results lead the message; `history` saw to that.
-fn push_user(message: Message, wire: Wire, out: &mut Vec<ChatMessage>) {
+fn push_user(message: Message, wire: Wire, fitted: &Fitted, out: &mut Vec<ChatMessage>) {
     let mut results = Vec::new();
     let mut rest = Vec::new();
     for block in message.blocks {
@@ -56,7 +58,7 @@ fn push_user(message: Message, wire: Wire, out: &mut Vec<ChatMessage>) {
             Block::Text { text } => rest.push(ContentPart::Text(text)),
             Block::Image { mime, base64 } => rest.push(ContentPart::from_binary_base64(mime, base64, None)),
             Block::ToolResult { use_id, name, content, is_error } => {
-                results.push(result(wire, use_id, &name, content, is_error));
+                results.push(result(wire, use_id, fitted.wire_name(&name), content, is_error));
             }
             // What a model may see of kept images has been put in before (`model/sight.rs`).
             Block::ImageRef { .. } | Block::ToolUse(_) | Block::Opaque { .. } => {}
@@ -90,7 +92,7 @@ fn result(wire: Wire, use_id: String, name: &str, content: String, is_error: boo
     ContentPart::ToolResponse(ToolResponse::new(use_id, content).with_fn_name(safe_name(name)))
 }
 
-fn push_assistant(message: Message, target: &Target, out: &mut Vec<ChatMessage>) {
+fn push_assistant(message: Message, target: &Target, fitted: &Fitted, out: &mut Vec<ChatMessage>) {
     let mut parts = Vec::new();
     let mut signature: Option<String> = None;
     for block in message.blocks {
@@ -98,8 +100,11 @@ fn push_assistant(message: Message, target: &Target, out: &mut Vec<ChatMessage>)
             Block::Text { text } => parts.push(ContentPart::Text(text)),
             Block::ToolUse(one) => parts.push(ContentPart::ToolCall(ToolCall {
                 call_id: one.id,
-                fn_name: safe_name(&one.name),
-                fn_arguments: if one.input.is_object() { one.input } else { json!({}) },
+                fn_name: safe_name(fitted.wire_name(&one.name)),
+                fn_arguments: match one.input {
+                    input @ Value::Object(_) => fitted.arguments_to_wire(&one.name, input),
+                    _ => json!({}),
+                },
                 thought_signatures: signature.take().map(|signature| vec![signature]),
             })),
             Block::Opaque { provider, data } if provider == target.provider => {

@@ -6,7 +6,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use ::genai::chat::{ChatFrameSink, FrameCtx, RawFrameRef};
 use serde_json::Value;
 
-use super::target::Wire;
+use super::target::{Target, Wire};
+use crate::model::ModelError;
+
+/// The largest number of a tool call or content block in one reply. Real ones have a few dozen.
+const INDEX_MAX: u64 = 4096;
+/// The arguments of one tool call, in bytes. `genai` copies what it has of them with each piece.
+const ARGUMENTS_BYTES_MAX: usize = 1 << 20;
 
 /// A tool call as chat completions stream it: the raw text of its arguments.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -34,6 +40,14 @@ pub(super) struct Seen {
     pub torn: bool,
     /// All frames so far.
     pub bytes: usize,
+    /// Something came that is no frame of the wire, and nothing that is one.
+    pub odd: bool,
+    /// Why nothing of this reply may be used: half a sentence about what came.
+    pub malformed: Option<String>,
+    /// A frame with a JSON object has come.
+    framed: bool,
+    /// The arguments of Anthropic's block that is open, in bytes.
+    arguments_bytes: usize,
 }
 
 #[derive(Debug)]
@@ -47,6 +61,22 @@ impl Witness {
         Self { wire, seen: Mutex::default() }
     }
 
+    /// An error if something has come that must not be used. Each frame is looked at before `genai` reads it.
+    pub(super) fn check(&self, target: &Target) -> Result<(), ModelError> {
+        let Some(what) = self.seen().malformed.clone() else { return Ok(()) };
+        let why = format!(
+            "{} sent {what}; nothing of that reply was used. Write again to ask once more, or choose another model with /model",
+            target.provider
+        );
+        Err(ModelError::Malformed { why })
+    }
+
+    /// Whether Ollama's wire, which has a JSON object a line, cannot have this one, not even cut.
+    fn is_no_line(&self, line: &str) -> bool {
+        let line = line.trim();
+        self.wire == Wire::Ollama && !line.is_empty() && (line == "{" || !line.starts_with('{'))
+    }
+
     pub(super) fn seen(&self) -> MutexGuard<'_, Seen> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -54,14 +84,28 @@ impl Witness {
 
 impl ChatFrameSink for Witness {
     fn on_frame(&self, _: &FrameCtx, frame: RawFrameRef<'_>) {
+        let mut seen = self.seen();
+        // A page or an object in the place of server-sent events has lines that are neither `event:` nor `data:`.
+        seen.odd |= !seen.framed && (frame.event.is_none() && frame.data.is_empty() || self.is_no_line(frame.data));
         if frame.data.is_empty() {
             return;
         }
-        let mut seen = self.seen();
         seen.bytes += frame.data.len();
-        let Ok(data) = serde_json::from_str::<Value>(frame.data) else { return };
+        let data = match serde_json::from_str::<Value>(frame.data) {
+            Ok(data) => data,
+            Err(error) => {
+                // serde_json has no kind of error for this; it stops at 128 levels.
+                if error.to_string().starts_with("recursion limit exceeded") {
+                    seen.refuse("JSON that is nested more than 128 levels deep".to_owned());
+                }
+                return;
+            }
+        };
+        seen.odd = false;
+        seen.framed |= data.is_object();
         match self.wire {
             Wire::Anthropic => {
+                seen.anthropic_block(&data);
                 // A CR LF that is cut between two chunks makes genai see an event without data and data without an event.
                 seen.torn |= frame.event != data.get("type").and_then(Value::as_str);
             }
@@ -72,7 +116,8 @@ impl ChatFrameSink for Witness {
             }
             Wire::Ollama => {
                 seen.done |= data.get("done").and_then(Value::as_bool).unwrap_or(false);
-                if let Some(error) = data.get("error").and_then(Value::as_str) {
+                let error = data.get("error");
+                if let Some(error) = error.and_then(|error| error.get("message").unwrap_or(error).as_str()) {
                     error.clone_into(&mut seen.error);
                 }
             }
@@ -82,6 +127,32 @@ impl ChatFrameSink for Witness {
 }
 
 impl Seen {
+    fn refuse(&mut self, what: String) {
+        self.malformed.get_or_insert(what);
+    }
+
+    /// Whether a number of a call or block is one that a sane provider sends. What comes next may make room for all below it.
+    fn takes_index(&mut self, index: Option<&Value>) -> bool {
+        let fits = index.is_none_or(|index| index.is_null() || index.as_u64().is_some_and(|index| index <= INDEX_MAX));
+        if let (false, Some(index)) = (fits, index) {
+            let shown: String = index.to_string().chars().take(40).collect();
+            self.refuse(format!("a tool call with the number {shown}, where {INDEX_MAX} is the most"));
+        }
+        fits
+    }
+
+    fn anthropic_block(&mut self, data: &Value) {
+        self.takes_index(data.get("index"));
+        if data.get("content_block").is_some() {
+            self.arguments_bytes = 0;
+        }
+        let piece = data.pointer("/delta/partial_json").and_then(Value::as_str).unwrap_or_default();
+        self.arguments_bytes += piece.len();
+        if self.arguments_bytes > ARGUMENTS_BYTES_MAX {
+            self.refuse(too_long_arguments());
+        }
+    }
+
     fn chat_completion_chunk(&mut self, data: &Value) {
         let Some(delta) = data.pointer("/choices/0/delta") else { return };
         if let Some(text) = delta.get("refusal").and_then(Value::as_str) {
@@ -98,6 +169,13 @@ impl Seen {
     /// A piece opens a new call when its index is new, or when it brings another id than the call at that index has: some
     /// servers count every parallel call as index 0, some leave the index out.
     fn piece_of_call(&mut self, piece: &Value) {
+        if !self.takes_index(piece.get("index")) {
+            return;
+        }
+        if self.calls.len() as u64 > INDEX_MAX {
+            self.refuse(format!("more than {INDEX_MAX} tool calls"));
+            return;
+        }
         let text = |pointer: &str| piece.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         let (id, name) = (text("/id"), text("/function/name"));
         let index = piece.get("index").and_then(Value::as_u64);
@@ -127,7 +205,14 @@ impl Seen {
             Some(object @ Value::Object(_)) => call.arguments.push_str(&object.to_string()),
             _ => {}
         }
+        if call.arguments.len() > ARGUMENTS_BYTES_MAX {
+            self.refuse(too_long_arguments());
+        }
     }
+}
+
+fn too_long_arguments() -> String {
+    format!("a tool call whose arguments are longer than {} MiB", ARGUMENTS_BYTES_MAX >> 20)
 }
 
 #[cfg(test)]

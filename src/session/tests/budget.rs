@@ -63,7 +63,7 @@ async fn a_question_that_a_kill_kept_out_of_the_log_is_found_again_or_closed() {
         spend(&rig, &rig.worker.parts.budget.today(), spent).await;
         let call = CallId { session: main(), reply_seq: 1, block: 0 };
         let details = serde_json::json!({"tokens_today": 950_000});
-        let ask = rig.gate.gate.ask_to_go_on(&call, Origin::Owner, OWNER, &details, "why".into());
+        let ask = rig.gate.gate.ask_to_go_on(&call, Origin::Owner, OWNER, &details, "why".into(), "go on");
         let asked = ask.await.unwrap().approval;
         assert_eq!(rig.turn("go").await, ran);
         let open = rig.gate.store.read(|tx| tx.open_approvals(None)).unwrap();

@@ -105,6 +105,7 @@ pub(super) fn worker_of(gate: &GateRig, model: Arc<dyn Model>, bounds: Bounds, p
         runner,
         locks: gate.home(),
         turn_time_s: 60,
+        deaths_of_turn_max: 2,
         budget: crate::session::Budget {
             tokens_day_max: 1_000_000,
             usd_cents_day_max: None,

@@ -3,12 +3,13 @@
 use rmcp::model::JsonObject;
 use serde_json::Value;
 
-/// Without the number formats of Rust (`uint64`), which no standard knows and validators warn about, and without
+/// Without the draft's address and the number formats of Rust (`uint64`), which no standard knows and validators warn about, and without
 /// "or null" where a key may simply be left out.
 pub fn plain(schema: &JsonObject) -> JsonObject {
     schema
         .iter()
         .filter(|(key, value)| match key.as_str() {
+            "$schema" => false,
             "format" => !value.as_str().is_some_and(is_rust_number),
             "default" => !value.is_null(),
             _ => true,

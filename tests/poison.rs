@@ -1,0 +1,83 @@
+//! A turn that is deadly, whatever the cause, is not begun again and again: after two deaths in the same step the owner is asked.
+//! Whole runs of the gateway, killed while the model thinks.
+
+mod botapi;
+mod program;
+mod telegram_model;
+mod wires;
+
+use program::{Running, eventually};
+use rustix::process::Signal;
+use telegram_model::Rig;
+use wires::{Answer, Then};
+
+fn silent() -> Answer {
+    Answer::raw("", Then::Silence)
+}
+
+/// Starts the gateway, waits until the model was asked this often in all, and ends it by `signal`.
+fn dies(rig: &Rig, asked: usize, signal: Signal) {
+    let gateway = rig.start();
+    eventually("the model is asked", || rig.model.recorded().len() == asked);
+    ends(gateway, signal);
+}
+
+fn ends(gateway: Running, signal: Signal) {
+    gateway.signal(signal);
+    drop(gateway);
+}
+
+#[test]
+fn a_turn_that_was_under_way_at_two_deaths_is_parked_and_told_and_goes_on_by_a_tap() {
+    let rig = Rig::new([silent(), silent(), Answer::text("Survived.")]);
+    rig.anna.starts();
+    rig.says("poison");
+    dies(&rig, 1, Signal::KILL);
+    dies(&rig, 2, Signal::KILL);
+    let gateway = rig.start();
+    let question = rig.waits_for("ended unexpectedly 2 times");
+    assert!(question.text.contains("limits.deaths_of_turn_max"), "{}", question.text);
+    assert_eq!(rig.model.recorded().len(), 2, "it was asked a third time without a yes");
+    assert!(rig.house.claw(&["approvals"]).expect(0).out.contains("go_on"));
+    rig.anna.taps(rig.anna.private(), "Allow once");
+    rig.waits_for("Survived.");
+    drop(gateway);
+    rig.house.is_whole();
+}
+
+#[test]
+fn an_end_in_order_is_no_death_and_one_death_asks_nothing() {
+    let rig = Rig::new([silent(), silent(), silent(), Answer::text("Here I am.")]);
+    rig.anna.starts();
+    rig.says("wait");
+    dies(&rig, 1, Signal::KILL);
+    let gateway = rig.start();
+    eventually("the model is asked again", || rig.model.recorded().len() == 2);
+    gateway.signal(Signal::TERM);
+    gateway.ends().expect(0);
+    dies(&rig, 3, Signal::KILL);
+    let gateway = rig.start();
+    rig.waits_for("Here I am.");
+    assert_eq!(rig.telegram.sent(rig.anna.id).iter().filter(|one| one.text.contains("unexpectedly")).count(), 0);
+    drop(gateway);
+    rig.house.is_whole();
+}
+
+/// `claw ask` with more than the window says so, sends nothing, and the next message is a small one again.
+#[test]
+fn a_message_over_the_window_is_refused_before_it_is_sent_and_nothing_is_lost() {
+    let model = wires::threaded::Threaded::start(wires::Wire::OpenAi, [Answer::text("Hello.")]);
+    let house = program::House::at("openai-compatible", &model.base_url);
+    house.write("claw.toml", "[limits]\nwindow_tokens = 2000\n");
+    let long = format!("needle {}", "many words ".repeat(2000));
+    let ran = house.claw(&["ask", &long]);
+    let said = format!("{}{}", ran.out, ran.err);
+    for words in ["not sent", "limits.window_tokens", "claw sessions show main", "file"] {
+        assert!(said.contains(words), "`{words}` is missing in {said}");
+    }
+    assert_eq!(model.recorded().len(), 0, "it was sent");
+    assert!(house.claw(&["sessions", "show", "main"]).expect(0).out.contains("needle"), "it is lost");
+    assert!(house.claw(&["ask", "hello"]).expect(0).out.contains("Hello."));
+    assert!(!model.recorded()[0].body.to_string().contains("needle"), "it went along with the next one");
+    house.is_whole();
+}
