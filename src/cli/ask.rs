@@ -54,7 +54,7 @@ pub async fn run(app: &App, ask: Ask) -> anyhow::Result<ExitCode> {
         answer_until_done(&follow, &visitor).await
     };
     let followed = super::interrupt::stoppable(app, &visitor, &ask.session, told).await?;
-    match followed {
+    let done = match followed {
         None => Ok(ExitCode::from(fail::INTERRUPTED)),
         Some(Followed::Replied { turn_seq, text, outbox_id }) => {
             let code = finish(&follow, &ask, said, turn_seq, &text)?;
@@ -72,7 +72,9 @@ pub async fn run(app: &App, ask: Ask) -> anyhow::Result<ExitCode> {
             Ok(code)
         }
         Some(Followed::Quiet) => Ok(ExitCode::from(fail::DONE)),
-    }
+    };
+    super::retention::behind_a_command(app).await;
+    done
 }
 
 /// Waits until no turn is open and nothing is queued, and says it then: what is said next joins this turn, not another's.

@@ -41,16 +41,20 @@ pub async fn list(app: &App, listed: Listed) -> anyhow::Result<ExitCode> {
         last = newest.id;
         show(&rows, as_json)?;
     }
-    while follow {
-        tokio::select! {
-            _ = tokio::signal::ctrl_c() => break,
-            () = tokio::time::sleep(LOOK_EVERY) => {}
-        }
+    while follow && another_look().await {
         let rows = app.store.read(|tx| tx.audit_after(last, PAGE))?;
         last = rows.last().map_or(last, |row| row.id);
         show(&rows, as_json)?;
     }
     Ok(ExitCode::from(fail::DONE))
+}
+
+/// Waits for the next look. False: Ctrl-C was pressed.
+async fn another_look() -> bool {
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => false,
+        () = tokio::time::sleep(LOOK_EVERY) => true,
+    }
 }
 
 /// One line a call.
@@ -63,11 +67,7 @@ async fn list_calls(app: &App, limit: u32, follow: bool) -> anyhow::Result<ExitC
     for line in lines.iter().skip(lines.len().saturating_sub(limit as usize)) {
         out::line(line)?;
     }
-    while follow {
-        tokio::select! {
-            _ = tokio::signal::ctrl_c() => break,
-            () = tokio::time::sleep(LOOK_EVERY) => {}
-        }
+    while follow && another_look().await {
         let rows = app.store.read(|tx| tx.audit_after(last, PAGE))?;
         last = rows.last().map_or(last, |row| row.id);
         calls.lines(&rows).iter().try_for_each(|line| out::line(line))?;

@@ -1,6 +1,7 @@
 //! `claw doctor`: looks at everything that claw stands on, and says what is wrong and what to do. Changes nothing but what every
 //! start makes, unless it is told to repair.
 
+mod disk;
 mod leftovers;
 mod persona;
 mod repair;
@@ -217,6 +218,7 @@ async fn look(overrides: Overrides, report: &mut Report) {
         Err(error) => return unreadable_config(&error.to_string(), report),
     };
     report.good("home", config.home.path().display().to_string());
+    disk::look(config.home.path(), report);
     for notice in &config.notices {
         report.good("repaired", notice);
     }

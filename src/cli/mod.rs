@@ -90,7 +90,8 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
         return Err(fail::UserError::because("this command is about all agents; leave out `--agent`"));
     }
     match cli.command {
-        Command::AtHome(command) => at_home(overrides, command).await,
+        Command::AtHome(AtHome::Panic { what: PanicWhat::On, json }) => panic::on(overrides, json.json).await,
+        Command::AtHome(command) => Box::pin(at_home(overrides, command)).await,
         // What has to work without a home, or when a setting in it is wrong.
         Command::Doctor { json, repair, yes } => {
             doctor::run(overrides, doctor::Wanted { as_json: json.json, repair, yes }).await

@@ -1,5 +1,5 @@
 //! Lets go of what is older than `[retention]` allows: files of artifacts, rows of the audit, closed rows of the queues. Runs
-//! when a door is opened and once a day. Must not know how rows are stored.
+//! when a door is opened, behind `ask`, and once a day. Must not know how rows are stored.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -9,7 +9,10 @@ use std::time::{Duration, UNIX_EPOCH};
 use anyhow::Context as _;
 use serde_json::json;
 
+use super::out;
+
 use crate::app::App;
+use crate::desk::when;
 use crate::domain::UnixMillis;
 use crate::store::{ArtifactRow, AuditEntry, now_ms};
 
@@ -21,6 +24,9 @@ const ROWS_AT_ONCE: u32 = 10_000;
 /// The same for rows of the queues, which are larger.
 const QUEUE_ROWS_AT_ONCE: u32 = 1_000;
 const WHY: &str = "retention";
+const CLOCK: &str = "retention.clock";
+/// A clock that is further ahead of the last time is not believed without a word of the owner.
+const CLOCK_LEAP_MAX_MS: i64 = 30 * DAY_MS;
 
 /// What is over its limits.
 #[derive(Debug, Default)]
@@ -52,25 +58,60 @@ impl Overdue {
 /// For a door that stays open: now, and then every day. Ends with the process.
 pub async fn keep(app: Arc<App>) {
     loop {
-        if let Err(error) = once_a_day(&app).await {
-            tracing::warn!(error = format!("{error:#}"), "what is too old could not be let go");
+        match once_a_day(&app).await {
+            Ok(Some(doubt)) => tracing::warn!("{doubt}"),
+            Ok(None) => {}
+            Err(error) => tracing::warn!(error = format!("{error:#}"), "what is too old could not be let go"),
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }
 }
 
+/// For a command that is done: costs one look into the store, unless a day is over. A failure is told and is none of the command's.
+pub async fn behind_a_command(app: &App) {
+    match once_a_day(app).await {
+        Ok(Some(doubt)) => out::err_line(&format!("claw: {doubt}")),
+        Ok(None) => {}
+        Err(error) => out::err_line(&format!("claw: what is too old could not be let go: {error:#}")),
+    }
+}
+
+/// A clock that may be wrong, in a sentence with the next step: what it would remove cannot be had again.
+pub fn doubt(app: &App) -> anyhow::Result<Option<String>> {
+    let Some(believed_ms) = app.store.read(|tx| tx.clock_believed_ms())? else { return Ok(None) };
+    let now = now_ms();
+    if now - believed_ms <= CLOCK_LEAP_MAX_MS {
+        return Ok(None);
+    }
+    Ok(Some(format!(
+        "nothing was removed by [retention]: the clock says {}, and the last time it said {}. If that is right, \
+         `claw doctor --repair` notes it.",
+        when(now),
+        when(believed_ms)
+    )))
+}
+
 /// Does it unless some process of this home has done it within a day. Two at once do no harm: what one of them has let go, the
 /// other does not find.
-async fn once_a_day(app: &App) -> anyhow::Result<()> {
+async fn once_a_day(app: &App) -> anyhow::Result<Option<String>> {
     if app.store.read(|tx| tx.told_within(WHY, DAY_MS))? {
-        return Ok(());
+        return Ok(None);
+    }
+    if let Some(doubt) = doubt(app)? {
+        let tell = app.store.write_relaxed(|tx| tx.may_tell(CLOCK, DAY_MS)).await?;
+        return Ok(tell.then_some(doubt));
     }
     let gone = carry_out(app, overdue(app)?).await?;
     let delivered = forget_delivered(app).await?;
     tracing::info!(gone, delivered, "looked for what is older than [retention] allows");
     // Noted behind it, so that a door that was open for a moment only leaves it to the next one.
-    app.store.write_relaxed(|tx| tx.may_tell(WHY, DAY_MS)).await?;
-    Ok(())
+    app.store
+        .write_relaxed(|tx| {
+            tx.believe_clock(now_ms())?;
+            tx.may_tell(WHY, DAY_MS)
+        })
+        .await?;
+    Ok(None)
 }
 
 /// Lets go of closed rows of the queues, which are no loss: the logs have what they say. Gives back how many went.

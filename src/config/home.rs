@@ -4,6 +4,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use super::agents::is_agent_name;
 use super::env::Env;
 use super::error::ConfigError;
 use crate::durable;
@@ -61,6 +62,20 @@ impl Home {
     /// Where the homes of agents are.
     pub fn agents(&self) -> PathBuf {
         self.root.join("agents")
+    }
+
+    /// The homes of all agents that have one, by name.
+    pub fn homes_of_agents(&self) -> Vec<Self> {
+        let found = fs::read_dir(self.agents()).into_iter().flatten().filter_map(Result::ok);
+        let mut names: Vec<String> = found.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        names.retain(|name| is_agent_name(name) && self.of_agent(name).path().is_dir());
+        names.sort();
+        names.iter().map(|name| self.of_agent(name)).collect()
+    }
+
+    /// The agent whose home it is.
+    pub fn agent(&self) -> Option<&str> {
+        if self.is_agents() { self.path.file_name()?.to_str() } else { None }
     }
 
     /// One file describes all agents.

@@ -221,10 +221,8 @@ impl Config {
         let typed = overrides.model.as_deref().or(typed_for_all.filter(|_| !own_model));
         let env = env_for(env, typed, own_model);
         let file::ClawToml { model, prices, mut limits, retention, audit, console, .. } = written.file;
-        match server_start(&env) {
-            Some(Ok(seconds)) => limits.server_start_s = seconds,
-            Some(Err(notice)) => notices.push(notice),
-            None => {}
+        if let Some(said) = server_start(&env) {
+            said.map_or_else(|notice| notices.push(notice), |seconds| limits.server_start_s = seconds);
         }
         Ok(Self {
             agent: AgentCard {

@@ -219,9 +219,11 @@ impl Desk {
         let (on, by) = (words != "off", visitor.principal.clone());
         let others = &self.parts.others;
         let (mut all, mut failed) = (String::new(), Vec::new());
-        if on && !others.is_empty() {
-            // This agent at once; the answer comes when the others are stopped, too.
+        if on {
+            // At once, and also where the answer cannot be kept.
             set_panic(store, on, &by).await?;
+        }
+        if on && !others.is_empty() {
             failed = set_panic_in_others(others, on, &by).await;
             all = format!(" This holds for all {} agents.", others.len() + 1);
         } else if !others.is_empty() {

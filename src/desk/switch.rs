@@ -5,12 +5,17 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use crate::store::{AnchorPlace, AuditEntry, Store, StoreError, Tx};
+use crate::store::{AnchorPlace, AuditEntry, Store, StoreError, Tx, flag};
 
-/// Turns the stop switch on or off in the name of `by`, a principal.
-pub async fn set_panic(store: &Store, on: bool, by: &str) -> Result<(), StoreError> {
-    let by = by.to_owned();
-    store.write(move |tx| set_in(tx, on, &by)).await
+/// Turns the stop switch on or off in the name of `by`, a principal. Where the store cannot be written, a flag turns it on; its
+/// place comes back.
+pub async fn set_panic(store: &Store, on: bool, by: &str) -> Result<Option<PathBuf>, StoreError> {
+    let who = by.to_owned();
+    match store.write(move |tx| set_in(tx, on, &who)).await {
+        Ok(()) => Ok(None),
+        Err(error) if on => store.raise_panic_flag(by).map(Some).map_err(|_| error),
+        Err(error) => Err(error),
+    }
 }
 
 /// The same for the stores of other agents that have a home: whoever pulls the switch wants everything to stop. Gives back
@@ -22,7 +27,8 @@ pub async fn set_panic_in_others(others: &[OtherStore], on: bool, by: &str) -> V
         // Opening may wait for whoever writes there, and must not hold up the others.
         let opened = tokio::task::spawn_blocking(move || Store::open_anchored(&path, anchor.as_ref())).await;
         let set = match opened {
-            Ok(Ok(store)) => set_panic(&store, on, by).await.map_err(|error| error.to_string()),
+            Ok(Ok(store)) => set_panic(&store, on, by).await.map(|_| ()).map_err(|error| error.to_string()),
+            Ok(Err(error)) if on => flag::raise(&other.path, by).map(|_| ()).map_err(|_| error.to_string()),
             Ok(Err(error)) => Err(error.to_string()),
             Err(bug) => Err(bug.to_string()),
         };

@@ -13,11 +13,11 @@ use super::staged::Staged;
 use super::watch::By;
 use super::worker::{Ran, SessionError, Worker};
 use crate::domain::{
-    Address, Block, CallId, EventBody, Live, LiveSink, Origin, Outbound, OutboundBody, Outcome, SessionId, ToolUse,
-    TurnEnd, UnixMillis, text_of,
+    Address, Block, CallId, Event, EventBody, Live, LiveSink, Origin, Outbound, OutboundBody, Outcome, SessionId,
+    ToolUse, TurnEnd, UnixMillis, text_of,
 };
 use crate::killpoint;
-use crate::store::now_ms;
+use crate::store::{StoreError, now_ms};
 use crate::turn::run::{Around, Behalf};
 use crate::turn::{Log, Step, next};
 
@@ -38,9 +38,12 @@ pub(super) struct Drive<'w> {
     /// between leaves something that waits.
     pub(super) acting: HashMap<CallId, i64>,
     live: LiveSink,
-    opened_ms: UnixMillis,
     /// Something was queued for the disk and not waited for.
     unsynced: bool,
+    /// A result is among it, with this number or a smaller one. The model is about to see it.
+    result_unsynced: Option<u64>,
+    /// When this run pushed its events, by a clock that nobody sets.
+    pushed: HashMap<u64, std::time::Instant>,
 }
 
 impl<'w> Drive<'w> {
@@ -67,8 +70,9 @@ impl<'w> Drive<'w> {
             absorbed: HashSet::new(),
             acting: HashMap::new(),
             live,
-            opened_ms: now_ms(),
             unsynced: false,
+            result_unsynced: None,
+            pushed: HashMap::new(),
         })
     }
 
@@ -105,8 +109,13 @@ impl<'w> Drive<'w> {
         if let Some(spent) = budget.spent(&body) {
             self.staged.day_spent.push((budget.today(), spent));
         }
+        let is_result = matches!(body, EventBody::ToolResult { .. } | EventBody::ActionResult { .. });
         let event = self.log.push(now_ms(), body);
         let seq = event.seq;
+        self.pushed.insert(seq, std::time::Instant::now());
+        if is_result {
+            self.result_unsynced = Some(seq);
+        }
         self.staged.events.push(event);
         seq
     }
@@ -133,6 +142,7 @@ impl<'w> Drive<'w> {
         let (staged, session) = (std::mem::take(&mut self.staged), self.session.clone());
         self.worker.parts.store.write(move |tx| staged.write(&session, tx)).await?;
         self.unsynced = false;
+        self.result_unsynced = None;
         Ok(())
     }
 
@@ -152,15 +162,31 @@ impl<'w> Drive<'w> {
         let persona = self.persona().await?;
         let around = self.around(self.worker.ending().no_new_step());
         let model = self.worker.parts.store.read(|tx| tx.session_model(&self.session))?;
+        let kept = self.results_kept();
         let asked = self.worker.parts.runner.ask_model(&self.log, &persona, model, &around);
         killpoint::here("turn.model.before");
-        let bodies = self.worker.interruptible(&self.session, &around.cancel, By::Stop, asked).await;
+        let asked = self.worker.interruptible(&self.session, &around.cancel, By::Stop, asked);
+        // What the model sees is on the disk before its answer counts. The disk is waited for beside the model.
+        let (kept, bodies) = tokio::join!(kept, asked);
+        kept?;
+        self.result_unsynced = None;
         killpoint::here("turn.model.after");
         for body in bodies {
             self.say(&body);
             self.push(body);
         }
         Ok(())
+    }
+
+    /// Waits until the results that were queued are on the disk. An error if they were lost on the way to it.
+    fn results_kept(&self) -> impl Future<Output = Result<(), StoreError>> + use<> {
+        let (store, session, result) = (self.worker.parts.store.clone(), self.session.clone(), self.result_unsynced);
+        async move {
+            match result {
+                None => Ok(()),
+                Some(seq) => store.write(move |tx| tx.must_hold_event(&session, seq)).await,
+            }
+        }
     }
 
     /// Words of the model that are not its answer go out, too: why it wants to act, and how far it came.
@@ -273,18 +299,20 @@ impl<'w> Drive<'w> {
         }
     }
 
-    /// How long the open turn has been at work, waiting for a human not counted.
+    /// How long the open turn has been at work, waiting for a human not counted. A clock that is set changes nothing: of this
+    /// run's own events the time between is measured, and no gap is negative.
     fn active_ms(&self) -> i64 {
         let turn = self.log.open_turn().unwrap_or_default();
         let gaps = turn.windows(2).filter_map(|pair| match pair {
             [_, after] if is_none_of_its_time(&after.body) => None,
-            [before, after] => {
-                let gap = after.at_ms - before.at_ms;
-                Some(if before.at_ms < self.opened_ms { gap.min(UNSEEN_GAP_MAX_MS) } else { gap })
-            }
+            [before, after] => Some(self.gap_ms(before, after)),
             _ => None,
         });
         gaps.sum()
+    }
+
+    fn gap_ms(&self, before: &Event, after: &Event) -> i64 {
+        between_ms((before.at_ms, self.pushed.get(&before.seq)), (after.at_ms, self.pushed.get(&after.seq)))
     }
 
     /// The turn acts for the least trusted of those who have spoken in it.
@@ -319,6 +347,19 @@ impl<'w> Drive<'w> {
     }
 }
 
+/// The milliseconds between two events, each with its time by the wall's clock and, if this run has pushed it, by one that
+/// nobody sets.
+fn between_ms(
+    before: (UnixMillis, Option<&std::time::Instant>),
+    after: (UnixMillis, Option<&std::time::Instant>),
+) -> i64 {
+    match (before.1, after.1) {
+        (Some(before), Some(after)) => after.saturating_duration_since(*before).as_millis() as i64,
+        // Some of it may be the time that claw was not running, or that the clock was set by.
+        _ => (after.0 - before.0).clamp(0, UNSEEN_GAP_MAX_MS),
+    }
+}
+
 /// Whether the time before such an event is not the turn's: it waited for a person, or an action ran that a tap has confirmed.
 fn is_none_of_its_time(body: &EventBody) -> bool {
     matches!(
@@ -328,4 +369,25 @@ fn is_none_of_its_time(body: &EventBody) -> bool {
             | EventBody::ActionResult { .. }
             | EventBody::UserMessage { .. }
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+
+    #[test]
+    fn a_clock_that_is_set_neither_ends_a_turn_nor_makes_it_endless() {
+        let began = Instant::now();
+        let ended = began + Duration::from_millis(7);
+        let hour = 3_600_000;
+        for set_by in [-10 * hour, 0, 10 * hour] {
+            assert_eq!(between_ms((hour, Some(&began)), (hour + set_by, Some(&ended))), 7, "{set_by}");
+        }
+        // Of an earlier run.
+        assert_eq!(between_ms((hour, None), (hour + 5, Some(&ended))), 5);
+        assert_eq!(between_ms((hour, None), (0, Some(&ended))), 0);
+        assert_eq!(between_ms((0, None), (hour, Some(&ended))), UNSEEN_GAP_MAX_MS);
+    }
 }

@@ -97,6 +97,10 @@ impl Watch {
 
     /// Interrupts what has to be, if there is anything new; the version that was seen.
     fn look(&self, store: &Store, before: Option<i64>) -> Result<i64, StoreError> {
+        // A disk that takes no row changes no version.
+        if store.panic_flag_is_up() {
+            self.interrupt(&HashSet::new(), true);
+        }
         // The version first: what is committed after it is seen by the next look.
         let version = store.data_version()?;
         if before != Some(version) {

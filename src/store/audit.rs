@@ -89,6 +89,7 @@ impl Tx<'_> {
         let (last, prev) = self.audit_head()?;
         let (id, at_ms, body) = (last + 1, now_ms(), canonical_json(&entry.body));
         let hash = link(&prev, id, at_ms, entry.kind, &entry.call, &body);
+        self.keep_ended_grants(at_ms)?;
         self.conn
             .prepare_cached(
                 "INSERT INTO audit(id, at_ms, kind, call, body, prev, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",

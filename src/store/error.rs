@@ -1,5 +1,7 @@
 //! What can go wrong in the store, in words that name the file and the next step.
 
+use rusqlite::ErrorCode;
+
 /// An error of the store. Rows are never half written: a failed job leaves no trace.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -16,9 +18,17 @@ pub enum StoreError {
     #[error("cannot create the store {path}: {source}; check that its folder is yours and writable")]
     Create { path: String, source: std::io::Error },
     #[error("the store failed: {0}")]
-    Sqlite(#[from] rusqlite::Error),
-    #[error("the store could not commit: {0}; is the disk full?")]
+    Sqlite(rusqlite::Error),
+    #[error("the store could not commit: {0}")]
     Commit(String),
+    #[error("the disk is full, so that nothing was kept: make room on the disk of claw's home and try again")]
+    DiskFull,
+    #[error(
+        "the disk of claw's home can only be read, so that nothing was kept: make it writable, or set CLAW_HOME to another folder"
+    )]
+    ReadOnly,
+    #[error("event {event} of `{session}` follows event {last}: {}", gap(*event, *last))]
+    Gap { session: String, event: u64, last: u64 },
     #[error("a stored row cannot be read: {0}")]
     Decode(String),
     #[error("the store has been closed")]
@@ -43,9 +53,39 @@ impl crate::domain::Blamed for StoreError {
             | Self::Create { .. }
             | Self::Sqlite(_)
             | Self::Commit(_)
+            | Self::DiskFull
+            | Self::ReadOnly
+            | Self::Gap { .. }
             | Self::Decode(_)
             | Self::NoRandomness(_)
             | Self::Closed => crate::domain::Blame::Broken,
+        }
+    }
+}
+
+/// Who writes a number again was overtaken; who leaves one out has lost it.
+fn gap(event: u64, last: u64) -> &'static str {
+    if event > last + 1 { "what was between was not written" } else { "another process wrote to this log" }
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => Self::DiskFull,
+            Some(ErrorCode::ReadOnly) => Self::ReadOnly,
+            _ => Self::Sqlite(error),
+        }
+    }
+}
+
+impl StoreError {
+    /// The same, for another one who waited for the same commit.
+    pub(super) fn again(&self) -> Self {
+        match self {
+            Self::DiskFull => Self::DiskFull,
+            Self::ReadOnly => Self::ReadOnly,
+            Self::Commit(what) => Self::Commit(what.clone()),
+            other => Self::Commit(other.to_string()),
         }
     }
 }

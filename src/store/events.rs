@@ -15,9 +15,7 @@ impl Tx<'_> {
             .prepare_cached("SELECT coalesce(max(seq), 0) FROM events WHERE session = ?1")?
             .query_row([session.as_str()], |row| row.get(0))?;
         if event.seq as i64 != last + 1 {
-            let text =
-                format!("event {} of `{session}` follows event {last}: another process wrote to this log", event.seq);
-            return Err(StoreError::Decode(text));
+            return Err(StoreError::Gap { session: session.to_string(), event: event.seq, last: last as u64 });
         }
         let body = serde_json::to_value(&event.body)?;
         let kind = body.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -25,6 +23,15 @@ impl Tx<'_> {
             .prepare_cached("INSERT INTO events(session, seq, at_ms, type, body) VALUES (?1, ?2, ?3, ?4, ?5)")?
             .execute(params![session.as_str(), event.seq as i64, event.at_ms, kind, body.to_string()])?;
         Ok(())
+    }
+
+    /// An error if the log does not reach to this event, although its holder has queued it.
+    pub fn must_hold_event(&self, session: &SessionId, seq: u64) -> Result<(), StoreError> {
+        let last = self.last_seq(session)?;
+        if last >= seq {
+            return Ok(());
+        }
+        Err(StoreError::Gap { session: session.to_string(), event: seq, last })
     }
 
     /// Takes in the whole log of a session that was not there before. False, and nothing is written, if it was.

@@ -39,8 +39,10 @@ pub struct GrantRow {
     pub expires_ms: Option<UnixMillis>,
 }
 
+/// By the clock or the newest row of the audit, whichever is later: a clock that was put back gives nothing back.
 const LIVE: &str = "SELECT id, effect, principal, session, server, tool, shape, origin, says, created_ms, expires_ms
-                    FROM grants WHERE revoked_ms IS NULL AND (expires_ms IS NULL OR expires_ms > ?1)";
+                    FROM grants WHERE revoked_ms IS NULL AND (expires_ms IS NULL OR expires_ms >
+                        max(?1, coalesce((SELECT at_ms FROM audit WHERE id = (SELECT max(id) FROM audit)), 0)))";
 
 impl Tx<'_> {
     pub fn add_grant(&self, grant: &NewGrant) -> Result<i64, StoreError> {
@@ -64,6 +66,18 @@ impl Tx<'_> {
                 grant.approval
             ])?;
         Ok(self.conn.last_insert_rowid())
+    }
+
+    /// Before a row of the audit that is older than the newest one: the clock was put back. What had ended by the newest row
+    /// stays ended.
+    pub(super) fn keep_ended_grants(&self, at_ms: UnixMillis) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached(
+                "UPDATE grants SET revoked_ms = expires_ms WHERE revoked_ms IS NULL AND expires_ms <=
+                     (SELECT at_ms FROM audit WHERE id = (SELECT max(id) FROM audit) AND at_ms > ?1)",
+            )?
+            .execute([at_ms])?;
+        Ok(())
     }
 
     /// The grants in force for one tool.

@@ -9,6 +9,7 @@ use crate::domain::UnixMillis;
 
 const PANIC: &str = "panic";
 const GATEWAY: &str = "gateway";
+const CLOCK: &str = "clock.believed";
 const KEY_REFUSED: &str = "model.key_refused";
 const PERSONA_FAULTS: &str = "persona.faults";
 const DAY_SPENT: &str = "spent.day";
@@ -38,12 +39,22 @@ impl Tx<'_> {
 
     /// Who pulled the stop switch, if it is on. While it is on, no call may start.
     pub fn panic(&self) -> Result<Option<String>, StoreError> {
+        // The flag first: it holds where the store cannot be read, too.
+        if let Some(by) = self.panic_flag() {
+            return Ok(Some(by));
+        }
         Ok(self.meta(PANIC)?.filter(|by| !by.is_empty()))
     }
 
     /// `Some(by)` turns the stop switch on, `None` off. It survives a restart.
     pub fn set_panic(&self, by: Option<&str>) -> Result<(), StoreError> {
-        self.set_meta(PANIC, by.unwrap_or_default())
+        self.set_meta(PANIC, by.unwrap_or_default())?;
+        if by.is_none() {
+            self.lower_panic_flag().map_err(|error| {
+                StoreError::Commit(format!("the stop switch is kept in a file that cannot be removed: {error}"))
+            })?;
+        }
+        Ok(())
     }
 }
 
@@ -62,6 +73,15 @@ impl Tx<'_> {
         let told: Option<UnixMillis> = self.meta(&told_key(kind))?.and_then(|at| at.parse().ok());
         // A clock that was put back must not keep anybody silent.
         Ok(told.is_some_and(|at| (0..every_ms).contains(&(now_ms() - at))))
+    }
+
+    /// Up to when the clock was believed.
+    pub fn clock_believed_ms(&self) -> Result<Option<UnixMillis>, StoreError> {
+        Ok(self.meta(CLOCK)?.and_then(|at| at.parse().ok()))
+    }
+
+    pub fn believe_clock(&self, at_ms: UnixMillis) -> Result<(), StoreError> {
+        self.set_meta(CLOCK, &at_ms.to_string())
     }
 
     /// Whether the gateway's last run ended in order, or there was none; from now on it counts as running.

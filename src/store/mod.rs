@@ -11,6 +11,7 @@ mod delivered;
 mod drafts;
 mod error;
 mod events;
+pub mod flag;
 mod grants;
 mod guests;
 mod inbox;

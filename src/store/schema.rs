@@ -25,6 +25,7 @@ const MIGRATIONS: &[&str] = &[
     MIGRATION_11,
     MIGRATION_12,
     MIGRATION_13,
+    MIGRATION_14,
 ];
 
 const MIGRATION_1: &str = "
@@ -387,6 +388,14 @@ INSERT INTO usage_days
     SELECT session, at_ms / 86400000, provider, model, count(*), sum(input_tokens), sum(output_tokens),
            sum(cached_tokens), sum(cache_write_tokens)
     FROM usage GROUP BY session, at_ms / 86400000, provider, model;
+";
+
+// Up to when the clock is believed: up to the newest rows that an earlier claw has written.
+const MIGRATION_14: &str = "
+INSERT INTO meta(key, value)
+    SELECT 'clock.believed', CAST(max(at_ms) AS TEXT) FROM
+        (SELECT max(at_ms) AS at_ms FROM audit UNION ALL SELECT max(at_ms) FROM inbox)
+    HAVING max(at_ms) IS NOT NULL;
 ";
 
 /// Brings a database to the newest version. A database from a newer claw is refused, untouched. One with something in it is

@@ -1,8 +1,8 @@
 //! The one writer thread of a process: it groups jobs into commits. Owns the write connection; must not know what a job
 //! writes.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,10 @@ const LOG_FRAMES_KEPT: i64 = 128;
 const HEAD_NOTED_AFTER: Duration = Duration::from_secs(60);
 
 type Finish = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
-type Work = Box<dyn FnOnce(&Tx<'_>) -> Result<Finish, Finish> + Send>;
+/// Tells of a job's own fault, and gives it back for those whom it takes along.
+type Report = Box<dyn FnOnce() -> StoreError + Send>;
+/// Is given the transaction, or why there is none.
+type Work = Box<dyn FnOnce(Result<&Tx<'_>, StoreError>) -> Result<Finish, Report> + Send>;
 
 /// What the commits of this process have cost so far.
 #[derive(Debug, Default)]
@@ -30,9 +33,13 @@ struct Spent {
     micros: AtomicU64,
 }
 
+/// Why something was not written the last time, if that was so: what a later job misses was lost with it.
+type LastFailure = Arc<Mutex<Option<StoreError>>>;
+
 pub(super) struct Writer {
     queue: Arc<Queue<Work>>,
     spent: Arc<Spent>,
+    failed: LastFailure,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -40,13 +47,14 @@ impl Writer {
     pub(super) fn start(conn: Connection, anchor: Option<Arc<Anchor>>) -> Result<Self, StoreError> {
         let queue = Arc::new(Queue::new());
         let spent = Arc::<Spent>::default();
-        let (jobs, counted) = (queue.clone(), spent.clone());
+        let failed = LastFailure::default();
+        let (jobs, counted, last_failure) = (queue.clone(), spent.clone(), failed.clone());
         let thread = std::thread::Builder::new()
             .name("claw-store".into())
             .stack_size(512 * 1024)
-            .spawn(move || run(&conn, anchor.as_deref(), &jobs, &counted))
+            .spawn(move || run(&conn, anchor.as_deref(), &jobs, &counted, &last_failure))
             .map_err(|error| StoreError::Commit(error.to_string()))?;
-        Ok(Self { queue, spent, thread: Some(thread) })
+        Ok(Self { queue, spent, failed, thread: Some(thread) })
     }
 
     /// How many commits there were, and the microseconds from taking up a batch to having it on the disk, in all.
@@ -61,14 +69,20 @@ impl Writer {
         job: impl FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> oneshot::Receiver<Result<T, StoreError>> {
         let (done, receiver) = oneshot::channel();
-        let work: Work = Box::new(move |tx| match job(tx) {
+        let failed = self.failed.clone();
+        let work: Work = Box::new(move |tx| match tx.and_then(job) {
             Ok(value) => Ok(Box::new(move |committed: Result<(), StoreError>| {
                 // The one who asked may have gone; the row is written all the same.
                 let _ = done.send(committed.map(|()| value));
             })),
-            Err(error) => Err(Box::new(move |_| {
-                let _ = done.send(Err(error));
-            })),
+            Err(error) => {
+                let error = explained(error, &failed);
+                Err(Box::new(move || {
+                    let why = error.again();
+                    let _ = done.send(Err(error));
+                    why
+                }))
+            }
         });
         self.queue.push(urgency, work);
         receiver
@@ -85,7 +99,20 @@ impl Drop for Writer {
     }
 }
 
-fn run(conn: &Connection, anchor: Option<&Anchor>, queue: &Queue<Work>, spent: &Spent) {
+/// Events that are missing were lost by this process itself, if something that it wrote has failed.
+fn explained(error: StoreError, failed: &LastFailure) -> StoreError {
+    let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
+    match &error {
+        StoreError::Gap { event, last, .. } if *event > last + 1 => failed.as_ref().map_or(error, StoreError::again),
+        StoreError::DiskFull | StoreError::ReadOnly | StoreError::Sqlite(_) => {
+            *failed = Some(error.again());
+            error
+        }
+        _ => error,
+    }
+}
+
+fn run(conn: &Connection, anchor: Option<&Anchor>, queue: &Queue<Work>, spent: &Spent, failed: &LastFailure) {
     // Whoever still waits for a thread that has panicked reads `Closed`, and so does everybody after.
     let _close = queue.close_on_drop();
     let mut synced = true;
@@ -110,7 +137,7 @@ fn run(conn: &Connection, anchor: Option<&Anchor>, queue: &Queue<Work>, spent: &
             }
         }
         let began = Instant::now();
-        commit(conn, anchor, batch);
+        commit(&Tx::sealing(conn, anchor), batch, failed);
         spent.commits.fetch_add(1, Ordering::Relaxed);
         spent.micros.fetch_add(began.elapsed().as_micros() as u64, Ordering::Relaxed);
         if anchor.is_some_and(Anchor::owes) {
@@ -145,26 +172,26 @@ fn note_head(conn: &Connection, anchor: Option<&Anchor>) {
     }
 }
 
-fn commit(conn: &Connection, anchor: Option<&Anchor>, batch: Vec<Work>) {
+fn commit(tx: &Tx<'_>, batch: Vec<Work>, failed: &LastFailure) {
     let mut finishes: Vec<Finish> = Vec::with_capacity(batch.len());
     killpoint::here("store.commit.before");
-    let result = commit_jobs(&Tx::sealing(conn, anchor), batch, &mut finishes);
+    let result = commit_jobs(tx, batch, &mut finishes);
     killpoint::here("store.commit.after");
-    let text = result.err().map(|error| error.to_string());
-    if let Some(error) = &text {
+    if let Err(error) = &result {
         tracing::error!(%error, "a commit failed; whoever waits for it is told");
+        *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.again());
     }
     for finish in finishes {
-        finish(match &text {
-            None => Ok(()),
-            Some(text) => Err(StoreError::Commit(text.clone())),
-        });
+        finish(result.as_ref().map(|()| ()).map_err(StoreError::again));
     }
 }
 
 fn commit_jobs(tx: &Tx<'_>, batch: Vec<Work>, finishes: &mut Vec<Finish>) -> Result<(), StoreError> {
     let conn = tx.conn;
-    run_statement(conn, "BEGIN IMMEDIATE")?;
+    if let Err(error) = run_statement(conn, "BEGIN IMMEDIATE") {
+        batch.into_iter().for_each(|work| refuse(work, &error));
+        return Err(error);
+    }
     let done = in_savepoints(tx, batch, finishes).and_then(|()| run_statement(conn, "COMMIT"));
     if done.is_err() && !conn.is_autocommit() {
         run_statement(conn, "ROLLBACK")?;
@@ -174,9 +201,10 @@ fn commit_jobs(tx: &Tx<'_>, batch: Vec<Work>, finishes: &mut Vec<Finish>) -> Res
 
 fn in_savepoints(tx: &Tx<'_>, batch: Vec<Work>, finishes: &mut Vec<Finish>) -> Result<(), StoreError> {
     let conn = tx.conn;
-    for work in batch {
+    let mut batch = batch.into_iter();
+    while let Some(work) = batch.next() {
         run_statement(conn, "SAVEPOINT job")?;
-        match work(tx) {
+        match work(Ok(tx)) {
             Ok(finish) => {
                 run_statement(conn, "RELEASE job")?;
                 finishes.push(finish);
@@ -187,15 +215,23 @@ fn in_savepoints(tx: &Tx<'_>, batch: Vec<Work>, finishes: &mut Vec<Finish>) -> R
                 // be committed piece by piece, behind what was lost.
                 let rolled_back = conn.is_autocommit();
                 let undone = if rolled_back { Ok(()) } else { undo_job(conn) };
-                report(Ok(()));
+                let why = report();
                 undone?;
                 if rolled_back {
-                    return Err(StoreError::Commit("the transaction was rolled back".to_owned()));
+                    batch.for_each(|work| refuse(work, &why));
+                    return Err(why);
                 }
             }
         }
     }
     Ok(())
+}
+
+/// Whoever waits for a job that was not done is told why.
+fn refuse(work: Work, why: &StoreError) {
+    if let Err(report) = work(Err(why.again())) {
+        report();
+    }
 }
 
 fn undo_job(conn: &Connection) -> Result<(), StoreError> {

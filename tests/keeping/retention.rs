@@ -84,6 +84,7 @@ fn the_oldest_artifacts_go_first_when_there_are_too_many() {
     let due = house.claw(&["doctor", "--json"]);
     let text = finding(&due, "retention").unwrap()["text"].as_str().unwrap().to_owned();
     assert!(text.starts_with("2 artifacts (1200000 bytes)"), "{text}");
+    house.db().execute("DELETE FROM meta WHERE key = 'told.retention'", []).unwrap();
     retention_runs(&house);
     assert_eq!(files.iter().map(|file| file.exists()).collect::<Vec<_>>(), [false, false, true]);
 }
@@ -93,4 +94,46 @@ fn a_retention_out_of_its_range_is_refused() {
     let house = House::new();
     house.write("claw.toml", "[retention]\naudit_days = 3\n");
     house.claw(&["ask", "list"]).expect_mistake(&["claw.toml, line 2", "retention.audit_days", "from 31 to"]);
+}
+
+#[test]
+fn retention_runs_for_people_who_use_ask_alone() {
+    let house = House::new();
+    house.write("claw.toml", "[retention]\nartifacts_days = 1\n");
+    house.claw(&["ask", "list"]).expect(0);
+    let old = house.home().join("artifacts").join("a".repeat(64));
+    fs::write(&old, "x").unwrap();
+    age(&old);
+    house.claw(&["ask", "list"]).expect(0);
+    assert!(old.exists(), "once a day");
+    house.db().execute("DELETE FROM meta WHERE key = 'told.retention'", []).unwrap();
+    house.claw(&["ask", "list"]).expect(0);
+    assert!(!old.exists());
+}
+
+#[test]
+fn a_clock_that_has_leapt_ahead_removes_nothing_until_the_owner_says_that_it_is_right() {
+    let house = House::new();
+    house.write("claw.toml", "[retention]\nartifacts_days = 1\n");
+    house.claw(&["ask", "list"]).expect(0);
+    let old = house.home().join("artifacts").join("a".repeat(64));
+    fs::write(&old, "x").unwrap();
+    age(&old);
+    // As if the last look had been 40 days ago by today's clock.
+    let db = house.db();
+    db.execute("DELETE FROM meta WHERE key = 'told.retention'", []).unwrap();
+    let leap = "UPDATE meta SET value = CAST(value AS INTEGER) - 40 * 86400000 WHERE key = 'clock.believed'";
+    assert_eq!(db.execute(leap, []).unwrap(), 1);
+    drop(db);
+    let said = house.claw(&["ask", "list"]).expect(0).err;
+    assert!(said.contains("nothing was removed by [retention]") && said.contains("claw doctor --repair"), "{said}");
+    assert!(old.exists());
+    let silent = house.claw(&["ask", "list"]).expect(0).err;
+    assert!(!silent.contains("[retention]"), "told once a day: {silent}");
+    let found = house.claw(&["doctor", "--json"]).expect(1);
+    assert_eq!(finding(&found, "clock").unwrap()["repair"], true, "{found:?}");
+    let repaired = house.claw(&["doctor", "--repair", "--yes", "--json"]);
+    assert!(finding(&repaired, "clock").is_none(), "{repaired:?}");
+    house.claw(&["ask", "list"]).expect(0);
+    assert!(!old.exists());
 }

@@ -17,7 +17,7 @@ use self::contents::{Contents, DB, Entry, FILES, MANIFEST, is_digest};
 use super::fail::{self, UserError};
 use super::new_file::NewFile;
 use super::out;
-use crate::config::{Home, is_agent_name};
+use crate::config::Home;
 use crate::durable::{self, Part};
 use crate::store::Store;
 
@@ -68,11 +68,8 @@ pub fn run(home: &Home, file: &Path, as_json: bool) -> anyhow::Result<ExitCode> 
 
 /// The home, and those of the agents in it, each with what its names begin with.
 fn homes(home: &Home) -> Vec<(String, Home)> {
-    let agents = fs::read_dir(home.agents()).into_iter().flatten().filter_map(Result::ok);
-    let mut names: Vec<String> = agents.filter_map(|entry| entry.file_name().into_string().ok()).collect();
-    names.retain(|name| is_agent_name(name) && home.of_agent(name).path().is_dir());
-    names.sort();
-    let agents = names.into_iter().map(|name| (format!("agents/{name}/"), home.of_agent(&name)));
+    let prefix = |home: &Home| format!("agents/{}/", home.agent().unwrap_or_default());
+    let agents = home.homes_of_agents().into_iter().map(|home| (prefix(&home), home));
     std::iter::once((String::new(), home.clone())).chain(agents).collect()
 }
 

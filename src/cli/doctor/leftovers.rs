@@ -109,6 +109,9 @@ fn artifacts(app: &App, report: &mut Report) -> anyhow::Result<()> {
 }
 
 fn retention(app: &App, report: &mut Report) -> anyhow::Result<()> {
+    if let Some(doubt) = retention::doubt(app)? {
+        report.repairable("clock", doubt, Repair::BelieveClock);
+    }
     let overdue = retention::overdue(app)?;
     if !overdue.is_empty() {
         let text = format!(

@@ -8,11 +8,12 @@ use anyhow::Context as _;
 use serde_json::json;
 
 use crate::app::owner_principal;
+use crate::desk::when;
 use crate::domain::EventBody;
 use crate::durable::sync_folder_of;
 use crate::mail::Instance;
 use crate::session::SessionLock;
-use crate::store::{AuditEntry, Store, TornEvent};
+use crate::store::{AuditEntry, Store, TornEvent, now_ms};
 
 /// One repair.
 #[derive(Clone, Debug)]
@@ -21,6 +22,8 @@ pub enum Repair {
     RemoveLocks(Vec<PathBuf>),
     /// Files that nothing names.
     RemoveFiles(Vec<PathBuf>),
+    /// A clock that has leapt ahead, and is right.
+    BelieveClock,
     /// Folders of restores that were killed.
     RemoveFolders(Vec<PathBuf>),
     /// The oldest copies of the store from before updates.
@@ -39,6 +42,7 @@ impl Repair {
         match self {
             Self::RemoveLocks(files) => format!("Remove {} lock files that nobody holds?", files.len()),
             Self::RemoveFiles(files) => format!("Remove {} files that nothing names?", files.len()),
+            Self::BelieveClock => format!("Is it really {}? Retention goes by that then.", when(now_ms())),
             Self::RemoveFolders(folders) => format!("Remove {} folders of unfinished restores?", folders.len()),
             Self::RemoveCopies(files) => format!("Remove the {} oldest of these copies?", files.len()),
             Self::NoteLost(digests) => format!("Note that the files of {} artifacts are gone?", digests.len()),
@@ -71,6 +75,11 @@ impl Repair {
                     fs::remove_dir_all(folder).with_context(|| format!("{} cannot be removed", folder.display()))?;
                 }
                 Ok(format!("Removed {} folders.", folders.len()))
+            }
+            (Self::BelieveClock, Some(store)) => {
+                let now = now_ms();
+                store.write(move |tx| tx.believe_clock(now)).await?;
+                Ok(format!("Noted that it is {}.", when(now)))
             }
             (Self::NoteLost(digests), Some(store)) => {
                 let count = digests.len();

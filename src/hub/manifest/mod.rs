@@ -89,7 +89,7 @@ pub enum ManifestError {
     #[error("mcp.json: {what}")]
     Shape { what: String },
     #[error(
-        "mcp.json has neither `mcpServers` nor `servers`, so that there would be no tools: remove the file and claw writes \
+        "mcp.json: there is neither `mcpServers` nor `servers`, so that there would be no tools: remove the file and claw writes \
          its own again, or write {{\"mcpServers\": {{}}}} to have none"
     )]
     NoRoot,

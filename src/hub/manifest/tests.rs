@@ -125,8 +125,14 @@ fn what_is_only_unsupported_is_kept() {
     let manifest = parse(text, &expansion()).unwrap();
     assert!(matches!(&manifest.servers["a"].launch, Launch::Unusable { reason } if reason.contains("`ws`")));
     assert!(matches!(&manifest.servers["b"].launch, Launch::Stdio(_)));
-    for nothing in ["", " // nothing\n", r#"{"mcp":{}}"#] {
-        assert_eq!(parse(nothing, &expansion()), Err(ManifestError::NoRoot), "{nothing:?}");
+    assert_eq!(parse(r#"{"mcpServers":{}}"#, &expansion()).unwrap(), Manifest::default());
+}
+
+/// What a power loss leaves, and a root that is misspelt: an agent without tools would not say why.
+#[test]
+fn a_file_without_a_root_is_refused() {
+    for text in ["", " // nothing\n", "{}", r#"{"mcp":{}}"#] {
+        assert_eq!(parse(text, &expansion()), Err(ManifestError::NoRoot), "{text}");
     }
 }
 

@@ -86,9 +86,9 @@ async fn a_gap_or_a_number_used_twice_is_refused() {
     let rig = Rig::new();
     let (one, two) = (rig.open(), rig.open());
     one.write(|tx| tx.append_event(&session(), &event(1))).await.unwrap();
-    for wrong in [1, 3, 0] {
+    for (wrong, why) in [(1, "another process wrote"), (3, "was not written"), (0, "another process wrote")] {
         let error = two.write(move |tx| tx.append_event(&session(), &event(wrong))).await.unwrap_err();
-        assert!(error.to_string().contains("another process wrote"), "{error}");
+        assert!(error.to_string().contains(why), "{error}");
     }
     two.write(|tx| tx.append_event(&session(), &event(2))).await.unwrap();
     assert_eq!(one.read(|tx| tx.last_seq(&session())).unwrap(), 2);
@@ -221,4 +221,24 @@ async fn a_log_that_somebody_reads_stays() {
     reader.execute_batch("COMMIT").unwrap();
     drop(reader);
     assert_eq!(seqs(&rig.open()), [1, 2]);
+
+/// What nobody waited for was lost on a full disk. Whoever misses it is told that, and not of another process.
+#[tokio::test]
+async fn what_a_full_disk_lost_is_told_as_that() {
+    let rig = Rig::new();
+    let store = rig.open();
+    store.write(|tx| tx.append_event(&session(), &event(1))).await.unwrap();
+    let pages =
+        |tx: &Tx<'_>| -> Result<i64, StoreError> { Ok(tx.conn.query_row("PRAGMA page_count", [], |row| row.get(0))?) };
+    let full = move |tx: &Tx<'_>| Ok(tx.conn.pragma_update(None, "max_page_count", pages(tx)?)?);
+    store.write(full).await.unwrap();
+    let large = EventBody::LimitReached { limit: "x".into(), text: "x".repeat(100_000) };
+    let lost = Event { body: large, ..event(2) };
+    store.write_soon(move |tx| tx.append_event(&session(), &lost));
+    let error = store.write(|tx| tx.append_event(&session(), &event(3))).await.unwrap_err();
+    assert!(matches!(error, StoreError::DiskFull), "{error}");
+    assert!(error.to_string().contains("the disk is full"), "{error}");
+    // With room again, and from what is there, it goes on.
+    store.write(|tx| Ok(tx.conn.pragma_update(None, "max_page_count", 1_000_000)?)).await.unwrap();
+    store.write(|tx| tx.append_event(&session(), &event(2))).await.unwrap();
 }

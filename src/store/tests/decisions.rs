@@ -95,3 +95,35 @@ async fn a_grant_holds_until_it_ends_or_is_revoked() {
     assert_eq!(holding(), [ids[3]]);
     assert!(store.read(|tx| tx.grants_for("s", "other")).unwrap().is_empty());
 }
+
+/// The clock was ahead when the grant ended, and was put back since.
+#[tokio::test]
+async fn a_grant_that_ended_stays_ended_when_the_clock_is_put_back() {
+    let rig = Rig::new();
+    let store = rig.open();
+    let grant = |expires_ms| NewGrant {
+        effect: "allow".into(),
+        principal: "p".into(),
+        session: None,
+        server: "s".into(),
+        tool: "t".into(),
+        shape: "{}".into(),
+        origin: "owner".into(),
+        says: "x".into(),
+        expires_ms,
+        approval: String::new(),
+    };
+    let (short, long) = (grant(Some(now_ms() + 60_000)), grant(None));
+    store.write(move |tx| tx.add_grant(&short).and_then(|_| tx.add_grant(&long))).await.unwrap();
+    let live = || store.read(|tx| tx.grants_for("s", "t")).unwrap().len();
+    assert_eq!(live(), 2);
+    let row = AuditEntry { kind: "told", call: String::new(), body: serde_json::json!({}) };
+    let again = row.clone();
+    store.write(move |tx| tx.audit(&row)).await.unwrap();
+    // Two minutes from now by the clock of then.
+    rig.tamper("DROP TRIGGER audit_no_update; UPDATE audit SET at_ms = at_ms + 120000;");
+    assert_eq!(live(), 1);
+    // A row by the clock of today: the newest one says nothing of then any more.
+    store.write(move |tx| tx.audit(&again)).await.unwrap();
+    assert_eq!(live(), 1);
+}

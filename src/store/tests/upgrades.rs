@@ -62,13 +62,19 @@ fn every_older_database_is_copied_and_becomes_like_a_new_one() {
 #[test]
 fn a_copy_that_fails_stops_the_migration_and_changes_nothing() {
     let rig = old_home(5);
-    // A folder where the copy is to be written: nothing can make it a file.
-    let part = rig.dir.path().join(format!("claw.db.snapshot-{}-migrating", std::process::id()));
-    fs::create_dir(&part).unwrap();
-    let refused = Store::open(&rig.path()).err().unwrap().to_string();
+    // With a name so long that no file system takes a longer one for the copy.
+    let long = rig.dir.path().join("x".repeat(240));
+    let rename = |from: &std::path::Path, to: &std::path::Path| {
+        for end in ["", "-wal"] {
+            let (from, to) = (format!("{}{end}", from.display()), format!("{}{end}", to.display()));
+            let _not_there = fs::rename(from, to);
+        }
+    };
+    rename(&rig.path(), &long);
+    let refused = Store::open(&long).err().unwrap().to_string();
     assert!(refused.contains("nothing was changed") && refused.contains("schema 5"), "{refused}");
+    rename(&long, &rig.path());
     assert_eq!((rig.user_version(), sessions(&rig.path())), (5, vec!["kept".to_owned()]));
-    fs::remove_dir(&part).unwrap();
     assert!(rig.open().migrated().is_some());
 }
 

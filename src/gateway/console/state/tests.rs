@@ -80,7 +80,7 @@ fn a_remark_is_sent_and_leaves_the_question_open() {
     desk.later(1_000);
     let effects = desk.state.input(Input::Line("yes, but what is it?".into()), desk.now, 0);
     assert_eq!(effects[0], Effect::Send(ConsoleEvent::Line("yes, but what is it?".into())));
-    assert!(matches!(&effects[1], Effect::Note(text) if text.contains("bash · run")), "{effects:?}");
+    assert!(matches!(&effects[1], Effect::Note(text) if text.contains("bash/run")), "{effects:?}");
     let word = Answer::Deny { word: Some("use plan.md".into()) };
     assert_eq!(desk.typed("no, use plan.md"), answer("a", word));
 }
