@@ -19,7 +19,9 @@ const REPLY: &str = "# A heading\n\nA paragraph with **bold**, *italic* and `cod
 async fn main() -> anyhow::Result<()> {
     let history = std::env::args().nth(1).map(Into::into);
     let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    let console = Console::open(EditorSettings { history, no_colour })?;
+    // Which outputs have reached the terminal. Nothing is marked here, so that nobody listens.
+    let (written, _unheard) = mpsc::unbounded_channel();
+    let console = Console::open(EditorSettings { history, no_colour }, written)?;
     let (show, shows) = mpsc::channel(64);
     let (events, mut inbox) = mpsc::channel(64);
     let house = async move {
@@ -44,7 +46,7 @@ async fn main() -> anyhow::Result<()> {
     // A person who leaves ends the house with it, whatever it was about to say.
     tokio::select! {
         result = house => result,
-        () = run(console, shows, events) => Ok(()),
+        ended = run(console, shows, events) => Ok(ended?),
     }
 }
 
@@ -59,8 +61,15 @@ async fn answer(turn_seq: u64, show: &mpsc::Sender<ConsoleShow>, event: &Console
         live(Live::CallProgress { call: call.clone(), text: format!("{part} of 10\n") }).await?;
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    live(Live::CallEnded { call: call.clone(), ok: true, title, summary: "exit 0, 1.0 s".into(), diff: String::new() })
-        .await?;
+    live(Live::CallEnded {
+        call: call.clone(),
+        ok: true,
+        title,
+        summary: "exit 0, 1.0 s".into(),
+        diff: String::new(),
+        output: String::new(),
+    })
+    .await?;
     if let ConsoleEvent::Line(line) = event
         && line.contains("ask")
     {

@@ -141,6 +141,7 @@ fn worker(store: &Store, gate: &Arc<Gate>, home: &Path, workspace: &Path) -> Wor
         runner,
         locks: home.to_owned(),
         turn_time_s: 900,
+        deaths_of_turn_max: 2,
         budget: Budget {
             tokens_day_max: 1_000_000,
             usd_cents_day_max: None,

@@ -1,6 +1,5 @@
 //! The stop switch and the doctor on a disk that takes nothing: one without room (a limit of file sizes stands in for it) and one
 //! that can only be read (a mount of the test's own, where the system allows one).
-#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 #![expect(clippy::disallowed_methods, reason = "a shell limits or mounts what claw gets")]
 
 mod program;

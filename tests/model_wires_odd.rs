@@ -1,5 +1,6 @@
 //! Replies that are none: numbers that would exhaust the memory, endless nesting, pages and objects in the place of a stream,
 //! and any bytes at all, under a ceiling of memory and processor time.
+#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 #![expect(clippy::disallowed_methods, reason = "the bytes are read in a process of their own, which has the ceiling")]
 
 mod wires;

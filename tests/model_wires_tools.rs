@@ -1,5 +1,6 @@
 //! Tools on strict wires: whatever shape a server gives a definition, no provider refuses the request, and a call comes back
 //! under the names that the server knows. What is left out is said.
+#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 mod wires;
 

@@ -1,6 +1,5 @@
 //! Slow servers through the whole program: what has begun to start is not thrown away, one can be started alone, and the
 //! person hears of all late ones in one sentence.
-#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 mod program;
 

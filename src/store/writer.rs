@@ -182,7 +182,7 @@ fn commit(tx: &Tx<'_>, batch: Vec<Work>, failed: &LastFailure) {
         *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.again());
     }
     for finish in finishes {
-        finish(result.as_ref().map(|()| ()).map_err(StoreError::again));
+        finish(result.as_ref().copied().map_err(StoreError::again));
     }
 }
 

@@ -221,6 +221,7 @@ async fn a_log_that_somebody_reads_stays() {
     reader.execute_batch("COMMIT").unwrap();
     drop(reader);
     assert_eq!(seqs(&rig.open()), [1, 2]);
+}
 
 /// What nobody waited for was lost on a full disk. Whoever misses it is told that, and not of another process.
 #[tokio::test]
