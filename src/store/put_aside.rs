@@ -22,7 +22,7 @@ struct Original {
 impl Original {
     fn of(row: &Row<'_>, body: &str) -> Result<Self, StoreError> {
         let mut original = Self { body: Vec::new(), rest: Map::new() };
-        for (at, name) in row.as_ref().column_names().into_iter().enumerate() {
+        for (at, name) in row.as_ref().column_names().enumerate() {
             match row.get_ref(at)? {
                 ValueRef::Text(bytes) if name == body => original.body = bytes.to_vec(),
                 value => drop(original.rest.insert(name.to_owned(), shown(value))),
