@@ -365,10 +365,12 @@ fn bash_limits(config: &Config) -> Vec<String> {
         ("--command-processes-max", limits.command_processes_max),
         ("--command-memory-bytes-max", limits.command_memory_bytes_max),
         ("--command-file-bytes-max", limits.command_file_bytes_max),
+        ("--command-output-kept-bytes-max", limits.command_output_kept_bytes_max),
         ("--command-open-files-max", limits.command_open_files_max),
     ]
     .into_iter()
     .flat_map(|(option, value)| [option.to_owned(), value.to_string()])
+    .chain(["--output-dir".to_owned(), config.home.command_output().display().to_string()])
     .collect()
 }
 

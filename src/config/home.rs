@@ -115,6 +115,11 @@ impl Home {
         self.path.join("logs")
     }
 
+    /// Long outputs of commands, whole. Commands may read it and nothing else of the home but the workspace.
+    pub fn command_output(&self) -> PathBuf {
+        self.path.join("command-output")
+    }
+
     /// Where servers of others run, each in a folder of its own.
     pub fn servers(&self) -> PathBuf {
         self.path.join("servers")
@@ -124,7 +129,7 @@ impl Home {
         self.path.join("locks")
     }
 
-    /// The default workspace: the only part of the home that tools may see.
+    /// The default workspace: the part of the home that tools may see and change.
     pub fn workspace(&self) -> PathBuf {
         self.path.join("workspace")
     }
@@ -150,7 +155,7 @@ impl Home {
         }
         self.root = real;
         create_dir(&self.root.join("locks"))?;
-        for folder in [self.artifacts(), self.logs(), self.locks()] {
+        for folder in [self.artifacts(), self.logs(), self.locks(), self.command_output()] {
             create_dir(&folder)?;
             refuse_link(&folder)?;
             notices.extend(make_private(&folder)?);

@@ -43,6 +43,8 @@ pub struct Limits {
     pub command_memory_bytes_max: u64,
     /// Bytes of one file that a command writes.
     pub command_file_bytes_max: u64,
+    /// Bytes of the outputs of commands that are kept, all together.
+    pub command_output_kept_bytes_max: u64,
     /// Files that one process of a command may have open.
     pub command_open_files_max: u64,
     /// Identical calls in a row without progress, after which the turn stops.
@@ -76,6 +78,7 @@ impl Default for Limits {
             command_processes_max: 1024,
             command_memory_bytes_max: 8 * GIB,
             command_file_bytes_max: 10 * GIB,
+            command_output_kept_bytes_max: GIB / 4,
             command_open_files_max: 65_536,
             identical_calls_max: 3,
             tokens_day_max: 50_000_000,
@@ -106,6 +109,7 @@ impl Limits {
             ("command_processes_max", self.command_processes_max, 16, 4_194_304),
             ("command_memory_bytes_max", self.command_memory_bytes_max, 16 * 1024 * 1024, 1 << 50),
             ("command_file_bytes_max", self.command_file_bytes_max, 1024, 1 << 50),
+            ("command_output_kept_bytes_max", self.command_output_kept_bytes_max, 64 * 1024, 1 << 50),
             ("command_open_files_max", self.command_open_files_max, 64, 1_048_576),
             ("identical_calls_max", u64::from(self.identical_calls_max), 1, 1000),
             ("tokens_day_max", self.tokens_day_max, 1000, 1_000_000_000_000),

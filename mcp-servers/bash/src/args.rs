@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::confine::ESSENTIAL_PATHS;
 use crate::error::StartError;
 use crate::limits::CommandLimits;
+use crate::scratch::make_private;
 
 /// The least that the head, the tail and the words around them need.
 const OUTPUT_BYTES_MIN: usize = 2048;
@@ -36,9 +37,15 @@ pub struct Args {
     /// Size of a result's text in bytes; the head and the tail of a longer output are kept
     #[arg(long, value_name = "BYTES", default_value_t = 16 * 1024)]
     pub output_bytes_max: usize,
-    /// Size in bytes up to which a longer output is kept as a file in the workspace
+    /// Size in bytes up to which a longer output is kept as a file
     #[arg(long, value_name = "BYTES", default_value_t = 64 * 1024 * 1024)]
     pub file_bytes_max: u64,
+    /// Size in bytes of all such files together; the oldest make room
+    #[arg(long, value_name = "BYTES", default_value_t = 256 * 1024 * 1024)]
+    pub command_output_kept_bytes_max: u64,
+    /// Directory outside of the workspace for these files; commands may read it. Default: a private one until the end
+    #[arg(long, value_name = "DIR")]
+    pub output_dir: Option<PathBuf>,
     /// Commands that may run at the same time; more wait for their turn
     #[arg(long, value_name = "COUNT", default_value_t = 8)]
     pub jobs_max: usize,
@@ -69,6 +76,7 @@ pub struct Limits {
     pub timeout_s_max: u64,
     pub output_bytes_max: usize,
     pub file_bytes_max: u64,
+    pub kept_bytes_max: u64,
     pub jobs_max: usize,
     pub background_max: usize,
     pub command: CommandLimits,
@@ -80,6 +88,7 @@ pub struct Settings {
     pub workspace: PathBuf,
     pub protect: Vec<PathBuf>,
     pub read_only: Vec<PathBuf>,
+    pub output_dir: Option<PathBuf>,
     pub limits: Limits,
     #[cfg(feature = "http")]
     pub http: bool,
@@ -100,8 +109,9 @@ impl Settings {
                 path.canonicalize().map_err(|source| StartError::ReadOnly { path: path.clone(), source })?;
             read_only.push(canonical);
         }
+        let output_dir = args.output_dir.as_deref().map(|path| output_dir(path, &workspace)).transpose()?;
         let essential = ESSENTIAL_PATHS.iter().filter_map(|path| Path::new(path).canonicalize().ok());
-        for granted in essential.chain(read_only.iter().cloned()) {
+        for granted in essential.chain(read_only.iter().cloned()).chain(output_dir.clone()) {
             if let Some(protected) = protect.iter().find(|protected| protected.starts_with(&granted)) {
                 return Err(StartError::Overlap { protected: protected.clone(), granted });
             }
@@ -110,6 +120,7 @@ impl Settings {
             workspace,
             protect,
             read_only,
+            output_dir,
             limits: limits(args)?,
             #[cfg(feature = "http")]
             http: args.http,
@@ -126,6 +137,20 @@ fn workspace(given: Option<&Path>) -> Result<PathBuf, StartError> {
     let canonical = path.canonicalize().map_err(|source| StartError::Workspace { path: path.clone(), source })?;
     if !fs::metadata(&canonical).is_ok_and(|meta| meta.is_dir()) {
         return Err(StartError::NotADirectory(path));
+    }
+    Ok(canonical)
+}
+
+/// Makes the folder where it is missing, for its owner alone.
+fn output_dir(path: &Path, workspace: &Path) -> Result<PathBuf, StartError> {
+    let wrong = |source| StartError::OutputDir { path: path.to_owned(), source };
+    make_private(path).map_err(wrong)?;
+    let canonical = path.canonicalize().map_err(wrong)?;
+    if !canonical.is_dir() {
+        return Err(wrong(io::ErrorKind::NotADirectory.into()));
+    }
+    if canonical.starts_with(workspace) || workspace.starts_with(&canonical) {
+        return Err(StartError::OutputInside { path: canonical, workspace: workspace.to_owned() });
     }
     Ok(canonical)
 }
@@ -149,11 +174,15 @@ fn limits(args: &Args) -> Result<Limits, StartError> {
     if args.jobs_max == 0 || args.jobs_max > 1024 || args.background_max == 0 || args.background_max > 1024 {
         return Err(StartError::Limit("--jobs-max and --background-max must be between 1 and 1024"));
     }
+    if args.command_output_kept_bytes_max < 64 * 1024 {
+        return Err(StartError::Limit("--command-output-kept-bytes-max must be at least 65536"));
+    }
     Ok(Limits {
         timeout_s: args.timeout_s,
         timeout_s_max: args.timeout_s_max,
         output_bytes_max: args.output_bytes_max,
         file_bytes_max: args.file_bytes_max,
+        kept_bytes_max: args.command_output_kept_bytes_max,
         jobs_max: args.jobs_max,
         background_max: args.background_max,
         command: args.command.checked().map_err(StartError::Limit)?,
@@ -195,6 +224,8 @@ mod tests {
             timeout_s_max: 600,
             output_bytes_max: 16 * 1024,
             file_bytes_max: 1024,
+            command_output_kept_bytes_max: 65_536,
+            output_dir: None,
             jobs_max: 8,
             background_max: 8,
             command: CommandLimits::default(),

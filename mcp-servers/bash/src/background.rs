@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::args::Limits;
 use crate::capture::whole_characters;
-use crate::kept::Kept;
+use crate::kept::{self, Kept, Shelf};
 use crate::run::{Runner, Sink, Wish};
 use crate::tool::Ending;
 
@@ -22,6 +22,7 @@ const ENDED_MAX: usize = 32;
 /// All jobs of one server, the oldest first.
 pub struct Background {
     limits: Limits,
+    shelf: Arc<Shelf>,
     jobs: Mutex<Jobs>,
 }
 
@@ -71,12 +72,12 @@ pub struct Look {
 }
 
 impl Background {
-    pub fn new(limits: Limits) -> Self {
-        Self { limits, jobs: Mutex::default() }
+    pub fn new(limits: Limits, shelf: Arc<Shelf>) -> Self {
+        Self { limits, shelf, jobs: Mutex::default() }
     }
 
     /// Takes on a job; [`Job::run`] has to be called. `Err` when there are too many.
-    pub fn add(&self, command: &str, workspace: &std::path::Path, stop: CancellationToken) -> Result<Arc<Job>, String> {
+    pub fn add(&self, command: &str, stop: CancellationToken) -> Result<Arc<Job>, String> {
         let mut jobs = lock(&self.jobs);
         let running = jobs.by_number.values().filter(|job| job.ending().is_none()).count();
         if running >= self.limits.background_max {
@@ -89,8 +90,8 @@ impl Background {
             jobs.by_number.remove(&oldest);
         }
         jobs.last += 1;
-        let mut file = Kept::new("job", self.limits.file_bytes_max);
-        file.open(workspace);
+        let mut file = Kept::new(self.shelf.clone(), kept::JOB, self.limits.file_bytes_max);
+        file.open();
         let output = Output {
             unseen: VecDeque::new(),
             unseen_max: self.limits.output_bytes_max / 2,
@@ -158,7 +159,7 @@ impl Job {
         let mut output = lock(&self.output);
         let (new, left_out) = if take { output.take(ending.is_some()) } else { (String::new(), 0) };
         let mut notes = output.notes.clone();
-        let file = output.file.name(&mut notes);
+        let file = output.file.path(&mut notes);
         let (number, command, bytes) = (self.number, self.command.clone(), output.total);
         Look { number, command, ran, ending, new, left_out, bytes, file, notes }
     }
@@ -217,7 +218,7 @@ mod tests {
             unseen_max: 8,
             total: 0,
             gone: 0,
-            file: Kept::new("job", 0),
+            file: Kept::new(Arc::new(Shelf::new(PathBuf::new(), 0)), kept::JOB, 0),
             notes: Vec::new(),
         };
         output.push("ab€".as_bytes());

@@ -1,16 +1,15 @@
 //! Keeps the output of one job: all of a short one, the head and the tail of a long one, which then goes whole into a
-//! file of the workspace. Owns the sizes; must not know where the bytes come from, or how the file is kept.
+//! file. Owns the sizes; must not know where the bytes come from, or how the file is kept.
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::sync::Arc;
 
-use crate::kept::Kept;
+use crate::kept::{self, Kept, Shelf};
 
 /// Room for the words around the output in a result's text.
 const WORDS_BYTES: usize = 1024;
 
 pub struct Capture {
-    workspace: PathBuf,
     /// Bytes of output that a result may show.
     shown_max: usize,
     /// Everything, until it grows over `shown_max`; then the head.
@@ -26,7 +25,7 @@ pub struct Captured {
     pub text: String,
     pub bytes: u64,
     pub truncated: bool,
-    /// Relative to the workspace.
+    /// An absolute path.
     pub file: Option<String>,
     /// Sentences about what is not as it seems.
     pub notes: Vec<String>,
@@ -34,10 +33,10 @@ pub struct Captured {
 
 impl Capture {
     /// `text_bytes_max` is the size of the whole text of a result; `file_bytes_max` that of the file.
-    pub fn new(workspace: PathBuf, text_bytes_max: usize, file_bytes_max: u64) -> Self {
+    pub fn new(shelf: Arc<Shelf>, text_bytes_max: usize, file_bytes_max: u64) -> Self {
         let shown_max = text_bytes_max.saturating_sub(WORDS_BYTES);
         let (head, tail) = (Vec::new(), VecDeque::new());
-        Self { workspace, shown_max, head, tail, total: 0, file: Kept::new("run", file_bytes_max) }
+        Self { shown_max, head, tail, total: 0, file: Kept::new(shelf, kept::RUN, file_bytes_max) }
     }
 
     pub fn push(&mut self, chunk: &[u8]) {
@@ -68,7 +67,7 @@ impl Capture {
 
     /// Makes the file and writes all that there was so far, which is `head`.
     fn open_file(&mut self) {
-        self.file.open(&self.workspace);
+        self.file.open();
         self.file.write(&self.head);
     }
 
@@ -84,9 +83,10 @@ impl Capture {
             self.open_file();
         }
         let mut notes = Vec::new();
-        let name = self.file.name(&mut notes);
+        let file = self.file.path(&mut notes);
         if lossy {
-            notes.push("Bytes that are not UTF-8 are shown as \u{fffd}; the file has them as they were.".into());
+            let kept = file.as_ref().map_or(String::new(), |file| format!("; {file} has them as they were"));
+            notes.push(format!("Bytes that are not UTF-8 are shown as \u{fffd}{kept}."));
         }
         // A replacement character is longer than the byte that it stands for, so both parts are cut again.
         let mut text = cut_end(&String::from_utf8_lossy(&self.head[..head_end]), self.part_max(truncated)).to_owned();
@@ -94,10 +94,10 @@ impl Capture {
             let tail = String::from_utf8_lossy(&tail[tail_start..]);
             let tail = cut_start(&tail, self.part_max(true));
             let left_out = self.total.saturating_sub((head_end + self.tail.len() - tail_start) as u64);
-            let place = name.as_ref().map_or("nothing more was kept".into(), |name| format!("see {name}"));
+            let place = kept::place(file.as_deref());
             text = format!("{text}\n[... {left_out} of {} bytes left out here; {place} ...]\n{tail}", self.total);
         }
-        Captured { text, bytes: self.total, truncated, file: name, notes }
+        Captured { text, bytes: self.total, truncated, file, notes }
     }
 
     fn part_max(&self, truncated: bool) -> usize {
@@ -133,7 +133,7 @@ mod tests {
 
     fn captured(chunks: &[&[u8]], file_bytes_max: u64) -> (tempfile::TempDir, Captured) {
         let dir = tempfile::tempdir().unwrap();
-        let mut capture = Capture::new(dir.path().to_owned(), 2048, file_bytes_max);
+        let mut capture = Capture::new(Arc::new(Shelf::new(dir.path().to_owned(), 1 << 20)), 2048, file_bytes_max);
         for chunk in chunks {
             capture.push(chunk);
         }
@@ -144,7 +144,7 @@ mod tests {
     fn a_short_output_is_kept_as_it_is_and_makes_no_file() {
         let (dir, captured) = captured(&[b"a", b"b\n"], 9999);
         assert_eq!(captured.text, "ab\n");
-        assert!(!captured.truncated && captured.file.is_none() && !dir.path().join(".claw").exists());
+        assert!(!captured.truncated && captured.file.is_none() && dir.path().read_dir().unwrap().next().is_none());
     }
 
     #[test]
@@ -152,33 +152,33 @@ mod tests {
         for step in [1, 7, 500, 1024, 1025, 4000] {
             let whole: Vec<u8> = (0..4000).map(|i| b'a' + (i % 26) as u8).collect();
             let chunks: Vec<&[u8]> = whole.chunks(step).collect();
-            let (dir, captured) = captured(&chunks, 9999);
+            let (_dir, captured) = captured(&chunks, 9999);
             let text = String::from_utf8(whole.clone()).unwrap();
             assert!(captured.text.starts_with(&text[..512]), "step {step}");
             assert!(captured.text.ends_with(&text[4000 - 512..]), "step {step}");
             assert!(
-                captured.text.contains("[... 2976 of 4000 bytes left out here; see .claw/output/run-"),
+                captured.text.contains("[... 2976 of 4000 bytes left out here; the whole is kept, "),
                 "step {step}"
             );
             assert!(captured.truncated && captured.bytes == 4000 && captured.text.len() <= 2048);
-            assert_eq!(std::fs::read(dir.path().join(captured.file.unwrap())).unwrap(), whole, "step {step}");
+            assert_eq!(std::fs::read(captured.file.unwrap()).unwrap(), whole, "step {step}");
         }
     }
 
     #[test]
     fn a_file_beyond_its_size_ends_there_and_says_so() {
-        let (dir, captured) = captured(&[&[b'x'; 3000], &[b'y'; 3000]], 3500);
-        let file = std::fs::read(dir.path().join(captured.file.unwrap())).unwrap();
+        let (_dir, captured) = captured(&[&[b'x'; 3000], &[b'y'; 3000]], 3500);
+        let file = std::fs::read(captured.file.unwrap()).unwrap();
         assert_eq!(file.len(), 3500);
         assert!(captured.notes[0].contains("only the first 3500 bytes"), "{:?}", captured.notes);
     }
 
     #[test]
     fn bytes_that_are_no_text_are_said_to_be_so_and_kept() {
-        let (dir, captured) = captured(&[b"ok \xff\xfe"], 9999);
+        let (_dir, captured) = captured(&[b"ok \xff\xfe"], 9999);
         assert_eq!(captured.text, "ok \u{fffd}\u{fffd}");
         assert!(captured.notes[0].contains("not UTF-8"));
-        assert_eq!(std::fs::read(dir.path().join(captured.file.unwrap())).unwrap(), b"ok \xff\xfe");
+        assert_eq!(std::fs::read(captured.file.unwrap()).unwrap(), b"ok \xff\xfe");
         let (_dir, noise) = super::tests::captured(&[&[0xff; 5000]], 9999);
         assert!(noise.text.len() <= 2048, "{}", noise.text.len());
     }

@@ -15,6 +15,8 @@ const SHELLS: &[&str] =
 pub struct Environment {
     pub variables: Vec<(OsString, OsString)>,
     pub shell: PathBuf,
+    /// The jobs' TMPDIR.
+    pub scratch: PathBuf,
 }
 
 /// HOME is the workspace, never the user's; PATH is the server's own, reduced to directories of the box that no command can
@@ -33,7 +35,7 @@ pub fn of_jobs(workspace: &Path, scratch: &Path, readable: &[PathBuf]) -> Enviro
         }
     }
     let shell = SHELLS.iter().map(Path::new).find(|path| path.exists()).unwrap_or(Path::new("/bin/sh"));
-    Environment { variables, shell: shell.to_owned() }
+    Environment { variables, shell: shell.to_owned(), scratch: scratch.to_owned() }
 }
 
 /// A variable of the server that is passed on, if it is a plain word: these never hold more.

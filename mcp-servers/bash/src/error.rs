@@ -20,10 +20,14 @@ pub enum StartError {
     Overlap { protected: PathBuf, granted: PathBuf },
     #[error("--read-only {path} cannot be used: {source}")]
     ReadOnly { path: PathBuf, source: io::Error },
+    #[error("--output-dir {path} cannot be used: {source}; name a folder of your own whose parent exists")]
+    OutputDir { path: PathBuf, source: io::Error },
+    #[error("--output-dir {path} and the workspace {workspace} must not hold each other; choose another folder")]
+    OutputInside { path: PathBuf, workspace: PathBuf },
     #[error("{0}")]
     Limit(&'static str),
     #[error(
-        "no private directory for temporary files could be made in {path}: {source}; set TMPDIR to a writable directory"
+        "no private directory for temporary files and outputs could be made in {path}: {source}; set TMPDIR to a writable directory"
     )]
     Scratch { path: PathBuf, source: io::Error },
     #[cfg(target_os = "linux")]
@@ -54,6 +58,8 @@ impl StartError {
             | Self::TooWide { .. }
             | Self::Overlap { .. }
             | Self::ReadOnly { .. }
+            | Self::OutputDir { .. }
+            | Self::OutputInside { .. }
             | Self::Limit(_) => 2,
             _ => 1,
         }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::args::Limits;
 use crate::background::Look;
+use crate::kept;
 use crate::schema;
 use crate::tool::{Ending, check_command, signal_name};
 
@@ -67,7 +68,7 @@ pub struct JobResult {
     pub left_out_bytes: u64,
     /// Size of everything that it has written.
     pub output_bytes: u64,
-    /// The file with the whole output, relative to the workspace, if there is one.
+    /// The file with the whole output, if there is one: an absolute path, which commands can read.
     pub output_file: Option<String>,
 }
 
@@ -149,7 +150,7 @@ pub fn result(look: Look) -> CallToolResult {
         text.push_str(note);
     }
     if look.left_out > 0 {
-        let place = look.file.as_ref().map_or("nothing more was kept".into(), |name| format!("see {name}"));
+        let place = kept::place(look.file.as_deref());
         text.push_str(&format!("\n[... {} bytes left out here; {place} ...]", look.left_out));
     }
     text.push_str("\n\n");

@@ -72,8 +72,11 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
     #[cfg(not(target_os = "linux"))]
     let namespaces = false;
     let settings = Settings::new(args)?;
-    let scratch = Scratch::new()?;
-    let boundary = Boundary::new(&settings, scratch.path());
+    let scratch = Scratch::new("tmp")?;
+    let own_shelf = settings.output_dir.is_none().then(|| Scratch::new("output")).transpose()?;
+    let output_dir = own_shelf.as_ref().map(|own| own.path().to_owned()).or_else(|| settings.output_dir.clone());
+    let output_dir = output_dir.unwrap_or_default();
+    let boundary = Boundary::new(&settings, scratch.path(), &output_dir);
     #[cfg(target_os = "linux")]
     if namespaces {
         namespace::seal(&boundary.writable)?;
@@ -84,10 +87,13 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
     }
     let environment = environment::of_jobs(&settings.workspace, scratch.path(), &boundary.readable);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(StartError::Runtime)?;
-    let served = runtime.block_on(server::serve(settings, environment, level));
+    let served = runtime.block_on(server::serve(settings, output_dir, environment, level));
     // A read of stdin that never returns must not hold the end up.
     runtime.shutdown_background();
     scratch.clear();
+    if let Some(own) = own_shelf {
+        own.clear();
+    }
     served.map(|()| ExitCode::SUCCESS)
 }
 

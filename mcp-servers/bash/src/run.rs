@@ -94,6 +94,7 @@ impl Runner {
             command: wish.command,
             workspace: self.workspace.clone(),
             cwd: wish.cwd,
+            writable: vec![self.workspace.clone(), self.environment.scratch.clone()],
             limits: self.limits,
         };
         let cut = job.drive(&spec, deadline, stop, sink).await;

@@ -1,9 +1,9 @@
-//! The private directory for the temporary files of one server's jobs. Owns its making and the sweeping of what killed
+//! A private directory of one server: for its jobs' temporary files, or for the outputs that it keeps. Owns its making and the sweeping of what killed
 //! servers left. Must not know jobs.
 //!
 //! It lies in the system's temporary directory and not in the workspace, because tools look upwards from there for a
 //! repository or a project. The box does not let the server remove an entry of that directory, so an ended server
-//! leaves one empty directory, and the next one sweeps it: a lock that the kernel frees tells the dead from the living.
+//! leaves empty directories, and the next one sweeps them: a lock that the kernel frees tells the dead from the living.
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
@@ -23,12 +23,12 @@ pub struct Scratch {
 
 impl Scratch {
     /// Must run before the box is closed.
-    pub fn new() -> Result<Self, StartError> {
+    pub fn new(purpose: &str) -> Result<Self, StartError> {
         let base = std::env::temp_dir();
-        Self::within(&base).map_err(|source| StartError::Scratch { path: base, source })
+        Self::within(&base, purpose).map_err(|source| StartError::Scratch { path: base, source })
     }
 
-    fn within(base: &Path) -> io::Result<Self> {
+    fn within(base: &Path, purpose: &str) -> io::Result<Self> {
         let user = rustix::process::geteuid().as_raw();
         let shelf = base.join(format!("claw-bash-{user}"));
         make_private(&shelf)?;
@@ -40,7 +40,7 @@ impl Scratch {
         sweep(&shelf);
         let shelf = shelf.canonicalize()?;
         let nanos = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_nanos());
-        let path = shelf.join(format!("{}-{nanos:x}", std::process::id()));
+        let path = shelf.join(format!("{}-{nanos:x}-{purpose}", std::process::id()));
         DirBuilder::new().mode(0o700).create(&path)?;
         let lock = File::open(&path)?;
         flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
@@ -51,7 +51,7 @@ impl Scratch {
         &self.path
     }
 
-    /// Removes what the jobs left. Works inside the box, which keeps the directory itself.
+    /// Removes what is left in it. Works inside the box, which keeps the directory itself.
     pub fn clear(self) {
         for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
             let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
@@ -62,7 +62,8 @@ impl Scratch {
     }
 }
 
-fn make_private(path: &Path) -> io::Result<()> {
+/// Makes a directory for its owner alone, unless something of that name is there.
+pub fn make_private(path: &Path) -> io::Result<()> {
     match DirBuilder::new().mode(0o700).create(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         other => other,
@@ -92,7 +93,7 @@ mod tests {
     #[test]
     fn a_dead_servers_directory_is_swept_and_a_living_ones_is_not() {
         let base = tempfile::tempdir().unwrap();
-        let living = Scratch::within(base.path()).unwrap();
+        let living = Scratch::within(base.path(), "tmp").unwrap();
         let shelf = living.path().parent().unwrap().to_owned();
         let dead = shelf.join("1-dead");
         let young = shelf.join("2-young");
@@ -103,7 +104,7 @@ mod tests {
         for dir in [&dead, &living.path().to_owned()] {
             File::open(dir).unwrap().set_times(long_ago).unwrap();
         }
-        let next = Scratch::within(base.path()).unwrap();
+        let next = Scratch::within(base.path(), "tmp").unwrap();
         assert!(!dead.exists());
         assert!(young.exists() && living.path().exists() && next.path().exists());
     }
@@ -114,6 +115,6 @@ mod tests {
         let shelf = base.path().join(format!("claw-bash-{}", rustix::process::geteuid().as_raw()));
         DirBuilder::new().create(&shelf).unwrap();
         fs::set_permissions(&shelf, std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
-        assert!(Scratch::within(base.path()).is_err());
+        assert!(Scratch::within(base.path(), "tmp").is_err());
     }
 }

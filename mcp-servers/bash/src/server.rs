@@ -24,6 +24,7 @@ use crate::confine::BoxLevel;
 use crate::environment::Environment;
 use crate::eof::EofSignal;
 use crate::error::StartError;
+use crate::kept::Shelf;
 use crate::progress::Progress;
 use crate::queue::{Queue, Turn};
 use crate::run::{Runner, Sink, Wish};
@@ -45,6 +46,7 @@ struct BashServer {
     level: BoxLevel,
     tools: Arc<[Tool]>,
     background: Arc<Background>,
+    shelf: Arc<Shelf>,
     queue: Queue,
     jobs: TaskTracker,
     /// Cancelled when stdin closes.
@@ -52,17 +54,24 @@ struct BashServer {
 }
 
 /// Serves until stdin closes. When it returns, no job is alive.
-pub async fn serve(settings: Settings, environment: Environment, level: BoxLevel) -> Result<(), StartError> {
+pub async fn serve(
+    settings: Settings,
+    output_dir: PathBuf,
+    environment: Environment,
+    level: BoxLevel,
+) -> Result<(), StartError> {
     let closed = CancellationToken::new();
     let jobs = TaskTracker::new();
     let limits = settings.limits;
+    let shelf = Arc::new(Shelf::new(output_dir, limits.kept_bytes_max));
     let server = BashServer {
         runner: Arc::new(Runner::new(settings.workspace.clone(), environment, limits.command)?),
         workspace: settings.workspace,
         limits,
         level,
         tools: tools(&limits, level).map_err(StartError::Opening)?,
-        background: Arc::new(Background::new(limits)),
+        background: Arc::new(Background::new(limits, shelf.clone())),
+        shelf,
         queue: Queue::new(limits.jobs_max),
         jobs: jobs.clone(),
         closed: closed.clone(),
@@ -200,7 +209,7 @@ impl BashServer {
             cwd: arguments.cwd.unwrap_or_default().into(),
             timeout: Some(Duration::from_secs(arguments.timeout_s.unwrap_or(self.limits.timeout_s))),
         };
-        let capture = Capture::new(self.workspace.clone(), self.limits.output_bytes_max, self.limits.file_bytes_max);
+        let capture = Capture::new(self.shelf.clone(), self.limits.output_bytes_max, self.limits.file_bytes_max);
         let mut shown = Shown { capture, progress, notes: Vec::new() };
         let started = Instant::now();
         let ending = self.runner.run(wish, stop, &mut shown).await;
@@ -218,7 +227,7 @@ impl BashServer {
             Ok(arguments) => arguments,
             Err(why) => return refusal(why),
         };
-        let job = match self.background.add(&arguments.command, &self.workspace, self.closed.child_token()) {
+        let job = match self.background.add(&arguments.command, self.closed.child_token()) {
             Ok(job) => job,
             Err(why) => return refusal(why),
         };

@@ -46,7 +46,7 @@ pub struct RunResult {
     pub output_bytes: u64,
     /// Standard output and standard error in the order in which they came; head and tail if truncated.
     pub output: String,
-    /// The file with the whole output, relative to the workspace, if there is one.
+    /// The file with the whole output, if there is one: an absolute path, which commands can read.
     pub output_file: Option<String>,
     /// Whether the operating system kept the command inside the workspace.
     pub confined: bool,
@@ -84,8 +84,8 @@ pub fn tool(limits: &Limits, level: BoxLevel) -> Result<Tool, String> {
         "Run a shell command (bash) in the workspace and return its exit code and its output, standard output and standard \
          error together. {reach}It has no terminal and no input, and a cleared environment. It is killed after timeout_s \
          seconds (default {}, at most {}). Background processes are killed when the command ends: what is to \
-         stay is started with the tool `start`. Of output over {} bytes you get the head and the tail, and the name of a file in the workspace that has \
-         all of it.",
+         stay is started with the tool `start`. Of output over {} bytes you get the head and the tail, and the name of a file outside of the \
+         workspace that has all of it and that commands can read; of all such files the oldest make room for new ones.",
         limits.timeout_s, limits.timeout_s_max, limits.output_bytes_max
     );
     let annotations = ToolAnnotations::with_title("Run a shell command")

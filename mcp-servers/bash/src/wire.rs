@@ -15,6 +15,8 @@ pub struct JobSpec {
     pub workspace: PathBuf,
     /// Relative to the workspace.
     pub cwd: PathBuf,
+    /// Where the command may write, the workspace among them.
+    pub writable: Vec<PathBuf>,
     pub limits: CommandLimits,
 }
 

@@ -48,7 +48,7 @@ fn a_job_goes_on_while_other_commands_run_and_its_output_is_there_once() {
         }
     };
     assert_eq!((rest.as_str(), &end["exit_code"]), ("three\ntwo\n", &json!(3)));
-    let file = std::fs::read_to_string(house.workspace().join(end["output_file"].as_str().unwrap())).unwrap();
+    let file = std::fs::read_to_string(end["output_file"].as_str().unwrap()).unwrap();
     assert_eq!(file, "one\nthree\ntwo\n");
     let listed = facts(&mut server, "list", json!({}));
     assert_eq!((listed["jobs"].as_array().unwrap().len(), &listed["jobs"][0]["exit_code"]), (1, &json!(3)));
@@ -123,6 +123,6 @@ fn of_too_much_output_the_newest_is_shown_and_the_file_has_all() {
     let look = facts(&mut server, "output", json!({"job": 1}));
     assert!(look["output"].as_str().unwrap().ends_with("\n19999\n20000\n"), "{look:#}");
     assert!(look["left_out_bytes"].as_u64().unwrap() > 50_000 && look["output"].as_str().unwrap().len() <= 8 * 1024);
-    let file = house.workspace().join(look["output_file"].as_str().unwrap());
+    let file = look["output_file"].as_str().unwrap();
     assert_eq!(std::fs::metadata(file).unwrap().len(), 108_895);
 }

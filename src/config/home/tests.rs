@@ -29,7 +29,7 @@ fn a_first_run_makes_everything_owner_only() {
     let temp = tempfile::tempdir().unwrap();
     let mut home = at(&temp.path().join("a/b"));
     assert_eq!(home.ensure().unwrap(), Vec::<String>::new());
-    for folder in [home.path().to_path_buf(), home.artifacts(), home.logs(), home.locks()] {
+    for folder in [home.path().to_path_buf(), home.artifacts(), home.logs(), home.locks(), home.command_output()] {
         assert_eq!(mode(&folder), 0o700, "{}", folder.display());
     }
     for (file, text) in [(home.mcp_json(), DEFAULT_MCP_JSON), (home.soul_md(), DEFAULT_SOUL_MD)] {

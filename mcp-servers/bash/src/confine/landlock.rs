@@ -40,13 +40,16 @@ pub fn restrict(boundary: &Boundary) -> Result<u32, LandlockError> {
     Ok(abi_in_force(&status))
 }
 
-/// Closes the inner layer around this thread and all that it starts. Its only rule about files is one that nobody
-/// misses; the layer itself is what makes the processes outside of it untouchable (signals from ABI 6 on).
-pub fn isolate() -> Result<(), LandlockError> {
+/// Closes the inner layer around this thread and all that it starts. It takes away writing outside of `writable` and the
+/// devices; and it makes the processes outside of it untouchable (signals from ABI 6 on).
+pub fn isolate(writable: &[PathBuf]) -> Result<(), LandlockError> {
+    let write = AccessFs::from_write(NEWEST);
     Ruleset::default()
-        .handle_access(AccessFs::MakeBlock)?
+        .handle_access(write)?
         .scope(Scope::from_all(NEWEST))?
         .create()?
+        .add_rules(path_beneath_rules(writable, write))?
+        .add_rules(path_beneath_rules(super::paths::devices(), write & AccessFs::from_file(NEWEST)))?
         .restrict_self()
         .map(|_| ())
         .map_err(LandlockError::from)

@@ -24,6 +24,8 @@ mod seccomp;
 pub use level::BoxLevel;
 pub use paths::{Boundary, ESSENTIAL_PATHS};
 
+use std::path::PathBuf;
+
 use crate::error::StartError;
 
 /// Closes the box around the whole process, for good. Must run before a second thread exists.
@@ -65,10 +67,12 @@ pub fn probe() -> BoxLevel {
     BoxLevel::NONE
 }
 
-/// The inner layer: what this thread starts from now on can neither signal nor look into the processes around it.
+/// The inner layer: what this thread starts from now on can neither signal nor look into the processes around it, and
+/// writes below `writable` alone; the server itself may also write the outputs that it keeps.
 /// Does nothing where there is no Landlock.
-pub fn isolate_this_thread() -> Result<(), String> {
+#[cfg_attr(not(target_os = "linux"), expect(unused_variables, reason = "there is no box to tell it to"))]
+pub fn isolate_this_thread(writable: &[PathBuf]) -> Result<(), String> {
     #[cfg(target_os = "linux")]
-    landlock::isolate().map_err(|error| error.to_string())?;
+    landlock::isolate(writable).map_err(|error| error.to_string())?;
     Ok(())
 }

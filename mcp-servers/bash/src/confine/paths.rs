@@ -44,7 +44,8 @@ pub struct Boundary {
 }
 
 impl Boundary {
-    pub fn new(settings: &Settings, scratch: &Path) -> Self {
+    /// `output` is writable for the server; the inner layer takes that from the commands.
+    pub fn new(settings: &Settings, scratch: &Path, output: &Path) -> Self {
         let system =
             ESSENTIAL_PATHS.iter().chain(OPTIONAL_PATHS).filter_map(|path| Path::new(path).canonicalize().ok());
         let holds_no_secret = |path: &PathBuf| !settings.protect.iter().any(|protected| protected.starts_with(path));
@@ -53,10 +54,15 @@ impl Boundary {
         readable.sort();
         readable.dedup();
         Self {
-            writable: vec![settings.workspace.clone(), scratch.to_owned()],
+            writable: vec![settings.workspace.clone(), scratch.to_owned(), output.to_owned()],
             readable,
-            devices: DEVICES.iter().map(PathBuf::from).filter(|path| path.exists()).collect(),
+            devices: devices(),
             own_program: cfg!(target_os = "linux").then(|| PathBuf::from("/proc/self/exe")),
         }
     }
+}
+
+/// The single device files that there are.
+pub fn devices() -> Vec<PathBuf> {
+    DEVICES.iter().map(PathBuf::from).filter(|path| path.exists()).collect()
 }
