@@ -296,7 +296,7 @@ fn an_agent_without_a_bot_is_one_for_the_console() {
     assert_eq!(house.claw(&["--agent", "quiet", "approvals", "--json"]).expect(0).rows().len(), 0);
     house.write("agents/quiet/policy.toml", "[[rule]]\ndecisio = 1\n");
     house.claw(&["--agent", "quiet", "ask", "hi"]).expect_mistake(&["agents/quiet/policy.toml", "decisio"]);
-    house.claw(&["ask", "help"]).expect(0);
+    house.claw(&["ask", "--session", "other", "help"]).expect(0);
 }
 
 #[test]

@@ -107,7 +107,8 @@ fn a_model_that_the_provider_does_not_list_is_refused() {
     claude.lists(program::KEY, &["model-x", "model-y-20260101"]);
     let house = House::at("claude", &claude.base_url);
     let said = house.claw_with_stdin(&["chat"], b"/model model-z\nhello\n").expect(0).out;
-    assert!(said.contains("offers no model model-z") && said.contains("model-x"), "{said}");
+    let (is_refused, nearest) = ("offers no model `model-z`", "`model-x`");
+    assert!(said.contains(is_refused) && said.contains(nearest), "{said}");
     house.claw_with_stdin(&["chat"], b"/model model-y\nhello\n").expect(0);
     let asked: Vec<String> = models(&claude.recorded());
     assert_eq!(asked, ["model-x", "model-y"]);

@@ -167,7 +167,7 @@ async fn the_status_counts_questions_and_messages() {
     let other = rig.desk.command(&rig.visitor, &session("other"), ChatCommand::Status, "").await.unwrap().unwrap();
     assert!(other.contains("- open questions: 0, and 1 in other sessions\n"), "{other}");
     let approvals = rig.says(ChatCommand::Approvals, "").await;
-    assert!(approvals.contains("in `main`: `legacy echo` · `text: x`"), "{approvals}");
+    assert!(approvals.contains("in `main`: `legacy/echo` · `text: x`"), "{approvals}");
     assert!(rig.says(ChatCommand::Tools, "").await.contains("- `legacy/echo`: "));
 }
 

@@ -113,7 +113,9 @@ async fn read_answer(connection: &Connection, answer: Result<ServerResult, Servi
     let bytes_max = connection.settings.result_bytes_max;
     let unknown = |reason: String| CallEnd::Unknown { reason };
     match answer {
-        Ok(ServerResult::CustomResult(result)) => read_result(&result.0, bytes_max, connection.settings.file_bytes_max),
+        Ok(ServerResult::CustomResult(result)) => {
+            read_result(&result.0, connection.own, bytes_max, connection.settings.file_bytes_max)
+        }
         Ok(_) => unknown("the server's answer has an unknown shape".to_owned()),
         Err(ServiceError::McpError(error)) if error.code == ANSWER_TOO_LONG => {
             let limit = connection.settings.line_bytes_max;

@@ -20,7 +20,7 @@ use super::child::ChildHandle;
 use super::connect::Agreement;
 use super::era::Era;
 use super::lines::LineReader;
-use super::manifest::ServerEntry;
+use super::manifest::{Launch, ServerEntry};
 use super::outbox::Outbox;
 use super::pins::{launch_pin, schema_pin, tool_pin};
 use super::settings::{HubNotice, HubSettings};
@@ -43,6 +43,8 @@ pub(super) struct Connection {
     pub(super) outbox: Outbox,
     pub(super) child: ChildHandle,
     pub(super) settings: Arc<HubSettings>,
+    /// It is one of claw's own servers, whose texts say all that a model needs.
+    pub(super) own: bool,
     pub(super) started: Instant,
     /// For each page of its list.
     list_timeout: Duration,
@@ -111,6 +113,7 @@ impl Connection {
             peer,
             outbox,
             child,
+            own: matches!(&entry.launch, Launch::Stdio(launch) if launch.own.is_some()),
             list_timeout: entry.startup_timeout.unwrap_or(settings.startup_timeout),
             settings,
             started: Instant::now(),

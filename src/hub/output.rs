@@ -15,7 +15,8 @@ const ACTIONS: &str = "claw/actions";
 /// Reads the raw result of a `tools/call` (2026-07-28 `CallToolResult` and `InputRequiredResult`; older ones are subsets).
 /// Texts are kept up to `bytes_max`, in bytes, and cut visibly; files up to `file_bytes_max` each are handed over beside the
 /// text, which describes them.
-pub(super) fn read_result(raw: &Value, bytes_max: usize, file_bytes_max: usize) -> CallEnd {
+/// `own` is for claw's own servers, whose text is written for a model and lacks nothing that it needs.
+pub(super) fn read_result(raw: &Value, own: bool, bytes_max: usize, file_bytes_max: usize) -> CallEnd {
     if raw.get("resultType").and_then(Value::as_str) == Some("input_required") {
         return CallEnd::InputRequired {
             requests: raw.get("inputRequests").cloned().unwrap_or_default(),
@@ -37,7 +38,7 @@ pub(super) fn read_result(raw: &Value, bytes_max: usize, file_bytes_max: usize) 
         // The revision before 2024-11-05, or an answer of no known shape: better shown than lost.
         None => raw.to_string(),
     };
-    if let Some(structured) = &structured {
+    if let Some(structured) = structured.as_ref().filter(|_| !own || text.is_empty()) {
         add_structured(&mut text, raw, structured);
     }
     let is_error = raw.get("isError").and_then(Value::as_bool).unwrap_or(false);
@@ -134,7 +135,7 @@ mod tests {
     use serde_json::json;
 
     fn ended(raw: &Value) -> ToolOutput {
-        match read_result(raw, 1000, 100) {
+        match read_result(raw, false, 1000, 100) {
             CallEnd::Ended(output, _) => output,
             other => panic!("{other:?}"),
         }
@@ -172,7 +173,7 @@ mod tests {
     #[test]
     fn a_cut_is_visible_and_keeps_characters_whole() {
         let raw = json!({"content": [{"type": "text", "text": "ä".repeat(10)}], "structuredContent": "x".repeat(20)});
-        let CallEnd::Ended(output, _) = read_result(&raw, 5, 5) else { panic!() };
+        let CallEnd::Ended(output, _) = read_result(&raw, false, 5, 5) else { panic!() };
         let expected = "ää\n[cut by claw: the first 4 of 98 bytes]\n[left out by claw: structured content of 22 bytes]";
         assert_eq!(output.text, expected);
         assert_eq!(output.structured, None);
@@ -182,7 +183,7 @@ mod tests {
     fn rounds_and_tasks_are_no_results() {
         let round = json!({"resultType": "input_required", "inputRequests": {"a": {}}, "requestState": "s"});
         let expected = CallEnd::InputRequired { requests: json!({"a": {}}), state: Some("s".into()) };
-        assert_eq!(read_result(&round, 10, 10), expected);
-        assert!(matches!(read_result(&json!({"task": {"taskId": "1"}}), 10, 10), CallEnd::Unknown { .. }));
+        assert_eq!(read_result(&round, false, 10, 10), expected);
+        assert!(matches!(read_result(&json!({"task": {"taskId": "1"}}), false, 10, 10), CallEnd::Unknown { .. }));
     }
 }

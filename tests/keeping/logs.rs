@@ -26,7 +26,7 @@ fn every_way_a_turn_can_go_replays() {
     let id = write_called(&house, "c");
     house.claw(&["approve", &id]).expect(0);
     // More than the window holds is summarised by itself.
-    let long = "word ".repeat(900);
+    let long = "word ".repeat(600);
     for _ in 0..3 {
         house.claw(&["ask", &format!("search {long}")]).expect(0);
     }

@@ -11,7 +11,11 @@ fn each_repair_asks_and_only_a_yes_is_one() {
     house.claw(&["ask", "list"]).expect(0);
     let left = house.home().join("claw.db.snapshot-2147483646");
     let migrating = house.home().join("claw.db.snapshot-2147483645-migrating");
-    [&left, &migrating].into_iter().for_each(|file| fs::write(file, "").unwrap());
+    for file in [&left, &migrating] {
+        let file = fs::File::create(file).unwrap();
+        // A young one may be in use.
+        file.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(2 * 24 * 60 * 60)).unwrap();
+    }
     house.write("claw.toml", "[limits\n");
     for no in ["", "n", "yess"] {
         let mut pty = Pty::start(&house, &["doctor", "--repair"]);
@@ -25,6 +29,6 @@ fn each_repair_asks_and_only_a_yes_is_one() {
     assert!(!house.home().join("claw.toml").exists() && left.exists());
     // What it finds next was not agreed to with the first yes.
     let mut pty = Pty::start(&house, &["doctor", "--repair"]);
-    pty.shows("snapshots").shows("[y/N] ").types("y").shows("Removed 2 files.").ends(0);
+    pty.shows("drafts").shows("[y/N] ").types("y").shows("Removed 2 files.").ends(0);
     assert!(!left.exists() && !migrating.exists());
 }

@@ -91,6 +91,11 @@ fn the_way_back_that_the_readme_names_leads_to_what_was_there() {
     // And forth again.
     let told = house.claw(&["sessions"]).expect(0);
     assert!(told.err.contains("from schema 5"), "{told:?}");
+    // The audit notices the older store, and the README says how to accept it.
+    assert!(house.claw(&["audit", "verify"]).expect(1).out.contains("missing"));
+    let next = "`claw audit anchor --accept`";
+    assert!(readme.split("**The way back.**").nth(1).unwrap().contains(next));
+    house.claw(&["audit", "anchor", "--accept"]).expect(0);
     house.is_whole();
 }
 

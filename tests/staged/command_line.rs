@@ -26,7 +26,7 @@ fn ask_is_done_and_says_what_is_staged() {
     assert_eq!(ran.out, "Have a look.\n");
     let [first, second] = <[String; 2]>::try_from(rig.open_items()).unwrap();
     for text in
-        ["Staged 2 items: nothing of it is done yet.", "“Add apples to the cart”", "shop confirm", "text: pears"]
+        ["Staged 2 items: nothing of it is done yet.", "“Add apples to the cart”", "shop/confirm", "text: pears"]
     {
         assert!(ran.err.contains(text), "{text}: {}", ran.err);
     }
@@ -101,6 +101,6 @@ fn an_ask_that_waits_for_something_else_does_not_take_a_staged_item_for_it() {
     )]));
     rig.house.claw(&["ask", "go"]).expect(0);
     let ran = rig.house.claw(&["ask", "change it"]).expect(3);
-    assert!(ran.err.contains("shop change") && !ran.err.contains("Add apples"), "{ran:?}");
+    assert!(ran.err.contains("shop/change") && !ran.err.contains("Add apples"), "{ran:?}");
     assert_eq!(rig.ran("shop"), Vec::<String>::new());
 }

@@ -157,7 +157,7 @@ proptest! {
     ) {
         use crate::hub::{Beside, CallEnd};
         let raw = whole.unwrap_or_else(|| json!({"content": blocks, "structuredContent": structured}));
-        if let CallEnd::Ended(output, Beside { files, .. }) = read_result(&raw, 16, 8) {
+        if let CallEnd::Ended(output, Beside { files, .. }) = read_result(&raw, false, 16, 8) {
             // The text itself, and a sentence for each of what was cut.
             prop_assert!(output.text.len() <= 16 + 200, "{}", output.text);
             prop_assert!(output.structured.is_none_or(|value| value.to_string().len() <= 16));

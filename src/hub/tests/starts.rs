@@ -33,7 +33,7 @@ async fn no_more_servers_start_at_a_time_than_there_are_places() {
         started += i32::from(line.starts_with("pid ")) - i32::from(line.starts_with("initialize with"));
         most = most.max(started);
     }
-    assert_eq!((started, most), (0, 2), "{:?}", rig.record("a"));
+    assert!(started == 0 && (1..=2).contains(&most), "{most} at once: {:?}", rig.record("a"));
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::rules::Rules;
+use super::rules::{RULING, Rules};
 use super::top;
 
 /// How deep a schema may be; below that anything goes. Real ones have at most about fifteen levels.
@@ -15,46 +15,6 @@ const QUOTED_BYTES_MAX: usize = 300;
 
 const COMBINATORS: [&str; 2] = ["anyOf", "oneOf"];
 const KINDS: [&str; 7] = ["string", "number", "integer", "boolean", "object", "array", "null"];
-
-/// Keywords that rule something out. Those that a wire does not know are quoted to the model; all others only describe.
-const RULING: [&str; 36] = [
-    "not",
-    "if",
-    "then",
-    "else",
-    "dependentRequired",
-    "dependentSchemas",
-    "dependencies",
-    "patternProperties",
-    "propertyNames",
-    "contains",
-    "minContains",
-    "maxContains",
-    "unevaluatedProperties",
-    "unevaluatedItems",
-    "contentEncoding",
-    "contentMediaType",
-    "enum",
-    "const",
-    "default",
-    "examples",
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "multipleOf",
-    "minLength",
-    "maxLength",
-    "pattern",
-    "format",
-    "minItems",
-    "maxItems",
-    "uniqueItems",
-    "minProperties",
-    "maxProperties",
-    "prefixItems",
-    "additionalItems",
-];
 
 /// The plain form of a whole schema.
 pub(super) fn plain(schema: &Value, rules: &Rules) -> Map<String, Value> {

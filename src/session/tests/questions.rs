@@ -105,9 +105,7 @@ async fn a_question_that_a_killed_holder_closed_is_closed_in_the_log() {
         let denied = crate::domain::Outcome::Denied { reason: "a new message".into() };
         let close = move |tx: &crate::store::Tx<'_>| {
             tx.decide(&id, how, None, how)?.unwrap();
-            if !by_time {
-                tx.end_call(&call, &denied)?;
-            }
+            tx.end_call(&call, &denied)?;
             Ok(())
         };
         rig.gate.store.write(close).await.unwrap();

@@ -253,8 +253,9 @@ fn a_full_window_is_compacted_from_the_oldest_turn_on() {
     assert_eq!(next(&log(bodies.clone()), &small), Step::Compact { through_seq: 4 });
     assert_eq!(next(&log([bodies.clone(), vec![summary(4)]].concat()), &small), Step::AskModel);
     assert_eq!(next(&log(bodies), &BOUNDS), Step::AskModel);
-    // One turn alone cannot be summarised away.
-    assert_eq!(next(&log(vec![started(), said(&long)]), &small), Step::AskModel);
+    // One message alone cannot be summarised away, and is not sent.
+    let refused = next(&log(vec![started(), said(&long)]), &small);
+    assert!(matches!(&refused, Step::Stop(TurnEnd::Limit { text }) if text.contains("window_tokens")), "{refused:?}");
 }
 
 #[test]
