@@ -118,6 +118,23 @@ fn a_result_for_the_model() {
 }
 
 #[test]
+fn the_kept_output_of_commands() {
+    let flood = |name: &str| runs(&[&format!("stat -c '{name}%50000n' .")]);
+    let calls = ["a", "b", "c"].map(flood);
+    let answers = calls.into_iter().chain([Answer::text("It is long.")]);
+    let (house, provider) = limited("command_output_kept_bytes_max = 100000", answers);
+    house.claw(&["ask", "go"]).expect(0);
+    let told = provider.recorded()[3].body.to_string();
+    assert!(told.contains("oldest kept output was removed: all kept output together may take 100000 bytes"), "{told}");
+    let dir = house.home().join("command-output").canonicalize().unwrap();
+    assert!(told.contains(&format!("sed -n '1,80p' {}/run-", dir.display())), "{told}");
+    let kept: Vec<u64> = std::fs::read_dir(&dir).unwrap().map(|one| one.unwrap().metadata().unwrap().len()).collect();
+    assert!(!kept.is_empty() && kept.iter().sum::<u64>() <= 100_000, "{kept:?}");
+    assert!(!house.workspace().join(".claw").exists());
+    house.is_whole();
+}
+
+#[test]
 fn calls_side_by_side() {
     // Whoever finds the folder there has met somebody.
     let command = "mkdir mine || exit 9; for i in {1..2000}; do :; done; rmdir mine";

@@ -1,8 +1,10 @@
 //! The questions that wait for a human, and the one compare-and-set that answers them.
 
+use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension as _, Row, params};
 
-use super::{StoreError, Tx, now_ms};
+use super::damaged::json_at;
+use super::{RowAt, StoreError, Tx, now_ms};
 use crate::domain::{Answer, ApprovalId, CallId, Question, SessionId, UnixMillis};
 
 /// A question and its answer, if there is one. `state`: waiting, approved, denied, expired, superseded.
@@ -45,21 +47,21 @@ const COLUMNS: &str =
     "id, call, state, question, approvers, digest, asked_ms, expires_ms, decided_ms, decided_by, answer";
 
 fn read(row: &Row<'_>) -> Result<ApprovalRow, StoreError> {
-    let call: String = row.get(1)?;
-    let question: String = row.get(3)?;
-    let answer: Option<String> = row.get(10)?;
+    let (id, call): (String, String) = (row.get(0)?, row.get(1)?);
+    let at = || RowAt::Approval(id.clone());
+    let answered = !matches!(row.get_ref(10)?, ValueRef::Null);
     Ok(ApprovalRow {
-        id: ApprovalId(row.get(0)?),
         call: call.parse().map_err(StoreError::Decode)?,
         state: row.get(2)?,
-        question: serde_json::from_str(&question)?,
+        question: json_at(row, 3, at)?,
         approvers: row.get(4)?,
         digest: row.get(5)?,
         asked_ms: row.get(6)?,
         expires_ms: row.get(7)?,
         decided_ms: row.get(8)?,
         decided_by: row.get(9)?,
-        answer: answer.map(|text| serde_json::from_str(&text)).transpose()?,
+        answer: answered.then(|| json_at(row, 10, at)).transpose()?,
+        id: ApprovalId(id),
     })
 }
 
@@ -101,7 +103,7 @@ impl Tx<'_> {
     pub fn open_approvals(&self, session: Option<&SessionId>) -> Result<Vec<ApprovalRow>, StoreError> {
         let sql = format!(
             "SELECT {COLUMNS} FROM approvals WHERE state = 'waiting' AND (?1 IS NULL OR session = ?1)
-             ORDER BY asked_ms, coalesce(json_extract(question, '$.staged.number'), 1000), id"
+             ORDER BY asked_ms, CASE WHEN json_valid(question) THEN coalesce(json_extract(question, '$.staged.number'), 1000) END, id"
         );
         let mut query = self.conn.prepare_cached(&sql)?;
         let mut rows = query.query([session.map(SessionId::as_str)])?;

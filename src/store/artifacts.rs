@@ -170,7 +170,7 @@ impl Tx<'_> {
         let mut named = HashSet::new();
         for sql in [
             "SELECT body FROM events",
-            "SELECT body FROM events_torn",
+            "SELECT body FROM put_aside",
             "SELECT body FROM inbox WHERE state = 'queued'",
             "SELECT outcome FROM calls WHERE outcome IS NOT NULL",
             "SELECT body FROM outbox WHERE state <> 'sent'",
@@ -178,7 +178,8 @@ impl Tx<'_> {
             let mut query = self.conn.prepare(sql)?;
             let mut rows = query.query([])?;
             while let Some(row) = rows.next()? {
-                let text: String = row.get(0)?;
+                // A row that is not UTF-8 still names what it names.
+                let text = String::from_utf8_lossy(row.get_ref(0)?.as_bytes().unwrap_or_default());
                 named.extend(digests_of(&text).filter(|word| digests.contains(*word)).map(str::to_owned));
             }
         }

@@ -2,6 +2,8 @@
 
 use rusqlite::ErrorCode;
 
+use super::RowAt;
+
 /// An error of the store. Rows are never half written: a failed job leaves no trace.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -29,6 +31,8 @@ pub enum StoreError {
     ReadOnly,
     #[error("event {event} of `{session}` follows event {last}: {}", gap(*event, *last))]
     Gap { session: String, event: u64, last: u64 },
+    #[error("{at} cannot be read ({what}): `claw doctor --repair` puts it aside")]
+    Unreadable { at: RowAt, what: String },
     #[error("a stored row cannot be read: {0}")]
     Decode(String),
     #[error("the store has been closed")]
@@ -56,6 +60,7 @@ impl crate::domain::Blamed for StoreError {
             | Self::DiskFull
             | Self::ReadOnly
             | Self::Gap { .. }
+            | Self::Unreadable { .. }
             | Self::Decode(_)
             | Self::NoRandomness(_)
             | Self::Closed => crate::domain::Blame::Broken,

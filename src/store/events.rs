@@ -3,7 +3,8 @@
 use rusqlite::{OptionalExtension as _, params};
 use serde_json::Value;
 
-use super::{StoreError, Tx};
+use super::damaged::{follows, json_at};
+use super::{RowAt, StoreError, Tx};
 use crate::domain::{Event, EventBody, SessionId};
 
 impl Tx<'_> {
@@ -14,7 +15,7 @@ impl Tx<'_> {
             .conn
             .prepare_cached("SELECT coalesce(max(seq), 0) FROM events WHERE session = ?1")?
             .query_row([session.as_str()], |row| row.get(0))?;
-        if event.seq as i64 != last + 1 {
+        if event.seq as i64 != last.saturating_add(1) {
             return Err(StoreError::Gap { session: session.to_string(), event: event.seq, last: last as u64 });
         }
         let body = serde_json::to_value(&event.body)?;
@@ -53,7 +54,7 @@ impl Tx<'_> {
     /// The part of a log that a turn needs: from the newest boundary (a summary, a dropped window, `/new`) on. What is
     /// before it is never read again, so the cost does not grow with the history.
     pub fn window(&self, session: &SessionId) -> Result<Vec<Event>, StoreError> {
-        let boundary: Option<(i64, String)> = {
+        let boundary: Option<(i64, EventBody)> = {
             // By name, because SQLite would rather walk through the whole log from its end.
             let mut query = self.conn.prepare_cached(
                 "SELECT seq, body FROM events INDEXED BY events_boundaries WHERE session = ?1
@@ -61,13 +62,16 @@ impl Tx<'_> {
             )?;
             let mut rows = query.query([session.as_str()])?;
             match rows.next()? {
-                Some(row) => Some((row.get(0)?, row.get(1)?)),
+                Some(row) => {
+                    let seq = row.get(0)?;
+                    Some((seq, json_at(row, 1, || RowAt::Event { session: session.clone(), seq })?))
+                }
                 None => None,
             }
         };
         let from = match boundary {
             None => 1,
-            Some((seq, body)) => match serde_json::from_str::<EventBody>(&body)? {
+            Some((seq, body)) => match body {
                 EventBody::Summary { through_seq, .. } | EventBody::WindowDropped { through_seq, .. } => {
                     through_seq + 1
                 }
@@ -83,12 +87,15 @@ impl Tx<'_> {
             .conn
             .prepare_cached("SELECT seq, at_ms, body FROM events WHERE session = ?1 AND seq >= ?2 ORDER BY seq")?;
         let mut rows = query.query(params![session.as_str(), from as i64])?;
-        let mut events = Vec::new();
+        let (mut events, mut last) = (Vec::new(), (from <= 1).then_some(0));
         while let Some(row) = rows.next()? {
-            let body: String = row.get(2)?;
-            let body = serde_json::from_str(&body)
-                .map_err(|error| StoreError::Decode(format!("an event of `{session}`: {error}")))?;
-            events.push(Event { seq: row.get::<_, i64>(0)? as u64, at_ms: row.get(1)?, body });
+            let seq: i64 = row.get(0)?;
+            let at = || RowAt::Event { session: session.clone(), seq };
+            if last.is_some_and(|last| !follows(seq, last)) {
+                return Err(StoreError::Unreadable { at: at(), what: "its number follows no other".to_owned() });
+            }
+            last = Some(seq);
+            events.push(Event { seq: seq as u64, at_ms: row.get(1)?, body: json_at(row, 2, at)? });
         }
         Ok(events)
     }

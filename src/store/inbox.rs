@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use rusqlite::params;
 
-use super::{StoreError, Tx, now_ms};
+use super::damaged::json_at;
+use super::{RowAt, StoreError, Tx, now_ms};
 use crate::domain::{Inbound, InboundBody, SessionId, UnixMillis};
 
 #[derive(Clone, Debug)]
@@ -36,7 +37,8 @@ impl Tx<'_> {
         self.touch_session(&inbound.session, now)?;
         self.conn
             .prepare_cached("INSERT INTO inbox(session, kind, at_ms, body) VALUES (?1, ?2, ?3, ?4)")?
-            .execute(params![inbound.session.as_str(), kind, now, serde_json::to_string(inbound)?])?;
+            .execute(params![inbound.session.as_str(), kind, now, serde_json::to_string(inbound)?])
+            .map_err(|error| self.numbers_over(error, "SELECT max(id) FROM inbox", RowAt::Inbox))?;
         Ok(self.conn.last_insert_rowid())
     }
 
@@ -55,8 +57,9 @@ impl Tx<'_> {
         let mut rows = query.query([session.as_str()])?;
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {
-            let body: String = row.get(2)?;
-            found.push(InboxRow { id: row.get(0)?, at_ms: row.get(1)?, inbound: serde_json::from_str(&body)? });
+            let id = row.get(0)?;
+            let inbound = json_at(row, 2, || RowAt::Inbox(id))?;
+            found.push(InboxRow { id, at_ms: row.get(1)?, inbound });
         }
         Ok(found)
     }

@@ -2,7 +2,8 @@
 
 use rusqlite::params;
 
-use super::{StoreError, Tx, now_ms};
+use super::damaged::json_at;
+use super::{RowAt, StoreError, Tx, now_ms};
 use crate::domain::{Address, Outbound, SessionId, UnixMillis};
 
 #[derive(Clone, Debug)]
@@ -26,7 +27,8 @@ impl Tx<'_> {
                 outbound.to.0,
                 now_ms(),
                 serde_json::to_string(outbound)?
-            ])?;
+            ])
+            .map_err(|error| self.numbers_over(error, "SELECT max(id) FROM outbox", RowAt::Outbox))?;
         Ok(self.conn.last_insert_rowid())
     }
 
@@ -49,13 +51,13 @@ impl Tx<'_> {
         let mut rows = query.query(given)?;
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {
-            let body: String = row.get(2)?;
+            let id = row.get(0)?;
             found.push(OutboxRow {
-                id: row.get(0)?,
+                id,
                 at_ms: row.get(1)?,
                 sending: row.get::<_, String>(3)? == "sending",
                 parts_sent: row.get(4)?,
-                outbound: serde_json::from_str(&body)?,
+                outbound: json_at(row, 2, || RowAt::Outbox(id))?,
             });
         }
         Ok(found)
@@ -69,7 +71,8 @@ impl Tx<'_> {
                 "UPDATE outbox SET state = 'sent' WHERE id = ?1 AND state = 'queued' AND EXISTS(
                      SELECT 1 FROM outbox AS other WHERE other.session = outbox.session AND other.state = 'sent'
                      AND other.id <> outbox.id AND other.at_ms BETWEEN outbox.at_ms - 1000 AND outbox.at_ms + 1000
-                     AND json_extract(other.body, '$.body') = json_extract(outbox.body, '$.body'))",
+                     AND CASE WHEN json_valid(other.body) AND json_valid(outbox.body) THEN
+                         json_extract(other.body, '$.body') = json_extract(outbox.body, '$.body') END)",
             )?
             .execute([id])?;
         Ok(changed == 1)

@@ -26,6 +26,7 @@ const MIGRATIONS: &[&str] = &[
     MIGRATION_12,
     MIGRATION_13,
     MIGRATION_14,
+    MIGRATION_15,
 ];
 
 const MIGRATION_1: &str = "
@@ -396,6 +397,24 @@ INSERT INTO meta(key, value)
     SELECT 'clock.believed', CAST(max(at_ms) AS TEXT) FROM
         (SELECT max(at_ms) AS at_ms FROM audit UNION ALL SELECT max(at_ms) FROM inbox)
     HAVING max(at_ms) IS NOT NULL;
+";
+
+// Rows of every table that could not be read, as they were.
+const MIGRATION_15: &str = "
+CREATE TABLE put_aside(
+    nr INTEGER PRIMARY KEY AUTOINCREMENT,
+    of_table TEXT NOT NULL,
+    id TEXT NOT NULL,
+    body TEXT NOT NULL,
+    rest TEXT NOT NULL,
+    why TEXT NOT NULL,
+    put_aside_ms INTEGER NOT NULL
+) STRICT;
+INSERT INTO put_aside(of_table, id, body, rest, why, put_aside_ms)
+    SELECT 'events', session || ':' || seq, body,
+        json_object('session', session, 'seq', seq, 'at_ms', at_ms, 'type', type), 'it could not be read', put_aside_ms
+    FROM events_torn ORDER BY nr;
+DROP TABLE events_torn;
 ";
 
 /// Brings a database to the newest version. A database from a newer claw is refused, untouched. One with something in it is

@@ -113,7 +113,7 @@ fn a_torn_log_is_put_aside_row_by_row_and_goes_on() {
     assert!(!repaired.rows().iter().any(|row| row["id"].as_str().unwrap().starts_with("log:")), "{repaired:?}");
     let aside: Vec<(i64, String)> = {
         let db = house.db();
-        let mut query = db.prepare("SELECT seq, body FROM events_torn ORDER BY seq").unwrap();
+        let mut query = db.prepare("SELECT json_extract(rest, '$.seq'), body FROM put_aside ORDER BY nr").unwrap();
         let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
         rows.collect::<Result<_, _>>().unwrap()
     };

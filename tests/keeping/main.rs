@@ -4,6 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "a shell tries a completion script")]
 
 mod backups;
+mod damaged;
 mod doctor;
 mod explains;
 mod logs;

@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::cli::{backup, retention};
 use crate::durable;
 use crate::mail::Instance;
-use crate::store::kept_copies;
+use crate::store::{RowAt, kept_copies};
 
 /// How many copies from before updates are worth keeping; the doctor offers to remove older ones, and nobody else removes any.
 const COPIES_KEPT: usize = 3;
@@ -131,11 +131,15 @@ fn retention(app: &App, report: &mut Report) -> anyhow::Result<()> {
 }
 
 fn logs(app: &App, report: &mut Report) -> anyhow::Result<()> {
-    let torn = app.store.read(|tx| tx.torn_events())?;
-    for event in torn {
-        let id = format!("log:{}:{}", event.session, event.seq);
-        let text = format!("event {} of `{}` cannot be read: {}", event.seq, event.session, event.what);
-        report.repairable(id, text, Repair::PutAside(event));
+    for row in app.store.read(|tx| tx.damaged_rows())? {
+        let id = match &row.at {
+            RowAt::Event { session, seq } => format!("log:{session}:{seq}"),
+            RowAt::Inbox(id) => format!("inbox:{id}"),
+            RowAt::Outbox(id) => format!("outbox:{id}"),
+            RowAt::Approval(id) => format!("approval:{id}"),
+        };
+        let text = format!("{} cannot be read: {}", row.at, row.fault);
+        report.repairable(id, text, Repair::PutAside(row));
     }
     let waiting = app.store.read(|tx| tx.open_approvals(None))?;
     for session in app.store.read(|tx| tx.sessions_with_open_turn())? {

@@ -9,11 +9,11 @@ use serde_json::json;
 
 use crate::app::owner_principal;
 use crate::desk::when;
-use crate::domain::EventBody;
+use crate::domain::SessionId;
 use crate::durable::sync_folder_of;
 use crate::mail::Instance;
 use crate::session::SessionLock;
-use crate::store::{AuditEntry, Store, TornEvent, now_ms};
+use crate::store::{AuditEntry, DamagedRow, RowAt, Store, now_ms};
 
 /// One repair.
 #[derive(Clone, Debug)]
@@ -30,8 +30,8 @@ pub enum Repair {
     RemoveCopies(Vec<PathBuf>),
     /// Artifacts whose files are gone: their rows say so from now on.
     NoteLost(Vec<String>),
-    /// An event that cannot be read.
-    PutAside(TornEvent),
+    /// A row that cannot be read.
+    PutAside(DamagedRow),
     /// A settings file that cannot be read.
     MoveAside(PathBuf),
 }
@@ -46,10 +46,9 @@ impl Repair {
             Self::RemoveFolders(folders) => format!("Remove {} folders of unfinished restores?", folders.len()),
             Self::RemoveCopies(files) => format!("Remove the {} oldest of these copies?", files.len()),
             Self::NoteLost(digests) => format!("Note that the files of {} artifacts are gone?", digests.len()),
-            Self::PutAside(torn) => format!(
-                "Put event {} of `{}` aside, as it is, into the table events_torn, and a note into its place?",
-                torn.seq, torn.session
-            ),
+            Self::PutAside(row) => {
+                format!("Put {} aside, as it is, into the table put_aside, and a note into its place?", row.at)
+            }
             Self::MoveAside(file) => {
                 format!("Move {} aside, so that the defaults count until you have corrected it?", file.display())
             }
@@ -89,7 +88,7 @@ impl Repair {
                 store.write(noted).await?;
                 Ok(format!("Noted that {count} artifacts are gone."))
             }
-            (Self::PutAside(torn), Some(store)) => put_aside(torn, store, locks).await,
+            (Self::PutAside(row), Some(store)) => put_aside(row, store, locks).await,
             (_, None) => anyhow::bail!("the store is not open"),
         }
     }
@@ -115,24 +114,46 @@ fn move_aside(file: &Path) -> anyhow::Result<String> {
     Ok(format!("It is {} now.", aside.display()))
 }
 
-/// The note counts as a limit: in a turn that still goes on it ends that turn, and says why.
-async fn put_aside(torn: TornEvent, store: &Store, locks: &Path) -> anyhow::Result<String> {
-    let Some(_held) = SessionLock::try_take(locks, &torn.session)? else {
-        anyhow::bail!("`{}` is at work in another process; end that first", torn.session);
-    };
-    let text = format!(
-        "Event {} of this log could not be read, and `claw doctor` has put it aside. The turn is ended with that; write again \
-         to go on.",
-        torn.seq
-    );
-    let instead = EventBody::LimitReached { limit: "log".to_owned(), text };
-    let said = format!("Put event {} of `{}` aside.", torn.seq, torn.session);
-    let body = json!({"session": torn.session.as_str(), "event": torn.seq, "what": torn.what, "by": owner_principal()});
-    store
-        .write(move |tx| {
-            tx.put_event_aside(&torn, &instead)?;
-            tx.audit(&AuditEntry { kind: "put_aside", call: String::new(), body })
-        })
-        .await?;
-    Ok(said)
+/// The note in a log counts as a limit: in a turn that still goes on it ends that turn, and says why.
+async fn put_aside(row: DamagedRow, store: &Store, locks: &Path) -> anyhow::Result<String> {
+    let held = row.session.as_ref().map(|session| SessionLock::try_take(locks, session)).transpose()?;
+    if let (Some(session), Some(None)) = (&row.session, &held) {
+        anyhow::bail!("`{session}` is at work in another process; end that first");
+    }
+    let note = note(&row);
+    let session = row.session.as_ref().map(SessionId::as_str);
+    let body =
+        json!({"row": row.at.to_string(), "session": session, "what": row.fault.to_string(), "by": owner_principal()});
+    let at = row.at.clone();
+    let put = store.write(move |tx| {
+        let put = tx.put_aside(&row, &note)?;
+        if put {
+            tx.audit(&AuditEntry { kind: "put_aside", call: String::new(), body })?;
+        }
+        Ok(put)
+    });
+    Ok(if put.await? { format!("Put {at} aside.") } else { format!("Nothing is wrong with {at} any more.") })
+}
+
+/// What a person reads in the place of the row.
+fn note(row: &DamagedRow) -> String {
+    match &row.at {
+        RowAt::Event { seq, .. } => format!(
+            "Event {seq} of this log could not be read, and `claw doctor` has put it aside. The turn is ended with that; \
+             write again to go on."
+        ),
+        RowAt::Inbox(_) => {
+            "Something that was sent to claw here could not be read from its store, and `claw doctor` has \
+             put it aside. If an answer is missing, write again."
+                .to_owned()
+        }
+        RowAt::Outbox(_) => {
+            "A message from claw could not be read from its store, and `claw doctor` has put it aside. \
+             The conversation may still have it: ask again."
+                .to_owned()
+        }
+        RowAt::Approval(_) => "this question could not be read from the store, and `claw doctor` has put it aside; it \
+             has expired, ask again for what you want"
+            .to_owned(),
+    }
 }

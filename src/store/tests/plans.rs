@@ -19,6 +19,7 @@ const LITTLE: &[&str] = &[
     "running",
     "session_models",
     "session_roles",
+    "sqlite_sequence",
 ];
 
 /// Indexes that hold only what is under way.
@@ -42,6 +43,10 @@ const WALKS: &[(&str, &str)] = &[
     ("DELETE FROM outbox WHERE id IN", "ends at the first young row; what is before it goes"),
     ("DELETE FROM posted WHERE (address", "once a day, over what retention has left"),
     ("SELECT session, seq, body FROM events", "the doctor reads every event"),
+    ("SELECT session, id, body FROM inbox", "the doctor reads every row that waits"),
+    ("SELECT session, id, body FROM outbox", "the doctor reads every row"),
+    ("SELECT session, id, question, answer FROM approvals", "the doctor reads every question"),
+    ("SELECT body FROM put_aside", "the doctor looks for files that nothing names"),
     ("SELECT body FROM events", "the doctor looks for files that nothing names"),
     ("SELECT outcome FROM calls", "the doctor looks for files that nothing names"),
     ("SELECT body FROM outbox WHERE state <>", "the doctor looks for files that nothing names"),
