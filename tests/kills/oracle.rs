@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::killing::effects;
 use crate::killing::house::{House, Kill};
 use crate::killing::log::{Orders, Use, audit_is_true, calls_are_true, log_is_whole, uses};
-use crate::killing::look::{Look, SESSION};
+use crate::killing::look::{Approval, Look, SESSION};
 use crate::killing::model::{StandIn, answer_to};
 use crate::killing::verdict::Verdict;
 use crate::play::Seen;
@@ -82,6 +82,11 @@ fn messages_are_answered(
     Ok(())
 }
 
+/// Whether the call of a question has another one, which decides.
+fn asked_again(approvals: &[Approval], question: &Approval) -> bool {
+    approvals.iter().any(|other| other.call == question.call && other.id != question.id && other.state != "superseded")
+}
+
 /// One answer a question; what was allowed ran or is unknown, what was not allowed did not run.
 fn questions_are_answered_once(look: &Look, uses: &[Use], seen: &Seen, verdict: &mut Verdict) -> rusqlite::Result<()> {
     let audit = look.audit()?;
@@ -101,6 +106,8 @@ fn questions_are_answered_once(look: &Look, uses: &[Use], seen: &Seen, verdict: 
             ("approved", None | Some("Allowed"), Some("ended" | "unknown")) => {}
             ("denied", None | Some("Denied"), Some("denied")) => {}
             ("superseded" | "expired", None, Some("denied")) => {}
+            // A kill came between the question and its line in the log, and its time was over: it was asked again.
+            ("superseded", None, _) if asked_again(&approvals, question) => {}
             (state, said, outcome) => verdict.other.push(format!(
                 "the question {} about {id} is {state}, claw said {said:?}, and the call is {outcome:?}",
                 question.id
