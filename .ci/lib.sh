@@ -3,6 +3,9 @@
 # The folder with everything that a run installs and makes. Kept between runs on one machine, so that a second run is quicker.
 CI_SCRATCH="${CI_SCRATCH:-${TMPDIR:-/tmp}/claw-ci-$(id -u)}"
 export CI_SCRATCH
+# The key of the audit and the heads that were noted. Those of earlier runs are about homes that are gone, at the same places.
+export XDG_STATE_HOME="$CI_SCRATCH/state"
+rm -rf "$XDG_STATE_HOME"
 
 fail() {
     echo "FAILED: $*" >&2

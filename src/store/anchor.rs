@@ -1,9 +1,9 @@
 //! What proves the audit from outside of the store: a key, and the newest head in a file beside it. Owns both files; must
 //! not know SQL.
 
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -16,7 +16,7 @@ use sha2::Sha256;
 use super::now_ms;
 use crate::domain::UnixMillis;
 use crate::domain::canonical::{canonical_json, sha256_hex};
-use crate::durable::Part;
+use crate::durable::{self, Part};
 
 /// A key of fewer bytes could be guessed. What claw makes has 64 (32 random ones, as hexadecimal digits).
 const KEY_BYTES_MIN: usize = 32;
@@ -184,11 +184,8 @@ impl Anchor {
 
 fn key_of(place: &AnchorPlace) -> Result<Key, String> {
     let cannot = |path: &Path, what: &str, error: &io::Error| format!("{} cannot be {what}: {error}", path.display());
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(&place.folder)
-        .map_err(|error| cannot(&place.folder, "made", &error))?;
+    // With the names of new folders on the disk: after a power loss a key without them is lost, and what it has sealed is not.
+    durable::create_dirs(&place.folder, 0o700).map_err(|error| cannot(&place.folder, "made", &error))?;
     if let Some(file) = &place.credential {
         // systemd shows what its access list allows as the group's rights.
         return read_key(file, 0o007).map_err(|error| cannot(file, "read", &error))?;
