@@ -21,7 +21,7 @@ id="$("$claw" approvals --json | sed -n 's/.*"id":"\([^"]*\)".*/\1/p')"
 [ -n "$id" ] || fail "no question is open"
 expect_code "approve" 0 "$claw" approve "$id"
 [ "$(cat "$CLAW_HOME/workspace/notes/today.md")" = "bread and milk" ] || fail "the file does not hold what was asked for"
-expect_code "audit" 0 "$claw" audit
+expect_code "audit" 0 "$claw" audit --rows
 for word in received ask: asked answered allow: started ended; do
     expect "audit" "$(cat "$CI_SCRATCH/out")" "$word"
 done
