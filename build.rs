@@ -1,5 +1,5 @@
-//! Asks the linker for packed relocations where the system's loader understands them: they take 8 % of the file
-//! and of the memory that every start touches. Owns no other setting; the profile is in `Cargo.toml`.
+//! Asks the linker for packed relocations where the system's loader understands them: the file is smaller,
+//! and so is the memory that every start touches. Owns no other setting; the profile is in `Cargo.toml`.
 
 use std::process::Command;
 
