@@ -27,6 +27,7 @@ const MIGRATIONS: &[&str] = &[
     MIGRATION_13,
     MIGRATION_14,
     MIGRATION_15,
+    MIGRATION_16,
 ];
 
 const MIGRATION_1: &str = "
@@ -415,6 +416,14 @@ INSERT INTO put_aside(of_table, id, body, rest, why, put_aside_ms)
         json_object('session', session, 'seq', seq, 'at_ms', at_ms, 'type', type), 'it could not be read', put_aside_ms
     FROM events_torn ORDER BY nr;
 DROP TABLE events_torn;
+";
+
+// The windows of long logs, so that a new process does not read them event by event.
+const MIGRATION_16: &str = "
+CREATE TABLE kept_windows(
+    session TEXT PRIMARY KEY, form TEXT NOT NULL, from_seq INTEGER NOT NULL, through_seq INTEGER NOT NULL,
+    digest TEXT NOT NULL, body TEXT NOT NULL
+) STRICT;
 ";
 
 /// Brings a database to the newest version. A database from a newer claw is refused, untouched. One with something in it is
