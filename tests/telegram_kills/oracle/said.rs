@@ -68,7 +68,10 @@ fn rows_are_on_the_screen(
         let copies = if said.len() <= WHOLE_LETTERS_MAX {
             shown.get(&said).copied().unwrap_or_default()
         } else {
+            let as_files = evidence.files(screen).iter().filter(|file| **file == said).count();
             match copies_of_parts(&said, screen) {
+                // Its beginning and the whole as a file.
+                Err(_) if as_files > 0 => as_files,
                 Ok(surplus) => rows.len() + surplus,
                 Err(missing) => {
                     verdict.lost.push(format!("{}: of a long answer {missing}", seat.session));
