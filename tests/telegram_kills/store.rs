@@ -27,6 +27,8 @@ pub struct Left {
 pub struct OutboxRow {
     pub id: i64,
     pub session: String,
+    /// When it was written, in milliseconds since 1970.
+    pub at_ms: i64,
     pub body: Value,
 }
 
@@ -73,8 +75,9 @@ pub fn left(look: &Look, calls: usize) -> rusqlite::Result<Left> {
 }
 
 pub fn outbox(look: &Look) -> rusqlite::Result<Vec<OutboxRow>> {
-    look.all("SELECT id, session, body FROM outbox ORDER BY id", |row| {
-        Ok(OutboxRow { id: row.get(0)?, session: row.get(1)?, body: json(row, 2)?["body"].clone() })
+    look.all("SELECT id, session, at_ms, body FROM outbox ORDER BY id", |row| {
+        let body = json(row, 3)?["body"].clone();
+        Ok(OutboxRow { id: row.get(0)?, session: row.get(1)?, at_ms: row.get(2)?, body })
     })
 }
 

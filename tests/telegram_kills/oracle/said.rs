@@ -247,7 +247,8 @@ fn commands_are_answered(
     }
 }
 
-/// Rows of a chat come in the order in which they were written, by when each was first there whole.
+/// Rows of a chat come in the order in which they were written, by when each was first there whole. One that was whole before
+/// its row was written came as a draft, while its turn went on, and keeps the place that it had then.
 fn in_order(evidence: &Evidence<'_>, seat: &Seat, rows: &[&OutboxRow], verdict: &mut Verdict) {
     let mut first: HashMap<String, usize> = HashMap::new();
     let mut long: Vec<(usize, String)> = Vec::new();
@@ -281,6 +282,9 @@ fn in_order(evidence: &Evidence<'_>, seat: &Seat, rows: &[&OutboxRow], verdict: 
         }
         let begins = || long.iter().find(|(_, said)| key.starts_with(said)).map(|(index, _)| *index);
         let Some(at) = first.get(&key).copied().or_else(begins) else { continue };
+        if evidence.calls[at].at_ms < row.at_ms {
+            continue;
+        }
         if at < last.0 {
             let head: String = key.chars().take(60).collect();
             verdict.other.push(format!("{}: {head:?} came before {:?}, which is older", seat.session, last.1));
