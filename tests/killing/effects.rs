@@ -1,5 +1,6 @@
-//! The MCP server whose effects are counted: `append` adds one line to a file and syncs it, `look` changes nothing. It is this
-//! test's own binary, started by claw as a child. Must not know claw; it ends by itself when standard input closes.
+//! The MCP server whose effects are counted: `append` adds one line to a file and syncs it, `look` changes nothing, `propose`
+//! stages calls of `act`, which appends. It is this test's own binary, started by claw as a child. Must not know claw; it ends by
+//! itself when standard input closes.
 
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
@@ -8,9 +9,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rmcp::handler::server::wrapper::Parameters;
+use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use rmcp::{ServerHandler, ServiceExt as _, tool, tool_handler, tool_router};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 #[derive(Deserialize, JsonSchema)]
 struct Id {
@@ -40,10 +43,44 @@ impl Effects {
     async fn look(&self, Parameters(Id { id }): Parameters<Id>) -> Result<String, String> {
         Ok(format!("looked at {id}"))
     }
+
+    /// Proposes what `act` would do: one action, or several for an id that begins with `batch-`.
+    #[tool(annotations(read_only_hint = true))]
+    async fn propose(&self, Parameters(Id { id }): Parameters<Id>) -> CallToolResult {
+        let action = |id: &String| json!({"tool": "act", "arguments": {"id": id}, "summary": format!("Do {id}")});
+        let actions: Vec<Value> = proposed_by(&id).iter().map(action).collect();
+        let said = ContentBlock::text(format!("{id} waits for a yes"));
+        CallToolResult::success(vec![said]).with_meta(Some(meta(json!({"claw/actions": actions}))))
+    }
+
+    /// What a tap does: appends the id to the file of effects.
+    #[tool(meta = meta(json!({"ui": {"visibility": ["app"]}})), annotations(read_only_hint = false))]
+    async fn act(&self, Parameters(id): Parameters<Id>) -> Result<String, String> {
+        self.append(Parameters(id)).await
+    }
 }
 
 #[tool_handler(name = "effects", version = "1.0.0")]
 impl ServerHandler for Effects {}
+
+fn meta(value: Value) -> MetaObject {
+    serde_json::from_value(value).unwrap_or_default()
+}
+
+/// The ids of what a call of `propose` stages, in their order.
+pub fn proposed_by(id: &str) -> Vec<String> {
+    let of = match id.split_once('-') {
+        Some(("batch", _)) => 3,
+        Some(("stage", _)) => 1,
+        _ => 0,
+    };
+    (1..=of).map(|number| format!("act-{id}-{number}")).collect()
+}
+
+/// Whether a call with this id leaves an effect of its own.
+pub fn has_effect(id: &str) -> bool {
+    !id.starts_with("look-") && proposed_by(id).is_empty()
+}
 
 fn add_line(file: &Path, line: &str) -> std::io::Result<()> {
     let mut file = OpenOptions::new().create(true).append(true).open(file)?;

@@ -11,6 +11,7 @@ pub mod model;
 pub mod points;
 pub mod program;
 pub mod random;
+pub mod staged;
 pub mod verdict;
 
 pub use random::{number, seed_of_the_clock};

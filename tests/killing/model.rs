@@ -167,6 +167,10 @@ pub fn answer_to(task: &str) -> String {
 }
 
 fn call(id: &str) -> Call {
-    let tool = if id.starts_with("look-") { "effects__look" } else { "effects__append" };
+    let tool = match id.split_once('-') {
+        Some(("look", _)) => "effects__look",
+        Some(("stage" | "batch", _)) => "effects__propose",
+        _ => "effects__append",
+    };
     Call::new(&format!("c-{id}"), tool, &json!({"id": id}).to_string())
 }
