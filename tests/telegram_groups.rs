@@ -138,9 +138,10 @@ fn a_group_that_becomes_a_supergroup_goes_on() {
     let now = rig.telegram.upgrades(group, &rig.anna);
     let again: Message = rig.telegram.wait_for_button(now, "Allow once");
     assert!(again.text.contains("g.txt") && again.chat != asked.chat);
-    eventually("it is on record", || {
-        let open = "SELECT count(*) FROM posted WHERE state = 'open' AND message = ?1";
-        rig.house.db().query_row(open, [again.id], |row| row.get::<_, i64>(0)).unwrap() == 1
+    assert_eq!(again.id, asked.id, "the new group counts from 1, so that both have the same number");
+    eventually("the new one is on record, and the old one is over", || {
+        let states = "SELECT group_concat(state, ' ') FROM (SELECT state FROM posted ORDER BY message)";
+        rig.house.db().query_row(states, [], |row| row.get::<_, String>(0)).unwrap() == "closed open"
     });
     assert_eq!(rig.telegram.wait_answered(&rig.anna.taps_on(now, again.id, "Allow once")).0, "Allowed.");
     rig.telegram.wait_for_text(now, "Written.");

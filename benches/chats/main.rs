@@ -1,5 +1,5 @@
-//! Prints the benchmark table of the Telegram door: `cargo bench --bench chats`; with `-- load`, `-- turns`, `-- restart` or
-//! `-- agents` a part of it.
+//! Prints the benchmark table of the Telegram door: `cargo bench --bench chats`; with `-- load`, `-- turns`, `-- words`,
+//! `-- restart` or `-- agents` a part of it.
 //!
 //! What is measured is the released program, `claw gateway`, as a process of its own: its memory and processor time are read
 //! from `/proc`, so that nothing of the stand-ins is counted as claw's. They share the machine with it, though, so times are
@@ -16,6 +16,7 @@ mod model;
 mod restart;
 mod stand_ins;
 mod turns;
+mod words;
 
 #[path = "../../tests/wires/mod.rs"]
 mod wires;
@@ -29,8 +30,13 @@ fn main() {
         println!("Memory and processor time of another process are read from /proc, so this needs Linux.");
         return;
     }
-    let parts: [Part; 4] =
-        [("load", load::rows), ("turns", turns::rows), ("restart", restart::rows), ("agents", agents::rows)];
+    let parts: [Part; 5] = [
+        ("load", load::rows),
+        ("turns", turns::rows),
+        ("words", words::rows),
+        ("restart", restart::rows),
+        ("agents", agents::rows),
+    ];
     let named = |part: &str| std::env::args().any(|argument| argument == part);
     let all = !parts.iter().any(|(part, _)| named(part));
     println!("| what | measured | aim | best peer | note |");

@@ -1,19 +1,25 @@
 //! A model over HTTP (OpenAI's chat completions, streamed) that takes the time it is told to, and answers a message with its
 //! last word. Must not know claw.
 
+use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Bytes;
+use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::header;
-use axum::response::IntoResponse;
+use axum::response::{IntoResponse, Response};
 use axum::routing::any;
+use futures::Stream;
+use serde_json::json;
 use tokio::sync::Notify;
 
 use crate::wires::{Turn, Wire};
+
+/// Between two words of a slow answer.
+pub const WORD_EVERY: Duration = Duration::from_millis(100);
 
 /// How long an answer takes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,6 +27,8 @@ pub enum Takes {
     #[default]
     Nothing,
     OneSecond,
+    /// This many words, one each tenth of a second, and then the end.
+    Slowly(u32),
     /// As many requests have to be here at the same time; all are answered a second later.
     UntilAll(usize),
 }
@@ -61,7 +69,7 @@ impl Model {
         self.most.fetch_max(now, Ordering::Relaxed);
         let takes = *self.takes.lock().unwrap();
         match takes {
-            Takes::Nothing => {}
+            Takes::Nothing | Takes::Slowly(_) => {}
             Takes::OneSecond => tokio::time::sleep(Duration::from_secs(1)).await,
             Takes::UntilAll(all) => {
                 let here = self.all_here.notified();
@@ -81,13 +89,37 @@ pub fn app(model: Arc<Model>) -> Router {
     Router::new().fallback(any(answer)).layer(DefaultBodyLimit::disable()).with_state(model)
 }
 
-async fn answer(State(model): State<Arc<Model>>, body: Bytes) -> impl IntoResponse {
+async fn answer(State(model): State<Arc<Model>>, body: Bytes) -> Response {
     model.bytes.store(body.len() as u64, Ordering::Relaxed);
     let text = format!("That is all there is to say of {}", last_word(&body));
     // The request is let go, as a model's server would: its memory is not what is measured.
     drop(body);
     model.think().await;
-    ([(header::CONTENT_TYPE, "text/event-stream")], Turn::text(&text).frames(Wire::OpenAi).concat())
+    let takes = *model.takes.lock().unwrap();
+    let body = match takes {
+        Takes::Slowly(words) => Body::from_stream(slowly(words, text)),
+        _ => Body::from(Turn::text(&text).frames(Wire::OpenAi).concat()),
+    };
+    ([(header::CONTENT_TYPE, "text/event-stream")], body).into_response()
+}
+
+/// So many words, each with a pause before it, and then what an answer always says.
+fn slowly(words: u32, text: String) -> impl Stream<Item = Result<String, Infallible>> {
+    futures::stream::unfold(0, move |word| {
+        let text = text.clone();
+        async move {
+            if word > words {
+                return None;
+            }
+            if word == words {
+                return Some((Ok(Turn::text(&text).frames(Wire::OpenAi).concat()), word + 1));
+            }
+            tokio::time::sleep(WORD_EVERY).await;
+            let delta = json!({"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "stand-in",
+                "choices": [{"index": 0, "delta": {"content": format!("word{word} ")}, "finish_reason": null}]});
+            Some((Ok(format!("data: {delta}\n\n")), word + 1))
+        }
+    })
 }
 
 /// The last word of the last message: every message of this benchmark ends with a number. Found without parsing the whole

@@ -72,6 +72,19 @@ impl StandIns {
         }
     }
 
+    /// Each message of the bot, and each change of one, until one ends with `end`: when each came.
+    pub fn said_until(&self, end: &str) -> Vec<Instant> {
+        let mut said = Vec::new();
+        loop {
+            if let Seen::Said { text, at, .. } = self.next() {
+                said.push(at);
+                if text.ends_with(end) {
+                    return said;
+                }
+            }
+        }
+    }
+
     fn next(&self) -> Seen {
         match self.seen.recv_timeout(SOON) {
             Ok(seen) => seen,

@@ -22,9 +22,13 @@ pub struct Guest {
 }
 
 impl Mail {
-    /// Notes the number that a chat has now.
-    pub async fn chat_moved(&self, bot: i64, chat: i64, now: i64) -> Result<(), StoreError> {
-        self.store.write(move |tx| tx.add_moved_chat(bot, chat, now)).await
+    /// Notes the number that a chat has now. The messages at its address are of the old one.
+    pub async fn chat_moved(&self, to: Address, bot: i64, chat: i64, now: i64) -> Result<(), StoreError> {
+        let note = move |tx: &crate::store::Tx<'_>| {
+            tx.add_moved_chat(bot, chat, now)?;
+            tx.end_numbering(&to)
+        };
+        self.store.write(note).await
     }
 
     /// The chats that have another number now.

@@ -19,6 +19,22 @@ pub enum StoreError {
     Open { path: String, source: rusqlite::Error },
     #[error("cannot create the store {path}: {source}; check that its folder is yours and writable")]
     Create { path: String, source: std::io::Error },
+    #[error(
+        "the store {path} is empty, and claw never leaves it so: what was in it is lost; restore a backup, or move the file away to begin anew"
+    )]
+    Empty { path: String },
+    #[error(
+        "{path} is no store of claw, so it was left as it is ({what}): move it away, or set CLAW_HOME to the home that you mean"
+    )]
+    Foreign { path: String, what: String },
+    #[error(
+        "the store {path} has lost its newest rows ({what}), because its write-ahead log {path}-wal is not there: put that file back, restore a backup, or go on with what is left by removing {path}-mark"
+    )]
+    LogGone { path: String, what: String },
+    #[error(
+        "the store {path} is not there, only its write-ahead log {path}-wal: put the store back, restore a backup, or move the log away to begin anew"
+    )]
+    OnlyLog { path: String },
     #[error("the store failed: {0}")]
     Sqlite(rusqlite::Error),
     #[error("the store could not commit: {0}")]
@@ -55,6 +71,10 @@ impl crate::domain::Blamed for StoreError {
             | Self::Copy { .. }
             | Self::Open { .. }
             | Self::Create { .. }
+            | Self::Empty { .. }
+            | Self::Foreign { .. }
+            | Self::LogGone { .. }
+            | Self::OnlyLog { .. }
             | Self::Sqlite(_)
             | Self::Commit(_)
             | Self::DiskFull

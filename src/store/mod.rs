@@ -15,8 +15,10 @@ mod events;
 pub mod flag;
 mod grants;
 mod guests;
+mod identity;
 mod inbox;
 mod kept_window;
+mod mark;
 mod meta;
 mod moved;
 mod outbox;
@@ -37,8 +39,6 @@ mod upgrade;
 mod usage;
 mod writer;
 
-use std::fs::OpenOptions;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -111,7 +111,8 @@ impl Store {
     }
 
     fn open_with(path: &Path, anchor: impl FnOnce(&Path) -> Result<Anchor, String>) -> Result<Self, StoreError> {
-        make_private(path)?;
+        identity::create_if_missing(path)?;
+        identity::check(path)?;
         let mut conn = connect(path)?;
         let migrated = schema::migrate(&mut conn, |from, to| upgrade::copy(path, from, to))?;
         conn.busy_timeout(Duration::from_millis(BUSY_TIMEOUT_MS))?;
@@ -198,19 +199,9 @@ impl Store {
     }
 }
 
-/// Makes a new database owner-only before SQLite opens it; its other files take over what it allows.
-fn make_private(path: &Path) -> Result<(), StoreError> {
-    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
-            Err(StoreError::Create { path: path.display().to_string(), source: error })
-        }
-        _ => Ok(()),
-    }
-}
-
 fn connect(path: &Path) -> Result<Connection, StoreError> {
     let open = || -> rusqlite::Result<Connection> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let conn = Connection::open_with_flags(path, flags)?;
         conn.busy_timeout(Duration::from_millis(BUSY_TIMEOUT_MS))?;
         to_wal(&conn)?;

@@ -3,6 +3,7 @@
 use rusqlite::params;
 
 use super::{StoreError, Tx, now_ms};
+use crate::domain::Address;
 
 impl Tx<'_> {
     /// Notes the number that a chat has now. The newest counts.
@@ -10,6 +11,19 @@ impl Tx<'_> {
         self.conn
             .prepare_cached("INSERT OR REPLACE INTO moved_chats(bot, chat, now, at_ms) VALUES (?1, ?2, ?3, ?4)")?
             .execute(params![bot, chat, now, now_ms()])?;
+        Ok(())
+    }
+
+    /// Gives the messages on record at an address numbers below zero, which no service gives: none of them can be changed any
+    /// more, and new ones there may be counted from 1 again. What was unfinished in them is forgotten.
+    pub fn end_numbering(&self, address: &Address) -> Result<(), StoreError> {
+        for sql in [
+            "UPDATE OR REPLACE posted SET message = -message WHERE address = ?1 AND message > 0",
+            "DELETE FROM drafts WHERE address = ?1",
+            "DELETE FROM running WHERE address = ?1",
+        ] {
+            self.conn.prepare_cached(sql)?.execute([&address.0])?;
+        }
         Ok(())
     }
 

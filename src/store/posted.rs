@@ -11,6 +11,7 @@ use crate::domain::{Address, ApprovalId};
 pub struct PostedRow {
     pub approval: ApprovalId,
     pub address: Address,
+    /// Below zero: of a chat that has another number since, so that nothing can change it.
     pub message: i64,
     pub state: String,
     /// The message is a file, and what it says is its caption.

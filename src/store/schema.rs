@@ -28,6 +28,7 @@ const MIGRATIONS: &[&str] = &[
     MIGRATION_14,
     MIGRATION_15,
     MIGRATION_16,
+    MIGRATION_17,
 ];
 
 const MIGRATION_1: &str = "
@@ -418,8 +419,11 @@ INSERT INTO put_aside(of_table, id, body, rest, why, put_aside_ms)
 DROP TABLE events_torn;
 ";
 
+// Whose file it is: `claw` in ASCII.
+const MIGRATION_16: &str = "PRAGMA application_id = 0x636c6177;";
+
 // The windows of long logs, so that a new process does not read them event by event.
-const MIGRATION_16: &str = "
+const MIGRATION_17: &str = "
 CREATE TABLE kept_windows(
     session TEXT PRIMARY KEY, form TEXT NOT NULL, from_seq INTEGER NOT NULL, through_seq INTEGER NOT NULL,
     digest TEXT NOT NULL, body TEXT NOT NULL
@@ -444,23 +448,20 @@ pub(super) fn migrate(
     if from > known {
         return Err(StoreError::Newer { found: from, known });
     }
-    let migrated = match from {
-        0 => None,
-        _ if from == known => return Ok(None),
-        _ => Some(Migrated { from, to: known, copy: copy(from, known)? }),
-    };
+    if from == known {
+        return Ok(None);
+    }
+    let migrated = Migrated { from, to: known, copy: copy(from, known)? };
     let applied = apply(&tx, from, known);
-    finish(tx, applied, migrated.as_ref())?;
-    Ok(migrated)
+    finish(tx, applied, &migrated)?;
+    Ok(Some(migrated))
 }
 
-fn finish(tx: Transaction<'_>, applied: Result<(), StoreError>, migrated: Option<&Migrated>) -> Result<(), StoreError> {
+fn finish(tx: Transaction<'_>, applied: Result<(), StoreError>, migrated: &Migrated) -> Result<(), StoreError> {
     if let Err(error) = applied {
         tx.rollback()?;
-        if let Some(Migrated { copy, .. }) = migrated {
-            // Nothing was changed, so there is nothing to go back to.
-            let _ = std::fs::remove_file(copy);
-        }
+        // Nothing was changed, so there is nothing to go back to.
+        let _ = std::fs::remove_file(&migrated.copy);
         return Err(error);
     }
     // Where this fails it is not known what is on the disk, so that the copy stays.
@@ -478,6 +479,16 @@ fn version(conn: &Connection) -> Result<u32, StoreError> {
     Ok(conn.pragma_query_value(None, "user_version", |row| row.get(0))?)
 }
 
+/// Writes a new store into an empty file that nobody else knows of yet. Whoever publishes the file syncs it.
+pub(super) fn build_new(path: &std::path::Path) -> Result<(), StoreError> {
+    let mut conn = Connection::open(path)?;
+    conn.pragma_update(None, "journal_mode", "MEMORY")?;
+    conn.pragma_update(None, "synchronous", "OFF")?;
+    let tx = conn.transaction()?;
+    apply(&tx, 0, MIGRATIONS.len() as u32)?;
+    Ok(tx.commit()?)
+}
+
 /// The newest version.
 #[cfg(test)]
 pub(super) fn known() -> u32 {
@@ -487,6 +498,7 @@ pub(super) fn known() -> u32 {
 /// A new database as an older claw would have made it.
 #[cfg(test)]
 pub(super) fn build(path: &std::path::Path, version: u32) -> Connection {
+    drop(Connection::open(path).unwrap());
     let conn = super::connect(path).unwrap();
     apply(&conn, 0, version).unwrap();
     conn

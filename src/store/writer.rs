@@ -11,14 +11,15 @@ use tokio::sync::oneshot;
 
 use super::StoreError;
 use super::anchor::Anchor;
+use super::mark;
 use super::queue::{Next, Queue, Urgency};
 use super::tx::Tx;
 use crate::killpoint;
 
 /// A write-ahead log of at most this many frames (a page of 4 KiB each) is left to the next process.
 const LOG_FRAMES_KEPT: i64 = 128;
-/// How long rows of the audit may lack a head outside of the store. Noting it costs a sync, so it is not done for each row.
-const HEAD_NOTED_AFTER: Duration = Duration::from_secs(60);
+/// How long rows may go without a note outside of the store. Noting the audit's head costs a sync, so it is not done for each.
+const NOTED_AFTER: Duration = Duration::from_secs(60);
 
 type Finish = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 /// Tells of a job's own fault, and gives it back for those whom it takes along.
@@ -119,7 +120,7 @@ fn run(conn: &Connection, anchor: Option<&Anchor>, queue: &Queue<Work>, spent: &
     let mut note_at: Option<Instant> = None;
     loop {
         if note_at.is_some_and(|at| at <= Instant::now()) {
-            note_head(conn, anchor);
+            note_outside(conn, anchor);
             note_at = None;
         }
         let (urgency, batch) = match queue.next_batch(note_at) {
@@ -140,12 +141,13 @@ fn run(conn: &Connection, anchor: Option<&Anchor>, queue: &Queue<Work>, spent: &
         commit(&Tx::sealing(conn, anchor), batch, failed);
         spent.commits.fetch_add(1, Ordering::Relaxed);
         spent.micros.fetch_add(began.elapsed().as_micros() as u64, Ordering::Relaxed);
-        if anchor.is_some_and(Anchor::owes) {
-            note_at.get_or_insert_with(|| Instant::now() + HEAD_NOTED_AFTER);
+        // What a relaxed batch has written is not on the disk yet, and counts nothing.
+        if !relaxed {
+            note_at.get_or_insert_with(|| Instant::now() + NOTED_AFTER);
         }
     }
     if note_at.is_some() {
-        note_head(conn, anchor);
+        note_outside(conn, anchor);
     }
     if let Err(error) = shorten_log(conn) {
         tracing::warn!(%error, "the store's write-ahead log could not be shortened");
@@ -165,8 +167,14 @@ fn shorten_log(conn: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Everything is committed when this runs. What cannot be noted now is noted by the next one, or missed by `claw audit verify`.
-fn note_head(conn: &Connection, anchor: Option<&Anchor>) {
+/// Everything is committed when this runs. What cannot be noted now is noted by the next one, or missed by those who check.
+fn note_outside(conn: &Connection, anchor: Option<&Anchor>) {
+    if let Err(error) = mark::note(conn) {
+        tracing::debug!(%error, "how far the store has come could not be noted beside it");
+    }
+    if !anchor.is_some_and(Anchor::owes) {
+        return;
+    }
     if let Err(error) = Tx::sealing(conn, anchor).note_audit_head() {
         tracing::warn!(%error, "the newest row of the audit could not be noted outside of the store");
     }

@@ -1,6 +1,6 @@
 //! What the bot asked for: every call with its parameters and what came of it. Owns the record. Must not know methods.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
@@ -29,6 +29,8 @@ pub enum Outcome {
 pub struct Call {
     /// Since the start of the stand-in.
     pub at: Duration,
+    /// By the clock of the machine, in milliseconds since 1970.
+    pub at_ms: i64,
     /// As it came: teloxide says `SendMessage`.
     pub method: String,
     pub chat: Option<i64>,
@@ -87,6 +89,7 @@ impl Calls {
         }
         self.kept.push(Call {
             at: self.began.elapsed(),
+            at_ms: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis() as i64),
             method: method.to_owned(),
             chat: params.chat(),
             params: params.recorded(),

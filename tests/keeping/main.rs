@@ -12,6 +12,7 @@ mod manual;
 #[path = "../program/mod.rs"]
 mod program;
 mod retention;
+mod stores;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

@@ -27,6 +27,8 @@ pub struct Left {
 pub struct OutboxRow {
     pub id: i64,
     pub session: String,
+    /// When it was written, in milliseconds since 1970.
+    pub at_ms: i64,
     pub body: Value,
 }
 
@@ -44,6 +46,8 @@ pub struct Question {
     pub state: String,
     pub answer: Value,
     pub by: String,
+    /// Of a staged action: the question about all of its list, if there is one.
+    pub list: Option<String>,
 }
 
 pub fn left(look: &Look, calls: usize) -> rusqlite::Result<Left> {
@@ -73,8 +77,9 @@ pub fn left(look: &Look, calls: usize) -> rusqlite::Result<Left> {
 }
 
 pub fn outbox(look: &Look) -> rusqlite::Result<Vec<OutboxRow>> {
-    look.all("SELECT id, session, body FROM outbox ORDER BY id", |row| {
-        Ok(OutboxRow { id: row.get(0)?, session: row.get(1)?, body: json(row, 2)?["body"].clone() })
+    look.all("SELECT id, session, at_ms, body FROM outbox ORDER BY id", |row| {
+        let body = json(row, 3)?["body"].clone();
+        Ok(OutboxRow { id: row.get(0)?, session: row.get(1)?, at_ms: row.get(2)?, body })
     })
 }
 
@@ -91,8 +96,9 @@ pub fn updates(look: &Look) -> rusqlite::Result<BTreeMap<i64, String>> {
 }
 
 pub fn questions(look: &Look) -> rusqlite::Result<Vec<Question>> {
-    let sql = "SELECT id, call, session, state, coalesce(answer, 'null'), coalesce(decided_by, '') FROM approvals
-               ORDER BY asked_ms, id";
+    let sql = "SELECT a.id, a.call, a.session, a.state, coalesce(a.answer, 'null'), coalesce(a.decided_by, ''), l.id
+               FROM approvals AS a LEFT JOIN staged AS s ON s.call = a.call
+               LEFT JOIN approvals AS l ON l.call = s.list AND l.call <> a.call ORDER BY a.asked_ms, a.id";
     look.all(sql, |row| {
         Ok(Question {
             id: row.get(0)?,
@@ -101,6 +107,7 @@ pub fn questions(look: &Look) -> rusqlite::Result<Vec<Question>> {
             state: row.get(3)?,
             answer: json(row, 4)?,
             by: row.get(5)?,
+            list: row.get(6)?,
         })
     })
 }

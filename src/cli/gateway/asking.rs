@@ -156,8 +156,8 @@ pub(super) async fn show(
     state: &'static str,
 ) -> Result<(), StoreError> {
     let _mine = house.hands.on(&posted.address).await;
-    // What asked for a reason stays as it is.
-    if posted.state != "why" {
+    // What asked for a reason stays as it is, and so does what is in a chat that moved.
+    if posted.state != "why" && posted.message > 0 {
         edit(house, place, posted, how).await?;
     }
     house.app.mail.set_posted(&posted.address, posted.message, state).await

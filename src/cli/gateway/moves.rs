@@ -13,7 +13,9 @@ pub(super) async fn note(house: &House, chat: i64, now: i64) {
         return;
     }
     house.api.chats_have_moved(vec![(chat, now)]);
-    if let Err(error) = house.app.mail.chat_moved(house.me.id, chat, now).await {
+    // A group that is none of these super ones has no topics.
+    let address = Place { bot: house.me.id, chat, thread: None }.address();
+    if let Err(error) = house.app.mail.chat_moved(address, house.me.id, chat, now).await {
         // The next request to the old chat brings it again.
         tracing::error!(%error, "that a group has moved could not be noted");
     }

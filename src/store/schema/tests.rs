@@ -15,8 +15,8 @@ fn the_copy_goes_only_where_nothing_can_have_changed() {
     // A commit that fails: what was put off is looked at then.
     let tx = conn.transaction().unwrap();
     tx.execute("INSERT INTO children VALUES (1)", []).unwrap();
-    assert!(finish(tx, Ok(()), Some(&migrated)).is_err() && copy.exists());
+    assert!(finish(tx, Ok(()), &migrated).is_err() && copy.exists());
     let tx = conn.transaction().unwrap();
     let broken = tx.execute_batch("nonsense").map_err(StoreError::from);
-    assert!(finish(tx, broken, Some(&migrated)).is_err() && !copy.exists());
+    assert!(finish(tx, broken, &migrated).is_err() && !copy.exists());
 }

@@ -20,6 +20,7 @@ const LITTLE: &[&str] = &[
     "running",
     "session_models",
     "session_roles",
+    "sqlite_master",
     "sqlite_sequence",
 ];
 

@@ -48,6 +48,10 @@ fn every_older_database_is_copied_and_becomes_like_a_new_one() {
         drop(store);
         assert_eq!((rig.user_version(), shape(&rig.path())), (schema::known(), shape(&new.path())), "from {version}");
         assert_eq!(sessions(&rig.path()), ["kept"]);
+        let id = |path: &Path| -> i64 {
+            Connection::open(path).unwrap().pragma_query_value(None, "application_id", |row| row.get(0)).unwrap()
+        };
+        assert_eq!((id(&rig.path()), id(&new.path())), (0x636c_6177, 0x636c_6177), "whose file it is");
         let copy = rig.dir.path().join(format!("claw.db.before-v{version}-to-v{}", schema::known()));
         assert_eq!((&migrated.copy, sessions(&copy)), (&copy, vec!["kept".to_owned()]));
         let kept: u32 =

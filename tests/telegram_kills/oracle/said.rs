@@ -68,7 +68,10 @@ fn rows_are_on_the_screen(
         let copies = if said.len() <= WHOLE_LETTERS_MAX {
             shown.get(&said).copied().unwrap_or_default()
         } else {
+            let as_files = evidence.files(screen).iter().filter(|file| **file == said).count();
             match copies_of_parts(&said, screen) {
+                // Its beginning and the whole as a file.
+                Err(_) if as_files > 0 => as_files,
                 Ok(surplus) => rows.len() + surplus,
                 Err(missing) => {
                     verdict.lost.push(format!("{}: of a long answer {missing}", seat.session));
@@ -76,12 +79,15 @@ fn rows_are_on_the_screen(
                 }
             }
         };
-        let (first, allowed) = (text(rows[0]).lines().next().unwrap_or_default(), window(evidence, &rows));
+        let (first, kills) = (text(rows[0]).lines().next().unwrap_or_default(), window(evidence, &rows));
+        // A draft can show the whole before there is a row of it.
+        let whole = screen.iter().filter(|message| letters(&message.text) == said);
+        let allowed = kills + whole.filter(|message| cut_off(evidence, seat, message)).count();
         if copies < rows.len() {
             verdict.lost.push(format!("{}: {} × {first:?}, and it is there {copies} times", seat.session, rows.len()));
         } else if copies > rows.len() + allowed {
             let text = format!(
-                "{}: {} × {first:?}, and it is there {copies} times; {allowed} kills came while it was on its way",
+                "{}: {} × {first:?}, and it is there {copies} times; {kills} kills came while it was on its way",
                 seat.session,
                 rows.len()
             );
@@ -247,7 +253,8 @@ fn commands_are_answered(
     }
 }
 
-/// Rows of a chat come in the order in which they were written, by when each was first there whole.
+/// Rows of a chat come in the order in which they were written, by when each was first there whole. One that was whole before
+/// its row was written came as a draft, while its turn went on, and keeps the place that it had then.
 fn in_order(evidence: &Evidence<'_>, seat: &Seat, rows: &[&OutboxRow], verdict: &mut Verdict) {
     let mut first: HashMap<String, usize> = HashMap::new();
     let mut long: Vec<(usize, String)> = Vec::new();
@@ -281,6 +288,9 @@ fn in_order(evidence: &Evidence<'_>, seat: &Seat, rows: &[&OutboxRow], verdict: 
         }
         let begins = || long.iter().find(|(_, said)| key.starts_with(said)).map(|(index, _)| *index);
         let Some(at) = first.get(&key).copied().or_else(begins) else { continue };
+        if evidence.calls[at].at_ms < row.at_ms {
+            continue;
+        }
         if at < last.0 {
             let head: String = key.chars().take(60).collect();
             verdict.other.push(format!("{}: {head:?} came before {:?}, which is older", seat.session, last.1));
