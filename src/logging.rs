@@ -38,6 +38,12 @@ pub fn keep_secrets(redactor: &Redactor) {
     let _ = REDACTOR.set(redactor.clone());
 }
 
+/// From here on these are masked, too. The agents of one process share its log and not their redactors.
+pub fn learn_secrets(secrets: &[(String, String)]) {
+    // One that cannot be watched for stops the start of its server, which says why.
+    let _ = REDACTOR.get().map(|redactor| redactor.learn(secrets.iter().cloned()));
+}
+
 /// Stderr behind the redactor. Tracing writes a whole line at a time.
 struct Redacted;
 
