@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::Directive;
 
-use crate::gate::redact::Redactor;
+use crate::gate::redact::{RedactError, Redactor};
 use crate::hub::LogSink;
 
 /// A server's log starts anew at this size; the one before is kept beside it.
@@ -38,10 +38,12 @@ pub fn keep_secrets(redactor: &Redactor) {
     let _ = REDACTOR.set(redactor.clone());
 }
 
-/// From here on these are masked, too. The agents of one process share its log and not their redactors.
-pub fn learn_secrets(secrets: &[(String, String)]) {
-    // One that cannot be watched for stops the start of its server, which says why.
-    let _ = REDACTOR.get().map(|redactor| redactor.learn(secrets.iter().cloned()));
+/// Secrets that became known later, of any agent of this process.
+///
+/// # Errors
+/// All of them together cannot be compiled.
+pub fn learn_secrets(secrets: &[(String, String)]) -> Result<(), RedactError> {
+    REDACTOR.get().map_or(Ok(()), |redactor| redactor.learn(secrets.iter().cloned()))
 }
 
 /// Stderr behind the redactor. Tracing writes a whole line at a time.

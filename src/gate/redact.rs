@@ -31,12 +31,14 @@ impl crate::domain::Blamed for RedactError {
     }
 }
 
-/// Finds and masks the known secrets. Cheap to clone; what one clone learns, all know.
+/// Finds and masks the known secrets. Cheap to clone; all clones learn together.
 #[derive(Clone)]
 pub struct Redactor {
+    /// Replaced whole when more secrets become known. Held for an instant, except while a finder is built.
     known: Arc<RwLock<Arc<Known>>>,
 }
 
+#[derive(Default)]
 struct Known {
     /// `None` where there are no secrets.
     finder: Option<AhoCorasick>,
@@ -60,17 +62,35 @@ impl fmt::Debug for Redactor {
 impl Redactor {
     /// From names and values. Of equal values the first name counts.
     pub fn new(secrets: impl IntoIterator<Item = (String, String)>) -> Result<Self, RedactError> {
-        let known = Known::of(Vec::new(), secrets)?;
-        Ok(Self { known: Arc::new(RwLock::new(Arc::new(known))) })
+        let redactor = Self { known: Arc::default() };
+        redactor.learn(secrets)?;
+        Ok(redactor)
     }
 
-    /// From now on these are secrets, too. Nothing is ever forgotten: an old value may still stand in a log.
+    /// Adds secrets. Those that are known stay known: what they protected may still be on its way.
+    ///
+    /// # Errors
+    /// All of them together cannot be compiled; then nothing has changed.
     pub fn learn(&self, secrets: impl IntoIterator<Item = (String, String)>) -> Result<(), RedactError> {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        let learned = Known::of(known.patterns.clone(), secrets)?;
-        if learned.patterns.len() > known.patterns.len() {
-            *known = Arc::new(learned);
+        let mut patterns = known.patterns.clone();
+        for (name, value) in secrets {
+            let value = value.trim();
+            if value.len() < SECRET_BYTES_MIN {
+                continue;
+            }
+            for text in forms::of(value) {
+                if !patterns.iter().any(|pattern| pattern.text == text) {
+                    patterns.push(Pattern { text, name: name.clone(), mark: format!("{MARK_START}{name}]") });
+                }
+            }
         }
+        if patterns.len() == known.patterns.len() {
+            return Ok(());
+        }
+        let texts = patterns.iter().map(|pattern| &pattern.text);
+        let finder = Some(AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(texts)?);
+        *known = Arc::new(Known { finder, patterns });
         Ok(())
     }
 
@@ -134,56 +154,31 @@ impl Redactor {
 
     /// The name of a known secret that the value holds, in any of the forms, in a string, a key or a number.
     pub fn contains_secret(&self, value: &Value) -> Option<String> {
-        self.known().name_in_value(value).map(str::to_owned)
+        self.known().named_in_json(value).map(str::to_owned)
     }
 
     /// The name of a known secret that these bytes hold, in any of the forms.
     pub fn secret_in(&self, bytes: &[u8]) -> Option<String> {
-        self.known().name_in(bytes).map(str::to_owned)
+        self.known().named_in(bytes).map(str::to_owned)
     }
 }
 
 impl Known {
-    /// These patterns, and those of the secrets that they do not have yet.
-    fn of(
-        mut patterns: Vec<Pattern>,
-        secrets: impl IntoIterator<Item = (String, String)>,
-    ) -> Result<Self, RedactError> {
-        for (name, value) in secrets {
-            let value = value.trim();
-            if value.len() < SECRET_BYTES_MIN {
-                continue;
-            }
-            for text in forms::of(value) {
-                if !patterns.iter().any(|pattern| pattern.text == text) {
-                    patterns.push(Pattern { text, name: name.clone(), mark: format!("{MARK_START}{name}]") });
-                }
-            }
-        }
-        let finder = if patterns.is_empty() {
-            None
-        } else {
-            let texts = patterns.iter().map(|pattern| &pattern.text);
-            Some(AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(texts)?)
-        };
-        Ok(Self { finder, patterns })
+    fn named_in(&self, bytes: &[u8]) -> Option<&str> {
+        let found = self.finder.as_ref()?.find(bytes)?;
+        self.patterns.get(found.pattern().as_usize()).map(|pattern| pattern.name.as_str())
     }
 
-    fn name_in_value(&self, value: &Value) -> Option<&str> {
+    fn named_in_json(&self, value: &Value) -> Option<&str> {
         match value {
-            Value::String(text) => self.name_in(text.as_bytes()),
-            Value::Number(number) => self.name_in(number.to_string().as_bytes()),
-            Value::Array(items) => items.iter().find_map(|item| self.name_in_value(item)),
+            Value::String(text) => self.named_in(text.as_bytes()),
+            Value::Number(number) => self.named_in(number.to_string().as_bytes()),
+            Value::Array(items) => items.iter().find_map(|item| self.named_in_json(item)),
             Value::Object(map) => {
-                map.iter().find_map(|(key, inner)| self.name_in(key.as_bytes()).or_else(|| self.name_in_value(inner)))
+                map.iter().find_map(|(key, inner)| self.named_in(key.as_bytes()).or_else(|| self.named_in_json(inner)))
             }
             Value::Null | Value::Bool(_) => None,
         }
-    }
-
-    fn name_in(&self, bytes: &[u8]) -> Option<&str> {
-        let found = self.finder.as_ref()?.find(bytes)?;
-        self.patterns.get(found.pattern().as_usize()).map(|pattern| pattern.name.as_str())
     }
 
     fn mark(&self, pattern: aho_corasick::PatternID) -> &str {

@@ -28,6 +28,7 @@ const MIGRATIONS: &[&str] = &[
     MIGRATION_14,
     MIGRATION_15,
     MIGRATION_16,
+    MIGRATION_17,
 ];
 
 const MIGRATION_1: &str = "
@@ -420,6 +421,14 @@ DROP TABLE events_torn;
 
 // Whose file it is: `claw` in ASCII.
 const MIGRATION_16: &str = "PRAGMA application_id = 0x636c6177;";
+
+// The windows of long logs, so that a new process does not read them event by event.
+const MIGRATION_17: &str = "
+CREATE TABLE kept_windows(
+    session TEXT PRIMARY KEY, form TEXT NOT NULL, from_seq INTEGER NOT NULL, through_seq INTEGER NOT NULL,
+    digest TEXT NOT NULL, body TEXT NOT NULL
+) STRICT;
+";
 
 /// Brings a database to the newest version. A database from a newer claw is refused, untouched. One with something in it is
 /// given to `copy` first, with the version that it has and the one that it gets; if that fails nothing is changed.

@@ -1,6 +1,6 @@
 //! Redaction of text that comes in pieces. Owns how much is held back; must not know what a secret is.
 
-use super::{Known, Redactor};
+use super::{Pattern, Redactor};
 
 /// Masks secrets in a stream: whatever the pieces, what comes out is what `Redactor::redact` makes of the whole. It holds
 /// back only an end that could be the beginning of a secret.
@@ -23,7 +23,7 @@ impl StreamRedactor {
         let mut out = String::with_capacity(self.held.len());
         let mut done = 0;
         loop {
-            let open = self.open_from(&known, done);
+            let open = self.open_from(&known.patterns, done);
             let input = aho_corasick::Input::new(&self.held).range(done..);
             // A find is final only if nothing that began earlier, or at the same place and is longer, may still be complete.
             let Some(found) = finder.find(input).filter(|found| found.start() < open) else {
@@ -44,8 +44,7 @@ impl StreamRedactor {
     }
 
     /// The first place from `done` on at which the text ends within a secret; the text's length where there is none.
-    fn open_from(&self, known: &Known, done: usize) -> usize {
-        let patterns = &known.patterns;
+    fn open_from(&self, patterns: &[Pattern], done: usize) -> usize {
         let longest = patterns.iter().map(|pattern| pattern.text.len()).max().unwrap_or(0);
         let from = done.max((self.held.len() + 1).saturating_sub(longest));
         let begins = |at: &usize| {
