@@ -25,11 +25,11 @@ fn a_backup_is_whole_while_others_write_and_a_home_goes_on_from_it() {
     house.claw(&["ask", "show large.txt"]).expect(0);
     let artifact = fs::read_dir(house.home().join("artifacts")).unwrap().next().unwrap().unwrap().file_name();
     let mut chats: Vec<_> = (0..2).map(|chat| house.start(&["chat", "--session", &format!("c{chat}")])).collect();
-    for chat in &mut chats {
-        chat.types("list\n".repeat(200).as_bytes());
-    }
     let mut seen = Vec::new();
     for number in 0..3 {
+        for chat in &mut chats {
+            chat.types("list\n".repeat(100).as_bytes());
+        }
         eventually("more is written", || {
             let count: i64 = house.db().query_row("SELECT count(*) FROM events", [], |row| row.get(0)).unwrap();
             count > seen.last().copied().unwrap_or_default() + 20
