@@ -40,6 +40,8 @@ pub struct App {
     pub router: Router,
     /// What the author of `mcp.json` should know, one sentence each.
     pub warnings: Vec<String>,
+    /// The files of settings, as they were when they were read.
+    watched: tokio::sync::Mutex<watch::Watched>,
     chosen: OnceCell<Chain>,
     worker: OnceCell<Arc<Worker>>,
 }
@@ -48,6 +50,7 @@ impl App {
     /// Opens the home: store, policy, servers. Starts no server and asks no model yet.
     pub fn open(config: Config) -> anyhow::Result<Self> {
         let store = Store::open_anchored(&config.home.claw_db(), anchor_place(&config.kept_apart).as_ref())?;
+        let watched = watch::Watched::begin(&config).into();
         let policy = load_policy(&config)?;
         let manifest = load_manifest(&config)?;
         let redactor = Redactor::new(secret_pairs(&config))?;
@@ -64,7 +67,8 @@ impl App {
         }));
         let mail = Mail::new(store.clone(), config.limits.queued_messages_max);
         let router = Router::new(mail.clone(), gate.clone());
-        Ok(Self { config, store, gate, mail, router, warnings, chosen: OnceCell::new(), worker: OnceCell::new() })
+        let (chosen, worker) = (OnceCell::new(), OnceCell::new());
+        Ok(Self { config, store, gate, mail, router, warnings, watched, chosen, worker })
     }
 
     /// The models, picked once. An error names what to set.
@@ -105,7 +109,7 @@ impl App {
                     model,
                     compaction,
                     gate: self.gate.clone(),
-                    personas: persona::personas(&self.config, self.gate.hub()),
+                    personas: persona::personas(&self.config, self.gate.clone()),
                     bounds: self.bounds(),
                     zone,
                 };
@@ -274,17 +278,21 @@ fn secret_pairs(config: &Config) -> Vec<(String, String)> {
     let exposed = |(name, value): &(String, SecretString)| (name.clone(), value.expose_secret().to_owned());
     let mut pairs: Vec<_> = config.secrets.iter().map(exposed).collect();
     // What is a secret of one agent is one for all, also while that agent's file cannot be used.
-    let homes = config.agents.iter().map(|card| match card.name.as_str() {
-        MAIN => config.home.root().join("mcp.json"),
-        name => config.home.of_agent(name).path().join("mcp.json"),
-    });
-    for path in homes {
+    for path in manifests(config) {
         let text = crate::config::read_if_there(&path).ok().flatten();
         let manifest =
             text.zip(expansion(config)).and_then(|(text, expansion)| manifest::parse(&text, &expansion).ok());
         pairs.extend(manifest.iter().flat_map(secrets::secrets));
     }
     pairs
+}
+
+/// The `mcp.json` of every agent of the home.
+fn manifests(config: &Config) -> impl Iterator<Item = PathBuf> {
+    config.agents.iter().map(|card| match card.name.as_str() {
+        MAIN => config.home.root().join("mcp.json"),
+        name => config.home.of_agent(name).path().join("mcp.json"),
+    })
 }
 
 fn load_policy(config: &Config) -> anyhow::Result<Policy> {

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::Directive;
 
-use crate::gate::redact::Redactor;
+use crate::gate::redact::{RedactError, Redactor};
 use crate::hub::LogSink;
 
 /// A server's log starts anew at this size; the one before is kept beside it.
@@ -36,6 +36,14 @@ pub fn init(wanted: Option<&str>) {
 pub fn keep_secrets(redactor: &Redactor) {
     // Only tests open more than one home in a process; the first one's secrets are then the ones that are masked.
     let _ = REDACTOR.set(redactor.clone());
+}
+
+/// Secrets that became known later, of any agent of this process.
+///
+/// # Errors
+/// All of them together cannot be compiled.
+pub fn learn_secrets(secrets: &[(String, String)]) -> Result<(), RedactError> {
+    REDACTOR.get().map_or(Ok(()), |redactor| redactor.learn(secrets.iter().cloned()))
 }
 
 /// Stderr behind the redactor. Tracing writes a whole line at a time.

@@ -1,4 +1,5 @@
 //! The head of the audit in the owner's chat, where nobody at the machine can change it: once a day, and not after each restart.
+#![expect(clippy::expect_used, reason = "helpers of tests: to panic is how a test fails")]
 
 mod botapi;
 mod program;

@@ -1,5 +1,5 @@
 //! Servers that misbehave, through the whole program, each beside a good one that is called in the same turn: what the person
-//! sees, what the model gets, that memory stays bounded, and that two seconds after the end no process is left.
+//! sees, what the model gets, that memory stays bounded, and that soon after the end no process is left.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 mod program;
@@ -19,7 +19,12 @@ use wires::{Answer, Call, Turn, Wire};
 const ALLOW: &str = "[[rule]]\nserver = \"*\"\ndecision = \"allow\"\nwhy = \"this test runs everything\"\n";
 /// Most of it is the program itself, built for tests; a line may take 16 MiB, and the servers send much more than the rest.
 const MEMORY_KIB_MAX: u64 = 72 * 1024;
-const GONE_WITHIN: Duration = Duration::from_secs(2);
+/// Far more than it takes, because the machine may be busy; a process that is left stays for ever.
+const GONE_WITHIN: Duration = Duration::from_secs(20);
+/// How long an answer is waited for, where none comes.
+const NO_ANSWER_MS: u32 = 1_500;
+/// The same where one comes, on a machine that may be busy.
+const ANSWER_MS: u32 = 60_000;
 
 /// A house with a strange server, which also is the name of its mode, and claw's own `filesystem`.
 struct Strange {
@@ -46,7 +51,8 @@ impl Strange {
         house.write("policy.toml", ALLOW);
         house.write("workspace/a-good-file", "");
         let record = house.user_home().join("record");
-        let entry = json!({"command": example("hub-stranger"), "args": [mode, record], "env": {"STRANGE": mark}, "timeout": 1500});
+        let timeout = if matches!(mode, "never" | "busy") { NO_ANSWER_MS } else { ANSWER_MS };
+        let entry = json!({"command": example("hub-stranger"), "args": [mode, record], "env": {"STRANGE": mark}, "timeout": timeout});
         let good = json!({"command": "claw", "args": ["server", "filesystem"]});
         house.write("mcp.json", &json!({"mcpServers": {mode: entry, "filesystem": good}}).to_string());
         Self { house, provider, mark }
@@ -87,7 +93,7 @@ impl Strange {
     fn leaves_nothing(&self) {
         let until = Instant::now() + GONE_WITHIN;
         while !self.processes().is_empty() {
-            assert!(Instant::now() < until, "left two seconds after the end: {:?}", self.processes());
+            assert!(Instant::now() < until, "left after the end: {:?}", self.processes());
             std::thread::sleep(Duration::from_millis(5));
         }
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::config::{self, Config, MAIN, MEMORY, USER};
 use crate::domain::AgentCard;
+use crate::gate::Gate;
 use crate::hub::Hub;
 use crate::turn::persona::{Notes, Persona, PersonaText, Personas, Seen};
 
@@ -11,15 +12,15 @@ use crate::turn::persona::{Notes, Persona, PersonaText, Personas, Seen};
 const UNNAMED: &str = "SOUL.md";
 
 /// The personas of a home, read anew for each request.
-pub(super) fn personas(config: &Config, hub: &Hub) -> Personas {
+pub(super) fn personas(config: &Config, gate: Arc<Gate>) -> Personas {
     let settings = config.persona.clone();
     let default_role = settings.default_role.clone();
-    let (workspace, tools_reach) = (config.workspace.display().to_string(), has_file_tools(hub));
+    let workspace = config.workspace.display().to_string();
     let name = introduction(&config.agent);
     let platform = format!("{} {}", std::env::consts::OS, std::env::consts::ARCH);
     let now = move |role: Option<&str>| {
         let read = settings.read(role);
-        let notes = tools_reach.then(|| notes(&settings, &read));
+        let notes = has_file_tools(gate.hub()).then(|| notes(&settings, &read));
         let files = read.files.iter().map(|file| (file.path.display().to_string(), file.fault.clone())).collect();
         let role_is_gone = read.role_is_gone;
         let (workspace, platform) = (workspace.clone(), platform.clone());

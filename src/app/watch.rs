@@ -1,14 +1,15 @@
-//! The files of settings while claw runs: a change of `policy.toml` is applied, the others are read and told of; what is broken
-//! changes nothing. Must not know doors, or how a person is told.
+//! The files of settings while claw runs: a change of `policy.toml` or `mcp.json` is applied and told; what is broken changes
+//! nothing. Must not know doors, or how a person is told.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::{App, load_manifest, load_policy};
+use super::{App, load_manifest, load_policy, manifests, secret_pairs};
 use crate::config::{Config, Overrides};
 use crate::domain::canonical::sha256_hex;
+use crate::hub::{Replaced, secrets};
 
 /// How often the files are looked at. A look is one `stat` a file.
 pub const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -20,6 +21,8 @@ enum Kind {
     Policy,
     /// `mcp.json`.
     Servers,
+    /// `mcp.json` of another agent: its secrets are no less secret here.
+    OthersServers,
     /// `claw.toml`.
     Settings,
 }
@@ -40,46 +43,58 @@ struct File {
 /// The files of one agent, as they were last read.
 pub struct Watched(Vec<File>);
 
-impl App {
-    /// Begins to watch. What was changed before counts as read.
-    pub fn watched(&self) -> Watched {
-        let home = &self.config.home;
+impl Watched {
+    /// Begins to watch. What is changed from now on is news, so this comes before the files are read.
+    pub(super) fn begin(config: &Config) -> Self {
+        let home = &config.home;
         let own = home.own_policy_toml().map(|path| (Kind::Policy, path));
         let files =
             [(Kind::Policy, home.policy_toml()), (Kind::Servers, home.mcp_json()), (Kind::Settings, home.claw_toml())];
+        let others = manifests(config).filter(|path| *path != home.mcp_json());
+        let others = others.map(|path| (Kind::OthersServers, path));
         let file = |(kind, path): (Kind, PathBuf)| {
             let (seen, digest) = (stamp(&path), digest(&path));
             File { kind, path, seen, fresh: None, digest }
         };
-        Watched(files.into_iter().chain(own).map(file).collect())
+        Self(files.into_iter().chain(own).chain(others).map(file).collect())
+    }
+}
+
+impl App {
+    /// Looks once. Gives a sentence for each file that has changed since it was read.
+    pub async fn look(&self) -> Vec<String> {
+        let mut watched = self.watched.lock().await;
+        let changed = watched.0.iter_mut().filter_map(|file| file.has_changed().then_some(&*file));
+        changed.filter_map(|file| self.read_again(file)).collect()
     }
 
-    /// Looks once. Gives a sentence for each file that has changed.
-    pub fn look(&self, watched: &mut Watched) -> Vec<String> {
-        watched.0.iter_mut().filter_map(|file| file.has_changed().then(|| self.read_again(file))).collect()
-    }
-
-    fn read_again(&self, file: &File) -> String {
+    fn read_again(&self, file: &File) -> Option<String> {
         let name = file.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let read = match file.kind {
             Kind::Policy => self.policy_again(),
             Kind::Servers => self.servers_again(),
+            Kind::OthersServers => {
+                if let Err(error) = self.learn(secret_pairs(&self.config)) {
+                    tracing::error!(%error, "the secrets of another agent's servers are not known");
+                }
+                return None;
+            }
             Kind::Settings => self.settings_again(),
         };
         let told = match read {
-            Ok(told) => format!("{name} was changed: {told}"),
+            Ok(told) => format!("{name} changed: {told}"),
             Err(error) => {
                 let why: Vec<String> = error.chain().map(ToString::to_string).collect();
                 let why = why.last().cloned().unwrap_or_default();
                 let path = file.path.display();
                 format!(
-                    "{name} was changed and is refused, so what was read before stays in force: {} ({path})",
+                    "{name} changed and is refused, so what was read before stays in force: {} ({path})",
                     why.trim_end_matches('.')
                 )
             }
         };
         tracing::info!(told, "a file of settings has changed");
-        self.gate.redactor().redact(&told).into_owned()
+        Some(self.gate.redactor().redact(&told).into_owned())
     }
 
     fn policy_again(&self) -> anyhow::Result<String> {
@@ -92,19 +107,30 @@ impl App {
         Ok(format!("{rules}; in force from now on. Open questions are judged again when they are answered."))
     }
 
+    /// The secrets of the new servers are known before any of them starts.
     fn servers_again(&self) -> anyhow::Result<String> {
         let manifest = load_manifest(&self.config)?;
-        let hub = self.gate.hub();
-        let before: Vec<String> = hub.servers().into_iter().map(|status| status.name).collect();
-        let mut changed: Vec<&str> = manifest
-            .servers
-            .values()
-            .filter(|entry| hub.launch_pin(&entry.name).as_ref() != Some(&crate::hub::pins::launch_pin(entry)))
-            .map(|entry| entry.name.as_str())
+        self.learn(secrets::secrets(&manifest).into_iter().chain(secret_pairs(&self.config)))?;
+
+        let warnings = manifest.warnings.clone();
+        let Replaced { added, changed, removed } = self.gate.set_servers(manifest);
+        let mut told: Vec<String> = [("new", added), ("changed", changed), ("gone", removed)]
+            .into_iter()
+            .filter(|(_, servers)| !servers.is_empty())
+            .map(|(what, servers)| format!("{what}: {}", servers.join(", ")))
             .collect();
-        changed.extend(before.iter().map(String::as_str).filter(|name| !manifest.servers.contains_key(*name)));
-        let names = if changed.is_empty() { String::new() } else { format!(" ({})", changed.join(", ")) };
-        Ok(format!("it is in order{names}, and counts from the next start of claw."))
+        if told.is_empty() {
+            told.push("the servers are the same".to_owned());
+        } else {
+            told.push("counts from the next step of a turn".to_owned());
+        }
+        Ok(format!("{}. {}", told.join("; "), warnings.join(" ")).trim_end().to_owned())
+    }
+
+    fn learn(&self, secrets: impl IntoIterator<Item = (String, String)>) -> anyhow::Result<()> {
+        let secrets: Vec<_> = secrets.into_iter().collect();
+        crate::logging::learn_secrets(&secrets)?;
+        Ok(self.gate.redactor().learn(secrets)?)
     }
 
     fn settings_again(&self) -> anyhow::Result<String> {

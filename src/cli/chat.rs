@@ -134,10 +134,9 @@ impl Talk {
 
     /// Applies changes of the files of settings, and tells of them, until it is aborted.
     async fn watch_settings(self: Arc<Self>) {
-        let mut watched = self.app.watched();
         loop {
             tokio::time::sleep(watch::LOOK_EVERY).await;
-            for told in self.app.look(&mut watched) {
+            for told in self.app.look().await {
                 // It may quote the file, so nothing in it is Markdown.
                 let shown = escape::visible(&told).replace('`', "'");
                 self.say(ConsoleShow::Status(format!("`{shown}`"))).await;

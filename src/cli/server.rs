@@ -22,7 +22,7 @@ struct Filesystem {
 }
 
 /// The servers that there are.
-pub const NAMES: [&str; 2] = ["bash", "filesystem"];
+pub const NAMES: [&str; 2] = crate::hub::manifest::OWN_SERVERS;
 
 /// Runs a server if the command line is `claw server NAME …`. Everything behind the name is the server's own, also options
 /// that claw has under the same name.

@@ -7,6 +7,7 @@ use super::Gate;
 use super::approvals::is_over;
 use super::chain::Pass;
 use super::frozen::digest_of;
+use super::permit::Reach;
 use super::pinning::{Tool, no_tool};
 use super::policy::{Facts, Verdict as Ruled};
 use crate::domain::{ApprovalId, CallState, ToolCall};
@@ -21,11 +22,13 @@ pub(super) struct Verdict {
     pub(super) approval: Option<ApprovalId>,
     /// The standing grant that it rests on, if it does. It must still be in force when the call starts.
     pub(super) grant: Option<i64>,
+    /// What the call may open when it runs.
+    pub(super) reach: Reach,
 }
 
 impl Verdict {
     pub(super) fn new(rule: impl Into<String>, why: impl Into<String>) -> Self {
-        Self { rule: rule.into(), why: why.into(), approval: None, grant: None }
+        Self { rule: rule.into(), why: why.into(), approval: None, grant: None, reach: Reach::Box }
     }
 }
 

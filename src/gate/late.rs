@@ -103,6 +103,19 @@ impl Late {
         }
     }
 
+    /// Nothing is known of these any more: they are gone, or others have their names.
+    pub(super) fn forget<'a>(&self, servers: impl Iterator<Item = &'a String>) {
+        let mut state = self.state();
+        for server in servers {
+            state.servers.remove(server);
+            state.first.remove(server);
+            state.told_late.retain(|late| late != server);
+            state.told_up.retain(|up| up != server);
+        }
+        drop(state);
+        self.settled.notify_waiters();
+    }
+
     /// Those that start for the first time.
     fn first_starts(&self) -> Vec<String> {
         let state = self.state();
@@ -132,6 +145,8 @@ impl Gate {
         let mut listing = self.list_in_background(server);
         match tokio::time::timeout(wait, &mut listing).await {
             Ok(Ok(Ok(listed))) => Some(listed),
+            // The next look at the servers finds it gone, or another one in its place.
+            Ok(Ok(Err(HubError::TakenOut { .. }))) => None,
             Ok(Ok(Err(error))) => {
                 self.note_failure(server, stage, &error.to_string());
                 None
@@ -223,7 +238,7 @@ impl Gate {
                     is_old.store(true, Ordering::SeqCst);
                 }
                 // Claw is ending, or everything was told to end: that is no news of the server.
-                Ok(Err(HubError::ShuttingDown | HubError::Interrupted { .. })) | Err(_) => {
+                Ok(Err(HubError::ShuttingDown | HubError::Interrupted { .. } | HubError::TakenOut { .. })) | Err(_) => {
                     late.set(&server, Stage::Failed);
                 }
                 Ok(Err(error @ HubError::Installing { .. })) => {

@@ -36,7 +36,7 @@ mod transparency;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock as RwLockSync};
 use std::time::Duration;
 
@@ -47,6 +47,7 @@ use tokio_util::sync::CancellationToken;
 pub use approvals::DecideError;
 pub use catalog::Offered;
 pub use classes::Class;
+pub use pause::is_about_a_turn;
 pub use quarantine::{Change, PinAnswer, QuarantineError};
 pub use rules::Decision;
 pub use stage::{Proposed, StagedList};
@@ -54,7 +55,8 @@ pub use tap::Tapped;
 
 use crate::config::Tools;
 use crate::domain::{LiveSink, Outcome, ToolCall};
-use crate::hub::{Hub, ServerTools};
+use crate::hub::manifest::Manifest;
+use crate::hub::{Hub, Replaced, ServerTools};
 use crate::store::{Artifacts, Store};
 use catalog::Catalog;
 use late::Late;
@@ -174,6 +176,20 @@ impl Gate {
     /// From now on these rules are in force. What was frozen under others is judged, and asked about, again.
     pub fn set_policy(&self, policy: Policy) {
         *self.policy.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(policy);
+    }
+
+    /// From now on these are the servers. A step that is under way keeps the tools that it was given, and its calls end where
+    /// they began; the next step of any turn has those of the new servers.
+    pub fn set_servers(&self, manifest: Manifest) -> Replaced {
+        let replaced = self.hub.replace(manifest);
+        let others = || replaced.changed.iter().chain(&replaced.removed);
+        self.late.forget(others());
+        let mut known = self.reconciled.lock().unwrap_or_else(PoisonError::into_inner);
+        others().for_each(|server| drop(known.remove(server)));
+        drop(known);
+        // Behind the servers, so that a list that is being made meanwhile is made again.
+        self.catalog_is_old.store(true, Ordering::SeqCst);
+        replaced
     }
 
     /// Keeps a sentence for the person, until a door fetches it.

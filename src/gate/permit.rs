@@ -7,6 +7,18 @@ use serde_json::Value;
 
 use crate::domain::CallId;
 
+/// What a call may open, which its server is told in `_meta`. The gate says it, and nobody else: a model's words are the
+/// arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Whatever the server's own box lets it: a person, a grant or a rule of the owner has allowed the call.
+    Box,
+    /// The workspace and the system's programs: a command of our bash server that nobody was asked about.
+    Workspace,
+    /// The same and `/proc`, where `df` finds the table of mounts.
+    WorkspaceAndProcesses,
+}
+
 /// Leave to forward one call, once. Not `Clone`; its fields are private; made from the frozen row of the call.
 #[derive(Debug)]
 pub struct Permit {
@@ -16,6 +28,7 @@ pub struct Permit {
     arguments: Value,
     pin: String,
     timeout: Duration,
+    reach: Reach,
 }
 
 impl Permit {
@@ -27,8 +40,9 @@ impl Permit {
         arguments: Value,
         pin: String,
         timeout: Duration,
+        reach: Reach,
     ) -> Self {
-        Self { call, server, tool, arguments, pin, timeout }
+        Self { call, server, tool, arguments, pin, timeout, reach }
     }
 
     pub fn call(&self) -> &CallId {
@@ -57,10 +71,14 @@ impl Permit {
         self.timeout
     }
 
+    pub fn reach(&self) -> Reach {
+        self.reach
+    }
+
     /// For the hub's own tests, which need a permit without a gate.
     #[cfg(test)]
     pub(crate) fn for_hub_tests(server: &str, tool: &str, arguments: Value, pin: &str, timeout: Duration) -> Self {
         let call = CallId { session: crate::domain::SessionId::new("test").unwrap(), reply_seq: 1, block: 0 };
-        Self::mint(call, server.into(), tool.into(), arguments, pin.into(), timeout)
+        Self::mint(call, server.into(), tool.into(), arguments, pin.into(), timeout, Reach::Box)
     }
 }

@@ -3,8 +3,8 @@
 //!
 //! The box lets a command read system files, and these can hold what is nobody's business (`/etc`). So everything that a
 //! command names must lie in the workspace, with no link on the way, which is exactly what the file tools give away without
-//! a question. So must what it opens unnamed (`hidden.rs`). Between this look and the command's own one the disk can change, but only at the hand of somebody who runs
-//! commands in the workspace already.
+//! a question. So must what it opens unnamed (`hidden.rs`). Between this look and the command's own one the disk can change. So the verdict
+//! carries a `Reach`: the operating system lets such a command open the workspace and the system's programs alone.
 
 mod git;
 mod hidden;
@@ -17,6 +17,7 @@ use serde_json::Value;
 
 use super::Gate;
 use super::judge::Verdict;
+use super::permit::Reach;
 use super::shape::shell_command;
 use super::shell::{self, Joint, Step, readers};
 use crate::domain::ToolCall;
@@ -39,7 +40,9 @@ impl Gate {
         };
         let search_path = self.hub.search_path(&call.server)?;
         let programs = programs(command, cwd, &self.settings.workspace, &search_path)?;
-        Some(Verdict::new(RULE, format!("reads only: {}", programs.join(", "))))
+        let mounts = programs.contains(&"df");
+        let reach = if mounts { Reach::WorkspaceAndProcesses } else { Reach::Workspace };
+        Some(Verdict { reach, ..Verdict::new(RULE, format!("reads only: {}", programs.join(", "))) })
     }
 }
 

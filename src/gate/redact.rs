@@ -9,7 +9,7 @@ mod stream;
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use serde_json::{Map, Value};
@@ -31,12 +31,14 @@ impl crate::domain::Blamed for RedactError {
     }
 }
 
-/// Finds and masks the known secrets. Cheap to clone.
+/// Finds and masks the known secrets. Cheap to clone; all clones learn together.
 #[derive(Clone)]
 pub struct Redactor {
-    known: Arc<Known>,
+    /// Replaced whole when more secrets become known. Held for an instant, except while a finder is built.
+    known: Arc<RwLock<Arc<Known>>>,
 }
 
+#[derive(Default)]
 struct Known {
     /// `None` where there are no secrets.
     finder: Option<AhoCorasick>,
@@ -44,6 +46,7 @@ struct Known {
     patterns: Vec<Pattern>,
 }
 
+#[derive(Clone)]
 struct Pattern {
     text: String,
     name: String,
@@ -52,14 +55,25 @@ struct Pattern {
 
 impl fmt::Debug for Redactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Redactor").field("patterns", &self.known.patterns.len()).finish_non_exhaustive()
+        f.debug_struct("Redactor").field("patterns", &self.known().patterns.len()).finish_non_exhaustive()
     }
 }
 
 impl Redactor {
     /// From names and values. Of equal values the first name counts.
     pub fn new(secrets: impl IntoIterator<Item = (String, String)>) -> Result<Self, RedactError> {
-        let mut patterns: Vec<Pattern> = Vec::new();
+        let redactor = Self { known: Arc::default() };
+        redactor.learn(secrets)?;
+        Ok(redactor)
+    }
+
+    /// Adds secrets. Those that are known stay known: what they protected may still be on its way.
+    ///
+    /// # Errors
+    /// All of them together cannot be compiled; then nothing has changed.
+    pub fn learn(&self, secrets: impl IntoIterator<Item = (String, String)>) -> Result<(), RedactError> {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let mut patterns = known.patterns.clone();
         for (name, value) in secrets {
             let value = value.trim();
             if value.len() < SECRET_BYTES_MIN {
@@ -71,23 +85,28 @@ impl Redactor {
                 }
             }
         }
-        let finder = if patterns.is_empty() {
-            None
-        } else {
-            let texts = patterns.iter().map(|pattern| &pattern.text);
-            Some(AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(texts)?)
-        };
-        Ok(Self { known: Arc::new(Known { finder, patterns }) })
+        if patterns.len() == known.patterns.len() {
+            return Ok(());
+        }
+        let texts = patterns.iter().map(|pattern| &pattern.text);
+        let finder = Some(AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(texts)?);
+        *known = Arc::new(Known { finder, patterns });
+        Ok(())
+    }
+
+    fn known(&self) -> Arc<Known> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// `text` with every known secret replaced by `[redacted:NAME]`.
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let Some(finder) = &self.known.finder else { return Cow::Borrowed(text) };
+        let known = self.known();
+        let Some(finder) = &known.finder else { return Cow::Borrowed(text) };
         let mut out = String::new();
         let mut copied = 0;
         for found in finder.find_iter(text) {
             out.push_str(text.get(copied..found.start()).unwrap_or_default());
-            out.push_str(self.mark(found.pattern()));
+            out.push_str(known.mark(found.pattern()));
             copied = found.end();
         }
         if copied == 0 {
@@ -99,7 +118,7 @@ impl Redactor {
 
     /// Every string, key and number of a value. Keys that become equal are told apart by a number.
     pub fn redact_json(&self, value: &mut Value) {
-        if self.known.finder.is_none() {
+        if self.known().finder.is_none() {
             return;
         }
         match value {
@@ -134,31 +153,36 @@ impl Redactor {
     }
 
     /// The name of a known secret that the value holds, in any of the forms, in a string, a key or a number.
-    pub fn contains_secret(&self, value: &Value) -> Option<&str> {
-        let finder = self.known.finder.as_ref()?;
-        let in_text = |text: &str| {
-            let found = finder.find(text)?;
-            self.known.patterns.get(found.pattern().as_usize()).map(|pattern| pattern.name.as_str())
-        };
+    pub fn contains_secret(&self, value: &Value) -> Option<String> {
+        self.known().named_in_json(value).map(str::to_owned)
+    }
+
+    /// The name of a known secret that these bytes hold, in any of the forms.
+    pub fn secret_in(&self, bytes: &[u8]) -> Option<String> {
+        self.known().named_in(bytes).map(str::to_owned)
+    }
+}
+
+impl Known {
+    fn named_in(&self, bytes: &[u8]) -> Option<&str> {
+        let found = self.finder.as_ref()?.find(bytes)?;
+        self.patterns.get(found.pattern().as_usize()).map(|pattern| pattern.name.as_str())
+    }
+
+    fn named_in_json(&self, value: &Value) -> Option<&str> {
         match value {
-            Value::String(text) => in_text(text),
-            Value::Number(number) => in_text(&number.to_string()),
-            Value::Array(items) => items.iter().find_map(|item| self.contains_secret(item)),
+            Value::String(text) => self.named_in(text.as_bytes()),
+            Value::Number(number) => self.named_in(number.to_string().as_bytes()),
+            Value::Array(items) => items.iter().find_map(|item| self.named_in_json(item)),
             Value::Object(map) => {
-                map.iter().find_map(|(key, inner)| in_text(key).or_else(|| self.contains_secret(inner)))
+                map.iter().find_map(|(key, inner)| self.named_in(key.as_bytes()).or_else(|| self.named_in_json(inner)))
             }
             Value::Null | Value::Bool(_) => None,
         }
     }
 
-    /// The name of a known secret that these bytes hold, in any of the forms.
-    pub fn secret_in(&self, bytes: &[u8]) -> Option<&str> {
-        let found = self.known.finder.as_ref()?.find(bytes)?;
-        self.known.patterns.get(found.pattern().as_usize()).map(|pattern| pattern.name.as_str())
-    }
-
     fn mark(&self, pattern: aho_corasick::PatternID) -> &str {
-        self.known.patterns.get(pattern.as_usize()).map_or("[redacted]", |pattern| &pattern.mark)
+        self.patterns.get(pattern.as_usize()).map_or("[redacted]", |pattern| &pattern.mark)
     }
 }
 

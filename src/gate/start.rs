@@ -9,7 +9,7 @@ use super::audit::entry;
 use super::chain::Pass;
 use super::frozen::{Freeze, digest_of};
 use super::judge::{Verdict, panic_reason};
-use super::permit::Permit;
+use super::permit::{Permit, Reach};
 use super::pinning::Tool;
 use crate::domain::{ApprovalId, CallId, CallState, Outcome, Question, escape};
 use crate::hub::names::look;
@@ -32,7 +32,8 @@ impl Gate {
             return Err(denial.why);
         }
         // What lies on the disk may have changed since it was judged.
-        if verdict.rule == super::reading::RULE && self.reads_only(call).is_none() {
+        let reach = verdict.reach;
+        if reach != Reach::Box && self.reads_only(call).is_none_or(|now| now.reach != reach) {
             return Err("what the command reads has just changed; send it again".to_owned());
         }
         let judged = entry("verdict", call, json!({"verdict": "allow", "rule": verdict.rule, "why": verdict.why}));
@@ -57,7 +58,7 @@ impl Gate {
             .await;
         killpoint::here("gate.started.after");
         match written {
-            Ok(Ok(Some(row))) if row.digest == digest_of(&row, &self.settings.owner) => self.mint(row),
+            Ok(Ok(Some(row))) if row.digest == digest_of(&row, &self.settings.owner) => self.mint(row, reach),
             Ok(Ok(Some(_))) => Err("the stored call is not what was judged".to_owned()),
             Ok(Ok(None)) => Err(format!("the row of the call {id} is gone")),
             Ok(Err(reason)) => Err(reason),
@@ -65,11 +66,11 @@ impl Gate {
         }
     }
 
-    fn mint(&self, row: CallRow) -> Result<Permit, String> {
+    fn mint(&self, row: CallRow, reach: Reach) -> Result<Permit, String> {
         let arguments =
             serde_json::from_str(&row.arguments).map_err(|error| format!("the stored arguments: {error}"))?;
         let timeout = self.hub.call_timeout(&row.server).unwrap_or(self.settings.tool_timeout);
-        Ok(Permit::mint(row.id, row.server, row.tool, arguments, row.pin, timeout))
+        Ok(Permit::mint(row.id, row.server, row.tool, arguments, row.pin, timeout, reach))
     }
 
     /// Freezes the call and its question. The turn is let go; the answer comes back through the inbox.

@@ -29,6 +29,8 @@ pub enum HubError {
     List { server: String, reason: String },
     #[error("the start of the server `{server}` was given up, because everything was told to end")]
     Interrupted { server: String },
+    #[error("the server `{server}` was taken out of mcp.json, or its entry has changed")]
+    TakenOut { server: String },
     #[error("claw is ending")]
     ShuttingDown,
 }
@@ -43,6 +45,7 @@ impl crate::domain::Blamed for HubError {
             | Self::List { .. }
             | Self::Interrupted { .. }
             | Self::Installing { .. }
+            | Self::TakenOut { .. }
             | Self::ShuttingDown => crate::domain::Blame::Broken,
         }
     }

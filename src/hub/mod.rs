@@ -20,6 +20,7 @@ mod outbox;
 mod output;
 pub mod pins;
 mod processes;
+mod replace;
 pub mod schema;
 pub mod secrets;
 mod server;
@@ -36,7 +37,7 @@ mod tls;
 mod wire;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -49,24 +50,31 @@ pub use catalog::{INSTRUCTIONS, ServerTools, ToolEntry};
 pub use era::Era;
 pub use error::HubError;
 pub use files::ResultFile;
+pub use replace::Replaced;
 pub use settings::{
     BASIC_VARIABLES, HubNotice, HubSettings, INHERITED_VARIABLES, LogSink, NoticeSink, ServerState, ServerStatus,
 };
 pub use structured::STRUCTURED_HEADING;
 
 use crate::gate::permit::Permit;
-use child::Keepers;
-use manifest::Manifest;
+use child::{KeeperGuard, Keepers};
+use manifest::{Manifest, OWN_SERVERS};
 use server::Server;
 
 /// All servers of one `mcp.json`. There is no lock that two servers share, so that a broken one holds up nobody else.
 /// Needs a Tokio runtime with time and IO.
 pub struct Hub {
-    servers: BTreeMap<String, Arc<Server>>,
+    /// By name. Replaced when `mcp.json` changes while claw runs; never held across an await.
+    servers: RwLock<BTreeMap<String, Arc<Server>>>,
+    /// Those that another manifest has taken out, until what they work on has ended and they are gone.
+    leaving: Leaving,
+    settings: Arc<HubSettings>,
     closing: CancellationToken,
     keepers: Keepers,
     heard: Heard,
 }
+
+type Leaving = Arc<Mutex<Vec<Arc<Server>>>>;
 
 /// Notices that nobody has fetched yet.
 type Heard = Arc<Mutex<Vec<HubNotice>>>;
@@ -85,14 +93,14 @@ impl Hub {
         let settings = Arc::new(settings);
         let closing = CancellationToken::new();
         let keepers = Keepers::new();
-        let build = |entry| Arc::new(Server::new(entry, settings.clone(), closing.clone(), keepers.clone()));
+        let build = |entry| Arc::new(Server::new(entry, settings.clone(), &closing, keepers.clone()));
         let servers = manifest.servers.into_iter().map(|(name, entry)| (name, build(entry))).collect();
-        Self { servers, closing, keepers, heard }
+        Self { servers: RwLock::new(servers), leaving: Leaving::default(), settings, closing, keepers, heard }
     }
 
     /// All servers in the order of their names, with what is known of them now.
     pub fn servers(&self) -> Vec<ServerStatus> {
-        self.servers.values().map(|server| server.status()).collect()
+        self.servers.read().unwrap_or_else(PoisonError::into_inner).values().map(|server| server.status()).collect()
     }
 
     /// What a person should hear of servers and has not been fetched yet, oldest first.
@@ -102,20 +110,20 @@ impl Hub {
 
     /// SHA-256 over the launch entry of a server, see [`pins::launch_form`]. `None` for an unknown server.
     pub fn launch_pin(&self, server: &str) -> Option<String> {
-        self.servers.get(server).map(|server| pins::launch_pin(&server.entry))
+        Some(pins::launch_pin(&self.get(server)?.entry))
     }
 
     /// What the launch pin covers, for a human.
     pub fn launch_form(&self, server: &str) -> Option<Value> {
-        self.servers.get(server).map(|server| pins::launch_form(&server.entry))
+        Some(pins::launch_form(&self.get(server)?.entry))
     }
 
     /// Which of our own servers this is, by its launch command: `claw server NAME`. `None` for a stranger, whatever its
     /// name in `mcp.json` is.
-    pub fn builtin(&self, server: &str) -> Option<&str> {
-        match &self.servers.get(server)?.entry.launch {
+    pub fn builtin(&self, server: &str) -> Option<&'static str> {
+        match &self.get(server)?.entry.launch {
             manifest::Launch::Stdio(launch) if launch.own.is_some() => match launch.args.as_slice() {
-                [server, name, ..] if server == "server" => Some(name),
+                [server, name, ..] if server == "server" => OWN_SERVERS.into_iter().find(|own| own == name),
                 _ => None,
             },
             _ => None,
@@ -123,21 +131,21 @@ impl Hub {
     }
 
     /// The names of the variables that the entry of a server sets, sorted. Never the values.
-    pub fn env_names(&self, server: &str) -> Vec<&str> {
-        match self.servers.get(server).map(|server| &server.entry.launch) {
-            Some(manifest::Launch::Stdio(launch)) => launch.env.keys().map(String::as_str).collect(),
+    pub fn env_names(&self, server: &str) -> Vec<String> {
+        match self.get(server).as_ref().map(|server| &server.entry.launch) {
+            Some(manifest::Launch::Stdio(launch)) => launch.env.keys().cloned().collect(),
             _ => Vec::new(),
         }
     }
 
     /// The `PATH` that a server is started with. `None` for servers that are not started here, and where there is none.
     pub fn search_path(&self, server: &str) -> Option<String> {
-        self.servers.get(server).and_then(|server| server.search_path())
+        self.get(server)?.search_path()
     }
 
     /// The limit of a call to this server, where `mcp.json` sets one.
     pub fn call_timeout(&self, server: &str) -> Option<Duration> {
-        self.servers.get(server).and_then(|server| server.entry.timeout)
+        self.get(server)?.entry.timeout
     }
 
     /// The tools of a server. Starts it if need be; remembered while it lives and tells of no change. Bounded by
@@ -152,8 +160,8 @@ impl Hub {
     /// Forwards one call, once: the permit is used up, whatever comes of it. Refuses when the tool's present pin is not
     /// the permit's. This is the only way to a `tools/call`.
     pub async fn call(&self, permit: Permit, context: CallContext) -> CallEnd {
-        match self.find(permit.server()) {
-            Ok(server) => server.call(permit, context).await,
+        match self.find_for_call(permit.server()) {
+            Ok((server, _under_way)) => server.call(permit, context).await,
             Err(error) => CallEnd::NotForwarded { reason: error.to_string() },
         }
     }
@@ -162,8 +170,9 @@ impl Hub {
     /// flight become unknown. The next need starts a server again.
     pub async fn end_all(&self) {
         let mut ends = JoinSet::new();
-        for server in self.servers.values() {
-            let server = server.clone();
+        let mut all: Vec<_> = self.servers.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
+        all.extend(self.leaving.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned());
+        for server in all {
             ends.spawn(async move { server.end().await });
         }
         while ends.join_next().await.is_some() {}
@@ -177,8 +186,20 @@ impl Hub {
         self.end_all().await;
     }
 
-    fn find(&self, server: &str) -> Result<&Arc<Server>, HubError> {
-        self.servers.get(server).ok_or_else(|| HubError::UnknownServer { server: server.to_owned() })
+    fn get(&self, server: &str) -> Option<Arc<Server>> {
+        self.servers.read().unwrap_or_else(PoisonError::into_inner).get(server).cloned()
+    }
+
+    fn find(&self, server: &str) -> Result<Arc<Server>, HubError> {
+        self.get(server).ok_or_else(|| HubError::UnknownServer { server: server.to_owned() })
+    }
+
+    /// With what keeps the server from being taken out while the call goes on. Both are had at the same moment, so that no
+    /// call reaches a server behind its end.
+    fn find_for_call(&self, server: &str) -> Result<(Arc<Server>, KeeperGuard), HubError> {
+        let servers = self.servers.read().unwrap_or_else(PoisonError::into_inner);
+        let found = servers.get(server).ok_or_else(|| HubError::UnknownServer { server: server.to_owned() })?;
+        Ok((found.clone(), found.calls.enter()))
     }
 }
 

@@ -23,9 +23,16 @@ use crate::gate::permit::Permit;
 pub(super) struct Server {
     pub(super) entry: ServerEntry,
     pub(super) settings: Arc<HubSettings>,
-    /// The hub is ending.
+    /// The hub is ending, or the server was taken out and has no call any more: it starts no more.
     pub(super) closing: CancellationToken,
+    hub_is_closing: CancellationToken,
     pub(super) keepers: Keepers,
+    /// The calls under way.
+    pub(super) calls: Keepers,
+    /// It was taken out and has ended.
+    pub(super) gone: CancellationToken,
+    /// The end of the server whose place it has taken; both must not work on the same things at once.
+    pub(super) behind: Option<CancellationToken>,
     pub(super) slot: tokio::sync::Mutex<Slot>,
     /// Never held across an await.
     health: Mutex<Health>,
@@ -43,12 +50,35 @@ impl Server {
     pub(super) fn new(
         entry: ServerEntry,
         settings: Arc<HubSettings>,
-        closing: CancellationToken,
+        hub_is_closing: &CancellationToken,
         keepers: Keepers,
     ) -> Self {
         let era = settings.known_eras.get(&entry.name).copied();
-        let health = Mutex::new(Health::new(era));
-        Self { entry, settings, closing, keepers, slot: tokio::sync::Mutex::default(), health }
+        Self {
+            entry,
+            settings,
+            closing: hub_is_closing.child_token(),
+            hub_is_closing: hub_is_closing.clone(),
+            keepers,
+            calls: Keepers::new(),
+            gone: CancellationToken::new(),
+            behind: None,
+            slot: tokio::sync::Mutex::default(),
+            health: Mutex::new(Health::new(era)),
+        }
+    }
+
+    /// One whose entry is new, whatever was known of another one by its name.
+    pub(super) fn starting_behind(self, behind: Option<CancellationToken>) -> Self {
+        Self { health: Mutex::new(Health::new(None)), behind, ..self }
+    }
+
+    /// Ends it for good, behind the calls that it works on.
+    pub(super) async fn leave(&self) {
+        self.calls.all_done().await;
+        self.closing.cancel();
+        self.end().await;
+        self.gone.cancel();
     }
 
     pub(super) fn health(&self) -> MutexGuard<'_, Health> {
@@ -150,7 +180,7 @@ impl Server {
                 Some(joined) => joined,
                 None => {
                     if self.closing.is_cancelled() {
-                        return Err(HubError::ShuttingDown);
+                        return Err(self.why_closed());
                     }
                     self.check_backoff()?;
                     let (start, joined) = Starting::begin(self);
@@ -198,6 +228,14 @@ impl Server {
             Launch::Http { .. } => Err(HubError::Remote { server }),
             Launch::Unusable { reason } => Err(HubError::Unusable { server, reason: reason.clone() }),
         }
+    }
+
+    /// Why it starts no more.
+    pub(super) fn why_closed(&self) -> HubError {
+        if self.hub_is_closing.is_cancelled() {
+            return HubError::ShuttingDown;
+        }
+        HubError::TakenOut { server: self.entry.name.clone() }
     }
 
     fn check_backoff(&self) -> Result<(), HubError> {

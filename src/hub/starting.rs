@@ -114,7 +114,7 @@ async fn run(server: Arc<Server>, tell: watch::Sender<Progress>, give_up: Cancel
     let name = || server.entry.name.clone();
     let end = tokio::select! {
         biased;
-        () = server.closing.cancelled() => given_up(HubError::ShuttingDown),
+        () = server.closing.cancelled() => given_up(server.why_closed()),
         () = give_up.cancelled() => given_up(HubError::Interrupted { server: name() }),
         started = start(&server, &tell) => match started {
             Ok(connection) => {
@@ -135,6 +135,9 @@ async fn run(server: Arc<Server>, tell: watch::Sender<Progress>, give_up: Cancel
 /// Waits for a place among those that start, then starts.
 async fn start(server: &Arc<Server>, tell: &watch::Sender<Progress>) -> Result<Connection, HubError> {
     let launch = server.launch()?;
+    if let Some(behind) = &server.behind {
+        behind.cancelled().await;
+    }
     // Claw's own servers are up in a moment; behind strangers they would wait for minutes.
     let place = match launch.own {
         Some(_) => None,

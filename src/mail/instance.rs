@@ -18,7 +18,7 @@ const LEFT_AFTER: Duration = Duration::from_secs(60);
 pub struct Instance {
     address: Address,
     path: PathBuf,
-    _file: File,
+    file: File,
 }
 
 impl Instance {
@@ -31,7 +31,7 @@ impl Instance {
         let path = lock_path(locks, &address);
         let file = OpenOptions::new().create_new(true).write(true).mode(0o600).open(&path)?;
         flock(&file, FlockOperation::NonBlockingLockExclusive)?;
-        Ok(Self { address, path, _file: file })
+        Ok(Self { address, path, file })
     }
 
     /// The one instance that a home may have of this door; `None` while another one runs.
@@ -40,7 +40,7 @@ impl Instance {
         let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path)?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             // The file stays: removing it would let two others lock two files of the same name.
-            Ok(()) => Ok(Some(Self { address: Address(door.to_owned()), path: PathBuf::new(), _file: file })),
+            Ok(()) => Ok(Some(Self { address: Address(door.to_owned()), path: PathBuf::new(), file })),
             Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
             Err(error) => Err(error.into()),
         }
@@ -96,6 +96,8 @@ impl Drop for Instance {
     fn drop(&mut self) {
         // If this fails, the next instance finds the file unlocked and removes it.
         let _ = std::fs::remove_file(&self.path);
+        // A child between its fork and its exec has a copy of the file, so that closing alone would not free the lock.
+        let _ = flock(&self.file, FlockOperation::Unlock);
     }
 }
 

@@ -48,6 +48,16 @@ impl SessionLock {
     }
 }
 
+impl Drop for SessionLock {
+    /// A child that another thread is starting this moment has a copy of the file until its exec, and would hold the lock for
+    /// that long: closing alone does not free it (flock(2)).
+    fn drop(&mut self) {
+        if let Err(error) = flock(&self.file, FlockOperation::Unlock) {
+            tracing::warn!(%error, "a session's lock cannot be let go before its file is closed");
+        }
+    }
+}
+
 impl Died {
     fn read(note: &str) -> Option<Self> {
         let (last_seq, times) = note.trim().split_once(' ')?;
@@ -127,7 +137,12 @@ mod tests {
         assert!(SessionLock::try_take(dir.path(), &session).unwrap().is_none());
         assert!(SessionLock::try_take(dir.path(), &SessionId::new("other").unwrap()).unwrap().is_some());
         drop(held);
+        let held = SessionLock::try_take(dir.path(), &session).unwrap().unwrap();
+        // What a child has between its fork and its exec.
+        let copy = held.file.try_clone().unwrap();
+        drop(held);
         assert!(SessionLock::try_take(dir.path(), &session).unwrap().is_some());
+        drop(copy);
     }
 
     /// A holder that is only dropped, and not let go, stands for a process that died.

@@ -80,6 +80,7 @@ impl Tx<'_> {
             (Some(_), Fault::Missing) | (None, Fault::FarAhead { .. } | Fault::Unreadable(_)) => return Ok(false),
             _ => {}
         }
+        self.forget_kept_window(session)?;
         if let Some(original) = &original {
             self.keep_original("events", &format!("{session}:{seq}"), original, row)?;
             self.conn.execute("DELETE FROM events WHERE session = ?1 AND seq = ?2", params![session.as_str(), seq])?;

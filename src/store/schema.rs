@@ -32,6 +32,7 @@ const MIGRATIONS: &[&str] = &[
     MIGRATION_15,
     MIGRATION_16,
     MIGRATION_17,
+    MIGRATION_18,
 ];
 
 const MIGRATION_2: &str = "
@@ -284,8 +285,16 @@ DROP TABLE events_torn;
 // Whose file it is: `claw` in ASCII.
 const MIGRATION_16: &str = "PRAGMA application_id = 0x636c6177;";
 
-// When a grant ends by the time that the system is up, which no clock can set back.
+// The windows of long logs, so that a new process does not read them event by event.
 const MIGRATION_17: &str = "
+CREATE TABLE kept_windows(
+    session TEXT PRIMARY KEY, form TEXT NOT NULL, from_seq INTEGER NOT NULL, through_seq INTEGER NOT NULL,
+    digest TEXT NOT NULL, body TEXT NOT NULL
+) STRICT;
+";
+
+// When a grant ends by the time that the system is up, which no clock can set back.
+const MIGRATION_18: &str = "
 ALTER TABLE grants ADD COLUMN boot TEXT NOT NULL DEFAULT '';
 ALTER TABLE grants ADD COLUMN boot_ends_ms INTEGER;
 ";

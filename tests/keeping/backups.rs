@@ -27,9 +27,7 @@ fn a_backup_is_whole_while_others_write_and_a_home_goes_on_from_it() {
     let mut chats: Vec<_> = (0..2).map(|chat| house.start(&["chat", "--session", &format!("c{chat}")])).collect();
     let mut seen = Vec::new();
     for number in 0..3 {
-        for chat in &mut chats {
-            chat.types("list\n".repeat(100).as_bytes());
-        }
+        chats.iter_mut().for_each(|chat| chat.types("list\n".repeat(80).as_bytes()));
         eventually("more is written", || {
             let count: i64 = house.db().query_row("SELECT count(*) FROM events", [], |row| row.get(0)).unwrap();
             count > seen.last().copied().unwrap_or_default() + 20

@@ -21,6 +21,8 @@ const LEFTOVER_TIME_MAX: Duration = Duration::from_secs(5);
 const POLICY: &str = r#"
 [classes]
 "effects/look" = "safe"
+"effects/propose" = "safe"
+"effects/keep" = "safe"
 
 [[rule]]
 server = "effects"
@@ -30,11 +32,17 @@ decision = "allow"
 why = "these effects need no question"
 match = [{ args = { id = "free-a" } }]
 not_match = [{ args = { id = "ask-a" } }]
+
+[[rule]]
+server = "effects"
+tool = "make"
+decision = "allow"
+why = "files to hand over need no question"
 "#;
 
-/// Who writes again and again instead of answering makes a turn long. The rig kills at the same step as often as it likes, and
-/// nobody there answers whether a turn may go on after that.
-const LIMITS: &str = "[limits]\nmodel_steps_max = 200\ndeaths_of_turn_max = 1000000\n";
+/// Who writes again and again instead of answering makes a turn long, and stages much in it. The rig kills at the same step as
+/// often as it likes, and nobody there answers whether a turn may go on after that.
+const LIMITS: &str = "[limits]\nmodel_steps_max = 200\ndeaths_of_turn_max = 1000000\nstaged_actions_max = 50\n";
 
 /// How a command is to end.
 #[derive(Clone, Debug)]

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::effects::has_effect;
 use super::look::Look;
+use super::staged::Action;
 use super::verdict::Verdict;
 
 /// A tool use of the log.
@@ -44,6 +46,8 @@ pub fn log_is_whole(events: &[(i64, Value)], orders: Orders, verdict: &mut Verdi
                     verdict.other.push(format!("a turn ended without an answer: {}", event["end"]));
                 }
             }
+            // A tap needs no turn.
+            Some("action.answered" | "action.result") => {}
             Some("session.cleared" | "exchange.dropped") if orders == Orders::Given && !open => {}
             _ if !open => verdict.other.push(format!("event {seq} is outside of a turn: {}", event["type"])),
             _ => {}
@@ -75,10 +79,11 @@ pub fn uses(session: &str, events: &[(i64, Value)]) -> Vec<Use> {
     found
 }
 
-/// Each tool use has one result, and the result is what really happened.
+/// Each tool use has one result, and the result is what really happened. Everything else that ran was staged.
 pub fn calls_are_true(
     look: &Look,
     uses: &[Use],
+    actions: &[Action],
     effects: &BTreeMap<String, usize>,
     verdict: &mut Verdict,
 ) -> rusqlite::Result<()> {
@@ -87,7 +92,7 @@ pub fn calls_are_true(
         if *times > 1 {
             verdict.doubled.push(format!("the effect {id} happened {times} times"));
         }
-        if !uses.iter().any(|one| one.id == *id) {
+        if !uses.iter().any(|one| one.id == *id) && !actions.iter().any(|action| action.id == *id) {
             verdict.other.push(format!("the effect {id} happened, and no tool use of the log asked for it"));
         }
     }
@@ -101,7 +106,7 @@ pub fn calls_are_true(
                 Some("ended") if outcome["output"]["is_error"] != false => {
                     verdict.other.push(format!("{id} failed: {}", outcome["output"]["text"]));
                 }
-                Some("ended") if !happened && !id.starts_with("look-") => {
+                Some("ended") if !happened && has_effect(id) => {
                     verdict.lost.push(format!("the effect {id}, which was reported as done"));
                 }
                 Some("denied") if happened => {
@@ -120,7 +125,8 @@ pub fn calls_are_true(
         if !["ended", "denied", "unknown"].contains(&row.state.as_str()) {
             verdict.other.push(format!("the call {} is still {}", row.id, row.state));
         }
-        if !uses.iter().any(|one| one.call == row.id) {
+        let is_staged = row.server == "claw" || actions.iter().any(|action| action.call == row.id);
+        if !is_staged && !uses.iter().any(|one| one.call == row.id) {
             verdict.other.push(format!("the call {} is in the store, and no tool use of the log is it", row.id));
         }
     }

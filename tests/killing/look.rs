@@ -14,6 +14,8 @@ pub struct Look {
 
 pub struct CallRow {
     pub id: String,
+    /// `claw` for a question about several calls.
+    pub server: String,
     pub state: String,
 }
 
@@ -21,6 +23,17 @@ pub struct Approval {
     pub id: String,
     pub call: String,
     pub state: String,
+    /// It is about something staged.
+    pub staged: bool,
+}
+
+/// A staged action, by its call.
+pub struct StagedRow {
+    pub call: String,
+    /// The call of the question that stands for the whole list.
+    pub list: String,
+    /// Of the effect.
+    pub id: String,
 }
 
 pub struct Audited {
@@ -62,8 +75,10 @@ impl Look {
         })
     }
 
-    pub fn waiting(&self) -> rusqlite::Result<Vec<String>> {
-        self.all("SELECT id FROM approvals WHERE state = 'waiting' ORDER BY asked_ms, id", |row| row.get(0))
+    pub fn waiting(&self) -> rusqlite::Result<Vec<Approval>> {
+        let mut approvals = self.approvals()?;
+        approvals.retain(|approval| approval.state == "waiting");
+        Ok(approvals)
     }
 
     /// What is not at rest, empty when everything is.
@@ -93,12 +108,25 @@ impl Look {
     }
 
     pub fn calls(&self) -> rusqlite::Result<Vec<CallRow>> {
-        self.all("SELECT id, state FROM calls ORDER BY id", |row| Ok(CallRow { id: row.get(0)?, state: row.get(1)? }))
+        self.all("SELECT id, server, state FROM calls ORDER BY id", |row| {
+            Ok(CallRow { id: row.get(0)?, server: row.get(1)?, state: row.get(2)? })
+        })
     }
 
     pub fn approvals(&self) -> rusqlite::Result<Vec<Approval>> {
-        self.all("SELECT id, call, state FROM approvals ORDER BY asked_ms, id", |row| {
-            Ok(Approval { id: row.get(0)?, call: row.get(1)?, state: row.get(2)? })
+        let sql = "SELECT id, call, state, json_extract(question, '$.staged') IS NOT NULL FROM approvals
+                   ORDER BY asked_ms, id";
+        self.all(sql, |row| {
+            Ok(Approval { id: row.get(0)?, call: row.get(1)?, state: row.get(2)?, staged: row.get(3)? })
+        })
+    }
+
+    pub fn staged(&self) -> rusqlite::Result<Vec<StagedRow>> {
+        let sql = "SELECT s.call, s.list, json_extract(c.arguments, '$.id') FROM staged AS s
+                   LEFT JOIN calls AS c ON c.id = s.call ORDER BY s.call";
+        self.all(sql, |row| {
+            let id: Option<String> = row.get(2)?;
+            Ok(StagedRow { call: row.get(0)?, list: row.get(1)?, id: id.unwrap_or_default() })
         })
     }
 

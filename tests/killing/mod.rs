@@ -5,12 +5,14 @@
 
 pub mod effects;
 pub mod house;
+pub mod kept;
 pub mod log;
 pub mod look;
 pub mod model;
 pub mod points;
 pub mod program;
 pub mod random;
+pub mod staged;
 pub mod verdict;
 
 pub use random::{number, seed_of_the_clock};

@@ -1,6 +1,6 @@
 //! What a run came to, as far as every rig judges it. Must not know how it is judged.
 
-/// Everything but `unknown` and `effects` must be empty.
+/// The four lists must be empty; the numbers are only counted.
 #[derive(Debug, Default)]
 pub struct Verdict {
     pub lost: Vec<String>,
@@ -11,6 +11,11 @@ pub struct Verdict {
     pub unknown: usize,
     pub effects: usize,
     pub requests: usize,
+    /// Actions that were staged, and those of them that have run.
+    pub staged: usize,
+    pub staged_run: usize,
+    /// Files that results left with claw, or that went through a chat in either direction.
+    pub kept: usize,
 }
 
 impl Verdict {
@@ -36,6 +41,9 @@ pub struct Sums {
     pub unknown: usize,
     pub effects: usize,
     pub requests: usize,
+    pub staged: usize,
+    pub staged_run: usize,
+    pub kept: usize,
 }
 
 impl Sums {
@@ -47,5 +55,8 @@ impl Sums {
         self.unknown += verdict.unknown;
         self.effects += verdict.effects;
         self.requests += verdict.requests;
+        self.staged += verdict.staged;
+        self.staged_run += verdict.staged_run;
+        self.kept += verdict.kept;
     }
 }

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::killing::effects;
 use crate::killing::house::{House, Kill};
 use crate::killing::log::{Orders, Use, audit_is_true, calls_are_true, log_is_whole, uses};
 use crate::killing::look::{Approval, Look, SESSION};
 use crate::killing::model::{StandIn, answer_to};
 use crate::killing::verdict::Verdict;
+use crate::killing::{effects, kept, staged};
 use crate::play::Seen;
 
 pub async fn judge(house: &House, stand_in: &StandIn, seen: &Seen) -> anyhow::Result<Verdict> {
@@ -25,9 +25,13 @@ pub async fn judge(house: &House, stand_in: &StandIn, seen: &Seen) -> anyhow::Re
     log_is_whole(&events, Orders::None, &mut verdict);
     messages_are_answered(&look, &events, seen, &mut verdict)?;
     let uses = uses(SESSION, &events);
-    calls_are_true(&look, &uses, &effects::counted(&house.effects()), &mut verdict)?;
+    let (actions, effects) = (staged::actions(&look, events.iter())?, effects::counted(&house.effects()));
+    calls_are_true(&look, &uses, &actions, &effects, &mut verdict)?;
+    let said_yes = |approval: &Approval| seen.said_yes.contains(&approval.id);
+    kept::judge(house, &look, &uses, &mut verdict)?;
+    staged::judge(&look, &uses, &actions, &effects, said_yes, &mut verdict)?;
     questions_are_answered_once(&look, &uses, seen, &mut verdict)?;
-    audit_is_true(&look, &uses, &effects::counted(&house.effects()), &mut verdict)?;
+    audit_is_true(&look, &uses, &effects, &mut verdict)?;
     if seen.kills.is_empty() && verdict.unknown > 0 {
         verdict.other.push(format!("{} calls are unknown, and nothing was killed", verdict.unknown));
     }
@@ -98,6 +102,13 @@ fn questions_are_answered_once(look: &Look, uses: &[Use], seen: &Seen, verdict: 
             let text =
                 format!("the question {} was answered {} times, {audited} of them audited", question.id, said.len());
             verdict.doubled.push(text);
+        }
+        if question.staged {
+            // A list is over with the last of its items; what came of those is judged by itself.
+            continue;
+        }
+        if question.state == "approved" && !seen.said_yes.contains(&question.id) {
+            verdict.other.push(format!("the question {} is approved, and nobody has said yes to it", question.id));
         }
         let id = uses.iter().find(|one| one.call == question.call);
         let outcome = id.and_then(|one| one.outcomes.first()).and_then(|outcome| outcome["kind"].as_str());

@@ -1,12 +1,12 @@
 //! Plays one run: asks, is killed, answers questions, and goes on until the session is at rest. It does what a person would
 //! do who sees what happened and tries again. Must not know what is judged afterwards.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::job::{Killer, Script};
 use crate::killing::house::{Ended, House, Kill};
-use crate::killing::look::{Look, SESSION};
+use crate::killing::look::{Approval, Look, SESSION};
 
 /// How often a thing is tried again before the rig says that it never comes to rest.
 const TRIES_MAX: usize = 15;
@@ -18,6 +18,8 @@ pub struct Seen {
     pub printed: String,
     /// The tasks whose messages claw took in.
     pub tasks: Vec<String>,
+    /// The questions to which `claw approve` was typed.
+    pub said_yes: BTreeSet<String>,
     /// For each question, which of `Allowed` and `Denied` claw said, in order.
     pub answers: BTreeMap<String, Vec<&'static str>>,
     /// The point of each kill that hit, `random` for a random moment.
@@ -52,13 +54,20 @@ impl<'a> Play<'a> {
             Script::Standard => {
                 self.ask("m1", "ask-1a,free-1b|look-1c,ask-1d").await?;
                 self.settle().await?;
-                self.ask("m2", "free-2a,free-2b,ask-2c").await?;
+                self.ask("m2", "free-2a,keep-2b,ask-2c,stage-2d").await?;
                 self.settle().await?;
             }
             Script::Expire => {
                 self.ask("m1", "ask-1a,free-1b,ask-1c").await?;
                 self.hours_go_by()?;
-                self.ask("m2", "free-2a").await?;
+                self.ask("m2", "free-2a,batch-2b").await?;
+                let late = self.look()?.waiting()?;
+                self.says_yes(&late, 0).await?;
+                self.hours_go_by()?;
+                // A second yes to the first action, and one to the second that is too late.
+                self.says_yes(&late, 0).await?;
+                self.says_yes(&late, 1).await?;
+                self.ask("m3", "stage-3a").await?;
                 self.settle().await?;
             }
             Script::Random => self.random_script().await?,
@@ -74,6 +83,10 @@ impl<'a> Play<'a> {
             "free-1a,free-1b|ask-1c",
             "look-1a,ask-1b|ask-1c,free-1d",
             "ask-1a,ask-1b",
+            "stage-1",
+            "keep-1a,make-1b",
+            "ask-1a,keep-1b",
+            "batch-1a|ask-1b",
         ];
         let mut number = 1;
         for _ in 0..1 + self.killer.random.below(2) {
@@ -135,16 +148,25 @@ impl<'a> Play<'a> {
             if waiting.is_empty() || self.over {
                 return Ok(());
             }
-            for id in waiting {
-                self.answer(&id).await?;
+            for question in waiting {
+                self.answer(&question).await?;
             }
         }
         self.wrong("questions never end".to_owned());
         Ok(())
     }
 
-    async fn answer(&mut self, id: &str) -> anyhow::Result<()> {
-        let (approve, deny) = (words(["approve", id]), words(["deny", id, "not", "now"]));
+    /// Says yes to one of them, whether it is still open or not.
+    async fn says_yes(&mut self, questions: &[Approval], to: usize) -> anyhow::Result<()> {
+        let Some(question) = questions.get(to) else { return Ok(()) };
+        self.claw(&words(["approve", &question.id])).await.map(drop)
+    }
+
+    async fn answer(&mut self, question: &Approval) -> anyhow::Result<()> {
+        let (approve, mut deny) = (words(["approve", &question.id]), words(["deny", &question.id]));
+        if !question.staged {
+            deny.extend(words(["not", "now"]));
+        }
         let dice = if self.script == Script::Random { self.killer.random.below(100) } else { 0 };
         match dice {
             0..60 => self.claw(&approve).await.map(drop),
@@ -188,6 +210,7 @@ impl<'a> Play<'a> {
     }
 
     async fn claw(&mut self, args: &[String]) -> anyhow::Result<Ended> {
+        self.says(args);
         let (number, kill) = self.killer.next();
         let trace = self.traced.then(|| self.house.path(&format!("trace-{number}")));
         let ended = self.house.claw(args, &kill, trace.as_deref()).await?;
@@ -196,12 +219,20 @@ impl<'a> Play<'a> {
     }
 
     async fn both(&mut self, one: &[String], two: &[String]) -> anyhow::Result<()> {
+        self.says(one);
+        self.says(two);
         let ((_, kill_one), (_, kill_two)) = (self.killer.next(), self.killer.next());
         let (ended_one, ended_two) =
             tokio::join!(self.house.claw(one, &kill_one, None), self.house.claw(two, &kill_two, None));
         self.note(one, &kill_one, &ended_one?);
         self.note(two, &kill_two, &ended_two?);
         Ok(())
+    }
+
+    fn says(&mut self, args: &[String]) {
+        if args[0] == "approve" {
+            self.seen.said_yes.insert(args[1].clone());
+        }
     }
 
     fn note(&mut self, args: &[String], kill: &Kill, ended: &Ended) {
@@ -218,9 +249,9 @@ impl<'a> Play<'a> {
             self.over = true;
             self.wrong(format!("`claw {command}` hung"));
         }
-        let answered = [("approve", "Allowed"), ("deny", "Denied")]
-            .into_iter()
-            .find(|(verb, said)| args[0] == *verb && ended.err.starts_with(&format!("{said}:")));
+        let mut verbs =
+            [("approve", "Allowed"), ("approve", "Confirmed"), ("deny", "Denied"), ("deny", "Cancelled")].into_iter();
+        let answered = verbs.find(|(verb, said)| args[0] == *verb && ended.err.starts_with(&format!("{said}:")));
         if let Some((_, said)) = answered {
             self.seen.answers.entry(args[1].clone()).or_default().push(said);
         }
@@ -230,7 +261,9 @@ impl<'a> Play<'a> {
             (None, Kill::After(_) | Kill::AtOrAfter(..)) => self.hit("random".to_owned()),
             // Somebody else has answered; whether that is so is for the oracle to say.
             (Some(0 | 3), _) => {}
-            (Some(2), _) if args[0] != "ask" && ended.err.contains("already answered") => {}
+            (Some(2), _)
+                if args[0] != "ask"
+                    && ["already answered", "question has expired"].iter().any(|said| ended.err.contains(said)) => {}
             (code, _) => {
                 let first = ended.err.trim().lines().last().unwrap_or_default().to_owned();
                 self.wrong(format!("`claw {command}` ended with {code:?}: {first}"));

@@ -96,6 +96,12 @@ impl fmt::Display for Table {
         )?;
         writeln!(f, "effects                       {:>6}", self.verdicts.effects)?;
         writeln!(f, "requests to the model         {:>6}", self.verdicts.requests)?;
+        writeln!(
+            f,
+            "staged actions                {:>6}   {} of them ran",
+            self.verdicts.staged, self.verdicts.staged_run
+        )?;
+        writeln!(f, "files kept                    {:>6}", self.verdicts.kept)?;
         writeln!(f, "reported as unknown           {:>6}", self.verdicts.unknown)?;
         writeln!(f, "lost                          {:>6}", self.verdicts.lost)?;
         writeln!(f, "doubled                       {:>6}", self.verdicts.doubled)?;

@@ -267,7 +267,10 @@ impl Stranger {
                     json!({"content": [{"type": "text", "text": format!("{name}: {text}")}], "_meta": meta}),
                 );
             }
-            (_, "echo" | "bare") => {
+            (mode, "echo" | "bare") => {
+                if mode == "waits" {
+                    self.wait_for_leave();
+                }
                 // The effect, for tests that count them and compare what ran with what was shown.
                 self.note(&format!("effect {}", params["arguments"]["text"].as_str().unwrap_or_default()));
                 self.text(id, params["arguments"]["text"].as_str().unwrap_or_default());

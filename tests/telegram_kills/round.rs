@@ -2,6 +2,7 @@
 //! talk, and at last comes to rest. Must not know what is right.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -25,6 +26,8 @@ const TOPICS: usize = 2;
 /// One in so many times claw is away for so long that Telegram forgets the taps in its queue.
 const LONG_ABSENCE_ONE_IN: u64 = 12;
 const LONG_ABSENCE: Duration = Duration::from_secs(151);
+/// One in so many times somebody waited too long to answer.
+const EXPIRES_ONE_IN: u64 = 3;
 /// The most time in which nothing at all may happen before everything is at rest. Reached only when something never is.
 const STILL_TIME_MAX: Duration = Duration::from_secs(40);
 /// The most time that all of it may take.
@@ -39,6 +42,8 @@ pub struct Seen {
     pub left: Vec<Left>,
     /// When taps in Telegram's queue were forgotten.
     pub absences: Vec<Instant>,
+    /// Questions whose time the rig has ended.
+    pub expired: BTreeSet<String>,
     pub printed: String,
     pub wrong: Vec<String>,
     /// What never came to rest.
@@ -66,7 +71,7 @@ impl Round {
         let people = self.invite();
         let mut random = Random(self.seed ^ 0xabce);
         let crowd = Crowd::start(self.telegram.clone(), people);
-        let (mut lefts, mut absences) = (Vec::new(), Vec::new());
+        let (mut lefts, mut absences, mut expired) = (Vec::new(), Vec::new(), BTreeSet::new());
         let (mut printed, mut wrong) = (String::new(), Vec::new());
         while lefts.len() < kills && wrong.is_empty() && !crowd.is_over() {
             let kill = plan.borrow_mut().next();
@@ -80,9 +85,27 @@ impl Round {
                 self.telegram.let_pass(LONG_ABSENCE);
                 absences.push(Instant::now());
             }
+            if random.below(EXPIRES_ONE_IN) == 0 {
+                expired.extend(self.hours_go_by(&mut random)?);
+            }
         }
         let (people, restless) = self.come_to_rest(crowd, &mut printed, &mut wrong).await?;
-        Ok(Seen { people, left: lefts, absences, printed, wrong, restless })
+        Ok(Seen { people, left: lefts, absences, expired, printed, wrong, restless })
+    }
+
+    /// The time of one open question is over, and comes back.
+    fn hours_go_by(&self, random: &mut Random) -> anyhow::Result<Option<String>> {
+        if !self.house.db().exists() {
+            return Ok(None);
+        }
+        // Where the tables were not made yet, nothing waits.
+        let waiting = Look::open(&self.house.db())?.waiting().unwrap_or_default();
+        let ids: Vec<&str> = waiting.iter().map(|question| question.id.as_str()).collect();
+        let Some(id) = random.pick(&ids) else { return Ok(None) };
+        let db = rusqlite::Connection::open(self.house.db())?;
+        db.busy_timeout(STILL_TIME_MAX)?;
+        db.execute("UPDATE approvals SET expires_ms = 1 WHERE state = 'waiting' AND id = ?1", [id])?;
+        Ok(Some(id.to_owned()))
     }
 
     fn look_after_it(&self) -> anyhow::Result<Left> {

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use crate::acts::{Act, Asked, Order, button_of};
+use crate::acts::{Act, Asked, Order, button_of, is_allowing};
 use crate::botapi::{Message, MessageId, Place, Said, Tap, User, World};
 use crate::killing::model::answer_to;
 use crate::killing::random::Random;
@@ -13,6 +13,10 @@ use crate::killing::random::Random;
 const ASKS_FOR_REASON: &str = "Denied once you have replied";
 /// How Telegram's own limit shows: a tap that nobody answered in this time does nothing any more, in milliseconds.
 const TAP_LIFE_MS: u64 = 150_000;
+
+/// How the data of the buttons of something staged end.
+const YES: &str = ":=y";
+const NO: &str = ":=n";
 
 /// The longest that somebody looks at the screen between two deeds.
 const LOOKS_MS_MAX: u64 = 200;
@@ -23,6 +27,8 @@ pub enum Deed {
         text: String,
         reply_to: Option<MessageId>,
         after: After,
+        /// Goes with a file.
+        paper: bool,
     },
     Edit {
         said: Said,
@@ -49,6 +55,7 @@ pub enum After {
 /// What somebody means to do about a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Plan {
+    /// A button by its label, or by the end of its data.
     Tap(&'static str),
     /// By way of a menu: first one button, then the other.
     Menu(&'static str, &'static str),
@@ -138,14 +145,24 @@ impl Seat {
         Some(self.begin(&screen))
     }
 
+    /// Whether somebody here has tapped a button that lets the question's call run.
+    pub fn has_said_yes(&self, question: &str) -> bool {
+        let yes =
+            |act: &Act| matches!(act, Act::Tap { approval, code, .. } if approval == question && is_allowing(code));
+        self.acts.iter().any(yes)
+    }
+
     /// Notes what was done.
     pub fn done(&mut self, deed: Deed, said: Option<Said>, tap: Option<Tap>) {
         self.looks_until = Instant::now() + Duration::from_millis(self.random.below(LOOKS_MS_MAX));
         let update = said.and_then(|said| said.update);
         match (deed, tap) {
-            (Deed::Say { text, after, .. }, _) => {
+            (Deed::Say { text, after, paper, .. }, _) => {
                 let act = match after {
                     After::Task(name) => {
+                        if paper {
+                            self.acts.push(Act::Paper { name: name.clone() });
+                        }
                         self.said.extend(said);
                         self.awaits(&name);
                         Act::Task { name }
@@ -199,21 +216,27 @@ impl Seat {
         let asking = screen.iter().rev().find(asks)?;
         self.named += 1;
         let text = format!("reason s{:02}r{} and no other", self.number, self.named);
-        Some(Deed::Say { text, reply_to: Some(asking.id), after: After::Reason { approval } })
+        Some(Deed::Say { text, reply_to: Some(asking.id), after: After::Reason { approval }, paper: false })
     }
 
     /// What to do about a message, if it shows an open question.
     fn answer(&mut self, world: &World, message: &Message, talks: bool) -> Option<Deed> {
-        let data = |label: &str| message.button(label).and_then(|button| button.data.clone());
         let buttons = || message.buttons.iter().flatten().filter_map(|button| button.data.as_deref());
+        let data = |which: &str| {
+            let labelled = message.button(which).and_then(|button| button.data.as_deref());
+            labelled.or_else(|| buttons().find(|data| data.ends_with(which))).map(str::to_owned)
+        };
+        let staged = message.buttons.iter().flatten().any(|button| button.text.starts_with('✅'));
+        let (yes, no) = if staged { (YES, NO) } else { ("Allow once", "Deny") };
         let approval = buttons().find_map(button_of).map(|(approval, _)| approval.to_owned())?;
         self.asked.entry(message.id).or_insert_with(|| format!("q:{approval}:=y"));
         if self.word.as_ref().is_some_and(|(promised, ..)| *promised == approval) {
             return None;
         }
-        let mut plan = *self.plans.entry(approval).or_insert_with(|| plan(&mut self.random));
+        let planned = if staged { plan_for_staged } else { plan };
+        let mut plan = *self.plans.entry(approval).or_insert_with(|| planned(&mut self.random));
         if plan == Plan::Ignore && !talks || plan == Plan::Word && self.word.is_some() {
-            plan = Plan::Tap("Allow once");
+            plan = Plan::Tap(yes);
         }
         if let Some((tap, before)) = self.taps.get(&message.id) {
             match told(world, tap) {
@@ -236,8 +259,8 @@ impl Seat {
             Plan::Tap(label) => tap(label).or_else(|| tap("Back")),
             Plan::Menu(first, second) => tap(second).or_else(|| tap(first)),
             Plan::Word => tap("Deny and say why").or_else(|| tap("Back")),
-            Plan::Twice => self.and_then(tap("Allow once"), tap("Allow once")),
-            Plan::Both => self.and_then(tap("Allow once"), tap("Deny")),
+            Plan::Twice => self.and_then(tap(yes), tap(yes)),
+            Plan::Both => self.and_then(tap(yes), tap(no)),
             Plan::Ignore => None,
         }
     }
@@ -269,13 +292,14 @@ impl Seat {
     }
 
     fn says(&self, text: &str, after: After) -> Deed {
-        Deed::Say { text: text.to_owned(), reply_to: None, after }
+        Deed::Say { text: text.to_owned(), reply_to: None, after, paper: false }
     }
 
     fn asks_for_work(&mut self) -> Deed {
         let (name, text) = self.task();
         let text = format!("{}{text}", self.greeting);
-        Deed::Say { text, reply_to: None, after: After::Task(name) }
+        let paper = self.random.chance(12);
+        Deed::Say { text, reply_to: None, after: After::Task(name), paper }
     }
 
     fn edits(&mut self) -> Option<Deed> {
@@ -300,7 +324,7 @@ impl Seat {
 
     /// A name and the words of a task.
     fn task(&mut self) -> (String, String) {
-        const STEPS: [&str; 9] = [
+        const STEPS: [&str; 15] = [
             "",
             "ask-a",
             "ask-a",
@@ -310,6 +334,12 @@ impl Seat {
             "look-a,ask-b",
             "ask-a,ask-b",
             "ask-a|ask-b",
+            "stage-a",
+            "batch-a",
+            "stage-a|ask-b",
+            "make-a",
+            "make-a|ask-b,make-c",
+            "keep-a",
         ];
         self.named += 1;
         let long = if self.random.chance(6) { "L" } else { "" };
@@ -338,6 +368,16 @@ fn told(world: &World, tap: &Tap) -> Told {
         Some((words, _)) => Told::Words(words.clone()),
         None if world.now_ms() > tapped.at_ms + TAP_LIFE_MS => Told::Lost,
         None => Told::Nothing,
+    }
+}
+
+fn plan_for_staged(random: &mut Random) -> Plan {
+    match random.below(100) {
+        0..55 => Plan::Tap(YES),
+        55..70 => Plan::Tap(NO),
+        70..80 => Plan::Twice,
+        80..90 => Plan::Both,
+        _ => Plan::Ignore,
     }
 }
 

@@ -46,6 +46,8 @@ pub struct Question {
     pub state: String,
     pub answer: Value,
     pub by: String,
+    /// Of a staged action: the question about all of its list, if there is one.
+    pub list: Option<String>,
 }
 
 pub fn left(look: &Look, calls: usize) -> rusqlite::Result<Left> {
@@ -94,8 +96,9 @@ pub fn updates(look: &Look) -> rusqlite::Result<BTreeMap<i64, String>> {
 }
 
 pub fn questions(look: &Look) -> rusqlite::Result<Vec<Question>> {
-    let sql = "SELECT id, call, session, state, coalesce(answer, 'null'), coalesce(decided_by, '') FROM approvals
-               ORDER BY asked_ms, id";
+    let sql = "SELECT a.id, a.call, a.session, a.state, coalesce(a.answer, 'null'), coalesce(a.decided_by, ''), l.id
+               FROM approvals AS a LEFT JOIN staged AS s ON s.call = a.call
+               LEFT JOIN approvals AS l ON l.call = s.list AND l.call <> a.call ORDER BY a.asked_ms, a.id";
     look.all(sql, |row| {
         Ok(Question {
             id: row.get(0)?,
@@ -104,6 +107,7 @@ pub fn questions(look: &Look) -> rusqlite::Result<Vec<Question>> {
             state: row.get(3)?,
             answer: json(row, 4)?,
             by: row.get(5)?,
+            list: row.get(6)?,
         })
     })
 }

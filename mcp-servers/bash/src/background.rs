@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::args::Limits;
 use crate::capture::whole_characters;
 use crate::kept::{self, Kept, Shelf};
+use crate::reach::Reads;
 use crate::run::{Runner, Sink, Wish};
 use crate::tool::Ending;
 
@@ -123,8 +124,8 @@ impl Background {
 
 impl Job {
     /// Runs it to its end.
-    pub async fn run(self: Arc<Self>, runner: &Runner, cwd: PathBuf) {
-        let wish = Wish { command: self.command.clone(), cwd, timeout: None };
+    pub async fn run(self: Arc<Self>, runner: &Runner, cwd: PathBuf, reads: Reads) {
+        let wish = Wish { command: self.command.clone(), cwd, timeout: None, reads };
         let mut sink = Into(&self);
         let ending = runner.run(wish, &self.stop, &mut sink).await;
         let ran = self.started.elapsed();

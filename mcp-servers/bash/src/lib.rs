@@ -21,6 +21,7 @@ mod namespace;
 mod processes;
 mod progress;
 mod queue;
+mod reach;
 mod run;
 mod schema;
 mod scratch;

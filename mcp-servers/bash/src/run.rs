@@ -20,6 +20,7 @@ use crate::environment::Environment;
 use crate::error::StartError;
 use crate::limits::CommandLimits;
 use crate::processes;
+use crate::reach::Reads;
 use crate::tool::Ending;
 use crate::wire::{JobEnd, JobReport, JobSpec};
 
@@ -46,6 +47,7 @@ pub struct Wish {
     pub cwd: PathBuf,
     /// `None`: as long as it likes.
     pub timeout: Option<Duration>,
+    pub reads: Reads,
 }
 
 /// Where the output of a job goes, as it comes.
@@ -94,7 +96,8 @@ impl Runner {
             command: wish.command,
             workspace: self.workspace.clone(),
             cwd: wish.cwd,
-            writable: vec![self.workspace.clone(), self.environment.scratch.clone()],
+            scratch: self.environment.scratch.clone(),
+            reads: wish.reads,
             limits: self.limits,
         };
         let cut = job.drive(&spec, deadline, stop, sink).await;

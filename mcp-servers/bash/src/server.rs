@@ -27,7 +27,9 @@ use crate::error::StartError;
 use crate::kept::Shelf;
 use crate::progress::Progress;
 use crate::queue::{Queue, Turn};
+use crate::reach::{self, Reads};
 use crate::run::{Runner, Sink, Wish};
+use crate::tool::Ending;
 use crate::{job_tools, tool};
 
 /// Nothing about this server changes while it runs.
@@ -134,9 +136,13 @@ impl ServerHandler for BashServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let reads = match Reads::asked(&context.meta) {
+            Ok(reads) => reads,
+            Err(why) => return Ok(refusal(why)),
+        };
         let arguments = match request.name.as_ref() {
             tool::NAME => request.arguments,
-            job_tools::START => return Ok(self.start(request.arguments).await),
+            job_tools::START => return Ok(self.start(request.arguments, reads).await),
             job_tools::OUTPUT => return Ok(self.output(request.arguments, &context.ct).await),
             job_tools::STOP => return Ok(self.stop(request.arguments).await),
             job_tools::LIST => return Ok(self.list(request.arguments)),
@@ -161,7 +167,7 @@ impl ServerHandler for BashServer {
         let server = self.clone();
         let job_stop = stop.clone();
         let mut job = self.jobs.spawn(async move {
-            let result = server.run(arguments, progress, &job_stop).await;
+            let result = server.run(arguments, reads, progress, &job_stop).await;
             drop(slot);
             result
         });
@@ -201,6 +207,7 @@ impl BashServer {
     async fn run(
         &self,
         arguments: tool::RunArguments,
+        reads: Reads,
         progress: Option<Progress>,
         stop: &CancellationToken,
     ) -> CallToolResult {
@@ -208,6 +215,7 @@ impl BashServer {
             command: arguments.command,
             cwd: arguments.cwd.unwrap_or_default().into(),
             timeout: Some(Duration::from_secs(arguments.timeout_s.unwrap_or(self.limits.timeout_s))),
+            reads,
         };
         let capture = Capture::new(self.shelf.clone(), self.limits.output_bytes_max, self.limits.file_bytes_max);
         let mut shown = Shown { capture, progress, notes: Vec::new() };
@@ -219,10 +227,14 @@ impl BashServer {
         }
         let mut output = shown.capture.finish();
         output.notes.splice(..0, shown.notes);
+        let failed = matches!(ending, Ending::Exited(1..));
+        if failed && reads.is_narrow() && self.level.keeps_files() && output.text.contains("Permission denied") {
+            output.notes.push(reach::SENTENCE.to_owned());
+        }
         tool::result(&ending, took, output, self.level)
     }
 
-    async fn start(&self, arguments: Option<JsonObject>) -> CallToolResponse {
+    async fn start(&self, arguments: Option<JsonObject>, reads: Reads) -> CallToolResponse {
         let arguments = match job_tools::parse_start(arguments) {
             Ok(arguments) => arguments,
             Err(why) => return refusal(why),
@@ -233,7 +245,7 @@ impl BashServer {
         };
         let (runner, running) = (self.runner.clone(), job.clone());
         let cwd = arguments.cwd.unwrap_or_default().into();
-        self.jobs.spawn(async move { running.run(&runner, cwd).await });
+        self.jobs.spawn(async move { running.run(&runner, cwd, reads).await });
         // What cannot even begin, or ends at once, is told at once.
         job.wait(FIRST_LOOK).await;
         job_tools::result(job.look(true)).into()

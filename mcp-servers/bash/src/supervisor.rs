@@ -100,9 +100,9 @@ fn start(spec: &JobSpec) -> Result<i32, String> {
     command.args(["-c", "--", &spec.command]).stdin(Stdio::null()).process_group(0);
     // A layer of Landlock belongs to a thread and is inherited by what that thread starts; this process itself has to
     // stay outside of it, so that the job cannot touch it.
-    let (limits, writable) = (spec.limits, spec.writable.clone());
+    let (limits, inner) = (spec.limits, confine::Inner::new(spec));
     let starter = thread::spawn(move || {
-        confine::isolate_this_thread(&writable)?;
+        confine::isolate_this_thread(&inner)?;
         limits.apply();
         command.spawn().map_err(|error| format!("the shell could not be started: {error}"))
     });

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::limits::{self, CommandLimits, Met};
+use crate::reach::Reads;
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct JobSpec {
@@ -15,8 +16,9 @@ pub struct JobSpec {
     pub workspace: PathBuf,
     /// Relative to the workspace.
     pub cwd: PathBuf,
-    /// Where the command may write, the workspace among them.
-    pub writable: Vec<PathBuf>,
+    /// The command's TMPDIR.
+    pub scratch: PathBuf,
+    pub reads: Reads,
     pub limits: CommandLimits,
 }
 

@@ -122,6 +122,11 @@ fn limits_priority_and_processors_of_other_processes_are_out_of_reach() {
     let mut victim = Command::new("sleep").arg("300").spawn().unwrap();
     let pid = victim.id();
     let before = fs::read_to_string(format!("/proc/{pid}/limits")).unwrap();
+    let nice = || {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        stat.rsplit(')').next().unwrap().split_whitespace().nth(16).unwrap().to_owned()
+    };
+    let nice_before = nice();
     for (tool, other, own) in [
         ("prlimit", "prlimit --pid PID --fsize=0:0", "prlimit --fsize=1000000 true"),
         ("prlimit", "prlimit --pid PID --as=1:1 --nofile=0:0", "prlimit --nofile=20 true"),
@@ -142,8 +147,7 @@ fn limits_priority_and_processors_of_other_processes_are_out_of_reach() {
         assert_eq!(server.run(own)["exit_code"], 0, "{own}");
     }
     assert_eq!(fs::read_to_string(format!("/proc/{pid}/limits")).unwrap(), before);
-    let nice = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
-    assert_eq!(nice.rsplit(')').next().unwrap().split_whitespace().nth(16), Some("0"), "{nice}");
+    assert_eq!(nice(), nice_before);
     victim.kill().unwrap();
     victim.wait().unwrap();
 }

@@ -111,7 +111,7 @@ pub fn agreed(question: &str) -> io::Result<bool> {
 }
 
 fn move_aside(file: &Path) -> anyhow::Result<String> {
-    let now = jiff::Zoned::now().strftime("%Y-%m-%dT%H-%M-%S").to_string();
+    let now = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%dT%H-%M-%S").to_string();
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let aside = file.with_file_name(format!("{name}.broken-{now}"));
     anyhow::ensure!(aside.symlink_metadata().is_err(), "{} is there already", aside.display());

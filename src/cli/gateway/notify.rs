@@ -120,10 +120,9 @@ pub(super) fn notice(house: &House, text: String) -> Option<Outbound> {
 
 /// Applies changes of the files of settings, and tells of each in the chat.
 pub(super) async fn watch_settings(house: Arc<House>) {
-    let mut watched = house.app.watched();
     loop {
         tokio::time::sleep(watch::LOOK_EVERY).await;
-        for told in house.app.look(&mut watched) {
+        for told in house.app.look().await {
             // It may quote the file, so nothing in it is Markdown.
             let shown = escape::visible(&told).replace('`', "'");
             let kind = format!("settings.{}", sha256_hex(&told).get(..16).unwrap_or_default());

@@ -1,6 +1,6 @@
 //! Redaction of text that comes in pieces. Owns how much is held back; must not know what a secret is.
 
-use super::Redactor;
+use super::{Pattern, Redactor};
 
 /// Masks secrets in a stream: whatever the pieces, what comes out is what `Redactor::redact` makes of the whole. It holds
 /// back only an end that could be the beginning of a secret.
@@ -17,13 +17,13 @@ impl StreamRedactor {
 
     /// Takes a piece and gives back what is safe to show by now.
     pub fn push(&mut self, piece: &str) -> String {
-        let known = &self.redactor.known;
+        let known = self.redactor.known();
         let Some(finder) = &known.finder else { return piece.to_owned() };
         self.held.push_str(piece);
         let mut out = String::with_capacity(self.held.len());
         let mut done = 0;
         loop {
-            let open = self.open_from(done);
+            let open = self.open_from(&known.patterns, done);
             let input = aho_corasick::Input::new(&self.held).range(done..);
             // A find is final only if nothing that began earlier, or at the same place and is longer, may still be complete.
             let Some(found) = finder.find(input).filter(|found| found.start() < open) else {
@@ -32,7 +32,7 @@ impl StreamRedactor {
                 return out;
             };
             out.push_str(self.held.get(done..found.start()).unwrap_or_default());
-            out.push_str(self.redactor.mark(found.pattern()));
+            out.push_str(known.mark(found.pattern()));
             done = found.end();
         }
     }
@@ -44,8 +44,7 @@ impl StreamRedactor {
     }
 
     /// The first place from `done` on at which the text ends within a secret; the text's length where there is none.
-    fn open_from(&self, done: usize) -> usize {
-        let patterns = &self.redactor.known.patterns;
+    fn open_from(&self, patterns: &[Pattern], done: usize) -> usize {
         let longest = patterns.iter().map(|pattern| pattern.text.len()).max().unwrap_or(0);
         let from = done.max((self.held.len() + 1).saturating_sub(longest));
         let begins = |at: &usize| {

@@ -48,7 +48,7 @@ fn encoded_forms_are_found() {
         }
     }
     for form in forms {
-        assert_eq!(redactor.contains_secret(&json!({"a": [format!("x{form}")]})), Some("K"), "{form}");
+        assert_eq!(redactor.contains_secret(&json!({"a": [format!("x{form}")]})).as_deref(), Some("K"), "{form}");
         assert!(redactor.redact(&form).contains("[redacted:K]"), "{form}");
     }
 }
@@ -59,7 +59,7 @@ fn json_is_searched_everywhere() {
     let mut value =
         json!({"a": ["abcdefgh", {"x12345678": 1, "xabcdefgh": 2}], "n": 123_456_789, "b": true, "z": null});
     for holder in [json!("x12345678"), json!({"12345678": 1}), json!([[12_345_678]]), json!(0.123_456_78)] {
-        assert_eq!(redactor.contains_secret(&holder), Some("K"), "{holder}");
+        assert_eq!(redactor.contains_secret(&holder).as_deref(), Some("K"), "{holder}");
     }
     assert_eq!(redactor.contains_secret(&json!({"a": ["1234567", 1_234_567, null]})), None);
     redactor.redact_json(&mut value);

@@ -2,6 +2,7 @@
 //! happened, what the model was sent, and plain SQL. What came twice is explained by what a kill left behind, or is wrong.
 //! Must not know how kills are chosen.
 
+mod files;
 mod questions;
 mod said;
 mod taken;
@@ -12,11 +13,11 @@ use serde_json::Value;
 
 use crate::acts::Act;
 use crate::botapi::{Call, Message};
-use crate::killing::effects;
 use crate::killing::house::Kill;
 use crate::killing::log::{Orders, Use, audit_is_true, calls_are_true, log_is_whole, uses};
-use crate::killing::look::Look;
+use crate::killing::look::{Approval, Look};
 use crate::killing::verdict::Verdict;
+use crate::killing::{effects, staged};
 use crate::round::{Round, Seen};
 use crate::seat::Seat;
 use crate::store;
@@ -89,6 +90,13 @@ impl Evidence<'_> {
         sent.into_iter().filter(|message| message.topic == seat.place.topic && !message.deleted).collect()
     }
 
+    /// The letters of every file among messages.
+    fn files(&self, screen: &[Message]) -> Vec<String> {
+        let media = screen.iter().filter_map(|message| message.media.as_ref());
+        let bytes = media.map(|media| self.round.telegram.file(&media.file_id));
+        bytes.map(|bytes| letters(&String::from_utf8_lossy(&bytes))).collect()
+    }
+
     fn events(&self, seat: &Seat) -> &[(i64, Value)] {
         self.logs.get(&seat.session).map_or(&[], Vec::as_slice)
     }
@@ -132,6 +140,7 @@ pub async fn judge(round: &Round, seen: &Seen) -> anyhow::Result<(Verdict, Count
     said::judge(&evidence, &mut verdict, &mut counts);
     questions::judge(&evidence, &mut verdict, &mut counts)?;
     calls_happened_once(&evidence, &mut verdict, &mut counts)?;
+    files::judge(&evidence, &mut verdict, &mut counts)?;
     the_house_is_whole(&evidence, &mut verdict).await?;
     Ok((verdict, counts))
 }
@@ -142,14 +151,22 @@ fn calls_happened_once(evidence: &Evidence<'_>, verdict: &mut Verdict, counts: &
     }
     let (uses, effects) = (evidence.uses(), effects::counted(&evidence.round.house.effects()));
     counts.calls = uses.len();
-    calls_are_true(&evidence.look, &uses, &effects, verdict)?;
+    let actions = staged::actions(&evidence.look, evidence.logs.values().flatten())?;
+    calls_are_true(&evidence.look, &uses, &actions, &effects, verdict)?;
+    let said_yes = |approval: &Approval| evidence.seats().iter().any(|seat| seat.has_said_yes(&approval.id));
+    staged::judge(&evidence.look, &uses, &actions, &effects, said_yes, verdict)?;
     audit_is_true(&evidence.look, &uses, &effects, verdict)?;
     // A call may only be in doubt if it was cut off: by a kill while it ran, or by somebody who stopped the turn.
+    let was_cut = |call: &str| {
+        let killed = evidence.seen.left.iter().any(|left| left.started.contains(call));
+        let seat = evidence.seats().iter().find(|seat| call.starts_with(&format!("{}:", seat.session)));
+        killed || seat.is_some_and(|seat| seat.acts.iter().any(|act| matches!(act, Act::Order { .. })))
+    };
+    for action in actions.iter().filter(|action| action.is_unknown() && !was_cut(&action.call)) {
+        verdict.other.push(format!("the staged action {} is unknown, and nothing has cut it off", action.id));
+    }
     for one in uses.iter().filter(|one| one.outcomes.iter().any(|outcome| outcome["kind"] == "unknown")) {
-        let killed = evidence.seen.left.iter().any(|left| left.started.contains(&one.call));
-        let seat = evidence.seats().iter().find(|seat| one.call.starts_with(&format!("{}:", seat.session)));
-        let stopped = seat.is_some_and(|seat| seat.acts.iter().any(|act| matches!(act, Act::Order { .. })));
-        if !killed && !stopped {
+        if !was_cut(&one.call) {
             verdict.other.push(format!("the call {} is unknown, and nothing has cut it off", one.id));
         }
         let reports = evidence.outbox.iter().filter(|row| {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Counts, Evidence};
-use crate::acts::{Act, button_of};
+use crate::acts::{Act, button_of, is_allowing};
 use crate::botapi::{MessageId, Outcome};
 use crate::killing::effects;
 use crate::killing::verdict::Verdict;
@@ -15,7 +15,7 @@ const ASKS_FOR_REASON: &str = "Denied once you have replied";
 /// After so many of them some must have been asked again.
 const FOUND_OPEN_MAX: usize = 20;
 /// How a message begins whose question is over.
-const CLOSED: [&str; 5] = ["Allowed", "Denied", "Closed", "Expired", "Asked again"];
+const CLOSED: [&str; 7] = ["Allowed", "Denied", "Closed", "Expired", "Asked again", "✅ Confirmed", "❌ Cancelled"];
 
 /// A message that showed a question, as it was sent.
 struct Shown {
@@ -110,22 +110,25 @@ fn was_seen(
     }
 }
 
-fn is_allowing(code: &str) -> bool {
-    ["=y", "=10m", "=s", "=a"].contains(&code)
+/// What a tap that decides is answered with, and what the question then is.
+const DECIDED: [(&str, &str); 4] =
+    [("Allowed.", "approved"), ("Denied", "denied"), ("Confirmed.", "approved"), ("Cancelled.", "denied")];
+
+/// The taps of a seat on messages of a question that showed the button, as (query, code).
+fn taps_on<'s>(seat: &'s Seat, question: &str) -> impl Iterator<Item = (&'s str, &'s str)> {
+    seat.acts.iter().filter_map(move |act| match act {
+        Act::Tap { tap, approval, code, old: false, .. } if approval == question => {
+            Some((tap.query.as_str(), code.as_str()))
+        }
+        _ => None,
+    })
 }
 
 /// By its own people, once, as they meant it.
 fn was_answered(evidence: &Evidence<'_>, seat: &Seat, question: &Question, verdict: &mut Verdict) {
-    let taps: Vec<(&str, &str)> = seat
-        .acts
-        .iter()
-        .filter_map(|act| match act {
-            Act::Tap { tap, approval, code, old: false, .. } if *approval == question.id => {
-                Some((tap.query.as_str(), code.as_str()))
-            }
-            _ => None,
-        })
-        .collect();
+    // What is staged is answered by its own message, or by the one about all of its list.
+    let of_list = question.list.iter().flat_map(|list| taps_on(seat, list));
+    let taps: Vec<(&str, &str)> = taps_on(seat, &question.id).chain(of_list).collect();
     let reasons: Vec<&str> = seat
         .acts
         .iter()
@@ -137,9 +140,8 @@ fn was_answered(evidence: &Evidence<'_>, seat: &Seat, question: &Question, verdi
     let answer = |query: &str| {
         evidence.round.telegram.look(|world| world.taps.get(query).and_then(|tapped| tapped.answer.clone()))
     };
-    let words = taps.iter().filter_map(|(query, _)| answer(query)).map(|(words, _)| words);
-    let decided: Vec<String> =
-        words.filter(|words| words.starts_with("Allowed.") || words.starts_with("Denied")).collect();
+    let own = taps_on(seat, &question.id).filter_map(|(query, _)| answer(query)).map(|(words, _)| words);
+    let decided: Vec<String> = own.filter(|words| DECIDED.iter().any(|(said, _)| words.starts_with(said))).collect();
     if decided.len() > 1 {
         verdict.doubled.push(format!("of the question {} it was said {decided:?}", question.id));
     }
@@ -151,6 +153,7 @@ fn was_answered(evidence: &Evidence<'_>, seat: &Seat, question: &Question, verdi
             None => taps.iter().any(|(_, code)| *code == "=n"),
         },
         ("superseded", _) => true,
+        ("expired", _) => evidence.seen.expired.contains(&question.id),
         _ => false,
     };
     let owner = format!("telegram:{}", seat.user.id);
@@ -160,9 +163,7 @@ fn was_answered(evidence: &Evidence<'_>, seat: &Seat, question: &Question, verdi
         verdict.other.push(format!("{text}and {owner} has tapped {taps:?} and said {reasons:?}"));
     }
     let said = decided.first().map_or("", String::as_str);
-    if (said == "Allowed." && question.state != "approved")
-        || (said.starts_with("Denied") && question.state != "denied")
-    {
+    if DECIDED.iter().any(|(start, state)| said.starts_with(start) && question.state != *state) {
         verdict
             .other
             .push(format!("of the question {} it was said {said:?}, and it is {}", question.id, question.state));

@@ -68,7 +68,10 @@ fn rows_are_on_the_screen(
         let copies = if said.len() <= WHOLE_LETTERS_MAX {
             shown.get(&said).copied().unwrap_or_default()
         } else {
+            let as_files = evidence.files(screen).iter().filter(|file| **file == said).count();
             match copies_of_parts(&said, screen) {
+                // Its beginning and the whole as a file.
+                Err(_) if as_files > 0 => as_files,
                 Ok(surplus) => rows.len() + surplus,
                 Err(missing) => {
                     verdict.lost.push(format!("{}: of a long answer {missing}", seat.session));
@@ -76,12 +79,15 @@ fn rows_are_on_the_screen(
                 }
             }
         };
-        let (first, allowed) = (text(rows[0]).lines().next().unwrap_or_default(), window(evidence, &rows));
+        let (first, kills) = (text(rows[0]).lines().next().unwrap_or_default(), window(evidence, &rows));
+        // A draft can show the whole before there is a row of it.
+        let whole = screen.iter().filter(|message| letters(&message.text) == said);
+        let allowed = kills + whole.filter(|message| cut_off(evidence, seat, message)).count();
         if copies < rows.len() {
             verdict.lost.push(format!("{}: {} × {first:?}, and it is there {copies} times", seat.session, rows.len()));
         } else if copies > rows.len() + allowed {
             let text = format!(
-                "{}: {} × {first:?}, and it is there {copies} times; {allowed} kills came while it was on its way",
+                "{}: {} × {first:?}, and it is there {copies} times; {kills} kills came while it was on its way",
                 seat.session,
                 rows.len()
             );

@@ -92,7 +92,9 @@ fn taps_were_answered(evidence: &Evidence<'_>, verdict: &mut Verdict, counts: &m
         let Act::Tap { tap, approval, code, old, at } = act else { continue };
         counts.taps += 1;
         match answer(&tap.query) {
-            Some((words, _)) if *old && ["Allowed.", "Denied."].contains(&words.as_str()) => {
+            Some((words, _))
+                if *old && ["Allowed.", "Denied.", "Confirmed.", "Cancelled."].contains(&words.as_str()) =>
+            {
                 verdict.other.push(format!("a tap `{code}` on an old message of {approval} counted"));
             }
             Some(_) => {}

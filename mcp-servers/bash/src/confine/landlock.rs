@@ -8,7 +8,7 @@ use landlock::{
     RulesetAttr as _, RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope, path_beneath_rules,
 };
 
-use super::Boundary;
+use super::{Boundary, Inner};
 
 /// The newest ABI that was read and understood here; the crate takes away what an older kernel does not know.
 const NEWEST: ABI = ABI::V9;
@@ -40,19 +40,26 @@ pub fn restrict(boundary: &Boundary) -> Result<u32, LandlockError> {
     Ok(abi_in_force(&status))
 }
 
-/// Closes the inner layer around this thread and all that it starts. It takes away writing outside of `writable` and the
-/// devices; and it makes the processes outside of it untouchable (signals from ABI 6 on).
-pub fn isolate(writable: &[PathBuf]) -> Result<(), LandlockError> {
+/// Closes the inner layer around this thread and all that it starts. It takes away writing outside of the writable places and
+/// the devices, and where `inner` says so all reading but what it names; and it makes the processes outside of it untouchable
+/// (signals from ABI 6 on).
+pub fn isolate(inner: &Inner) -> Result<(), LandlockError> {
     let write = AccessFs::from_write(NEWEST);
-    Ruleset::default()
-        .handle_access(write)?
+    let look = AccessFs::ReadFile | AccessFs::ReadDir;
+    let handled = if inner.reading.is_some() { AccessFs::from_all(NEWEST) } else { write };
+    let device = AccessFs::from_file(NEWEST) & !AccessFs::Execute & handled;
+    let mut ruleset = Ruleset::default()
+        .handle_access(handled)?
         .scope(Scope::from_all(NEWEST))?
         .create()?
-        .add_rules(path_beneath_rules(writable, write))?
-        .add_rules(path_beneath_rules(super::paths::devices(), write & AccessFs::from_file(NEWEST)))?
-        .restrict_self()
-        .map(|_| ())
-        .map_err(LandlockError::from)
+        .add_rules(path_beneath_rules(&inner.writable, write))?
+        .add_rules(path_beneath_rules(super::paths::devices(), device))?;
+    if let Some(reading) = &inner.reading {
+        ruleset = ruleset
+            .add_rules(path_beneath_rules(&reading.programs, look | AccessFs::Execute))?
+            .add_rules(path_beneath_rules(&reading.data, look))?;
+    }
+    ruleset.restrict_self().map(|_| ()).map_err(LandlockError::from)
 }
 
 fn abi_in_force(status: &RestrictionStatus) -> u32 {

@@ -4,7 +4,9 @@
 //! Two layers. The first closes around the server itself before it has a thread (`apply`); everything that it starts
 //! inherits it. The second closes around each job (`isolate_this_thread`, called by the job's supervisor) and makes the
 //! server and the supervisor strangers to it: no signal, no ptrace, nothing of their `/proc` that is guarded by ptrace
-//! (`environ`, `mem`, `fd`, `root`, `cwd`).
+//! (`environ`, `mem`, `fd`, `root`, `cwd`). For a command that its host runs without a question (`reach`) the second one is
+//! narrow: it opens the workspace, TMPDIR and the system's programs, and writes TMPDIR alone. So a link that is swapped
+//! after the host's look leads nowhere.
 //!
 //! **What remains open**, and is said to whoever asks: the metadata of paths outside (`stat`, `inotify`), the network (TCP
 //! and UDP, services on loopback included), hard links that somebody outside put into the workspace, and, where the
@@ -22,9 +24,7 @@ mod paths;
 mod seccomp;
 
 pub use level::BoxLevel;
-pub use paths::{Boundary, ESSENTIAL_PATHS};
-
-use std::path::PathBuf;
+pub use paths::{Boundary, ESSENTIAL_PATHS, Inner};
 
 use crate::error::StartError;
 
@@ -68,11 +68,16 @@ pub fn probe() -> BoxLevel {
 }
 
 /// The inner layer: what this thread starts from now on can neither signal nor look into the processes around it, and
-/// writes below `writable` alone; the server itself may also write the outputs that it keeps.
-/// Does nothing where there is no Landlock.
+/// writes where `inner` says; the server itself may also write the outputs that it keeps. A command that may only read
+/// opens what `inner` names and no socket. Does nothing where there is no Landlock.
 #[cfg_attr(not(target_os = "linux"), expect(unused_variables, reason = "there is no box to tell it to"))]
-pub fn isolate_this_thread(writable: &[PathBuf]) -> Result<(), String> {
+pub fn isolate_this_thread(inner: &Inner) -> Result<(), String> {
     #[cfg(target_os = "linux")]
-    landlock::isolate(writable).map_err(|error| error.to_string())?;
+    {
+        landlock::isolate(inner).map_err(|error| error.to_string())?;
+        if inner.reading.is_some() {
+            seccomp::refuse_sockets()?;
+        }
+    }
     Ok(())
 }

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use crate::args::Settings;
+use crate::reach::Reads;
+use crate::wire::JobSpec;
 
 /// System directories without which hardly a command runs. A protected directory inside one of them stops the start.
 pub const ESSENTIAL_PATHS: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc"];
@@ -24,6 +26,26 @@ const OPTIONAL_PATHS: &[&str] = &[
     "/run/NetworkManager/resolv.conf",
     "/run/current-system",
     "/mnt/wsl/resolv.conf",
+];
+
+/// Where the system's programs lie, with their libraries and data: what a command that only reads may open beside the
+/// workspace. Not `/etc`, which holds what is nobody's business, nor `/opt`, where the administrator puts anything.
+const PROGRAMS: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"];
+
+/// What such programs open of `/etc`: the loader's table, the time zone, the magic of `file`, git's settings. Not
+/// `passwd` and `group`: `ls -l` prints numbers there.
+const SETTINGS_OF_PROGRAMS: &[&str] = &[
+    "/etc/ld.so.cache",
+    "/etc/ld.so.preload",
+    "/etc/ld-musl-x86_64.path",
+    "/etc/ld-musl-aarch64.path",
+    "/etc/localtime",
+    "/etc/timezone",
+    "/etc/locale.alias",
+    "/etc/magic",
+    "/etc/magic.mime",
+    "/etc/gitconfig",
+    "/etc/gitattributes",
 ];
 
 /// Read and write. No `/dev/pts` and no `/dev/shm`: they hold the user's terminals and other programs' memory.
@@ -59,6 +81,39 @@ impl Boundary {
             devices: devices(),
             own_program: cfg!(target_os = "linux").then(|| PathBuf::from("/proc/self/exe")),
         }
+    }
+}
+
+/// The inner layer of one command.
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "there is no box to tell it to"))]
+pub struct Inner {
+    pub writable: Vec<PathBuf>,
+    /// `None`: what the outer layer lets it.
+    pub reading: Option<Reading>,
+}
+
+/// All that a command may open that its host runs without a question.
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "there is no box to tell it to"))]
+pub struct Reading {
+    /// Read, list and execute.
+    pub programs: Vec<PathBuf>,
+    /// Read and list.
+    pub data: Vec<PathBuf>,
+}
+
+impl Inner {
+    pub fn new(spec: &JobSpec) -> Self {
+        let (workspace, scratch) = (spec.workspace.clone(), spec.scratch.clone());
+        if !spec.reads.is_narrow() {
+            return Self { writable: vec![workspace, scratch], reading: None };
+        }
+        let real = |paths: &[&str]| paths.iter().filter_map(|path| Path::new(path).canonicalize().ok()).collect();
+        let mut data: Vec<PathBuf> = real(SETTINGS_OF_PROGRAMS);
+        data.extend([workspace, scratch.clone()]);
+        if spec.reads == Reads::WorkspaceAndProcesses {
+            data.push(PathBuf::from("/proc"));
+        }
+        Self { writable: vec![scratch], reading: Some(Reading { programs: real(PROGRAMS), data }) }
     }
 }
 

@@ -8,8 +8,13 @@ pub fn apply() -> Result<bool, String> {
     Ok(false)
 }
 
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
+pub fn refuse_sockets() -> Result<(), String> {
+    Ok(())
+}
+
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))]
-pub use filter::apply;
+pub use filter::{apply, refuse_sockets};
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))]
 mod filter {
@@ -111,18 +116,25 @@ mod filter {
     pub fn apply() -> Result<bool, String> {
         let refused = compile(refused().map_err(|error| error.to_string())?, libc::EPERM)?;
         let unknown = compile(UNKNOWN.iter().map(|number| (*number, Vec::new())).collect(), libc::ENOSYS)?;
-        for program in [refused, unknown] {
-            match apply_filter(&program) {
-                Ok(()) => {}
-                Err(seccompiler::Error::Seccomp(error) | seccompiler::Error::Prctl(error))
-                    if matches!(error.raw_os_error(), Some(libc::ENOSYS | libc::EINVAL)) =>
-                {
-                    return Ok(false);
-                }
-                Err(error) => return Err(format!("seccomp: {error}")),
+        Ok(set(&refused)? && set(&unknown)?)
+    }
+
+    /// Takes the network from this thread and all that it starts, where the kernel knows filters.
+    pub fn refuse_sockets() -> Result<(), String> {
+        let sockets = BTreeMap::from([(libc::SYS_socket, Vec::new())]);
+        set(&compile(sockets, libc::EPERM)?).map(|_| ())
+    }
+
+    fn set(program: &BpfProgram) -> Result<bool, String> {
+        match apply_filter(program) {
+            Ok(()) => Ok(true),
+            Err(seccompiler::Error::Seccomp(error) | seccompiler::Error::Prctl(error))
+                if matches!(error.raw_os_error(), Some(libc::ENOSYS | libc::EINVAL)) =>
+            {
+                Ok(false)
             }
+            Err(error) => Err(format!("seccomp: {error}")),
         }
-        Ok(true)
     }
 
     fn refused() -> Result<Rules, BackendError> {
