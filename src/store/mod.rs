@@ -22,6 +22,7 @@ mod inbox;
 mod kept_window;
 mod mark;
 mod meta;
+mod migrate;
 mod moved;
 mod outbox;
 mod overheard;
@@ -117,7 +118,7 @@ impl Store {
         identity::create_if_missing(path)?;
         identity::check(path)?;
         let mut conn = connect(path)?;
-        let migrated = schema::migrate(&mut conn, |from, to| upgrade::copy(path, from, to))?;
+        let migrated = migrate::migrate(&mut conn, |from, to| upgrade::copy(path, from, to))?;
         conn.busy_timeout(Duration::from_millis(BUSY_TIMEOUT_MS))?;
         let reader = connect(path)?;
         let anchor = anchor(path).map(Arc::new);

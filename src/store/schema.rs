@@ -1,20 +1,7 @@
-//! The schema and its numbered migrations. Owns `PRAGMA user_version`; must not know what the rows mean.
-
-mod first;
-
-use std::path::PathBuf;
-use std::time::Duration;
-
-use rusqlite::{Connection, Transaction};
-
-use super::{Migrated, StoreError};
-use first::MIGRATION_1;
-
-/// How long another process may take to copy a database and to migrate it.
-const MIGRATION_WAIT: Duration = Duration::from_secs(600);
+//! The schema as numbered migrations. Must not know how they are applied, or what the rows mean.
 
 /// Every migration that was ever released, in order; never edited, only appended to.
-const MIGRATIONS: &[&str] = &[
+pub(super) const MIGRATIONS: &[&str] = &[
     MIGRATION_1,
     MIGRATION_2,
     MIGRATION_3,
@@ -34,6 +21,147 @@ const MIGRATIONS: &[&str] = &[
     MIGRATION_17,
     MIGRATION_18,
 ];
+
+const MIGRATION_1: &str = "
+CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+CREATE TABLE sessions(
+    name TEXT PRIMARY KEY, created_ms INTEGER NOT NULL, last_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE inbox(
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    session TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    at_ms INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    state TEXT NOT NULL DEFAULT 'queued'
+) STRICT;
+CREATE INDEX inbox_queued ON inbox(session, id) WHERE state = 'queued';
+
+CREATE TABLE events(
+    session TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL,
+    type TEXT NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY(session, seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX events_boundaries ON events(session, seq)
+    WHERE type IN ('summary', 'window.dropped', 'session.cleared');
+
+CREATE TABLE outbox(
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    session TEXT NOT NULL,
+    door TEXT NOT NULL,
+    address TEXT NOT NULL,
+    at_ms INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    state TEXT NOT NULL DEFAULT 'queued'
+) STRICT;
+CREATE INDEX outbox_queued ON outbox(door, address, id) WHERE state = 'queued';
+
+CREATE TABLE calls(
+    id TEXT PRIMARY KEY,
+    session TEXT NOT NULL,
+    server TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    arguments TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    principal TEXT NOT NULL,
+    state TEXT NOT NULL,
+    pin TEXT NOT NULL DEFAULT '',
+    cwd TEXT NOT NULL DEFAULT '',
+    env_names TEXT NOT NULL DEFAULT '',
+    policy_version TEXT NOT NULL DEFAULT '',
+    digest TEXT NOT NULL DEFAULT '',
+    rule TEXT NOT NULL DEFAULT '',
+    outcome TEXT,
+    server_state TEXT,
+    received_ms INTEGER NOT NULL,
+    started_ms INTEGER,
+    ended_ms INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX calls_open ON calls(session, state) WHERE state IN ('received', 'waiting', 'approved', 'started');
+
+CREATE TABLE approvals(
+    id TEXT PRIMARY KEY,
+    call TEXT NOT NULL,
+    session TEXT NOT NULL,
+    state TEXT NOT NULL,
+    question TEXT NOT NULL,
+    approvers TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    asked_ms INTEGER NOT NULL,
+    expires_ms INTEGER NOT NULL,
+    decided_ms INTEGER,
+    decided_by TEXT,
+    answer TEXT
+) STRICT, WITHOUT ROWID;
+CREATE INDEX approvals_call ON approvals(call);
+CREATE INDEX approvals_waiting ON approvals(session) WHERE state = 'waiting';
+
+CREATE TABLE grants(
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    effect TEXT NOT NULL,
+    principal TEXT NOT NULL,
+    session TEXT,
+    server TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    shape TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    says TEXT NOT NULL,
+    created_ms INTEGER NOT NULL,
+    expires_ms INTEGER,
+    revoked_ms INTEGER,
+    approval TEXT NOT NULL
+) STRICT;
+CREATE INDEX grants_live ON grants(server, tool) WHERE revoked_ms IS NULL;
+
+CREATE TABLE audit(
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    at_ms INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    call TEXT NOT NULL,
+    body TEXT NOT NULL,
+    prev TEXT NOT NULL,
+    hash TEXT NOT NULL
+) STRICT;
+CREATE TRIGGER audit_no_update BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
+CREATE TRIGGER audit_no_delete BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
+
+CREATE TABLE pins(
+    server TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    launch TEXT NOT NULL,
+    pin TEXT NOT NULL,
+    raw TEXT NOT NULL,
+    new_pin TEXT,
+    new_raw TEXT,
+    seen_ms INTEGER NOT NULL,
+    PRIMARY KEY(server, tool)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE launches(
+    server TEXT PRIMARY KEY, launch TEXT NOT NULL, era TEXT NOT NULL DEFAULT '', listed_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE artifacts(
+    digest TEXT PRIMARY KEY, bytes INTEGER NOT NULL, mime TEXT NOT NULL, call TEXT NOT NULL, created_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE usage(
+    session TEXT NOT NULL,
+    reply_seq INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL,
+    provider TEXT NOT NULL,
+    model TEXT NOT NULL,
+    input_tokens INTEGER NOT NULL,
+    output_tokens INTEGER NOT NULL,
+    cached_tokens INTEGER NOT NULL,
+    cache_write_tokens INTEGER NOT NULL,
+    PRIMARY KEY(session, reply_seq)
+) STRICT, WITHOUT ROWID;
+";
 
 const MIGRATION_2: &str = "
 ALTER TABLE pins ADD COLUMN shown_pin TEXT;
@@ -298,80 +426,3 @@ const MIGRATION_18: &str = "
 ALTER TABLE grants ADD COLUMN boot TEXT NOT NULL DEFAULT '';
 ALTER TABLE grants ADD COLUMN boot_ends_ms INTEGER;
 ";
-
-/// Brings a database to the newest version. A database from a newer claw is refused, untouched. One with something in it is
-/// given to `copy` first, with the version that it has and the one that it gets; if that fails nothing is changed.
-pub(super) fn migrate(
-    conn: &mut Connection,
-    copy: impl FnOnce(u32, u32) -> Result<PathBuf, StoreError>,
-) -> Result<Option<Migrated>, StoreError> {
-    let known = MIGRATIONS.len() as u32;
-    if version(conn)? == known {
-        return Ok(None);
-    }
-    // Another process may be migrating at this moment, and copying what there is: it is waited for, and the version is read again
-    // inside the write transaction.
-    conn.busy_timeout(MIGRATION_WAIT)?;
-    let tx = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-    let from = version(&tx)?;
-    if from > known {
-        return Err(StoreError::Newer { found: from, known });
-    }
-    if from == known {
-        return Ok(None);
-    }
-    let migrated = Migrated { from, to: known, copy: copy(from, known)? };
-    let applied = apply(&tx, from, known);
-    finish(tx, applied, &migrated)?;
-    Ok(Some(migrated))
-}
-
-fn finish(tx: Transaction<'_>, applied: Result<(), StoreError>, migrated: &Migrated) -> Result<(), StoreError> {
-    if let Err(error) = applied {
-        tx.rollback()?;
-        // Nothing was changed, so there is nothing to go back to.
-        let _ = std::fs::remove_file(&migrated.copy);
-        return Err(error);
-    }
-    // Where this fails it is not known what is on the disk, so that the copy stays.
-    Ok(tx.commit()?)
-}
-
-fn apply(conn: &Connection, from: u32, to: u32) -> Result<(), StoreError> {
-    for migration in MIGRATIONS.iter().take(to as usize).skip(from as usize) {
-        conn.execute_batch(migration)?;
-    }
-    Ok(conn.pragma_update(None, "user_version", to)?)
-}
-
-fn version(conn: &Connection) -> Result<u32, StoreError> {
-    Ok(conn.pragma_query_value(None, "user_version", |row| row.get(0))?)
-}
-
-/// Writes a new store into an empty file that nobody else knows of yet. Whoever publishes the file syncs it.
-pub(super) fn build_new(path: &std::path::Path) -> Result<(), StoreError> {
-    let mut conn = Connection::open(path)?;
-    conn.pragma_update(None, "journal_mode", "MEMORY")?;
-    conn.pragma_update(None, "synchronous", "OFF")?;
-    let tx = conn.transaction()?;
-    apply(&tx, 0, MIGRATIONS.len() as u32)?;
-    Ok(tx.commit()?)
-}
-
-/// The newest version.
-#[cfg(test)]
-pub(super) fn known() -> u32 {
-    MIGRATIONS.len() as u32
-}
-
-/// A new database as an older claw would have made it.
-#[cfg(test)]
-pub(super) fn build(path: &std::path::Path, version: u32) -> Connection {
-    drop(Connection::open(path).unwrap());
-    let conn = super::connect(path).unwrap();
-    apply(&conn, 0, version).unwrap();
-    conn
-}
-
-#[cfg(test)]
-mod tests;
