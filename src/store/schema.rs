@@ -19,6 +19,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     MIGRATION_15,
     MIGRATION_16,
     MIGRATION_17,
+    MIGRATION_18,
 ];
 
 const MIGRATION_1: &str = "
@@ -418,4 +419,10 @@ CREATE TABLE kept_windows(
     session TEXT PRIMARY KEY, form TEXT NOT NULL, from_seq INTEGER NOT NULL, through_seq INTEGER NOT NULL,
     digest TEXT NOT NULL, body TEXT NOT NULL
 ) STRICT;
+";
+
+// When a grant ends by the time that the system is up, which no clock can set back.
+const MIGRATION_18: &str = "
+ALTER TABLE grants ADD COLUMN boot TEXT NOT NULL DEFAULT '';
+ALTER TABLE grants ADD COLUMN boot_ends_ms INTEGER;
 ";

@@ -12,7 +12,7 @@ use crate::domain::Question;
 use crate::durable;
 use crate::gate::is_about_a_turn;
 use crate::mail::Instance;
-use crate::store::{RowAt, kept_copies};
+use crate::store::{Fault, RowAt, kept_copies};
 use crate::turn::next::DEATHS_FROM;
 
 /// How many copies from before updates are worth keeping; the doctor offers to remove older ones, and nobody else removes any.
@@ -154,8 +154,17 @@ fn logs(app: &App, report: &mut Report) -> anyhow::Result<()> {
             RowAt::Inbox(id) => format!("inbox:{id}"),
             RowAt::Outbox(id) => format!("outbox:{id}"),
             RowAt::Approval(id) => format!("approval:{id}"),
+            RowAt::Call(id) => format!("call:{}", String::from_utf8_lossy(id)),
+            RowAt::Grant(id) => format!("grant:{id}"),
+            RowAt::Update(nr) => format!("update:{nr}"),
+            RowAt::Overheard(nr) => format!("overheard:{nr}"),
+            RowAt::Sequence(table) => format!("sequence:{table}"),
         };
-        let text = format!("{} cannot be read: {}", row.at, row.fault);
+        let text = match &row.at {
+            RowAt::Sequence(_) => format!("{} is too high for another row to follow", row.at),
+            at if row.fault == Fault::Missing => format!("{at} is missing"),
+            at => format!("{at} cannot be read: {}", row.fault),
+        };
         report.repairable(id, text, Repair::PutAside(row));
     }
     let waiting = app.store.read(|tx| tx.open_approvals(None))?;
