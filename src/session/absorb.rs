@@ -23,6 +23,7 @@ impl Drive<'_> {
         self.expire().await?;
         self.mirror_closed()?;
         let rows = self.worker.store.read(|tx| tx.queued_inbound(&self.session))?;
+        self.find_acting(&rows)?;
         for row in rows {
             if self.absorbed.contains(&row.id) {
                 continue;

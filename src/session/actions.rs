@@ -54,6 +54,20 @@ impl Drive<'_> {
         Ok(Taken::InHand)
     }
 
+    /// Finds the rows of what was confirmed and has no result yet, as a kill has left it. An order in front of such a row ends
+    /// the action, and the row with it.
+    pub(super) fn find_acting(&mut self, rows: &[InboxRow]) -> Result<(), SessionError> {
+        let open = confirmed(self.log.events());
+        for row in rows.iter().filter(|row| !open.is_empty() && !self.absorbed.contains(&row.id)) {
+            let InboundBody::Answered { approval, answer, .. } = &row.inbound.body else { continue };
+            let tapped = self.worker.gate.tapped(approval, answer.as_ref())?;
+            if let Some(tapped) = tapped.filter(|tapped| open.iter().any(|(call, _)| *call == tapped.call)) {
+                self.acting.insert(tapped.call, row.id);
+            }
+        }
+        Ok(())
+    }
+
     /// Runs the first of them. The others are looked at again, because a stop may have come meanwhile.
     pub(super) async fn act(&mut self, actions: Vec<(CallId, Action)>) -> Result<(), SessionError> {
         let Some((call, action)) = actions.into_iter().next() else { return Ok(()) };

@@ -34,6 +34,8 @@ pub(super) struct Drive<'w> {
     /// Of the open turn from its beginning, or of the next one.
     pub(super) settings: Arc<TurnSettings>,
     pub(super) log: Log,
+    /// Much of the window was read event by event, which whoever comes next is to be spared.
+    keeps_window: bool,
     pub(super) staged: Staged,
     /// Inbox rows that were absorbed, perhaps not yet on the disk.
     pub(super) absorbed: HashSet<i64>,
@@ -57,11 +59,12 @@ impl<'w> Drive<'w> {
         live: LiveSink,
     ) -> Result<Self, SessionError> {
         let store = &worker.store;
-        let log = match worker.recent.take(session, store.read(|tx| tx.last_seq(session))?) {
-            Some(log) => log,
+        let (log, keeps_window) = match worker.recent.take(session, store.read(|tx| tx.last_seq(session))?) {
+            Some(log) => (log, false),
             None => {
-                let (events, last_seq) = store.read(|tx| Ok((tx.window(session)?, tx.last_seq(session)?)))?;
-                Log::new(session.clone(), events, last_seq)
+                let (window, last_seq) = store.read(|tx| Ok((tx.window(session)?, tx.last_seq(session)?)))?;
+                let keeps_window = window.is_worth_keeping();
+                (Log::new(session.clone(), window.events, last_seq), keeps_window)
             }
         };
         Ok(Self {
@@ -70,6 +73,7 @@ impl<'w> Drive<'w> {
             session: session.clone(),
             settings: worker.settings(),
             log,
+            keeps_window,
             staged: Staged::default(),
             absorbed: HashSet::new(),
             acting: HashMap::new(),
@@ -154,6 +158,11 @@ impl<'w> Drive<'w> {
     async fn let_go(mut self, ran: Ran) -> Result<Ran, SessionError> {
         if self.unsynced || !self.staged.is_empty() {
             self.flush_now().await?;
+        }
+        if self.keeps_window {
+            let session = self.session.clone();
+            // Behind everything that was waited for: nobody is told later because of it, and without it nothing is lost.
+            self.worker.store.write_soon(move |tx| tx.keep_window(&session));
         }
         self.worker.recent.keep(self.log);
         Ok(ran)

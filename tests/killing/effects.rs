@@ -1,6 +1,6 @@
 //! The MCP server whose effects are counted: `append` adds one line to a file and syncs it, `look` changes nothing, `propose`
-//! stages calls of `act`, which appends. It is this test's own binary, started by claw as a child. Must not know claw; it ends by
-//! itself when standard input closes.
+//! stages calls of `act`, which appends, `keep` answers with more than fits, and `make` writes a file to hand over. It is this test's
+//! own binary, started by claw as a child. Must not know claw; it ends by itself when standard input closes.
 
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
@@ -8,12 +8,16 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use rmcp::handler::server::wrapper::Parameters;
-use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
+use rmcp::model::{CallToolResult, ContentBlock, MetaObject, ResourceContents};
 use rmcp::{ServerHandler, ServiceExt as _, tool, tool_handler, tool_router};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+
+use super::kept;
 
 #[derive(Deserialize, JsonSchema)]
 struct Id {
@@ -23,6 +27,7 @@ struct Id {
 
 struct Effects {
     file: PathBuf,
+    workspace: PathBuf,
 }
 
 #[tool_router]
@@ -53,6 +58,23 @@ impl Effects {
         CallToolResult::success(vec![said]).with_meta(Some(meta(json!({"claw/actions": actions}))))
     }
 
+    /// Answers with a long text and a file, and changes nothing.
+    #[tool(annotations(read_only_hint = true))]
+    async fn keep(&self, Parameters(Id { id }): Parameters<Id>) -> CallToolResult {
+        let file = BASE64_STANDARD.encode(kept::kept_file(&id));
+        let file = ResourceContents::blob(file, format!("file:///{id}.bin")).with_mime_type("application/x-kept");
+        CallToolResult::success(vec![ContentBlock::text(kept::kept_text(&id)), ContentBlock::resource(file)])
+    }
+
+    /// Writes a file into the workspace, which is an effect, too.
+    #[tool(annotations(read_only_hint = false, destructive_hint = false))]
+    async fn make(&self, Parameters(Id { id }): Parameters<Id>) -> Result<String, String> {
+        let path = self.workspace.join(kept::made_path(&id));
+        let folder = path.parent().map(std::fs::create_dir_all).transpose();
+        folder.and_then(|_| std::fs::write(&path, kept::made(&id))).map_err(|error| error.to_string())?;
+        self.append(Parameters(Id { id })).await
+    }
+
     /// What a tap does: appends the id to the file of effects.
     #[tool(meta = meta(json!({"ui": {"visibility": ["app"]}})), annotations(read_only_hint = false))]
     async fn act(&self, Parameters(id): Parameters<Id>) -> Result<String, String> {
@@ -79,7 +101,7 @@ pub fn proposed_by(id: &str) -> Vec<String> {
 
 /// Whether a call with this id leaves an effect of its own.
 pub fn has_effect(id: &str) -> bool {
-    !id.starts_with("look-") && proposed_by(id).is_empty()
+    !id.starts_with("look-") && !id.starts_with("keep-") && proposed_by(id).is_empty()
 }
 
 fn add_line(file: &Path, line: &str) -> std::io::Result<()> {
@@ -91,7 +113,9 @@ fn add_line(file: &Path, line: &str) -> std::io::Result<()> {
 /// Serves until standard input closes. The process id goes into `pids`, for whoever looks for leftovers.
 pub async fn serve(file: &Path, pids: &Path) -> anyhow::Result<()> {
     add_line(pids, &std::process::id().to_string())?;
-    Effects { file: file.to_owned() }.serve(rmcp::transport::stdio()).await?.waiting().await?;
+    // As the house is furnished.
+    let workspace = file.with_file_name("work");
+    Effects { file: file.to_owned(), workspace }.serve(rmcp::transport::stdio()).await?.waiting().await?;
     Ok(())
 }
 

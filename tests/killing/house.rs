@@ -22,6 +22,7 @@ const POLICY: &str = r#"
 [classes]
 "effects/look" = "safe"
 "effects/propose" = "safe"
+"effects/keep" = "safe"
 
 [[rule]]
 server = "effects"
@@ -31,6 +32,12 @@ decision = "allow"
 why = "these effects need no question"
 match = [{ args = { id = "free-a" } }]
 not_match = [{ args = { id = "ask-a" } }]
+
+[[rule]]
+server = "effects"
+tool = "make"
+decision = "allow"
+why = "files to hand over need no question"
 "#;
 
 /// Who writes again and again instead of answering makes a turn long, and stages much in it. The rig kills at the same step as

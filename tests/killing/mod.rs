@@ -5,6 +5,7 @@
 
 pub mod effects;
 pub mod house;
+pub mod kept;
 pub mod log;
 pub mod look;
 pub mod model;

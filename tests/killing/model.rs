@@ -2,8 +2,8 @@
 //! of nothing else, so that a resumed turn gets the same answers. It refuses and counts every malformed history. Must not
 //! know kills.
 //!
-//! A task is `TASK name [a,b|c]`: first the calls a and b side by side, then c, then `ANSWER:name;`, and behind that many
-//! lines `LINE:name:number;` if the name ends with `L`.
+//! A task is `TASK name [a,b|c]`: first the calls a and b side by side, then c, then `ANSWER:name;`, with links to the files
+//! that were made, and behind that many lines `LINE:name:number;` if the name ends with `L`.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -18,6 +18,7 @@ use axum::routing::any;
 use futures::stream::{self, StreamExt as _};
 use serde_json::{Value, json};
 
+use super::kept::made_path;
 use super::look::Look;
 use crate::wires::{Call, Turn, openai};
 
@@ -151,14 +152,17 @@ fn reply(body: &Value) -> Turn {
             return Turn::calls(&calls);
         }
     }
-    Turn::text(&open.iter().map(|task| answer_in_full(&task.name)).collect::<Vec<_>>().join("\n\n"))
+    Turn::text(&open.iter().map(answer_in_full).collect::<Vec<_>>().join("\n\n"))
 }
 
 /// Some answers are longer than a message of a chat service may be.
-fn answer_in_full(task: &str) -> String {
-    let lines = if task.ends_with('L') { LONG_LINES } else { 0 };
-    let line = |number| format!("\nLINE:{task}:{number}; so that this answer needs more than one message.");
-    format!("{}{}", answer_to(task), (1..=lines).map(line).collect::<String>())
+fn answer_in_full(task: &Task) -> String {
+    let name = &task.name;
+    let lines = if name.ends_with('L') { LONG_LINES } else { 0 };
+    let line = |number| format!("\nLINE:{name}:{number}; so that this answer needs more than one message.");
+    let made = task.steps.iter().flatten().filter(|id| id.starts_with("make-"));
+    let links: String = made.map(|id| format!(" [{id}]({})", made_path(id))).collect();
+    format!("{}{links}{}", answer_to(name), (1..=lines).map(line).collect::<String>())
 }
 
 /// What the person must get to see once the task is done.
@@ -170,6 +174,8 @@ fn call(id: &str) -> Call {
     let tool = match id.split_once('-') {
         Some(("look", _)) => "effects__look",
         Some(("stage" | "batch", _)) => "effects__propose",
+        Some(("keep", _)) => "effects__keep",
+        Some(("make", _)) => "effects__make",
         _ => "effects__append",
     };
     Call::new(&format!("c-{id}"), tool, &json!({"id": id}).to_string())

@@ -14,6 +14,8 @@ pub struct Verdict {
     /// Actions that were staged, and those of them that have run.
     pub staged: usize,
     pub staged_run: usize,
+    /// Files that results left with claw, or that went through a chat in either direction.
+    pub kept: usize,
 }
 
 impl Verdict {
@@ -41,6 +43,7 @@ pub struct Sums {
     pub requests: usize,
     pub staged: usize,
     pub staged_run: usize,
+    pub kept: usize,
 }
 
 impl Sums {
@@ -54,5 +57,6 @@ impl Sums {
         self.requests += verdict.requests;
         self.staged += verdict.staged;
         self.staged_run += verdict.staged_run;
+        self.kept += verdict.kept;
     }
 }

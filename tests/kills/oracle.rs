@@ -10,7 +10,7 @@ use crate::killing::log::{Orders, Use, audit_is_true, calls_are_true, log_is_who
 use crate::killing::look::{Approval, Look, SESSION};
 use crate::killing::model::{StandIn, answer_to};
 use crate::killing::verdict::Verdict;
-use crate::killing::{effects, staged};
+use crate::killing::{effects, kept, staged};
 use crate::play::Seen;
 
 pub async fn judge(house: &House, stand_in: &StandIn, seen: &Seen) -> anyhow::Result<Verdict> {
@@ -28,6 +28,7 @@ pub async fn judge(house: &House, stand_in: &StandIn, seen: &Seen) -> anyhow::Re
     let (actions, effects) = (staged::actions(&look, events.iter())?, effects::counted(&house.effects()));
     calls_are_true(&look, &uses, &actions, &effects, &mut verdict)?;
     let said_yes = |approval: &Approval| seen.said_yes.contains(&approval.id);
+    kept::judge(house, &look, &uses, &mut verdict)?;
     staged::judge(&look, &uses, &actions, &effects, said_yes, &mut verdict)?;
     questions_are_answered_once(&look, &uses, seen, &mut verdict)?;
     audit_is_true(&look, &uses, &effects, &mut verdict)?;

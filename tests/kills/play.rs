@@ -54,7 +54,7 @@ impl<'a> Play<'a> {
             Script::Standard => {
                 self.ask("m1", "ask-1a,free-1b|look-1c,ask-1d").await?;
                 self.settle().await?;
-                self.ask("m2", "free-2a,free-2b,ask-2c,stage-2d").await?;
+                self.ask("m2", "free-2a,keep-2b,ask-2c,stage-2d").await?;
                 self.settle().await?;
             }
             Script::Expire => {
@@ -84,6 +84,8 @@ impl<'a> Play<'a> {
             "look-1a,ask-1b|ask-1c,free-1d",
             "ask-1a,ask-1b",
             "stage-1",
+            "keep-1a,make-1b",
+            "ask-1a,keep-1b",
             "batch-1a|ask-1b",
         ];
         let mut number = 1;

@@ -101,6 +101,7 @@ impl fmt::Display for Table {
             "staged actions                {:>6}   {} of them ran",
             self.verdicts.staged, self.verdicts.staged_run
         )?;
+        writeln!(f, "files kept                    {:>6}", self.verdicts.kept)?;
         writeln!(f, "reported as unknown           {:>6}", self.verdicts.unknown)?;
         writeln!(f, "lost                          {:>6}", self.verdicts.lost)?;
         writeln!(f, "doubled                       {:>6}", self.verdicts.doubled)?;

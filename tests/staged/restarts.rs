@@ -74,6 +74,47 @@ fn in_the_middle_of_the_run() {
     assert_eq!(rig.ran("shop"), ["confirm apples"]);
 }
 
+/// `/new` came first, so it is obeyed first: the end of what was confirmed behind it is in the log before it, and nowhere else.
+#[test]
+fn a_new_conversation_after_the_kill_tells_of_the_end_once() {
+    let rig = Rig::new(shop_proposes(json!([item("apples")])));
+    let gateway = rig.started_with_a_turn();
+    let asked = rig.asked("Staged 1 item");
+    let held = rig.holds_the_session();
+    rig.says("/new");
+    eventually("the order waits", || rig.number("SELECT count(*) FROM inbox WHERE state = 'queued'") == 1);
+    assert_eq!(rig.taps(&asked, "✅ Confirm"), "Confirmed.");
+    rig.kill(gateway);
+    // What the log is like when the turn that `/new` has stopped was still open, and the yes came meanwhile.
+    let answered = json!({
+        "type": "action.answered",
+        "call": {"session": rig.session(), "reply_seq": rig.number("SELECT json_extract(body, '$.call.reply_seq') + 1
+            FROM events WHERE type = 'tool.result'"), "block": 0},
+        "approval": asked.button("✅ Confirm").unwrap().data.as_ref().unwrap().split(':').nth(1),
+        "action": {"server": "shop", "tool": "confirm", "arguments": {"text": "apples"}, "summary": "Add apples"},
+        "answer": {"kind": "allow", "term": "once", "scope": {"kind": "exact"}},
+        "by": "telegram",
+    });
+    let call = &answered["call"];
+    let known = format!("{}:{}:0", rig.session(), call["reply_seq"]);
+    assert_eq!(rig.number(&format!("SELECT count(*) FROM staged WHERE call = '{known}'")), 1, "{known}");
+    let insert = "INSERT INTO events(session, seq, at_ms, type, body)
+                  SELECT session, max(seq) + 1, max(at_ms), 'action.answered', ?1 FROM events";
+    rig.house.db().execute(insert, [answered.to_string()]).unwrap();
+    drop(held);
+    let gateway = rig.start();
+    rig.telegram.wait_for_text(rig.anna.id, "A new conversation.");
+    rig.becomes(&asked, "not run");
+    eventually("nothing waits", || rig.number("SELECT count(*) FROM inbox WHERE state = 'queued'") == 0);
+    rig.wait_delivered();
+    for kind in ["action.answered", "action.result"] {
+        assert_eq!(rig.events(&rig.session(), kind).len(), 1, "{kind}");
+    }
+    assert_eq!(rig.count(rig.anna.id, "Not run: Add apples"), 1);
+    assert_eq!(rig.ran("shop"), Vec::<String>::new());
+    rig.stop(gateway);
+}
+
 #[test]
 fn before_anything_was_shown() {
     let rig = Rig::new(shop_proposes(json!([item("apples"), item("pears")])));

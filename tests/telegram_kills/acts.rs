@@ -50,6 +50,10 @@ pub enum Act {
     Task {
         name: String,
     },
+    /// A file, whose caption is the task of this name.
+    Paper {
+        name: String,
+    },
     Command {
         asked: Asked,
         update: Option<UpdateId>,
@@ -81,4 +85,9 @@ pub fn button_of(data: &str) -> Option<(&str, &str)> {
 /// Whether the code of a button lets something run.
 pub fn is_allowing(code: &str) -> bool {
     ["=y", "=10m", "=s", "=a"].contains(&code)
+}
+
+/// What is in the file that goes with a task.
+pub fn paper_of(task: &str) -> Vec<u8> {
+    format!("the paper of {task}\n").repeat(40).into_bytes()
 }

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::acts::button_of;
+use crate::acts::{button_of, paper_of};
 use crate::botapi::{BotApi, Message, Tap, User};
 use crate::killing::random::Random;
-use crate::seat::{Deed, Seat};
+use crate::seat::{After, Deed, Seat};
 
 /// People look up at least this often: patience ends without anything changing on the screen.
 const LOOK_EVERY: Duration = Duration::from_millis(25);
@@ -114,8 +114,11 @@ impl Crowd {
 fn does(seat: &mut Seat, deed: Deed) {
     let (mut said, mut tapped) = (None, None);
     match &deed {
-        Deed::Say { text, reply_to, .. } => {
-            let saying = seat.user.writes(seat.place).text(text);
+        Deed::Say { text, reply_to, after, paper } => {
+            let mut saying = seat.user.writes(seat.place).text(text);
+            if let (After::Task(name), true) = (after, paper) {
+                saying = saying.document(&format!("{name}.txt"), &paper_of(name));
+            }
             said = Some(match reply_to {
                 Some(message) => saying.reply_to(*message).send(),
                 None => saying.send(),

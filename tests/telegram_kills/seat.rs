@@ -27,6 +27,8 @@ pub enum Deed {
         text: String,
         reply_to: Option<MessageId>,
         after: After,
+        /// Goes with a file.
+        paper: bool,
     },
     Edit {
         said: Said,
@@ -155,9 +157,12 @@ impl Seat {
         self.looks_until = Instant::now() + Duration::from_millis(self.random.below(LOOKS_MS_MAX));
         let update = said.and_then(|said| said.update);
         match (deed, tap) {
-            (Deed::Say { text, after, .. }, _) => {
+            (Deed::Say { text, after, paper, .. }, _) => {
                 let act = match after {
                     After::Task(name) => {
+                        if paper {
+                            self.acts.push(Act::Paper { name: name.clone() });
+                        }
                         self.said.extend(said);
                         self.awaits(&name);
                         Act::Task { name }
@@ -211,7 +216,7 @@ impl Seat {
         let asking = screen.iter().rev().find(asks)?;
         self.named += 1;
         let text = format!("reason s{:02}r{} and no other", self.number, self.named);
-        Some(Deed::Say { text, reply_to: Some(asking.id), after: After::Reason { approval } })
+        Some(Deed::Say { text, reply_to: Some(asking.id), after: After::Reason { approval }, paper: false })
     }
 
     /// What to do about a message, if it shows an open question.
@@ -287,13 +292,14 @@ impl Seat {
     }
 
     fn says(&self, text: &str, after: After) -> Deed {
-        Deed::Say { text: text.to_owned(), reply_to: None, after }
+        Deed::Say { text: text.to_owned(), reply_to: None, after, paper: false }
     }
 
     fn asks_for_work(&mut self) -> Deed {
         let (name, text) = self.task();
         let text = format!("{}{text}", self.greeting);
-        Deed::Say { text, reply_to: None, after: After::Task(name) }
+        let paper = self.random.chance(12);
+        Deed::Say { text, reply_to: None, after: After::Task(name), paper }
     }
 
     fn edits(&mut self) -> Option<Deed> {
@@ -318,7 +324,7 @@ impl Seat {
 
     /// A name and the words of a task.
     fn task(&mut self) -> (String, String) {
-        const STEPS: [&str; 12] = [
+        const STEPS: [&str; 15] = [
             "",
             "ask-a",
             "ask-a",
@@ -331,6 +337,9 @@ impl Seat {
             "stage-a",
             "batch-a",
             "stage-a|ask-b",
+            "make-a",
+            "make-a|ask-b,make-c",
+            "keep-a",
         ];
         self.named += 1;
         let long = if self.random.chance(6) { "L" } else { "" };

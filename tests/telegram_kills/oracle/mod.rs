@@ -2,6 +2,7 @@
 //! happened, what the model was sent, and plain SQL. What came twice is explained by what a kill left behind, or is wrong.
 //! Must not know how kills are chosen.
 
+mod files;
 mod questions;
 mod said;
 mod taken;
@@ -139,6 +140,7 @@ pub async fn judge(round: &Round, seen: &Seen) -> anyhow::Result<(Verdict, Count
     said::judge(&evidence, &mut verdict, &mut counts);
     questions::judge(&evidence, &mut verdict, &mut counts)?;
     calls_happened_once(&evidence, &mut verdict, &mut counts)?;
+    files::judge(&evidence, &mut verdict, &mut counts)?;
     the_house_is_whole(&evidence, &mut verdict).await?;
     Ok((verdict, counts))
 }
