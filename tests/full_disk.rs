@@ -39,6 +39,77 @@ fn panic_on_works_without_room_and_is_released_later() {
     house.is_whole();
 }
 
+/// Under such a limit the store does not even open.
+#[test]
+fn panic_off_removes_the_file_without_room_and_says_what_is_not_known() {
+    let house = House::new();
+    house.claw(&["ask", "list"]).expect(0);
+    behind(&house, &["env"], NO_ROOM, &["panic", "on"]).expect(0);
+    assert_eq!(behind(&house, &["env"], NO_ROOM, &["panic", "status", "--json"]).expect(0).json()["on"], true);
+    let off = behind(&house, &["env"], NO_ROOM, &["panic", "off"]);
+    let said = ["the file that held the stop switch on is removed", "no call starts until claw opens again", "claw.db"];
+    assert!(off.code == Some(1) && said.iter().all(|words| off.err.contains(words)), "{off:?}");
+    assert_eq!(house.claw(&["panic", "status", "--json"]).expect(0).json()["on"], false);
+    // What the store holds stays on, and nobody says that it is off.
+    house.claw(&["panic", "on"]).expect(0);
+    for what in ["off", "status"] {
+        let said = behind(&house, &["env"], NO_ROOM, &["panic", what]);
+        let unknown = "no file holds the stop switch on; whether the store does cannot be read";
+        assert!(said.code == Some(1) && said.out.is_empty() && said.err.contains(unknown), "{said:?}");
+    }
+    assert_eq!(house.claw(&["panic", "status", "--json"]).expect(0).json()["on"], true);
+    house.claw(&["panic", "off"]).expect(0);
+    house.is_whole();
+}
+
+#[test]
+fn panic_works_where_the_store_cannot_be_opened_at_all() {
+    let house = House::new();
+    house.write("claw.db", "no database");
+    let status = house.claw(&["panic", "status"]).expect(1);
+    assert!(status.err.contains("cannot be read") && status.err.contains("claw.db"), "{status:?}");
+    house.claw(&["panic", "on"]).expect(0);
+    let status = house.claw(&["panic", "status"]).expect(0);
+    assert!(status.out.contains("is ON") && status.err.contains("A file holds it on"), "{status:?}");
+    let off = house.claw(&["panic", "off"]).expect(1);
+    assert!(
+        off.err.contains("the file that held the stop switch on is removed") && off.err.contains("claw.db"),
+        "{off:?}"
+    );
+    std::fs::remove_file(house.home().join("claw.db")).unwrap();
+    assert_eq!(house.claw(&["panic", "status", "--json"]).expect(0).json()["on"], false);
+}
+
+/// A disk of the test's own, filled to its last block.
+#[test]
+fn panic_works_on_a_disk_that_is_really_full() {
+    let house = House::new();
+    house.claw(&["ask", "list"]).expect(0);
+    let home = house.home();
+    let shell: &[&str] = &["unshare", "--user", "--map-root-user", "--mount"];
+    let as_root: &[&str] = &["unshare", "--mount"];
+    let full = format!(
+        "mount -t tmpfs -o size=8m,mode=700 tmpfs '{0}' || exit 77; claw='{1}'; \
+         \"$claw\" ask list >/dev/null 2>&1 || exit 78; dd if=/dev/zero of='{0}/filler' bs=4k >/dev/null 2>&1; \
+         echo x >>'{0}/filler' && exit 79; for word in on status off status; do \"$claw\" panic $word --json || exit 80; done; \
+         rm '{0}/filler'; exec \"$claw\" panic status --json; true",
+        home.display(),
+        env!("CARGO_BIN_EXE_claw")
+    );
+    let tried = [as_root, shell].into_iter().map(|shell| behind(&house, shell, &full, &["--version"]));
+    let Some(ran) = tried.into_iter().find(|ran| ran.code != Some(77) && !ran.err.contains("unshare")) else {
+        eprintln!("not tried: this system lets nobody mount");
+        return;
+    };
+    let states: Vec<_> = ran.rows().into_iter().map(|row| row["on"].clone()).collect();
+    assert_eq!(
+        (ran.code, states),
+        (Some(0), [true, true, false, false, false].map(Into::into).to_vec()),
+        "{}",
+        ran.err
+    );
+}
+
 #[test]
 fn a_flag_ends_what_runs_in_another_process() {
     let house = House::new();
@@ -74,6 +145,13 @@ fn panic_on_and_the_doctor_work_on_a_disk_that_can_only_be_read() {
     assert!(ran.out.contains("The stop switch is ON") && ran.err.contains("It is kept in"), "{ran:?}");
     assert_eq!(house.claw(&["panic", "status", "--json"]).expect(0).json()["on"], true);
     house.claw(&["panic", "off"]).expect(0);
+    // On by a file, it goes off there, too: what the store holds is read or said to be unknown.
+    behind(&house, shell, &mount, &["panic", "on"]).expect(0);
+    let status = behind(&house, shell, &mount, &["panic", "status"]);
+    assert!(status.code == Some(0) && status.out.contains("is ON"), "{status:?}");
+    let off = behind(&house, shell, &mount, &["panic", "off"]);
+    assert!(off.out.contains("is off") || off.err.contains("cannot be read"), "{off:?}");
+    assert_eq!(house.claw(&["panic", "status", "--json"]).expect(0).json()["on"], false);
     let said = behind(&house, shell, &mount, &["doctor", "--json"]);
     assert_eq!(said.code, Some(1), "{said:?}");
     let disk = said.rows().into_iter().find(|row| row["id"] == "disk").unwrap();

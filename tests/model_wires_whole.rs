@@ -158,7 +158,7 @@ fn a_short_limit_is_waited_for_and_a_long_one_is_told() {
         assert_eq!(provider.recorded().len(), 2);
 
         provider.push(Answer::limited("retry-after", "3600"));
-        let before = jiff::Zoned::now().with_time_zone(jiff::tz::TimeZone::UTC);
+        let before = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC);
         let began = Instant::now();
         let ran = house.claw(&["ask", "again"]).expect(4);
         assert!(began.elapsed() < Duration::from_secs(30), "{wire:?}: it waited");

@@ -39,8 +39,16 @@ fn a_turn_that_was_under_way_at_two_deaths_is_parked_and_told_and_goes_on_by_a_t
     assert!(question.text.contains("limits.deaths_of_turn_max"), "{}", question.text);
     assert_eq!(rig.model.recorded().len(), 2, "it was asked a third time without a yes");
     assert!(rig.house.claw(&["approvals"]).expect(0).out.contains("go_on"));
+    let doctor = rig.house.claw(&["doctor", "--json"]).expect(1).rows();
+    let parked = doctor.iter().find(|row| row["id"].as_str().unwrap().starts_with("turn:")).unwrap();
+    let (id, said) = (rig.house.waiting(), parked["text"].as_str().unwrap());
+    let session = parked["id"].as_str().unwrap().trim_start_matches("turn:");
+    let named = [&format!("turn {session}:1 "), "ended unexpectedly 2 times", &format!("claw approve {id}")];
+    assert!(parked["ok"] == false && named.iter().all(|part| said.contains(*part)), "{parked}");
     rig.anna.taps(rig.anna.private(), "Allow once");
     rig.waits_for("Survived.");
+    let doctor = rig.house.claw(&["doctor", "--json"]).rows();
+    assert!(!doctor.iter().any(|row| row["id"].as_str().unwrap().starts_with("turn:")), "{doctor:?}");
     drop(gateway);
     rig.house.is_whole();
 }

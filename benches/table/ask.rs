@@ -47,15 +47,19 @@ pub fn rows() -> Vec<Row> {
     rows
 }
 
-struct Figures {
+pub struct Figures {
     wall_ms: f64,
-    cpu_ms: f64,
+    pub cpu_ms: f64,
     peak_mib: f64,
 }
 
-#[expect(clippy::disallowed_methods, reason = "the whole process is what is measured")]
 fn measure(text: &str, script: impl Fn(&StandIn)) -> Figures {
-    let home = Home::new();
+    measure_in(&Home::new(), text, script)
+}
+
+/// The same in a home with something in it.
+#[expect(clippy::disallowed_methods, reason = "the whole process is what is measured")]
+pub fn measure_in(home: &Home, text: &str, script: impl Fn(&StandIn)) -> Figures {
     home.write(
         "policy.toml",
         "[[rule]]\nserver = 'bash'\ntool = 'run'\nargs.command = 'true|echo one; echo two'\ndecision = 'allow'\nwhy = 'for the benchmark'\n",

@@ -1,4 +1,5 @@
-//! Prints the benchmark table of the README: `cargo bench --bench table`; with `-- ask`, `-- call`, `-- turn` or `-- rows` a part of it.
+//! Prints the benchmark table of the README: `cargo bench --bench table`; with `-- ask`, `-- call`, `-- long`, `-- turn` or `-- rows` a part
+//! of it.
 //!
 //! Ratios are taken within one run on one machine; absolute times are medians. Must not assert anything: no test may fail
 //! because a machine is slow.
@@ -8,6 +9,7 @@
 mod ask;
 mod call;
 mod home;
+mod long;
 mod rows;
 mod turn;
 
@@ -19,7 +21,8 @@ fn main() {
     if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }
-    let parts: [Part; 4] = [("ask", ask::rows), ("call", call::rows), ("turn", turn::rows), ("rows", rows::rows)];
+    let parts: [Part; 5] =
+        [("ask", ask::rows), ("call", call::rows), ("long", long::rows), ("turn", turn::rows), ("rows", rows::rows)];
     let named = |part: &str| std::env::args().any(|argument| argument == part);
     let all = !parts.iter().any(|(part, _)| named(part));
     println!("| what | median | note |");

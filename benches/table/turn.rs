@@ -35,7 +35,7 @@ fn turn_ms(events: u64) -> f64 {
         home.write("mcp.json", r#"{"mcpServers": {}}"#);
         let app = home.app();
         let session = SessionId::new("main").unwrap();
-        fill(&app, &session, events).await;
+        fill(&app, &session, events, TEXT_BYTES).await;
         let worker = worker(&app);
         let visitor = app.console_visitor(&claw::domain::Address("console/bench".into()));
         // The first run may have to summarise; that is done once.
@@ -76,11 +76,11 @@ fn worker(app: &Arc<App>) -> Worker {
 }
 
 /// Turns of four events each, as a conversation leaves them.
-async fn fill(app: &App, session: &SessionId, events: u64) {
+pub async fn fill(app: &App, session: &SessionId, events: u64, text_bytes: usize) {
     let session = session.clone();
     app.store
         .write(move |tx| {
-            let text = |seq: u64| vec![Block::Text { text: format!("{seq} {}", "x".repeat(TEXT_BYTES)) }];
+            let text = |seq: u64| vec![Block::Text { text: format!("{seq} {}", "word ".repeat(text_bytes / 5)) }];
             for seq in 1..=events / 4 * 4 {
                 let body = match seq % 4 {
                     1 => EventBody::TurnStarted { origin: Origin::Owner, principal: "bench".into(), role: None },

@@ -29,6 +29,13 @@ pub enum Command {
     Init,
     #[command(flatten)]
     AtHome(AtHome),
+    /// The stop switch: block every call at once, end what runs
+    Panic {
+        #[arg(value_enum)]
+        what: PanicWhat,
+        #[command(flatten)]
+        json: Json,
+    },
     /// Run the Telegram door until stopped (TELEGRAM_BOT_TOKEN, CLAW_ALLOWED_CHATS)
     Gateway,
     /// Run one of claw's own tool servers on stdin and stdout
@@ -188,13 +195,6 @@ pub enum AtHome {
     Sessions {
         #[command(subcommand)]
         action: Option<SessionsAction>,
-        #[command(flatten)]
-        json: Json,
-    },
-    /// The stop switch: block every call at once, end what runs
-    Panic {
-        #[arg(value_enum)]
-        what: PanicWhat,
         #[command(flatten)]
         json: Json,
     },

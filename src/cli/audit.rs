@@ -12,8 +12,6 @@ use crate::store::AuditRow;
 
 /// How often a followed audit is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
-/// Rows of one call: received, verdict, asked, answered, verdict again, started twice, ended.
-const ROWS_A_CALL_MAX: u32 = 8;
 /// Rows a read.
 const PAGE: u32 = 500;
 
@@ -60,13 +58,14 @@ async fn another_look() -> bool {
 /// One line a call.
 async fn list_calls(app: &App, limit: u32, follow: bool) -> anyhow::Result<ExitCode> {
     let mut calls = Calls::default();
-    let rows_max = limit.saturating_mul(ROWS_A_CALL_MAX);
-    let rows = app.store.read(|tx| tx.audit_after(tx.audit_before_newest(rows_max)?, rows_max))?;
-    let mut last = rows.last().map_or(0, |row| row.id);
-    let lines = calls.lines(&rows);
-    for line in lines.iter().skip(lines.len().saturating_sub(limit as usize)) {
-        out::line(line)?;
-    }
+    // One state of the audit: what is added meanwhile is read by the next look.
+    let (rows, mut last) = app.store.read(|tx| {
+        tx.at_one_moment(|| {
+            let rows = if limit == 0 { Vec::new() } else { tx.audit_begun_at(tx.audit_begins(limit)?.unwrap_or(0))? };
+            Ok((rows, tx.newest_audit()?.number))
+        })
+    })?;
+    calls.lines(&rows).iter().try_for_each(|line| out::line(line))?;
     while follow && another_look().await {
         let rows = app.store.read(|tx| tx.audit_after(last, PAGE))?;
         last = rows.last().map_or(last, |row| row.id);

@@ -90,7 +90,12 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
         return Err(fail::UserError::because("this command is about all agents; leave out `--agent`"));
     }
     match cli.command {
-        Command::AtHome(AtHome::Panic { what: PanicWhat::On, json }) => panic::on(overrides, json.json).await,
+        // The stop switch also where the home cannot be opened.
+        Command::Panic { what, json } => match what {
+            PanicWhat::On => panic::on(overrides, json.json).await,
+            PanicWhat::Off => panic::off(overrides, json.json).await,
+            PanicWhat::Status => panic::status(overrides, json.json).await,
+        },
         Command::AtHome(command) => Box::pin(at_home(overrides, command)).await,
         // What has to work without a home, or when a setting in it is wrong.
         Command::Doctor { json, repair, yes } => {
@@ -179,11 +184,6 @@ async fn carry_out(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> 
             Some(SessionsAction::Export { name, out }) => transfer::export(app, &name, out.as_deref()),
             Some(SessionsAction::Import { file, name }) => transfer::import(app, &file, name, json.json).await,
             Some(SessionsAction::Replay { name }) => replay::run(app, name.as_deref(), json.json),
-        },
-        AtHome::Panic { what, json } => match what {
-            PanicWhat::On => panic::set(app, true, json.json).await,
-            PanicWhat::Off => panic::set(app, false, json.json).await,
-            PanicWhat::Status => panic::status(app, json.json),
         },
     }
 }

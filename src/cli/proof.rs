@@ -80,7 +80,7 @@ pub fn head_text(head: &AuditHead) -> String {
 
 pub fn head(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
     let head = app.store.read(|tx| tx.newest_audit())?;
-    let at = jiff::Zoned::now().with_time_zone(app.config.zone.clone()).strftime("%Y-%m-%d %H:%M:%S %:z").to_string();
+    let at = jiff::Timestamp::now().to_zoned(app.config.zone.clone()).strftime("%Y-%m-%d %H:%M:%S %:z").to_string();
     out::line(&if as_json {
         json!({"id": "audit", "head": head_text(&head), "number": head.number, "digest": head.digest, "at": at})
             .to_string()

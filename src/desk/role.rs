@@ -58,7 +58,7 @@ impl Desk {
 fn markdown(parts: &DeskParts, session: &SessionId) -> Result<String, StoreError> {
     let roles = &parts.roles;
     let (chosen, log) = parts.store.read(|tx| {
-        let log = Log::new(session.clone(), tx.window(session)?, tx.last_seq(session)?);
+        let log = Log::new(session.clone(), tx.window(session)?.events, tx.last_seq(session)?);
         Ok((tx.session_role(session)?, log))
     })?;
     if roles.known.is_empty() && chosen.is_none() {

@@ -12,7 +12,7 @@ use crate::turn::{Log, estimate};
 /// Whoever is no owner reads no path of this machine and no process of it.
 pub(super) async fn markdown(parts: &DeskParts, session: &SessionId, owner: bool) -> Result<String, StoreError> {
     let (log, chosen, used, open, queued, panic) = parts.store.read(|tx| {
-        let log = Log::new(session.clone(), tx.window(session)?, tx.last_seq(session)?);
+        let log = Log::new(session.clone(), tx.window(session)?.events, tx.last_seq(session)?);
         let open = tx.open_approvals(None)?;
         let elsewhere = open.iter().filter(|row| row.question.session != *session).count();
         let here = open.len() - elsewhere;

@@ -7,13 +7,28 @@ use serde_json::json;
 
 use crate::store::{AnchorPlace, AuditEntry, Store, StoreError, Tx, flag};
 
-/// Turns the stop switch on or off in the name of `by`, a principal. Where the store cannot be written, a flag turns it on; its
-/// place comes back.
-pub async fn set_panic(store: &Store, on: bool, by: &str) -> Result<Option<PathBuf>, StoreError> {
+/// Where a change of the stop switch is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// In the store, with a row of the audit.
+    Stored,
+    /// The store cannot be written: in this file.
+    InFile(PathBuf),
+    /// The store cannot be written. Only a file held the switch on, and it is gone.
+    FileGone,
+}
+
+/// Turns the stop switch on or off in the name of `by`, a principal. Where the store cannot be written, a file turns it on,
+/// and off again.
+pub async fn set_panic(store: &Store, on: bool, by: &str) -> Result<Kept, StoreError> {
     let who = by.to_owned();
     match store.write(move |tx| set_in(tx, on, &who)).await {
-        Ok(()) => Ok(None),
-        Err(error) if on => store.raise_panic_flag(by).map(Some).map_err(|_| error),
+        Ok(()) => Ok(Kept::Stored),
+        Err(error) if on => store.raise_panic_flag(by).map(Kept::InFile).map_err(|_| error),
+        Err(error) if store.lower_panic_flag()? => {
+            tracing::warn!(%error, "the stop switch was turned off, and the audit has no row of it");
+            Ok(Kept::FileGone)
+        }
         Err(error) => Err(error),
     }
 }

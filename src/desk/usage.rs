@@ -8,7 +8,7 @@ use crate::store::{ModelUsageRow, Store, StoreError, UsageRow};
 
 pub(super) fn markdown(store: &Store, prices: &Prices, session: &SessionId) -> Result<String, StoreError> {
     // Without a midnight (a broken time zone) the day is the last 24 hours.
-    let now = jiff::Zoned::now();
+    let now = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::system());
     let midnight = now.start_of_day().unwrap_or_else(|_| now.saturating_sub(jiff::Span::new().hours(24)));
     let since = midnight.timestamp().as_millisecond();
     let (today, here) = store.read(|tx| Ok((tx.usage_by_model(None, since)?, tx.usage_by_model(Some(session), 0)?)))?;

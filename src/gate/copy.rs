@@ -44,7 +44,7 @@ impl Gate {
 
     async fn copy(&self, whence: &Whence, digest: &str, mime: &str, bytes: &[u8]) -> io::Result<String> {
         let workspace = Workspace::open(&self.settings.workspace)?;
-        let day = jiff::Zoned::now().strftime("%Y-%m-%d").to_string();
+        let day = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d").to_string();
         match workspace.put(&[INBOX, &day], &whence.name(digest, mime))? {
             Put::Already(path, _) => Ok(path),
             Put::New(mut draft) => {

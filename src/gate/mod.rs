@@ -47,6 +47,7 @@ use tokio_util::sync::CancellationToken;
 pub use approvals::DecideError;
 pub use catalog::Offered;
 pub use classes::Class;
+pub use pause::is_about_a_turn;
 pub use quarantine::{Change, PinAnswer, QuarantineError};
 pub use rules::Decision;
 pub use stage::{Proposed, StagedList};

@@ -39,7 +39,7 @@ pub struct Used {
 impl Budget {
     /// The day that it is for the owner.
     pub fn today(&self) -> String {
-        jiff::Zoned::now().with_time_zone(self.zone.clone()).date().to_string()
+        jiff::Timestamp::now().to_zoned(self.zone.clone()).date().to_string()
     }
 
     /// What an event has taken, if it is the end of a round-trip to a model.

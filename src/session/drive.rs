@@ -31,6 +31,8 @@ pub(super) struct Drive<'w> {
     pub(super) held: &'w Held,
     pub(super) session: SessionId,
     pub(super) log: Log,
+    /// Much of the window was read event by event, which whoever comes next is to be spared.
+    keeps_window: bool,
     pub(super) staged: Staged,
     /// Inbox rows that were absorbed, perhaps not yet on the disk.
     pub(super) absorbed: HashSet<i64>,
@@ -54,11 +56,12 @@ impl<'w> Drive<'w> {
         live: LiveSink,
     ) -> Result<Self, SessionError> {
         let store = &worker.parts.store;
-        let log = match worker.recent.take(session, store.read(|tx| tx.last_seq(session))?) {
-            Some(log) => log,
+        let (log, keeps_window) = match worker.recent.take(session, store.read(|tx| tx.last_seq(session))?) {
+            Some(log) => (log, false),
             None => {
-                let (events, last_seq) = store.read(|tx| Ok((tx.window(session)?, tx.last_seq(session)?)))?;
-                Log::new(session.clone(), events, last_seq)
+                let (window, last_seq) = store.read(|tx| Ok((tx.window(session)?, tx.last_seq(session)?)))?;
+                let keeps_window = window.is_worth_keeping();
+                (Log::new(session.clone(), window.events, last_seq), keeps_window)
             }
         };
         Ok(Self {
@@ -66,6 +69,7 @@ impl<'w> Drive<'w> {
             held,
             session: session.clone(),
             log,
+            keeps_window,
             staged: Staged::default(),
             absorbed: HashSet::new(),
             acting: HashMap::new(),
@@ -150,6 +154,11 @@ impl<'w> Drive<'w> {
     async fn let_go(mut self, ran: Ran) -> Result<Ran, SessionError> {
         if self.unsynced || !self.staged.is_empty() {
             self.flush_now().await?;
+        }
+        if self.keeps_window {
+            let session = self.session.clone();
+            // Behind everything that was waited for: nobody is told later because of it, and without it nothing is lost.
+            self.worker.parts.store.write_soon(move |tx| tx.keep_window(&session));
         }
         self.worker.recent.keep(self.log);
         Ok(ran)

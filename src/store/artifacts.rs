@@ -155,7 +155,7 @@ impl Tx<'_> {
         let mut named = HashSet::new();
         for session in self.sessions()? {
             let session = super::inbox::session_of(session.name)?;
-            let window = self.window(&session)?;
+            let window = self.window(&session)?.events;
             let waiting = self.queued_inbound(&session)?;
             let texts = window.iter().map(|event| serde_json::to_string(&event.body));
             for text in texts.chain(waiting.iter().map(|row| serde_json::to_string(&row.inbound.body))) {

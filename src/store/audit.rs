@@ -126,6 +126,26 @@ impl Tx<'_> {
         self.audit_rows("WHERE id > ?1 ORDER BY id LIMIT ?2", params![after, limit])
     }
 
+    /// The row with which the newest `count` lines of a list begin, if there are more: a line for each call, and for each row
+    /// that is of no call.
+    pub fn audit_begins(&self, count: u32) -> Result<Option<i64>, StoreError> {
+        let mut query = self.conn.prepare_cached(
+            "SELECT id FROM audit AS line WHERE NOT EXISTS
+                 (SELECT 1 FROM audit AS older WHERE older.call = line.call AND older.call <> '' AND older.id < line.id)
+             ORDER BY id DESC LIMIT 1 OFFSET ?1",
+        )?;
+        Ok(query.query_row([count.saturating_sub(1)], |row| row.get(0)).optional()?)
+    }
+
+    /// All rows from `first` on, oldest first, but for those of calls that have begun before it.
+    pub fn audit_begun_at(&self, first: i64) -> Result<Vec<AuditRow>, StoreError> {
+        self.audit_rows(
+            "WHERE id >= ?1 AND NOT EXISTS (SELECT 1 FROM audit AS older
+                 WHERE older.call = audit.call AND older.call <> '' AND older.id < ?1) ORDER BY id",
+            params![first],
+        )
+    }
+
     /// All rows of one call, oldest first.
     pub fn audit_of(&self, call: &str) -> Result<Vec<AuditRow>, StoreError> {
         self.audit_rows("WHERE call = ?1 AND call <> '' ORDER BY id", params![call])

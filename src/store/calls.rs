@@ -3,7 +3,7 @@
 
 use rusqlite::{OptionalExtension as _, Row, params};
 
-use super::{StoreError, Tx, now_ms};
+use super::{RowAt, StoreError, Tx, now_ms};
 use crate::domain::{CallId, CallState, Outcome, UnixMillis};
 
 /// One call as it is stored. `arguments` is canonical JSON; the call runs from here and from nowhere else.
@@ -60,7 +60,11 @@ impl Tx<'_> {
     pub fn call(&self, id: &CallId) -> Result<Option<CallRow>, StoreError> {
         let mut query = self.conn.prepare_cached(&format!("SELECT {COLUMNS} FROM calls WHERE id = ?1"))?;
         let found = query.query_row([id.to_string()], |row| Ok(read(row))).optional()?;
-        found.transpose()
+        let unreadable = |error: StoreError| StoreError::Unreadable {
+            at: RowAt::Call(id.to_string().into_bytes()),
+            what: error.to_string(),
+        };
+        found.transpose().map_err(unreadable)
     }
 
     /// Writes a call that was just received, or freezes it anew when it is judged again.

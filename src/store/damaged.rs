@@ -8,7 +8,7 @@ use rusqlite::types::ValueRef;
 use serde::de::DeserializeOwned;
 
 use super::{StoreError, Tx};
-use crate::domain::{Answer, EventBody, Inbound, Outbound, Question, SessionId};
+use crate::domain::{Answer, EventBody, Inbound, Outbound, Question, SessionId, escape};
 
 /// How many events in a row may be missing. A number further ahead was never counted to.
 pub(super) const GAP_EVENTS_MAX: i64 = 1_000;
@@ -18,10 +18,20 @@ pub(super) const ROW_NUMBER_MAX: i64 = 1 << 53;
 /// Which row of the store it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RowAt {
-    Event { session: SessionId, seq: i64 },
+    Event {
+        session: SessionId,
+        seq: i64,
+    },
     Inbox(i64),
     Outbox(i64),
     Approval(String),
+    /// The bytes of its id, whatever they are.
+    Call(Vec<u8>),
+    Grant(i64),
+    Update(i64),
+    Overheard(i64),
+    /// From where this table counts on.
+    Sequence(String),
 }
 
 impl fmt::Display for RowAt {
@@ -31,6 +41,11 @@ impl fmt::Display for RowAt {
             Self::Inbox(id) => write!(f, "row {id} of the inbox"),
             Self::Outbox(id) => write!(f, "row {id} of the outbox"),
             Self::Approval(id) => write!(f, "the question `{id}`"),
+            Self::Call(id) => write!(f, "the call `{}`", escape::visible(&String::from_utf8_lossy(id))),
+            Self::Grant(id) => write!(f, "the grant {id}"),
+            Self::Update(nr) => write!(f, "row {nr} of the updates"),
+            Self::Overheard(nr) => write!(f, "row {nr} of what was overheard"),
+            Self::Sequence(table) => write!(f, "the last number of the table {table}"),
         }
     }
 }
@@ -108,24 +123,20 @@ pub(super) fn follows(seq: i64, last: i64) -> bool {
 }
 
 impl Tx<'_> {
-    /// What an insert's failure is about: SQLite calls a table full whose highest number is taken. `highest` asks for it.
-    pub(super) fn numbers_over(
-        &self,
-        error: rusqlite::Error,
-        highest: &str,
-        at: impl FnOnce(i64) -> RowAt,
-    ) -> StoreError {
+    /// What an insert's failure is about: SQLite calls a table full that has counted to its highest number.
+    pub(super) fn numbers_over(&self, error: rusqlite::Error, table: &str, at: fn(i64) -> RowAt) -> StoreError {
         let error = StoreError::from(error);
-        let last = self.conn.query_row(highest, [], |row| row.get::<_, i64>(0));
+        let counted = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?1";
+        let last = self.conn.query_row(counted, [table], |row| row.get::<_, i64>(0));
         match last {
-            Ok(last) if last == i64::MAX && matches!(error, StoreError::DiskFull) => {
+            Ok(last) if last > ROW_NUMBER_MAX && matches!(error, StoreError::DiskFull) => {
                 StoreError::Unreadable { at: at(last), what: Fault::TooHigh.to_string() }
             }
             _ => error,
         }
     }
 
-    /// Every row that holds a session up. Reads all events, questions and outbox rows, and what waits in the inbox.
+    /// Every row that somebody would stumble over. Reads all of the store but for what is closed.
     pub fn damaged_rows(&self) -> Result<Vec<DamagedRow>, StoreError> {
         let mut found = Vec::new();
         self.damaged_events(&mut found)?;
@@ -133,6 +144,7 @@ impl Tx<'_> {
         self.damaged_outbox(&mut found)?;
         self.damaged_inbox(&mut found)?;
         self.damaged_approvals(&mut found)?;
+        self.damaged_in_tables(&mut found)?;
         Ok(found)
     }
 

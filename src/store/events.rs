@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension as _, params};
 use serde_json::Value;
 
 use super::damaged::{follows, json_at};
-use super::{RowAt, StoreError, Tx};
+use super::{RowAt, StoreError, Tx, Window};
 use crate::domain::{Event, EventBody, SessionId};
 
 impl Tx<'_> {
@@ -53,41 +53,48 @@ impl Tx<'_> {
 
     /// The part of a log that a turn needs: from the newest boundary (a summary, a dropped window, `/new`) on. What is
     /// before it is never read again, so the cost does not grow with the history.
-    pub fn window(&self, session: &SessionId) -> Result<Vec<Event>, StoreError> {
-        let boundary: Option<(i64, EventBody)> = {
-            // By name, because SQLite would rather walk through the whole log from its end.
-            let mut query = self.conn.prepare_cached(
-                "SELECT seq, body FROM events INDEXED BY events_boundaries WHERE session = ?1
-                 AND type IN ('summary', 'window.dropped', 'session.cleared') ORDER BY seq DESC LIMIT 1",
-            )?;
-            let mut rows = query.query([session.as_str()])?;
-            match rows.next()? {
-                Some(row) => {
-                    let seq = row.get(0)?;
-                    Some((seq, json_at(row, 1, || RowAt::Event { session: session.clone(), seq })?))
-                }
-                None => None,
-            }
-        };
-        let from = match boundary {
-            None => 1,
-            Some((seq, body)) => match body {
-                EventBody::Summary { through_seq, .. } | EventBody::WindowDropped { through_seq, .. } => {
-                    through_seq + 1
-                }
-                _ => seq as u64,
-            },
-        };
-        self.events_from(session, from)
+    pub fn window(&self, session: &SessionId) -> Result<Window, StoreError> {
+        self.window_from(session, self.window_begins(session)?)
+    }
+
+    /// The number of the first event of the window.
+    pub(super) fn window_begins(&self, session: &SessionId) -> Result<u64, StoreError> {
+        // By name, because SQLite would rather walk through the whole log from its end.
+        let mut query = self.conn.prepare_cached(
+            "SELECT seq, body FROM events INDEXED BY events_boundaries WHERE session = ?1
+             AND type IN ('summary', 'window.dropped', 'session.cleared') ORDER BY seq DESC LIMIT 1",
+        )?;
+        let mut rows = query.query([session.as_str()])?;
+        let Some(row) = rows.next()? else { return Ok(1) };
+        let seq: i64 = row.get(0)?;
+        Ok(match json_at(row, 1, || RowAt::Event { session: session.clone(), seq })? {
+            EventBody::Summary { through_seq, .. } | EventBody::WindowDropped { through_seq, .. } => through_seq + 1,
+            _ => seq as u64,
+        })
     }
 
     /// All events with a number of at least `from`, in order.
     pub fn events_from(&self, session: &SessionId, from: u64) -> Result<Vec<Event>, StoreError> {
+        self.events_following(session, from, (from <= 1).then_some(0))
+    }
+
+    /// All events behind the one with this number.
+    pub(super) fn events_after(&self, session: &SessionId, last: u64) -> Result<Vec<Event>, StoreError> {
+        self.events_following(session, last + 1, Some(last as i64))
+    }
+
+    /// The first of them has to follow the one with the number `last`, if that is known.
+    fn events_following(
+        &self,
+        session: &SessionId,
+        from: u64,
+        mut last: Option<i64>,
+    ) -> Result<Vec<Event>, StoreError> {
         let mut query = self
             .conn
             .prepare_cached("SELECT seq, at_ms, body FROM events WHERE session = ?1 AND seq >= ?2 ORDER BY seq")?;
         let mut rows = query.query(params![session.as_str(), from as i64])?;
-        let (mut events, mut last) = (Vec::new(), (from <= 1).then_some(0));
+        let mut events = Vec::new();
         while let Some(row) = rows.next()? {
             let seq: i64 = row.get(0)?;
             let at = || RowAt::Event { session: session.clone(), seq };
@@ -130,7 +137,7 @@ impl Tx<'_> {
         if !self.turn_open(session)? {
             return Ok(None);
         }
-        let begun = self.window(session)?.into_iter().rev().find_map(|event| match event.body {
+        let begun = self.window(session)?.events.into_iter().rev().find_map(|event| match event.body {
             EventBody::TurnStarted { principal, .. } => Some(principal),
             _ => None,
         });

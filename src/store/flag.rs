@@ -6,7 +6,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use super::{Store, Tx};
+use super::{Store, StoreError, Tx};
 use crate::domain::canonical::sha256_hex;
 use crate::domain::escape;
 
@@ -57,9 +57,18 @@ pub fn raised(db: &Path) -> Option<String> {
     Some(if read.is_ok() && !by.is_empty() { by } else { place.display().to_string() })
 }
 
-/// Turns it off in all places.
-fn lower(db: &Path) -> io::Result<()> {
-    places(db).into_iter().filter(|place| ours(place)).try_for_each(fs::remove_file)
+/// Turns it off in all places. True if it was on in one.
+///
+/// # Errors
+/// A file that cannot be removed, named.
+pub fn lower(db: &Path) -> io::Result<bool> {
+    let mut was_on = false;
+    for place in places(db).into_iter().filter(|place| ours(place)) {
+        fs::remove_file(&place)
+            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", place.display())))?;
+        was_on = true;
+    }
+    Ok(was_on)
 }
 
 /// A plain file of this user or of root. Somebody else's is none.
@@ -75,7 +84,7 @@ impl Tx<'_> {
     }
 
     pub(super) fn lower_panic_flag(&self) -> io::Result<()> {
-        self.conn.path().map_or(Ok(()), |db| lower(Path::new(db)))
+        self.conn.path().map_or(Ok(false), |db| lower(Path::new(db))).map(drop)
     }
 }
 
@@ -86,6 +95,18 @@ impl Store {
     /// No place takes it.
     pub fn raise_panic_flag(&self, by: &str) -> io::Result<PathBuf> {
         raise(self.path(), by)
+    }
+
+    /// Turns it off where the store cannot be written, if nothing else holds it on. False if the store does.
+    ///
+    /// # Errors
+    /// The store cannot be read, or a file cannot be removed.
+    pub fn lower_panic_flag(&self) -> Result<bool, StoreError> {
+        if self.read(|tx| tx.panic_in_store())?.is_some() {
+            return Ok(false);
+        }
+        lower(self.path()).map_err(|error| StoreError::Commit(format!("a file keeps the stop switch on: {error}")))?;
+        Ok(true)
     }
 
     /// Whether it was turned on that way. Needs no look into the store.

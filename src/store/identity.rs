@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, ffi};
 
-use super::{BUSY_TIMEOUT_MS, StoreError, mark, schema};
+use super::{BUSY_TIMEOUT_MS, StoreError, mark, migrate};
 use crate::durable::Part;
 
 /// `claw` in ASCII, as `PRAGMA application_id` has it; migration 16 writes it.
@@ -33,7 +33,7 @@ pub(super) fn create_if_missing(path: &Path) -> Result<(), StoreError> {
     }
     let cannot = |source| StoreError::Create { path: path.display().to_string(), source };
     let part = Part::beside(path).map_err(cannot)?;
-    schema::build_new(part.path())?;
+    migrate::build_new(part.path())?;
     // What was noted of an earlier store here is not true of this one.
     mark::forget(path);
     match part.publish(path) {

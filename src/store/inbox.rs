@@ -38,7 +38,7 @@ impl Tx<'_> {
         self.conn
             .prepare_cached("INSERT INTO inbox(session, kind, at_ms, body) VALUES (?1, ?2, ?3, ?4)")?
             .execute(params![inbound.session.as_str(), kind, now, serde_json::to_string(inbound)?])
-            .map_err(|error| self.numbers_over(error, "SELECT max(id) FROM inbox", RowAt::Inbox))?;
+            .map_err(|error| self.numbers_over(error, "inbox", RowAt::Inbox))?;
         Ok(self.conn.last_insert_rowid())
     }
 

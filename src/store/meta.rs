@@ -43,6 +43,11 @@ impl Tx<'_> {
         if let Some(by) = self.panic_flag() {
             return Ok(Some(by));
         }
+        self.panic_in_store()
+    }
+
+    /// The same without a look at files.
+    pub(super) fn panic_in_store(&self) -> Result<Option<String>, StoreError> {
         Ok(self.meta(PANIC)?.filter(|by| !by.is_empty()))
     }
 

@@ -28,7 +28,7 @@ impl Tx<'_> {
                 now_ms(),
                 serde_json::to_string(outbound)?
             ])
-            .map_err(|error| self.numbers_over(error, "SELECT max(id) FROM outbox", RowAt::Outbox))?;
+            .map_err(|error| self.numbers_over(error, "outbox", RowAt::Outbox))?;
         Ok(self.conn.last_insert_rowid())
     }
 

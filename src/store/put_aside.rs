@@ -12,11 +12,11 @@ use crate::domain::{
 };
 
 /// A damaged row as it was found.
-struct Original {
+pub(super) struct Original {
     /// The column that is parsed, byte for byte, whether or not it is UTF-8.
     body: Vec<u8>,
     /// The other columns.
-    rest: Map<String, Value>,
+    pub(super) rest: Map<String, Value>,
 }
 
 impl Original {
@@ -35,7 +35,7 @@ impl Original {
         self.rest.get(column).and_then(Value::as_i64).unwrap_or_default()
     }
 
-    fn text_of(&self, column: &str) -> &str {
+    pub(super) fn text_of(&self, column: &str) -> &str {
         self.rest.get(column).and_then(Value::as_str).unwrap_or_default()
     }
 }
@@ -62,6 +62,11 @@ impl Tx<'_> {
             RowAt::Inbox(id) => self.put_inbound_aside(row, *id, note),
             RowAt::Outbox(id) => self.put_outbound_aside(row, *id, note),
             RowAt::Approval(id) => self.put_approval_aside(row, id, note),
+            RowAt::Call(id) => self.put_call_aside(row, id, note),
+            RowAt::Grant(id) => self.put_grant_aside(row, *id),
+            RowAt::Update(nr) => self.put_update_aside(row, *nr),
+            RowAt::Overheard(nr) => self.put_overheard_aside(row, *nr),
+            RowAt::Sequence(table) => self.mend_sequence(table),
         }
     }
 
@@ -75,6 +80,7 @@ impl Tx<'_> {
             (Some(_), Fault::Missing) | (None, Fault::FarAhead { .. } | Fault::Unreadable(_)) => return Ok(false),
             _ => {}
         }
+        self.forget_kept_window(session)?;
         if let Some(original) = &original {
             self.keep_original("events", &format!("{session}:{seq}"), original, row)?;
             self.conn.execute("DELETE FROM events WHERE session = ?1 AND seq = ?2", params![session.as_str(), seq])?;
@@ -102,7 +108,6 @@ impl Tx<'_> {
 
     /// A row that says what it is gets the next number. Of one that does not, a notice tells its session.
     fn put_inbound_aside(&self, row: &DamagedRow, id: i64, note: &str) -> Result<bool, StoreError> {
-        const HIGHEST: &str = "SELECT coalesce(max(id), 0) FROM inbox WHERE id <= ?1";
         let Some(original) = self.original("SELECT * FROM inbox WHERE id = ?1", params![id], "body")? else {
             return Ok(false);
         };
@@ -111,7 +116,7 @@ impl Tx<'_> {
             return Ok(false);
         }
         self.keep_original("inbox", &id.to_string(), &original, row)?;
-        let place = if id > ROW_NUMBER_MAX { self.next_row_number("inbox", HIGHEST)? } else { id };
+        let place = if id > ROW_NUMBER_MAX { self.count_on("inbox")? } else { id };
         let (state, text) = match (&body, &row.session) {
             (Ok(inbound), Some(_)) => (original.text_of("state"), serde_json::to_string(inbound)?),
             _ => ("absorbed", json!({"put_aside": row.fault.to_string()}).to_string()),
@@ -138,7 +143,6 @@ impl Tx<'_> {
 
     /// A row that says what it is gets the next number. In place of one that does not, its address gets a notice.
     fn put_outbound_aside(&self, row: &DamagedRow, id: i64, note: &str) -> Result<bool, StoreError> {
-        const HIGHEST: &str = "SELECT coalesce(max(id), 0) FROM outbox WHERE id <= ?1";
         let Some(original) = self.original("SELECT * FROM outbox WHERE id = ?1", params![id], "body")? else {
             return Ok(false);
         };
@@ -147,7 +151,7 @@ impl Tx<'_> {
             return Ok(false);
         }
         self.keep_original("outbox", &id.to_string(), &original, row)?;
-        let place = if id > ROW_NUMBER_MAX { self.next_row_number("outbox", HIGHEST)? } else { id };
+        let place = if id > ROW_NUMBER_MAX { self.count_on("outbox")? } else { id };
         let (state, parts_sent) = (original.text_of("state"), original.number_of("parts_sent"));
         let (state, parts_sent, text) = match (body, &row.session) {
             (Ok(outbound), Some(_)) => (state, parts_sent, serde_json::to_string(&outbound)?),
@@ -171,8 +175,11 @@ impl Tx<'_> {
     /// answer it, and nothing runs by the answer that there may be.
     fn put_approval_aside(&self, row: &DamagedRow, id: &str, note: &str) -> Result<bool, StoreError> {
         let Some(original) = self.original("SELECT * FROM approvals WHERE id = ?1", params![id], "question")? else {
-            return Ok(false);
+            return self.put_expired_question(id, note);
         };
+        if row.fault == Fault::Missing {
+            return Ok(false);
+        }
         let call: CallId = original.text_of("call").parse().map_err(StoreError::Decode)?;
         let known: Option<(String, String)> = self
             .conn
@@ -207,11 +214,17 @@ impl Tx<'_> {
         Ok(true)
     }
 
-    fn original(&self, sql: &str, which: &[&dyn ToSql], body: &str) -> Result<Option<Original>, StoreError> {
+    pub(super) fn original(&self, sql: &str, which: &[&dyn ToSql], body: &str) -> Result<Option<Original>, StoreError> {
         self.conn.query_row(sql, which, |row| Ok(Original::of(row, body))).optional()?.transpose()
     }
 
-    fn keep_original(&self, table: &str, id: &str, original: &Original, row: &DamagedRow) -> Result<(), StoreError> {
+    pub(super) fn keep_original(
+        &self,
+        table: &str,
+        id: &str,
+        original: &Original,
+        row: &DamagedRow,
+    ) -> Result<(), StoreError> {
         let body = ToSqlOutput::Borrowed(ValueRef::Text(&original.body));
         let rest = Value::Object(original.rest.clone()).to_string();
         self.conn.execute(
@@ -219,12 +232,5 @@ impl Tx<'_> {
             params![table, id, body, rest, row.fault.to_string(), now_ms()],
         )?;
         Ok(())
-    }
-
-    /// The number after the highest one that was counted to, from where the table counts on.
-    fn next_row_number(&self, table: &str, highest: &str) -> Result<i64, StoreError> {
-        let next: i64 = self.conn.query_row(highest, [ROW_NUMBER_MAX], |row| row.get::<_, i64>(0))? + 1;
-        self.conn.execute("UPDATE sqlite_sequence SET seq = ?2 WHERE name = ?1", params![table, next])?;
-        Ok(next)
     }
 }

@@ -137,11 +137,11 @@ fn event(line: &str, session: &SessionId, seq: u64) -> Result<Event, String> {
     if line.len() > LINE_BYTES_MAX {
         return Err(format!("it is longer than {LINE_BYTES_MAX} bytes"));
     }
-    let event: Event = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    let mut event: Event = serde_json::from_str(line).map_err(|error| error.to_string())?;
     if event.seq != seq {
         return Err(format!("event {} stands where {seq} should", event.seq));
     }
-    if call_of(&event.body).is_some_and(|call| call.session != *session) {
+    if call_of(&mut event.body).is_some_and(|call| call.session != *session) {
         return Err("it names a call of another session".to_owned());
     }
     if line_of(session, &event).map_err(|error| error.to_string())? != line {
@@ -154,7 +154,7 @@ impl Exported {
     /// The same log under another name: its calls are that session's.
     pub fn renamed(mut self, name: &SessionId) -> Self {
         for event in &mut self.events {
-            if let Some(call) = call_of_mut(&mut event.body) {
+            if let Some(call) = call_of(&mut event.body) {
                 call.session = name.clone();
             }
         }
@@ -177,31 +177,7 @@ impl Exported {
 }
 
 /// Every kind of event answers, so that a new one with a call cannot be taken in with a foreign call, or keep its old name.
-fn call_of(body: &EventBody) -> Option<&CallId> {
-    match body {
-        EventBody::CallParked { call, .. }
-        | EventBody::CallAnswered { call, .. }
-        | EventBody::ActionAnswered { call, .. }
-        | EventBody::ActionResult { call, .. }
-        | EventBody::ToolResult { call, .. } => Some(call),
-        EventBody::TurnStarted { .. }
-        | EventBody::UserMessage { .. }
-        | EventBody::PromptPacked { .. }
-        | EventBody::ModelReply { .. }
-        | EventBody::ModelPartial { .. }
-        | EventBody::ModelFailed { .. }
-        | EventBody::StopRequested { .. }
-        | EventBody::LimitReached { .. }
-        | EventBody::CompactRequested {}
-        | EventBody::Summary { .. }
-        | EventBody::WindowDropped { .. }
-        | EventBody::SessionCleared {}
-        | EventBody::ExchangeDropped { .. }
-        | EventBody::TurnEnded { .. } => None,
-    }
-}
-
-fn call_of_mut(body: &mut EventBody) -> Option<&mut CallId> {
+fn call_of(body: &mut EventBody) -> Option<&mut CallId> {
     match body {
         EventBody::CallParked { call, .. }
         | EventBody::CallAnswered { call, .. }

@@ -95,8 +95,7 @@ impl Runner {
     }
 
     fn now(&self) -> jiff::Zoned {
-        let now = jiff::Zoned::now();
-        self.zone.iter().fold(now, |now, zone| now.with_time_zone(zone.clone()))
+        jiff::Timestamp::now().to_zoned(self.zone.clone().unwrap_or_else(jiff::tz::TimeZone::system))
     }
 
     fn replied(&self, replied: Result<crate::model::Reply, ModelError>) -> EventBody {

@@ -137,3 +137,46 @@ fn a_clock_that_has_leapt_ahead_removes_nothing_until_the_owner_says_that_it_is_
     house.claw(&["ask", "list"]).expect(0);
     assert!(!old.exists());
 }
+
+#[test]
+fn closed_rows_of_the_queues_go_after_their_days_and_what_is_open_stays() {
+    let house = House::new();
+    house.write("claw.toml", "[retention]\ndelivered_days = 3\n");
+    house.claw(&["ask", "hello"]).expect(0);
+    let question = house.ask_parks("write notes.txt: hello");
+    let db = house.db();
+    // A message and a reply that nobody has taken yet, as old as the rest.
+    let open = "INSERT INTO inbox(session, kind, at_ms, body, state)
+            SELECT 'elsewhere', kind, at_ms, body, 'queued' FROM inbox LIMIT 1;
+        INSERT INTO outbox(session, door, address, at_ms, body, state)
+            SELECT 'elsewhere', 'telegram', 'telegram/1/1', at_ms, body, 'queued' FROM outbox LIMIT 1;";
+    db.execute_batch(open).unwrap();
+    let rows = |which: &str| {
+        let count = |table: &str| {
+            let sql = format!("SELECT count(*) FROM {table} WHERE {which}");
+            db.query_row(&sql, [], |row| row.get::<_, i64>(0)).unwrap()
+        };
+        (count("inbox"), count("outbox"))
+    };
+    let (inbox, outbox) = rows("state IN ('absorbed', 'sent')");
+    assert!(inbox >= 2 && outbox >= 2, "{inbox} and {outbox} closed rows");
+    let events = house.events("main").len();
+
+    let again = "DELETE FROM meta WHERE key = 'told.retention'";
+    db.execute(again, []).unwrap();
+    house.claw(&["ask", "--session", "another", "hello"]).expect(0);
+    assert!(rows("session = 'main'") == (inbox, outbox), "they are young");
+    let age = "UPDATE inbox SET at_ms = at_ms - 4 * 86400000; UPDATE outbox SET at_ms = at_ms - 4 * 86400000;";
+    db.execute_batch(&format!("{age}{again}")).unwrap();
+    house.claw(&["ask", "--session", "another", "hello"]).expect(0);
+    assert_eq!(rows("session = 'main'"), (0, 0), "old and closed");
+    assert_eq!(rows("session = 'elsewhere' AND state = 'queued'"), (1, 1), "old and open");
+    assert_eq!(rows("session = 'another'"), (1, 1), "of today");
+
+    db.execute_batch("DELETE FROM inbox WHERE session = 'elsewhere'; DELETE FROM outbox WHERE session = 'elsewhere';")
+        .unwrap();
+    assert_eq!(house.events("main").len(), events, "the log keeps what was said");
+    house.claw(&["approve", &question]).expect(0);
+    assert_eq!(house.in_workspace("notes.txt"), "hello", "a question is no closed row");
+    house.is_whole();
+}

@@ -8,9 +8,12 @@ use super::Report;
 use super::repair::Repair;
 use crate::app::App;
 use crate::cli::{backup, retention};
+use crate::domain::Question;
 use crate::durable;
+use crate::gate::is_about_a_turn;
 use crate::mail::Instance;
-use crate::store::{RowAt, kept_copies};
+use crate::store::{Fault, RowAt, kept_copies};
+use crate::turn::next::DEATHS_FROM;
 
 /// How many copies from before updates are worth keeping; the doctor offers to remove older ones, and nobody else removes any.
 const COPIES_KEPT: usize = 3;
@@ -130,6 +133,20 @@ fn retention(app: &App, report: &mut Report) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Whether a turn goes on only when a person says so, because claw ended unexpectedly in it. One that waits because of the day's
+/// budget has nothing wrong with it.
+fn is_after_deaths(question: &Question) -> bool {
+    is_about_a_turn(question) && question.call.block >= DEATHS_FROM
+}
+
+fn parked_text(question: &Question) -> String {
+    let Question { session, approval, call, why, .. } = question;
+    format!(
+        "turn {session}:{} is parked: {why} `claw approve {approval}` tries once more, `claw deny {approval}` ends the turn",
+        call.reply_seq
+    )
+}
+
 fn logs(app: &App, report: &mut Report) -> anyhow::Result<()> {
     for row in app.store.read(|tx| tx.damaged_rows())? {
         let id = match &row.at {
@@ -137,14 +154,27 @@ fn logs(app: &App, report: &mut Report) -> anyhow::Result<()> {
             RowAt::Inbox(id) => format!("inbox:{id}"),
             RowAt::Outbox(id) => format!("outbox:{id}"),
             RowAt::Approval(id) => format!("approval:{id}"),
+            RowAt::Call(id) => format!("call:{}", String::from_utf8_lossy(id)),
+            RowAt::Grant(id) => format!("grant:{id}"),
+            RowAt::Update(nr) => format!("update:{nr}"),
+            RowAt::Overheard(nr) => format!("overheard:{nr}"),
+            RowAt::Sequence(table) => format!("sequence:{table}"),
         };
-        let text = format!("{} cannot be read: {}", row.at, row.fault);
+        let text = match &row.at {
+            RowAt::Sequence(_) => format!("{} is too high for another row to follow", row.at),
+            at if row.fault == Fault::Missing => format!("{at} is missing"),
+            at => format!("{at} cannot be read: {}", row.fault),
+        };
         report.repairable(id, text, Repair::PutAside(row));
     }
     let waiting = app.store.read(|tx| tx.open_approvals(None))?;
     for session in app.store.read(|tx| tx.sessions_with_open_turn())? {
-        let waits = waiting.iter().filter(|row| row.question.session == session).count();
-        let text = match waits {
+        let questions = || waiting.iter().map(|row| &row.question).filter(|question| question.session == session);
+        if let Some(question) = questions().find(|question| is_after_deaths(question)) {
+            report.bad(format!("turn:{session}"), parked_text(question));
+            continue;
+        }
+        let text = match questions().count() {
             0 => format!("a turn of `{session}` is under way, or goes on when its door is opened again"),
             _ => format!("a turn of `{session}` waits for an answer; `claw approvals` shows the question"),
         };

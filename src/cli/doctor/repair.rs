@@ -13,7 +13,7 @@ use crate::domain::SessionId;
 use crate::durable::sync_folder_of;
 use crate::mail::Instance;
 use crate::session::SessionLock;
-use crate::store::{AuditEntry, DamagedRow, RowAt, Store, now_ms};
+use crate::store::{AuditEntry, DamagedRow, Fault, RowAt, Store, now_ms};
 
 /// One repair.
 #[derive(Clone, Debug)]
@@ -46,6 +46,12 @@ impl Repair {
             Self::RemoveFolders(folders) => format!("Remove {} folders of unfinished restores?", folders.len()),
             Self::RemoveCopies(files) => format!("Remove the {} oldest of these copies?", files.len()),
             Self::NoteLost(digests) => format!("Note that the files of {} artifacts are gone?", digests.len()),
+            Self::PutAside(DamagedRow { at: RowAt::Sequence(table), .. }) => {
+                format!("Let the table {table} count on from its highest row?")
+            }
+            Self::PutAside(DamagedRow { at, fault: Fault::Missing, .. }) => {
+                format!("Put a note in the place of {at}, so that its turn can go on?")
+            }
             Self::PutAside(row) => {
                 format!("Put {} aside, as it is, into the table put_aside, and a note into its place?", row.at)
             }
@@ -105,7 +111,7 @@ pub fn agreed(question: &str) -> io::Result<bool> {
 }
 
 fn move_aside(file: &Path) -> anyhow::Result<String> {
-    let now = jiff::Zoned::now().strftime("%Y-%m-%dT%H-%M-%S").to_string();
+    let now = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%dT%H-%M-%S").to_string();
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let aside = file.with_file_name(format!("{name}.broken-{now}"));
     anyhow::ensure!(aside.symlink_metadata().is_err(), "{} is there already", aside.display());
@@ -132,7 +138,19 @@ async fn put_aside(row: DamagedRow, store: &Store, locks: &Path) -> anyhow::Resu
         }
         Ok(put)
     });
-    Ok(if put.await? { format!("Put {at} aside.") } else { format!("Nothing is wrong with {at} any more.") })
+    Ok(if put.await? { done(&at) } else { format!("Nothing is wrong with {at} any more.") })
+}
+
+/// What is said of a repair that was made. Some of them end what their owner may want to give again.
+fn done(at: &RowAt) -> String {
+    match at {
+        RowAt::Sequence(table) => format!("The table {table} counts on from its highest row."),
+        RowAt::Grant(_) => format!(
+            "Put {at} aside. If that was a grant it has ended, and if it was a refusal its calls are judged without it: \
+             `claw grants` lists what holds."
+        ),
+        _ => format!("Put {at} aside."),
+    }
 }
 
 /// What a person reads in the place of the row.
@@ -155,5 +173,14 @@ fn note(row: &DamagedRow) -> String {
         RowAt::Approval(_) => "this question could not be read from the store, and `claw doctor` has put it aside; it \
              has expired, ask again for what you want"
             .to_owned(),
+        // Its question expires, and the call is judged anew.
+        RowAt::Call(_) if row.fault == Fault::Missing => String::new(),
+        RowAt::Call(_) => {
+            "this call could not be read from the store, and `claw doctor` has put it aside; it does not \
+             run again, ask again for what you want"
+                .to_owned()
+        }
+        // Nothing takes their place.
+        RowAt::Grant(_) | RowAt::Update(_) | RowAt::Overheard(_) | RowAt::Sequence(_) => String::new(),
     }
 }

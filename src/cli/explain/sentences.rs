@@ -46,12 +46,7 @@ pub(super) fn sentence(row: &AuditRow, before: &[AuditRow]) -> String {
         }
         "restored" => format!("This home was made from a backup of {}.", text("backup")),
         kind if kind.starts_with("anchor.") => sealed(row),
-        "put_aside" => format!(
-            "{} had event {} of the session `{}` put aside, because it could not be read.",
-            who(&text("by")),
-            text("event"),
-            text("session")
-        ),
+        "put_aside" => format!("{} had the doctor put {} aside: {}.", who(&text("by")), text("row"), text("what")),
         "retention" => {
             format!(
                 "{} artifacts ({} bytes) were older than [retention] allows, and went.",

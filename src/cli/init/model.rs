@@ -224,7 +224,7 @@ async fn works(trial: &Trial, model: &str) -> Result<(), String> {
 fn sentence(error: &ModelError) -> String {
     match error {
         ModelError::Transient { why, .. } => format!("{why}."),
-        other => other.for_person(jiff::Zoned::now()),
+        other => other.for_person(jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::system())),
     }
 }
 

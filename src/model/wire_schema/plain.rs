@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::rules::{RULING, Rules};
+use super::rules::{Rules, rules_out};
 use super::top;
 
 /// How deep a schema may be; below that anything goes. Real ones have at most about fifteen levels.
@@ -50,7 +50,7 @@ impl Reader<'_> {
         let mut out = Map::new();
         let mut quoted = Map::new();
         for (key, value) in given {
-            if !self.keyword(key, value, given, depth, &mut out) && RULING.contains(&key.as_str()) {
+            if !self.keyword(key, value, given, depth, &mut out) && rules_out(key) {
                 quoted.insert(key.clone(), value.clone());
             }
         }

@@ -154,8 +154,8 @@ pub(super) fn of(wire: Wire) -> &'static Rules {
     }
 }
 
-/// Keywords that rule something out. Those that a wire does not know are quoted to the model; all others only describe.
-pub(super) const RULING: [&str; 36] = [
+/// Keywords that rule something out, beside [`KEYWORDS`], and that no wire takes.
+const RULING: [&str; 18] = [
     "not",
     "if",
     "then",
@@ -172,24 +172,11 @@ pub(super) const RULING: [&str; 36] = [
     "unevaluatedItems",
     "contentEncoding",
     "contentMediaType",
-    "enum",
-    "const",
-    "default",
-    "examples",
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "multipleOf",
-    "minLength",
-    "maxLength",
-    "pattern",
-    "format",
-    "minItems",
-    "maxItems",
-    "uniqueItems",
-    "minProperties",
-    "maxProperties",
     "prefixItems",
     "additionalItems",
 ];
+
+/// Whether a keyword rules something out. One that a wire does not know is quoted to the model then; all others only describe.
+pub(super) fn rules_out(keyword: &str) -> bool {
+    keyword != "title" && (KEYWORDS.contains(&keyword) || RULING.contains(&keyword))
+}

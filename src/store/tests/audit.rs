@@ -164,3 +164,28 @@ async fn what_was_cut_off_by_hand_is_found() {
         assert_eq!(verify(&rig).unwrap_err().row, row, "{sql}");
     }
 }
+
+#[tokio::test]
+async fn the_newest_lines_begin_where_their_calls_have_begun_however_many_rows_a_call_has() {
+    let store = Rig::new().open();
+    // Row 1 is of no call; `a` has rows 2 to 13, and one more behind `b` and `c`.
+    let calls = [""].into_iter().chain(std::iter::repeat_n("a", 12)).chain(["b", "c", "a", "", "c"]);
+    for call in calls {
+        let entry = AuditEntry { kind: "received", call: call.into(), body: json!({}) };
+        store.write(move |tx| tx.audit(&entry)).await.unwrap();
+    }
+    let listed = |count| {
+        store
+            .read(|tx| {
+                let begins = tx.audit_begins(count)?;
+                Ok((begins, tx.audit_begun_at(begins.unwrap_or(0))?.iter().map(|row| row.id).collect::<Vec<_>>()))
+            })
+            .unwrap()
+    };
+    assert_eq!(listed(1), (Some(17), vec![17]), "`c` goes on behind it, and has begun before it");
+    assert_eq!(listed(2), (Some(15), vec![15, 17, 18]));
+    assert_eq!(listed(3), (Some(14), vec![14, 15, 17, 18]), "`a` is older");
+    assert_eq!(listed(4), (Some(2), (2..=18).collect()));
+    assert_eq!(listed(5), (Some(1), (1..=18).collect()));
+    assert_eq!(listed(6), (None, (1..=18).collect()));
+}

@@ -135,7 +135,7 @@ async fn a_window_begins_at_the_newest_boundary() {
         store.write(move |tx| tx.append_event(&session(), &event)).await.unwrap();
     }
     let window = |store: &Store| -> Vec<u64> {
-        store.read(|tx| tx.window(&session())).unwrap().iter().map(|event| event.seq).collect()
+        store.read(|tx| tx.window(&session())).unwrap().events.iter().map(|event| event.seq).collect()
     };
     assert_eq!(window(&store), [2, 3, 4]);
     // An undo is no boundary: what was before the exchange that it drops is still told.

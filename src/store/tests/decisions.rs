@@ -127,3 +127,67 @@ async fn a_grant_that_ended_stays_ended_when_the_clock_is_put_back() {
     store.write(move |tx| tx.audit(&again)).await.unwrap();
     assert_eq!(live(), 1);
 }
+
+/// The clock was an hour ahead when the grant was given, and was put right when half of its time was over.
+#[tokio::test]
+async fn a_grant_that_had_not_ended_keeps_what_was_left_when_the_clock_is_put_back() {
+    const MINUTE_MS: i64 = 60_000;
+    let rig = Rig::new();
+    let store = rig.open();
+    let grant = NewGrant {
+        effect: "allow".into(),
+        principal: "p".into(),
+        session: None,
+        server: "s".into(),
+        tool: "t".into(),
+        shape: "{}".into(),
+        origin: "owner".into(),
+        says: "x".into(),
+        expires_ms: Some(now_ms() + 10 * MINUTE_MS),
+        approval: String::new(),
+    };
+    store.write(move |tx| tx.add_grant(&grant)).await.unwrap();
+    let row = AuditEntry { kind: "told", call: String::new(), body: serde_json::json!({}) };
+    let again = row.clone();
+    store.write(move |tx| tx.audit(&row)).await.unwrap();
+    rig.tamper(&format!(
+        "DROP TRIGGER audit_no_update; UPDATE audit SET at_ms = at_ms + {}; UPDATE grants SET expires_ms = expires_ms + {};",
+        65 * MINUTE_MS,
+        60 * MINUTE_MS
+    ));
+    let left = || store.read(|tx| tx.grants_for("s", "t")).unwrap().first().map(|grant| grant.expires_ms.unwrap());
+    assert!(left().is_some());
+    store.write(move |tx| tx.audit(&again)).await.unwrap();
+    let left = left().unwrap() - now_ms();
+    assert!((0..=5 * MINUTE_MS).contains(&left), "{left} ms are left of five minutes");
+}
+
+/// Set back behind the last row, where no row tells of the time between.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_grant_ends_by_the_time_the_system_is_up_whatever_the_clock_says() {
+    let rig = Rig::new();
+    let store = rig.open();
+    let grant = |expires_ms| NewGrant {
+        effect: "allow".into(),
+        principal: "p".into(),
+        session: None,
+        server: "s".into(),
+        tool: "t".into(),
+        shape: "{}".into(),
+        origin: "owner".into(),
+        says: "x".into(),
+        expires_ms,
+        approval: String::new(),
+    };
+    let (short, endless) = (grant(Some(now_ms() + 600_000)), grant(None));
+    store.write(move |tx| tx.add_grant(&short).and_then(|_| tx.add_grant(&endless))).await.unwrap();
+    let live = || store.read(|tx| tx.grants_for("s", "t")).unwrap().len();
+    assert_eq!(live(), 2);
+    // Its ten minutes began eleven minutes ago; a clock that was put back by a day says something else.
+    rig.tamper("UPDATE grants SET boot_ends_ms = boot_ends_ms - 660000, expires_ms = expires_ms + 86400000");
+    assert_eq!(live(), 1);
+    // Of another run of the system this one knows nothing, and goes by the clock.
+    rig.tamper("UPDATE grants SET boot = 'another run'");
+    assert_eq!(live(), 2);
+}

@@ -4,6 +4,7 @@ mod audit;
 mod commits;
 mod decisions;
 mod delivered;
+mod kept_windows;
 mod plans;
 mod upgrades;
 

@@ -10,6 +10,7 @@ const LITTLE: &[&str] = &[
     "blocked",
     "drafts",
     "grants",
+    "kept_windows",
     "guests",
     "launches",
     "meta",
@@ -39,6 +40,7 @@ const SMALL: &[&str] = &[
 /// Beginnings of the queries that walk through a table, and why they may.
 const WALKS: &[(&str, &str)] = &[
     ("SELECT id, at_ms, kind, call, body, prev, hash FROM audit", "the proof is about every row"),
+    ("SELECT id FROM audit AS line", "ends at the oldest of the lines that are asked for"),
     ("SELECT id FROM audit WHERE at_ms", "ends at the first young row; what is before it goes"),
     ("DELETE FROM inbox WHERE id IN", "ends at the first young row; what is before it goes"),
     ("DELETE FROM outbox WHERE id IN", "ends at the first young row; what is before it goes"),
@@ -47,6 +49,11 @@ const WALKS: &[(&str, &str)] = &[
     ("SELECT session, id, body FROM inbox", "the doctor reads every row that waits"),
     ("SELECT session, id, body FROM outbox", "the doctor reads every row"),
     ("SELECT session, id, question, answer FROM approvals", "the doctor reads every question"),
+    ("SELECT * FROM calls", "the doctor reads every call"),
+    ("SELECT call, session FROM approvals WHERE state = 'waiting' AND expires_ms", "the doctor looks for their calls"),
+    ("SELECT id FROM calls WHERE state = 'waiting' AND id NOT IN", "the doctor looks for their questions"),
+    ("SELECT * FROM updates WHERE state = 'kept' OR", "the doctor reads every row that waits"),
+    ("SELECT * FROM overheard WHERE nr <>", "the doctor reads every row"),
     ("SELECT body FROM put_aside", "the doctor looks for files that nothing names"),
     ("SELECT body FROM events", "the doctor looks for files that nothing names"),
     ("SELECT outcome FROM calls", "the doctor looks for files that nothing names"),
@@ -57,10 +64,14 @@ const WALKS: &[(&str, &str)] = &[
     ("SELECT name FROM sessions", "one look a session, at the start after an unclean end"),
 ];
 
+/// Of which calls rows are listed.
+const BEGUN_AT: &str = "WHERE id >= ?1 AND NOT EXISTS (SELECT 1 FROM audit AS older
+    WHERE older.call = audit.call AND older.call <> '' AND older.id < ?1) ORDER BY id";
+
 /// What stands for the placeholders of texts that are put together.
 const PARTS: &[(&str, &[&str])] = &[
     ("{COLUMNS}", &["*"]),
-    ("{which}", &["WHERE id > ?1 ORDER BY id LIMIT ?2", "WHERE call = ?1 AND call <> '' ORDER BY id"]),
+    ("{which}", &["WHERE id > ?1 ORDER BY id LIMIT ?2", "WHERE call = ?1 AND call <> '' ORDER BY id", BEGUN_AT]),
     ("WHERE {which} AND", &["WHERE door = ?1 AND address = ?2 AND", "WHERE door = ?1 AND session = ?2 AND"]),
     ("{THROUGH}", &["WHERE address = ?1 AND session = ?2 AND (turn_seq < ?3 OR turn_seq = ?3 AND step <= ?4)"]),
 ];

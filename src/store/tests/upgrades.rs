@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
 use super::*;
-use crate::store::schema;
+use crate::store::migrate;
 
 /// Tables and indexes, as SQLite has them.
 fn shape(path: &Path) -> Vec<String> {
@@ -22,7 +22,7 @@ fn sessions(path: &Path) -> Vec<String> {
 /// With a session in it.
 fn old_home(version: u32) -> Rig {
     let rig = Rig::new();
-    let db = schema::build(&rig.path(), version);
+    let db = migrate::build(&rig.path(), version);
     db.execute("INSERT INTO sessions VALUES ('kept', 1, 2)", []).unwrap();
     rig
 }
@@ -40,19 +40,19 @@ fn every_older_database_is_copied_and_becomes_like_a_new_one() {
     let new = Rig::new();
     assert_eq!(new.open().migrated(), None);
     assert_eq!(names(&new), ["claw.db"], "nothing is copied where there was nothing");
-    for version in 1..schema::known() {
+    for version in 1..migrate::known() {
         let rig = old_home(version);
         let store = rig.open();
         let migrated = store.migrated().unwrap().clone();
-        assert_eq!((migrated.from, migrated.to), (version, schema::known()));
+        assert_eq!((migrated.from, migrated.to), (version, migrate::known()));
         drop(store);
-        assert_eq!((rig.user_version(), shape(&rig.path())), (schema::known(), shape(&new.path())), "from {version}");
+        assert_eq!((rig.user_version(), shape(&rig.path())), (migrate::known(), shape(&new.path())), "from {version}");
         assert_eq!(sessions(&rig.path()), ["kept"]);
         let id = |path: &Path| -> i64 {
             Connection::open(path).unwrap().pragma_query_value(None, "application_id", |row| row.get(0)).unwrap()
         };
         assert_eq!((id(&rig.path()), id(&new.path())), (0x636c_6177, 0x636c_6177), "whose file it is");
-        let copy = rig.dir.path().join(format!("claw.db.before-v{version}-to-v{}", schema::known()));
+        let copy = rig.dir.path().join(format!("claw.db.before-v{version}-to-v{}", migrate::known()));
         assert_eq!((&migrated.copy, sessions(&copy)), (&copy, vec!["kept".to_owned()]));
         let kept: u32 =
             Connection::open(&copy).unwrap().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
