@@ -402,6 +402,11 @@ fn hub_settings(config: &Config, redactor: &Redactor, store: &Store) -> anyhow::
     settings.known_eras = eras.into_iter().filter_map(|(server, era)| Some((server, Era::parse(&era)?))).collect();
     settings.schema_pinned = config.tools.schema_pinned().clone();
     settings.log = crate::logging::server_log(config.home.logs(), redactor.clone());
+    let learner = redactor.clone();
+    settings.secrets = Arc::new(move |secrets| {
+        let known = crate::logging::learn_secrets(&secrets).and_then(|()| learner.learn(secrets));
+        known.map_err(|error| error.to_string())
+    });
     settings.startup_timeout = Duration::from_secs(config.limits.server_start_s);
     if let Some(written) = &config.inherit {
         settings.inherit = inherit::resolve(written, &settings.inherit);

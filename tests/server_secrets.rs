@@ -7,7 +7,9 @@ mod wires;
 use std::fs;
 use std::path::Path;
 
-use program::{House, example};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use program::{House, alive, eventually, example};
 use serde_json::json;
 use wires::threaded::Threaded;
 use wires::{Answer, Call, Turn, Wire};
@@ -27,17 +29,19 @@ const SECRETS: [&str; 9] = [
 ];
 
 /// The files below a folder that hold one of the secrets; the settings that name them are left out.
-fn leaks(folder: &Path, found: &mut Vec<String>) {
+fn leaks_of(folder: &Path, secrets: &[&str]) -> Vec<String> {
+    let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            leaks(&path, found);
+            found.extend(leaks_of(&path, secrets));
         } else if !path.ends_with("mcp.json") && !path.ends_with("secret.env") {
             let bytes = fs::read(&path).unwrap();
             let holds = |secret: &&&str| bytes.windows(secret.len()).any(|window| window == secret.as_bytes());
-            found.extend(SECRETS.iter().filter(holds).map(|secret| format!("{}: {secret}", path.display())));
+            found.extend(secrets.iter().filter(holds).map(|secret| format!("{}: {secret}", path.display())));
         }
     }
+    found
 }
 
 #[test]
@@ -105,8 +109,47 @@ fn what_a_server_echoes_of_its_settings_leaks_nothing() {
     assert!(screens[0].contains("[redacted:broken.args]"), "{}", screens[0]);
     let log = fs::read_to_string(house.home().join("logs/echoes.log")).unwrap();
     assert!(log.contains("[redacted:MY_TOKEN]") && log.contains("[redacted:broken.args]"), "{log}");
-    let mut found = Vec::new();
-    leaks(&house.home(), &mut found);
-    assert_eq!(found, [""; 0]);
+    assert_eq!(leaks_of(&house.home(), &SECRETS), [""; 0]);
     house.is_whole();
+}
+
+#[test]
+fn an_env_file_that_changed_after_the_start_leaks_no_new_value() {
+    const OLD: &str = "opensesame-before-1";
+    const NEW: &str = "opensesame-afterwards-1";
+    let env = || Answer::Turn(Turn::calls(&[Call::new("a", "echoes__env", "{}")]));
+    // The second look at a server that was just killed may still meet the dead one.
+    let answers = [env(), Answer::text("first"), env(), env(), Answer::text(NEW)];
+    let provider = Threaded::start(Wire::OpenAi, answers);
+    let house = House::at("openai-compatible", &provider.base_url);
+    house.write("policy.toml", ALLOW);
+    let (file, pid) = (house.user_home().join("secret.env"), house.user_home().join("pid"));
+    fs::write(&file, format!("FILE_TOKEN={OLD}\n")).unwrap();
+    let script = "env >&2; echo $$ > \"$1.new\" && mv \"$1.new\" \"$1\"; exec \"$0\" legacy";
+    let args = json!(["-c", script, example("hub-stranger"), pid]);
+    let servers = json!({"echoes": {"command": "sh", "args": args, "envFile": file}});
+    house.write("mcp.json", &json!({"mcpServers": servers}).to_string());
+
+    let mut chat = house.start(&["chat"]);
+    chat.types(b"go\n");
+    eventually("the first turn ends", || chat.out().contains("first"));
+    let server: i32 = fs::read_to_string(&pid).unwrap().trim().parse().unwrap();
+    fs::write(&file, format!("FILE_TOKEN={NEW}\n")).unwrap();
+    kill(Pid::from_raw(server), Signal::SIGKILL).unwrap();
+    eventually("the server is gone", || !alive(server as u32));
+    chat.types(b"again\n");
+    let told = || ["[redacted:FILE_TOKEN]", NEW].iter().any(|word| chat.out().contains(word));
+    eventually("the second turn ends", || provider.recorded().len() == 5 && told());
+    let screen = chat.out();
+    chat.ends().expect(0);
+
+    assert_ne!(fs::read_to_string(&pid).unwrap().trim(), server.to_string(), "it was started again");
+    let asked: Vec<String> = provider.recorded().into_iter().map(|request| request.body.to_string()).collect();
+    assert!(asked[4].matches("[redacted:FILE_TOKEN]").count() >= 2, "{}", asked[4]);
+    let log = fs::read_to_string(house.home().join("logs/echoes.log")).unwrap();
+    assert_eq!(log.matches("[redacted:FILE_TOKEN]").count(), 2, "{log}");
+    for text in asked.iter().chain([&log, &screen]) {
+        assert!(!text.contains(OLD) && !text.contains(NEW), "{text}");
+    }
+    assert_eq!(leaks_of(&house.home(), &[OLD, NEW]), [""; 0]);
 }

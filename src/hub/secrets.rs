@@ -1,10 +1,19 @@
 //! The secrets that a manifest holds: in variables, env files, headers, addresses and arguments of its servers. Must not know how
 //! they are kept out of sight.
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use super::manifest::{Launch, Manifest, parse_env_file};
 use crate::domain::secret::{in_arguments, in_named, in_value};
+
+/// Names and values of the variables that look like secrets.
+pub(super) fn in_variables(variables: &BTreeMap<String, String>) -> Vec<(String, String)> {
+    let of_one = |(name, value): (&String, &String)| -> Vec<(String, String)> {
+        in_named(name, value).into_iter().map(|secret| (name.clone(), secret.to_owned())).collect()
+    };
+    variables.iter().flat_map(of_one).collect()
+}
 
 /// Names and values; servers that are disabled count, too. An env file that cannot be read holds none now, and its server does
 /// not start.

@@ -17,6 +17,9 @@ pub type LogSink = Arc<dyn Fn(&str, &str) + Send + Sync>;
 /// Takes what a person should hear. It must return at once.
 pub type NoticeSink = Arc<dyn Fn(HubNotice) + Send + Sync>;
 
+/// Takes names and values that look like secrets, before the child that gets them is started. `Err` is why it must not be.
+pub type SecretSink = Arc<dyn Fn(Vec<(String, String)>) -> Result<(), String> + Send + Sync>;
+
 /// The variables that every server gets from claw's environment (trap 9).
 pub const BASIC_VARIABLES: [&str; 6] = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"];
 
@@ -85,6 +88,8 @@ pub struct HubSettings {
     pub schema_pinned: BTreeSet<String>,
     pub log: LogSink,
     pub notices: NoticeSink,
+    /// An env file is read at each start of its server, and may hold other values than when claw started.
+    pub secrets: SecretSink,
 }
 
 impl HubSettings {
@@ -111,6 +116,7 @@ impl HubSettings {
             schema_pinned: BTreeSet::new(),
             log: Arc::new(|_, _| {}),
             notices: Arc::new(|_| {}),
+            secrets: Arc::new(|_| Ok(())),
         }
     }
 }

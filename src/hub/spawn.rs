@@ -116,7 +116,9 @@ pub(super) fn child_env(launch: &StdioLaunch, settings: &HubSettings) -> Result<
     if let Some(path) = &launch.env_file {
         let read = std::fs::read_to_string(path).map_err(|error| error.to_string());
         let variables = read.and_then(|text| parse_env_file(&text));
-        env.extend(variables.map_err(|error| format!("its env file {}: {error}", path.display()))?);
+        let variables = variables.map_err(|error| format!("its env file {}: {error}", path.display()))?;
+        (settings.secrets)(super::secrets::in_variables(&variables))?;
+        env.extend(variables);
     }
     env.extend(launch.env.clone());
     Ok(env)

@@ -169,3 +169,19 @@ fn an_empty_mcp_json_is_found_and_the_default_comes_back() {
     assert_eq!(fs::read_to_string(house.home().join("mcp.json")).unwrap(), include_str!("../../mcp.json"));
     house.claw(&["ask", "list"]).expect(0);
 }
+
+#[test]
+fn the_doctor_warns_about_root_and_nobody_else() {
+    let house = House::new();
+    let said = house.claw(&["doctor", "--json"]).expect(0).rows();
+    let warned: Vec<_> = said.iter().filter(|row| row["id"] == "user").collect();
+    if !rustix::process::geteuid().is_root() {
+        assert!(warned.is_empty(), "{warned:?}");
+        return;
+    }
+    let [warning] = warned[..] else { panic!("{said:?}") };
+    assert_eq!((&warning["ok"], &warning["warning"]), (&json!(true), &json!(true)), "{warning}");
+    assert!(warning.to_string().contains("run claw as an ordinary user"), "{warning}");
+    let shown = house.claw(&["doctor"]).expect(0).out;
+    assert!(shown.lines().any(|line| line.starts_with("!!") && line.contains("this is root")), "{shown}");
+}
