@@ -151,8 +151,13 @@ fn slash_panic_ends_what_runs_and_blocks_until_it_is_off() {
     chat.asks("/status", &["running: a turn, begun", "bash/run"]);
     chat.asks("/panic", &["The stop switch is on"]);
     eventually("what ran is ended", || !alive(pid.unwrap()));
-    eventually("the turn has ended", || house.events("main").iter().any(|event| event["type"] == "turn.ended"));
+    let ended = |turns| {
+        let ends = || house.events("main").iter().filter(|event| event["type"] == "turn.ended").count();
+        eventually("the turn has ended", || ends() == turns);
+    };
+    ended(1);
     chat.asks("run `echo x > effect`", &["stop switch"]);
+    ended(2);
     chat.asks("/panic off", &["The stop switch is off."]);
     chat.asks("/undo", &["“run echo x > effect”"]);
     chat.running.ends().expect(0);

@@ -14,7 +14,8 @@ const LOOKS: usize = 31;
 const FEW: u32 = 1_000;
 const MANY: u32 = 100_000;
 
-/// Closed rows, as claw leaves them; half a second apart, so that sums by day have something to sum.
+/// Closed rows, as claw leaves them; half a second apart from November 2023 on, so that sums by day have something to sum. The day
+/// of 1970 that "since ever" begins with is read reply by reply, and holds none.
 const FILL: &str = "
 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ROWS)
     INSERT INTO approvals SELECT 'a' || i, 'main:' || i || ':0', 'main', 'decided', '{}', '', '', i, i, i, '', '{}' FROM n;
@@ -31,7 +32,7 @@ WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ROWS)
 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ROWS)
     INSERT INTO audit(at_ms, kind, call, body, prev, hash) SELECT i, 'ended', 'main:' || i || ':0', '{}', '', '' FROM n;
 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ROWS)
-    INSERT INTO usage SELECT 'main', i, i * 500, 'p', 'm', 10, 10, 0, 0 FROM n;
+    INSERT INTO usage SELECT 'main', i, 1700000000000 + i * 500, 'p', 'm', 10, 10, 0, 0 FROM n;
 INSERT INTO usage_days SELECT session, at_ms / 86400000, provider, model, count(*), sum(input_tokens), sum(output_tokens),
     sum(cached_tokens), sum(cache_write_tokens) FROM usage GROUP BY 1, 2, 3, 4;
 ";

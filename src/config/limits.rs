@@ -91,6 +91,27 @@ impl Default for Limits {
 }
 
 impl Limits {
+    /// Those that a running claw can follow, and the others as they are in `self`: our own servers are told of them when they
+    /// start, or something of that size was made.
+    pub fn following(&self, new: &Self) -> Self {
+        Self {
+            tool_timeout_s: self.tool_timeout_s,
+            tool_calls_parallel_max: self.tool_calls_parallel_max,
+            server_start_s: self.server_start_s,
+            command_processes_max: self.command_processes_max,
+            command_memory_bytes_max: self.command_memory_bytes_max,
+            command_file_bytes_max: self.command_file_bytes_max,
+            command_output_kept_bytes_max: self.command_output_kept_bytes_max,
+            command_open_files_max: self.command_open_files_max,
+            ..new.clone()
+        }
+    }
+
+    /// Whether a key of this section counts from the next start alone.
+    pub(super) fn is_for_starts(key: &str) -> bool {
+        key.starts_with("command_") || ["tool_timeout_s", "tool_calls_parallel_max", "server_start_s"].contains(&key)
+    }
+
     /// The first key outside of its range, and what is wrong with it.
     pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
         const DAY_S: u64 = 86_400;

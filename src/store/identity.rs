@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags, ffi};
 
 use super::{BUSY_TIMEOUT_MS, StoreError, mark, migrate};
 use crate::durable::Part;
@@ -55,7 +55,13 @@ pub(super) fn check(path: &Path) -> Result<(), StoreError> {
     }
     // Before it is opened, because that makes an empty one.
     let without_log = log_bytes(path) == 0;
-    match look(path, without_log) {
+    let looked = look(path, without_log, OpenFlags::SQLITE_OPEN_READ_ONLY).or_else(|error| {
+        // Who was killed while it changed the file left a journal, which only a writer may roll back. That is SQLite's own
+        // repair, and due whatever the file is.
+        let hot = error.sqlite_error().is_some_and(|found| found.extended_code == ffi::SQLITE_READONLY_ROLLBACK);
+        if hot { look(path, without_log, OpenFlags::SQLITE_OPEN_READ_WRITE) } else { Err(error) }
+    });
+    match looked {
         Ok(Found::Ours) => Ok(()),
         Ok(Found::Foreign(what)) => Err(StoreError::Foreign { path: shown(), what }),
         Ok(Found::Behind(what)) => Err(StoreError::LogGone { path: shown(), what }),
@@ -76,9 +82,8 @@ enum Found {
     Behind(String),
 }
 
-fn look(path: &Path, without_log: bool) -> rusqlite::Result<Found> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let conn = Connection::open_with_flags(path, flags)?;
+fn look(path: &Path, without_log: bool, access: OpenFlags) -> rusqlite::Result<Found> {
+    let conn = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     conn.busy_timeout(Duration::from_millis(BUSY_TIMEOUT_MS))?;
     match conn.pragma_query_value(None, "application_id", |row| row.get(0))? {
         APPLICATION_ID => {}
@@ -113,4 +118,30 @@ fn log_bytes(path: &Path) -> u64 {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     PathBuf::from(log).metadata().map_or(0, |log| log.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As of a process that was killed while it changed the file, for example from a rollback journal to a write-ahead log.
+    #[test]
+    fn a_store_with_a_journal_to_roll_back_is_ours() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, killed) = (dir.path().join("claw.db"), dir.path().join("killed.db"));
+        create_if_missing(&path).unwrap();
+        let conn = Connection::open(&path).unwrap();
+        conn.execute_batch("PRAGMA journal_mode = DELETE; PRAGMA cache_size = 1; BEGIN IMMEDIATE").unwrap();
+        // More than the cache takes goes into the file before the end, and the journal has what was there.
+        let fill = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)
+                    INSERT INTO meta(key, value) SELECT 'k' || i, hex(randomblob(2000)) FROM n";
+        conn.execute_batch(fill).unwrap();
+        std::fs::copy(&path, &killed).unwrap();
+        std::fs::copy(dir.path().join("claw.db-journal"), dir.path().join("killed.db-journal")).unwrap();
+        check(&killed).unwrap();
+        assert!(!dir.path().join("killed.db-journal").exists(), "it was rolled back");
+        let filled = "SELECT count(*) FROM meta WHERE key LIKE 'k%'";
+        let left: i64 = Connection::open(&killed).unwrap().query_row(filled, [], |row| row.get(0)).unwrap();
+        assert_eq!(left, 0);
+    }
 }

@@ -19,6 +19,10 @@ use serde_json::{Value, json};
 
 use super::kept;
 
+/// Beside the file of effects: the slow calls that have begun.
+pub const BEGUN: &str = "begun";
+const SLOW: Duration = Duration::from_secs(60);
+
 #[derive(Deserialize, JsonSchema)]
 struct Id {
     /// Which effect this is.
@@ -35,6 +39,11 @@ impl Effects {
     /// Appends the id to the file of effects.
     #[tool(annotations(read_only_hint = false, destructive_hint = false, idempotent_hint = false))]
     async fn append(&self, Parameters(Id { id }): Parameters<Id>) -> Result<String, String> {
+        if id.starts_with("slow-") {
+            // So long that only an end of the call itself keeps the effect from happening.
+            add_line(&self.file.with_file_name(BEGUN), &id).map_err(|error| error.to_string())?;
+            tokio::time::sleep(SLOW).await;
+        }
         // Some calls take a moment before or after their effect, so that a kill can come on either side of it.
         let moment = id.bytes().map(u64::from).sum::<u64>();
         tokio::time::sleep(Duration::from_millis(moment % 4)).await;

@@ -13,6 +13,8 @@ use serde_json::json;
 use tempfile::TempDir;
 use tokio::process::Child;
 
+use super::effects;
+
 /// The most time that one command may take. Reached only when something hangs.
 const COMMAND_TIME_MAX: Duration = Duration::from_secs(10);
 /// The most time that a server may take to notice that its host is gone.
@@ -27,7 +29,7 @@ const POLICY: &str = r#"
 [[rule]]
 server = "effects"
 tool = "append"
-args.id = 'free-[a-z0-9-]+'
+args.id = '(free|slow)-[a-z0-9-]+'
 decision = "allow"
 why = "these effects need no question"
 match = [{ args = { id = "free-a" } }]
@@ -42,7 +44,8 @@ why = "files to hand over need no question"
 
 /// Who writes again and again instead of answering makes a turn long, and stages much in it. The rig kills at the same step as
 /// often as it likes, and nobody there answers whether a turn may go on after that.
-const LIMITS: &str = "[limits]\nmodel_steps_max = 200\ndeaths_of_turn_max = 1000000\nstaged_actions_max = 50\n";
+const LIMITS: &str = "[limits]\nmodel_steps_max = 200\ndeaths_of_turn_max = 1000000\nstaged_actions_max = 50\n\
+                      tool_calls_parallel_max = 4\n";
 
 /// How a command is to end.
 #[derive(Clone, Debug)]
@@ -128,6 +131,12 @@ impl House {
         self.path("effects")
     }
 
+    /// The slow calls that have begun.
+    pub fn begun(&self) -> Vec<String> {
+        let text = std::fs::read_to_string(self.path(effects::BEGUN)).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+
     /// Keeps the folder for a person to look at.
     pub fn keep(mut self) -> PathBuf {
         self.dir.disable_cleanup(true);
@@ -147,7 +156,13 @@ impl House {
         if let Some(trace) = trace {
             command.env("CLAW_KILL_TRACE", trace);
         }
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        // What is typed is only there for the command that reads it.
+        let typed = args.first().is_some_and(|verb| verb == "chat").then(|| std::fs::File::open(self.path("typed")));
+        command
+            .stdin(typed.transpose()?.map_or_else(Stdio::null, Stdio::from))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
         let child = command.spawn()?;
         let pid = child.id().and_then(|id| Pid::from_raw(id as i32)).context("a child has an id")?;
         Ok((child, pid))

@@ -48,6 +48,8 @@ pub fn log_is_whole(events: &[(i64, Value)], orders: Orders, verdict: &mut Verdi
             }
             // A tap needs no turn.
             Some("action.answered" | "action.result") => {}
+            // `/compact` needs none either.
+            Some("compact.requested" | "summary" | "window.dropped") => {}
             Some("session.cleared" | "exchange.dropped") if orders == Orders::Given && !open => {}
             _ if !open => verdict.other.push(format!("event {seq} is outside of a turn: {}", event["type"])),
             _ => {}
@@ -128,6 +130,25 @@ pub fn calls_are_true(
         let is_staged = row.server == "claw" || actions.iter().any(|action| action.call == row.id);
         if !is_staged && !uses.iter().any(|one| one.call == row.id) {
             verdict.other.push(format!("the call {} is in the store, and no tool use of the log is it", row.id));
+        }
+    }
+    Ok(())
+}
+
+/// While the stop switch is on no call starts, and none that was under way when it came has an end but that it was cut.
+pub fn the_switch_is_obeyed(look: &Look, uses: &[Use], verdict: &mut Verdict) -> rusqlite::Result<()> {
+    let mut on = false;
+    for row in look.audit()? {
+        match row.kind.as_str() {
+            "panic.on" => (on, verdict.panics) = (true, verdict.panics + usize::from(!on)),
+            "panic.off" => on = false,
+            "started" if on => verdict.other.push(format!("the call {} was started while the switch was on", row.call)),
+            _ => {}
+        }
+    }
+    for one in uses.iter().filter(|one| one.id.starts_with("slow-")) {
+        if one.outcomes.iter().any(|outcome| outcome["kind"] == "ended") {
+            verdict.other.push(format!("{} went on to its end through the stop switch", one.id));
         }
     }
     Ok(())

@@ -14,5 +14,6 @@ pub mod program;
 pub mod random;
 pub mod staged;
 pub mod verdict;
+pub mod window;
 
 pub use random::{number, seed_of_the_clock};

@@ -22,6 +22,10 @@ use super::kept::made_path;
 use super::look::Look;
 use crate::wires::{Call, Turn, openai};
 
+/// What claw writes that wants a summary.
+const ASKS_FOR_SUMMARY: &str = "Summarise the conversation so far";
+/// Before the name of a task in a summary.
+const KNOWS: &str = "KNOWN:";
 /// About 8,000 characters in all.
 const LONG_LINES: usize = 110;
 
@@ -75,7 +79,7 @@ async fn answer(State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMap,
         let refusal = json!({"error": {"message": fault}}).to_string();
         return Response::builder().status(400).body(Body::from(refusal)).expect("a plain response");
     }
-    let frames = openai::frames(&reply(&body));
+    let frames = openai::frames(&summary(&body).unwrap_or_else(|| reply(&body)));
     let pieces = stream::iter(frames).then(|frame| async move {
         // A stream takes a moment, so that a kill can come in the middle of it.
         tokio::time::sleep(std::time::Duration::from_micros(300)).await;
@@ -133,6 +137,24 @@ fn tasks(body: &Value) -> Vec<Task> {
         Some(Task { name: name.to_owned(), steps: steps.collect() })
     };
     said.split("TASK ").skip(1).filter_map(task).collect()
+}
+
+/// What a model says that is asked to summarise: the names of all tasks that it was sent, those of earlier summaries among them.
+fn summary(body: &Value) -> Option<Turn> {
+    let said = text(messages(body).iter().rfind(|message| message["role"] == "user")?);
+    said.contains(ASKS_FOR_SUMMARY).then(|| {
+        let names: Vec<String> = known(body).into_iter().map(|name| format!("{KNOWS}{name};")).collect();
+        Turn::text(&format!("So far: {}", names.join(" ")))
+    })
+}
+
+/// The tasks that a request tells of, in words of its own or of a summary.
+pub fn known(body: &Value) -> BTreeSet<String> {
+    let said = messages(body).iter().map(text).collect::<Vec<_>>().join("\n");
+    let summarised = said.split(KNOWS).skip(1).filter_map(|rest| rest.split_once(';'));
+    let mut names: BTreeSet<String> = summarised.map(|(name, _)| name.to_owned()).collect();
+    names.extend(tasks(body).into_iter().map(|task| task.name));
+    names
 }
 
 /// The next step of the first unfinished task; when all are done, the answer to every unanswered one.

@@ -16,6 +16,9 @@ pub struct Verdict {
     pub staged_run: usize,
     /// Files that results left with claw, or that went through a chat in either direction.
     pub kept: usize,
+    /// How often the stop switch was turned on, and a conversation summarised.
+    pub panics: usize,
+    pub summaries: usize,
 }
 
 impl Verdict {
@@ -44,6 +47,8 @@ pub struct Sums {
     pub staged: usize,
     pub staged_run: usize,
     pub kept: usize,
+    pub panics: usize,
+    pub summaries: usize,
 }
 
 impl Sums {
@@ -58,5 +63,7 @@ impl Sums {
         self.staged += verdict.staged;
         self.staged_run += verdict.staged_run;
         self.kept += verdict.kept;
+        self.panics += verdict.panics;
+        self.summaries += verdict.summaries;
     }
 }

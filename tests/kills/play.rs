@@ -1,10 +1,12 @@
 //! Plays one run: asks, is killed, answers questions, and goes on until the session is at rest. It does what a person would
 //! do who sees what happened and tries again. Must not know what is judged afterwards.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::job::{Killer, Script};
+use crate::killing::effects;
 use crate::killing::house::{Ended, House, Kill};
 use crate::killing::look::{Approval, Look, SESSION};
 
@@ -26,6 +28,8 @@ pub struct Seen {
     pub kills: Vec<String>,
     pub wrong: Vec<String>,
     pub longest: Duration,
+    /// Calls that waited behind slow ones when the stop switch came.
+    pub held: BTreeSet<String>,
 }
 
 pub struct Play<'a> {
@@ -56,6 +60,7 @@ impl<'a> Play<'a> {
                 self.settle().await?;
                 self.ask("m2", "free-2a,keep-2b,ask-2c,stage-2d").await?;
                 self.settle().await?;
+                self.compact().await?;
             }
             Script::Expire => {
                 self.ask("m1", "ask-1a,free-1b,ask-1c").await?;
@@ -110,7 +115,69 @@ impl<'a> Play<'a> {
             if self.killer.random.chance(80) {
                 self.settle().await?;
             }
+            if self.killer.random.chance(30) {
+                self.compact().await?;
+            }
+            if self.killer.random.chance(30) {
+                self.panic(number).await?;
+                number += 1;
+            }
         }
+        Ok(())
+    }
+
+    /// Types `/compact` in a chat.
+    async fn compact(&mut self) -> anyhow::Result<()> {
+        std::fs::write(self.house.path("typed"), "/compact\n")?;
+        self.claw(&words(["chat"])).await.map(drop)
+    }
+
+    /// The stop switch comes while calls are under way and another one waits its turn; a message while it is on; and off.
+    async fn panic(&mut self, number: u64) -> anyhow::Result<()> {
+        let (task, held) = (format!("m{number}"), format!("free-{number}x"));
+        let asked_for = asking(&task, &format!("slow-{number}a,slow-{number}b,slow-{number}c,slow-{number}d,{held}"));
+        let ((_, kill), house, over) = (self.killer.next(), self.house, Cell::new(false));
+        let all_begun = || house.begun().iter().filter(|id| id.starts_with(&format!("slow-{number}"))).count() == 4;
+        let asked = async {
+            let ended = house.claw(&asked_for, &kill, None).await;
+            over.set(true);
+            ended
+        };
+        let switched = async {
+            while !over.get() && !all_begun() {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+            // All places are taken now by calls that do not end, so what has not run by now has to wait.
+            let waits = all_begun() && !effects::counted(&house.effects()).contains_key(&held);
+            self.switch("on").await.map(|()| waits)
+        };
+        let (ended, switched) = tokio::join!(asked, switched);
+        let ended = ended?;
+        if switched? && ended.code.is_some() {
+            self.seen.held.insert(held);
+        }
+        self.note(&asked_for, &kill, &ended);
+        if self.taken(&task)? {
+            self.seen.tasks.push(task);
+        }
+        // What is left of it, if it was killed, has its end while the switch is on.
+        self.ask(&format!("on{number}"), &format!("free-{number}z,look-{number}z")).await?;
+        let calm_task = format!("calm{number}");
+        let calm = asking(&calm_task, "");
+        let ended = self.house.claw(&calm, &Kill::Not, None).await?;
+        self.note(&calm, &Kill::Not, &ended);
+        self.seen.tasks.push(calm_task);
+        self.switch("off").await
+    }
+
+    /// Until it is as it should be.
+    async fn switch(&mut self, to: &str) -> anyhow::Result<()> {
+        for _ in 0..TRIES_MAX {
+            if self.over || self.claw(&words(["panic", to])).await?.code == Some(0) {
+                return Ok(());
+            }
+        }
+        self.wrong(format!("the stop switch never goes {to}"));
         Ok(())
     }
 

@@ -102,6 +102,7 @@ impl fmt::Display for Table {
             self.verdicts.staged, self.verdicts.staged_run
         )?;
         writeln!(f, "files kept                    {:>6}", self.verdicts.kept)?;
+        writeln!(f, "stop switch, summaries        {:>6}, {}", self.verdicts.panics, self.verdicts.summaries)?;
         writeln!(f, "reported as unknown           {:>6}", self.verdicts.unknown)?;
         writeln!(f, "lost                          {:>6}", self.verdicts.lost)?;
         writeln!(f, "doubled                       {:>6}", self.verdicts.doubled)?;

@@ -12,6 +12,8 @@ pub enum Asked {
     Usage,
     Model,
     Help,
+    /// `/panic on` and `/panic off`.
+    Switch,
     /// No command at all.
     Unknown,
     /// The reason behind a denial, which is answered, too.
@@ -24,6 +26,7 @@ pub enum Order {
     Clear,
     Stop,
     Undo,
+    Compact,
 }
 
 impl Order {
@@ -32,6 +35,7 @@ impl Order {
             Self::Clear => "clear",
             Self::Stop => "stop",
             Self::Undo => "undo",
+            Self::Compact => "compact",
         }
     }
 
@@ -40,6 +44,7 @@ impl Order {
             Self::Clear => "/new",
             Self::Stop => "/stop",
             Self::Undo => "/undo",
+            Self::Compact => "/compact",
         }
     }
 }

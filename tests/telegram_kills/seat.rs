@@ -21,6 +21,9 @@ const NO: &str = ":=n";
 /// The longest that somebody looks at the screen between two deeds.
 const LOOKS_MS_MAX: u64 = 200;
 
+/// The longest that somebody leaves the stop switch on.
+const SWITCHED_MS_MAX: u64 = 1_500;
+
 /// What somebody does next.
 pub enum Deed {
     Say {
@@ -88,6 +91,8 @@ pub struct Seat {
     awaited: Vec<String>,
     /// A turn was stopped since the last `/new`, so the model may still answer what an undo would have it answer again.
     stopped: bool,
+    /// The stop switch was turned on here, and not off again.
+    switched_on: bool,
     patient_until: Instant,
     /// People look before they do the next thing.
     looks_until: Instant,
@@ -112,6 +117,7 @@ impl Seat {
             queue: Vec::new(),
             awaited: Vec::new(),
             stopped: false,
+            switched_on: false,
             patient_until: Instant::now(),
             looks_until: Instant::now(),
         }
@@ -134,6 +140,10 @@ impl Seat {
             if let Some(deed) = self.answer(world, message, talks) {
                 return Some(deed);
             }
+        }
+        if self.switched_on && (!talks || Instant::now() >= self.patient_until) {
+            self.switched_on = false;
+            return Some(self.says("/panic off", After::Command(Asked::Switch)));
         }
         if !talks {
             return None;
@@ -285,7 +295,13 @@ impl Seat {
             15..18 => self.says(Order::Clear.command(), After::Order(Order::Clear)),
             18..22 => self.says(Order::Stop.command(), After::Order(Order::Stop)),
             22..25 if !self.stopped => self.says(Order::Undo.command(), After::Order(Order::Undo)),
-            25..32 => self.taps_something_old(screen).unwrap_or_else(|| self.asks_for_work()),
+            25..27 => self.says(Order::Compact.command(), After::Order(Order::Compact)),
+            27 => {
+                self.switched_on = true;
+                self.patient_until = Instant::now() + Duration::from_millis(self.random.below(SWITCHED_MS_MAX));
+                self.says("/panic on", After::Command(Asked::Switch))
+            }
+            28..32 => self.taps_something_old(screen).unwrap_or_else(|| self.asks_for_work()),
             32..37 => self.edits().unwrap_or_else(|| self.asks_for_work()),
             _ => self.asks_for_work(),
         }

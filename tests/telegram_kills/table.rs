@@ -82,6 +82,8 @@ impl fmt::Display for Table {
             ("questions", sums.questions, format!("{} times asked again after a restart", sums.asked_again)),
             ("staged actions", self.verdicts.staged, format!("{} of them ran", self.verdicts.staged_run)),
             ("files kept, sent, given", self.verdicts.kept, String::new()),
+            ("stop switch turned on", self.verdicts.panics, String::new()),
+            ("summaries", self.verdicts.summaries, String::new()),
             ("requests to the model", self.verdicts.requests, String::new()),
             ("duplicates in the window", sums.duplicates, format!("{rate:.2} % of the messages of the bot")),
             ("beginnings left standing", sums.begun, "in that window; the whole answer is there as well".to_owned()),

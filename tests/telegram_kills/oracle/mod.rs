@@ -11,13 +11,13 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::acts::Act;
+use crate::acts::{Act, Asked};
 use crate::botapi::{Call, Message};
 use crate::killing::house::Kill;
-use crate::killing::log::{Orders, Use, audit_is_true, calls_are_true, log_is_whole, uses};
+use crate::killing::log::{Orders, Use, audit_is_true, calls_are_true, log_is_whole, the_switch_is_obeyed, uses};
 use crate::killing::look::{Approval, Look};
 use crate::killing::verdict::Verdict;
-use crate::killing::{effects, staged};
+use crate::killing::{effects, staged, window};
 use crate::round::{Round, Seen};
 use crate::seat::Seat;
 use crate::store;
@@ -146,21 +146,26 @@ pub async fn judge(round: &Round, seen: &Seen) -> anyhow::Result<(Verdict, Count
 }
 
 fn calls_happened_once(evidence: &Evidence<'_>, verdict: &mut Verdict, counts: &mut Counts) -> anyhow::Result<()> {
+    let requests = evidence.round.model.requests();
     for events in evidence.logs.values() {
         log_is_whole(events, Orders::Given, verdict);
+        window::judge(events, &requests, verdict);
     }
     let (uses, effects) = (evidence.uses(), effects::counted(&evidence.round.house.effects()));
     counts.calls = uses.len();
     let actions = staged::actions(&evidence.look, evidence.logs.values().flatten())?;
     calls_are_true(&evidence.look, &uses, &actions, &effects, verdict)?;
     let said_yes = |approval: &Approval| evidence.seats().iter().any(|seat| seat.has_said_yes(&approval.id));
+    the_switch_is_obeyed(&evidence.look, &uses, verdict)?;
     staged::judge(&evidence.look, &uses, &actions, &effects, said_yes, verdict)?;
     audit_is_true(&evidence.look, &uses, &effects, verdict)?;
     // A call may only be in doubt if it was cut off: by a kill while it ran, or by somebody who stopped the turn.
+    let is_switch = |act: &Act| matches!(act, Act::Command { asked: Asked::Switch, .. });
+    let switched = evidence.seats().iter().any(|seat| seat.acts.iter().any(is_switch));
     let was_cut = |call: &str| {
         let killed = evidence.seen.left.iter().any(|left| left.started.contains(call));
         let seat = evidence.seats().iter().find(|seat| call.starts_with(&format!("{}:", seat.session)));
-        killed || seat.is_some_and(|seat| seat.acts.iter().any(|act| matches!(act, Act::Order { .. })))
+        killed || switched || seat.is_some_and(|seat| seat.acts.iter().any(|act| matches!(act, Act::Order { .. })))
     };
     for action in actions.iter().filter(|action| action.is_unknown() && !was_cut(&action.call)) {
         verdict.other.push(format!("the staged action {} is unknown, and nothing has cut it off", action.id));

@@ -44,6 +44,11 @@ fn shown_as(row: &OutboxRow) -> String {
     letters(text(row)) + cut
 }
 
+/// A message without the quiet line behind it that tells of calls that were denied, by the stop switch for example.
+fn own_words(shown: &str) -> &str {
+    shown.split_once("\n\nDenied by a rule: ").map_or(shown, |(words, _)| words)
+}
+
 /// How many kills came while one of these rows had a part on its way.
 fn window(evidence: &Evidence<'_>, rows: &[&OutboxRow]) -> usize {
     let on_its_way = |id: &i64| rows.iter().any(|row| row.id == *id);
@@ -59,7 +64,7 @@ fn rows_are_on_the_screen(
     counts: &mut Counts,
 ) {
     let mut shown: HashMap<String, usize> = HashMap::new();
-    screen.iter().for_each(|message| *shown.entry(letters(&message.text)).or_default() += 1);
+    screen.iter().for_each(|message| *shown.entry(letters(own_words(&message.text))).or_default() += 1);
     let mut wanted: BTreeMap<String, Vec<&OutboxRow>> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.body["type"] != "question") {
         wanted.entry(shown_as(row)).or_default().push(row);
@@ -81,7 +86,7 @@ fn rows_are_on_the_screen(
         };
         let (first, kills) = (text(rows[0]).lines().next().unwrap_or_default(), window(evidence, &rows));
         // A draft can show the whole before there is a row of it.
-        let whole = screen.iter().filter(|message| letters(&message.text) == said);
+        let whole = screen.iter().filter(|message| letters(own_words(&message.text)) == said);
         let allowed = kills + whole.filter(|message| cut_off(evidence, seat, message)).count();
         if copies < rows.len() {
             verdict.lost.push(format!("{}: {} × {first:?}, and it is there {copies} times", seat.session, rows.len()));
@@ -101,8 +106,10 @@ fn rows_are_on_the_screen(
 /// How many parts of a long text are there more than once; `Err` says what is missing. A long answer is unlike any other.
 fn copies_of_parts(said: &str, screen: &[Message]) -> Result<usize, String> {
     let (mut parts, mut surplus) = (Vec::<String>::new(), 0);
-    for part in
-        screen.iter().map(|message| letters(&message.text)).filter(|part| part.len() > 20 && said.contains(part))
+    for part in screen
+        .iter()
+        .map(|message| letters(own_words(&message.text)))
+        .filter(|part| part.len() > 20 && said.contains(part))
     {
         if parts.contains(&part) {
             surplus += 1;
@@ -207,6 +214,9 @@ fn asked(notice: &str) -> Option<Asked> {
         _ if notice.starts_with("The model is ") => Asked::Model,
         _ if notice.starts_with("- `/new`") => Asked::Help,
         _ if notice.starts_with("There is no command") => Asked::Unknown,
+        _ if notice.starts_with("**The stop switch is on**") || notice.starts_with("The stop switch is off") => {
+            Asked::Switch
+        }
         _ if notice == "Denied." || notice.starts_with("this question") => Asked::Reason,
         _ => return None,
     })
@@ -220,7 +230,7 @@ fn commands_are_answered(
     counts: &mut Counts,
 ) {
     let notices = || rows.iter().filter(|row| row.body["type"] == "notice").map(|row| text(row));
-    for kind in [Asked::Status, Asked::Usage, Asked::Model, Asked::Help, Asked::Unknown, Asked::Reason] {
+    for kind in [Asked::Status, Asked::Usage, Asked::Model, Asked::Help, Asked::Switch, Asked::Unknown, Asked::Reason] {
         let updates: Vec<Option<i32>> = seat
             .acts
             .iter()
@@ -242,6 +252,7 @@ fn commands_are_answered(
     }
     for (order, starts) in [
         (Order::Clear, &["A new conversation."][..]),
+        (Order::Compact, &["The oldest exchanges will be summarised", "There is nothing to summarise yet"][..]),
         (Order::Undo, &["Dropped from the context", "There is nothing to undo", "A turn is running or waits"][..]),
     ] {
         let given = seat.acts.iter().filter(|act| matches!(act, Act::Order { order: one } if *one == order)).count();

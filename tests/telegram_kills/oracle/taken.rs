@@ -62,7 +62,7 @@ fn messages_came_in_once(evidence: &Evidence<'_>, verdict: &mut Verdict, counts:
                 more => verdict.doubled.push(format!("the message {name} is in the inbox {} times", more.len())),
             }
         }
-        for order in [Order::Clear, Order::Stop, Order::Undo] {
+        for order in [Order::Clear, Order::Stop, Order::Undo, Order::Compact] {
             let given =
                 seat.acts.iter().filter(|act| matches!(act, Act::Order { order: one } if *one == order)).count();
             let taken = inbox.iter().filter(|row| row.session == seat.session && row.kind == order.kind()).count();
