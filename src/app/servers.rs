@@ -110,6 +110,7 @@ fn bash_limits(config: &Config) -> Vec<String> {
         ("--command-file-bytes-max", limits.command_file_bytes_max),
         ("--command-output-kept-bytes-max", limits.command_output_kept_bytes_max),
         ("--command-open-files-max", limits.command_open_files_max),
+        ("--command-disk-free-bytes-min", limits.command_disk_free_bytes_min),
     ]
     .into_iter()
     .flat_map(|(option, value)| [option.to_owned(), value.to_string()])
