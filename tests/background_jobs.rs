@@ -57,6 +57,48 @@ fn a_job_goes_on_between_turns_and_ends_with_claw() {
     house.is_whole();
 }
 
+/// Asks for the status until it counts so many jobs: the number is told beside the result of the call.
+fn status_counts(chat: &mut Running, jobs: u32) {
+    eventually(&format!("{jobs} background jobs in the status"), || {
+        let answers = |chat: &Running| chat.out().matches("servers: ").count();
+        let before = answers(chat);
+        chat.types(b"/status\n");
+        // The line about servers stands behind the one about jobs.
+        eventually("the status is answered", || answers(chat) > before);
+        let out = chat.out();
+        let (_, newest) = out.rsplit_once("background jobs: ").unwrap();
+        newest.split_whitespace().next() == Some(&jobs.to_string())
+    });
+}
+
+#[test]
+fn the_status_counts_the_jobs_that_run() {
+    let waits = |pipe: &str| json!({"command": format!("echo $$ > pid; mkfifo {pipe}; cat {pipe}")});
+    let answers =
+        [calls("start", waits("go")), Answer::text("It runs."), calls("start", waits("on")), Answer::text("Again.")];
+    let (house, _provider, mut chat, _) = started(answers);
+    status_counts(&mut chat, 1);
+    eventually("the pipe is there", || house.workspace().join("go").exists());
+    std::fs::write(house.workspace().join("go"), "word\n").unwrap();
+    status_counts(&mut chat, 0);
+    chat.types(b"once more\n");
+    eventually("another job runs", || chat.out().contains("Again."));
+    status_counts(&mut chat, 1);
+    // A server that dies takes its jobs along, and can tell nobody.
+    let mut server = None;
+    eventually("the status names the server's process", || {
+        let out = chat.out();
+        let behind = out.rsplit_once("`bash`: up (process ").and_then(|(_, behind)| behind.split_once(','));
+        server = behind.and_then(|(pid, _)| pid.parse().ok());
+        server.is_some()
+    });
+    let server = rustix::process::Pid::from_raw(server.unwrap()).unwrap();
+    rustix::process::kill_process(server, rustix::process::Signal::KILL).unwrap();
+    status_counts(&mut chat, 0);
+    chat.ends().expect(0);
+    house.is_whole();
+}
+
 #[test]
 fn a_job_that_runs_is_ended_when_claw_is_killed() {
     let answers = [calls("start", json!({"command": "echo $$ > pid; mkfifo go; cat go"})), Answer::text("It runs.")];

@@ -1,5 +1,5 @@
 //! What `/status` says: model, context, servers, what runs and what waits. Read from the store, so that it is as true in
-//! this process as in any other. Must not know doors.
+//! this process as in any other; servers and background jobs are those of this process. Must not know doors.
 
 use super::{DeskParts, code, lists, role, usage};
 use crate::domain::{Event, EventBody, SessionId};
@@ -36,6 +36,7 @@ pub(super) async fn markdown(parts: &DeskParts, session: &SessionId, owner: bool
         Some(by) => format!("- **the stop switch is on** ({by}); `/panic off` releases it\n"),
         None => "- stop switch: off\n".to_owned(),
     });
+    text.push_str(&format!("- background jobs: {}\n", parts.gate.hub().background_jobs()));
     text.push_str(&servers(parts.gate.hub().servers(), parts.gate.redactor(), owner));
     Ok(text)
 }

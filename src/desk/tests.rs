@@ -124,7 +124,7 @@ async fn the_status_says_what_runs_and_what_waits() {
         "- running: nothing",
         "- open questions: 0\n",
         "- queued messages: 0",
-        "- stop switch: off",
+        "- stop switch: off\n- background jobs: 0\n",
         "- servers: 0 of 1 up, 0 failed\n  - `legacy`: starts on first need",
     ] {
         assert!(idle.contains(part), "{part} is not in:\n{idle}");

@@ -135,6 +135,11 @@ impl Connection {
         self.tool_count.load(Ordering::Relaxed).checked_sub(1)
     }
 
+    /// The jobs that it says it runs in the background. Only claw's own servers are believed; a dead one runs none.
+    pub(super) fn background_jobs(&self) -> u32 {
+        if self.own && !self.is_dead() { self.wire.background_jobs() } else { 0 }
+    }
+
     /// A server that does not read what is sent to it will not end by itself either (trap 3).
     pub(super) fn end_if_stuck(&self) -> bool {
         let stuck = self.outbox.is_stuck();

@@ -103,6 +103,12 @@ impl Hub {
         self.servers.read().unwrap_or_else(PoisonError::into_inner).values().map(|server| server.status()).collect()
     }
 
+    /// The jobs that claw's own servers run in the background now, as they say themselves. Servers that were taken out count
+    /// until they have ended.
+    pub fn background_jobs(&self) -> u32 {
+        self.all().iter().fold(0, |sum, server| sum.saturating_add(server.background_jobs()))
+    }
+
     /// What a person should hear of servers and has not been fetched yet, oldest first.
     pub fn take_notices(&self) -> Vec<HubNotice> {
         std::mem::take(&mut *self.heard.lock().unwrap_or_else(PoisonError::into_inner))
@@ -170,9 +176,7 @@ impl Hub {
     /// flight become unknown. The next need starts a server again.
     pub async fn end_all(&self) {
         let mut ends = JoinSet::new();
-        let mut all: Vec<_> = self.servers.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
-        all.extend(self.leaving.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned());
-        for server in all {
+        for server in self.all() {
             ends.spawn(async move { server.end().await });
         }
         while ends.join_next().await.is_some() {}
@@ -184,6 +188,13 @@ impl Hub {
     pub async fn shutdown(&self) {
         self.closing.cancel();
         self.end_all().await;
+    }
+
+    /// Also those that were taken out and have not ended yet.
+    fn all(&self) -> Vec<Arc<Server>> {
+        let mut all: Vec<_> = self.servers.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
+        all.extend(self.leaving.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned());
+        all
     }
 
     fn get(&self, server: &str) -> Option<Arc<Server>> {

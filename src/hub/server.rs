@@ -89,6 +89,13 @@ impl Server {
         ServerStatus { name: self.entry.name.clone(), state: self.health().state(), disabled: self.entry.disabled }
     }
 
+    pub(super) fn background_jobs(&self) -> u32 {
+        match &self.health().phase {
+            Phase::Up(connection) => connection.upgrade().map_or(0, |up| up.background_jobs()),
+            Phase::Idle | Phase::Starting | Phase::Failed { .. } => 0,
+        }
+    }
+
     /// The `PATH` that it is started with.
     pub(super) fn search_path(&self) -> Option<String> {
         match &self.entry.launch {

@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::RoleClient;
@@ -71,6 +71,8 @@ pub(super) struct Wire {
     /// Somebody has seen a list since the last change was told: a server that repeats itself is not news, and neither is
     /// one that is still setting itself up.
     change_is_news: AtomicBool,
+    /// Jobs that the server runs in the background, as it said last.
+    background_jobs: AtomicU32,
 }
 
 struct Pending {
@@ -89,6 +91,10 @@ impl Wire {
         self.change_is_news.store(true, Ordering::SeqCst);
     }
 
+    pub(super) fn background_jobs(&self) -> u32 {
+        self.background_jobs.load(Ordering::Relaxed)
+    }
+
     /// Whether a call or a list is still unanswered, and wanted.
     pub(super) fn has_calls(&self) -> bool {
         self.pending().values().any(|pending| pending.raw)
@@ -98,6 +104,9 @@ impl Wire {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+/// Our bash server's own notification: `{"running": N}`, whenever N has changed.
+const BACKGROUND_JOBS: &str = "notifications/claw/background_jobs";
 
 /// Of one child, by way of stdout.
 pub(super) const LOG_LINES_MAX: usize = 1000;
@@ -213,6 +222,12 @@ impl<R: AsyncRead + Send + Unpin + 'static> StdioTransport<R> {
                 self.wire.list_changes.fetch_add(1, Ordering::SeqCst);
                 if self.wire.change_is_news.swap(false, Ordering::SeqCst) {
                     (self.on_list_changed)();
+                }
+            }
+            Some(BACKGROUND_JOBS) => {
+                let running = message.pointer("/params/running").and_then(Value::as_u64);
+                if let Some(running) = running.and_then(|running| u32::try_from(running).ok()) {
+                    self.wire.background_jobs.store(running, Ordering::Relaxed);
                 }
             }
             Some("notifications/message") => {

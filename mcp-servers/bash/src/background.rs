@@ -25,6 +25,7 @@ pub struct Background {
     limits: Limits,
     shelf: Arc<Shelf>,
     jobs: Mutex<Jobs>,
+    running: watch::Sender<usize>,
 }
 
 #[derive(Default)]
@@ -42,6 +43,8 @@ pub struct Job {
     output: Mutex<Output>,
     /// How it ended, and after what time; sent once. The number grows with the output.
     news: watch::Sender<(u64, Option<(Ending, Duration)>)>,
+    /// Of all jobs, this one among them until it has ended.
+    running: watch::Sender<usize>,
 }
 
 /// What a job has written.
@@ -74,7 +77,12 @@ pub struct Look {
 
 impl Background {
     pub fn new(limits: Limits, shelf: Arc<Shelf>) -> Self {
-        Self { limits, shelf, jobs: Mutex::default() }
+        Self { limits, shelf, jobs: Mutex::default(), running: watch::Sender::new(0) }
+    }
+
+    /// How many jobs run, now and whenever that changes.
+    pub fn running(&self) -> watch::Receiver<usize> {
+        self.running.subscribe()
     }
 
     /// Takes on a job; [`Job::run`] has to be called. `Err` when there are too many.
@@ -108,8 +116,10 @@ impl Background {
             stop,
             output: Mutex::new(output),
             news: watch::Sender::new((0, None)),
+            running: self.running.clone(),
         });
         jobs.by_number.insert(job.number, job.clone());
+        self.running.send_modify(|running| *running += 1);
         Ok(job)
     }
 
@@ -130,6 +140,7 @@ impl Job {
         let ending = runner.run(wish, &self.stop, &mut sink).await;
         let ran = self.started.elapsed();
         self.news.send_modify(|news| news.1 = Some((ending, ran)));
+        self.running.send_modify(|running| *running = running.saturating_sub(1));
     }
 
     fn ending(&self) -> Option<Ending> {

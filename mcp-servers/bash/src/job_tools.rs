@@ -1,10 +1,13 @@
 //! The tools for jobs in the background as a model and a host see them: names, descriptions, schemas, and the words of a result. Must
 //! not know how a job is run or kept.
 
-use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
+use rmcp::model::{
+    CallToolResult, ContentBlock, CustomNotification, JsonObject, ServerNotification, Tool, ToolAnnotations,
+};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::args::Limits;
 use crate::background::Look;
@@ -16,6 +19,9 @@ pub const START: &str = "start";
 pub const OUTPUT: &str = "output";
 pub const STOP: &str = "stop";
 pub const LIST: &str = "list";
+
+/// Tells the client how many jobs run. A client that does not know it ignores it (JSON-RPC 2.0, section 4.1).
+const RUNNING: &str = "notifications/claw/background_jobs";
 
 /// How long `output` may wait, in seconds.
 const WAIT_S_MAX: u64 = 60;
@@ -117,6 +123,11 @@ pub fn tools(limits: &Limits) -> Result<Vec<Tool>, String> {
         )
         .with_raw_output_schema(schema::output::<ListResult>()),
     ])
+}
+
+pub fn running(jobs: usize) -> ServerNotification {
+    let params = json!({ "running": jobs });
+    ServerNotification::CustomNotification(CustomNotification::new(RUNNING, Some(params)))
 }
 
 /// Reads what the model sent; the error tells it what to change.

@@ -10,9 +10,9 @@ use rmcp::model::{
     JsonObject, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig,
     Tool,
 };
-use rmcp::service::{RequestContext, ServerInitializeError};
+use rmcp::service::{Peer, RequestContext, ServerInitializeError};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -94,14 +94,27 @@ pub async fn serve(
 
 async fn over_stdio(server: BashServer, closed: &CancellationToken) -> Result<(), StartError> {
     let (stdin, stdout) = rmcp::transport::io::stdio_pipes();
+    let jobs = server.background.running();
     match server.serve((EofSignal::new(stdin, closed.clone()), stdout)).await {
         Ok(running) => {
+            tokio::spawn(tell_of_jobs(running.peer().clone(), jobs));
             let _ = running.waiting().await;
             Ok(())
         }
         // Nobody said anything: that is how a host looks whether a program starts.
         Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
         Err(error) => Err(StartError::Opening(error.to_string())),
+    }
+}
+
+/// Tells the one client of this process how many jobs run. One task sends, so that the newest number is the last one told.
+async fn tell_of_jobs(client: Peer<RoleServer>, mut jobs: watch::Receiver<usize>) {
+    while jobs.changed().await.is_ok() {
+        let running = *jobs.borrow_and_update();
+        if client.send_notification(job_tools::running(running)).await.is_err() {
+            // The client is gone, and the server ends.
+            return;
+        }
     }
 }
 

@@ -54,6 +54,31 @@ fn a_job_goes_on_while_other_commands_run_and_its_output_is_there_once() {
     assert_eq!((listed["jobs"].as_array().unwrap().len(), &listed["jobs"][0]["exit_code"]), (1, &json!(3)));
 }
 
+/// The next number of running jobs that the server tells without being asked.
+fn told(server: &mut Server) -> Value {
+    loop {
+        let kept = !server.notifications.is_empty();
+        let mut message = if kept { server.notifications.remove(0) } else { server.next_message() };
+        if message["method"] == "notifications/claw/background_jobs" {
+            return message["params"].take();
+        }
+    }
+}
+
+#[test]
+fn the_client_is_told_how_many_jobs_run_whenever_that_changes() {
+    let house = House::new();
+    let mut server = house.server();
+    facts(&mut server, "start", json!({"command": "mkfifo go; cat go"}));
+    assert_eq!(told(&mut server), json!({"running": 1}));
+    facts(&mut server, "start", json!({"command": "exec sleep 300"}));
+    assert_eq!(told(&mut server), json!({"running": 2}));
+    facts(&mut server, "stop", json!({"job": 2}));
+    assert_eq!(told(&mut server), json!({"running": 1}));
+    assert_eq!(server.output("until [ -p go ]; do :; done; echo word > go; echo free"), "free\n");
+    assert_eq!(told(&mut server), json!({"running": 0}), "nobody has asked for the end of this one");
+}
+
 #[test]
 fn a_look_that_waits_holds_up_no_other_call() {
     let house = House::new();
