@@ -21,7 +21,7 @@ use claw::hub::{Hub, HubSettings};
 use claw::mail::Mail;
 use claw::model::{Script, Scripted};
 use claw::router::{Router, Visitor};
-use claw::session::{Budget, Ran, Worker, WorkerParts};
+use claw::session::{Budget, Ran, TurnSettings, Worker, WorkerParts};
 use claw::store::{Artifacts, Store};
 use claw::turn::Bounds;
 use claw::turn::persona::{Persona, Personas};
@@ -138,15 +138,17 @@ fn worker(store: &Store, gate: &Arc<Gate>, home: &Path, workspace: &Path) -> Wor
     let parts = WorkerParts {
         store: store.clone(),
         gate: gate.clone(),
-        runner,
         locks: home.to_owned(),
-        turn_time_s: 900,
-        deaths_of_turn_max: 2,
-        budget: Budget {
-            tokens_day_max: 1_000_000,
-            usd_cents_day_max: None,
-            prices: Prices::default(),
-            zone: jiff::tz::TimeZone::UTC,
+        settings: TurnSettings {
+            runner,
+            turn_time_s: 900,
+            deaths_of_turn_max: 2,
+            budget: Budget {
+                tokens_day_max: 1_000_000,
+                usd_cents_day_max: None,
+                prices: Prices::default(),
+                zone: jiff::tz::TimeZone::UTC,
+            },
         },
     };
     Worker::new(parts)

@@ -1,38 +1,40 @@
 //! Builds and connects the rooms. The only file that names all of them; it decides nothing.
 
 mod persona;
+mod servers;
+mod settings;
 pub mod watch;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock};
+use std::path::PathBuf;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use secrecy::{ExposeSecret as _, SecretString};
+use futures::future::BoxFuture;
 use tokio::sync::OnceCell;
 
-use crate::config::{Config, KeptApart, MAIN, is_agent_name};
-use crate::desk::{AgentState, Agents, Desk, DeskParts, ModelInUse, OtherStore, Roles};
-use crate::domain::{Address, LiveSink, Origin, inherit};
+use crate::config::{Config, KeptApart, MAIN, Written, is_agent_name};
+use crate::desk::{AgentState, Agents, Desk, DeskParts, ModelInUse, NotOffered, OtherStore, Roles};
+use crate::domain::{Address, LiveSink, Origin};
 use crate::gate::policy::Policy;
 use crate::gate::redact::Redactor;
 use crate::gate::{Gate, GateParts, GateSettings};
-use crate::hub::manifest::{self, Expansion, Launch, Manifest, StdioLaunch};
-use crate::hub::{Era, Hub, HubSettings, secrets, supervisor};
+use crate::hub::Hub;
 use crate::mail::{Instance, Mail};
 use crate::model::{Chain, LoadImage};
 use crate::router::{Router, Visitor};
-use crate::session::{Budget, Worker, WorkerParts};
+use crate::session::{Budget, TurnSettings, Worker, WorkerParts};
 use crate::store::{AnchorPlace, Artifacts, Store};
 use crate::turn::Bounds;
 use crate::turn::run::Runner;
 
-/// How much earlier than a call's limit a command is ended by the bash server, in seconds.
-const BASH_ENDS_EARLIER_S: u64 = 5;
+use servers::{hub_settings, load_manifest, secret_pairs};
+pub use settings::Settings;
 
 /// The whole house.
 pub struct App {
+    /// As it was at the start. What can change while claw runs is read by [`App::settings`].
     pub config: Config,
     pub store: Store,
     pub gate: Arc<Gate>,
@@ -42,8 +44,12 @@ pub struct App {
     pub warnings: Vec<String>,
     /// The files of settings, as they were when they were read.
     watched: tokio::sync::Mutex<watch::Watched>,
-    chosen: OnceCell<Chain>,
+    settings: RwLock<Arc<Settings>>,
+    /// What is in force, key by key.
+    written: Mutex<Written>,
+    chosen: OnceCell<RwLock<Arc<Chain>>>,
     worker: OnceCell<Arc<Worker>>,
+    desk: OnceCell<Desk>,
 }
 
 impl App {
@@ -52,7 +58,8 @@ impl App {
         let store = Store::open_anchored(&config.home.claw_db(), anchor_place(&config.kept_apart).as_ref())?;
         let watched = watch::Watched::begin(&config).into();
         let policy = load_policy(&config)?;
-        let manifest = load_manifest(&config)?;
+        let settings = Settings::of(&config);
+        let manifest = load_manifest(&config, &settings)?;
         let redactor = Redactor::new(secret_pairs(&config))?;
         let warnings = manifest.warnings.clone();
         let hub = Arc::new(Hub::new(manifest, hub_settings(&config, &redactor, &store)?));
@@ -63,32 +70,47 @@ impl App {
             policy,
             redactor,
             artifacts: Artifacts::new(&config.home.artifacts()),
-            settings: gate_settings(&config),
+            settings: gate_settings(&config, &settings),
         }));
         let mail = Mail::new(store.clone(), config.limits.queued_messages_max);
         let router = Router::new(mail.clone(), gate.clone());
-        let (chosen, worker) = (OnceCell::new(), OnceCell::new());
-        Ok(Self { config, store, gate, mail, router, warnings, watched, chosen, worker })
+        let (settings, written) = (RwLock::new(Arc::new(settings)), Mutex::new(config.written.clone()));
+        let (chosen, worker, desk) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        Ok(Self { config, store, gate, mail, router, warnings, watched, settings, written, chosen, worker, desk })
     }
 
-    /// The models, picked once. An error names what to set.
-    pub async fn model(&self) -> anyhow::Result<&Chain> {
-        self.chosen
-            .get_or_try_init(|| async {
-                let mut section = self.config.model.clone();
-                // `[model] timeout_s` is for this model, `limits.model_timeout_s` for any.
-                let time = self.config.limits.model_timeout_s;
-                section.timeout_s.get_or_insert(time);
-                section.fallback.iter_mut().chain(section.compaction.as_deref_mut()).for_each(|other| {
-                    other.timeout_s.get_or_insert(time);
-                });
-                let (artifacts, store) = (self.artifacts(), self.store.clone());
-                let load: LoadImage = Arc::new(move |digest| {
-                    std::fs::read(artifacts.path(digest)).map_err(|error| gone(&store, digest).unwrap_or(error))
-                });
-                Ok(crate::model::chain(&section, &variables(&self.config), &load).await?)
-            })
-            .await
+    /// The models, picked at the first need and when `[model]` changes. An error names what to set.
+    pub async fn model(&self) -> anyhow::Result<Arc<Chain>> {
+        let picked = self.chosen.get_or_try_init(|| async {
+            let chain = self.chain_of(&self.settings()).await?;
+            anyhow::Ok(RwLock::new(Arc::new(chain)))
+        });
+        Ok(picked.await?.read().unwrap_or_else(PoisonError::into_inner).clone())
+    }
+
+    /// The models, if they were picked.
+    fn model_now(&self) -> Option<Arc<Chain>> {
+        Some(self.chosen.get()?.read().unwrap_or_else(PoisonError::into_inner).clone())
+    }
+
+    /// Whether one of the models that answer sees images.
+    pub fn sees_images(&self) -> bool {
+        self.model_now().is_some_and(|chain| chain.sees_images)
+    }
+
+    /// Whoever picks models first picks by the new settings anyway.
+    fn put_model(&self, chain: Chain) {
+        if let Some(chosen) = self.chosen.get() {
+            *chosen.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(chain);
+        }
+    }
+
+    async fn chain_of(&self, settings: &Settings) -> anyhow::Result<Chain> {
+        let (artifacts, store) = (self.artifacts(), self.store.clone());
+        let load: LoadImage = Arc::new(move |digest| {
+            std::fs::read(artifacts.path(digest)).map_err(|error| gone(&store, digest).unwrap_or(error))
+        });
+        Ok(crate::model::chain(&self.model_section(settings), &variables(&self.config), &load).await?)
     }
 
     /// Where what is too large for the store is kept.
@@ -101,47 +123,56 @@ impl App {
         let built = self
             .worker
             .get_or_try_init(|| async {
-                let Chain { model, compaction, .. } = self.model().await?;
-                let (model, compaction) = (model.clone(), compaction.clone());
-                // The demo reads commands and nothing else.
-                let zone = (model.provider() != "demo").then(|| self.config.zone.clone());
-                let runner = Runner {
-                    model,
-                    compaction,
-                    gate: self.gate.clone(),
-                    personas: persona::personas(&self.config, self.gate.clone()),
-                    bounds: self.bounds(),
-                    zone,
-                };
+                let settings = self.turn_settings(&*self.model().await?);
                 anyhow::Ok(Arc::new(Worker::new(WorkerParts {
                     store: self.store.clone(),
                     gate: self.gate.clone(),
-                    runner,
                     locks: self.config.home.locks(),
-                    turn_time_s: self.config.limits.turn_time_s,
-                    deaths_of_turn_max: self.config.limits.deaths_of_turn_max,
-                    budget: self.budget(),
+                    settings,
                 })))
             })
             .await?;
         Ok(built.clone())
     }
 
+    /// What turns go by that begin now.
+    fn turn_settings(&self, chain: &Chain) -> TurnSettings {
+        let (model, settings) = (chain.model.clone(), self.settings());
+        // The demo reads commands and nothing else.
+        let zone = (model.provider() != "demo").then(|| self.config.zone.clone());
+        let runner = Runner {
+            model,
+            compaction: chain.compaction.clone(),
+            gate: self.gate.clone(),
+            personas: persona::personas(&self.config, &settings.persona, self.gate.clone()),
+            bounds: self.bounds(),
+            zone,
+        };
+        TurnSettings {
+            runner,
+            turn_time_s: settings.limits.turn_time_s,
+            deaths_of_turn_max: settings.limits.deaths_of_turn_max,
+            budget: self.budget(),
+        }
+    }
+
     /// The limits that decide what a turn does next.
     pub fn bounds(&self) -> Bounds {
+        let limits = &self.settings().limits;
         Bounds {
-            model_steps_max: self.config.limits.model_steps_max,
-            window_tokens: self.config.limits.window_tokens,
-            identical_calls_max: self.config.limits.identical_calls_max,
+            model_steps_max: limits.model_steps_max,
+            window_tokens: limits.window_tokens,
+            identical_calls_max: limits.identical_calls_max,
         }
     }
 
     /// What models may take in a day.
     pub fn budget(&self) -> Budget {
+        let settings = self.settings();
         Budget {
-            tokens_day_max: self.config.limits.tokens_day_max,
-            usd_cents_day_max: self.config.limits.usd_cents_day_max,
-            prices: self.config.prices.clone(),
+            tokens_day_max: settings.limits.tokens_day_max,
+            usd_cents_day_max: settings.limits.usd_cents_day_max,
+            prices: settings.prices.clone(),
             zone: self.config.zone.clone(),
         }
     }
@@ -178,37 +209,25 @@ impl App {
 
     /// Who answers chat commands, at any door.
     pub async fn desk(&self, agents: Agents) -> anyhow::Result<Desk> {
-        let chosen = self.model().await?;
-        Ok(Desk::new(DeskParts {
+        let (model, not_offered) = told_of(&*self.model().await?);
+        let settings = self.settings();
+        let desk = Desk::new(DeskParts {
             store: self.store.clone(),
             gate: self.gate.clone(),
             router: self.router.clone(),
-            model: ModelInUse {
-                name: chosen.model.model().to_owned(),
-                provider: chosen.model.provider().to_owned(),
-                whys: chosen.whys.clone(),
-            },
-            not_offered: {
-                let choosable = chosen.choosable.clone();
-                Arc::new(move |name: String| {
-                    let choosable = choosable.clone();
-                    Box::pin(async move { choosable.not_offered(&name).await })
-                })
-            },
-            roles: self.roles(),
-            prices: self.config.prices.clone(),
+            model,
+            not_offered,
+            roles: roles(&settings),
+            prices: settings.prices.clone(),
             workspace: self.config.workspace.clone(),
             agents,
             agent: self.config.agent.name.clone(),
             others: self.other_stores(),
-            window_tokens: self.config.limits.window_tokens,
-        }))
-    }
-
-    fn roles(&self) -> Roles {
-        let persona = &self.config.persona;
-        let known = persona.roles.iter().map(|(name, role)| (name.clone(), role.description.clone())).collect();
-        Roles { known, default: persona.default_role.clone() }
+            window_tokens: settings.limits.window_tokens,
+        });
+        // A process has one door that stays, and so one desk that settings can change under.
+        drop(self.desk.set(desk.clone()));
+        Ok(desk)
     }
 
     /// Somebody at this machine's console: whoever can open the home is its owner.
@@ -227,6 +246,27 @@ impl App {
         self.gate.remember_late_servers().await;
         self.gate.hub().shutdown().await;
     }
+}
+
+/// The model as the desk tells of it.
+fn told_of(chain: &Chain) -> (ModelInUse, NotOffered) {
+    let model = ModelInUse {
+        name: chain.model.model().to_owned(),
+        provider: chain.model.provider().to_owned(),
+        whys: chain.whys.clone(),
+    };
+    let choosable = chain.choosable.clone();
+    let not_offered = Arc::new(move |name: String| -> BoxFuture<'static, Option<Vec<String>>> {
+        let choosable = choosable.clone();
+        Box::pin(async move { choosable.not_offered(&name).await })
+    });
+    (model, not_offered)
+}
+
+fn roles(settings: &Settings) -> Roles {
+    let persona = &settings.persona;
+    let known = persona.roles.iter().map(|(name, role)| (name.clone(), role.description.clone())).collect();
+    Roles { known, default: persona.default_role.clone() }
 }
 
 /// Why a file is not there, if it has gone in order.
@@ -274,27 +314,6 @@ fn variables(config: &Config) -> BTreeMap<String, String> {
     config.env.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
-fn secret_pairs(config: &Config) -> Vec<(String, String)> {
-    let exposed = |(name, value): &(String, SecretString)| (name.clone(), value.expose_secret().to_owned());
-    let mut pairs: Vec<_> = config.secrets.iter().map(exposed).collect();
-    // What is a secret of one agent is one for all, also while that agent's file cannot be used.
-    for path in manifests(config) {
-        let text = crate::config::read_if_there(&path).ok().flatten();
-        let manifest =
-            text.zip(expansion(config)).and_then(|(text, expansion)| manifest::parse(&text, &expansion).ok());
-        pairs.extend(manifest.iter().flat_map(secrets::secrets));
-    }
-    pairs
-}
-
-/// The `mcp.json` of every agent of the home.
-fn manifests(config: &Config) -> impl Iterator<Item = PathBuf> {
-    config.agents.iter().map(|card| match card.name.as_str() {
-        MAIN => config.home.root().join("mcp.json"),
-        name => config.home.of_agent(name).path().join("mcp.json"),
-    })
-}
-
 fn load_policy(config: &Config) -> anyhow::Result<Policy> {
     let refused = |path: &PathBuf| format!("{} is refused, so claw does not start", path.display());
     let path = config.home.policy_toml();
@@ -305,132 +324,23 @@ fn load_policy(config: &Config) -> anyhow::Result<Policy> {
     policy.with(&format!("agents/{}/policy.toml", config.agent.name), &own).with_context(|| refused(&path))
 }
 
-fn load_manifest(config: &Config) -> anyhow::Result<Manifest> {
-    let path = config.home.mcp_json();
-    let text = crate::config::read_if_there(&path)?.with_context(|| format!("{} is gone", path.display()))?;
-    let expansion = expansion(config).context("cannot find this program's own path")?;
-    let mut manifest = manifest::parse(&text, &expansion).with_context(|| format!("{} is refused", path.display()))?;
-    if let Some(unknown) = config.tools.schema_pinned().iter().find(|name| !manifest.servers.contains_key(*name)) {
-        let known = manifest.servers.keys().cloned().collect::<Vec<_>>().join(", ");
-        return Err(crate::config::ConfigError {
-            place: config.home.claw_toml().display().to_string(),
-            message: format!("`tools.pins` names the server `{unknown}`, which mcp.json does not have"),
-            next: format!("It has {known}"),
-        }
-        .into());
-    }
-    keep_servers(&mut manifest, config)?;
-    for entry in manifest.servers.values_mut() {
-        if let Launch::Stdio(StdioLaunch { own: Some(own), args, .. }) = &mut entry.launch {
-            match args.get(1).map(String::as_str) {
-                Some("bash") => own.extra_args.extend(bash_limits(config)),
-                Some("filesystem") => own.extra_args.extend(config.persona.server_args()),
-                _ => {}
-            }
-        }
-    }
-    Ok(manifest)
-}
-
-/// What the variables of `mcp.json` stand for. `None` where this program does not know its own path.
-fn expansion(config: &Config) -> Option<Expansion> {
-    Some(Expansion {
-        env: variables(config),
-        home: config.user_home.clone(),
-        workspace: config.workspace.clone(),
-        claw_exe: std::env::current_exe().ok()?,
-        extra_claw_args: own_server_args(config),
-        ..Expansion::default()
-    })
-}
-
-/// An agent has the servers that its settings list.
-fn keep_servers(manifest: &mut Manifest, config: &Config) -> anyhow::Result<()> {
-    let Some(wanted) = &config.servers else { return Ok(()) };
-    if let Some(unknown) = wanted.iter().find(|name| !manifest.servers.contains_key(*name)) {
-        let known = manifest.servers.keys().cloned().collect::<Vec<_>>().join(", ");
-        let agent = &config.agent.name;
-        return Err(crate::config::ConfigError {
-            place: config.home.claw_toml().display().to_string(),
-            message: format!("`servers` of the agent {agent} lists `{unknown}`, which mcp.json does not have"),
-            next: format!("It has {known}"),
-        }
-        .into());
-    }
-    manifest.servers.retain(|name, _| wanted.contains(name));
-    Ok(())
-}
-
-/// A command ends a little before claw's own limit of a call, so that its end is known and told.
-/// And as many run side by side as the gate lets through, so that none waits while claw's own clock runs.
-fn bash_limits(config: &Config) -> Vec<String> {
-    let limits = &config.limits;
-    let limit_s = limits.tool_timeout_s.saturating_sub(BASH_ENDS_EARLIER_S).max(1);
-    [
-        ("--timeout-s", limit_s),
-        ("--timeout-s-max", limit_s),
-        ("--jobs-max", limits.tool_calls_parallel_max.into()),
-        ("--command-processes-max", limits.command_processes_max),
-        ("--command-memory-bytes-max", limits.command_memory_bytes_max),
-        ("--command-file-bytes-max", limits.command_file_bytes_max),
-        ("--command-output-kept-bytes-max", limits.command_output_kept_bytes_max),
-        ("--command-open-files-max", limits.command_open_files_max),
-    ]
-    .into_iter()
-    .flat_map(|(option, value)| [option.to_owned(), value.to_string()])
-    .chain(["--output-dir".to_owned(), config.home.command_output().display().to_string()])
-    .collect()
-}
-
-/// Our own servers are told where to work and what never to touch, whatever `mcp.json` says.
-fn own_server_args(config: &Config) -> Vec<String> {
-    let text = |path: &PathBuf| path.display().to_string();
-    let home = config.home.root().to_owned();
-    let protected = std::iter::once(&home).chain(&config.kept_apart.folder);
-    let protected = protected.flat_map(|path| ["--protect".to_owned(), text(path)]);
-    ["--workspace".to_owned(), text(&config.workspace)].into_iter().chain(protected).collect()
-}
-
-fn hub_settings(config: &Config, redactor: &Redactor, store: &Store) -> anyhow::Result<HubSettings> {
-    let beside = config.home.mcp_json().parent().map_or_else(|| config.home.path().to_owned(), Path::to_owned);
-    let mut settings = HubSettings::new(variables(config), beside);
-    settings.server_dirs = config.home.servers();
-    // The link in /proc still leads to this program after its file was replaced by an update.
-    let own = if cfg!(target_os = "linux") { PathBuf::from("/proc/self/exe") } else { std::env::current_exe()? };
-    settings.supervisor = Some(vec![own.into(), supervisor::COMMAND.into()]);
-    let eras = store.read(|tx| tx.launches())?;
-    settings.known_eras = eras.into_iter().filter_map(|(server, era)| Some((server, Era::parse(&era)?))).collect();
-    settings.schema_pinned = config.tools.schema_pinned().clone();
-    settings.log = crate::logging::server_log(config.home.logs(), redactor.clone());
-    let learner = redactor.clone();
-    settings.secrets = Arc::new(move |secrets| {
-        let known = crate::logging::learn_secrets(&secrets).and_then(|()| learner.learn(secrets));
-        known.map_err(|error| error.to_string())
-    });
-    settings.startup_timeout = Duration::from_secs(config.limits.server_start_s);
-    if let Some(written) = &config.inherit {
-        settings.inherit = inherit::resolve(written, &settings.inherit);
-    }
-    settings.notices = Arc::new(|notice| tracing::warn!(?notice, "a server needs attention"));
-    Ok(settings)
-}
-
-fn gate_settings(config: &Config) -> GateSettings {
+fn gate_settings(config: &Config, settings: &Settings) -> GateSettings {
+    let limits = &settings.limits;
     GateSettings {
         workspace: config.workspace.clone(),
         home: config.home.root().to_owned(),
         user_home: config.user_home.clone(),
         // Asked at the first call: a turn without one does not need to know.
         confined: Arc::new(LazyLock::new(|| claw_mcp_bash::probe().keeps_files())),
-        tool_timeout: Duration::from_secs(config.limits.tool_timeout_s),
-        server_wait: Duration::from_millis(config.limits.server_wait_ms),
-        tool_result_bytes: config.limits.tool_result_bytes as usize,
-        server_instructions_bytes: config.limits.server_instructions_bytes as usize,
-        question_time: Duration::from_secs(config.limits.question_time_s),
-        calls_at_once: config.limits.tool_calls_parallel_max as usize,
+        tool_timeout: Duration::from_secs(limits.tool_timeout_s),
+        server_wait: Duration::from_millis(limits.server_wait_ms),
+        tool_result_bytes: limits.tool_result_bytes as usize,
+        server_instructions_bytes: limits.server_instructions_bytes as usize,
+        question_time: Duration::from_secs(limits.question_time_s),
+        calls_at_once: limits.tool_calls_parallel_max as usize,
         owner: approvers(config),
-        staged_actions_max: config.limits.staged_actions_max as usize,
-        tools: config.tools.clone(),
+        staged_actions_max: limits.staged_actions_max as usize,
+        tools: settings.tools.clone(),
         program: program(),
     }
 }

@@ -248,3 +248,22 @@ fn a_chat_answers_its_own_question() {
     assert_eq!(grants[0]["session"], "main");
     house.is_whole();
 }
+
+#[test]
+fn a_chat_says_in_one_line_what_ran_by_a_grant_and_what_a_rule_denied() {
+    let house = House::new();
+    let id = house.ask_parks(EFFECT);
+    house.claw(&["approve", &id, "--for", "always"]).expect(0);
+    let quiet = "Without a question, by a grant: `bash/run`.";
+    let chat = house.claw_with_stdin(&["chat"], format!("{EFFECT}\n").as_bytes()).expect(0);
+    assert_eq!(chat.out.matches(quiet).count(), 1, "{chat:?}");
+    house.write(
+        "policy.toml",
+        "[[rule]]\nserver = \"bash\"\ntool = \"run\"\ndecision = \"deny\"\nwhy = \"a test\"\nmatch = [{}]\n",
+    );
+    let chat = house.claw_with_stdin(&["chat"], format!("{EFFECT}\n").as_bytes()).expect(0);
+    assert!(chat.out.contains("Denied by a rule: `bash/run`.") && !chat.out.contains(quiet), "{chat:?}");
+    // What needed nobody's yes and nobody's no is not worth a line.
+    let chat = house.claw_with_stdin(&["chat"], b"list\n").expect(0);
+    assert!(!chat.out.contains("a question, by a grant") && !chat.out.contains("Denied by a rule"), "{chat:?}");
+}

@@ -104,8 +104,10 @@ fn ask_as_json_has_reply_calls_and_usage() {
         (&json!(null), &json!("answered"), &json!("demo"))
     );
     let tools: Vec<_> = done["calls"].as_array().unwrap().iter().map(|call| call["tool"].as_str().unwrap()).collect();
-    assert_eq!(tools, ["filesystem__list_dir", "filesystem__search"]);
+    assert_eq!(tools, ["filesystem/list_dir", "filesystem/search"]);
     assert!(done["calls"].as_array().unwrap().iter().all(|call| call["outcome"]["kind"] == "ended"), "{done}");
+    let shown = house.claw(&["sessions", "show", "main"]).expect(0).out;
+    assert!(shown.contains("calls filesystem/list_dir {") && !shown.contains("filesystem__"), "{shown}");
     for field in ["input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens"] {
         assert!(done["usage"][field].is_u64(), "{field}: {done}");
     }

@@ -118,3 +118,22 @@ fn a_turn() {
     };
     insta::assert_snapshot!("turn", format!("{}\n{}", at(80), at(40)));
 }
+
+#[test]
+fn the_quiet_line_of_a_turn_hangs_under_its_mark_at_either_width() {
+    let text = "*Without a question, by a grant: `bash/run` ×2. Denied by a rule: `filesystem/write_file`.*";
+    let at = |width| {
+        let mut screen = Screen::new(Look::new(width, false), true);
+        screen.out(&OutboundBody::Notice { text: text.into() });
+        screen.take().unwrap().lines.join("\n")
+    };
+    let (wide, narrow) = (at(80), at(40));
+    assert_eq!(
+        wide.trim(),
+        "• Without a question, by a grant: `bash/run` ×2. Denied by a rule:\n  `filesystem/write_file`."
+    );
+    assert_eq!(
+        narrow.trim(),
+        "• Without a question, by a grant:\n  `bash/run` ×2. Denied by a rule:\n  `filesystem/write_file`."
+    );
+}

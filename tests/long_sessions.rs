@@ -1,4 +1,5 @@
 //! A conversation that has gone on for long: what a new process reads of it, and that the model sees the same whatever was kept.
+#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 mod program;
 mod wires;

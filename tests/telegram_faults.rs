@@ -265,7 +265,7 @@ fn after_a_crash_the_owner_hears_what_was_going_on_and_not_after_an_end_in_order
     rig.kill(gateway);
     let gateway = rig.house.start(&["gateway"]);
     let told = rig.telegram.wait_for_text(rig.anna.id, "claw is back");
-    assert!(told.text.contains("1 conversation goes on") && told.text.contains("bash "), "{}", told.text);
+    assert!(told.text.contains("1 conversation goes on") && told.text.contains("bash/run"), "{}", told.text);
     eventually("the turn ends", || rig.number("SELECT count(*) FROM events WHERE type = 'turn.ended'") == 1);
     rig.wait_delivered();
     assert_eq!(rig.count(rig.anna.id, "claw is back"), 1, "after an end in order nothing was said");

@@ -8,7 +8,7 @@ mod wires;
 use std::fs;
 use std::time::{Duration, Instant};
 
-use program::{House, example, outcomes};
+use program::{House, eventually, example, outcomes};
 use serde_json::{Value, json};
 use wires::threaded::Threaded;
 use wires::{Answer, Call, Turn, Wire};
@@ -243,6 +243,12 @@ fn a_name_with_letters_that_only_look_right_is_marked() {
     let id = house.ask_parks("call it");
     let shown = house.claw(&["approvals"]).expect(0).out;
     assert!(shown.contains(&id) && shown.contains("only look like `still`"), "{shown}");
+    let mut chat = house.start(&["chat"]);
+    chat.types(b"/tools\n");
+    eventually("the chat lists and marks it", || chat.out().contains("look like `still`"));
+    assert_eq!(chat.out().matches("Take care:").count(), 1, "{}", chat.out());
+    chat.types(b"/quit\n");
+    chat.ends().expect(0);
 }
 
 /// Arguments are compared before a question, instructions are quoted, and rows that only the structured content holds are read.

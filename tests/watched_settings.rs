@@ -97,7 +97,7 @@ fn rules_that_change_are_in_force_from_now_on_and_broken_ones_change_nothing() {
     rig.house.write("claw.toml", "[limits]\nturn_time_s = 0\n");
     rig.telegram.wait_for_text(rig.anna.id, "claw.toml changed and is refused");
     rig.house.write("claw.toml", "[limits]\nturn_time_s = 600\n");
-    rig.telegram.wait_for_text(rig.anna.id, "claw.toml changed: it is in order, and counts from the next start");
+    rig.telegram.wait_for_text(rig.anna.id, "claw.toml changed: limits.turn_time_s now 600.");
     rig.house.write("mcp.json", "{\"mcpServers\": {");
     rig.telegram.wait_for_text(rig.anna.id, "mcp.json changed and is refused");
     rig.house.write("mcp.json", "{\"mcpServers\": {\"new\": {\"command\": \"/bin/true\"}}}");
@@ -167,6 +167,9 @@ fn a_call_under_way_ends_where_it_began_and_the_next_one_reaches_the_server_that
     rig.telegram.wait_for_text(rig.anna.id, "mcp.json changed: changed: s; counts from the next step of a turn");
     let old = pid(&before);
     assert!(alive(old), "a call is under way in it");
+    // A turn goes on by what it began with.
+    rig.house.write("claw.toml", &format!("{WAIT}model_steps_max = 1\n"));
+    rig.telegram.wait_for_text(rig.anna.id, "claw.toml changed: limits.model_steps_max now 1.");
     fs::write(records.join("before.go"), "").unwrap();
     rig.telegram.wait_for_text(rig.anna.id, "Both ran.");
     let results = provider.recorded().last().unwrap().body.to_string();
@@ -190,6 +193,66 @@ fn a_chat_has_the_tools_of_a_server_that_is_written_into_mcp_json_meanwhile() {
     eventually("its tools are there", || chat.out().contains("late/echo"));
     house.write("mcp.json", "{");
     eventually("it is refused", || chat.out().contains("mcp.json changed and is refused"));
+    chat.types(b"/quit\n");
+    chat.ends().expect(0);
+}
+
+#[test]
+fn settings_that_change_count_in_the_next_turn_and_the_others_are_named() {
+    let provider = Threaded::start(Wire::OpenAi, [call("s__echo", "one"), Answer::text("Two steps.")]);
+    let (rig, records) = rig(&provider, |records| json!({"s": stranger("legacy", &records.join("s"))}));
+    let gateway = rig.start();
+    let says = |text: &str| rig.anna.says(rig.anna.private(), text);
+    let tells = |text: &str| rig.telegram.wait_for_text(rig.anna.id, text);
+    says("go");
+    tells("Two steps.");
+
+    rig.house
+        .write("claw.toml", &format!("workspace = \"w\"\n{WAIT}model_steps_max = 1\n[telegram]\nstream = false\n"));
+    tells("claw.toml changed: limits.model_steps_max now 1. [telegram], workspace count from the next start.");
+    provider.push(call("s__echo", "two"));
+    says("and again");
+    tells("This turn was stopped after 1 model steps (limits.model_steps_max)");
+
+    // Broken: the limit stays, and the file and the line are named.
+    rig.house.write("claw.toml", "[limits]\nmodel_steps_max = many\n");
+    tells("claw.toml changed and is refused, so what was read before stays in force");
+    tells("claw.toml, line 2");
+    provider.push(call("s__echo", "three"));
+    says("once more");
+    eventually("the limit stays", || rig.count(rig.anna.id, "This turn was stopped after 1 model steps") == 2);
+
+    // Another request to the model, a tool that is not there any more, and no limit again.
+    rig.house
+        .write("claw.toml", &format!("[model]\nmax_tokens = 777\n[tools]\noffered = [\"s/bare\", \"s/env\"]\n{WAIT}"));
+    tells("claw.toml changed: limits.model_steps_max taken out, model.max_tokens now 777, tools.offered changed.");
+    let asked_before = provider.recorded().len();
+    provider.push(call("s__bare", "four"));
+    provider.push(Answer::text("Two steps again."));
+    says("now");
+    tells("Two steps again.");
+    let asked: Vec<String> = provider.recorded().iter().map(|request| request.body.to_string()).collect();
+    assert!(asked[asked_before - 1].contains("\"s__echo\"") && !asked[asked_before - 1].contains("777"));
+    let tools =
+        |body: &str| ["s__bare", "s__env", "s__change"].map(|tool| body.contains(&format!("\"name\":\"{tool}\"")));
+    assert_eq!(tools(&asked[asked_before]), [true, true, false], "{}", asked[asked_before]);
+    assert!(asked[asked_before].contains("777"), "{}", asked[asked_before]);
+    assert!(lines(&records.join("s")).contains(&"effect four".to_owned()));
+    rig.stop(gateway);
+}
+
+#[test]
+fn a_chat_goes_by_a_limit_that_changes_meanwhile() {
+    let house = House::new();
+    house.write("policy.toml", ALLOW_ALL);
+    let mut chat = house.start(&["chat"]);
+    eventually("it is there", || chat.out().contains("lists the commands"));
+    house.write("claw.toml", "[limits]\nmodel_steps_max = 1\n");
+    eventually("it is told", || chat.out().contains("claw.toml changed: limits.model_steps_max now 1."));
+    chat.types(b"list\n");
+    eventually("the limit counts", || chat.out().contains("stopped after 1 model steps"));
+    house.write("claw.toml", "[limits]\nmodel_steps_max = 0\n");
+    eventually("it is refused", || chat.out().contains("claw.toml changed and is refused"));
     chat.types(b"/quit\n");
     chat.ends().expect(0);
 }

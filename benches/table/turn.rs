@@ -6,7 +6,7 @@ use std::time::Instant;
 use claw::app::{App, unseen};
 use claw::domain::{Block, Event, EventBody, Finish, Origin, SessionId, TurnEnd, Usage};
 use claw::model::{Script, Scripted};
-use claw::session::{Worker, WorkerParts};
+use claw::session::{TurnSettings, Worker, WorkerParts};
 use claw::store::now_ms;
 use claw::turn::Bounds;
 use claw::turn::persona::{Persona, Personas};
@@ -67,11 +67,8 @@ fn worker(app: &Arc<App>) -> Worker {
     Worker::new(WorkerParts {
         store: app.store.clone(),
         gate: app.gate.clone(),
-        runner,
         locks: app.config.home.locks(),
-        turn_time_s: 900,
-        deaths_of_turn_max: 2,
-        budget: app.budget(),
+        settings: TurnSettings { runner, turn_time_s: 900, deaths_of_turn_max: 2, budget: app.budget() },
     })
 }
 

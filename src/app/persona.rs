@@ -12,8 +12,8 @@ use crate::turn::persona::{Notes, Persona, PersonaText, Personas, Seen};
 const UNNAMED: &str = "SOUL.md";
 
 /// The personas of a home, read anew for each request.
-pub(super) fn personas(config: &Config, gate: Arc<Gate>) -> Personas {
-    let settings = config.persona.clone();
+pub(super) fn personas(config: &Config, persona: &config::Persona, gate: Arc<Gate>) -> Personas {
+    let settings = persona.clone();
     let default_role = settings.default_role.clone();
     let workspace = config.workspace.display().to_string();
     let name = introduction(&config.agent);

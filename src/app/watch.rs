@@ -1,13 +1,13 @@
-//! The files of settings while claw runs: a change of `policy.toml` or `mcp.json` is applied and told; what is broken changes
-//! nothing. Must not know doors, or how a person is told.
+//! The files of settings while claw runs: what is valid is applied and told; what is broken changes nothing. Must not know doors, or how a person is told.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::{App, load_manifest, load_policy, manifests, secret_pairs};
-use crate::config::{Config, Overrides};
+use super::servers::{load_manifest, manifests, secret_pairs};
+use super::{App, load_policy};
+use crate::config::Config;
 use crate::domain::canonical::sha256_hex;
 use crate::hub::{Replaced, secrets};
 
@@ -64,11 +64,16 @@ impl App {
     /// Looks once. Gives a sentence for each file that has changed since it was read.
     pub async fn look(&self) -> Vec<String> {
         let mut watched = self.watched.lock().await;
-        let changed = watched.0.iter_mut().filter_map(|file| file.has_changed().then_some(&*file));
-        changed.filter_map(|file| self.read_again(file)).collect()
+        let mut told = Vec::new();
+        for file in &mut watched.0 {
+            if file.has_changed() {
+                told.extend(self.read_again(file).await);
+            }
+        }
+        told
     }
 
-    fn read_again(&self, file: &File) -> Option<String> {
+    async fn read_again(&self, file: &File) -> Option<String> {
         let name = file.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let read = match file.kind {
             Kind::Policy => self.policy_again(),
@@ -79,7 +84,7 @@ impl App {
                 }
                 return None;
             }
-            Kind::Settings => self.settings_again(),
+            Kind::Settings => self.settings_again().await.transpose()?,
         };
         let told = match read {
             Ok(told) => format!("{name} changed: {told}"),
@@ -109,7 +114,7 @@ impl App {
 
     /// The secrets of the new servers are known before any of them starts.
     fn servers_again(&self) -> anyhow::Result<String> {
-        let manifest = load_manifest(&self.config)?;
+        let manifest = load_manifest(&self.config, &self.settings())?;
         self.learn(secrets::secrets(&manifest).into_iter().chain(secret_pairs(&self.config)))?;
 
         let warnings = manifest.warnings.clone();
@@ -127,17 +132,10 @@ impl App {
         Ok(format!("{}. {}", told.join("; "), warnings.join(" ")).trim_end().to_owned())
     }
 
-    fn learn(&self, secrets: impl IntoIterator<Item = (String, String)>) -> anyhow::Result<()> {
+    pub(super) fn learn(&self, secrets: impl IntoIterator<Item = (String, String)>) -> anyhow::Result<()> {
         let secrets: Vec<_> = secrets.into_iter().collect();
         crate::logging::learn_secrets(&secrets)?;
         Ok(self.gate.redactor().learn(secrets)?)
-    }
-
-    fn settings_again(&self) -> anyhow::Result<String> {
-        let config = &self.config;
-        let (agent, workspace) = (Some(config.agent.name.clone()), Some(config.workspace.clone()));
-        Config::load_from(config.env.clone(), Overrides { agent, workspace, ..Overrides::default() })?;
-        Ok("it is in order, and counts from the next start of claw.".to_owned())
     }
 }
 

@@ -22,6 +22,7 @@ mod out;
 mod panic;
 mod postman;
 mod proof;
+mod quiet;
 mod replay;
 mod retention;
 pub mod server;

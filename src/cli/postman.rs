@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
 
+use super::quiet;
 use crate::app::App;
 use crate::domain::{Address, ApprovalId, OutboundBody, Question, SessionId, Staged};
 use crate::gateway::console::chat::ConsoleShow;
@@ -89,7 +90,16 @@ impl Postman {
             }
             let OutboundBody::Question { turn_seq, question } = row.outbound.body else {
                 self.show_list(&mut list).await;
+                let quiet = match &row.outbound.body {
+                    OutboundBody::Reply { turn_seq, .. } => {
+                        quiet::of_turn(&self.app.store, &row.outbound.session, *turn_seq)?
+                    }
+                    _ => None,
+                };
                 self.say(ConsoleShow::Out(row.outbound.body)).await;
+                if let Some(text) = quiet {
+                    self.say(ConsoleShow::Out(OutboundBody::Notice { text })).await;
+                }
                 self.gave(row.id).await;
                 continue;
             };

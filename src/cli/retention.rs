@@ -116,7 +116,7 @@ async fn once_a_day(app: &App) -> anyhow::Result<Option<String>> {
 
 /// Lets go of closed rows of the queues, which are no loss: the logs have what they say. Gives back how many went.
 async fn forget_delivered(app: &App) -> anyhow::Result<usize> {
-    let before = now_ms() - app.config.retention.delivered_days as i64 * DAY_MS;
+    let before = now_ms() - app.settings().retention.delivered_days as i64 * DAY_MS;
     let mut gone = 0;
     loop {
         match app.store.write(move |tx| tx.forget_delivered(before, QUEUE_ROWS_AT_ONCE)).await? {
@@ -128,7 +128,7 @@ async fn forget_delivered(app: &App) -> anyhow::Result<usize> {
 
 /// Looks, and changes nothing.
 pub fn overdue(app: &App) -> anyhow::Result<Overdue> {
-    let limits = &app.config.retention;
+    let limits = &app.settings().retention;
     let before = |days: u64| now_ms() - days as i64 * DAY_MS;
     let mut found = Overdue {
         audit_through: app.store.read(|tx| tx.audit_through(before(limits.audit_days)))?,

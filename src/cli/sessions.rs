@@ -6,9 +6,11 @@ use serde_json::json;
 
 use super::fail::{self, UserError};
 use super::out;
+use super::turn_report::tool_name;
 use super::turn_sum::TurnSum;
 use crate::app::{App, day};
-use crate::domain::{Block, Event, EventBody, Outcome, SessionId, text_of};
+use crate::domain::{Block, CallId, Event, EventBody, Outcome, SessionId, text_of};
+use crate::store::{Store, StoreError};
 use crate::turn::export;
 
 pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
@@ -49,7 +51,7 @@ pub fn show(app: &App, name: &str, as_json: bool) -> anyhow::Result<ExitCode> {
         }
         let text = match &event.body {
             EventBody::TurnEnded { end } => turn.take().map(|turn: TurnSum| turn.ended(end)),
-            _ => readable(event),
+            _ => readable(&app.store, &session, event)?,
         };
         if let Some(text) = text {
             out::line(&line(event, &with_gone(&text, &gone)))?;
@@ -83,15 +85,17 @@ pub fn events(app: &App, name: &str) -> anyhow::Result<Vec<Event>> {
     Ok(events)
 }
 
-fn readable(event: &Event) -> Option<String> {
-    Some(match &event.body {
+fn readable(store: &Store, session: &SessionId, event: &Event) -> Result<Option<String>, StoreError> {
+    Ok(Some(match &event.body {
         EventBody::UserMessage { blocks, .. } => format!("you: {}", text_of(blocks)),
         EventBody::ModelReply { blocks, usage, model, .. } => {
-            let calls = blocks.iter().filter_map(|block| match block {
-                Block::ToolUse(tool_use) => Some(format!("\n         calls {} {}", tool_use.name, tool_use.input)),
-                _ => None,
-            });
-            let calls: String = calls.collect();
+            let mut calls = String::new();
+            for (block, tool_use) in (0..).zip(blocks) {
+                let Block::ToolUse(tool_use) = tool_use else { continue };
+                let call = CallId { session: session.clone(), reply_seq: event.seq, block };
+                let tool = tool_name(store, &call, &tool_use.name)?;
+                calls.push_str(&format!("\n         calls {tool} {}", tool_use.input));
+            }
             format!("{model} ({} + {} tokens): {}{calls}", usage.input_tokens, usage.output_tokens, text_of(blocks))
         }
         EventBody::ToolResult { call, outcome } => format!("result of {call}: {}", outcome_text(outcome)),
@@ -121,8 +125,10 @@ fn readable(event: &Event) -> Option<String> {
         }
         EventBody::SessionCleared {} => "a new conversation".to_owned(),
         EventBody::CompactRequested {} => "a summary was asked for".to_owned(),
-        EventBody::TurnEnded { .. } | EventBody::TurnStarted { .. } | EventBody::PromptPacked { .. } => return None,
-    })
+        EventBody::TurnEnded { .. } | EventBody::TurnStarted { .. } | EventBody::PromptPacked { .. } => {
+            return Ok(None);
+        }
+    }))
 }
 
 fn outcome_text(outcome: &Outcome) -> String {

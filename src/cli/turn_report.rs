@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::domain::{Block, CallId, EventBody, SessionId, TurnEnd, Usage};
+use crate::hub::names::as_read;
 use crate::store::{Store, StoreError};
 
 /// One turn.
@@ -32,7 +33,7 @@ pub fn read(store: &Store, session: &SessionId, turn_seq: u64) -> Result<TurnRep
                     if let Block::ToolUse(tool_use) = block {
                         let id = CallId { session: session.clone(), reply_seq: event.seq, block: index as u32 };
                         report.calls.push(json!({
-                            "id": id.to_string(), "tool": tool_use.name, "arguments": tool_use.input, "outcome": Value::Null,
+                            "id": id.to_string(), "tool": tool_name(store, &id, &tool_use.name)?, "arguments": tool_use.input, "outcome": Value::Null,
                         }));
                     }
                 }
@@ -51,6 +52,13 @@ pub fn read(store: &Store, session: &SessionId, turn_seq: u64) -> Result<TurnRep
         }
     }
     Ok(report)
+}
+
+/// The tool of a call as people read it: `server/tool`.
+pub fn tool_name(store: &Store, call: &CallId, offered: &str) -> Result<String, StoreError> {
+    // A call of a name that nobody offered, or of a log from elsewhere, has no row.
+    let row = store.read(|tx| tx.call(call))?;
+    Ok(row.map_or_else(|| as_read(offered), |row| format!("{}/{}", row.server, row.tool)))
 }
 
 fn add(sum: &mut Usage, one: Usage) {

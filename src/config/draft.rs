@@ -36,7 +36,7 @@ impl Draft {
     pub fn of(seen: &Seen) -> Result<Self, ConfigError> {
         let path = seen.home.claw_toml();
         let document = seen.text.as_deref().unwrap_or(HEAD).parse().map_err(|error: toml_edit::TomlError| {
-            ConfigError::new(path.display().to_string(), error.message().to_owned(), "Correct the file and start again")
+            ConfigError::new(path.display().to_string(), error.message().to_owned(), "Correct the file")
         })?;
         Ok(Self { path, before: seen.text.clone(), document })
     }
@@ -104,8 +104,7 @@ impl Draft {
         }
         let item = self.document.entry(name).or_insert(Item::None);
         let place = self.path.display().to_string();
-        item.as_table_like_mut()
-            .ok_or_else(|| ConfigError::new(place, format!("`{name}` is no section"), "Correct it and start again"))
+        item.as_table_like_mut().ok_or_else(|| ConfigError::new(place, format!("`{name}` is no section"), "Correct it"))
     }
 }
 

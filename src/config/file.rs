@@ -22,6 +22,7 @@ use super::toml_fault;
 use super::tools::{Tools, ToolsSection};
 use super::transcription::TranscriptionSection;
 use super::update::UpdateSection;
+use super::written::Written as Keys;
 use crate::domain::AgentCard;
 use crate::domain::inherit::is_inheritable;
 
@@ -106,7 +107,7 @@ fn parsed<'t>(place: &str, text: &'t str) -> Result<Spanned<DeTable<'t>>, Config
 fn wrong(place: &str, text: &str, error: &toml::de::Error) -> ConfigError {
     let fault = toml_fault::fault(text, error);
     let place = fault.line.map_or(place.to_owned(), |line| format!("{place}, line {line}"));
-    ConfigError::new(place, fault.message, "Correct the line and start again")
+    ConfigError::new(place, fault.message, "Correct the line")
 }
 
 /// The agents that the text describes, the main one first.
@@ -146,6 +147,14 @@ pub(super) fn secrets_of_all(place: &str, text: &str, env: &Env) -> Result<Secre
     Ok(secrets)
 }
 
+/// Its keys, as they are written for one agent.
+pub(super) fn keys(place: &str, text: &str, cards: &[AgentCard], agent: &str) -> Result<Keys, ConfigError> {
+    let table = parsed(place, text)?;
+    let span = table.span();
+    let table = Spanned::new(span, agents::layered(table.into_inner(), agent));
+    Keys::of(table, cards, agent).map_err(|error| wrong(place, text, &error))
+}
+
 /// Reads what the text of a `claw.toml` means for one agent. `place` is the file's name for errors.
 pub(super) fn read(place: &str, text: &str, env: &Env, agent: &str) -> Result<Written, ConfigError> {
     let own_model = agents::has_own(parsed(place, text)?.get_ref(), agent, "model");
@@ -154,7 +163,7 @@ pub(super) fn read(place: &str, text: &str, env: &Env, agent: &str) -> Result<Wr
     let out_of_range = |message: String, key: &str| {
         let line = text.lines().position(|line| line.trim_start().starts_with(key));
         let place = line.map_or(place.to_owned(), |line| format!("{place}, line {}", line + 1));
-        ConfigError::new(place, message, "Correct the value and start again")
+        ConfigError::new(place, message, "Correct the value")
     };
     file.limits.check().and_then(|()| file.retention.check()).map_err(|(key, message)| out_of_range(message, key))?;
     if let Some(odd) = file.inherit.iter().flatten().find(|name| !is_inheritable(name)) {
@@ -162,10 +171,8 @@ pub(super) fn read(place: &str, text: &str, env: &Env, agent: &str) -> Result<Wr
         return Err(out_of_range(format!("inherit: `{odd}` is not {names}"), "inherit"));
     }
     let tools = file.tools.resolve().map_err(|(key, message)| out_of_range(message, key))?;
-    file.model
-        .validate()
-        .map_err(|error| ConfigError::new(place, error.to_string(), "Correct the value and start again"))?;
-    let wrong_price = |message| ConfigError::new(place, message, "Correct the value and start again");
+    file.model.validate().map_err(|error| ConfigError::new(place, error.to_string(), "Correct the value"))?;
+    let wrong_price = |message| ConfigError::new(place, message, "Correct the value");
     file.prices.check().map_err(wrong_price)?;
     file.update.check().map_err(|message| out_of_range(message, "url"))?;
     Ok(Written { file, own_model, tools })

@@ -47,6 +47,8 @@ pub struct Limits {
     pub command_output_kept_bytes_max: u64,
     /// Files that one process of a command may have open.
     pub command_open_files_max: u64,
+    /// Bytes that a command leaves free on the file systems of the workspace and of its temporary folder; 0 is no limit.
+    pub command_disk_free_bytes_min: u64,
     /// Identical calls in a row without progress, after which the turn stops.
     pub identical_calls_max: u32,
     /// Tokens in and out in one day of the owner, over all sessions.
@@ -80,6 +82,7 @@ impl Default for Limits {
             command_file_bytes_max: 10 * GIB,
             command_output_kept_bytes_max: GIB / 4,
             command_open_files_max: 65_536,
+            command_disk_free_bytes_min: GIB / 2,
             identical_calls_max: 3,
             tokens_day_max: 50_000_000,
             usd_cents_day_max: None,
@@ -88,6 +91,27 @@ impl Default for Limits {
 }
 
 impl Limits {
+    /// Those that a running claw can follow, and the others as they are in `self`: our own servers are told of them when they
+    /// start, or something of that size was made.
+    pub fn following(&self, new: &Self) -> Self {
+        Self {
+            tool_timeout_s: self.tool_timeout_s,
+            tool_calls_parallel_max: self.tool_calls_parallel_max,
+            server_start_s: self.server_start_s,
+            command_processes_max: self.command_processes_max,
+            command_memory_bytes_max: self.command_memory_bytes_max,
+            command_file_bytes_max: self.command_file_bytes_max,
+            command_output_kept_bytes_max: self.command_output_kept_bytes_max,
+            command_open_files_max: self.command_open_files_max,
+            ..new.clone()
+        }
+    }
+
+    /// Whether a key of this section counts from the next start alone.
+    pub(super) fn is_for_starts(key: &str) -> bool {
+        key.starts_with("command_") || ["tool_timeout_s", "tool_calls_parallel_max", "server_start_s"].contains(&key)
+    }
+
     /// The first key outside of its range, and what is wrong with it.
     pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
         const DAY_S: u64 = 86_400;
@@ -111,6 +135,7 @@ impl Limits {
             ("command_file_bytes_max", self.command_file_bytes_max, 1024, 1 << 50),
             ("command_output_kept_bytes_max", self.command_output_kept_bytes_max, 64 * 1024, 1 << 50),
             ("command_open_files_max", self.command_open_files_max, 64, 1_048_576),
+            ("command_disk_free_bytes_min", self.command_disk_free_bytes_min, 0, 1 << 50),
             ("identical_calls_max", u64::from(self.identical_calls_max), 1, 1000),
             ("tokens_day_max", self.tokens_day_max, 1000, 1_000_000_000_000),
             ("usd_cents_day_max", self.usd_cents_day_max.unwrap_or(1), 1, 100_000_000),

@@ -24,6 +24,7 @@ mod tools;
 mod transcription;
 mod update;
 mod workspace;
+mod written;
 mod zone;
 
 use std::io::Read as _;
@@ -52,6 +53,7 @@ pub use telegram::{Pairing, Telegram, TelegramSection};
 pub use tools::Tools;
 pub use transcription::{Transcription, TranscriptionSection};
 pub use update::UpdateSection;
+pub use written::{ChangedKey, Written};
 
 /// The largest `claw.toml`, in bytes.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
@@ -109,6 +111,8 @@ pub struct Config {
     /// Names and values that must not leave: from the environment by name, from keys such as `model.api_key`, and from
     /// `[redact] extra`.
     pub secrets: Vec<(String, SecretString)>,
+    /// What the file says, key by key.
+    pub written: Written,
     /// What was repaired on the way, a sentence each, for the person.
     pub notices: Vec<String>,
 }
@@ -198,7 +202,7 @@ impl Config {
             home = home.of_agent(&agent);
         }
         let mut notices = home.ensure()?;
-        let written = file::read(&place, &text, &env, &agent)?;
+        let (written, keys) = (file::read(&place, &text, &env, &agent)?, file::keys(&place, &text, &agents, &agent)?);
         let (folder, said_by) = workspace_of(&env, &overrides, &written.file, &home, (&agent, user_home.as_deref()));
         let workspace = workspace::prepare(&folder, &said_by, &home)?;
         let (persona, made) = persona_of(&written.file, &place, &home, &workspace, user_home.as_deref())?;
@@ -207,8 +211,8 @@ impl Config {
         let bot_missing = written.file.telegram.missing(&env, &agent);
         let zone = zone::zone_of(written.file.time_zone.as_deref(), &place)?;
         let transcription = written.file.transcription.resolve();
-        let transcription = transcription
-            .map_err(|message| ConfigError::new(&place, message, "Correct the section and start again"))?;
+        let transcription =
+            transcription.map_err(|message| ConfigError::new(&place, message, "Correct the section"))?;
         let mut secrets = secret_values(&env);
         secrets.extend(file::secrets_of_all(&place, &text, &env)?);
         if let Some(telegram) = &telegram {
@@ -251,6 +255,7 @@ impl Config {
             transcription,
             env,
             secrets,
+            written: keys,
             notices,
         })
     }

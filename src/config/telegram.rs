@@ -195,7 +195,7 @@ fn within(key: &str, value: u64, least: u64, most: u64) -> Result<(), ConfigErro
         return Ok(());
     }
     let message = format!("`telegram.{key}` is {value}, and must be from {least} to {most}");
-    Err(ConfigError::new("claw.toml, [telegram]", message, "Correct the value and start again"))
+    Err(ConfigError::new("claw.toml, [telegram]", message, "Correct the value"))
 }
 
 pub(super) fn ids(text: &str) -> Result<Vec<i64>, ConfigError> {

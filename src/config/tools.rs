@@ -79,6 +79,11 @@ impl Tools {
         &self.by_schema
     }
 
+    /// What a running claw can follow: which tools are there and which are hidden. What is pinned stays as it is in `self`.
+    pub fn following(&self, new: &Self) -> Self {
+        Self { by_schema: self.by_schema.clone(), ..new.clone() }
+    }
+
     /// Whether this tool may be called at all.
     pub fn has(&self, server: &str, tool: &str) -> bool {
         self.offered.is_match(format!("{server}/{tool}"))

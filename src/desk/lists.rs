@@ -3,6 +3,7 @@
 use super::code;
 use crate::domain::{Staged, escape};
 use crate::gate::Gate;
+use crate::hub::names::{as_read, look};
 use crate::store::{ApprovalRow, Store, StoreError};
 
 pub(super) async fn tools(gate: &Gate) -> String {
@@ -11,19 +12,36 @@ pub(super) async fn tools(gate: &Gate) -> String {
     for notice in offered.notices {
         text.push_str(&format!("{}\n\n", escape::visible(&notice)));
     }
+    let mut listed = Vec::new();
     for spec in offered.specs.iter() {
         let first = spec.description.lines().next().unwrap_or_default();
-        let name = tool_name(gate, &spec.name).await;
-        text.push_str(&format!("- {}: {}\n", code(&name), escape::visible(first)));
+        listed.push((gate.resolve(&spec.name).await, tool_name(gate, &spec.name).await, first));
+    }
+    for (tool, name, first) in &listed {
+        let others = listed.iter().filter_map(|(other, ..)| other.as_ref());
+        let note = tool.as_ref().and_then(|tool| look_of(tool, others)).unwrap_or_default();
+        text.push_str(&format!("- {}: {}{note}\n", code(name), escape::visible(first)));
     }
     if text.is_empty() { "No server offers a tool; `claw doctor` says why.".to_owned() } else { text }
+}
+
+/// What is odd about the look of a tool's name, or its server's, behind its line. A tool of the same server that looks alike
+/// counts, too.
+fn look_of<'a>(
+    (server, tool): &(String, String),
+    others: impl Iterator<Item = &'a (String, String)>,
+) -> Option<String> {
+    let others = others.filter(|(of, _)| of == server).map(|(_, other)| other.as_str());
+    let twin = || look::twin(tool, others).map(|twin| format!("the name looks like `{twin}`, which is another tool"));
+    let note = look::note(server).or_else(|| look::note(tool)).or_else(twin)?;
+    Some(format!(" **Take care:** {}.", escape::visible(&note).replace("\\\\", "\\")))
 }
 
 /// A tool as people read it everywhere, by the name under which models know it.
 pub(super) async fn tool_name(gate: &Gate, offered: &str) -> String {
     match gate.resolve(offered).await {
         Some((server, tool)) => format!("{server}/{tool}"),
-        None => offered.to_owned(),
+        None => as_read(offered),
     }
 }
 

@@ -14,7 +14,7 @@ mod switch;
 mod usage;
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use futures::future::BoxFuture;
 
@@ -65,15 +65,26 @@ pub struct DeskParts {
     pub window_tokens: u64,
 }
 
-/// Answers chat commands. Cheap to clone.
+/// Answers chat commands. Cheap to clone; all clones change together.
 #[derive(Clone)]
 pub struct Desk {
-    parts: DeskParts,
+    /// Replaced whole when settings change while claw runs.
+    parts: Arc<RwLock<Arc<DeskParts>>>,
 }
 
 impl Desk {
     pub fn new(parts: DeskParts) -> Self {
-        Self { parts }
+        Self { parts: Arc::new(RwLock::new(Arc::new(parts))) }
+    }
+
+    /// Changes what it is made of, for the commands that come from now on.
+    pub fn change(&self, change: impl FnOnce(&mut DeskParts)) {
+        let mut parts = self.parts.write().unwrap_or_else(PoisonError::into_inner);
+        change(Arc::make_mut(&mut parts));
+    }
+
+    fn parts(&self) -> Arc<DeskParts> {
+        self.parts.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Carries out a command with the words behind it. The answer is Markdown, at once, also while a turn runs. `None`: an
@@ -99,6 +110,7 @@ impl Desk {
         words: &str,
         to: &AnswerTo,
     ) -> Result<Option<String>, StoreError> {
+        let parts = self.parts();
         match order_of(command) {
             Some(Order::Undo) => return self.undo(visitor, session).await,
             Some(order) => return self.order(visitor, session, order).await,
@@ -111,13 +123,13 @@ impl Desk {
             {
                 "Only the owner may see this.".to_owned()
             }
-            ChatCommand::Status => status::markdown(&self.parts, session, is_owner(visitor)).await?,
-            ChatCommand::Usage => usage::markdown(&self.parts.store, &self.parts.prices, session)?,
+            ChatCommand::Status => status::markdown(&parts, session, is_owner(visitor)).await?,
+            ChatCommand::Usage => usage::markdown(&parts.store, &parts.prices, session)?,
             ChatCommand::Model => return self.model(visitor, session, words, to).await,
-            ChatCommand::Agents => agents::markdown(&(self.parts.agents)(), &self.parts.agent),
+            ChatCommand::Agents => agents::markdown(&(parts.agents)(), &parts.agent),
             ChatCommand::Role => return self.role(visitor, session, words, to).await,
-            ChatCommand::Tools => lists::tools(&self.parts.gate).await,
-            ChatCommand::Approvals => lists::approvals(&self.parts.store)?,
+            ChatCommand::Tools => lists::tools(&parts.gate).await,
+            ChatCommand::Approvals => lists::approvals(&parts.store)?,
             ChatCommand::Grants => return self.grants(visitor, words, to).await,
             ChatCommand::Guests => return self.guests(visitor, words, to).await,
             ChatCommand::Panic => return self.panic(visitor, words, to).await,
@@ -125,18 +137,18 @@ impl Desk {
             ChatCommand::New | ChatCommand::Stop | ChatCommand::Compact | ChatCommand::Undo => return Ok(None),
             ChatCommand::Help | ChatCommand::Quit | ChatCommand::Staged => return Ok(None),
         };
-        to.say(&self.parts.store, text).await
+        to.say(&parts.store, text).await
     }
 
     async fn order(&self, visitor: &Visitor, session: &SessionId, order: Order) -> Result<Option<String>, StoreError> {
-        self.parts.router.order(visitor, session, order).await?;
+        self.parts().router.order(visitor, session, order).await?;
         Ok(None)
     }
 
     /// A session takes nothing in while its model thinks, so what it would refuse then is refused here at once; a message
     /// that waits is a turn that is about to be in the log. A turn that is being stopped is waited for.
     async fn undo(&self, visitor: &Visitor, session: &SessionId) -> Result<Option<String>, StoreError> {
-        let refused = self.parts.store.read(|tx| {
+        let refused = self.parts().store.read(|tx| {
             let goes_on = tx.turn_open(session)? || tx.queued_messages(session)? > 0;
             Ok(goes_on && !tx.stop_queued(session)?)
         })?;
@@ -148,7 +160,8 @@ impl Desk {
 
     async fn grants(&self, visitor: &Visitor, words: &str, to: &AnswerTo) -> Result<Option<String>, StoreError> {
         let words: Vec<&str> = words.split_whitespace().collect();
-        let store = &self.parts.store;
+        let parts = self.parts();
+        let store = &parts.store;
         match words[..] {
             [] => to.say(store, grants::markdown(store)?).await,
             ["revoke", id] => {
@@ -172,19 +185,20 @@ impl Desk {
         words: &str,
         to: &AnswerTo,
     ) -> Result<Option<String>, StoreError> {
-        let store = &self.parts.store;
+        let parts = self.parts();
+        let store = &parts.store;
         let name = words.trim();
         if name.is_empty() {
             let own = store.read(|tx| tx.session_model(session))?;
-            return to.say(store, model::markdown(&self.parts.model, own.as_deref())).await;
+            return to.say(store, model::markdown(&parts.model, own.as_deref())).await;
         }
         if !is_owner(visitor) {
             return to.say(store, "Only the owner may choose the model.".to_owned()).await;
         }
-        let mut refused = model::refusal(&self.parts.model, name);
+        let mut refused = model::refusal(&parts.model, name);
         if refused.is_none() && name != model::DEFAULT {
-            let nearest = (self.parts.not_offered)(name.to_owned()).await;
-            refused = nearest.map(|nearest| model::not_offered(&self.parts.model, name, &nearest));
+            let nearest = (parts.not_offered)(name.to_owned()).await;
+            refused = nearest.map(|nearest| model::not_offered(&parts.model, name, &nearest));
         }
         if let Some(refused) = refused {
             return to.say(store, refused).await;
@@ -195,7 +209,8 @@ impl Desk {
 
     async fn guests(&self, visitor: &Visitor, words: &str, to: &AnswerTo) -> Result<Option<String>, StoreError> {
         let words: Vec<&str> = words.split_whitespace().collect();
-        let store = &self.parts.store;
+        let parts = self.parts();
+        let store = &parts.store;
         match words[..] {
             [] => to.say(store, store.read(guests::markdown)?).await,
             ["remove", id] => {
@@ -209,7 +224,8 @@ impl Desk {
     /// Whoever types this may be in a hurry: everything but `off` and `status` turns the switch on.
     async fn panic(&self, visitor: &Visitor, words: &str, to: &AnswerTo) -> Result<Option<String>, StoreError> {
         let words = words.trim().to_ascii_lowercase();
-        let store = &self.parts.store;
+        let parts = self.parts();
+        let store = &parts.store;
         if words == "status" {
             return to.say(store, store.read(switch::markdown)?).await;
         }
@@ -217,7 +233,7 @@ impl Desk {
             return to.say(store, "Only the owner may use the stop switch.".to_owned()).await;
         }
         let (on, by) = (words != "off", visitor.principal.clone());
-        let others = &self.parts.others;
+        let others = &parts.others;
         let (mut all, mut failed) = (String::new(), Vec::new());
         if on {
             // At once, and also where the answer cannot be kept.

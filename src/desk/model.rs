@@ -15,7 +15,7 @@ pub(super) fn markdown(model: &ModelInUse, own: Option<&str>) -> String {
     });
     format!(
         "{own}The model is {} ({}). {}\n\n`/model NAME` uses another one of the same provider, or one of these, in this \
-         conversation. For all of them set `CLAW_MODEL`, or `model` under `[model]` in `claw.toml`, and start claw again.",
+         conversation. For all of them set `model` under `[model]` in `claw.toml`; `CLAW_MODEL` overrides it.",
         code(&model.name),
         model.provider,
         model.whys.join("\n\n"),

@@ -37,10 +37,11 @@ impl Desk {
         words: &str,
         to: &AnswerTo,
     ) -> Result<Option<String>, StoreError> {
-        let (store, roles) = (&self.parts.store, &self.parts.roles);
+        let parts = self.parts();
+        let (store, roles) = (&parts.store, &parts.roles);
         let words: Vec<&str> = words.split_whitespace().collect();
         let name = match words[..] {
-            [] | ["list"] => return to.say(store, markdown(&self.parts, session)?).await,
+            [] | ["list"] => return to.say(store, markdown(&parts, session)?).await,
             ["select", name] => name.to_owned(),
             _ => return to.say(store, USAGE.to_owned()).await,
         };

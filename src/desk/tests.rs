@@ -106,7 +106,7 @@ async fn an_undo_in_a_turn_is_refused_at_once_unless_it_is_being_stopped() {
     assert_eq!(rig.says(ChatCommand::Undo, "").await, crate::session::TURN_IS_OPEN);
     assert_eq!(rig.queued(), []);
     let other = session("other");
-    rig.desk.parts.router.message(&rig.visitor, &other, "a turn will begin with it").await.unwrap();
+    rig.desk.parts().router.message(&rig.visitor, &other, "a turn will begin with it").await.unwrap();
     let said = rig.desk.command(&rig.visitor, &other, ChatCommand::Undo, "").await.unwrap();
     assert_eq!(said.unwrap(), crate::session::TURN_IS_OPEN);
     rig.said(ChatCommand::Stop, "").await;
@@ -222,12 +222,12 @@ async fn the_model_says_why_and_is_chosen_for_one_conversation() {
 
 #[tokio::test]
 async fn roles_are_listed_for_everybody_and_chosen_by_the_owner_for_one_conversation() {
-    let mut rig = Rig::new();
+    let rig = Rig::new();
     assert!(rig.says(ChatCommand::Role, "").await.contains("`[roles.NAME]` in `claw.toml`"));
     assert!(rig.says(ChatCommand::Role, "select tutor").await.starts_with("There are no roles"));
     assert!(!rig.says(ChatCommand::Status, "").await.contains("role"), "nobody who has none needs to read of them");
     let known = [("clerk", ""), ("tutor", "Explains.")].map(|(name, text)| (name.to_owned(), text.to_owned()));
-    rig.desk.parts.roles = Roles { known: known.into(), default: None };
+    rig.desk.change(|parts| parts.roles = Roles { known: known.into(), default: None });
     let listed = rig.says(ChatCommand::Role, "list").await;
     let rows = "- `default` **(in force)**: no role\n- `clerk`\n- `tutor`: Explains.\n\n`/role select NAME`";
     assert!(listed.starts_with(rows), "{listed}");
@@ -257,12 +257,12 @@ async fn roles_are_listed_for_everybody_and_chosen_by_the_owner_for_one_conversa
 
 #[tokio::test]
 async fn a_role_that_is_chosen_in_a_turn_is_the_next_ones_and_one_that_is_gone_is_named() {
-    let mut rig = Rig::new();
+    let rig = Rig::new();
     let role = |names: &[&str], default: Option<&str>| Roles {
         known: names.iter().map(|name| ((*name).to_owned(), String::new())).collect(),
         default: default.map(str::to_owned),
     };
-    rig.desk.parts.roles = role(&["clerk", "tutor"], Some("clerk"));
+    rig.desk.change(|parts| parts.roles = role(&["clerk", "tutor"], Some("clerk")));
     assert!(rig.says(ChatCommand::Role, "").await.starts_with("- `clerk` (the default) **(in force)**\n- `tutor`\n"));
     let [_, message] = opened("go");
     let started = EventBody::TurnStarted { origin: Origin::Owner, principal: OWNER.into(), role: Some("clerk".into()) };
@@ -277,7 +277,7 @@ async fn a_role_that_is_chosen_in_a_turn_is_the_next_ones_and_one_that_is_gone_i
     rig.log([ended()]).await;
     assert!(!rig.says(ChatCommand::Role, "").await.contains("under way"));
 
-    rig.desk.parts.roles = role(&["clerk"], Some("clerk"));
+    rig.desk.change(|parts| parts.roles = role(&["clerk"], Some("clerk")));
     let said = rig.says(ChatCommand::Role, "").await;
     assert!(
         said.contains("`clerk` (the default) **(in force)**") && said.contains("The role `tutor`, which was chosen")

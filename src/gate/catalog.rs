@@ -83,7 +83,7 @@ impl Gate {
             let Some(pins) = pins else { continue };
             self.late.arrived(&server);
             let (before, words) = (specs.len(), instructions::accepted(&pins).map(str::to_owned));
-            for pin in pins.into_iter().filter(|pin| self.settings.tools.has(&server, &pin.tool)) {
+            for pin in pins.into_iter().filter(|pin| self.now().tools.has(&server, &pin.tool)) {
                 if pin.withheld {
                     self.tell_of_change(&pin).await;
                 } else if pin.tool != INSTRUCTIONS && !self.hides(&server, &pin.tool, &pin.raw) {
@@ -97,7 +97,7 @@ impl Gate {
                 said.push((server, words));
             }
         }
-        let instructions = instructions::quoted(&said, self.settings.server_instructions_bytes).into();
+        let instructions = instructions::quoted(&said, self.now().server_instructions_bytes).into();
         Catalog { specs: specs.into(), instructions, version, names }
     }
 
@@ -140,12 +140,12 @@ impl Gate {
             // What is meant by anything else is not known, so nothing is offered.
             Some(who) => who != "model",
         };
-        by_itself || self.settings.tools.hides(server, tool)
+        by_itself || self.now().tools.hides(server, tool)
     }
 
     /// Whether our configuration lets a tool be there at all.
     pub fn has(&self, server: &str, tool: &str) -> bool {
-        self.settings.tools.has(server, tool)
+        self.now().tools.has(server, tool)
     }
 
     /// Whether pins of our own server were taken by this very program.

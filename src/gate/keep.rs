@@ -56,7 +56,7 @@ impl Gate {
     /// Keeps the head and the tail of a large result for the model, and the whole as an artifact that is named in between.
     /// Structured content beyond the limit loses what the text says as well; if that does not suffice, it is kept apart.
     pub(super) async fn cut(&self, call: &Kept, mut output: ToolOutput) -> ToolOutput {
-        let limit = self.settings.tool_result_bytes;
+        let limit = self.now().tool_result_bytes;
         let structured = output.structured.take().map(|value| shortened(value, &output.text, limit));
         if output.text.len() > limit {
             // What the server says in words is not cut for the sake of rows.
@@ -88,7 +88,7 @@ impl Gate {
 
     /// Keeps `room` bytes of a text, half of them from its end.
     async fn cut_text(&self, call: &Kept, text: &str, room: usize) -> String {
-        let limit = self.settings.tool_result_bytes;
+        let limit = self.now().tool_result_bytes;
         let whole = self.redactor.redact(text).into_owned();
         let bytes = whole.clone().into_bytes();
         let named = match self.put_both(call, bytes, "text/plain; charset=utf-8").await {

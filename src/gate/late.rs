@@ -140,7 +140,7 @@ impl Gate {
             None if self.hub.builtin(server).is_some() => OWN_WAIT,
             // It was late under the same command before, so nobody waits for it again.
             None if self.was_late(server) => Duration::ZERO,
-            None => self.settings.server_wait,
+            None => self.now().server_wait,
         };
         let mut listing = self.list_in_background(server);
         match tokio::time::timeout(wait, &mut listing).await {

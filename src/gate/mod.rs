@@ -123,7 +123,9 @@ pub struct Gate {
     policy: RwLockSync<Arc<Policy>>,
     redactor: Redactor,
     artifacts: Artifacts,
+    /// As they were at the start. What can change while claw runs is read by [`Gate::now`].
     settings: GateSettings,
+    now: RwLockSync<Arc<GateSettings>>,
     slots: Semaphore,
     catalog: RwLock<Option<Arc<Catalog>>>,
     /// The list of each server that was last compared with its pins.
@@ -142,6 +144,7 @@ impl Gate {
             policy: RwLockSync::new(Arc::new(parts.policy)),
             redactor: parts.redactor,
             artifacts: parts.artifacts,
+            now: RwLockSync::new(Arc::new(parts.settings.clone())),
             settings: parts.settings,
             slots,
             catalog: RwLock::new(None),
@@ -176,6 +179,18 @@ impl Gate {
     /// From now on these rules are in force. What was frozen under others is judged, and asked about, again.
     pub fn set_policy(&self, policy: Policy) {
         *self.policy.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(policy);
+    }
+
+    /// The settings of this moment.
+    fn now(&self) -> Arc<GateSettings> {
+        self.now.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// From now on these are in force: limits of results, questions and staged actions, and which tools are there. All else is
+    /// what it was at the start.
+    pub fn set_settings(&self, settings: GateSettings) {
+        *self.now.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(settings);
+        self.catalog_is_old.store(true, Ordering::SeqCst);
     }
 
     /// From now on these are the servers. A step that is under way keeps the tools that it was given, and its calls end where

@@ -36,7 +36,7 @@ impl Gate {
             principal: principal.to_owned(),
         };
         let row = self.freeze(&call, &Freeze { state: CallState::Waiting, pin: "", env_names: "", rule: "" });
-        let expires_at_ms = now_ms() + self.settings.question_time.as_millis() as i64;
+        let expires_at_ms = now_ms() + self.now().question_time.as_millis() as i64;
         let question = question_about(&call, why, expires_at_ms, choices(yes), None)?;
         let asked = entry("asked", &call, json!({"approval": question.approval.0, "digest": row.digest}));
         let (owner, kept) = (self.settings.owner.clone(), question.clone());

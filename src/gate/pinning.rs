@@ -53,7 +53,7 @@ impl Gate {
             self.reconcile(&listed).await.map_err(|error| error.to_string())?;
         }
         let found = listed.tools.iter().find(|entry| entry.name == tool);
-        let Some(entry) = found.filter(|_| self.settings.tools.has(server, tool)) else {
+        let Some(entry) = found.filter(|_| self.now().tools.has(server, tool)) else {
             return Err(no_tool(server, tool));
         };
         // The row is read every time: another process may have put the tool into quarantine, or taken it out.

@@ -37,7 +37,7 @@ impl Gate {
 
     /// Leaves out what a result proposes if its turn has staged `before` actions already and would have too many with it.
     pub fn limit_staged(&self, before: usize, output: &mut ToolOutput) {
-        let (max, here) = (self.settings.staged_actions_max, output.actions.len());
+        let (max, here) = (self.now().staged_actions_max, output.actions.len());
         if here > 0 && before + here > max {
             output.actions.clear();
             refuse(
@@ -51,7 +51,7 @@ impl Gate {
     }
 
     fn checked(&self, call: &ToolCall, proposals: Vec<Proposal>) -> Result<Vec<Proposal>, String> {
-        let max = self.settings.staged_actions_max;
+        let max = self.now().staged_actions_max;
         if proposals.len() > max {
             let many = proposals.len();
             return Err(format!(
@@ -94,7 +94,7 @@ impl Gate {
 
     /// The pin of a tool that may be proposed. The rows are those of the server.
     pub(super) fn pin_for<'p>(&self, server: &str, tool: &str, pins: &'p [PinRow]) -> Result<&'p PinRow, String> {
-        let pin = pins.iter().find(|pin| pin.tool == tool && self.settings.tools.has(server, tool));
+        let pin = pins.iter().find(|pin| pin.tool == tool && self.now().tools.has(server, tool));
         match pin {
             None => Err(format!("there is no tool `{}` on the server `{server}`", escape::visible(tool))),
             Some(pin) if pin.withheld => Err(withheld(server, tool)),

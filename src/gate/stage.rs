@@ -93,7 +93,7 @@ impl Gate {
         let env_names = self.hub.env_names(&source.server).join(",");
         let freeze = Freeze { state: CallState::Waiting, pin: &pin.pin, env_names: &env_names, rule: "staged" };
         let row = self.freeze(&call, &freeze);
-        let question_ms = self.settings.question_time.as_millis() as i64;
+        let question_ms = self.now().question_time.as_millis() as i64;
         let ttl_ms = proposed.proposal.ttl_s.map_or(question_ms, |ttl_s| ttl_s as i64 * 1000);
         Ready { proposed, call, row, expires_ms: now_ms() + ttl_ms }
     }

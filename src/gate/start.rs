@@ -118,7 +118,7 @@ impl Gate {
 
     fn question_about(&self, call: &crate::domain::ToolCall, verdict: &Verdict) -> Result<Question, StoreError> {
         let why = format!("{} ({}){}", verdict.why, verdict.rule, self.look_of(call));
-        let expires_at_ms = now_ms() + self.settings.question_time.as_millis() as i64;
+        let expires_at_ms = now_ms() + self.now().question_time.as_millis() as i64;
         let choices = super::shape::choices(&self.facts(call, None));
         super::approvals::question_about(call, why, expires_at_ms, choices, None)
     }

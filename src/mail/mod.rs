@@ -7,6 +7,9 @@ mod notify;
 mod pairing;
 mod updates;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use crate::domain::{Address, Inbound, SessionId};
 use crate::store::{OutboxRow, Store, StoreError};
 
@@ -20,12 +23,21 @@ pub use updates::{Accepted, KeptUpdate, OverheardRow};
 #[derive(Clone)]
 pub struct Mail {
     store: Store,
-    queued_messages_max: u32,
+    /// Shared by all clones, because it can change while claw runs.
+    queued_messages_max: Arc<AtomicU32>,
 }
 
 impl Mail {
     pub fn new(store: Store, queued_messages_max: u32) -> Self {
-        Self { store, queued_messages_max }
+        Self { store, queued_messages_max: Arc::new(queued_messages_max.into()) }
+    }
+
+    pub fn set_queued_messages_max(&self, limit: u32) {
+        self.queued_messages_max.store(limit, Ordering::Relaxed);
+    }
+
+    fn queued_messages_max(&self) -> u32 {
+        self.queued_messages_max.load(Ordering::Relaxed)
     }
 
     /// Commits what came in. When this returns, nothing can lose it any more.
@@ -33,13 +45,13 @@ impl Mail {
     /// # Errors
     /// `QueueFull` when too many messages wait already; otherwise the store's own.
     pub async fn submit(&self, inbound: Inbound) -> Result<i64, StoreError> {
-        let limit = self.queued_messages_max;
+        let limit = self.queued_messages_max();
         self.store.write(move |tx| tx.add_inbound(&inbound, limit)).await
     }
 
     /// The same, unless a turn is open in the session or something waits there already; `None` then.
     pub async fn submit_alone(&self, inbound: Inbound) -> Result<Option<i64>, StoreError> {
-        let limit = self.queued_messages_max;
+        let limit = self.queued_messages_max();
         self.store
             .write(move |tx| {
                 let session = &inbound.session;

@@ -48,7 +48,7 @@ impl Mail {
     /// # Errors
     /// `QueueFull` when too many messages wait already; the updates are still there. Otherwise the store's own.
     pub async fn accept_updates(&self, bot: i64, updates: &[i64], accepted: Accepted) -> Result<bool, StoreError> {
-        let (limit, updates) = (self.queued_messages_max, updates.to_vec());
+        let (limit, updates) = (self.queued_messages_max(), updates.to_vec());
         let accept = move |tx: &crate::store::Tx<'_>| {
             let mut new = false;
             for update in &updates {

@@ -15,10 +15,14 @@ impl Drive<'_> {
     /// Absorbs every row that may come in now. A message waits until the results in hand are in the log, so that a tool
     /// use and its result are never parted.
     pub(super) async fn absorb(&mut self) -> Result<(), SessionError> {
-        self.worker.parts.gate.expire_staged(&self.session).await?;
+        // A turn keeps what it has begun with.
+        if self.log.open_turn().is_none() {
+            self.settings = self.worker.settings();
+        }
+        self.worker.gate.expire_staged(&self.session).await?;
         self.expire().await?;
         self.mirror_closed()?;
-        let rows = self.worker.parts.store.read(|tx| tx.queued_inbound(&self.session))?;
+        let rows = self.worker.store.read(|tx| tx.queued_inbound(&self.session))?;
         self.find_acting(&rows)?;
         for row in rows {
             if self.absorbed.contains(&row.id) {
@@ -49,12 +53,11 @@ impl Drive<'_> {
             InboundBody::Message { .. } => self.absorb_message(row),
             InboundBody::Answered { approval, answer, by } => {
                 // One that comes while its turn is being ended is in the store and in the audit, and has no place in the log.
-                if let Some(call) = self.worker.parts.gate.call_of(approval)?.filter(|call| self.is_of_open_turn(call))
-                {
+                if let Some(call) = self.worker.gate.call_of(approval)?.filter(|call| self.is_of_open_turn(call)) {
                     if matches!(answer, Some(Answer::Allow { .. })) && self.paused_by(&call) {
-                        let today = self.worker.parts.budget.today();
+                        let today = self.settings.budget.today();
                         let day = (call.block < DEATHS_FROM).then_some(today.as_str());
-                        self.worker.parts.gate.goes_on(&call, day).await?;
+                        self.worker.gate.goes_on(&call, day).await?;
                     }
                     let (approval, answer, by) = (approval.clone(), answer.clone(), by.clone());
                     self.push(EventBody::CallAnswered { call, approval, answer, by });
@@ -89,7 +92,7 @@ impl Drive<'_> {
 
     fn absorb_message(&mut self, row: &InboxRow) -> Result<bool, SessionError> {
         let InboundBody::Message { blocks } = &row.inbound.body else { return Ok(true) };
-        match next(&self.log, &self.worker.parts.runner.bounds) {
+        match next(&self.log, &self.settings.runner.bounds) {
             // What was streamed is delivered as it is; the message starts the next turn. Results in hand come first. A message
             // is no answer: what waits for one stays open, and the message is read behind it.
             Step::Call(_) | Step::Act(_) | Step::Stop(_) | Step::Deliver | Step::Park => return Ok(false),
@@ -108,7 +111,7 @@ impl Drive<'_> {
     /// Closes the questions whose time is over.
     async fn expire(&mut self) -> Result<(), SessionError> {
         for call in self.waiting().into_keys() {
-            self.worker.parts.gate.expire(&call).await?;
+            self.worker.gate.expire(&call).await?;
         }
         Ok(())
     }
@@ -117,7 +120,7 @@ impl Drive<'_> {
     /// this also heals a log whose holder was killed in between. An answer comes by the inbox instead.
     fn mirror_closed(&mut self) -> Result<(), SessionError> {
         for (call, approval) in self.waiting() {
-            let Some(how) = self.worker.parts.gate.closed(&approval)? else { continue };
+            let Some(how) = self.worker.gate.closed(&approval)? else { continue };
             if how == "expired" {
                 let what = if self.paused_by(&call) { "the turn does not go on" } else { "the call was not run" };
                 let text = format!("Nobody answered the question {approval} in time; {what}.");

@@ -30,7 +30,7 @@ impl Drive<'_> {
     /// there is a result, so that whoever comes after a kill finds it.
     pub(super) fn absorb_action(&mut self, row: &InboxRow) -> Result<Taken, SessionError> {
         let InboundBody::Answered { approval, answer, by } = &row.inbound.body else { return Ok(Taken::NoAction) };
-        let gate = &self.worker.parts.gate;
+        let gate = &self.worker.gate;
         let Some(tapped) = gate.tapped(approval, answer.as_ref())? else {
             return Ok(if gate.is_staged(approval)? { Taken::Done } else { Taken::NoAction });
         };
@@ -60,7 +60,7 @@ impl Drive<'_> {
         let open = confirmed(self.log.events());
         for row in rows.iter().filter(|row| !open.is_empty() && !self.absorbed.contains(&row.id)) {
             let InboundBody::Answered { approval, answer, .. } = &row.inbound.body else { continue };
-            let tapped = self.worker.parts.gate.tapped(approval, answer.as_ref())?;
+            let tapped = self.worker.gate.tapped(approval, answer.as_ref())?;
             if let Some(tapped) = tapped.filter(|tapped| open.iter().any(|(call, _)| *call == tapped.call)) {
                 self.acting.insert(tapped.call, row.id);
             }
@@ -73,11 +73,11 @@ impl Drive<'_> {
         let Some((call, action)) = actions.into_iter().next() else { return Ok(()) };
         let worker = self.worker;
         // What a tap does is no part of the turn that it falls into, and has a time of its own.
-        let around = self.around_for(worker.ending().no_running_call(), worker.parts.turn_time_s as i64 * 1000);
-        let acted = worker.parts.runner.act(&call, &around);
+        let around = self.around_for(worker.ending().no_running_call(), self.settings.turn_time_s as i64 * 1000);
+        let acted = self.settings.runner.act(&call, &around);
         let outcome = worker.interruptible(&self.session, &around.cancel, By::StopOrPanic, acted).await;
         if around.cancel.is_cancelled() {
-            worker.parts.gate.obey_panic().await?;
+            worker.gate.obey_panic().await?;
         }
         self.acted(call, action, outcome)
     }
@@ -87,7 +87,7 @@ impl Drive<'_> {
         let open = confirmed(self.log.events());
         let some = !open.is_empty();
         for (call, action) in open {
-            let outcome = self.worker.parts.gate.abandon(&call, STOPPED).await?;
+            let outcome = self.worker.gate.abandon(&call, STOPPED).await?;
             self.acted(call, action, outcome)?;
         }
         Ok(some)
@@ -95,7 +95,7 @@ impl Drive<'_> {
 
     /// The end of an action: in the log, told to everybody, and what it proposes in turn is asked about at once.
     fn acted(&mut self, call: CallId, action: Action, outcome: Outcome) -> Result<(), SessionError> {
-        let told = self.worker.parts.gate.told_of(&call)?;
+        let told = self.worker.gate.told_of(&call)?;
         self.tell_all(&told, &OutboundBody::Notice { text: words(&action, &outcome) });
         if let Some(row) = self.acting.remove(&call) {
             self.absorbed.insert(row);
@@ -136,7 +136,7 @@ impl Drive<'_> {
         if proposed.is_empty() {
             return Ok(());
         }
-        let mut list = self.worker.parts.gate.stage(proposed, told)?;
+        let mut list = self.worker.gate.stage(proposed, told)?;
         for text in std::mem::take(&mut list.left_out) {
             self.tell_all(told, &OutboundBody::Notice { text: literal(&text) });
         }
@@ -156,7 +156,7 @@ impl Drive<'_> {
             EventBody::ToolResult { outcome: Outcome::Ended { output }, .. } => output.actions.len(),
             _ => 0,
         });
-        self.worker.parts.gate.limit_staged(before.sum(), &mut output);
+        self.worker.gate.limit_staged(before.sum(), &mut output);
         Outcome::Ended { output }
     }
 

@@ -75,14 +75,15 @@ impl Drive<'_> {
     /// Whether the day's budget keeps the model from being asked: it is used up, which ends the turn; or nearly, which parks it with
     /// a question. What is under way in other sessions is not counted yet, so a limit may be passed by the replies in flight.
     pub(super) async fn budget_stops(&mut self) -> Result<bool, SessionError> {
-        let (budget, store) = (&self.worker.parts.budget, &self.worker.parts.store);
+        let (settings, store) = (self.settings.clone(), &self.worker.store);
+        let budget = &settings.budget;
         let today = budget.today();
         let (spent, goes_on) = store.read(|tx| Ok((tx.day_spent(&today)?, tx.day_goes_on(&today)?)))?;
         let used = budget.used(spent);
         if used.percent >= 100 {
             let text = format!(
-                "Today's budget is used up: {}. Write again after midnight, or raise the limit in claw.toml and start claw \
-                 again.",
+                "Today's budget is used up: {}. Write again after midnight, or after you have raised the limit in \
+                 claw.toml.",
                 used.text
             );
             self.push(EventBody::LimitReached { limit: used.limit.into(), text });
@@ -97,7 +98,7 @@ impl Drive<'_> {
             "{} % of today's budget are used: {}. May turns go on to the limit today?",
             used.percent, used.text
         );
-        let gate = &self.worker.parts.gate;
+        let gate = &self.worker.gate;
         let label = "go on, today and up to the limit";
         let asked = gate.ask_to_go_on(&call, behalf.origin, &behalf.principal, &used.details, why, label).await?;
         let (approval, turn_seq) = (asked.approval.clone(), self.turn_seq());
@@ -115,7 +116,7 @@ impl Drive<'_> {
 
     /// A turn that ends asks nothing any more, also not what a kill has kept out of its log.
     pub(super) async fn close_pauses(&self, reason: &'static str) -> Result<(), SessionError> {
-        let gate = &self.worker.parts.gate;
+        let gate = &self.worker.gate;
         let next = [self.next_pause(), self.next_pause_after_deaths()];
         let pauses = pauses(self.log.open_turn().unwrap_or_default()).into_iter();
         for call in pauses.filter(|pause| pause.goes_on.is_none()).map(|pause| pause.call).chain(next) {

@@ -2,6 +2,7 @@
 //! step is done or who asked.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt as _;
@@ -11,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::lock::Held;
 use super::staged::Staged;
 use super::watch::By;
-use super::worker::{Ran, SessionError, Worker};
+use super::worker::{Ran, SessionError, TurnSettings, Worker};
 use crate::domain::{
     Address, Block, CallId, Event, EventBody, Live, LiveSink, Origin, Outbound, OutboundBody, Outcome, SessionId,
     ToolUse, TurnEnd, UnixMillis, text_of,
@@ -30,6 +31,8 @@ pub(super) struct Drive<'w> {
     /// The lock of the session, held by whoever runs this.
     pub(super) held: &'w Held,
     pub(super) session: SessionId,
+    /// Of the open turn from its beginning, or of the next one.
+    pub(super) settings: Arc<TurnSettings>,
     pub(super) log: Log,
     /// Much of the window was read event by event, which whoever comes next is to be spared.
     keeps_window: bool,
@@ -55,7 +58,7 @@ impl<'w> Drive<'w> {
         session: &SessionId,
         live: LiveSink,
     ) -> Result<Self, SessionError> {
-        let store = &worker.parts.store;
+        let store = &worker.store;
         let (log, keeps_window) = match worker.recent.take(session, store.read(|tx| tx.last_seq(session))?) {
             Some(log) => (log, false),
             None => {
@@ -68,6 +71,7 @@ impl<'w> Drive<'w> {
             worker,
             held,
             session: session.clone(),
+            settings: worker.settings(),
             log,
             keeps_window,
             staged: Staged::default(),
@@ -83,7 +87,7 @@ impl<'w> Drive<'w> {
     pub(super) async fn until_idle(mut self) -> Result<Ran, SessionError> {
         loop {
             self.absorb().await?;
-            let step = next(&self.log, &self.worker.parts.runner.bounds);
+            let step = next(&self.log, &self.settings.runner.bounds);
             if !matches!(step, Step::Deliver | Step::Stop(_)) {
                 self.flush_soon();
             }
@@ -109,7 +113,7 @@ impl<'w> Drive<'w> {
 
     /// Numbers an event, keeps it in the window, and stages it for the disk.
     pub(super) fn push(&mut self, body: EventBody) -> u64 {
-        let budget = &self.worker.parts.budget;
+        let budget = &self.settings.budget;
         if let Some(spent) = budget.spent(&body) {
             self.staged.day_spent.push((budget.today(), spent));
         }
@@ -138,13 +142,13 @@ impl<'w> Drive<'w> {
         }
         let (staged, session) = (std::mem::take(&mut self.staged), self.session.clone());
         self.unsynced = true;
-        self.worker.parts.store.write_soon(move |tx| staged.write(&session, tx));
+        self.worker.store.write_soon(move |tx| staged.write(&session, tx));
     }
 
     /// Writes what is staged, and everything before it, and waits for the disk.
     pub(super) async fn flush_now(&mut self) -> Result<(), SessionError> {
         let (staged, session) = (std::mem::take(&mut self.staged), self.session.clone());
-        self.worker.parts.store.write(move |tx| staged.write(&session, tx)).await?;
+        self.worker.store.write(move |tx| staged.write(&session, tx)).await?;
         self.unsynced = false;
         self.result_unsynced = None;
         Ok(())
@@ -158,7 +162,7 @@ impl<'w> Drive<'w> {
         if self.keeps_window {
             let session = self.session.clone();
             // Behind everything that was waited for: nobody is told later because of it, and without it nothing is lost.
-            self.worker.parts.store.write_soon(move |tx| tx.keep_window(&session));
+            self.worker.store.write_soon(move |tx| tx.keep_window(&session));
         }
         self.worker.recent.keep(self.log);
         Ok(ran)
@@ -170,9 +174,9 @@ impl<'w> Drive<'w> {
         }
         let persona = self.persona().await?;
         let around = self.around(self.worker.ending().no_new_step());
-        let model = self.worker.parts.store.read(|tx| tx.session_model(&self.session))?;
+        let model = self.worker.store.read(|tx| tx.session_model(&self.session))?;
         let kept = self.results_kept();
-        let asked = self.worker.parts.runner.ask_model(&self.log, &persona, model, &around);
+        let asked = self.settings.runner.ask_model(&self.log, &persona, model, &around);
         killpoint::here("turn.model.before");
         let asked = self.worker.interruptible(&self.session, &around.cancel, By::Stop, asked);
         // What the model sees is on the disk before its answer counts. The disk is waited for beside the model.
@@ -189,7 +193,7 @@ impl<'w> Drive<'w> {
 
     /// Waits until the results that were queued are on the disk. An error if they were lost on the way to it.
     fn results_kept(&self) -> impl Future<Output = Result<(), StoreError>> + use<> {
-        let (store, session, result) = (self.worker.parts.store.clone(), self.session.clone(), self.result_unsynced);
+        let (store, session, result) = (self.worker.store.clone(), self.session.clone(), self.result_unsynced);
         async move {
             match result {
                 None => Ok(()),
@@ -228,7 +232,8 @@ impl<'w> Drive<'w> {
         let behalf = self.behalf();
         let session = self.session.clone();
         let cancel = around.cancel.clone();
-        let mut outcomes = std::pin::pin!(worker.parts.runner.calls(uses, &behalf, &around));
+        let settings = self.settings.clone();
+        let mut outcomes = std::pin::pin!(settings.runner.calls(uses, &behalf, &around));
         let step = async {
             while let Some((call, outcome)) = outcomes.next().await {
                 self.called(call, outcome)?;
@@ -239,7 +244,7 @@ impl<'w> Drive<'w> {
         };
         worker.interruptible(&session, &cancel, By::StopOrPanic, step).await?;
         if cancel.is_cancelled() {
-            worker.parts.gate.obey_panic().await?;
+            worker.gate.obey_panic().await?;
         }
         Ok(())
     }
@@ -247,7 +252,7 @@ impl<'w> Drive<'w> {
     /// What became of one call. A question goes out; what nobody knows is told to the owner, too.
     pub(super) fn called(&mut self, call: CallId, outcome: Outcome) -> Result<(), SessionError> {
         if let Outcome::Parked { approval } = outcome {
-            if let Some(question) = self.worker.parts.gate.question(&approval)? {
+            if let Some(question) = self.worker.gate.question(&approval)? {
                 let turn_seq = self.turn_seq();
                 self.tell(&OutboundBody::Question { turn_seq, question: Box::new(question) });
             }
@@ -269,7 +274,7 @@ impl<'w> Drive<'w> {
         let persona = self.persona().await?;
         let around = self.around(self.worker.ending().no_new_step());
         (self.live)(Live::Notice { text: "Summarising the oldest part of the conversation…".into() });
-        let compacted = self.worker.parts.runner.compact(&self.log, &persona, through_seq, &around);
+        let compacted = self.settings.runner.compact(&self.log, &persona, through_seq, &around);
         let body = self.worker.interruptible(&self.session, &around.cancel, By::Stop, compacted).await;
         if self.worker.ending().has_begun() && matches!(body, EventBody::WindowDropped { .. }) {
             return Ok(());
@@ -291,13 +296,13 @@ impl<'w> Drive<'w> {
 
     /// `end` cancels the step from outside, apart from what its owner wants.
     fn around(&self, end: CancellationToken) -> Around {
-        let left_ms = (self.worker.parts.turn_time_s as i64 * 1000 - self.active_ms()).max(0);
+        let left_ms = (self.settings.turn_time_s as i64 * 1000 - self.active_ms()).max(0);
         self.around_for(end, left_ms)
     }
 
     /// For a step that may take `left_ms`.
     pub(super) fn around_for(&self, end: CancellationToken, left_ms: i64) -> Around {
-        let limit_s = self.worker.parts.turn_time_s;
+        let limit_s = self.settings.turn_time_s;
         Around {
             live: self.live.clone(),
             cancel: end,

@@ -18,7 +18,7 @@ impl Drive<'_> {
         };
         let open = unanswered(&self.session, self.log.open_turn().unwrap_or_default());
         for (call, _) in open {
-            let outcome = self.worker.parts.gate.abandon(&call, reason).await?;
+            let outcome = self.worker.gate.abandon(&call, reason).await?;
             self.called(call, outcome)?;
         }
         self.close_pauses(reason).await?;
@@ -28,7 +28,7 @@ impl Drive<'_> {
         self.tell(&OutboundBody::Reply { turn_seq, step, text });
         self.stage_of_turn()?;
         self.staged.key_refused = self.refused_key();
-        let over = is_over_the_window(self.log.open_turn().unwrap_or_default(), &self.worker.parts.runner.bounds);
+        let over = is_over_the_window(self.log.open_turn().unwrap_or_default(), &self.settings.runner.bounds);
         let through_seq = self.push(EventBody::TurnEnded { end });
         if over {
             // The log keeps what no model could read, and no later request carries it.

@@ -21,7 +21,7 @@ pub use budget::{ASK_PERCENT, Budget};
 pub use ending::Ending;
 pub use lock::SessionLock;
 pub use undo::TURN_IS_OPEN;
-pub use worker::{Ran, SessionError, Worker, WorkerParts};
+pub use worker::{Ran, SessionError, TurnSettings, Worker, WorkerParts};
 
 #[cfg(test)]
 mod tests;

@@ -11,14 +11,14 @@ use crate::turn::persona::Persona;
 impl Drive<'_> {
     /// The role that a turn gets which begins now. It keeps it to its end.
     pub(super) fn role_now(&self) -> Result<Option<String>, SessionError> {
-        let chosen = self.worker.parts.store.read(|tx| tx.session_role(&self.session))?;
-        Ok(chosen.or_else(|| self.worker.parts.runner.personas.default_role.clone()))
+        let chosen = self.worker.store.read(|tx| tx.session_role(&self.session))?;
+        Ok(chosen.or_else(|| self.settings.runner.personas.default_role.clone()))
     }
 
     /// The persona for the next request.
     pub(super) async fn persona(&mut self) -> Result<Persona, SessionError> {
         let role = self.role_of_turn();
-        let seen = (self.worker.parts.runner.personas.now)(role.as_deref());
+        let seen = (self.settings.runner.personas.now)(role.as_deref());
         let gone = role.map(|role| {
             let key = format!("role {role} in {}", self.session);
             let text = format!(
@@ -47,7 +47,7 @@ impl Drive<'_> {
 
     /// Tells what is wrong once, and once more if it was mended in between. What was told and the telling are one transaction.
     async fn tell_news(&mut self, found: impl Iterator<Item = (String, Option<String>)>) -> Result<(), SessionError> {
-        let before = self.worker.parts.store.read(|tx| tx.persona_faults())?;
+        let before = self.worker.store.read(|tx| tx.persona_faults())?;
         let mut faults = before.clone();
         for (key, fault) in found {
             match fault {

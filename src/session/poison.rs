@@ -14,7 +14,7 @@ impl Drive<'_> {
     /// question, or, where no turn is open, what was asked for is given up.
     pub(super) async fn is_poisoned(&mut self, step: &Step) -> Result<bool, SessionError> {
         let deaths = self.held.begins(self.log.next_seq() - 1);
-        if deaths < self.worker.parts.deaths_of_turn_max {
+        if deaths < self.settings.deaths_of_turn_max {
             return Ok(false);
         }
         tracing::error!(session = %self.session, deaths, "claw died again and again at the same step, which is not begun");
@@ -44,8 +44,8 @@ impl Drive<'_> {
         );
         let behalf = self.behalf();
         let call = self.next_pause_after_deaths();
-        let details = json!({"deaths": deaths, "deaths_of_turn_max": self.worker.parts.deaths_of_turn_max});
-        let gate = &self.worker.parts.gate;
+        let details = json!({"deaths": deaths, "deaths_of_turn_max": self.settings.deaths_of_turn_max});
+        let gate = &self.worker.gate;
         let label = "try once more";
         let asked = gate.ask_to_go_on(&call, behalf.origin, &behalf.principal, &details, why, label).await?;
         let (approval, turn_seq) = (asked.approval.clone(), self.turn_seq());

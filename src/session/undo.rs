@@ -24,7 +24,7 @@ impl Drive<'_> {
             }
             return !stopping;
         }
-        if next(&self.log, &self.worker.parts.runner.bounds) != Step::Done {
+        if next(&self.log, &self.settings.runner.bounds) != Step::Done {
             return false;
         }
         let text = match self.log.last_exchange() {

@@ -56,7 +56,7 @@ impl Worker {
         by: By,
         step: impl Future<Output = T>,
     ) -> T {
-        let (watch, store) = (&self.watch, &self.parts.store);
+        let (watch, store) = (&self.watch, &self.store);
         let _listed = watch.list(Watched { session: session.clone(), by, cancel: cancel.clone() });
         let look_out = async {
             // What came before this step was on the list is seen by its own look, what comes later by everybody's.

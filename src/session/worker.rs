@@ -2,7 +2,7 @@
 //! step does.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use super::budget::Budget;
 use super::drive::Drive;
@@ -54,8 +54,13 @@ pub enum Ran {
 pub struct WorkerParts {
     pub store: Store,
     pub gate: Arc<Gate>,
-    pub runner: Runner,
     pub locks: PathBuf,
+    pub settings: TurnSettings,
+}
+
+/// What a turn goes by. One that has begun keeps what it began with, until it ends or waits for somebody.
+pub struct TurnSettings {
+    pub runner: Runner,
     /// The most time that a turn may take, in seconds, waiting for a human not counted.
     pub turn_time_s: u64,
     /// After this many deaths of the process in one step the owner is asked before the turn goes on.
@@ -65,7 +70,11 @@ pub struct WorkerParts {
 
 /// Runs any session of a home, one at a time each.
 pub struct Worker {
-    pub(super) parts: WorkerParts,
+    pub(super) store: Store,
+    pub(super) gate: Arc<Gate>,
+    locks: PathBuf,
+    /// Of the turns that begin from now on.
+    settings: RwLock<Arc<TurnSettings>>,
     ending: Ending,
     pub(super) watch: Watch,
     pub(super) recent: Recent,
@@ -73,7 +82,16 @@ pub struct Worker {
 
 impl Worker {
     pub fn new(parts: WorkerParts) -> Self {
-        Self { parts, ending: Ending::default(), watch: Watch::default(), recent: Recent::default() }
+        let WorkerParts { store, gate, locks, settings } = parts;
+        Self {
+            store,
+            gate,
+            locks,
+            settings: RwLock::new(Arc::new(settings)),
+            ending: Ending::default(),
+            watch: Watch::default(),
+            recent: Recent::default(),
+        }
     }
 
     /// By which the process tells all its sessions that it ends.
@@ -81,8 +99,14 @@ impl Worker {
         &self.ending
     }
 
-    pub fn runner(&self) -> &Runner {
-        &self.parts.runner
+    /// What a turn goes by that begins now.
+    pub fn settings(&self) -> Arc<TurnSettings> {
+        self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// From now on turns begin with these.
+    pub fn set_settings(&self, settings: TurnSettings) {
+        *self.settings.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(settings);
     }
 
     /// Does everything that waits in the session, unless somebody else is at it.
@@ -91,12 +115,12 @@ impl Worker {
         loop {
             let Some(lock) = self.lock(session)? else { return Ok(Ran::Elsewhere) };
             crate::killpoint::here("session.locked");
-            let held = Held::new(lock, self.parts.store.clone());
+            let held = Held::new(lock, self.store.clone());
             let ran = Drive::open(self, &held, session, live.clone())?.until_idle().await?;
             crate::killpoint::here("session.unlock.before");
             held.release();
             // A row that came between the last look and letting go found the lock taken; so look once more.
-            let left = self.parts.store.read(|tx| tx.queued_inbound(session))?;
+            let left = self.store.read(|tx| tx.queued_inbound(session))?;
             // A message that came while the turn waits for an answer goes in behind the answer.
             let waits = |row: &InboxRow| ran == Ran::Parked && matches!(row.inbound.body, InboundBody::Message { .. });
             if left.iter().all(waits) || self.ending.has_begun() {
@@ -113,7 +137,7 @@ impl Worker {
 
     /// Whether an earlier run, or time, left something that can be done without anybody saying more.
     pub fn left_over(&self, session: &SessionId) -> Result<bool, SessionError> {
-        Ok(self.parts.store.read(|tx| {
+        Ok(self.store.read(|tx| {
             Ok(tx.turn_open(session)?
                 || !tx.queued_inbound(session)?.is_empty()
                 || tx.staged_is_due(session, crate::store::now_ms())?)
@@ -121,7 +145,7 @@ impl Worker {
     }
 
     fn lock(&self, session: &SessionId) -> Result<Option<SessionLock>, SessionError> {
-        SessionLock::try_take(&self.parts.locks, session)
-            .map_err(|source| SessionError::Lock { path: self.parts.locks.display().to_string(), source })
+        SessionLock::try_take(&self.locks, session)
+            .map_err(|source| SessionError::Lock { path: self.locks.display().to_string(), source })
     }
 }

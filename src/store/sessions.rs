@@ -52,7 +52,7 @@ impl Tx<'_> {
              WHERE state = 'started' AND substr(session, 1, length(?1)) = ?1 ORDER BY started_ms, id",
         )?;
         let rows = query
-            .query_map([prefix], |row| Ok(format!("{} {}", row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
+            .query_map([prefix], |row| Ok(format!("{}/{}", row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
         Ok((turns, rows.collect::<Result<_, _>>()?))
     }
 

@@ -72,7 +72,8 @@ impl Stranger {
     fn note(&self, what: &str) {
         if let Some(path) = &self.record {
             let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
-            writeln!(file, "{what}").unwrap();
+            // In one write, because several servers may append to one record.
+            file.write_all(format!("{what}\n").as_bytes()).unwrap();
         }
     }
 

@@ -8,6 +8,7 @@ mod args;
 mod background;
 mod capture;
 mod confine;
+mod disk;
 mod environment;
 mod eof;
 mod error;

@@ -1,4 +1,4 @@
-//! What one command may take of the machine: processes, memory, the size of a file, open files. Owns the numbers, how the
+//! What one command may take of the machine: processes, memory, the size of a file, open files, the disk (`disk.rs`). Owns the numbers, how the
 //! kernel is told, and the look at what a running command takes. Must not know how a command is started or ended.
 //!
 //! Memory is limited by `RLIMIT_DATA` (private memory that can be written) and not by `RLIMIT_AS`: node, java and go
@@ -27,6 +27,9 @@ pub struct CommandLimits {
     /// Files that one process of a command may have open
     #[arg(long, value_name = "COUNT", default_value_t = Self::default().command_open_files_max)]
     pub command_open_files_max: u64,
+    /// Bytes that a command leaves free on the file systems of the workspace and of TMPDIR; 0 is no limit
+    #[arg(long, value_name = "BYTES", default_value_t = Self::default().command_disk_free_bytes_min)]
+    pub command_disk_free_bytes_min: u64,
 }
 
 impl Default for CommandLimits {
@@ -36,6 +39,7 @@ impl Default for CommandLimits {
             command_memory_bytes_max: 8 * 1024 * 1024 * 1024,
             command_file_bytes_max: 10 * 1024 * 1024 * 1024,
             command_open_files_max: 65_536,
+            command_disk_free_bytes_min: 512 * 1024 * 1024,
         }
     }
 }
@@ -47,6 +51,7 @@ pub enum Met {
     Processes,
     Memory,
     FileSize,
+    DiskSpace,
 }
 
 /// SIGXFSZ, setrlimit(2); and how a shell reports a child that it ended.
@@ -120,6 +125,10 @@ impl CommandLimits {
             Met::FileSize => format!(
                 "It met the limit of {} bytes of one file that a command writes (`command_file_bytes_max`).",
                 self.command_file_bytes_max
+            ),
+            Met::DiskSpace => format!(
+                "It was killed, because less than {} bytes were left on the disk (`command_disk_free_bytes_min`).",
+                self.command_disk_free_bytes_min
             ),
         }
     }

@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process_group};
 
 use crate::confine;
+use crate::disk::Disk;
 use crate::limits::{CommandLimits, Met};
 use crate::processes::{self, Process};
 use crate::wire::{JobEnd, JobReport, JobSpec};
@@ -85,7 +86,9 @@ fn run(spec: &JobSpec, reader: BufReader<UnixStream>) -> JobEnd {
     match start(spec) {
         Ok(shell) => {
             let _ = go.send(());
-            Watch { shell, limits: spec.limits, events, met: None }.run()
+            let places = [spec.workspace.clone(), spec.scratch.clone()];
+            let disk = Disk::new(places, spec.limits.command_disk_free_bytes_min);
+            Watch { shell, limits: spec.limits, disk, events, met: None }.run()
         }
         Err(why) => JobEnd { how: JobReport::NotStarted(why), met: None },
     }
@@ -128,6 +131,7 @@ fn enter(spec: &JobSpec) -> Result<(), String> {
 struct Watch {
     shell: i32,
     limits: CommandLimits,
+    disk: Disk,
     events: Receiver<Event>,
     /// The first limit that it met.
     met: Option<Met>,
@@ -168,11 +172,11 @@ impl Watch {
 
     /// Whether it has to be killed. Where the kernel refuses one more process, the command can go on without it.
     fn takes_too_much(&mut self) -> bool {
-        let met = self.limits.look(&descendants());
+        let met = self.limits.look(&descendants()).or_else(|| self.disk.is_too_full().then_some(Met::DiskSpace));
         self.met = self.met.or(met);
         match met {
             Some(Met::Processes) => !CommandLimits::kernel_counts_processes(),
-            Some(Met::Memory | Met::FileSize) => true,
+            Some(Met::Memory | Met::FileSize | Met::DiskSpace) => true,
             None => false,
         }
     }

@@ -158,3 +158,22 @@ fn hard_limit() -> String {
     let machine = rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum;
     machine.map_or(65_536, |most| most.min(65_536)).to_string()
 }
+
+#[test]
+fn a_command_that_fills_the_disk_is_ended_and_one_that_takes_little_is_not() {
+    let house = House::new();
+    // More than any disk has, so that every file system counts as nearly full.
+    let all = (1_u64 << 50).to_string();
+    let mut server = house.server_with(&["--command-disk-free-bytes-min", &all]);
+    assert_eq!(server.output("echo here > small; cat small; rm small; sleep 0.3"), "here\n");
+    // Again and again: whoever else tidies up at the same moment hides one of them.
+    let fill = "for i in {1..40}; do head -c 32M /dev/zero > big-$i; sleep 0.3; done; sleep 300";
+    let result = server.call(json!({"command": fill}));
+    assert_eq!(result["isError"], true, "{result}");
+    assert!(
+        text(&result).starts_with("killed after") && text(&result).contains("command_disk_free_bytes_min"),
+        "{result}"
+    );
+    let mut server = house.server_with(&["--command-disk-free-bytes-min", "0"]);
+    assert_eq!(server.output("head -c 32M /dev/zero > big; sleep 0.3; echo done; rm big"), "done\n");
+}

@@ -19,21 +19,18 @@ const UPLOADS_AT_ONCE: usize = 2;
 pub(super) struct Files {
     pub(super) workspace: Arc<Workspace>,
     pub(super) artifacts: Artifacts,
-    /// Whether the model gets images to see.
-    pub(super) sees_images: bool,
     pub(super) transcriber: Option<Transcriber>,
     pub(super) downloads: Semaphore,
     pub(super) uploads: Semaphore,
 }
 
 impl Files {
-    pub(super) async fn open(app: &App) -> anyhow::Result<Self> {
+    pub(super) fn open(app: &App) -> anyhow::Result<Self> {
         let path = &app.config.workspace;
         let workspace = Workspace::open(path).with_context(|| format!("cannot open {}", path.display()))?;
         Ok(Self {
             workspace: Arc::new(workspace),
             artifacts: app.artifacts(),
-            sees_images: app.model().await?.sees_images,
             transcriber: app.config.transcription.clone().map(Transcriber::new),
             downloads: Semaphore::new(DOWNLOADS_AT_ONCE),
             uploads: Semaphore::new(UPLOADS_AT_ONCE),

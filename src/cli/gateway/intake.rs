@@ -84,7 +84,7 @@ async fn receive(house: &House, place: &Place, file: &TelegramFile) -> Received 
     let line = format!("[{what} saved as {path}{pixels}{duration}, {}]", size(bytes));
     let mut received = Received { lines: vec![line], ..Received::default() };
     match file.kind {
-        FileKind::Photo | FileKind::Document if house.files.sees_images && bytes <= IMAGE_BYTES_MAX => {
+        FileKind::Photo | FileKind::Document if house.app.sees_images() && bytes <= IMAGE_BYTES_MAX => {
             received.image = image(house, path).await;
         }
         FileKind::Voice => listen(house, path, &mut received).await,

@@ -119,7 +119,7 @@ async fn open(fleet: &Arc<Fleet>, app: &Arc<App>, telegram: Telegram, api: Api, 
     let desk = app.desk(Arc::new(move || agents.shown())).await?;
     let blocked = app.mail.blocked_chats(me.id)?;
     api.chats_have_moved(app.mail.moved_chats(me.id)?);
-    let files = files::Files::open(app).await?;
+    let files = files::Files::open(app)?;
     let house = House::new(app.clone(), telegram, (api, me), worker, desk, files, fleet.clone());
     for chat in blocked {
         house.set_blocked(chat, true);

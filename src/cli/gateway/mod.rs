@@ -21,7 +21,6 @@ mod outgoing;
 mod pairing;
 mod postman;
 mod questions;
-mod quiet;
 mod said;
 mod service;
 mod sessions;

@@ -59,7 +59,7 @@ async fn pass_on(house: &House) -> Result<(), StoreError> {
 
 /// What the owner's chat holds cannot be changed by anybody at this machine.
 async fn head_of_the_audit(house: &House) -> Result<(), StoreError> {
-    if !house.app.config.audit.tell_head || house.app.store.read(|tx| tx.told_within(HEAD, HEAD_EVERY_MS))? {
+    if !house.app.settings().audit.tell_head || house.app.store.read(|tx| tx.told_within(HEAD, HEAD_EVERY_MS))? {
         return Ok(());
     }
     let head = house.app.store.read(|tx| tx.newest_audit())?;

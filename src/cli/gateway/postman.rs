@@ -9,8 +9,9 @@ use tokio::time::Instant;
 
 use super::house::House;
 use super::outgoing::Piece;
-use super::{asking, elsewhere, moves, notify, outgoing, quiet};
-use crate::domain::{Address, OutboundBody, Question};
+use super::{asking, elsewhere, moves, notify, outgoing};
+use crate::cli::quiet;
+use crate::domain::{Address, OutboundBody, Question, SessionId};
 use crate::gateway::telegram::fault::{Fault, pause_after};
 use crate::gateway::telegram::markdown::plain;
 use crate::gateway::telegram::pace::Urgency;
@@ -103,7 +104,7 @@ async fn write(house: &House, place: &Place, row: &OutboxRow) -> Result<(), Stor
         }
         OutboundBody::Reply { turn_seq, step, text } => {
             said.begin(&row.outbound.session, *turn_seq, None);
-            let text = &quiet::under(house, place, &row.outbound, *turn_seq, text)?;
+            let text = &with_quiet_line(house, place, &row.outbound.session, *turn_seq, text)?;
             if write_said(house, place, row, (*turn_seq, *step), text, shown).await? {
                 forget_drafts(house, place, row, (*turn_seq, *step), None).await?;
                 house.app.mail.said(row, *turn_seq, None).await?;
@@ -332,4 +333,21 @@ async fn give_up(house: &House, place: &Place, row: &OutboxRow, fault: &Fault) -
     }
     tracing::error!(row = row.id, to = %row.outbound.to, %fault, "a message cannot be sent; its session keeps it");
     Ok(true)
+}
+
+/// An answer with the quiet line of its turn under it. Guests are not told of it.
+fn with_quiet_line(
+    house: &House,
+    place: &Place,
+    session: &SessionId,
+    turn_seq: u64,
+    text: &str,
+) -> Result<String, StoreError> {
+    if house.is_guests_own(place) {
+        return Ok(text.to_owned());
+    }
+    Ok(match quiet::of_turn(&house.app.store, session, turn_seq)? {
+        Some(line) => format!("{}\n\n{line}", text.trim_end()),
+        None => text.to_owned(),
+    })
 }

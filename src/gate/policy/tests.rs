@@ -160,7 +160,7 @@ fn examples_are_checked_when_the_file_is_loaded() {
             "{rule}match = [{{ server = \"bash\", tool = \"run\", args = {{ command = \"ls /\" }}, origin = \"owner\" }}]"
         )),
         "policy.toml, line 2: this rule does not match its example bash/run {\"command\":\"ls /\"} from owner (in `match`). \
-         Correct the rule or the example and start again."
+         Correct the rule or the example."
     );
     assert!(
         said(&format!("{rule}not_match = [{{ args = {{ command = \"ls -l\" }} }}]"))

@@ -109,7 +109,7 @@ pub(in crate::gate) fn read(text: &str) -> Result<(Vec<Rule>, Classes), PolicyEr
     }
     let file: PolicyFile = toml::from_str(text).map_err(|error| {
         let fault = toml_fault::fault(text, &error);
-        PolicyError { line: fault.line, message: fault.message, next: "Correct the line and start again".to_owned() }
+        PolicyError { line: fault.line, message: fault.message, next: "Correct the line".to_owned() }
     })?;
     if file.rule.len() > RULES_MAX {
         let message = format!("there are more than {RULES_MAX} rules");
@@ -139,7 +139,7 @@ fn classes(text: &str, file: &PolicyFile) -> Result<Classes, PolicyError> {
 
 /// The error is a message and a next step.
 fn compile(line: usize, text: &RuleText) -> Result<Rule, (String, String)> {
-    let correct = |message: String| (format!("in this rule {message}"), "Correct the rule and start again".to_owned());
+    let correct = |message: String| (format!("in this rule {message}"), "Correct the rule".to_owned());
     if text.why.trim().is_empty() {
         return Err(("this rule has an empty `why`".to_owned(), "Say in one sentence what the rule is for".to_owned()));
     }
@@ -212,5 +212,5 @@ fn check(rule: &Rule, wanted: bool, example: &Example) -> Result<(), (String, St
     let shown = crate::domain::canonical::canonical_json(&arguments);
     let what = if wanted { "does not match its example" } else { "matches what it must not" };
     let message = format!("this rule {what} {server}/{tool} {shown} from {} (in `{list}`)", from.as_str());
-    Err((message, "Correct the rule or the example and start again".to_owned()))
+    Err((message, "Correct the rule or the example".to_owned()))
 }

@@ -22,7 +22,7 @@ fn asked(rig: &Rig) -> crate::domain::Question {
 #[tokio::test]
 async fn at_nine_tenths_of_a_days_tokens_the_owner_is_asked_once_a_day() {
     let rig = Rig::new(ALLOW, [Script::text("one"), Script::text("two")]);
-    spend(&rig, &rig.worker.parts.budget.today(), 899_990).await;
+    spend(&rig, &rig.worker.settings().budget.today(), 899_990).await;
     assert_eq!(rig.turn("below").await, Ran::Idle);
     assert_eq!(rig.turn("at it").await, Ran::Parked);
     assert_eq!(rig.model.requests().len(), 1, "nobody is asked before the owner has said yes");
@@ -40,7 +40,7 @@ async fn at_nine_tenths_of_a_days_tokens_the_owner_is_asked_once_a_day() {
 #[tokio::test]
 async fn without_a_yes_the_turn_ends_and_a_message_that_waits_begins_another() {
     let rig = Rig::new(ALLOW, [Script::text("never")]);
-    spend(&rig, &rig.worker.parts.budget.today(), 950_000).await;
+    spend(&rig, &rig.worker.settings().budget.today(), 950_000).await;
     assert_eq!(rig.turn("first").await, Ran::Parked);
     let question = asked(&rig);
     assert_eq!(rig.turn("a remark").await, Ran::Parked);
@@ -60,7 +60,7 @@ async fn without_a_yes_the_turn_ends_and_a_message_that_waits_begins_another() {
 async fn a_question_that_a_kill_kept_out_of_the_log_is_found_again_or_closed() {
     for (spent, ran) in [(950_000, Ran::Parked), (0, Ran::Idle)] {
         let rig = Rig::new(ALLOW, [Script::text("answered")]);
-        spend(&rig, &rig.worker.parts.budget.today(), spent).await;
+        spend(&rig, &rig.worker.settings().budget.today(), spent).await;
         let call = CallId { session: main(), reply_seq: 1, block: 0 };
         let details = serde_json::json!({"tokens_today": 950_000});
         let ask = rig.gate.gate.ask_to_go_on(&call, Origin::Owner, OWNER, &details, "why".into(), "go on");
@@ -76,7 +76,7 @@ async fn a_question_that_a_kill_kept_out_of_the_log_is_found_again_or_closed() {
 #[tokio::test]
 async fn a_stop_closes_the_question() {
     let rig = Rig::new(ALLOW, [Script::text("never")]);
-    spend(&rig, &rig.worker.parts.budget.today(), 950_000).await;
+    spend(&rig, &rig.worker.settings().budget.today(), 950_000).await;
     assert_eq!(rig.turn("go").await, Ran::Parked);
     rig.submit(InboundBody::Stop).await;
     assert_eq!(rig.run().await, Ran::Idle);
@@ -86,7 +86,7 @@ async fn a_stop_closes_the_question() {
 #[tokio::test]
 async fn a_day_without_tokens_asks_no_model() {
     let rig = Rig::new(ALLOW, [Script::text("never")]);
-    let today = rig.worker.parts.budget.today();
+    let today = rig.worker.settings().budget.today();
     spend(&rig, &today, 1_000_000).await;
     assert_eq!(rig.turn("go").await, Ran::Idle);
     assert!(

@@ -102,15 +102,17 @@ pub(super) fn worker_of(gate: &GateRig, model: Arc<dyn Model>, bounds: Bounds, p
     Worker::new(WorkerParts {
         store: gate.store.clone(),
         gate: gate.gate.clone(),
-        runner,
         locks: gate.home(),
-        turn_time_s: 60,
-        deaths_of_turn_max: 2,
-        budget: crate::session::Budget {
-            tokens_day_max: 1_000_000,
-            usd_cents_day_max: None,
-            prices: crate::config::Prices::default(),
-            zone: jiff::tz::TimeZone::UTC,
+        settings: crate::session::TurnSettings {
+            runner,
+            turn_time_s: 60,
+            deaths_of_turn_max: 2,
+            budget: crate::session::Budget {
+                tokens_day_max: 1_000_000,
+                usd_cents_day_max: None,
+                prices: crate::config::Prices::default(),
+                zone: jiff::tz::TimeZone::UTC,
+            },
         },
     })
 }

@@ -1,31 +1,20 @@
 //! The one quiet line under an answer: which calls of its turn ran by a grant without a question, and which a rule has denied. Owns
-//! its words; must not know how an answer is sent.
+//! its words; must not know how an answer is shown.
 
-use super::house::House;
-use crate::domain::{CallId, EventBody, Outbound, Outcome, escape};
-use crate::gateway::telegram::place::Place;
-use crate::store::StoreError;
+use crate::domain::{CallId, EventBody, Outcome, SessionId, escape};
+use crate::store::{Store, StoreError};
 
 /// How many tools of each kind are named.
 const NAMED_MAX: usize = 4;
 /// By what the names of rules begin; a limit or a stop is none.
 const RULES: &[&str] = &["policy.toml", "builtin.", "class.", "grant.", "agents"];
 
-/// The answer of a turn, with the line where there is something to say. It depends on rows alone that do not change any more, so
-/// that a later process counts the same messages.
-pub(super) fn under(
-    house: &House,
-    place: &Place,
-    reply: &Outbound,
-    turn_seq: u64,
-    text: &str,
-) -> Result<String, StoreError> {
-    if house.is_guests_own(place) {
-        return Ok(text.to_owned());
-    }
+/// The line of one turn in Markdown, where there is something to say. It depends on rows alone that do not change any more, so
+/// that a later process says the same.
+pub fn of_turn(store: &Store, session: &SessionId, turn_seq: u64) -> Result<Option<String>, StoreError> {
     let (mut granted, mut denied) = (Vec::new(), Vec::new());
-    for (call, outcome) in results(house, reply, turn_seq)? {
-        let Some(row) = house.app.store.read(|tx| tx.call(&call))? else { continue };
+    for (call, outcome) in results(store, session, turn_seq)? {
+        let Some(row) = store.read(|tx| tx.call(&call))? else { continue };
         let tool = escape::visible(&format!("{}/{}", row.server, row.tool)).replace('`', "'");
         match outcome {
             Outcome::Denied { reason } if is_by_a_rule(&reason) => denied.push(tool),
@@ -33,15 +22,12 @@ pub(super) fn under(
             _ => {}
         }
     }
-    Ok(match line(&granted, &denied) {
-        Some(line) => format!("{}\n\n{line}", text.trim_end()),
-        None => text.to_owned(),
-    })
+    Ok(line(&granted, &denied))
 }
 
 /// The calls of one turn that have a result.
-fn results(house: &House, reply: &Outbound, turn_seq: u64) -> Result<Vec<(CallId, Outcome)>, StoreError> {
-    let events = house.app.store.read(|tx| tx.events_from(&reply.session, turn_seq))?;
+fn results(store: &Store, session: &SessionId, turn_seq: u64) -> Result<Vec<(CallId, Outcome)>, StoreError> {
+    let events = store.read(|tx| tx.events_from(session, turn_seq))?;
     let turn = events.into_iter().take_while(|event| !matches!(event.body, EventBody::TurnEnded { .. }));
     let result = |body| match body {
         EventBody::ToolResult { call, outcome } => Some((call, outcome)),

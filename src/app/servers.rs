@@ -1,0 +1,152 @@
+//! Where the servers come from: `mcp.json` of the agents, what claw adds to its own servers, and the secrets of all. Must not know
+//! who starts a server, or when.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use secrecy::{ExposeSecret as _, SecretString};
+
+use super::{Settings, variables};
+use crate::config::{Config, MAIN};
+use crate::domain::inherit;
+use crate::gate::redact::Redactor;
+use crate::hub::manifest::{self, Expansion, Launch, Manifest, StdioLaunch};
+use crate::hub::{Era, HubSettings, secrets, supervisor};
+use crate::store::Store;
+
+/// How much earlier than a call's limit a command is ended by the bash server, in seconds.
+const BASH_ENDS_EARLIER_S: u64 = 5;
+
+pub(super) fn secret_pairs(config: &Config) -> Vec<(String, String)> {
+    let exposed = |(name, value): &(String, SecretString)| (name.clone(), value.expose_secret().to_owned());
+    let mut pairs: Vec<_> = config.secrets.iter().map(exposed).collect();
+    // What is a secret of one agent is one for all, also while that agent's file cannot be used.
+    for path in manifests(config) {
+        let text = crate::config::read_if_there(&path).ok().flatten();
+        let manifest =
+            text.zip(expansion(config)).and_then(|(text, expansion)| manifest::parse(&text, &expansion).ok());
+        pairs.extend(manifest.iter().flat_map(secrets::secrets));
+    }
+    pairs
+}
+
+/// The `mcp.json` of every agent of the home.
+pub(super) fn manifests(config: &Config) -> impl Iterator<Item = PathBuf> {
+    config.agents.iter().map(|card| match card.name.as_str() {
+        MAIN => config.home.root().join("mcp.json"),
+        name => config.home.of_agent(name).path().join("mcp.json"),
+    })
+}
+
+pub(super) fn load_manifest(config: &Config, settings: &Settings) -> anyhow::Result<Manifest> {
+    let path = config.home.mcp_json();
+    let text = crate::config::read_if_there(&path)?.with_context(|| format!("{} is gone", path.display()))?;
+    let expansion = expansion(config).context("cannot find this program's own path")?;
+    let mut manifest = manifest::parse(&text, &expansion).with_context(|| format!("{} is refused", path.display()))?;
+    if let Some(unknown) = config.tools.schema_pinned().iter().find(|name| !manifest.servers.contains_key(*name)) {
+        let known = manifest.servers.keys().cloned().collect::<Vec<_>>().join(", ");
+        return Err(crate::config::ConfigError {
+            place: config.home.claw_toml().display().to_string(),
+            message: format!("`tools.pins` names the server `{unknown}`, which mcp.json does not have"),
+            next: format!("It has {known}"),
+        }
+        .into());
+    }
+    keep_servers(&mut manifest, config)?;
+    for entry in manifest.servers.values_mut() {
+        if let Launch::Stdio(StdioLaunch { own: Some(own), args, .. }) = &mut entry.launch {
+            match args.get(1).map(String::as_str) {
+                Some("bash") => own.extra_args.extend(bash_limits(config)),
+                Some("filesystem") => own.extra_args.extend(settings.persona.server_args()),
+                _ => {}
+            }
+        }
+    }
+    Ok(manifest)
+}
+
+/// What the variables of `mcp.json` stand for. `None` where this program does not know its own path.
+fn expansion(config: &Config) -> Option<Expansion> {
+    Some(Expansion {
+        env: variables(config),
+        home: config.user_home.clone(),
+        workspace: config.workspace.clone(),
+        claw_exe: std::env::current_exe().ok()?,
+        extra_claw_args: own_server_args(config),
+        ..Expansion::default()
+    })
+}
+
+/// An agent has the servers that its settings list.
+fn keep_servers(manifest: &mut Manifest, config: &Config) -> anyhow::Result<()> {
+    let Some(wanted) = &config.servers else { return Ok(()) };
+    if let Some(unknown) = wanted.iter().find(|name| !manifest.servers.contains_key(*name)) {
+        let known = manifest.servers.keys().cloned().collect::<Vec<_>>().join(", ");
+        let agent = &config.agent.name;
+        return Err(crate::config::ConfigError {
+            place: config.home.claw_toml().display().to_string(),
+            message: format!("`servers` of the agent {agent} lists `{unknown}`, which mcp.json does not have"),
+            next: format!("It has {known}"),
+        }
+        .into());
+    }
+    manifest.servers.retain(|name, _| wanted.contains(name));
+    Ok(())
+}
+
+/// A command ends a little before claw's own limit of a call, so that its end is known and told.
+/// And as many run side by side as the gate lets through, so that none waits while claw's own clock runs.
+fn bash_limits(config: &Config) -> Vec<String> {
+    let limits = &config.limits;
+    let limit_s = limits.tool_timeout_s.saturating_sub(BASH_ENDS_EARLIER_S).max(1);
+    [
+        ("--timeout-s", limit_s),
+        ("--timeout-s-max", limit_s),
+        ("--jobs-max", limits.tool_calls_parallel_max.into()),
+        ("--command-processes-max", limits.command_processes_max),
+        ("--command-memory-bytes-max", limits.command_memory_bytes_max),
+        ("--command-file-bytes-max", limits.command_file_bytes_max),
+        ("--command-output-kept-bytes-max", limits.command_output_kept_bytes_max),
+        ("--command-open-files-max", limits.command_open_files_max),
+        ("--command-disk-free-bytes-min", limits.command_disk_free_bytes_min),
+    ]
+    .into_iter()
+    .flat_map(|(option, value)| [option.to_owned(), value.to_string()])
+    .chain(["--output-dir".to_owned(), config.home.command_output().display().to_string()])
+    .collect()
+}
+
+/// Our own servers are told where to work and what never to touch, whatever `mcp.json` says.
+fn own_server_args(config: &Config) -> Vec<String> {
+    let text = |path: &PathBuf| path.display().to_string();
+    let home = config.home.root().to_owned();
+    let protected = std::iter::once(&home).chain(&config.kept_apart.folder);
+    let protected = protected.flat_map(|path| ["--protect".to_owned(), text(path)]);
+    ["--workspace".to_owned(), text(&config.workspace)].into_iter().chain(protected).collect()
+}
+
+pub(super) fn hub_settings(config: &Config, redactor: &Redactor, store: &Store) -> anyhow::Result<HubSettings> {
+    let beside = config.home.mcp_json().parent().map_or_else(|| config.home.path().to_owned(), Path::to_owned);
+    let mut settings = HubSettings::new(variables(config), beside);
+    settings.server_dirs = config.home.servers();
+    // The link in /proc still leads to this program after its file was replaced by an update.
+    let own = if cfg!(target_os = "linux") { PathBuf::from("/proc/self/exe") } else { std::env::current_exe()? };
+    settings.supervisor = Some(vec![own.into(), supervisor::COMMAND.into()]);
+    let eras = store.read(|tx| tx.launches())?;
+    settings.known_eras = eras.into_iter().filter_map(|(server, era)| Some((server, Era::parse(&era)?))).collect();
+    settings.schema_pinned = config.tools.schema_pinned().clone();
+    settings.log = crate::logging::server_log(config.home.logs(), redactor.clone());
+    let learner = redactor.clone();
+    settings.secrets = Arc::new(move |secrets| {
+        let known = crate::logging::learn_secrets(&secrets).and_then(|()| learner.learn(secrets));
+        known.map_err(|error| error.to_string())
+    });
+    settings.startup_timeout = Duration::from_secs(config.limits.server_start_s);
+    if let Some(written) = &config.inherit {
+        settings.inherit = inherit::resolve(written, &settings.inherit);
+    }
+    settings.notices = Arc::new(|notice| tracing::warn!(?notice, "a server needs attention"));
+    Ok(settings)
+}
