@@ -1,5 +1,5 @@
-//! The one quiet line under an answer: which calls of its turn ran by a grant without a question, and which a rule has denied. Owns
-//! its words; must not know how an answer is shown.
+//! The one quiet line under an answer: which calls of its turn ran by a grant without a question, and which a rule or the
+//! stop switch has denied. Owns its words; must not know how an answer is shown.
 
 use crate::domain::{CallId, EventBody, Outcome, SessionId, escape};
 use crate::store::{Store, StoreError};
@@ -8,21 +8,25 @@ use crate::store::{Store, StoreError};
 const NAMED_MAX: usize = 4;
 /// By what the names of rules begin; a limit or a stop is none.
 const RULES: &[&str] = &["policy.toml", "builtin.", "class.", "grant.", "agents"];
+/// Names of what has failed, and of what the model got wrong: no rule of anybody.
+const FAILURES: &[&str] = &["builtin.store", "builtin.bug", "builtin.shutdown", "builtin.tool", "builtin.schema"];
+const STOP_SWITCH: &str = "builtin.panic";
 
 /// The line of one turn in Markdown, where there is something to say. It depends on rows alone that do not change any more, so
 /// that a later process says the same.
 pub fn of_turn(store: &Store, session: &SessionId, turn_seq: u64) -> Result<Option<String>, StoreError> {
-    let (mut granted, mut denied) = (Vec::new(), Vec::new());
+    let (mut granted, mut denied, mut stopped) = (Vec::new(), Vec::new(), Vec::new());
     for (call, outcome) in results(store, session, turn_seq)? {
         let Some(row) = store.read(|tx| tx.call(&call))? else { continue };
         let tool = escape::visible(&format!("{}/{}", row.server, row.tool)).replace('`', "'");
         match outcome {
-            Outcome::Denied { reason } if is_by_a_rule(&reason) => denied.push(tool),
+            Outcome::Denied { reason } if rule_of(&reason) == Some(STOP_SWITCH) => stopped.push(tool),
+            Outcome::Denied { reason } if rule_of(&reason).is_some() => denied.push(tool),
             Outcome::Ended { .. } | Outcome::Unknown { .. } if row.rule.starts_with("grant.") => granted.push(tool),
             _ => {}
         }
     }
-    Ok(line(&granted, &denied))
+    Ok(line(&granted, &denied, &stopped))
 }
 
 /// The calls of one turn that have a result.
@@ -37,13 +41,17 @@ fn results(store: &Store, session: &SessionId, turn_seq: u64) -> Result<Vec<(Cal
 }
 
 /// A denial of the gate ends with the name of its rule.
-fn is_by_a_rule(reason: &str) -> bool {
-    let name = reason.strip_suffix(')').and_then(|rest| rest.rsplit_once('(')).map(|(_, name)| name);
-    name.is_some_and(|name| RULES.iter().any(|start| name.starts_with(start)))
+fn rule_of(reason: &str) -> Option<&str> {
+    let (_, name) = reason.strip_suffix(')')?.rsplit_once('(')?;
+    (RULES.iter().any(|start| name.starts_with(start)) && !FAILURES.contains(&name)).then_some(name)
 }
 
-fn line(granted: &[String], denied: &[String]) -> Option<String> {
-    let kinds = [("Without a question, by a grant", granted), ("Denied by a rule", denied)];
+fn line(granted: &[String], denied: &[String], stopped: &[String]) -> Option<String> {
+    let kinds = [
+        ("Without a question, by a grant", granted),
+        ("Denied by a rule", denied),
+        ("Denied by the stop switch", stopped),
+    ];
     let said: Vec<String> = kinds
         .iter()
         .filter(|(_, tools)| !tools.is_empty())
@@ -78,22 +86,25 @@ mod tests {
     #[test]
     fn one_line_names_what_ran_by_a_grant_and_what_a_rule_denied() {
         let tools = |names: &[&str]| -> Vec<String> { names.iter().map(|name| (*name).to_owned()).collect() };
-        assert_eq!(line(&[], &[]), None);
-        let said = line(&tools(&["bash run", "files write", "bash run"]), &tools(&["git push"])).unwrap();
+        assert_eq!(line(&[], &[], &[]), None);
+        let said =
+            line(&tools(&["bash run", "files write", "bash run"]), &tools(&["git push"]), &tools(&["a"])).unwrap();
         assert_eq!(
             said,
-            "*Without a question, by a grant: `bash run` ×2, `files write`. Denied by a rule: `git push`.*"
+            "*Without a question, by a grant: `bash run` ×2, `files write`. Denied by a rule: `git push`. \
+             Denied by the stop switch: `a`.*"
         );
-        let many = line(&tools(&["a", "b", "c", "d", "e", "f"]), &[]).unwrap();
+        let many = line(&tools(&["a", "b", "c", "d", "e", "f"]), &[], &[]).unwrap();
         assert!(many.ends_with("`d`, and 2 more.*"), "{many}");
     }
 
     #[test]
     fn a_rule_denies_by_its_name_and_a_limit_does_not() {
-        assert!(is_by_a_rule("no pushing (policy.toml, rule 2)"));
-        assert!(is_by_a_rule("it wipes the disk; instead, ask (builtin.wipe)"));
+        assert_eq!(rule_of("no pushing (policy.toml, rule 2)"), Some("policy.toml, rule 2"));
+        assert_eq!(rule_of("it wipes the disk; instead, ask (builtin.wipe)"), Some("builtin.wipe"));
+        assert_eq!(rule_of("`path` is missing (builtin.schema)"), None);
         for other in ["the owner said no: (later)", "the turn's time was up before it ran (limits.turn_time_s)", "no"] {
-            assert!(!is_by_a_rule(other), "{other}");
+            assert_eq!(rule_of(other), None, "{other}");
         }
     }
 }

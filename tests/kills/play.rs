@@ -134,6 +134,11 @@ impl<'a> Play<'a> {
 
     /// The stop switch comes while calls are under way and another one waits its turn; a message while it is on; and off.
     async fn panic(&mut self, number: u64) -> anyhow::Result<()> {
+        self.settle().await?;
+        // Behind an open question the slow calls would come when the switch is off again.
+        if !self.look()?.unrest()?.is_empty() {
+            return Ok(());
+        }
         let (task, held) = (format!("m{number}"), format!("free-{number}x"));
         let asked_for = asking(&task, &format!("slow-{number}a,slow-{number}b,slow-{number}c,slow-{number}d,{held}"));
         let ((_, kill), house, over) = (self.killer.next(), self.house, Cell::new(false));

@@ -36,6 +36,8 @@ pub struct Counts {
     pub taps: usize,
     /// Of the bot, over all chats.
     pub sent: usize,
+    /// Questions that were open when claw was killed, counted at each kill.
+    pub found_open: usize,
     /// Questions that were shown again after a restart, as they should be.
     pub asked_again: usize,
     /// Messages that came twice because claw was killed between "sending" and "sent".
@@ -58,6 +60,7 @@ impl Counts {
         self.questions += other.questions;
         self.taps += other.taps;
         self.sent += other.sent;
+        self.found_open += other.found_open;
         self.asked_again += other.asked_again;
         self.duplicates += other.duplicates;
         self.begun += other.begun;

@@ -46,7 +46,7 @@ fn shown_as(row: &OutboxRow) -> String {
 
 /// A message without the quiet line behind it that tells of calls that were denied, by the stop switch for example.
 fn own_words(shown: &str) -> &str {
-    shown.split_once("\n\nDenied by a rule: ").map_or(shown, |(words, _)| words)
+    shown.split_once("\n\nDenied by ").map_or(shown, |(words, _)| words)
 }
 
 /// How many kills came while one of these rows had a part on its way.
