@@ -167,7 +167,7 @@ fn a_command_that_fills_the_disk_is_ended_and_one_that_takes_little_is_not() {
     let mut server = house.server_with(&["--command-disk-free-bytes-min", &all]);
     // Whoever else fills this disk at that moment counts, so one of many has to come through.
     let small = json!({"command": "echo here > small; cat small; rm small; sleep 0.3"});
-    let survives = |server: &mut common::Server| server.call(small.clone())["isError"] == false;
+    let survives = |server: &mut Server| server.call(small.clone())["isError"] == false;
     assert!((0..40).any(|_| survives(&mut server)), "a small file was taken for a large one 40 times");
     // Again and again: whoever else tidies up at the same moment hides one of them.
     let fill = "for i in {1..40}; do head -c 32M /dev/zero > big-$i; sleep 0.3; done; sleep 300";
