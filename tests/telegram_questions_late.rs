@@ -92,8 +92,10 @@ fn a_tap_adopts_the_question_whose_delivery_was_cut() {
     });
     anna.says(anna.private(), "/status");
     telegram.wait_for_text(anna.id, "session: ");
-    let again = telegram.sent(anna.id).iter().filter(|one| one.text.contains("notes.txt") && one.id > asked.id).count();
-    assert!(again <= 1, "the answer names it, and it is not asked again");
+    // The answer may come twice, because the kill may have met it on its way; a question names the tool.
+    assert!(asked.text.contains("write_file"), "{}", asked.text);
+    let again: Vec<_> = telegram.sent(anna.id).into_iter().filter(|one| one.id > asked.id).collect();
+    assert!(!again.iter().any(|one| one.text.contains("write_file")), "it is asked again: {again:?}");
     gateway.signal(Signal::TERM);
     gateway.ends().expect(0);
 }
