@@ -28,7 +28,7 @@ model=$!
 finish() {
     tm kill-server 2>/dev/null || true
     kill "$model" 2>/dev/null || true
-    rm -rf "$work"
+    rm -rf "$work" || true
 }
 trap finish EXIT
 for _ in $(seq 600); do
@@ -67,7 +67,19 @@ JSON
     see 'lists the commands'
     see '^>'
 }
-close() { tm kill-session -t claw; }
+# close: ends the session, and waits for claw, which writes to its home until it has ended.
+close() {
+    local pane pids pid
+    pane="$(tm display-message -p -t claw '#{pane_pid}')"
+    pids="$(cat "/proc/$pane/task/$pane/children" 2>/dev/null || true)"
+    tm kill-session -t claw
+    for pid in $pids; do
+        for _ in $(seq 300); do
+            kill -0 "$pid" 2>/dev/null || break
+            sleep 0.1
+        done
+    done
+}
 
 # see PATTERN: waits until some row of the screen fits.
 see() {
