@@ -1,5 +1,6 @@
-//! Asks the linker for packed relocations where the system's loader understands them: the file is smaller,
-//! and so is the memory that every start touches. Owns no other setting; the profile is in `Cargo.toml`.
+//! Asks the linker for packed relocations where the system's loader understands them: the file is
+//! smaller, and so is the memory that every start touches. Owns no other setting; the profile is in
+//! `Cargo.toml`.
 
 use std::process::Command;
 
@@ -11,7 +12,11 @@ fn main() {
     let set = |name: &str, value: &str| std::env::var(name).is_ok_and(|found| found == value);
     let native = std::env::var("HOST").ok() == std::env::var("TARGET").ok();
     // A program that is built for another machine may meet an older loader there, which refuses it.
-    if native && set("CARGO_CFG_TARGET_OS", "linux") && set("CARGO_CFG_TARGET_ENV", "gnu") && loader_reads_relr() {
+    if native
+        && set("CARGO_CFG_TARGET_OS", "linux")
+        && set("CARGO_CFG_TARGET_ENV", "gnu")
+        && loader_reads_relr()
+    {
         println!("cargo:rustc-link-arg-bin=claw=-Wl,-z,pack-relative-relocs");
     }
 }

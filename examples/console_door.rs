@@ -1,10 +1,12 @@
-//! The console door without a house behind it: a script answers every line with a streamed text, a call and a question.
-//! Run it in a terminal with `cargo run --example console_door`, or feed it a pipe.
+//! The console door without a house behind it: a script answers every line with a streamed text, a
+//! call and a question. Run it in a terminal with `cargo run --example console_door`, or feed it a
+//! pipe.
 
 use std::time::Duration;
 
 use claw::domain::{
-    Answer, ApprovalId, CallId, Choice, Live, OutboundBody, Question, Scope, SessionId, Term, UnixMillis,
+    Answer, ApprovalId, CallId, Choice, Live, OutboundBody, Question, Scope, SessionId, Term,
+    UnixMillis,
 };
 use claw::gateway::console::chat::{ConsoleEvent, ConsoleShow, run};
 use claw::gateway::console::editor::{Console, EditorSettings};
@@ -35,9 +37,12 @@ async fn main() -> anyhow::Result<()> {
                     answer(turn, &show, &event).await?;
                 }
                 ConsoleEvent::Command(command, _) => {
-                    show.send(ConsoleShow::Status(format!("You asked for **{command:?}**."))).await?;
+                    show.send(ConsoleShow::Status(format!("You asked for **{command:?}**.")))
+                        .await?;
                 }
-                ConsoleEvent::Interrupt => show.send(ConsoleShow::Error("Nothing to stop here.".into())).await?,
+                ConsoleEvent::Interrupt => {
+                    show.send(ConsoleShow::Error("Nothing to stop here.".into())).await?
+                }
             }
             show.send(ConsoleShow::TurnIdle { taken }).await?;
         }
@@ -50,7 +55,11 @@ async fn main() -> anyhow::Result<()> {
     }
 }
 
-async fn answer(turn_seq: u64, show: &mpsc::Sender<ConsoleShow>, event: &ConsoleEvent) -> anyhow::Result<()> {
+async fn answer(
+    turn_seq: u64,
+    show: &mpsc::Sender<ConsoleShow>,
+    event: &ConsoleEvent,
+) -> anyhow::Result<()> {
     let live = |live| show.send(ConsoleShow::Live(live));
     let session = SessionId::new("main")?;
     let call = CallId { session: session.clone(), reply_seq: turn_seq + 1, block: 0 };
@@ -82,7 +91,8 @@ async fn answer(turn_seq: u64, show: &mpsc::Sender<ConsoleShow>, event: &Console
         live(Live::Text { turn_seq, step: 1, text: word.to_owned() }).await?;
         tokio::time::sleep(Duration::from_millis(60)).await;
     }
-    show.send(ConsoleShow::Out(OutboundBody::Reply { turn_seq, step: 1, text: REPLY.to_owned() })).await?;
+    show.send(ConsoleShow::Out(OutboundBody::Reply { turn_seq, step: 1, text: REPLY.to_owned() }))
+        .await?;
     Ok(())
 }
 

@@ -1,8 +1,9 @@
-//! One turn, from a message to its reply, without a model, a network or a home: a scripted model asks for a file to be
-//! written, the gate stops it and asks, this program says yes, the file is written. Run it with
-//! `cargo run --example one_turn`.
+//! One turn, from a message to its reply, without a model, a network or a home: a scripted model
+//! asks for a file to be written, the gate stops it and asks, this program says yes, the file is
+//! written. Run it with `cargo run --example one_turn`.
 //!
-//! It shows how the rooms are put together; `src/app.rs` does the same with what the person has configured.
+//! It shows how the rooms are put together; `src/app.rs` does the same with what the person has
+//! configured.
 
 #![expect(clippy::print_stdout, reason = "an example talks to the person who runs it")]
 
@@ -51,7 +52,11 @@ async fn one_turn() -> anyhow::Result<()> {
     let worker = worker(&store, &gate, home.path(), &workspace);
 
     let session = SessionId::new("main")?;
-    let visitor = Visitor { from: Address("console/example".into()), principal: OWNER.into(), origin: Origin::Owner };
+    let visitor = Visitor {
+        from: Address("console/example".into()),
+        principal: OWNER.into(),
+        origin: Origin::Owner,
+    };
     let live: LiveSink = Arc::new(|_| {});
 
     // The message is on the disk when this returns.
@@ -119,7 +124,10 @@ fn gate(store: &Store, home: &Path, workspace: &Path) -> anyhow::Result<Gate> {
 
 fn worker(store: &Store, gate: &Arc<Gate>, home: &Path, workspace: &Path) -> Worker {
     let script = [
-        Script::tool_use("filesystem__write_file", json!({"path": "hello.txt", "content": "Hello!\n"})),
+        Script::tool_use(
+            "filesystem__write_file",
+            json!({"path": "hello.txt", "content": "Hello!\n"}),
+        ),
         Script::text("I have written **hello.txt**."),
     ];
     let model = Arc::new(Scripted::new(script));

@@ -1,6 +1,7 @@
-//! A small shop that proposes instead of acting: `add_to_cart` puts nothing into the cart, it asks for a tap of the owner.
-//! `docs/servers.md` explains the pattern. In a host that does not know it, the text of the result says what to do.
-//! Run it with `cargo build --example staged_server`, and name it in `mcp.json`. It must not know that claw exists.
+//! A small shop that proposes instead of acting: `add_to_cart` puts nothing into the cart, it asks
+//! for a tap of the owner. `docs/servers.md` explains the pattern. In a host that does not know it,
+//! the text of the result says what to do. Run it with `cargo build --example staged_server`, and
+//! name it in `mcp.json`. It must not know that claw exists.
 
 use std::sync::Mutex;
 
@@ -36,7 +37,10 @@ fn said(text: String) -> CallToolResult {
 impl Shop {
     /// Proposes to put something into the cart. The owner confirms it; nothing is added before.
     #[tool(annotations(read_only_hint = true))]
-    async fn add_to_cart(&self, Parameters(Line { item, count }): Parameters<Line>) -> CallToolResult {
+    async fn add_to_cart(
+        &self,
+        Parameters(Line { item, count }): Parameters<Line>,
+    ) -> CallToolResult {
         if !(1..=100).contains(&item.chars().count()) || !(1..=99).contains(&count) {
             return CallToolResult::error(vec![ContentBlock::text(
                 "`item` has 1 to 100 characters, `count` is 1 to 99",
@@ -57,14 +61,21 @@ impl Shop {
 
     /// Puts something into the cart. For the tap alone: models are not offered it.
     #[tool(meta = meta(json!({"ui": {"visibility": ["app"]}})), annotations(destructive_hint = false))]
-    async fn confirm_add(&self, Parameters(Line { item, count }): Parameters<Line>) -> Result<String, String> {
+    async fn confirm_add(
+        &self,
+        Parameters(Line { item, count }): Parameters<Line>,
+    ) -> Result<String, String> {
         let mut cart = self.cart.lock().map_err(|_| "the cart is damaged; restart the server")?;
         cart.push(format!("{count} × {item}"));
         Ok(format!("In the cart: {}", cart.join(", ")))
     }
 }
 
-#[tool_handler(name = "shop", version = "1.0.0", instructions = "A cart that is filled by the owner's taps.")]
+#[tool_handler(
+    name = "shop",
+    version = "1.0.0",
+    instructions = "A cart that is filled by the owner's taps."
+)]
 impl ServerHandler for Shop {}
 
 #[tokio::main(flavor = "current_thread")]

@@ -55,7 +55,10 @@ pub struct App {
 impl App {
     /// Opens the home: store, policy, servers. Starts no server and asks no model yet.
     pub fn open(config: Config) -> anyhow::Result<Self> {
-        let store = Store::open_anchored(&config.home.claw_db(), anchor_place(&config.kept_apart).as_ref())?;
+        let store = Store::open_anchored(
+            &config.home.claw_db(),
+            anchor_place(&config.kept_apart).as_ref(),
+        )?;
         let watched = watch::Watched::begin(&config).into();
         let policy = load_policy(&config)?;
         let settings = Settings::of(&config);
@@ -74,9 +77,23 @@ impl App {
         }));
         let mail = Mail::new(store.clone(), config.limits.queued_messages_max);
         let router = Router::new(mail.clone(), gate.clone());
-        let (settings, written) = (RwLock::new(Arc::new(settings)), Mutex::new(config.written.clone()));
+        let (settings, written) =
+            (RwLock::new(Arc::new(settings)), Mutex::new(config.written.clone()));
         let (chosen, worker, desk) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        Ok(Self { config, store, gate, mail, router, warnings, watched, settings, written, chosen, worker, desk })
+        Ok(Self {
+            config,
+            store,
+            gate,
+            mail,
+            router,
+            warnings,
+            watched,
+            settings,
+            written,
+            chosen,
+            worker,
+            desk,
+        })
     }
 
     /// The models, picked at the first need and when `[model]` changes. An error names what to set.
@@ -108,9 +125,11 @@ impl App {
     async fn chain_of(&self, settings: &Settings) -> anyhow::Result<Chain> {
         let (artifacts, store) = (self.artifacts(), self.store.clone());
         let load: LoadImage = Arc::new(move |digest| {
-            std::fs::read(artifacts.path(digest)).map_err(|error| gone(&store, digest).unwrap_or(error))
+            std::fs::read(artifacts.path(digest))
+                .map_err(|error| gone(&store, digest).unwrap_or(error))
         });
-        Ok(crate::model::chain(&self.model_section(settings), &variables(&self.config), &load).await?)
+        Ok(crate::model::chain(&self.model_section(settings), &variables(&self.config), &load)
+            .await?)
     }
 
     /// Where what is too large for the store is kept.
@@ -183,20 +202,26 @@ impl App {
         Arc::new(move || cards.iter().map(|card| (card.clone(), AgentState::NoBot)).collect())
     }
 
-    /// Where the other agents of this home keep their stores: those of `claw.toml`, whose homes are made here if they are not there
-    /// yet, and those that were taken out of it and have left one.
+    /// Where the other agents of this home keep their stores: those of `claw.toml`, whose homes are
+    /// made here if they are not there yet, and those that were taken out of it and have left one.
     pub fn other_stores(&self) -> Vec<OtherStore> {
         let home = &self.config.home;
         let mut names: std::collections::BTreeSet<String> =
             self.config.agents.iter().map(|card| card.name.clone()).collect();
         let left = std::fs::read_dir(home.agents()).into_iter().flatten().filter_map(Result::ok);
         let left = left.filter_map(|entry| entry.file_name().into_string().ok());
-        names.extend(left.filter(|name| is_agent_name(name) && home.of_agent(name).claw_db().is_file()));
+        names.extend(
+            left.filter(|name| is_agent_name(name) && home.of_agent(name).claw_db().is_file()),
+        );
         names.remove(&self.config.agent.name);
         let anchor = anchor_place(&self.config.kept_apart);
         let store = |agent: String| {
             if agent == MAIN {
-                return OtherStore { path: home.root().join("claw.db"), agent, anchor: anchor.clone() };
+                return OtherStore {
+                    path: home.root().join("claw.db"),
+                    agent,
+                    anchor: anchor.clone(),
+                };
             }
             let mut of_agent = home.of_agent(&agent);
             if let Err(error) = of_agent.ensure() {
@@ -238,10 +263,12 @@ impl App {
     /// A new instance of a door.
     pub fn open_door(&self, door: &str) -> anyhow::Result<Instance> {
         let locks = self.config.home.locks();
-        Instance::open(&locks, door).with_context(|| format!("cannot create a lock file in {}", locks.display()))
+        Instance::open(&locks, door)
+            .with_context(|| format!("cannot create a lock file in {}", locks.display()))
     }
 
-    /// Ends the servers. Everything that was committed stays; the store commits what is left when it is dropped.
+    /// Ends the servers. Everything that was committed stays; the store commits what is left when
+    /// it is dropped.
     pub async fn close(&self) {
         self.gate.remember_late_servers().await;
         self.gate.hub().shutdown().await;
@@ -265,7 +292,8 @@ fn told_of(chain: &Chain) -> (ModelInUse, NotOffered) {
 
 fn roles(settings: &Settings) -> Roles {
     let persona = &settings.persona;
-    let known = persona.roles.iter().map(|(name, role)| (name.clone(), role.description.clone())).collect();
+    let known =
+        persona.roles.iter().map(|(name, role)| (name.clone(), role.description.clone())).collect();
     Roles { known, default: persona.default_role.clone() }
 }
 
@@ -321,7 +349,9 @@ fn load_policy(config: &Config) -> anyhow::Result<Policy> {
     let policy = Policy::load(text.as_deref()).with_context(|| refused(&path))?;
     let Some(path) = config.home.own_policy_toml() else { return Ok(policy) };
     let Some(own) = crate::config::read_if_there(&path)? else { return Ok(policy) };
-    policy.with(&format!("agents/{}/policy.toml", config.agent.name), &own).with_context(|| refused(&path))
+    policy
+        .with(&format!("agents/{}/policy.toml", config.agent.name), &own)
+        .with_context(|| refused(&path))
 }
 
 fn gate_settings(config: &Config, settings: &Settings) -> GateSettings {

@@ -1,5 +1,6 @@
-//! Files that survive a power loss whole or are not there: written under a passing name, synced, renamed, the folder synced.
-//! Owns the passing names and how one that a kill has left is told from one in use. Must not know what is in a file.
+//! Files that survive a power loss whole or are not there: written under a passing name, synced,
+//! renamed, the folder synced. Owns the passing names and how one that a kill has left is told from
+//! one in use. Must not know what is in a file.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write as _};
@@ -15,8 +16,9 @@ const OWNER_ONLY: u32 = 0o600;
 /// A file that is younger may belong to a process that has made it and does not hold it yet.
 const SETTLED_AFTER: Duration = Duration::from_secs(60);
 
-/// A file under a passing name beside the one that it is to become, its owner's alone. Its process holds it (`flock`) until
-/// the drop, which removes what was not published. The name is random, because process ids repeat in containers.
+/// A file under a passing name beside the one that it is to become, its owner's alone. Its process
+/// holds it (`flock`) until the drop, which removes what was not published. The name is random,
+/// because process ids repeat in containers.
 #[derive(Debug)]
 pub struct Part {
     pub file: File,
@@ -29,7 +31,8 @@ impl Part {
     /// # Errors
     /// `path` names no file, or the folder cannot be written to.
     pub fn beside(path: &Path) -> io::Result<Self> {
-        let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy().into_owned();
+        let name =
+            path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy().into_owned();
         let path = path.with_file_name(format!(".{name}.{}{SUFFIX}", random()?));
         let file = OpenOptions::new().write(true).create_new(true).mode(OWNER_ONLY).open(&path)?;
         let part = Self { file, path };
@@ -93,13 +96,16 @@ pub fn replace(path: &Path, text: &str, mode: u32) -> io::Result<()> {
     part.replace(path)
 }
 
-/// Makes a folder and those above it, with `mode` where they are new, and brings their names to the disk.
+/// Makes a folder and those above it, with `mode` where they are new, and brings their names to the
+/// disk.
 ///
 /// # Errors
 /// Every failure to make one.
 pub fn create_dirs(path: &Path, mode: u32) -> io::Result<()> {
-    let missing: Vec<&Path> =
-        path.ancestors().take_while(|above| !above.as_os_str().is_empty() && !above.is_dir()).collect();
+    let missing: Vec<&Path> = path
+        .ancestors()
+        .take_while(|above| !above.as_os_str().is_empty() && !above.is_dir())
+        .collect();
     for folder in missing.into_iter().rev() {
         match DirBuilder::new().mode(mode).create(folder) {
             // Another process makes the same home.
@@ -116,7 +122,8 @@ pub fn create_dirs(path: &Path, mode: u32) -> io::Result<()> {
 /// # Errors
 /// A folder that cannot be opened or synced.
 pub fn sync_folder_of(path: &Path) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder =
+        path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     File::open(folder)?.sync_all()
 }
 
@@ -138,7 +145,8 @@ pub fn random() -> io::Result<String> {
     Ok(format!("{:016x}", u64::from_ne_bytes(bytes)))
 }
 
-/// What processes that were killed have left in `folder` under names of the kind `is`: what nobody holds any more.
+/// What processes that were killed have left in `folder` under names of the kind `is`: what nobody
+/// holds any more.
 pub fn abandoned(folder: &Path, is: impl Fn(&str) -> bool) -> Vec<PathBuf> {
     let found = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
     let mut left: Vec<PathBuf> = found
@@ -152,9 +160,12 @@ pub fn abandoned(folder: &Path, is: impl Fn(&str) -> bool) -> Vec<PathBuf> {
 
 /// Whether a name is one that [`Part`] gives.
 pub fn is_part(name: &str) -> bool {
-    let random = name.strip_suffix(SUFFIX).and_then(|rest| rest.rsplit_once('.')).map(|(_, random)| random);
+    let random =
+        name.strip_suffix(SUFFIX).and_then(|rest| rest.rsplit_once('.')).map(|(_, random)| random);
     name.starts_with('.')
-        && random.is_some_and(|random| random.len() == 16 && random.bytes().all(|b| b.is_ascii_hexdigit()))
+        && random.is_some_and(|random| {
+            random.len() == 16 && random.bytes().all(|b| b.is_ascii_hexdigit())
+        })
 }
 
 fn nobody_holds(path: &Path) -> bool {
@@ -165,11 +176,15 @@ fn nobody_holds(path: &Path) -> bool {
     File::open(path).is_ok_and(|file| hold(&file).is_ok())
 }
 
-/// Renames without ever replacing anything. A file system without such a call gets a link, or a look and a rename.
+/// Renames without ever replacing anything. A file system without such a call gets a link, or a
+/// look and a rename.
 fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => match fs::hard_link(from, to) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists && to.symlink_metadata().is_err() => {
+            Err(error)
+                if error.kind() != io::ErrorKind::AlreadyExists
+                    && to.symlink_metadata().is_err() =>
+            {
                 fs::rename(from, to)
             }
             done => done,

@@ -1,8 +1,10 @@
-//! Named points at which the kill tests end the process with SIGKILL, and two at which tests plant a bug. Compiled to nothing unless the `kill-points` feature
-//! is on, which no release has. `tests/kills` reads the names from the sources: a new point is tried without being listed.
+//! Named points at which the kill tests end the process with SIGKILL, and two at which tests plant
+//! a bug. Compiled to nothing unless the `kill-points` feature is on, which no release has.
+//! `tests/kills` reads the names from the sources: a new point is tried without being listed.
 
-/// Ends the process here, if `CLAW_KILL_AT` is `NAME:COUNT` and this is the COUNT-th time that NAME is passed. If
-/// `CLAW_KILL_TRACE` names a file, every point that is passed is written to it, one name a line.
+/// Ends the process here, if `CLAW_KILL_AT` is `NAME:COUNT` and this is the COUNT-th time that NAME
+/// is passed. If `CLAW_KILL_TRACE` names a file, every point that is passed is written to it, one
+/// name a line.
 #[cfg(feature = "kill-points")]
 pub fn here(name: &str) {
     use std::sync::OnceLock;
@@ -19,7 +21,8 @@ pub fn here(name: &str) {
     });
     let Some((wanted_name, count)) = wanted else { return };
     if wanted_name == name && PASSED.fetch_add(1, Ordering::SeqCst) + 1 == *count {
-        let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+        let _ =
+            rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
         // The signal is asynchronous; nothing may happen after this point.
         loop {
             std::thread::park();
@@ -39,7 +42,8 @@ fn trace(name: &str) {
         OpenOptions::new().create(true).append(true).open(path).ok()
     });
     if let Some(mut file) = file.as_ref() {
-        // One write a line, so that the lines of two threads do not mix. A lost line only makes the rig try a point less.
+        // One write a line, so that the lines of two threads do not mix. A lost line only makes the
+        // rig try a point less.
         let _ = file.write_all(format!("{name}\n").as_bytes());
     }
 }
@@ -48,7 +52,8 @@ fn trace(name: &str) {
 #[inline(always)]
 pub fn here(_name: &str) {}
 
-/// Panics, if the variable `name` is set and `text` holds its value, once in a process: a bug for the tests of what survives one.
+/// Panics, if the variable `name` is set and `text` holds its value, once in a process: a bug for
+/// the tests of what survives one.
 #[cfg(feature = "kill-points")]
 #[expect(clippy::panic, reason = "that is what it is for")]
 pub fn bug(name: &str, text: &str) {

@@ -1,5 +1,5 @@
-//! claw: a personal agent that asks before it acts. The modules in reading order are the tour of the house; who may know
-//! whom is in `docs/architecture.md` and held by `tests/arrows.rs`.
+//! claw: a personal agent that asks before it acts. The modules in reading order are the tour of
+//! the house; who may know whom is in `docs/architecture.md` and held by `tests/arrows.rs`.
 
 /// The nouns that every room speaks.
 pub mod domain;

@@ -1,5 +1,5 @@
-//! Logs: tracing to stderr, and one file for each server's stderr. A log is a sink, so every line is redacted before it is
-//! written. Must not know what is logged.
+//! Logs: tracing to stderr, and one file for each server's stderr. A log is a sink, so every line
+//! is redacted before it is written. Must not know what is logged.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -21,20 +21,27 @@ static REDACTOR: OnceLock<Redactor> = OnceLock::new();
 
 /// Sends tracing to stderr, by a filter such as `info` or `claw=debug`; `error` by default.
 ///
-/// Two libraries are held down whatever it says: one logs whole messages of servers, the other whole bodies of providers.
+/// Two libraries are held down whatever it says: one logs whole messages of servers, the other
+/// whole bodies of providers.
 pub fn init(wanted: Option<&str>) {
-    let mut filter = EnvFilter::try_new(wanted.unwrap_or("error")).unwrap_or_else(|_| EnvFilter::new("error"));
+    let mut filter =
+        EnvFilter::try_new(wanted.unwrap_or("error")).unwrap_or_else(|_| EnvFilter::new("error"));
     for quiet in ["rmcp=error", "genai=off"] {
         if let Ok(directive) = quiet.parse::<Directive>() {
             filter = filter.add_directive(directive);
         }
     }
-    tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(|| Redacted).init();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(false)
+        .with_writer(|| Redacted)
+        .init();
 }
 
 /// From here on the known secrets are masked in every line.
 pub fn keep_secrets(redactor: &Redactor) {
-    // Only tests open more than one home in a process; the first one's secrets are then the ones that are masked.
+    // Only tests open more than one home in a process; the first one's secrets are then the ones
+    // that are masked.
     let _ = REDACTOR.set(redactor.clone());
 }
 
@@ -81,17 +88,25 @@ struct ServerLog {
 
 impl ServerLog {
     fn at(logs: &Path, server: &str) -> Self {
-        Self { path: logs.join(format!("{}.log", crate::hub::names::safe_name(server))), file: None }
+        Self {
+            path: logs.join(format!("{}.log", crate::hub::names::safe_name(server))),
+            file: None,
+        }
     }
 
     fn append(&mut self, line: &str) -> io::Result<()> {
-        if self.file.as_ref().is_some_and(|file| file.metadata().is_ok_and(|meta| meta.len() > SERVER_LOG_BYTES_MAX)) {
+        if self
+            .file
+            .as_ref()
+            .is_some_and(|file| file.metadata().is_ok_and(|meta| meta.len() > SERVER_LOG_BYTES_MAX))
+        {
             self.file = None;
             std::fs::rename(&self.path, self.path.with_extension("log.old"))?;
         }
         let file = match &mut self.file {
             Some(file) => file,
-            slot => slot.insert(OpenOptions::new().append(true).create(true).mode(0o600).open(&self.path)?),
+            slot => slot
+                .insert(OpenOptions::new().append(true).create(true).mode(0o600).open(&self.path)?),
         };
         writeln!(file, "{} {line}", jiff::Timestamp::now())
     }
@@ -113,6 +128,8 @@ mod tests {
             log("a/b", &"x".repeat(100_000));
         }
         assert!(dir.path().join("a_b.log.old").exists());
-        assert!(std::fs::metadata(dir.path().join("a_b.log")).unwrap().len() < SERVER_LOG_BYTES_MAX);
+        assert!(
+            std::fs::metadata(dir.path().join("a_b.log")).unwrap().len() < SERVER_LOG_BYTES_MAX
+        );
     }
 }

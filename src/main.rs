@@ -16,7 +16,8 @@ fn main() -> ExitCode {
         Err(code) => return code,
     };
     // Nobody watches a gateway, so what needs a human is in its log without asking for it.
-    let filter = claw::config::log_filter().or_else(|| cli.command.runs_unwatched().then(|| "warn".to_owned()));
+    let filter = claw::config::log_filter()
+        .or_else(|| cli.command.runs_unwatched().then(|| "warn".to_owned()));
     let filter = if cli.command.hears_new_secrets() { Some("off".to_owned()) } else { filter };
     claw::logging::init(filter.as_deref());
     match tokio::runtime::Builder::new_current_thread().enable_all().build() {

@@ -1,10 +1,11 @@
-//! Who is it, may they, which session, and is it a message, a command or an answer? Owns the way from a door into the
-//! house. Must not know chat wires, turns or MCP.
+//! Who is it, may they, which session, and is it a message, a command or an answer? Owns the way
+//! from a door into the house. Must not know chat wires, turns or MCP.
 
 use std::sync::Arc;
 
 use crate::domain::{
-    Address, Answer, ApprovalId, Block, Inbound, InboundBody, Origin, Outbound, OutboundBody, SessionId,
+    Address, Answer, ApprovalId, Block, Inbound, InboundBody, Origin, Outbound, OutboundBody,
+    SessionId,
 };
 use crate::gate::{DecideError, Gate};
 use crate::mail::{Accepted, Mail};
@@ -52,7 +53,8 @@ fn inbound(visitor: &Visitor, session: &SessionId, body: InboundBody) -> Inbound
 /// An error of a few words as a sentence.
 fn sentence(words: &str) -> String {
     let mut rest = words.chars();
-    let first = rest.next().map(|first| first.to_uppercase().collect::<String>()).unwrap_or_default();
+    let first =
+        rest.next().map(|first| first.to_uppercase().collect::<String>()).unwrap_or_default();
     format!("{first}{}.", rest.as_str().trim_end_matches('.'))
 }
 
@@ -79,12 +81,19 @@ impl Router {
     }
 
     /// Commits a message. Known secrets in it are replaced before anything is written.
-    pub async fn message(&self, visitor: &Visitor, session: &SessionId, text: &str) -> Result<i64, StoreError> {
+    pub async fn message(
+        &self,
+        visitor: &Visitor,
+        session: &SessionId,
+        text: &str,
+    ) -> Result<i64, StoreError> {
         let text = self.gate.redactor().redact(text).into_owned();
-        self.submit(visitor, session, InboundBody::Message { blocks: vec![Block::Text { text }] }).await
+        self.submit(visitor, session, InboundBody::Message { blocks: vec![Block::Text { text }] })
+            .await
     }
 
-    /// The same, if no turn is open in the session and nothing waits there: the message then begins a turn. `None` otherwise.
+    /// The same, if no turn is open in the session and nothing waits there: the message then begins
+    /// a turn. `None` otherwise.
     pub async fn message_alone(
         &self,
         visitor: &Visitor,
@@ -96,7 +105,12 @@ impl Router {
         self.mail.submit_alone(inbound(visitor, session, body)).await
     }
 
-    pub async fn order(&self, visitor: &Visitor, session: &SessionId, order: Order) -> Result<i64, StoreError> {
+    pub async fn order(
+        &self,
+        visitor: &Visitor,
+        session: &SessionId,
+        order: Order,
+    ) -> Result<i64, StoreError> {
         self.submit(visitor, session, order.body()).await
     }
 
@@ -110,8 +124,9 @@ impl Router {
         self.gate.decide(id, &self.redacted(answer), &visitor.principal).await
     }
 
-    /// Answers a question by what an update says. The decision, the end of the update and the words for whoever wrote it are one
-    /// transaction, so that one message answers at most once, and never a later question.
+    /// Answers a question by what an update says. The decision, the end of the update and the words
+    /// for whoever wrote it are one transaction, so that one message answers at most once, and
+    /// never a later question.
     pub async fn answer_of_update(
         &self,
         visitor: &Visitor,
@@ -132,10 +147,16 @@ impl Router {
             ..told.clone()
         };
         let on_time = told.clone();
-        let decided = self.gate.decide_with(id, &answer, &visitor.principal, move |tx, counted| match counted {
-            Ok(()) => finish(tx, &on_time),
-            Err(why) => finish(tx, &refused(&on_time, &why.to_string())),
-        });
+        let decided =
+            self.gate.decide_with(
+                id,
+                &answer,
+                &visitor.principal,
+                move |tx, counted| match counted {
+                    Ok(()) => finish(tx, &on_time),
+                    Err(why) => finish(tx, &refused(&on_time, &why.to_string())),
+                },
+            );
         match decided.await {
             Err(DecideError::Store(error)) => Err(error),
             // Said once: where the transaction has said it, the update is done with.
@@ -156,8 +177,13 @@ impl Router {
         }
     }
 
-    /// Commits updates of a chat service before the service may forget them. Known secrets are replaced first.
-    pub async fn keep_updates(&self, bot: i64, updates: Vec<(i64, serde_json::Value)>) -> Result<usize, StoreError> {
+    /// Commits updates of a chat service before the service may forget them. Known secrets are
+    /// replaced first.
+    pub async fn keep_updates(
+        &self,
+        bot: i64,
+        updates: Vec<(i64, serde_json::Value)>,
+    ) -> Result<usize, StoreError> {
         let redacted = |(id, mut update): (i64, serde_json::Value)| {
             self.gate.redactor().redact_json(&mut update);
             (id, update.to_string())
@@ -165,7 +191,8 @@ impl Router {
         self.mail.keep_updates(bot, updates.into_iter().map(redacted).collect()).await
     }
 
-    /// Takes in what updates say as one message, once: the updates are done with in the same transaction.
+    /// Takes in what updates say as one message, once: the updates are done with in the same
+    /// transaction.
     pub async fn message_of_updates(
         &self,
         visitor: &Visitor,
@@ -201,7 +228,12 @@ impl Router {
         self.mail.accept_updates(bot, &[update], accepted).await
     }
 
-    async fn submit(&self, visitor: &Visitor, session: &SessionId, body: InboundBody) -> Result<i64, StoreError> {
+    async fn submit(
+        &self,
+        visitor: &Visitor,
+        session: &SessionId,
+        body: InboundBody,
+    ) -> Result<i64, StoreError> {
         let inbound = inbound(visitor, session, body);
         crate::killpoint::here("router.submit.before");
         let id = self.mail.submit(inbound).await;

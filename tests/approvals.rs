@@ -1,4 +1,5 @@
-//! Questions and answers across processes: what a yes, a no, a grant and a refusal do, and that nothing runs twice.
+//! Questions and answers across processes: what a yes, a no, a grant and a refusal do, and that
+//! nothing runs twice.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 mod program;
@@ -23,7 +24,8 @@ fn a_question_is_answered_once() {
     let house = House::new();
     let id = house.ask_parks(EFFECT);
     house.claw(&["approve", &id]).expect(0);
-    for again in [vec!["approve", &id], vec!["deny", &id], vec!["approve", &id, "--for", "always"]] {
+    for again in [vec!["approve", &id], vec!["deny", &id], vec!["approve", &id, "--for", "always"]]
+    {
         house.claw(&again).expect_mistake(&["already answered"]);
     }
     for wrong in [["approve", "nosuchid00"], ["deny", "nosuchid00"]] {
@@ -39,13 +41,15 @@ fn many_who_answer_at_once_make_one_effect() {
     let house = House::new();
     for round in 1..=3 {
         let id = house.ask_parks(EFFECT);
-        let racers: Vec<_> =
-            (0..6).map(|racer| house.start(&[if racer == 5 { "deny" } else { "approve" }, &id])).collect();
+        let racers: Vec<_> = (0..6)
+            .map(|racer| house.start(&[if racer == 5 { "deny" } else { "approve" }, &id]))
+            .collect();
         let codes: Vec<_> = racers.into_iter().map(|racer| racer.ends().code.unwrap()).collect();
         assert_eq!(codes.iter().filter(|code| **code == 0).count(), 1, "round {round}: {codes:?}");
         assert!(codes.iter().all(|code| [0, 2].contains(code)), "round {round}: {codes:?}");
     }
-    let ran = outcomes(&house.events("main")).iter().filter(|outcome| outcome["kind"] == "ended").count();
+    let ran =
+        outcomes(&house.events("main")).iter().filter(|outcome| outcome["kind"] == "ended").count();
     assert_eq!(effects(&house), ran);
     house.is_whole();
 }
@@ -55,7 +59,10 @@ fn a_no_reaches_the_model_with_its_words() {
     let house = House::new();
     let id = house.ask_parks(EFFECT);
     let denied = house.claw(&["deny", &id, "use", "another", "file"]).expect(0);
-    assert!(denied.out.contains("the owner said no: use another file"), "the model did not hear it: {denied:?}");
+    assert!(
+        denied.out.contains("the owner said no: use another file"),
+        "the model did not hear it: {denied:?}"
+    );
     assert_eq!(effects(&house), 0);
     house.is_whole();
 }
@@ -86,12 +93,18 @@ fn a_grant_covers_exactly_these_arguments_for_as_long_as_it_says() {
         house.ask_parks("run `echo x >> effects; echo y`");
         // Answered with a new message, that question is closed.
         let other_session = house.claw(&["ask", "--session", "other", EFFECT]);
-        assert_eq!(other_session.code, Some(if term == "session" { 3 } else { 0 }), "{term}: {other_session:?}");
+        assert_eq!(
+            other_session.code,
+            Some(if term == "session" { 3 } else { 0 }),
+            "{term}: {other_session:?}"
+        );
         let ran = effects(&house);
         let grants = house.claw(&["grants", "--json"]).expect(0).rows();
         assert_eq!(grants.len(), 1, "{term}: {grants:?}");
         house.claw(&["grants", "revoke", &grants[0]["id"].to_string()]).expect(0);
-        house.claw(&["grants", "revoke", &grants[0]["id"].to_string()]).expect_mistake(&["no grant"]);
+        house
+            .claw(&["grants", "revoke", &grants[0]["id"].to_string()])
+            .expect_mistake(&["no grant"]);
         house.claw(&["ask", EFFECT]).expect(3);
         assert_eq!(effects(&house), ran, "{term}: a revoked grant still allows");
         house.is_whole();
@@ -105,7 +118,8 @@ fn ten_minutes_end() {
     let id = house.ask_parks(EFFECT);
     house.claw(&["approve", &id, "--for", "10m"]).expect(0);
     // The clock of the machine cannot be turned; the grant is made older instead.
-    let aged = house.db().execute("UPDATE grants SET expires_ms = expires_ms - 600000", []).unwrap();
+    let aged =
+        house.db().execute("UPDATE grants SET expires_ms = expires_ms - 600000", []).unwrap();
     assert_eq!(aged, 1);
     house.ask_parks(EFFECT);
     assert_eq!(effects(&house), 1);
@@ -115,7 +129,9 @@ fn ten_minutes_end() {
 fn a_grant_below_a_path_covers_the_file_tool_there_and_nothing_else() {
     let house = House::new();
     let id = house.ask_parks("write notes/a.txt: 1");
-    house.claw(&["approve", &id, "--for", "always", "--below", "elsewhere"]).expect_mistake(&["not offered"]);
+    house
+        .claw(&["approve", &id, "--for", "always", "--below", "elsewhere"])
+        .expect_mistake(&["not offered"]);
     house.claw(&["approve", &id, "--below", "notes"]).expect(2);
     house.claw(&["approve", &id, "--for", "always", "--below", "notes"]).expect(0);
     house.claw(&["ask", "write notes/deep/b.txt: 2"]).expect(0);
@@ -127,7 +143,10 @@ fn a_grant_below_a_path_covers_the_file_tool_there_and_nothing_else() {
     let below_a_command = house.waiting();
     let refused = house.claw(&["approve", &below_a_command, "--for", "always", "--below", "notes"]);
     refused.expect_mistake(&["not offered"]);
-    assert!(!house.workspace().join("c.txt").exists() && !house.workspace().join("notes/d.txt").exists());
+    assert!(
+        !house.workspace().join("c.txt").exists()
+            && !house.workspace().join("notes/d.txt").exists()
+    );
     house.is_whole();
 }
 
@@ -146,7 +165,8 @@ fn new_ends_the_grants_of_the_session_and_no_others() {
     house.is_whole();
 }
 
-const FORBID: &str = "[[rule]]\nserver = \"bash\"\ndecision = \"deny\"\nwhy = \"no shell in this house\"\n";
+const FORBID: &str =
+    "[[rule]]\nserver = \"bash\"\ndecision = \"deny\"\nwhy = \"no shell in this house\"\n";
 
 #[test]
 fn a_rule_that_denies_is_stronger_than_a_grant_and_an_answer() {
@@ -159,7 +179,10 @@ fn a_rule_that_denies_is_stronger_than_a_grant_and_an_answer() {
     assert!(last_reason(&house).contains("no shell in this house"), "{}", last_reason(&house));
     house.claw(&["ask", EFFECT]).expect(0);
     let reason = last_reason(&house);
-    assert!(reason.contains("no shell in this house") && reason.contains("policy.toml:1"), "{reason}");
+    assert!(
+        reason.contains("no shell in this house") && reason.contains("policy.toml:1"),
+        "{reason}"
+    );
     assert_eq!(effects(&house), 1);
     house.is_whole();
 }
@@ -168,7 +191,10 @@ fn a_rule_that_denies_is_stronger_than_a_grant_and_an_answer() {
 fn a_policy_that_changed_before_the_answer_asks_again() {
     let house = House::new();
     let first = house.ask_parks(EFFECT);
-    house.write("policy.toml", "[[rule]]\nserver = \"other\"\ndecision = \"deny\"\nwhy = \"another thing\"\n");
+    house.write(
+        "policy.toml",
+        "[[rule]]\nserver = \"other\"\ndecision = \"deny\"\nwhy = \"another thing\"\n",
+    );
     house.claw(&["approve", &first]).expect(3);
     assert_eq!(effects(&house), 0, "it ran under rules that it was not shown under");
     let second = house.waiting();
@@ -207,7 +233,10 @@ fn a_message_leaves_the_question_open_and_goes_in_behind_the_answer() {
     let asked = house.claw(&["ask", "list"]).expect(3);
     assert!(asked.err.contains("Your message goes in when this is answered"), "{asked:?}");
     assert_eq!(house.claw(&["approvals", "--json"]).rows().len(), 1);
-    assert_eq!(house.events("main").iter().filter(|event| event["type"] == "user.message").count(), 1);
+    assert_eq!(
+        house.events("main").iter().filter(|event| event["type"] == "user.message").count(),
+        1
+    );
     house.claw(&["approve", &id]).expect(0);
     assert_eq!(effects(&house), 1);
     assert_eq!(program::said(&house.events("main")), [EFFECT, "list"]);
@@ -262,8 +291,14 @@ fn a_chat_says_in_one_line_what_ran_by_a_grant_and_what_a_rule_denied() {
         "[[rule]]\nserver = \"bash\"\ntool = \"run\"\ndecision = \"deny\"\nwhy = \"a test\"\nmatch = [{}]\n",
     );
     let chat = house.claw_with_stdin(&["chat"], format!("{EFFECT}\n").as_bytes()).expect(0);
-    assert!(chat.out.contains("Denied by a rule: `bash/run`.") && !chat.out.contains(quiet), "{chat:?}");
+    assert!(
+        chat.out.contains("Denied by a rule: `bash/run`.") && !chat.out.contains(quiet),
+        "{chat:?}"
+    );
     // What needed nobody's yes and nobody's no is not worth a line.
     let chat = house.claw_with_stdin(&["chat"], b"list\n").expect(0);
-    assert!(!chat.out.contains("a question, by a grant") && !chat.out.contains("Denied by a rule"), "{chat:?}");
+    assert!(
+        !chat.out.contains("a question, by a grant") && !chat.out.contains("Denied by a rule"),
+        "{chat:?}"
+    );
 }

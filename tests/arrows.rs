@@ -1,5 +1,5 @@
-//! The table of arrows: which room may name which. Reads the sources; a new arrow is a line in the table and a reason.
-//! Must not know what the rooms do.
+//! The table of arrows: which room may name which. Reads the sources; a new arrow is a line in the
+//! table and a reason. Must not know what the rooms do.
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may fail loudly")]
 
@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 /// Room → the rooms that it may name. Every room may name `domain` and itself.
 ///
-/// Beside the plan: `killpoint` is nothing in a release, so whoever commits or sends may name it; `durable` is how every room
-/// writes a file; the command line reads the
-/// rooms' own types (`config`, `store`, `model`, …) to show them, behind `app`, which builds them; `logging` masks secrets
-/// with the gate's redactor and keeps the lines that the hub's servers write.
+/// Beside the plan: `killpoint` is nothing in a release, so whoever commits or sends may name it;
+/// `durable` is how every room writes a file; the command line reads the rooms' own types
+/// (`config`, `store`, `model`, …) to show them, behind `app`, which builds them; `logging` masks
+/// secrets with the gate's redactor and keeps the lines that the hub's servers write.
 const ARROWS: &[(&str, &[&str])] = &[
     ("main", &["cli", "config", "logging"]),
     ("lib", &[]),
@@ -39,8 +39,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "app",
         &[
-            "config", "desk", "gate", "gateway", "hub", "logging", "mail", "model", "router", "serve", "session",
-            "store", "turn",
+            "config", "desk", "gate", "gateway", "hub", "logging", "mail", "model", "router",
+            "serve", "session", "store", "turn",
         ],
     ),
     ("domain", &[]),
@@ -107,7 +107,13 @@ fn sources() -> Vec<Source> {
     let is_test = |path: &str| path.ends_with("tests.rs") || path.contains("/tests/");
     let source = |file: PathBuf| {
         let path = relative(&file);
-        let room = path.trim_start_matches("src/").split('/').next().unwrap().trim_end_matches(".rs").to_owned();
+        let room = path
+            .trim_start_matches("src/")
+            .split('/')
+            .next()
+            .unwrap()
+            .trim_end_matches(".rs")
+            .to_owned();
         let text = product_text(&fs::read_to_string(&file).unwrap());
         (!is_test(&path)).then_some(Source { path, room, text })
     };
@@ -123,11 +129,14 @@ fn product_text(text: &str) -> String {
     code.collect::<Vec<_>>().join("\n")
 }
 
-/// Every path behind `crate::`, with grouped imports taken apart: `crate::{a, b::c}` gives `a` and `b::c`.
+/// Every path behind `crate::`, with grouped imports taken apart: `crate::{a, b::c}` gives `a` and
+/// `b::c`.
 fn named_paths(text: &str, root: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (at, _) in text.match_indices(root) {
-        if text[..at].ends_with(|before: char| before.is_alphanumeric() || before == '_' || before == ':') {
+        if text[..at]
+            .ends_with(|before: char| before.is_alphanumeric() || before == '_' || before == ':')
+        {
             continue;
         }
         expand("", &text[at + root.len()..], &mut found);
@@ -181,7 +190,10 @@ fn rooms_name_only_whom_the_table_allows() {
     let mut wrong = Vec::new();
     for source in sources() {
         let Some((_, allowed)) = ARROWS.iter().find(|(room, _)| *room == source.room) else {
-            wrong.push(format!("{}: `{}` is a room that the table does not know", source.path, source.room));
+            wrong.push(format!(
+                "{}: `{}` is a room that the table does not know",
+                source.path, source.room
+            ));
             continue;
         };
         for path in paths_of(&source) {
@@ -190,11 +202,15 @@ fn rooms_name_only_whom_the_table_allows() {
             if known && target != source.room && target != "domain" && !allowed.contains(&target) {
                 wrong.push(format!("{}: {} → {path}", source.path, source.room));
             }
-            let narrow = NARROW.iter().filter(|(from, to, _)| *from == source.room && *to == target);
+            let narrow =
+                NARROW.iter().filter(|(from, to, _)| *from == source.room && *to == target);
             let only: Vec<_> = narrow.map(|(_, _, only)| *only).collect();
             if !only.is_empty() && !only.iter().any(|only| path.starts_with(only)) {
                 let only = only.join(" and ");
-                wrong.push(format!("{}: {} → {path}, but only {only} is allowed", source.path, source.room));
+                wrong.push(format!(
+                    "{}: {} → {path}, but only {only} is allowed",
+                    source.path, source.room
+                ));
             }
         }
     }
@@ -217,7 +233,8 @@ fn each_library_stays_in_its_room() {
         ("toml_edit", &["src/config/"]),
         ("semver", &["src/cli/update/"]),
         ("claw_mcp_filesystem", &["src/cli/server.rs"]),
-        // `app` asks the library of the bash server whether this system can hold its box; it starts nothing.
+        // `app` asks the library of the bash server whether this system can hold its box; it starts
+        // nothing.
         ("claw_mcp_bash", &["src/cli/server.rs", "src/app.rs", "src/cli/doctor.rs"]),
     ];
     let mut wrong = Vec::new();
@@ -249,11 +266,15 @@ fn only_the_command_line_and_the_doors_print() {
 
 #[test]
 fn only_config_reads_the_environment() {
-    // The kill points are compiled in for tests only. `current_exe` and `consts` are no part of the environment.
+    // The kill points are compiled in for tests only. `current_exe` and `consts` are no part of the
+    // environment.
     let may = |source: &Source| matches!(source.room.as_str(), "config" | "killpoint");
     let reads = |text: &str| text.contains("env::var") || text.contains("env::vars");
-    let wrong: Vec<String> =
-        sources().into_iter().filter(|source| !may(source) && reads(&source.text)).map(|source| source.path).collect();
+    let wrong: Vec<String> = sources()
+        .into_iter()
+        .filter(|source| !may(source) && reads(&source.text))
+        .map(|source| source.path)
+        .collect();
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
@@ -281,7 +302,8 @@ fn every_file_says_what_it_owns() {
         rust_files(&root().join(folder), &mut files);
     }
     let silent = |file: &PathBuf| !fs::read_to_string(file).unwrap().starts_with("//! ");
-    let wrong: Vec<String> = files.iter().filter(|file| silent(file)).map(|file| relative(file)).collect();
+    let wrong: Vec<String> =
+        files.iter().filter(|file| silent(file)).map(|file| relative(file)).collect();
     assert!(wrong.is_empty(), "no `//!` at the top of: {wrong:?}");
     let long = |file: &&PathBuf| fs::read_to_string(file).unwrap().lines().count() > 500;
     let wrong: Vec<String> = files.iter().filter(long).map(|file| relative(file)).collect();

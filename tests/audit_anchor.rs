@@ -1,5 +1,6 @@
-//! What proves the audit from outside of the store: whoever writes it anew, cuts it, puts an older copy in its place or deletes
-//! it is noticed, and whoever does so in order is told the next step. Drives the whole program.
+//! What proves the audit from outside of the store: whoever writes it anew, cuts it, puts an older
+//! copy in its place or deletes it is noticed, and whoever does so in order is told the next step.
+//! Drives the whole program.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 mod program;
@@ -61,7 +62,8 @@ fn deleted(house: &House) {
     }
 }
 
-/// What somebody can do who writes to the store and knows how claw does it: new rows with a chain and a head that fit.
+/// What somebody can do who writes to the store and knows how claw does it: new rows with a chain
+/// and a head that fit.
 fn write_anew(db: &Connection, change: &str) {
     db.execute_batch("DROP TRIGGER audit_no_update; DROP TRIGGER audit_no_delete;").unwrap();
     db.execute_batch(change).unwrap();
@@ -76,17 +78,22 @@ fn write_anew(db: &Connection, change: &str) {
     for (id, at_ms, kind, call, body) in rows {
         let link = json!([prev, id, at_ms, kind, call, body]).to_string();
         let hash: String = Sha256::digest(link).iter().map(|byte| format!("{byte:02x}")).collect();
-        db.execute("UPDATE audit SET prev = ?1, hash = ?2 WHERE id = ?3", (&prev, &hash, id)).unwrap();
+        db.execute("UPDATE audit SET prev = ?1, hash = ?2 WHERE id = ?3", (&prev, &hash, id))
+            .unwrap();
         (prev, last) = (hash, id);
     }
-    db.execute("UPDATE meta SET value = ?1 WHERE key = 'audit.head'", [format!("{last}:{prev}")]).unwrap();
+    db.execute("UPDATE meta SET value = ?1 WHERE key = 'audit.head'", [format!("{last}:{prev}")])
+        .unwrap();
 }
 
 #[test]
 fn a_chain_that_was_computed_anew_with_its_head_is_noticed() {
     let house = sound();
     write_anew(&house.db(), "UPDATE audit SET body = '{\"by\":\"nobody\"}' WHERE id = 1");
-    broken(&house, &["row 2 is not the one that was noted outside of the store", "claw audit anchor --accept"]);
+    broken(
+        &house,
+        &["row 2 is not the one that was noted outside of the store", "claw audit anchor --accept"],
+    );
     // Without the file outside, the seal alone says it.
     let heads = fs::read_dir(state(&house)).unwrap().map(|entry| entry.unwrap().path());
     heads
@@ -104,7 +111,10 @@ fn a_tail_that_was_cut_with_a_head_that_fits_is_noticed() {
     write_anew(&house.db(), "DELETE FROM audit WHERE id = 2");
     // The store itself is refused at first; whoever cuts it can remove that note, too.
     let refused = house.claw(&["audit", "verify"]).expect(1).err;
-    assert!(refused.contains("has lost its newest rows (row 2 of the audit had been written"), "{refused}");
+    assert!(
+        refused.contains("has lost its newest rows (row 2 of the audit had been written"),
+        "{refused}"
+    );
     fs::remove_file(house.home().join("claw.db-mark")).unwrap();
     broken(&house, &["the rows after 1 are missing: row 2 was noted outside of the store at"]);
     written(&house);
@@ -147,12 +157,16 @@ fn the_owner_can_take_the_audit_as_it_is_and_a_row_says_so() {
     deleted(&house);
     written(&house);
     house.claw(&["audit", "verify"]).expect(1);
-    let row = house.claw(&["audit", "anchor", "--accept", "--json"]).expect(0).json()["row"].clone();
+    let row =
+        house.claw(&["audit", "anchor", "--accept", "--json"]).expect(0).json()["row"].clone();
     assert_eq!(row, json!(3));
     let whole = house.claw(&["audit", "verify", "--json"]).expect(0).json();
     assert_eq!((&whole["anchored"], &whole["anew"]), (&json!(true), &json!([3])), "{whole}");
     let story = house.claw(&["audit", "explain", "3"]).expect(0).out;
-    assert!(story.contains("took the audit as it was") && story.contains("noted outside was: 2:"), "{story}");
+    assert!(
+        story.contains("took the audit as it was") && story.contains("noted outside was: 2:"),
+        "{story}"
+    );
     written(&house);
     house.claw(&["audit", "verify"]).expect(0);
 }
@@ -160,7 +174,10 @@ fn the_owner_can_take_the_audit_as_it_is_and_a_row_says_so() {
 #[test]
 fn a_head_that_the_owner_has_noted_is_compared() {
     let house = sound();
-    let head = house.claw(&["audit", "head", "--json"]).expect(0).json()["head"].as_str().unwrap().to_owned();
+    let head = house.claw(&["audit", "head", "--json"]).expect(0).json()["head"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     assert!(head.starts_with("2:"), "{head}");
     written(&house);
     let whole = house.claw(&["audit", "verify", "--head", &head]).expect(0).out;
@@ -175,7 +192,13 @@ fn a_head_that_the_owner_has_noted_is_compared() {
     let ran = house.claw(&["audit", "verify", "--head", &head]).expect(1);
     assert!(ran.out.contains("row 2 is not the one that you have noted"), "{ran:?}");
     house.claw(&["audit", "verify", "--head", "2"]).expect(2);
-    assert!(house.claw(&["audit", "verify", "--head", &format!("99:{}", "a".repeat(64))]).expect(1).out.contains("99"));
+    assert!(
+        house
+            .claw(&["audit", "verify", "--head", &format!("99:{}", "a".repeat(64))])
+            .expect(1)
+            .out
+            .contains("99")
+    );
 }
 
 #[test]
@@ -209,7 +232,10 @@ fn without_a_place_for_a_key_everything_works_and_is_said() {
     fs::write(house.user_home().join(".local/state"), "a file is in the way").unwrap();
     written(&house);
     let said = house.claw(&["audit", "verify"]).expect(0).out;
-    assert!(said.contains("Nothing outside of the store proves them, because there is no key"), "{said}");
+    assert!(
+        said.contains("Nothing outside of the store proves them, because there is no key"),
+        "{said}"
+    );
     assert!(house.claw(&["audit", "anchor"]).expect(2).err.contains("there is no key"));
     // As soon as there is one, the rows before it are named.
     fs::remove_file(house.user_home().join(".local/state")).unwrap();
@@ -230,12 +256,17 @@ fn rows_of_a_process_without_the_key_are_named_and_no_alarm() {
     written(&house);
     fs::remove_file(house.user_home().join(".local/state/claw")).unwrap();
     fs::rename(house.user_home().join("gone"), state(&house)).unwrap();
-    let keyless = |house: &House| house.claw(&["audit", "verify", "--json"]).expect(0).json()["keyless"].clone();
+    let keyless = |house: &House| {
+        house.claw(&["audit", "verify", "--json"]).expect(0).json()["keyless"].clone()
+    };
     assert_eq!(keyless(&house), json!([[3, 4]]));
     // A service that gets the same key as a credential of systemd goes on with it.
     let house = house.with("CREDENTIALS_DIRECTORY", apart.to_str().unwrap());
     written(&house);
     assert_eq!(keyless(&house), json!([[3, 4]]));
     let rows: Vec<Value> = house.audit();
-    assert!(rows.iter().any(|row| row["kind"] == "anchor.adopted" && row["body"]["from"] == json!(3)), "{rows:?}");
+    assert!(
+        rows.iter().any(|row| row["kind"] == "anchor.adopted" && row["body"]["from"] == json!(3)),
+        "{rows:?}"
+    );
 }

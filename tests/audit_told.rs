@@ -1,4 +1,5 @@
-//! The head of the audit in the owner's chat, where nobody at the machine can change it: once a day, and not after each restart.
+//! The head of the audit in the owner's chat, where nobody at the machine can change it: once a
+//! day, and not after each restart.
 #![expect(clippy::expect_used, reason = "helpers of tests: to panic is how a test fails")]
 
 mod botapi;
@@ -11,8 +12,11 @@ use telegram_rig::Rig;
 /// The head that the chat was told, as `claw audit verify --head` takes it.
 fn heads(rig: &Rig) -> Vec<String> {
     let sent = rig.telegram.sent(rig.anna.id);
-    let told = sent.iter().filter_map(|one| one.text.split_once("Its head: ").map(|(_, rest)| rest.to_owned()));
-    told.map(|rest| rest.split_once(". ").map(|(head, _)| head.to_owned()).expect("a sentence")).collect()
+    let told = sent
+        .iter()
+        .filter_map(|one| one.text.split_once("Its head: ").map(|(_, rest)| rest.to_owned()));
+    told.map(|rest| rest.split_once(". ").map(|(head, _)| head.to_owned()).expect("a sentence"))
+        .collect()
 }
 
 #[test]
@@ -32,7 +36,8 @@ fn the_head_of_the_audit_is_told_once_a_day_and_verifies() {
     rig.telegram.wait_for_text(rig.anna.id, "session: ");
     rig.stop(gateway);
     assert_eq!(heads(&rig).len(), 1);
-    let yesterday = "UPDATE meta SET value = CAST(value AS INTEGER) - 86400000 WHERE key = 'told.audit.head'";
+    let yesterday =
+        "UPDATE meta SET value = CAST(value AS INTEGER) - 86400000 WHERE key = 'told.audit.head'";
     assert_eq!(rig.house.db().execute(yesterday, []).expect("an UPDATE"), 1);
     let gateway = rig.start();
     eventually("it is told again", || heads(&rig).len() == 2);

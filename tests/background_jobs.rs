@@ -1,5 +1,5 @@
-//! Jobs in the background through the whole program: they go on while a turn ends and another one begins, looking at them asks
-//! nobody, and nothing of them outlives claw.
+//! Jobs in the background through the whole program: they go on while a turn ends and another one
+//! begins, looking at them asks nobody, and nothing of them outlives claw.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 mod program;
@@ -10,8 +10,7 @@ use serde_json::json;
 use wires::threaded::Threaded;
 use wires::{Answer, Call, Turn, Wire};
 
-const ALLOW: &str =
-    "[[rule]]\nserver = \"bash\"\ntool = \"start\"\ndecision = \"allow\"\nwhy = \"this test starts jobs\"\n";
+const ALLOW: &str = "[[rule]]\nserver = \"bash\"\ntool = \"start\"\ndecision = \"allow\"\nwhy = \"this test starts jobs\"\n";
 
 fn calls(tool: &str, arguments: serde_json::Value) -> Answer {
     Answer::Turn(Turn::calls(&[Call::new("1", &format!("bash__{tool}"), &arguments.to_string())]))
@@ -57,7 +56,8 @@ fn a_job_goes_on_between_turns_and_ends_with_claw() {
     house.is_whole();
 }
 
-/// Asks for the status until it counts so many jobs: the number is told beside the result of the call.
+/// Asks for the status until it counts so many jobs: the number is told beside the result of the
+/// call.
 fn status_counts(chat: &mut Running, jobs: u32) {
     eventually(&format!("{jobs} background jobs in the status"), || {
         let answers = |chat: &Running| chat.out().matches("servers: ").count();
@@ -73,9 +73,14 @@ fn status_counts(chat: &mut Running, jobs: u32) {
 
 #[test]
 fn the_status_counts_the_jobs_that_run() {
-    let waits = |pipe: &str| json!({"command": format!("echo $$ > pid; mkfifo {pipe}; cat {pipe}")});
-    let answers =
-        [calls("start", waits("go")), Answer::text("It runs."), calls("start", waits("on")), Answer::text("Again.")];
+    let waits =
+        |pipe: &str| json!({"command": format!("echo $$ > pid; mkfifo {pipe}; cat {pipe}")});
+    let answers = [
+        calls("start", waits("go")),
+        Answer::text("It runs."),
+        calls("start", waits("on")),
+        Answer::text("Again."),
+    ];
     let (house, _provider, mut chat, _) = started(answers);
     status_counts(&mut chat, 1);
     eventually("the pipe is there", || house.workspace().join("go").exists());
@@ -88,7 +93,8 @@ fn the_status_counts_the_jobs_that_run() {
     let mut server = None;
     eventually("the status names the server's process", || {
         let out = chat.out();
-        let behind = out.rsplit_once("`bash`: up (process ").and_then(|(_, behind)| behind.split_once(','));
+        let behind =
+            out.rsplit_once("`bash`: up (process ").and_then(|(_, behind)| behind.split_once(','));
         server = behind.and_then(|(pid, _)| pid.parse().ok());
         server.is_some()
     });
@@ -101,7 +107,10 @@ fn the_status_counts_the_jobs_that_run() {
 
 #[test]
 fn a_job_that_runs_is_ended_when_claw_is_killed() {
-    let answers = [calls("start", json!({"command": "echo $$ > pid; mkfifo go; cat go"})), Answer::text("It runs.")];
+    let answers = [
+        calls("start", json!({"command": "echo $$ > pid; mkfifo go; cat go"})),
+        Answer::text("It runs."),
+    ];
     let (_house, _provider, chat, pid) = started(answers);
     assert!(alive(pid));
     chat.signal(rustix::process::Signal::KILL);

@@ -1,5 +1,5 @@
-//! What is wrong in files, variables, arguments, input and in what a model says: a clear sentence in the right place, and
-//! nothing is lost.
+//! What is wrong in files, variables, arguments, input and in what a model says: a clear sentence
+//! in the right place, and nothing is lost.
 
 mod program;
 mod wires;
@@ -14,7 +14,11 @@ type Wish = (&'static [(&'static str, &'static str)], &'static [&'static str]);
 /// File, text, and what the sentence must name.
 const BROKEN_FILES: &[(&str, &str, &[&str])] = &[
     ("claw.toml", "[model\nagent = 1", &["claw.toml", "line 1"]),
-    ("claw.toml", "[limits]\nmodel_step_max = 3", &["claw.toml", "line 2", "model_step_max", "model_steps_max"]),
+    (
+        "claw.toml",
+        "[limits]\nmodel_step_max = 3",
+        &["claw.toml", "line 2", "model_step_max", "model_steps_max"],
+    ),
     ("claw.toml", "\n[limits]\nturn_time_s = \"soon\"", &["claw.toml", "line 3"]),
     ("claw.toml", "[limits]\nturn_time_s = 0", &["claw.toml", "line 2", "turn_time_s"]),
     ("claw.toml", "[model]\nagent = \"gpt\"", &["claw.toml", "line 2", "gpt", "openai-compatible"]),
@@ -31,7 +35,11 @@ const BROKEN_FILES: &[(&str, &str, &[&str])] = &[
     ("mcp.json", "{\"servres\": {}}", &["mcp.json", "`mcpServers`", "remove the file"]),
     ("mcp.json", "{\"mcpServers\": {\"x\": {\"args\": []}}}", &["mcp.json", "`x`"]),
     ("policy.toml", "[[rule]]\ndecision = \"deny\"", &["policy.toml", "line 1", "why"]),
-    ("policy.toml", "[[rule]]\ndecision = \"maybe\"\nwhy = \"x\"", &["policy.toml", "line 2", "maybe"]),
+    (
+        "policy.toml",
+        "[[rule]]\ndecision = \"maybe\"\nwhy = \"x\"",
+        &["policy.toml", "line 2", "maybe"],
+    ),
     (
         "policy.toml",
         "\n[[rule]]\nserver = \"bash\"\nargs.command = \"(\"\ndecision = \"deny\"\nwhy = \"x\"",
@@ -61,7 +69,11 @@ fn a_broken_file_is_named_and_nothing_starts() {
         }
         let doctor = house.claw(&["doctor"]).expect(1);
         assert!(named.iter().all(|part| doctor.out.contains(part)), "{name}: {doctor:?}");
-        assert_eq!(std::fs::read_to_string(house.home().join(name)).unwrap(), *text, "the owner's file was changed");
+        assert_eq!(
+            std::fs::read_to_string(house.home().join(name)).unwrap(),
+            *text,
+            "the owner's file was changed"
+        );
     }
 }
 
@@ -86,14 +98,20 @@ fn a_wish_that_cannot_be_met_names_its_variable() {
         (&[("CLAW_AGENT", "ollama"), ("OLLAMA_HOST", "127.0.0.1:9")], &["OLLAMA_HOST"]),
     ];
     for (variables, named) in cases {
-        let house = variables.iter().fold(House::bare(), |house, (name, value)| house.with(name, value));
+        let house =
+            variables.iter().fold(House::bare(), |house, (name, value)| house.with(name, value));
         house.claw(&["ask", "list"]).expect_mistake(named);
         house.claw(&["chat"]).expect_mistake(named);
     }
-    House::new().with("CLAW_WORKSPACE", "/proc/nowhere").claw(&["ask", "x"]).expect_mistake(&["CLAW_WORKSPACE"]);
+    House::new()
+        .with("CLAW_WORKSPACE", "/proc/nowhere")
+        .claw(&["ask", "x"])
+        .expect_mistake(&["CLAW_WORKSPACE"]);
     let house = House::new();
     let inside = house.home();
-    house.claw(&["ask", "x", "--workspace", inside.to_str().unwrap()]).expect_mistake(&["--workspace"]);
+    house
+        .claw(&["ask", "x", "--workspace", inside.to_str().unwrap()])
+        .expect_mistake(&["--workspace"]);
 }
 
 #[test]
@@ -114,11 +132,20 @@ fn what_is_typed_wrong_is_a_users_mistake() {
     }
     house.claw(&["sessions", "show", "nobody"]).expect_mistake(&["nobody"]);
     house.claw(&["tools", "accept", "nobody"]).expect_mistake(&["nobody"]);
-    for unknown in [&["frobnicate"][..], &["ask", "--yes", "x"], &["approve"], &["approve", "x", "--for", "1y"], &[]] {
+    for unknown in [
+        &["frobnicate"][..],
+        &["ask", "--yes", "x"],
+        &["approve"],
+        &["approve", "x", "--for", "1y"],
+        &[],
+    ] {
         assert_eq!(house.claw(unknown).code, Some(2), "{unknown:?}");
     }
     house.claw(&["ask"]).expect_mistake(&["nothing to ask"]);
-    assert!(house.claw(&["sessions", "--json"]).expect(0).rows().is_empty(), "a refused command left a session");
+    assert!(
+        house.claw(&["sessions", "--json"]).expect(0).rows().is_empty(),
+        "a refused command left a session"
+    );
 }
 
 #[test]
@@ -137,11 +164,13 @@ fn standard_input_is_taken_whole_or_refused() {
 #[test]
 fn a_chat_survives_what_is_no_text() {
     let house = House::new();
-    let ran = house.claw_with_stdin(&["chat"], b"search one\n\xff\xfe\xfd\nsearch two\n/nonsense\n");
+    let ran =
+        house.claw_with_stdin(&["chat"], b"search one\n\xff\xfe\xfd\nsearch two\n/nonsense\n");
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let heard = said(&house.events("main"));
     assert!(
-        heard.iter().any(|text| text == "search one") && heard.iter().any(|text| text == "search two"),
+        heard.iter().any(|text| text == "search one")
+            && heard.iter().any(|text| text == "search two"),
         "{heard:?}"
     );
     house.is_whole();
@@ -159,38 +188,55 @@ fn a_model_that_talks_nonsense_gets_errors_and_goes_on() {
         Call::new("g", "", "{}"),
         Call::new("h", "bash__run", r#"{"command": ["ls"]}"#),
     ];
-    let provider = Threaded::start(Wire::OpenAi, [Answer::Turn(Turn::calls(&calls)), Answer::text("I give up.")]);
+    let provider = Threaded::start(
+        Wire::OpenAi,
+        [Answer::Turn(Turn::calls(&calls)), Answer::text("I give up.")],
+    );
     let house = House::at("openai-compatible", &provider.base_url);
-    house.write("policy.toml", "[[rule]]\nserver = \"bash\"\ndecision = \"allow\"\nwhy = \"this test runs it\"\n");
+    house.write(
+        "policy.toml",
+        "[[rule]]\nserver = \"bash\"\ndecision = \"allow\"\nwhy = \"this test runs it\"\n",
+    );
     let ran = house.claw(&["ask", "go"]).expect(0);
     assert_eq!(ran.out, "I give up.\n");
     assert_eq!(provider.faults(), [""; 0]);
     let found = outcomes(&house.events("main"));
     assert_eq!(found.len(), calls.len());
     let body = provider.recorded()[1].body.clone();
-    let results: Vec<&serde_json::Value> =
-        body["messages"].as_array().unwrap().iter().filter(|message| message["role"] == "tool").collect();
+    let results: Vec<&serde_json::Value> = body["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|message| message["role"] == "tool")
+        .collect();
     assert_eq!(results.len(), calls.len());
     for (call, result) in calls.iter().zip(results) {
         let text = result["content"].as_str().unwrap();
         let fine = call.id == "e";
-        let wrong =
-            text.contains("Error") || text.contains("Not run") || text.contains("no tool") || text.contains("nvalid");
+        let wrong = text.contains("Error")
+            || text.contains("Not run")
+            || text.contains("no tool")
+            || text.contains("nvalid");
         assert_eq!(wrong, !fine, "{}: {text}", call.id);
     }
-    assert!(body.to_string().contains("complete, valid JSON") && body.to_string().contains("no_such__tool"));
+    assert!(
+        body.to_string().contains("complete, valid JSON")
+            && body.to_string().contains("no_such__tool")
+    );
     assert!(!body.to_string().contains(KEY));
     house.is_whole();
 }
 
 #[test]
 fn the_same_call_without_progress_stops_the_turn_and_says_why() {
-    let again = || Answer::Turn(Turn::calls(&[Call::new("a", "filesystem__list_dir", r#"{"path": "."}"#)]));
+    let again =
+        || Answer::Turn(Turn::calls(&[Call::new("a", "filesystem__list_dir", r#"{"path": "."}"#)]));
     let provider = Threaded::start(Wire::OpenAi, (0..25).map(|_| again()));
     let house = House::at("openai-compatible", &provider.base_url);
     let ran = house.claw(&["ask", "go"]).expect(1);
     assert!(
-        ran.out.contains("limits.identical_calls_max") || ran.err.contains("limits.identical_calls_max"),
+        ran.out.contains("limits.identical_calls_max")
+            || ran.err.contains("limits.identical_calls_max"),
         "{ran:?}"
     );
     house.is_whole();

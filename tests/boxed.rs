@@ -1,5 +1,6 @@
-//! The box through the whole program: what an approved command can reach, tried from inside. Every way is first walked
-//! outside of the box, where it has to work, so that none of them fails for a reason of its own.
+//! The box through the whole program: what an approved command can reach, tried from inside. Every
+//! way is first walked outside of the box, where it has to work, so that none of them fails for a
+//! reason of its own.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 #![cfg(target_os = "linux")]
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
@@ -12,10 +13,12 @@ use std::process::Command;
 
 use program::{House, KEY, alive, eventually, outcomes, pid_in};
 
-const ALLOW: &str = "[[rule]]\nserver = \"bash\"\ndecision = \"allow\"\nwhy = \"this test runs commands\"\n";
+const ALLOW: &str =
+    "[[rule]]\nserver = \"bash\"\ndecision = \"allow\"\nwhy = \"this test runs commands\"\n";
 const SECRET: &str = "what-nobody-may-read-here";
 
-/// Ways to read `$F` (`$D/$N`), which lies outside. `$CLAW` is the process of claw itself, `$W` the workspace.
+/// Ways to read `$F` (`$D/$N`), which lies outside. `$CLAW` is the process of claw itself, `$W` the
+/// workspace.
 const WAYS_TO_READ: &[&str] = &[
     "cat \"$F\"",
     "cd \"$D\" && cat \"$N\"",
@@ -40,8 +43,9 @@ const WAYS_TO_READ: &[&str] = &[
     "coproc cat \"$F\"; cat <&\"${COPROC[0]}\"",
 ];
 
-/// Ways to leave a trace beside `$F`. Not among them: `chmod` and `touch`, which Landlock lets through on what the user owns;
-/// they change no content, and the home above is closed again at claw's next start.
+/// Ways to leave a trace beside `$F`. Not among them: `chmod` and `touch`, which Landlock lets
+/// through on what the user owns; they change no content, and the home above is closed again at
+/// claw's next start.
 const WAYS_TO_WRITE: &[&str] = &[
     "echo x > \"$D/new\"",
     "echo x >> \"$F\"",
@@ -95,11 +99,17 @@ fn is_boxed(house: &House) -> bool {
 /// Sets the variables of the ways, for this file.
 fn about(house: &House, file: &str) -> String {
     let path = house.user_home().join(file);
-    let (dir, name) = (path.parent().unwrap().display(), path.file_name().unwrap().to_str().unwrap());
-    format!("export F='{}' D='{dir}' N='{name}' W='{}'\n", path.display(), house.workspace().display())
+    let (dir, name) =
+        (path.parent().unwrap().display(), path.file_name().unwrap().to_str().unwrap());
+    format!(
+        "export F='{}' D='{dir}' N='{name}' W='{}'\n",
+        path.display(),
+        house.workspace().display()
+    )
 }
 
-/// Runs a script through the whole program. The script goes through a file, so that its words are the bash's alone.
+/// Runs a script through the whole program. The script goes through a file, so that its words are
+/// the bash's alone.
 fn inside(house: &House, script: &str) -> String {
     house.write("workspace/way.sh", script);
     house.claw(&["ask", "run `bash way.sh 2>&1`"]).expect(0);
@@ -116,7 +126,8 @@ fn nothing_outside_can_be_read() {
     }
     assert!(inside(&house, "echo it works").contains("it works"));
     for file in ["private/diary", ".claw/claw.toml", ".claw/policy.toml"] {
-        let whole: String = WAYS_TO_READ.iter().map(|way| format!("( {way}\n) < /dev/null\n")).collect();
+        let whole: String =
+            WAYS_TO_READ.iter().map(|way| format!("( {way}\n) < /dev/null\n")).collect();
         let said = inside(&house, &format!("{}{whole}", about(&house, file)));
         assert!(!said.contains(SECRET), "{file}: {said}");
         // The output may have been cut: nothing may have come into the workspace, either.
@@ -124,7 +135,8 @@ fn nothing_outside_can_be_read() {
             let path = entry.unwrap().path();
             // A link is followed by this test, not by what is inside of the box.
             let is_file = path.symlink_metadata().unwrap().is_file();
-            let copied = is_file && String::from_utf8_lossy(&fs::read(&path).unwrap()).contains(SECRET);
+            let copied =
+                is_file && String::from_utf8_lossy(&fs::read(&path).unwrap()).contains(SECRET);
             assert!(!copied, "{} has come inside as {}", file, path.display());
         }
     }
@@ -135,7 +147,8 @@ fn nothing_outside_can_be_read() {
         (".claw/SOUL.md", "You are"),
         (".claw/persona/MEMORY.md", "REMEMBERED"),
     ] {
-        let said = inside(&house, &format!("{}cat \"$F\" | strings\nls \"$D\"", about(&house, file)));
+        let said =
+            inside(&house, &format!("{}cat \"$F\" | strings\nls \"$D\"", about(&house, file)));
         assert!(!said.contains(mark) && !said.contains("locks"), "{file}: {said}");
     }
 }
@@ -149,7 +162,8 @@ fn the_ways_to_read_work_outside_of_the_box() {
         let script = format!("{}{way}", about(&house, "private/diary"));
         let mut bash = Command::new("/bin/bash");
         let ran = bash.args(["-c", &script]).current_dir(&outside).output().unwrap();
-        let said = String::from_utf8_lossy(&ran.stdout).into_owned() + &String::from_utf8_lossy(&ran.stderr);
+        let said = String::from_utf8_lossy(&ran.stdout).into_owned()
+            + &String::from_utf8_lossy(&ran.stderr);
         let relative = way.contains("$W/..");
         assert!(said.contains(SECRET) || relative, "{way}: {said}");
     }
@@ -165,7 +179,8 @@ fn nothing_outside_can_be_written() {
         let path = house.user_home().join(file);
         let dir = path.parent().unwrap().to_owned();
         let state = || {
-            let mut names: Vec<_> = fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+            let mut names: Vec<_> =
+                fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().file_name()).collect();
             names.sort();
             (names, fs::read(&path).unwrap(), path.metadata().unwrap().modified().unwrap())
         };
@@ -181,7 +196,9 @@ fn nothing_outside_can_be_written() {
 #[test]
 fn rules_that_are_not_there_yet_cannot_be_made() {
     let house = House::new();
-    let id = house.ask_parks("run `echo allow > ../policy.toml; echo x > ../claw.toml; mkdir -p ../x; echo ran`");
+    let id = house.ask_parks(
+        "run `echo allow > ../policy.toml; echo x > ../claw.toml; mkdir -p ../x; echo ran`",
+    );
     let told = house.claw(&["approve", &id]).expect(0).out;
     // By Landlock, or by the mounts of a namespace.
     let refused = told.contains("Permission denied") || told.contains("Read-only file system");
@@ -200,8 +217,9 @@ fn the_environment_holds_no_secret_by_any_way() {
         return;
     }
     for way in WAYS_TO_THE_ENVIRONMENT {
-        // The output is redacted on its way out; encoded in a way that no redactor knows, it is not.
-        // The patterns do not match themselves: the command line of `grep` is among what is looked through.
+        // The output is redacted on its way out; encoded in a way that no redactor knows, it is
+        // not. The patterns do not match themselves: the command line of `grep` is among what is
+        // looked through.
         let looked_for = "-e '[s]tand-in-4711' -e 'SOME_API_KEY[=]'";
         let said = inside(&house, &format!("( {way}\n) 2>&1 | grep -a -c {looked_for}"));
         assert!(said.lines().any(|line| line.trim() == "0"), "{way}: {said}");
@@ -217,7 +235,10 @@ fn processes_outside_cannot_be_touched() {
     let mut outer = Command::new("sleep").arg("300").spawn().unwrap();
     let chat = house.start(&["chat"]);
     eventually("a chat is up", || chat.out().contains("/help"));
-    let limits = || [outer.id(), chat.id()].map(|pid| fs::read_to_string(format!("/proc/{pid}/limits")).unwrap());
+    let limits = || {
+        [outer.id(), chat.id()]
+            .map(|pid| fs::read_to_string(format!("/proc/{pid}/limits")).unwrap())
+    };
     let before = limits();
     let script = format!(
         "for p in {} {}; do prlimit --pid $p --fsize=0:0; prlimit --pid $p --as=1:1 --nofile=0:0; renice -n 19 -p $p; done
@@ -260,22 +281,36 @@ fn a_command_that_tries_to_break_its_supervisor_leaves_nothing() {
 #[test]
 fn the_file_tools_stay_inside_too() {
     let house = house();
-    house.write("policy.toml", "[[rule]]\nserver = \"*\"\ndecision = \"allow\"\nwhy = \"this test runs everything\"\n");
+    house.write(
+        "policy.toml",
+        "[[rule]]\nserver = \"*\"\ndecision = \"allow\"\nwhy = \"this test runs everything\"\n",
+    );
     let diary = house.user_home().join("private/diary");
     fs::create_dir_all(house.workspace()).unwrap();
     std::os::unix::fs::symlink(&diary, house.workspace().join("link")).unwrap();
     std::os::unix::fs::symlink(house.home(), house.workspace().join("home")).unwrap();
     let diary = diary.display();
-    for path in
-        [format!("{diary}"), "../claw.toml".into(), "link".into(), "home/mcp.json".into(), "/proc/self/environ".into()]
-    {
+    for path in [
+        format!("{diary}"),
+        "../claw.toml".into(),
+        "link".into(),
+        "home/mcp.json".into(),
+        "/proc/self/environ".into(),
+    ] {
         for ask in [format!("show {path}"), format!("write {path}: x"), format!("list {path}")] {
             house.claw(&["ask", &ask]).expect(0);
             let outcome = outcomes(&house.events("main")).pop().unwrap();
             let refused = outcome["kind"] == "denied" || outcome["output"]["is_error"] == true;
             assert!(refused, "{ask}: {outcome}");
-            assert!(!outcome.to_string().contains(SECRET) && !outcome.to_string().contains("mcpServers"), "{outcome}");
+            assert!(
+                !outcome.to_string().contains(SECRET)
+                    && !outcome.to_string().contains("mcpServers"),
+                "{outcome}"
+            );
         }
     }
-    assert_eq!(fs::read_to_string(house.user_home().join("private/diary")).unwrap(), format!("{SECRET}\n"));
+    assert_eq!(
+        fs::read_to_string(house.user_home().join("private/diary")).unwrap(),
+        format!("{SECRET}\n")
+    );
 }

@@ -1,5 +1,5 @@
-//! The chat commands through the whole program: what each says, that it says so while a turn runs, and what `/undo`,
-//! `/grants revoke` and `/panic` leave behind.
+//! The chat commands through the whole program: what each says, that it says so while a turn runs,
+//! and what `/undo`, `/grants revoke` and `/panic` leave behind.
 
 mod program;
 mod wires;
@@ -31,7 +31,11 @@ impl Chat {
         let answered = || expected.iter().all(|part| one_line(&new()).contains(part));
         let deadline = Instant::now() + SOON;
         while !answered() {
-            assert!(Instant::now() < deadline, "{line}: {expected:?} did not come, but {:?}", new());
+            assert!(
+                Instant::now() < deadline,
+                "{line}: {expected:?} did not come, but {:?}",
+                new()
+            );
             std::thread::sleep(Duration::from_millis(5));
         }
         let shown = new();
@@ -62,7 +66,10 @@ fn what_was_undone_is_not_sent_again_also_after_a_restart() {
     let mut chat = Chat::new(&house);
     chat.asks("say gamma", &["the third"]);
     let sent = provider.recorded().last().unwrap().body["messages"].to_string();
-    assert!(sent.contains("say alpha") && sent.contains("say gamma") && !sent.contains("beta"), "{sent}");
+    assert!(
+        sent.contains("say alpha") && sent.contains("say gamma") && !sent.contains("beta"),
+        "{sent}"
+    );
     assert!(!sent.contains("the second"), "{sent}");
     for dropped in ["say gamma", "say alpha"] {
         chat.asks("/undo", &[&format!("Dropped from the context: “{dropped}”")]);
@@ -71,9 +78,14 @@ fn what_was_undone_is_not_sent_again_also_after_a_restart() {
     chat.running.ends().expect(0);
 
     let events = house.events("main");
-    let dropped: Vec<_> = events.iter().filter(|event| event["type"] == "exchange.dropped").collect();
+    let dropped: Vec<_> =
+        events.iter().filter(|event| event["type"] == "exchange.dropped").collect();
     assert_eq!(dropped.len(), 3, "{events:#?}");
-    assert_eq!(program::said(&events), ["say alpha", "say beta", "say gamma"], "the log keeps everything");
+    assert_eq!(
+        program::said(&events),
+        ["say alpha", "say beta", "say gamma"],
+        "the log keeps everything"
+    );
     let shown = house.claw(&["sessions", "show", "main"]).expect(0).out;
     assert_eq!(shown.matches("was dropped from what the model sees").count(), 3, "{shown}");
     assert_eq!(provider.faults(), [""; 0]);
@@ -94,7 +106,10 @@ fn every_command_answers_while_the_model_thinks() {
     eventually("the model thinks", || provider.recorded().len() == 2);
     chat.asks("/undo", &["A turn is running or waits for your answer"]);
     eventually("the turn is on the disk", || program::said(&house.events("main")).len() == 2);
-    chat.asks("/status", &["model: model-x", "context: 2 exchanges", "the model is asked", "stop switch: off"]);
+    chat.asks(
+        "/status",
+        &["model: model-x", "context: 2 exchanges", "the model is asked", "stop switch: off"],
+    );
     chat.asks("/usage", &["This session, main: ", "1 reply"]);
     chat.asks("/model", &["The model is model-x", "CLAW_MODEL"]);
     chat.asks("/model other", &["this conversation uses other"]);
@@ -115,7 +130,8 @@ fn every_command_answers_while_the_model_thinks() {
     chat.asks("/status", &["running: nothing", "context: 1 exchange"]);
     chat.running.ends().expect(0);
     // The list of models is asked for, too.
-    let asked = provider.recorded().into_iter().filter(|one| !one.body["messages"].is_null()).count();
+    let asked =
+        provider.recorded().into_iter().filter(|one| !one.body["messages"].is_null()).count();
     assert_eq!(asked, 2);
     house.is_whole();
 }
@@ -126,7 +142,10 @@ fn a_grant_is_taken_back_in_the_chat() {
     let id = house.ask_parks("write a: b");
     house.claw(&["approve", &id, "--for", "always"]).expect(0);
     let mut chat = Chat::new(&house);
-    chat.asks("/grants", &["1 allowed: filesystem/", "until revoked", "/grants revoke ID takes one back"]);
+    chat.asks(
+        "/grants",
+        &["1 allowed: filesystem/", "until revoked", "/grants revoke ID takes one back"],
+    );
     chat.asks("/grants revoke 9", &["There is no grant 9 in force"]);
     chat.asks("/grants revoke 1", &["Grant 1 is revoked."]);
     chat.asks("/grants", &["No grants are in force."]);
@@ -139,7 +158,8 @@ fn a_grant_is_taken_back_in_the_chat() {
 #[test]
 fn slash_panic_ends_what_runs_and_blocks_until_it_is_off() {
     let house = House::new();
-    let allow = "[[rule]]\nserver = \"bash\"\ndecision = \"allow\"\nwhy = \"this test runs commands\"\n";
+    let allow =
+        "[[rule]]\nserver = \"bash\"\ndecision = \"allow\"\nwhy = \"this test runs commands\"\n";
     house.write("policy.toml", allow);
     let mut chat = Chat::new(&house);
     chat.running.types(b"run `echo $$ > pid; sleep 1000`\n");
@@ -152,7 +172,8 @@ fn slash_panic_ends_what_runs_and_blocks_until_it_is_off() {
     chat.asks("/panic", &["The stop switch is on"]);
     eventually("what ran is ended", || !alive(pid.unwrap()));
     let ended = |turns| {
-        let ends = || house.events("main").iter().filter(|event| event["type"] == "turn.ended").count();
+        let ends =
+            || house.events("main").iter().filter(|event| event["type"] == "turn.ended").count();
         eventually("the turn has ended", || ends() == turns);
     };
     ended(1);

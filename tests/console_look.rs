@@ -4,7 +4,9 @@
 
 use std::time::Instant;
 
-use claw::domain::{Answer, ApprovalId, CallId, Choice, Live, OutboundBody, Question, Scope, SessionId, Term};
+use claw::domain::{
+    Answer, ApprovalId, CallId, Choice, Live, OutboundBody, Question, Scope, SessionId, Term,
+};
 use claw::gateway::console::question::{Clock, question_lines};
 use claw::gateway::console::screen::Screen;
 use claw::gateway::console::stream::markdown_lines;
@@ -35,7 +37,8 @@ fn markdown() {
     insta::assert_snapshot!("code", both(CODE));
     insta::assert_snapshot!("table", both(TABLE));
     insta::assert_snapshot!("hostile", both(HOSTILE));
-    let coloured = markdown_lines(PARAGRAPHS, Look::new(80, true)).join("\n").replace('\u{1b}', "^");
+    let coloured =
+        markdown_lines(PARAGRAPHS, Look::new(80, true)).join("\n").replace('\u{1b}', "^");
     insta::assert_snapshot!("paragraphs_in_colour", coloured);
 }
 
@@ -80,8 +83,13 @@ fn question() -> Question {
 #[test]
 fn a_question() {
     let clock = Clock { now_ms: 1_795_000_000_000, zone: TimeZone::UTC };
-    let at = |width, number| question_lines(&question(), number, Look::new(width, false), &clock).join("\n");
-    insta::assert_snapshot!("question", format!("==== 80\n{}\n==== 40\n{}", at(80, None), at(40, Some(2))));
+    let at = |width, number| {
+        question_lines(&question(), number, Look::new(width, false), &clock).join("\n")
+    };
+    insta::assert_snapshot!(
+        "question",
+        format!("==== 80\n{}\n==== 40\n{}", at(80, None), at(40, Some(2)))
+    );
 }
 
 #[test]
@@ -113,7 +121,8 @@ fn a_turn() {
         });
         screen.error("The model could not be reached: set ANTHROPIC_API_KEY, or choose another with CLAW_AGENT.");
         let ended = screen.take().unwrap();
-        let (before, draft, after) = (running.lines.join("\n"), running.draft.join("\n"), ended.lines.join("\n"));
+        let (before, draft, after) =
+            (running.lines.join("\n"), running.draft.join("\n"), ended.lines.join("\n"));
         format!("==== {width}\n{before}\n---- draft\n{draft}\n---- after\n{after}")
     };
     insta::assert_snapshot!("turn", format!("{}\n{}", at(80), at(40)));

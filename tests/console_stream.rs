@@ -1,5 +1,5 @@
-//! The promises of the streamed console: complete under any chunking, nothing twice, no foreign escape sequence, nothing
-//! wider than the terminal.
+//! The promises of the streamed console: complete under any chunking, nothing twice, no foreign
+//! escape sequence, nothing wider than the terminal.
 
 use claw::gateway::console::clean::is_hostile;
 use claw::gateway::console::stream::{STARTS_AGAIN, StreamView, markdown_lines};
@@ -226,7 +226,8 @@ fn a_paragraph_is_out_as_soon_as_it_cannot_change() {
     assert_eq!(view.finish(), ["    let"]);
 }
 
-/// Blocks whose first or last rows show nothing: a stream cannot take back a blank line, so neither shows it.
+/// Blocks whose first or last rows show nothing: a stream cannot take back a blank line, so neither
+/// shows it.
 #[test]
 fn rows_that_show_nothing_do_not_count() {
     let look = Look::new(40, false);
@@ -243,6 +244,9 @@ fn rows_that_show_nothing_do_not_count() {
         let cuts: Vec<usize> = (0..text.len()).collect();
         assert_eq!(streamed(text, &cuts, look), whole, "{text:?}");
         assert!(whole.first().is_some_and(|line| !line.is_empty()), "{text:?}: {whole:?}");
-        assert!(!whole.windows(2).any(|two| two[0].is_empty() && two[1].is_empty()), "{text:?}: {whole:?}");
+        assert!(
+            !whole.windows(2).any(|two| two[0].is_empty() && two[1].is_empty()),
+            "{text:?}: {whole:?}"
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! What comes from outside of claw as bytes, generated: a policy file that somebody has written, and streams of a model. None of
-//! it may panic, and neither may be taken for what it is not.
+//! What comes from outside of claw as bytes, generated: a policy file that somebody has written,
+//! and streams of a model. None of it may panic, and neither may be taken for what it is not.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -22,7 +22,10 @@ const EXAMPLE: &str = include_str!("../examples/policy.toml");
 fn load(text: &str) -> Result<(), TestCaseError> {
     let Err(error) = Policy::load(Some(text)) else { return Ok(()) };
     let lines = text.split('\n').count();
-    prop_assert!(error.line.is_some_and(|line| (1..=lines).contains(&line)), "{error:?} of {lines} lines: {text:?}");
+    prop_assert!(
+        error.line.is_some_and(|line| (1..=lines).contains(&line)),
+        "{error:?} of {lines} lines: {text:?}"
+    );
     prop_assert!(!error.message.trim().is_empty() && !error.next.trim().is_empty(), "{error:?}");
     Ok(())
 }
@@ -59,17 +62,28 @@ proptest! {
     }
 }
 
-/// One request, one try: whether it ended in a reply. Everything else has to be an error, and to come soon.
-fn is_reply(runtime: &tokio::runtime::Runtime, wire: Wire, body: Vec<u8>, then: Then) -> Result<bool, TestCaseError> {
+/// One request, one try: whether it ended in a reply. Everything else has to be an error, and to
+/// come soon.
+fn is_reply(
+    runtime: &tokio::runtime::Runtime,
+    wire: Wire,
+    body: Vec<u8>,
+    then: Then,
+) -> Result<bool, TestCaseError> {
     runtime.block_on(async {
         let pieces = body.chunks(64).map(<[u8]>::to_vec).collect();
-        let stand_in = StandIn::start(wire, [Answer::Raw { pieces, pause: Duration::ZERO, then }]).await;
+        let stand_in =
+            StandIn::start(wire, [Answer::Raw { pieces, pause: Duration::ZERO, then }]).await;
         let model = GenaiModel::new(target(wire, &stand_in.base_url));
-        let asked = tokio::time::timeout(Duration::from_secs(60), async { model.reply(&go(), &mut |_| {}).await });
+        let asked = tokio::time::timeout(Duration::from_secs(60), async {
+            model.reply(&go(), &mut |_| {}).await
+        });
         let reply = asked.await.map_err(|_| TestCaseError::fail("no end"))?;
         // What holds no frame is looked at once more, without a message, to say what it is.
         let recorded = stand_in.recorded();
-        let said = |body: &serde_json::Value| ["messages", "contents"].iter().any(|key| body[key][0].is_object());
+        let said = |body: &serde_json::Value| {
+            ["messages", "contents"].iter().any(|key| body[key][0].is_object())
+        };
         prop_assert_eq!(recorded.iter().filter(|one| said(&one.body)).count(), 1);
         prop_assert!(recorded.len() <= 2);
         Ok(reply.is_ok())
@@ -111,7 +125,10 @@ fn any_bytes_as_a_stream_are_no_reply() {
         let bodies = (prop::collection::vec(line, 0..8), any::<bool>());
         let outcome = runner.run(&bodies, |(lines, reset)| {
             let then = if reset { Then::Reset } else { Then::End };
-            prop_assert!(!is_reply(&runtime, wire, lines.concat(), then)?, "{wire:?}: taken for a reply");
+            prop_assert!(
+                !is_reply(&runtime, wire, lines.concat(), then)?,
+                "{wire:?}: taken for a reply"
+            );
             Ok(())
         });
         assert!(outcome.is_ok(), "{wire:?}: {outcome:?}");
@@ -122,16 +139,23 @@ fn any_bytes_as_a_stream_are_no_reply() {
 fn frames_in_any_order_without_a_finish_are_no_reply() {
     for wire in WIRES {
         let (mut runner, runtime) = runner();
-        let frames: Vec<String> = whole(wire).into_iter().filter(|frame| !is_finish(wire, frame)).collect();
+        let frames: Vec<String> =
+            whole(wire).into_iter().filter(|frame| !is_finish(wire, frame)).collect();
         assert!(frames.len() < whole(wire).len() && !frames.is_empty(), "{wire:?}: {frames:?}");
-        assert!(is_reply(&runtime, wire, whole(wire).concat().into_bytes(), Then::End).unwrap(), "{wire:?}: the whole");
+        assert!(
+            is_reply(&runtime, wire, whole(wire).concat().into_bytes(), Then::End).unwrap(),
+            "{wire:?}: the whole"
+        );
         let piece = prop_oneof![
             4 => prop::sample::select(frames),
             1 => "[\\PC\n:]{0,20}\n\n",
             1 => Just("data: [DONE]\n\n".to_owned()),
         ];
         let outcome = runner.run(&prop::collection::vec(piece, 0..10), |pieces| {
-            prop_assert!(!is_reply(&runtime, wire, pieces.concat().into_bytes(), Then::End)?, "taken for a reply");
+            prop_assert!(
+                !is_reply(&runtime, wire, pieces.concat().into_bytes(), Then::End)?,
+                "taken for a reply"
+            );
             Ok(())
         });
         assert!(outcome.is_ok(), "{wire:?}: {outcome:?}");
@@ -143,7 +167,8 @@ fn a_damaged_stream_ends_one_way_or_the_other() {
     for wire in WIRES {
         let (mut runner, runtime) = runner();
         let body = whole(wire).concat().into_bytes();
-        let damage = (any::<prop::sample::Index>(), 0_usize..30, prop::collection::vec(any::<u8>(), 0..6));
+        let damage =
+            (any::<prop::sample::Index>(), 0_usize..30, prop::collection::vec(any::<u8>(), 0..6));
         let outcome = runner.run(&damage, |(at, cut, put)| {
             let at = at.index(body.len());
             let rest = &body[(at + cut).min(body.len())..];
@@ -160,9 +185,13 @@ fn a_reply_without_an_end_is_cut_off() {
     let frame = wires::openai::chunk(serde_json::json!({"content": text}), serde_json::Value::Null);
     let error = runtime.block_on(async {
         let pieces = vec![frame.into_bytes(); 80];
-        let stand_in =
-            StandIn::start(Wire::OpenAi, [Answer::Raw { pieces, pause: Duration::ZERO, then: Then::Silence }]).await;
-        let target = Target { timeout: Duration::from_secs(60), ..target(Wire::OpenAi, &stand_in.base_url) };
+        let stand_in = StandIn::start(
+            Wire::OpenAi,
+            [Answer::Raw { pieces, pause: Duration::ZERO, then: Then::Silence }],
+        )
+        .await;
+        let target =
+            Target { timeout: Duration::from_secs(60), ..target(Wire::OpenAi, &stand_in.base_url) };
         let mut shown = 0;
         let mut count = |delta| {
             if let Delta::Text(piece) = delta {

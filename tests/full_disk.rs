@@ -1,5 +1,6 @@
-//! The stop switch and the doctor on a disk that takes nothing: one without room (a limit of file sizes stands in for it) and one
-//! that can only be read (a mount of the test's own, where the system allows one).
+//! The stop switch and the doctor on a disk that takes nothing: one without room (a limit of file
+//! sizes stands in for it) and one that can only be read (a mount of the test's own, where the
+//! system allows one).
 #![expect(clippy::disallowed_methods, reason = "a shell limits or mounts what claw gets")]
 
 mod program;
@@ -13,7 +14,11 @@ fn behind(house: &House, shell: &[&str], first: &str, args: &[&str]) -> Ran {
     let plain = house.command(args);
     let mut command = Command::new(shell[0]);
     command.args(&shell[1..]).args(["sh", "-c", &format!("{first}; exec \"$@\"")]).arg("sh");
-    command.arg(plain.get_program()).args(plain.get_args()).env_clear().current_dir(house.user_home());
+    command
+        .arg(plain.get_program())
+        .args(plain.get_args())
+        .env_clear()
+        .current_dir(house.user_home());
     command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
     house.begin(command).ends()
 }
@@ -27,7 +32,10 @@ fn panic_on_works_without_room_and_is_released_later() {
     house.claw(&["ask", "list"]).expect(0);
     let ran = behind(&house, &["env"], NO_ROOM, &["panic", "on"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert!(ran.out.contains("The stop switch is ON") && ran.err.contains("It is kept in"), "{ran:?}");
+    assert!(
+        ran.out.contains("The stop switch is ON") && ran.err.contains("It is kept in"),
+        "{ran:?}"
+    );
     // With room again every process sees it.
     let status = house.claw(&["panic", "status", "--json"]).expect(0);
     assert_eq!(status.json()["on"], true, "{status:?}");
@@ -45,9 +53,16 @@ fn panic_off_removes_the_file_without_room_and_says_what_is_not_known() {
     let house = House::new();
     house.claw(&["ask", "list"]).expect(0);
     behind(&house, &["env"], NO_ROOM, &["panic", "on"]).expect(0);
-    assert_eq!(behind(&house, &["env"], NO_ROOM, &["panic", "status", "--json"]).expect(0).json()["on"], true);
+    assert_eq!(
+        behind(&house, &["env"], NO_ROOM, &["panic", "status", "--json"]).expect(0).json()["on"],
+        true
+    );
     let off = behind(&house, &["env"], NO_ROOM, &["panic", "off"]);
-    let said = ["the file that held the stop switch on is removed", "no call starts until claw opens again", "claw.db"];
+    let said = [
+        "the file that held the stop switch on is removed",
+        "no call starts until claw opens again",
+        "claw.db",
+    ];
     assert!(off.code == Some(1) && said.iter().all(|words| off.err.contains(words)), "{off:?}");
     assert_eq!(house.claw(&["panic", "status", "--json"]).expect(0).json()["on"], false);
     // What the store holds stays on, and nobody says that it is off.
@@ -55,7 +70,10 @@ fn panic_off_removes_the_file_without_room_and_says_what_is_not_known() {
     for what in ["off", "status"] {
         let said = behind(&house, &["env"], NO_ROOM, &["panic", what]);
         let unknown = "no file holds the stop switch on; whether the store does cannot be read";
-        assert!(said.code == Some(1) && said.out.is_empty() && said.err.contains(unknown), "{said:?}");
+        assert!(
+            said.code == Some(1) && said.out.is_empty() && said.err.contains(unknown),
+            "{said:?}"
+        );
     }
     assert_eq!(house.claw(&["panic", "status", "--json"]).expect(0).json()["on"], true);
     house.claw(&["panic", "off"]).expect(0);
@@ -70,10 +88,14 @@ fn panic_works_where_the_store_cannot_be_opened_at_all() {
     assert!(status.err.contains("cannot be read") && status.err.contains("claw.db"), "{status:?}");
     house.claw(&["panic", "on"]).expect(0);
     let status = house.claw(&["panic", "status"]).expect(0);
-    assert!(status.out.contains("is ON") && status.err.contains("A file holds it on"), "{status:?}");
+    assert!(
+        status.out.contains("is ON") && status.err.contains("A file holds it on"),
+        "{status:?}"
+    );
     let off = house.claw(&["panic", "off"]).expect(1);
     assert!(
-        off.err.contains("the file that held the stop switch on is removed") && off.err.contains("claw.db"),
+        off.err.contains("the file that held the stop switch on is removed")
+            && off.err.contains("claw.db"),
         "{off:?}"
     );
     std::fs::remove_file(house.home().join("claw.db")).unwrap();
@@ -96,8 +118,11 @@ fn panic_works_on_a_disk_that_is_really_full() {
         home.display(),
         env!("CARGO_BIN_EXE_claw")
     );
-    let tried = [as_root, shell].into_iter().map(|shell| behind(&house, shell, &full, &["--version"]));
-    let Some(ran) = tried.into_iter().find(|ran| ran.code != Some(77) && !ran.err.contains("unshare")) else {
+    let tried =
+        [as_root, shell].into_iter().map(|shell| behind(&house, shell, &full, &["--version"]));
+    let Some(ran) =
+        tried.into_iter().find(|ran| ran.code != Some(77) && !ran.err.contains("unshare"))
+    else {
         eprintln!("not tried: this system lets nobody mount");
         return;
     };
@@ -133,16 +158,23 @@ fn panic_on_and_the_doctor_work_on_a_disk_that_can_only_be_read() {
     let home = house.home();
     let shell: &[&str] = &["unshare", "--user", "--map-current-user", "--mount"];
     let as_root: &[&str] = &["unshare", "--mount"];
-    let mount = format!("mount --bind '{0}' '{0}' && mount -o remount,ro,bind '{0}' || exit 77", home.display());
-    let Some(shell) =
-        [as_root, shell].into_iter().find(|shell| behind(&house, shell, &mount, &["--version"]).code == Some(0))
+    let mount = format!(
+        "mount --bind '{0}' '{0}' && mount -o remount,ro,bind '{0}' || exit 77",
+        home.display()
+    );
+    let Some(shell) = [as_root, shell]
+        .into_iter()
+        .find(|shell| behind(&house, shell, &mount, &["--version"]).code == Some(0))
     else {
         eprintln!("not tried: this system lets nobody mount");
         return;
     };
     let ran = behind(&house, shell, &mount, &["panic", "on"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert!(ran.out.contains("The stop switch is ON") && ran.err.contains("It is kept in"), "{ran:?}");
+    assert!(
+        ran.out.contains("The stop switch is ON") && ran.err.contains("It is kept in"),
+        "{ran:?}"
+    );
     assert_eq!(house.claw(&["panic", "status", "--json"]).expect(0).json()["on"], true);
     house.claw(&["panic", "off"]).expect(0);
     // On by a file, it goes off there, too: what the store holds is read or said to be unknown.
@@ -155,7 +187,10 @@ fn panic_on_and_the_doctor_work_on_a_disk_that_can_only_be_read() {
     let said = behind(&house, shell, &mount, &["doctor", "--json"]);
     assert_eq!(said.code, Some(1), "{said:?}");
     let disk = said.rows().into_iter().find(|row| row["id"] == "disk").unwrap();
-    assert!(disk["ok"] == false && disk["text"].as_str().unwrap().contains("can only be read"), "{disk}");
+    assert!(
+        disk["ok"] == false && disk["text"].as_str().unwrap().contains("can only be read"),
+        "{disk}"
+    );
 }
 
 /// What was lost for want of room is told as that, and nothing is said of another process.

@@ -1,5 +1,6 @@
-//! A result that the model has seen is known after a kill: the whole program, killed just when the model's answer to it came.
-//! Needs the kill points, so `cargo test --features kill-points --test kept_results`.
+//! A result that the model has seen is known after a kill: the whole program, killed just when the
+//! model's answer to it came. Needs the kill points, so `cargo test --features kill-points --test
+//! kept_results`.
 #![cfg(feature = "kill-points")]
 
 mod program;
@@ -18,7 +19,8 @@ fn a_result_that_the_model_has_answered_to_is_on_the_disk() {
     let (state, results): (String, i64) = {
         let db = house.db();
         let state = db.query_row("SELECT state FROM calls", [], |row| row.get(0)).unwrap();
-        let results = "SELECT count(*) FROM events WHERE type = 'tool.result' AND body LIKE '%\"ended\"%'";
+        let results =
+            "SELECT count(*) FROM events WHERE type = 'tool.result' AND body LIKE '%\"ended\"%'";
         (state, db.query_row(results, [], |row| row.get(0)).unwrap())
     };
     assert_eq!((state.as_str(), results), ("ended", 1));

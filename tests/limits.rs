@@ -1,5 +1,6 @@
-//! Each limit through the whole program: met, kept, and told by the name of its setting. (The day's budget, questions that expire and
-//! the window of a conversation have tests of their own, with clocks of their own.)
+//! Each limit through the whole program: met, kept, and told by the name of its setting. (The day's
+//! budget, questions that expire and the window of a conversation have tests of their own, with
+//! clocks of their own.)
 
 mod program;
 mod wires;
@@ -12,7 +13,8 @@ use tokio::sync::Semaphore;
 use wires::threaded::Threaded;
 use wires::{Answer, Call, Then, Turn, Wire};
 
-const ALLOW: &str = "[[rule]]\nserver = \"bash\"\ndecision = \"allow\"\nwhy = \"this test runs commands\"\n";
+const ALLOW: &str =
+    "[[rule]]\nserver = \"bash\"\ndecision = \"allow\"\nwhy = \"this test runs commands\"\n";
 
 /// A house with these limits and a model that answers so.
 fn limited(limits: &str, answers: impl IntoIterator<Item = Answer>) -> (House, Threaded) {
@@ -24,7 +26,11 @@ fn limited(limits: &str, answers: impl IntoIterator<Item = Answer>) -> (House, T
 }
 
 fn reads(path: &str) -> Answer {
-    Answer::Turn(Turn::calls(&[Call::new("1", "filesystem__read_file", &json!({"path": path}).to_string())]))
+    Answer::Turn(Turn::calls(&[Call::new(
+        "1",
+        "filesystem__read_file",
+        &json!({"path": path}).to_string(),
+    )]))
 }
 
 fn runs(commands: &[&str]) -> Answer {
@@ -58,10 +64,13 @@ fn identical_calls() {
 
 #[test]
 fn a_command_that_is_repeated_is_noticed_whatever_it_takes() {
-    // Another file each time and another duration, with the same words for both: nothing comes of it.
+    // Another file each time and another duration, with the same words for both: nothing comes of
+    // it.
     let command = "date +%s%N >> seen; sleep 0.0$((RANDOM % 9)); exit 3";
-    let (house, provider) =
-        limited("identical_calls_max = 3", [[command], [command], [command], [command]].map(|one| runs(&one)));
+    let (house, provider) = limited(
+        "identical_calls_max = 3",
+        [[command], [command], [command], [command]].map(|one| runs(&one)),
+    );
     told(&house, "identical_calls_max");
     assert_eq!(provider.recorded().len(), 3);
     assert_eq!(house.in_workspace("seen").lines().count(), 3);
@@ -70,8 +79,9 @@ fn a_command_that_is_repeated_is_noticed_whatever_it_takes() {
 #[test]
 fn identical_calls_side_by_side_are_no_loop() {
     // `stat` of the same file has no duration in its result; a reply with ten of them is one step.
-    let reads =
-        Answer::Turn(Turn::calls(&[0; 10].map(|_| Call::new("same", "filesystem__read_file", "{\"path\":\"a\"}"))));
+    let reads = Answer::Turn(Turn::calls(
+        &[0; 10].map(|_| Call::new("same", "filesystem__read_file", "{\"path\":\"a\"}")),
+    ));
     let (house, provider) = limited("identical_calls_max = 2", [reads, Answer::text("done")]);
     assert!(house.claw(&["ask", "go"]).expect(0).out.contains("done"));
     assert_eq!(provider.recorded().len(), 2);
@@ -80,8 +90,10 @@ fn identical_calls_side_by_side_are_no_loop() {
 
 #[test]
 fn the_time_of_a_turn() {
-    let (house, _provider) =
-        limited("turn_time_s = 1\ntool_timeout_s = 1", [Answer::raw("", Then::Silence), Answer::text("too late")]);
+    let (house, _provider) = limited(
+        "turn_time_s = 1\ntool_timeout_s = 1",
+        [Answer::raw("", Then::Silence), Answer::text("too late")],
+    );
     told(&house, "turn_time_s");
 }
 
@@ -95,13 +107,17 @@ fn the_time_of_a_call() {
     assert_eq!(house.in_workspace("begun"), "begun\n");
     let outcome = outcomes(&house.events("main")).remove(0);
     assert_eq!(outcome["kind"], "unknown", "{outcome}");
-    assert!(provider.recorded()[1].body.to_string().contains("limits.tool_timeout_s"), "the model is told, too");
+    assert!(
+        provider.recorded()[1].body.to_string().contains("limits.tool_timeout_s"),
+        "the model is told, too"
+    );
     house.is_whole();
 }
 
 #[test]
 fn silence_of_a_model() {
-    let (house, provider) = limited("model_timeout_s = 1", [Answer::raw("", Then::Silence), Answer::text("after all")]);
+    let (house, provider) =
+        limited("model_timeout_s = 1", [Answer::raw("", Then::Silence), Answer::text("after all")]);
     assert!(house.claw(&["ask", "go"]).expect(0).out.contains("after all"));
     assert_eq!(provider.recorded().len(), 2);
     house.is_whole();
@@ -109,11 +125,15 @@ fn silence_of_a_model() {
 
 #[test]
 fn a_result_for_the_model() {
-    let (house, provider) = limited("tool_result_bytes = 1024", [reads("long.txt"), Answer::text("It is long.")]);
+    let (house, provider) =
+        limited("tool_result_bytes = 1024", [reads("long.txt"), Answer::text("It is long.")]);
     house.write("workspace/long.txt", &"word ".repeat(2_000));
     house.claw(&["ask", "go"]).expect(0);
     let told = provider.recorded()[1].body.to_string();
-    assert!(told.contains("limits.tool_result_bytes = 1024") && told.matches("word ").count() < 300, "{told}");
+    assert!(
+        told.contains("limits.tool_result_bytes = 1024") && told.matches("word ").count() < 300,
+        "{told}"
+    );
     house.is_whole();
 }
 
@@ -125,10 +145,18 @@ fn the_kept_output_of_commands() {
     let (house, provider) = limited("command_output_kept_bytes_max = 100000", answers);
     house.claw(&["ask", "go"]).expect(0);
     let told = provider.recorded()[3].body.to_string();
-    assert!(told.contains("oldest kept output was removed: all kept output together may take 100000 bytes"), "{told}");
+    assert!(
+        told.contains(
+            "oldest kept output was removed: all kept output together may take 100000 bytes"
+        ),
+        "{told}"
+    );
     let dir = house.home().join("command-output").canonicalize().unwrap();
     assert!(told.contains(&format!("sed -n '1,80p' {}/run-", dir.display())), "{told}");
-    let kept: Vec<u64> = std::fs::read_dir(&dir).unwrap().map(|one| one.unwrap().metadata().unwrap().len()).collect();
+    let kept: Vec<u64> = std::fs::read_dir(&dir)
+        .unwrap()
+        .map(|one| one.unwrap().metadata().unwrap().len())
+        .collect();
     assert!(!kept.is_empty() && kept.iter().sum::<u64>() <= 100_000, "{kept:?}");
     assert!(!house.workspace().join(".claw").exists());
     house.is_whole();
@@ -138,10 +166,15 @@ fn the_kept_output_of_commands() {
 fn calls_side_by_side() {
     // Whoever finds the folder there has met somebody.
     let command = "mkdir mine || exit 9; for i in {1..2000}; do :; done; rmdir mine";
-    let (house, provider) = limited("tool_calls_parallel_max = 1", [runs(&[command; 6]), Answer::text("done")]);
+    let (house, provider) =
+        limited("tool_calls_parallel_max = 1", [runs(&[command; 6]), Answer::text("done")]);
     house.claw(&["ask", "go"]).expect(0);
     let told = provider.recorded()[1].body.to_string();
-    assert_eq!((told.matches("exit code 0").count(), told.contains("exit code 9")), (6, false), "{told}");
+    assert_eq!(
+        (told.matches("exit code 0").count(), told.contains("exit code 9")),
+        (6, false),
+        "{told}"
+    );
     house.is_whole();
 }
 
@@ -159,7 +192,9 @@ fn messages_that_wait() {
         house.db().query_row(waiting, [], |row| row.get::<_, i64>(0)).unwrap() == 1
     });
     chat.types(b"three\n");
-    eventually("it is refused", || format!("{}{}", chat.out(), chat.err()).contains("limits.queued_messages_max"));
+    eventually("it is refused", || {
+        format!("{}{}", chat.out(), chat.err()).contains("limits.queued_messages_max")
+    });
     gate.add_permits(100);
     eventually("the one that waited is answered", || chat.out().contains("the second"));
     chat.ends();

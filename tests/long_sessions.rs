@@ -1,4 +1,5 @@
-//! A conversation that has gone on for long: what a new process reads of it, and that the model sees the same whatever was kept.
+//! A conversation that has gone on for long: what a new process reads of it, and that the model
+//! sees the same whatever was kept.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 mod program;
@@ -27,7 +28,8 @@ fn fill(house: &House, turns: i64) {
         ];
         for (seq, body) in (first + turn * 5..).zip(bodies) {
             let sql = "INSERT INTO events(session, seq, at_ms, type, body) VALUES ('main', ?1, 1795300000000, ?2, ?3)";
-            tx.execute(sql, rusqlite::params![seq, body["type"].as_str(), body.to_string()]).unwrap();
+            tx.execute(sql, rusqlite::params![seq, body["type"].as_str(), body.to_string()])
+                .unwrap();
         }
     }
     tx.commit().unwrap();
@@ -60,7 +62,8 @@ fn a_long_window_is_kept_for_the_next_process_and_the_model_sees_the_same_withou
     // A row of the log that the next process reads would be seen; one that it does not read is not.
     let db = house.db();
     let change = |from: &str, to: &str| {
-        let sql = "UPDATE events SET body = replace(body, ?1, ?2) WHERE session = 'main' AND seq < 310";
+        let sql =
+            "UPDATE events SET body = replace(body, ?1, ?2) WHERE session = 'main' AND seq < 310";
         assert_eq!(db.execute(sql, [from, to]).unwrap(), 309);
     };
     change("question number 7\"", "question number seven\"");

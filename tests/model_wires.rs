@@ -1,4 +1,5 @@
-//! Whole round-trips with stand-ins for the Anthropic, OpenAI, Gemini and Ollama wires: what is sent and what is understood.
+//! Whole round-trips with stand-ins for the Anthropic, OpenAI, Gemini and Ollama wires: what is
+//! sent and what is understood.
 
 mod wires;
 
@@ -15,13 +16,15 @@ async fn text_streams_and_usage_counts_cached_tokens() {
     for wire in WIRES {
         let stand_in = StandIn::start(wire, [Answer::text("Grüße, 世界")]).await;
         let (reply, deltas) = ask(&stand_in, wire, &go()).await;
-        let reply = reply.unwrap_or_else(|error| panic!("{wire:?}: {error} {:?}", stand_in.faults()));
+        let reply =
+            reply.unwrap_or_else(|error| panic!("{wire:?}: {error} {:?}", stand_in.faults()));
         assert_eq!(text_of(&reply.blocks), "Grüße, 世界", "{wire:?}");
         assert_eq!(shown(&deltas), "Grüße, 世界", "{wire:?}");
         assert!(deltas.len() >= 2, "{wire:?} did not stream: {deltas:?}");
         assert_eq!(reply.finish, Finish::Complete, "{wire:?}");
         let cache_write_tokens = if wire == Wire::Anthropic { 20 } else { 0 };
-        let usage = Usage { input_tokens: 127, output_tokens: 30, cached_tokens: 100, cache_write_tokens };
+        let usage =
+            Usage { input_tokens: 127, output_tokens: 30, cached_tokens: 100, cache_write_tokens };
         assert_eq!(reply.usage, usage, "{wire:?}");
         assert_eq!(stand_in.faults(), [""; 0], "{wire:?}");
     }
@@ -30,8 +33,10 @@ async fn text_streams_and_usage_counts_cached_tokens() {
 #[tokio::test]
 async fn two_parallel_calls_of_one_tool_and_one_refused() {
     for wire in WIRES {
-        let calls = [Call::new("call-a", "s__t", r#"{"x":1}"#), Call::new("call-b", "s__t", r#"{"x":2}"#)];
-        let stand_in = StandIn::start(wire, [Answer::Turn(Turn::calls(&calls)), Answer::text("done")]).await;
+        let calls =
+            [Call::new("call-a", "s__t", r#"{"x":1}"#), Call::new("call-b", "s__t", r#"{"x":2}"#)];
+        let stand_in =
+            StandIn::start(wire, [Answer::Turn(Turn::calls(&calls)), Answer::text("done")]).await;
         let (reply, _) = ask(&stand_in, wire, &go()).await;
         let reply = reply.unwrap();
         assert_eq!(reply.finish, Finish::ToolUse, "{wire:?}");
@@ -46,9 +51,17 @@ async fn two_parallel_calls_of_one_tool_and_one_refused() {
         assert_eq!(stand_in.faults(), [""; 0], "{wire:?}");
         assert_eq!(text_of(&reply.unwrap().blocks), "done", "{wire:?}");
         let body = stand_in.recorded()[1].body.to_string();
-        let place = |what: &str| body.find(what).unwrap_or_else(|| panic!("{wire:?}: no {what} in {body}"));
-        assert!(place("one") < place("denied by the owner") && place("denied by the owner") < place("and hurry"));
-        let mark = if wire == Wire::Anthropic { "\"is_error\":true" } else { "Error: denied by the owner" };
+        let place =
+            |what: &str| body.find(what).unwrap_or_else(|| panic!("{wire:?}: no {what} in {body}"));
+        assert!(
+            place("one") < place("denied by the owner")
+                && place("denied by the owner") < place("and hurry")
+        );
+        let mark = if wire == Wire::Anthropic {
+            "\"is_error\":true"
+        } else {
+            "Error: denied by the owner"
+        };
         assert!(body.contains(mark), "{wire:?}: the refusal looks like a success: {body}");
     }
 }
@@ -58,7 +71,9 @@ async fn ids_that_are_repeated_or_missing_are_told_apart() {
     for wire in WIRES {
         for ids in [["same", "same"], ["", ""], ["call#s__t#0", "call#s__t#0"]] {
             let calls = ids.map(|id| Call::new(id, "s__t", r#"{"x":1}"#));
-            let stand_in = StandIn::start(wire, [Answer::Turn(Turn::calls(&calls)), Answer::text("done")]).await;
+            let stand_in =
+                StandIn::start(wire, [Answer::Turn(Turn::calls(&calls)), Answer::text("done")])
+                    .await;
             let (reply, _) = ask(&stand_in, wire, &go()).await;
             let reply = reply.unwrap();
             let found = uses(&reply);
@@ -90,7 +105,10 @@ async fn a_history_of_one_provider_is_accepted_by_every_other() {
             assert_eq!(stand_in.faults(), [""; 0], "{from:?} -> {to:?}");
             assert!(reply.is_ok());
             let body = stand_in.recorded()[0].body.to_string();
-            assert!(!body.contains("c2ln"), "{from:?} -> {to:?}: a signature went to a stranger: {body}");
+            assert!(
+                !body.contains("c2ln"),
+                "{from:?} -> {to:?}: a signature went to a stranger: {body}"
+            );
         }
     }
 }
@@ -101,12 +119,17 @@ async fn opaque_blocks_go_back_unchanged_to_their_maker_and_to_nobody_else() {
     let thinking = json!({"type": "thinking", "thinking": "hm", "signature": "c2lnbmF0dXJl"});
     let text_signature = json!({"type": "text_signature", "signature": "c2lnbmF0dXJl"});
     let reasoning = json!({"type": "reasoning_content", "text": "c2lnbmF0dXJl"});
-    for (wire, data) in [(Wire::Anthropic, thinking), (Wire::Gemini, text_signature), (Wire::OpenAi, reasoning)] {
+    for (wire, data) in
+        [(Wire::Anthropic, thinking), (Wire::Gemini, text_signature), (Wire::OpenAi, reasoning)]
+    {
         for own in [true, false] {
             let stand_in = StandIn::start(wire, [Answer::text("fine")]).await;
             let target = target(wire, &stand_in.base_url);
             let provider = if own { target.provider.clone() } else { "somebody-else".to_owned() };
-            let blocks = vec![Block::Opaque { provider, data: data.clone() }, Block::Text { text: "so".into() }];
+            let blocks = vec![
+                Block::Opaque { provider, data: data.clone() },
+                Block::Text { text: "so".into() },
+            ];
             let assistant = Message { role: Role::Assistant, blocks };
             let messages = vec![Message::user_text("go"), assistant, Message::user_text("on")];
             let (reply, _) = ask_with(target, &request(messages)).await;
@@ -121,20 +144,29 @@ async fn opaque_blocks_go_back_unchanged_to_their_maker_and_to_nobody_else() {
 #[tokio::test]
 async fn token_limits_and_refusals_are_a_finish() {
     for wire in WIRES {
-        let turns = [Turn::text("half of").stop(Stop::MaxTokens), Turn::text("").stop(Stop::Refusal)];
+        let turns =
+            [Turn::text("half of").stop(Stop::MaxTokens), Turn::text("").stop(Stop::Refusal)];
         let stand_in = StandIn::start(wire, turns.map(Answer::Turn)).await;
         let reply = ask(&stand_in, wire, &go()).await.0.unwrap();
-        assert_eq!((text_of(&reply.blocks).as_str(), reply.finish), ("half of", Finish::MaxTokens), "{wire:?}");
+        assert_eq!(
+            (text_of(&reply.blocks).as_str(), reply.finish),
+            ("half of", Finish::MaxTokens),
+            "{wire:?}"
+        );
         if wire != Wire::Ollama {
             let reply = ask(&stand_in, wire, &go()).await.0.unwrap();
-            assert!(matches!(&reply.finish, Finish::Refusal { reason } if !reason.is_empty()), "{wire:?}: {reply:?}");
+            assert!(
+                matches!(&reply.finish, Finish::Refusal { reason } if !reason.is_empty()),
+                "{wire:?}: {reply:?}"
+            );
         }
     }
 }
 
 #[tokio::test]
 async fn a_blocked_prompt_of_gemini_is_a_refusal_and_a_frame_of_counts_is_nothing() {
-    let blocked = wires::gemini::frame(&json!({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}));
+    let blocked =
+        wires::gemini::frame(&json!({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}));
     let stand_in = StandIn::start(Wire::Gemini, [Answer::raw(&blocked, Then::End)]).await;
     let reply = ask(&stand_in, Wire::Gemini, &go()).await.0.unwrap();
     assert_eq!(reply.finish, Finish::Refusal { reason: "PROHIBITED_CONTENT".into() });
@@ -149,12 +181,18 @@ async fn a_blocked_prompt_of_gemini_is_a_refusal_and_a_frame_of_counts_is_nothin
 #[tokio::test]
 async fn arguments_that_are_no_object_are_broken_and_go_back_as_an_empty_one() {
     for wire in WIRES {
-        for (raw, stop) in [("{\"x\": tru", Stop::Natural), ("[1]", Stop::Natural), ("{\"x\": 1", Stop::MaxTokens)] {
+        for (raw, stop) in
+            [("{\"x\": tru", Stop::Natural), ("[1]", Stop::Natural), ("{\"x\": 1", Stop::MaxTokens)]
+        {
             let turn = Turn::calls(&[Call::new("call-a", "s__t", raw)]).stop(stop);
             let stand_in = StandIn::start(wire, [Answer::Turn(turn), Answer::text("sorry")]).await;
             let reply = ask(&stand_in, wire, &go()).await.0.unwrap();
             let one = uses(&reply)[0];
-            assert_eq!((&one.input, one.broken_input.as_deref()), (&json!({}), Some(raw)), "{wire:?}");
+            assert_eq!(
+                (&one.input, one.broken_input.as_deref()),
+                (&json!({}), Some(raw)),
+                "{wire:?}"
+            );
             let again = request(answered(&reply, &[("arguments are no JSON", true)]));
             let (reply, _) = ask(&stand_in, wire, &again).await;
             assert_eq!(stand_in.faults(), [""; 0], "{wire:?}");
@@ -169,7 +207,11 @@ async fn a_tool_without_arguments_is_called_with_an_empty_object() {
         let turn = Turn::calls(&[Call::new("call-a", "s__t", "")]);
         let stand_in = StandIn::start(wire, [Answer::Turn(turn)]).await;
         let reply = ask(&stand_in, wire, &go()).await.0.unwrap();
-        assert_eq!((&uses(&reply)[0].input, &uses(&reply)[0].broken_input), (&json!({}), &None), "{wire:?}");
+        assert_eq!(
+            (&uses(&reply)[0].input, &uses(&reply)[0].broken_input),
+            (&json!({}), &None),
+            "{wire:?}"
+        );
     }
 }
 
@@ -195,7 +237,8 @@ async fn images_go_out_and_anthropic_is_asked_to_cache() {
         let stand_in = StandIn::start(wire, [Answer::text("a cat")]).await;
         let image = Block::Image { mime: "image/png".into(), base64: "aW1hZ2U=".into() };
         let blocks = vec![Block::Text { text: "what is it?".into() }, image];
-        let (reply, _) = ask(&stand_in, wire, &request(vec![Message { role: Role::User, blocks }])).await;
+        let (reply, _) =
+            ask(&stand_in, wire, &request(vec![Message { role: Role::User, blocks }])).await;
         assert_eq!(stand_in.faults(), [""; 0]);
         assert!(reply.is_ok());
         let body = stand_in.recorded()[0].body.to_string();
@@ -218,12 +261,15 @@ async fn a_call_is_demanded_of_the_first_request_of_a_turn_alone() {
     };
     for wire in [Wire::OpenAi, Wire::Anthropic, Wire::Gemini] {
         let call = Call::new("call-a", "s__t", "{}");
-        let stand_in = StandIn::start(wire, [Answer::Turn(Turn::calls(&[call])), Answer::text("done")]).await;
-        let target = Target { tool_choice: ToolChoice::Required, ..target(wire, &stand_in.base_url) };
+        let stand_in =
+            StandIn::start(wire, [Answer::Turn(Turn::calls(&[call])), Answer::text("done")]).await;
+        let target =
+            Target { tool_choice: ToolChoice::Required, ..target(wire, &stand_in.base_url) };
         let reply = ask_with(target.clone(), &go()).await.0.unwrap();
         let after = request(answered(&reply, &[("fine", false)]));
         assert_eq!(text_of(&ask_with(target, &after).await.0.unwrap().blocks), "done", "{wire:?}");
-        let bodies: Vec<bool> = stand_in.recorded().iter().map(|one| demanded(wire, &one.body)).collect();
+        let bodies: Vec<bool> =
+            stand_in.recorded().iter().map(|one| demanded(wire, &one.body)).collect();
         assert_eq!(bodies, [true, false], "{wire:?}: {:?}", stand_in.recorded());
         assert!(!stand_in.recorded()[1].body.to_string().contains("required\""), "{wire:?}");
     }

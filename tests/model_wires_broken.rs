@@ -34,14 +34,20 @@ async fn a_stream_cut_anywhere_is_asked_for_again_and_shown_once() {
         turn.text = "I look".into();
         for (index, cut) in cuts(wire, &turn).into_iter().enumerate() {
             let then = if index % 3 == 0 { Then::Reset } else { Then::End };
-            let stand_in = StandIn::start(wire, [Answer::raw(&cut, then), Answer::Turn(turn.clone())]).await;
+            let stand_in =
+                StandIn::start(wire, [Answer::raw(&cut, then), Answer::Turn(turn.clone())]).await;
             let (reply, deltas) = ask(&stand_in, wire, &go()).await;
-            let reply = reply.unwrap_or_else(|error| panic!("{wire:?} cut {index} ({then:?}): {error}"));
+            let reply =
+                reply.unwrap_or_else(|error| panic!("{wire:?} cut {index} ({then:?}): {error}"));
             assert_eq!(stand_in.recorded().len(), 2, "{wire:?}: taken for whole: {cut:?}");
             assert_eq!(shown(&deltas), "I look", "{wire:?} cut {index}: {deltas:?}");
             assert_eq!(uses(&reply)[0].input, json!({"x": 12345}), "{wire:?} cut {index}");
             assert_eq!(reply.finish, Finish::ToolUse, "{wire:?} cut {index}");
-            let was_shown = deltas.iter().filter(|d| matches!(d, Delta::Text(t) if t.starts_with("I l"))).count() == 2;
+            let was_shown = deltas
+                .iter()
+                .filter(|d| matches!(d, Delta::Text(t) if t.starts_with("I l")))
+                .count()
+                == 2;
             assert!(restarts(&deltas) == 1 || !was_shown, "{wire:?} cut {index}: {deltas:?}");
         }
     }
@@ -55,7 +61,9 @@ async fn bytes_may_come_one_by_one() {
         let body = turn.frames(wire).concat();
         let whole = body.as_bytes();
         let mut splits: Vec<Vec<Vec<u8>>> = vec![whole.iter().map(|byte| vec![*byte]).collect()];
-        splits.extend((1..whole.len()).step_by(7).map(|at| vec![whole[..at].to_vec(), whole[at..].to_vec()]));
+        splits.extend(
+            (1..whole.len()).step_by(7).map(|at| vec![whole[..at].to_vec(), whole[at..].to_vec()]),
+        );
         for pieces in splits {
             let answer = Answer::Raw { pieces, pause: Duration::ZERO, then: Then::End };
             let stand_in = StandIn::start(wire, [answer]).await;
@@ -67,7 +75,8 @@ async fn bytes_may_come_one_by_one() {
     }
 }
 
-/// A proxy may write CR LF. genai loses an event of Anthropic's when a piece ends between the two; that must be noticed.
+/// A proxy may write CR LF. genai loses an event of Anthropic's when a piece ends between the two;
+/// that must be noticed.
 #[tokio::test]
 async fn a_frame_torn_at_its_line_end_is_never_taken_for_a_whole_reply() {
     let body = Turn::text("hello world").frames(Wire::Anthropic).concat().replace('\n', "\r\n");
@@ -89,7 +98,10 @@ async fn limits_and_overload_are_waited_for() {
         let answers = [
             Answer::limited("retry-after", "0"),
             Answer::limited("retry-after-ms", "10"),
-            Answer::status(529, r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#),
+            Answer::status(
+                529,
+                r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#,
+            ),
             Answer::status(500, "boom"),
             Answer::text("at last"),
         ];
@@ -111,8 +123,10 @@ async fn limits_and_overload_are_waited_for() {
 #[tokio::test]
 async fn an_error_inside_a_stream_is_asked_for_again() {
     let overloaded = "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n";
-    let server_error = "data: {\"error\":{\"message\":\"oops\",\"type\":\"server_error\",\"code\":null}}\n\n";
-    let unavailable = "data: {\"error\":{\"code\":503,\"message\":\"oops\",\"status\":\"UNAVAILABLE\"}}\r\n\r\n";
+    let server_error =
+        "data: {\"error\":{\"message\":\"oops\",\"type\":\"server_error\",\"code\":null}}\n\n";
+    let unavailable =
+        "data: {\"error\":{\"code\":503,\"message\":\"oops\",\"status\":\"UNAVAILABLE\"}}\r\n\r\n";
     let cases = [
         (Wire::Anthropic, overloaded),
         (Wire::OpenAi, server_error),
@@ -124,10 +138,15 @@ async fn an_error_inside_a_stream_is_asked_for_again() {
         // After some of the text.
         let text_at = frames.iter().position(|frame| frame.contains("\"he\"")).unwrap();
         let body = format!("{}{event}", frames[..=text_at].concat());
-        let stand_in = StandIn::start(wire, [Answer::raw(&body, Then::End), Answer::text("hello")]).await;
+        let stand_in =
+            StandIn::start(wire, [Answer::raw(&body, Then::End), Answer::text("hello")]).await;
         let (reply, deltas) = ask(&stand_in, wire, &go()).await;
         assert_eq!(text_of(&reply.unwrap().blocks), "hello", "{wire:?}");
-        assert_eq!((shown(&deltas).as_str(), restarts(&deltas)), ("hello", 1), "{wire:?}: {deltas:?}");
+        assert_eq!(
+            (shown(&deltas).as_str(), restarts(&deltas)),
+            ("hello", 1),
+            "{wire:?}: {deltas:?}"
+        );
     }
 }
 
@@ -179,9 +198,9 @@ async fn silence_is_a_broken_stream_and_heartbeats_are_none() {
         short.timeout = Duration::from_millis(150);
         let (reply, deltas) = ask_with(short, &go()).await;
         assert_eq!(text_of(&reply.unwrap().blocks), "hello", "{wire:?}");
-        assert!(
-            deltas.iter().any(|d| matches!(d, Delta::Restarted { why } if why.contains("sent nothing for 0.15 s")))
-        );
+        assert!(deltas.iter().any(
+            |d| matches!(d, Delta::Restarted { why } if why.contains("sent nothing for 0.15 s"))
+        ));
     }
     // Longer altogether than the limit, never silent for as long.
     let frames = Turn::text("hello").frames(Wire::Anthropic);

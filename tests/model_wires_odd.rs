@@ -1,7 +1,10 @@
-//! Replies that are none: numbers that would exhaust the memory, endless nesting, pages and objects in the place of a stream,
-//! and any bytes at all, under a ceiling of memory and processor time.
+//! Replies that are none: numbers that would exhaust the memory, endless nesting, pages and objects
+//! in the place of a stream, and any bytes at all, under a ceiling of memory and processor time.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
-#![expect(clippy::disallowed_methods, reason = "the bytes are read in a process of their own, which has the ceiling")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the bytes are read in a process of their own, which has the ceiling"
+)]
 
 mod wires;
 
@@ -47,10 +50,14 @@ async fn a_tool_call_with_an_absurd_number_is_refused_told_and_not_asked_for_aga
             let error = ask(&stand_in, wire, &go()).await.0.unwrap_err();
             assert!(matches!(&error, ModelError::Malformed { .. }), "{wire:?} {index}: {error:?}");
             let told = error.for_person(jiff::Zoned::now());
-            assert!(told.contains("number") && told.contains("4096") && told.contains("/model"), "{told}");
+            assert!(
+                told.contains("number") && told.contains("4096") && told.contains("/model"),
+                "{told}"
+            );
             assert_eq!(stand_in.recorded().len(), 1, "{wire:?} {index}");
         }
-        let calls: Vec<Call> = (0..40).map(|n| Call::new(&format!("c{n}"), "s__t", r#"{"x":1}"#)).collect();
+        let calls: Vec<Call> =
+            (0..40).map(|n| Call::new(&format!("c{n}"), "s__t", r#"{"x":1}"#)).collect();
         let stand_in = StandIn::start(wire, [Answer::Turn(Turn::calls(&calls))]).await;
         assert_eq!(uses(&ask(&stand_in, wire, &go()).await.0.unwrap()).len(), 40, "{wire:?}");
     }
@@ -59,8 +66,8 @@ async fn a_tool_call_with_an_absurd_number_is_refused_told_and_not_asked_for_aga
 #[tokio::test]
 async fn what_is_nested_without_end_is_refused_and_told() {
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
-    let body =
-        openai::chunk(serde_json::json!({"content": "DEEP"}), serde_json::Value::Null).replace("\"DEEP\"", &deep);
+    let body = openai::chunk(serde_json::json!({"content": "DEEP"}), serde_json::Value::Null)
+        .replace("\"DEEP\"", &deep);
     let stand_in = StandIn::start(Wire::OpenAi, [Answer::raw(&body, Then::Silence)]).await;
     let error = ask(&stand_in, Wire::OpenAi, &go()).await.0.unwrap_err();
     assert!(matches!(&error, ModelError::Malformed { why } if why.contains("nested")), "{error:?}");
@@ -79,7 +86,8 @@ fn answers_all(kind: &str, body: &str) -> String {
             let Ok(mut stream) = stream else { return };
             let mut request = Vec::new();
             let mut piece = [0; 4096];
-            // Until the body is there: these requests have a length, and all bodies end with a brace.
+            // Until the body is there: these requests have a length, and all bodies end with a
+            // brace.
             while !(request.ends_with(b"}") && request.windows(4).any(|four| four == b"\r\n\r\n")) {
                 match stream.read(&mut piece) {
                     Ok(read) if read > 0 => request.extend_from_slice(&piece[..read]),
@@ -99,24 +107,37 @@ async fn a_login_page_with_status_200_is_told_as_what_it_is_with_its_first_words
          in, {SECRET}\u{202e}</body></html>"
     );
     for wire in WIRES {
-        let error = ask_with(target(wire, &answers_all("text/html", &page)), &go()).await.0.unwrap_err();
+        let error =
+            ask_with(target(wire, &answers_all("text/html", &page)), &go()).await.0.unwrap_err();
         let told = error.for_person(jiff::Zoned::now());
         for words in ["HTML page", "Hotel WiFi Please sign in", "login", "CLAW_BASE_URL"] {
             assert!(told.contains(words), "{wire:?}: `{words}` is missing in {told}");
         }
-        assert!(!told.contains('\u{202e}') && !told.contains(SECRET) && !told.contains("var a"), "{told}");
+        assert!(
+            !told.contains('\u{202e}') && !told.contains(SECRET) && !told.contains("var a"),
+            "{told}"
+        );
     }
 }
 
 #[tokio::test]
 async fn an_error_object_with_status_200_is_told_as_what_it_says() {
-    let pretty = "{\n  \"error\": {\n    \"message\": \"Your trial has ended\",\n    \"code\": 402\n  }\n}";
+    let pretty =
+        "{\n  \"error\": {\n    \"message\": \"Your trial has ended\",\n    \"code\": 402\n  }\n}";
     for wire in WIRES {
         for body in [pretty, r#"{"error":{"message":"Your trial has ended","code":402}}"#] {
-            let error = ask_with(target(wire, &answers_all("application/json", body)), &go()).await.0.unwrap_err();
+            let error = ask_with(target(wire, &answers_all("application/json", body)), &go())
+                .await
+                .0
+                .unwrap_err();
             assert!(error.to_string().contains("Your trial has ended"), "{wire:?}: {error}");
         }
-        let error = ask_with(target(wire, &answers_all("application/json", "{\n\"hello\": \"world\"}")), &go()).await.0;
+        let error = ask_with(
+            target(wire, &answers_all("application/json", "{\n\"hello\": \"world\"}")),
+            &go(),
+        )
+        .await
+        .0;
         let told = error.unwrap_err().to_string();
         assert!(told.contains("hello") && told.contains("JSON object"), "{wire:?}: {told}");
     }
@@ -138,9 +159,16 @@ fn bent() -> impl Strategy<Value = (usize, Vec<u8>, Vec<usize>)> {
         ".{0,20}",
     ];
     let change = (any::<prop::sample::Index>(), 0..5_u8, hurt, any::<u8>());
-    (0..WIRES.len(), proptest::collection::vec(change, 1..8), proptest::collection::vec(1..400_usize, 0..6)).prop_map(
-        |(wire, changes, cuts)| {
-            let mut turn = Turn::calls(&[Call::new("a", "s__t", r#"{"x":1}"#), Call::new("b", "s__t", r#"{"x":[2]}"#)]);
+    (
+        0..WIRES.len(),
+        proptest::collection::vec(change, 1..8),
+        proptest::collection::vec(1..400_usize, 0..6),
+    )
+        .prop_map(|(wire, changes, cuts)| {
+            let mut turn = Turn::calls(&[
+                Call::new("a", "s__t", r#"{"x":1}"#),
+                Call::new("b", "s__t", r#"{"x":[2]}"#),
+            ]);
             turn.text = "Grüße, 世界".into();
             let mut bytes = turn.frames(WIRES[wire]).concat().into_bytes();
             for (at, kind, hurt, byte) in changes {
@@ -151,9 +179,14 @@ fn bent() -> impl Strategy<Value = (usize, Vec<u8>, Vec<usize>)> {
                     }
                     1 => bytes.truncate(at),
                     2 => bytes.extend_from_within(at..),
-                    // A number is where a number was: the likeliest way to something that is still read.
+                    // A number is where a number was: the likeliest way to something that is still
+                    // read.
                     3 => {
-                        let digit = bytes.iter().skip(at).position(u8::is_ascii_digit).map(|from| at + from);
+                        let digit = bytes
+                            .iter()
+                            .skip(at)
+                            .position(u8::is_ascii_digit)
+                            .map(|from| at + from);
                         if let Some(digit) = digit {
                             let _old: Vec<u8> = bytes.splice(digit..=digit, hurt.bytes()).collect();
                         }
@@ -162,8 +195,7 @@ fn bent() -> impl Strategy<Value = (usize, Vec<u8>, Vec<usize>)> {
                 }
             }
             (wire, bytes, cuts)
-        },
-    )
+        })
 }
 
 /// What the child does. Only started by the test below, which gives it the variable.
@@ -176,7 +208,8 @@ fn any_bytes() {
     setrlimit(Resource::RLIMIT_AS, MEMORY_BYTES_MAX, MEMORY_BYTES_MAX).unwrap();
     setrlimit(Resource::RLIMIT_CPU, CPU_S_MAX, CPU_S_MAX).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let mut runner = TestRunner::new(Config { cases: 300, failure_persistence: None, ..Config::default() });
+    let mut runner =
+        TestRunner::new(Config { cases: 300, failure_persistence: None, ..Config::default() });
     runner
         .run(&bent(), |(wire, bytes, cuts)| {
             runtime.block_on(async {
@@ -188,14 +221,24 @@ fn any_bytes() {
                 }
                 pieces.push(rest.to_vec());
                 let wire = WIRES[wire];
-                let answers =
-                    (0..8).map(|_| Answer::Raw { pieces: pieces.clone(), pause: Duration::ZERO, then: Then::End });
+                let answers = (0..8).map(|_| Answer::Raw {
+                    pieces: pieces.clone(),
+                    pause: Duration::ZERO,
+                    then: Then::End,
+                });
                 let stand_in = StandIn::start(wire, answers).await;
                 let began = Instant::now();
                 let (reply, _) = ask(&stand_in, wire, &go()).await;
-                prop_assert!(began.elapsed() < Duration::from_secs(30), "{wire:?} took {:?}", began.elapsed());
+                prop_assert!(
+                    began.elapsed() < Duration::from_secs(30),
+                    "{wire:?} took {:?}",
+                    began.elapsed()
+                );
                 if let Ok(reply) = reply {
-                    prop_assert!(uses(&reply).iter().all(|call| call.input.is_object()), "{reply:?}");
+                    prop_assert!(
+                        uses(&reply).iter().all(|call| call.input.is_object()),
+                        "{reply:?}"
+                    );
                 }
                 Ok(())
             })
@@ -210,6 +253,10 @@ fn any_bytes_end_as_a_reply_or_an_error_under_a_ceiling() {
         .env("CLAW_TEST_ANY_BYTES", "1")
         .output()
         .unwrap();
-    let said = format!("{}{}", String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
+    let said = format!(
+        "{}{}",
+        String::from_utf8_lossy(&ended.stdout),
+        String::from_utf8_lossy(&ended.stderr)
+    );
     assert!(ended.status.success() && said.contains("1 passed"), "{}: {said}", ended.status);
 }

@@ -1,5 +1,5 @@
-//! Tools on strict wires: whatever shape a server gives a definition, no provider refuses the request, and a call comes back
-//! under the names that the server knows. What is left out is said.
+//! Tools on strict wires: whatever shape a server gives a definition, no provider refuses the
+//! request, and a call comes back under the names that the server knows. What is left out is said.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 mod wires;
@@ -24,13 +24,16 @@ fn with(tools: Vec<ToolSpec>) -> Request {
 /// The tools of a request as they went over the wire: name, description, schema.
 fn sent(body: &Value) -> Vec<(String, String, Value)> {
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
-    let functions = list(&body["tools"]).into_iter().flat_map(|tool| match tool.get("functionDeclarations") {
-        Some(declared) => list(declared),
-        None => vec![tool.get("function").cloned().unwrap_or(tool)],
-    });
+    let functions =
+        list(&body["tools"]).into_iter().flat_map(|tool| match tool.get("functionDeclarations") {
+            Some(declared) => list(declared),
+            None => vec![tool.get("function").cloned().unwrap_or(tool)],
+        });
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let schema = |tool: &Value| {
-        let schema = ["parameters", "input_schema", "parametersJsonSchema"].iter().find_map(|key| tool.get(*key));
+        let schema = ["parameters", "input_schema", "parametersJsonSchema"]
+            .iter()
+            .find_map(|key| tool.get(*key));
         schema.cloned().unwrap_or_default()
     };
     functions.map(|tool| (text(&tool["name"]), text(&tool["description"]), schema(&tool))).collect()
@@ -41,7 +44,8 @@ async fn no_shape_of_a_tool_is_refused_by_any_wire() {
     for wire in WIRES {
         for shape in shapes::all() {
             let stand_in = StandIn::start(wire, [Answer::text("fine")]).await;
-            let (reply, _) = ask(&stand_in, wire, &with(vec![tool(shape.name, shape.schema.clone())])).await;
+            let (reply, _) =
+                ask(&stand_in, wire, &with(vec![tool(shape.name, shape.schema.clone())])).await;
             assert_eq!(
                 stand_in.faults(),
                 [""; 0],
@@ -51,12 +55,18 @@ async fn no_shape_of_a_tool_is_refused_by_any_wire() {
             );
             let reply = reply.unwrap_or_else(|error| panic!("{wire:?} {}: {error}", shape.name));
             assert_eq!(reply.notice, None, "{wire:?} {}", shape.name);
-            assert_eq!(sent(&stand_in.recorded()[0].body).len(), 1, "{wire:?} {}: left out", shape.name);
+            assert_eq!(
+                sent(&stand_in.recorded()[0].body).len(),
+                1,
+                "{wire:?} {}: left out",
+                shape.name
+            );
         }
     }
 }
 
-/// Else the test above would prove nothing: as they are, many of the shapes are refused by each of them.
+/// Else the test above would prove nothing: as they are, many of the shapes are refused by each of
+/// them.
 #[test]
 fn the_strict_wires_refuse_the_shapes_as_they_are() {
     for wire in STRICT {
@@ -84,16 +94,26 @@ async fn what_goes_out_keeps_every_property_and_what_is_required() {
     for wire in WIRES {
         for shape in shapes::all() {
             let stand_in = StandIn::start(wire, [Answer::text("fine")]).await;
-            ask(&stand_in, wire, &with(vec![tool(shape.name, shape.schema.clone())])).await.0.unwrap();
+            ask(&stand_in, wire, &with(vec![tool(shape.name, shape.schema.clone())]))
+                .await
+                .0
+                .unwrap();
             let (_, _, schema) = sent(&stand_in.recorded()[0].body).remove(0);
             let kept = schema["properties"].as_object().unwrap().len();
             let given = shape.arguments.as_object().unwrap().len();
             assert!(kept >= given, "{wire:?} {}: {schema:#}", shape.name);
-            for name in shape.schema.get("required").and_then(Value::as_array).into_iter().flatten() {
+            for name in shape.schema.get("required").and_then(Value::as_array).into_iter().flatten()
+            {
                 let text = schema["required"].to_string();
-                let plain = name.as_str().is_some_and(|name| name.chars().all(|c| c.is_ascii_alphanumeric()));
+                let plain = name
+                    .as_str()
+                    .is_some_and(|name| name.chars().all(|c| c.is_ascii_alphanumeric()));
                 let ruled_out = shape.schema["properties"][name.as_str().unwrap()] == json!(false);
-                assert!(!plain || ruled_out || text.contains(&name.to_string()), "{wire:?} {}: {text}", shape.name);
+                assert!(
+                    !plain || ruled_out || text.contains(&name.to_string()),
+                    "{wire:?} {}: {text}",
+                    shape.name
+                );
             }
         }
     }
@@ -116,9 +136,13 @@ async fn arguments_come_back_under_the_names_that_the_server_knows() {
             let mut history = asked();
             history.messages = vec![
                 claw::domain::Message::user_text("go"),
-                claw::domain::Message { role: claw::domain::Role::Assistant, blocks: vec![Block::ToolUse(one)] },
+                claw::domain::Message {
+                    role: claw::domain::Role::Assistant,
+                    blocks: vec![Block::ToolUse(one)],
+                },
             ];
-            // A provider's own signature is not at hand here, which Gemini would miss; what is sent is looked at all the same.
+            // A provider's own signature is not at hand here, which Gemini would miss; what is sent
+            // is looked at all the same.
             let _ = ask(&earlier, wire, &history).await;
             let body = earlier.recorded()[0].body.clone();
             let on_wire = arguments_on_wire(wire, &body);
@@ -126,7 +150,12 @@ async fn arguments_come_back_under_the_names_that_the_server_knows() {
             let call = Call::new("call-a", &offered.name, &on_wire.to_string());
             let stand_in = StandIn::start(wire, [Answer::Turn(Turn::calls(&[call]))]).await;
             let reply = ask(&stand_in, wire, &asked()).await.0.unwrap();
-            assert_eq!(uses(&reply)[0].input, shape.arguments, "{wire:?} {}: as {on_wire}", shape.name);
+            assert_eq!(
+                uses(&reply)[0].input,
+                shape.arguments,
+                "{wire:?} {}: as {on_wire}",
+                shape.name
+            );
             assert_eq!(uses(&reply)[0].name, offered.name);
             if wire == Wire::Anthropic && shape.name == "odata" {
                 assert_eq!(on_wire, json!({"filter": "x eq 1", "top": 5}));
@@ -171,7 +200,8 @@ async fn a_name_that_gemini_does_not_take_comes_back_as_it_was() {
 
 #[tokio::test]
 async fn a_wire_that_takes_128_tools_gets_128_and_the_person_hears_of_the_others_once() {
-    let many: Vec<ToolSpec> = (0..140).map(|number| tool(&format!("t{number}"), json!({"type": "object"}))).collect();
+    let many: Vec<ToolSpec> =
+        (0..140).map(|number| tool(&format!("t{number}"), json!({"type": "object"}))).collect();
     for (wire, most) in [(Wire::OpenAi, 128), (Wire::Anthropic, 140), (Wire::Gemini, 140)] {
         let stand_in = StandIn::start(wire, [Answer::text("a"), Answer::text("b")]).await;
         let model = model(target(wire, &stand_in.base_url));
@@ -187,7 +217,12 @@ async fn a_wire_that_takes_128_tools_gets_128_and_the_person_hears_of_the_others
             assert_eq!(most, 140, "{wire:?} said nothing");
             continue;
         };
-        assert!(notice.contains("12 tools") && notice.contains("`s__t139`") && notice.contains("[tools]"), "{notice}");
+        assert!(
+            notice.contains("12 tools")
+                && notice.contains("`s__t139`")
+                && notice.contains("[tools]"),
+            "{notice}"
+        );
         assert_eq!(notices[1], None, "said twice");
     }
 }
@@ -195,13 +230,19 @@ async fn a_wire_that_takes_128_tools_gets_128_and_the_person_hears_of_the_others
 #[tokio::test]
 async fn a_description_that_is_too_long_goes_on_in_the_parameters() {
     let long: String = (0..400).map(|number| format!("Sentence {number}. ")).collect();
-    let offered = ToolSpec { description: long, ..tool("x", json!({"type": "object", "description": "Own."})) };
+    let offered = ToolSpec {
+        description: long,
+        ..tool("x", json!({"type": "object", "description": "Own."}))
+    };
     let stand_in = StandIn::start(Wire::OpenAi, [Answer::text("fine")]).await;
     ask(&stand_in, Wire::OpenAi, &with(vec![offered])).await.0.unwrap();
     assert_eq!(stand_in.faults(), [""; 0]);
     let (_, description, schema) = sent(&stand_in.recorded()[0].body).remove(0);
     let rest = schema["description"].as_str().unwrap();
-    assert!(description.contains("Sentence 0.") && description.contains("goes on"), "{description}");
+    assert!(
+        description.contains("Sentence 0.") && description.contains("goes on"),
+        "{description}"
+    );
     assert!(rest.contains("Sentence 399.") && rest.contains("Own."), "{rest}");
 }
 
@@ -224,7 +265,8 @@ fn refusal(wire: Wire) -> Answer {
 #[tokio::test]
 async fn a_400_that_names_a_tool_takes_it_out_for_this_model_asks_again_and_says_so_once() {
     for wire in STRICT {
-        let answers = [refusal(wire), Answer::text("one"), Answer::text("two"), Answer::text("three")];
+        let answers =
+            [refusal(wire), Answer::text("one"), Answer::text("two"), Answer::text("three")];
         let stand_in = StandIn::start(wire, answers).await;
         let model = model(target(wire, &stand_in.base_url));
         let mut tools = ["a", "b", "c"].map(|name| tool(name, json!({"type": "object"}))).to_vec();
@@ -240,13 +282,16 @@ async fn a_400_that_names_a_tool_takes_it_out_for_this_model_asks_again_and_says
         );
         let notice = reply.notice.unwrap_or_default();
         assert!(
-            notice.contains("`s__b`") && notice.contains("something new") && notice.contains("model-x"),
+            notice.contains("`s__b`")
+                && notice.contains("something new")
+                && notice.contains("model-x"),
             "{notice}"
         );
         let reply = claw::model::Model::reply(&model, &request, &mut |_| {}).await.unwrap();
         assert_eq!((names(2).len(), reply.notice), (2, None), "{wire:?}");
         // Another definition of the same tool has another chance.
-        tools[1].input_schema = json!({"type": "object", "properties": {"new": {"type": "string"}}});
+        tools[1].input_schema =
+            json!({"type": "object", "properties": {"new": {"type": "string"}}});
         let reply = claw::model::Model::reply(&model, &with(tools), &mut |_| {}).await.unwrap();
         assert_eq!((names(3).len(), text_of(&reply.blocks).as_str()), (3, "three"), "{wire:?}");
         assert_eq!(stand_in.recorded().len(), 4);
@@ -255,8 +300,10 @@ async fn a_400_that_names_a_tool_takes_it_out_for_this_model_asks_again_and_says
 
 #[tokio::test]
 async fn a_400_about_something_else_takes_no_tool_out() {
-    let answer =
-        Answer::status(400, r#"{"error":{"message":"Invalid value for 'temperature'.","param":"temperature"}}"#);
+    let answer = Answer::status(
+        400,
+        r#"{"error":{"message":"Invalid value for 'temperature'.","param":"temperature"}}"#,
+    );
     let stand_in = StandIn::start(Wire::OpenAi, [answer]).await;
     let error = ask(&stand_in, Wire::OpenAi, &go()).await.0.unwrap_err();
     assert!(error.to_string().contains("temperature"), "{error}");

@@ -1,5 +1,5 @@
-//! Whole turns of `claw ask` against stand-ins for the Anthropic, OpenAI and Gemini wires: calls, refusals, cut streams,
-//! limits, keys that are refused, and conversations that are too long.
+//! Whole turns of `claw ask` against stand-ins for the Anthropic, OpenAI and Gemini wires: calls,
+//! refusals, cut streams, limits, keys that are refused, and conversations that are too long.
 
 mod program;
 mod wires;
@@ -24,17 +24,19 @@ fn results(wire: Wire, body: &Value) -> Vec<String> {
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let texts = |key: &str, inner: &str, pick: fn(&Value) -> Option<Value>| -> Vec<String> {
         let messages = list(&body[key]);
-        let all = messages
-            .iter()
-            .flat_map(|message| if inner.is_empty() { vec![message.clone()] } else { list(&message[inner]) });
+        let all = messages.iter().flat_map(|message| {
+            if inner.is_empty() { vec![message.clone()] } else { list(&message[inner]) }
+        });
         all.filter_map(|one| pick(&one)).map(|text| text.to_string()).collect()
     };
     match wire {
-        Wire::Anthropic => {
-            texts("messages", "content", |block| (block["type"] == "tool_result").then(|| block["content"].clone()))
-        }
+        Wire::Anthropic => texts("messages", "content", |block| {
+            (block["type"] == "tool_result").then(|| block["content"].clone())
+        }),
         Wire::Gemini => texts("contents", "parts", |part| part.get("functionResponse").cloned()),
-        _ => texts("messages", "", |message| (message["role"] == "tool").then(|| message["content"].clone())),
+        _ => texts("messages", "", |message| {
+            (message["role"] == "tool").then(|| message["content"].clone())
+        }),
     }
 }
 
@@ -49,13 +51,17 @@ fn two_parallel_calls_of_one_tool_and_one_refused_by_a_rule() {
         let mut turn = Turn::calls(&calls);
         turn.text = "I look.".into();
         let (house, provider) = house(wire, [Answer::Turn(turn), Answer::text("Both are there.")]);
-        house.write("policy.toml", "[[rule]]\nserver = \"bash\"\ndecision = \"deny\"\nwhy = \"no shell here\"\n");
+        house.write(
+            "policy.toml",
+            "[[rule]]\nserver = \"bash\"\ndecision = \"deny\"\nwhy = \"no shell here\"\n",
+        );
         house.write("workspace/a.txt", "alpha");
         house.write("workspace/b.txt", "beta");
         let ran = house.claw(&["ask", "--json", "read both"]).expect(0).json();
         assert_eq!(ran["reply"], "Both are there.", "{wire:?}");
         assert_eq!(provider.faults(), [""; 0], "{wire:?}");
-        let kinds: Vec<_> = outcomes(&house.events("main")).iter().map(|one| one["kind"].clone()).collect();
+        let kinds: Vec<_> =
+            outcomes(&house.events("main")).iter().map(|one| one["kind"].clone()).collect();
         assert_eq!(kinds.iter().filter(|kind| *kind == "ended").count(), 2, "{wire:?}");
         let recorded = provider.recorded();
         assert_eq!(recorded.len(), 2, "{wire:?}");
@@ -82,7 +88,8 @@ fn a_call_that_the_owner_refuses_goes_back_in_its_place() {
             Call::new("call-2", "bash__run", r#"{"command":"echo one >> effects"}"#),
             Call::new("call-3", "bash__run", r#"{"command":"echo two >> effects"}"#),
         ];
-        let (house, provider) = house(wire, [Answer::Turn(Turn::calls(&calls)), Answer::text("All right.")]);
+        let (house, provider) =
+            house(wire, [Answer::Turn(Turn::calls(&calls)), Answer::text("All right.")]);
         house.claw(&["ask", "go"]).expect(3);
         let open = house.claw(&["approvals", "--json"]).rows();
         assert_eq!(open.len(), 2, "{wire:?}");
@@ -91,7 +98,11 @@ fn a_call_that_the_owner_refuses_goes_back_in_its_place() {
             row["id"].as_str().unwrap().to_owned()
         };
         house.claw(&["approve", &about("two")]).expect(3);
-        assert_eq!(provider.recorded().len(), 1, "{wire:?}: the model was asked with a call unanswered");
+        assert_eq!(
+            provider.recorded().len(),
+            1,
+            "{wire:?}: the model was asked with a call unanswered"
+        );
         let done = house.claw(&["deny", &about("one"), "not", "that"]).expect(0);
         assert_eq!(done.out, "All right.\n", "{wire:?}");
         assert_eq!(house.in_workspace("effects"), "two\n");
@@ -105,17 +116,25 @@ fn a_call_that_the_owner_refuses_goes_back_in_its_place() {
 #[test]
 fn a_history_goes_on_over_many_turns() {
     for wire in THREE {
-        let call = |id: &str| Answer::Turn(Turn::calls(&[Call::new(id, "filesystem__list_dir", r#"{"path":"."}"#)]));
-        let answers = [call("x"), Answer::text("one"), call("x"), Answer::text("two"), Answer::text("three")];
+        let call = |id: &str| {
+            Answer::Turn(Turn::calls(&[Call::new(id, "filesystem__list_dir", r#"{"path":"."}"#)]))
+        };
+        let answers =
+            [call("x"), Answer::text("one"), call("x"), Answer::text("two"), Answer::text("three")];
         let (house, provider) = house(wire, answers);
         for (ask, reply) in [("first", "one\n"), ("second", "two\n"), ("third", "three\n")] {
             assert_eq!(house.claw(&["ask", ask]).expect(0).out, reply, "{wire:?}");
         }
         assert_eq!(provider.faults(), [""; 0], "{wire:?}");
         let last = provider.recorded().pop().unwrap().body.to_string();
-        let places: Vec<_> =
-            ["first", "one", "second", "two", "third"].iter().map(|word| last.find(&format!("{word}\""))).collect();
-        assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{wire:?}: {places:?} {last}");
+        let places: Vec<_> = ["first", "one", "second", "two", "third"]
+            .iter()
+            .map(|word| last.find(&format!("{word}\"")))
+            .collect();
+        assert!(
+            places.iter().all(Option::is_some) && places.is_sorted(),
+            "{wire:?}: {places:?} {last}"
+        );
         house.is_whole();
     }
 }
@@ -126,13 +145,18 @@ fn a_cut_stream_is_asked_for_again_and_the_reply_is_printed_once() {
         let whole = Turn::text("The whole reply.").frames(wire.0);
         let cut = whole[..whole.len() - 1].concat();
         let half = &cut[..cut.len() - 3];
-        let answers = [Answer::raw(&cut, Then::End), Answer::raw(half, Then::Reset), Answer::text("The whole reply.")];
+        let answers = [
+            Answer::raw(&cut, Then::End),
+            Answer::raw(half, Then::Reset),
+            Answer::text("The whole reply."),
+        ];
         let (house, provider) = house(wire, answers);
         let ran = house.claw(&["ask", "go"]).expect(0);
         assert_eq!(ran.out, "The whole reply.\n", "{wire:?}: {ran:?}");
         assert!(!ran.err.contains("The whole reply"), "{wire:?}: {ran:?}");
         assert_eq!(provider.recorded().len(), 3, "{wire:?}");
-        let replies = house.events("main").iter().filter(|event| event["type"] == "model.reply").count();
+        let replies =
+            house.events("main").iter().filter(|event| event["type"] == "model.reply").count();
         assert_eq!(replies, 1, "{wire:?}");
         house.is_whole();
     }
@@ -142,8 +166,10 @@ fn a_cut_stream_is_asked_for_again_and_the_reply_is_printed_once() {
 fn a_chat_shows_a_repeated_stream_once() {
     let wire = THREE[1];
     let whole = Turn::text("The whole reply.").frames(wire.0);
-    let (house, _provider) =
-        house(wire, [Answer::raw(&whole[..2].concat(), Then::End), Answer::text("The whole reply.")]);
+    let (house, _provider) = house(
+        wire,
+        [Answer::raw(&whole[..2].concat(), Then::End), Answer::text("The whole reply.")],
+    );
     let chat = house.claw_with_stdin(&["chat"], b"go\n").expect(0);
     assert_eq!(chat.out.matches("The whole reply.").count(), 1, "{chat:?}");
 }
@@ -151,7 +177,8 @@ fn a_chat_shows_a_repeated_stream_once() {
 #[test]
 fn a_short_limit_is_waited_for_and_a_long_one_is_told() {
     for wire in THREE {
-        let (house, provider) = house(wire, [Answer::limited("retry-after", "1"), Answer::text("now")]);
+        let (house, provider) =
+            house(wire, [Answer::limited("retry-after", "1"), Answer::text("now")]);
         let began = Instant::now();
         assert_eq!(house.claw(&["ask", "go"]).expect(0).out, "now\n", "{wire:?}");
         assert!(began.elapsed() >= Duration::from_secs(1), "{wire:?}: it did not wait");
@@ -163,20 +190,32 @@ fn a_short_limit_is_waited_for_and_a_long_one_is_told() {
         let ran = house.claw(&["ask", "again"]).expect(4);
         assert!(began.elapsed() < Duration::from_secs(30), "{wire:?}: it waited");
         let hour = (before + Duration::from_secs(3600)).strftime("%H:").to_string();
-        assert!(ran.out.is_empty() && ran.err.contains("Try again at") && ran.err.contains(&hour), "{wire:?}: {ran:?}");
+        assert!(
+            ran.out.is_empty() && ran.err.contains("Try again at") && ran.err.contains(&hour),
+            "{wire:?}: {ran:?}"
+        );
         assert_eq!(provider.recorded().len(), 3, "{wire:?}: it was asked again");
 
         provider.push(Answer::text("back"));
-        assert_eq!(house.claw(&["ask", "and now"]).expect(0).out, "back\n", "{wire:?}: the session did not survive");
+        assert_eq!(
+            house.claw(&["ask", "and now"]).expect(0).out,
+            "back\n",
+            "{wire:?}: the session did not survive"
+        );
         assert_eq!(provider.faults(), [""; 0], "{wire:?}");
-        assert!(provider.recorded()[3].body.to_string().contains("again"), "{wire:?}: a message was lost");
+        assert!(
+            provider.recorded()[3].body.to_string().contains("again"),
+            "{wire:?}: a message was lost"
+        );
         house.is_whole();
     }
 }
 
 #[test]
 fn a_refused_key_names_its_setting() {
-    for (wire, variable) in THREE.into_iter().zip(["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"]) {
+    for (wire, variable) in
+        THREE.into_iter().zip(["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"])
+    {
         let body = format!(r#"{{"error":{{"message":"invalid key {KEY}"}}}}"#);
         let (house, provider) = house(wire, [Answer::status(401, &body), Answer::text("fine")]);
         let ran = house.claw(&["ask", "--json", "go"]).expect(4);
@@ -229,9 +268,15 @@ fn a_conversation_that_is_too_long_is_summarised_once_and_answered() {
         assert_eq!(ran.out, "new answer\n", "{wire:?}: {ran:?}");
         assert_eq!(provider.faults(), [""; 0], "{wire:?}");
         let last = provider.recorded()[3].body.to_string();
-        assert!(last.contains("They talked of old things.") && last.contains("new question"), "{wire:?}: {last}");
+        assert!(
+            last.contains("They talked of old things.") && last.contains("new question"),
+            "{wire:?}: {last}"
+        );
         assert!(!last.contains("old question"), "{wire:?}: {last}");
-        assert!(program::said(&house.events("main")).contains(&"old question".to_owned()), "the log forgot");
+        assert!(
+            program::said(&house.events("main")).contains(&"old question".to_owned()),
+            "the log forgot"
+        );
         house.is_whole();
     }
 }
@@ -239,8 +284,14 @@ fn a_conversation_that_is_too_long_is_summarised_once_and_answered() {
 #[test]
 fn a_summary_that_fails_changes_nothing_but_drops_the_oldest_with_a_notice() {
     let wire = THREE[0];
-    let refused = || Answer::status(400, r#"{"type":"error","error":{"type":"invalid_request_error","message":"no"}}"#);
-    let answers = [Answer::text("old answer"), too_long(wire.0), refused(), Answer::text("new answer")];
+    let refused = || {
+        Answer::status(
+            400,
+            r#"{"type":"error","error":{"type":"invalid_request_error","message":"no"}}"#,
+        )
+    };
+    let answers =
+        [Answer::text("old answer"), too_long(wire.0), refused(), Answer::text("new answer")];
     let (house, provider) = house(wire, answers);
     house.claw(&["ask", "old question"]).expect(0);
     let ran = house.claw(&["ask", "new question"]).expect(0);

@@ -1,5 +1,5 @@
-//! More than one model: who answers when the first one is down, who writes summaries, how another one is chosen, and what it costs.
-//! Whole runs of the program against stand-ins for two providers.
+//! More than one model: who answers when the first one is down, who writes summaries, how another
+//! one is chosen, and what it costs. Whole runs of the program against stand-ins for two providers.
 
 mod program;
 mod wires;
@@ -14,7 +14,8 @@ fn two(
     second: impl IntoIterator<Item = Answer>,
     section: &str,
 ) -> (House, Threaded, Threaded) {
-    let (claude, other) = (Threaded::start(Wire::Anthropic, first), Threaded::start(Wire::OpenAi, second));
+    let (claude, other) =
+        (Threaded::start(Wire::Anthropic, first), Threaded::start(Wire::OpenAi, second));
     let house = House::at("claude", &claude.base_url).with("OTHER_KEY", "sk-other-0123456789");
     house.write(
         "claw.toml",
@@ -32,7 +33,10 @@ fn models(recorded: &[Recorded]) -> Vec<String> {
 }
 
 fn overloaded() -> Answer {
-    Answer::status(529, r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#)
+    Answer::status(
+        529,
+        r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#,
+    )
 }
 
 #[test]
@@ -47,14 +51,19 @@ fn another_one_answers_and_acts_while_the_first_is_down_and_nobody_asks_that_one
     assert!(!ran.err.contains("Tools are unavailable"), "{}", ran.err);
     assert_eq!(claude.recorded().len(), 2, "it is tried twice, and not again by the second step");
     assert_eq!(other.recorded().len(), 2);
-    let authorization = other.recorded()[0].headers.get("authorization").unwrap().to_str().unwrap().to_owned();
+    let authorization =
+        other.recorded()[0].headers.get("authorization").unwrap().to_str().unwrap().to_owned();
     assert!(authorization.ends_with("sk-other-0123456789"), "each provider gets its own key");
     house.is_whole();
 }
 
 #[test]
 fn one_that_may_not_call_tools_says_so_and_acts_on_nothing() {
-    let mut turn = Turn::calls(&[Call::new("1", "filesystem__write_file", r#"{"path":"b.txt","content":"x"}"#)]);
+    let mut turn = Turn::calls(&[Call::new(
+        "1",
+        "filesystem__write_file",
+        r#"{"path":"b.txt","content":"x"}"#,
+    )]);
     turn.text = "I cannot do that now.".into();
     let section = "[[model.fallback]]\ncalls_tools = false";
     let (house, _claude, other) = two([overloaded(), overloaded()], [Answer::Turn(turn)], section);
@@ -80,7 +89,10 @@ fn summaries_are_written_by_the_model_for_them_and_are_counted() {
     let ran = house.claw_with_stdin(&["chat"], b"/usage\n").expect(0);
     assert_eq!(models(&other.recorded()), ["spare"]);
     assert_eq!(models(&claude.recorded()), ["model-x"; 3]);
-    assert!(claude.recorded()[2].body.to_string().contains("They counted."), "the summary is what the model sees");
+    assert!(
+        claude.recorded()[2].body.to_string().contains("They counted."),
+        "the summary is what the model sees"
+    );
     let shown = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(shown.contains("`spare` (openai-compatible): 127 tokens in"), "{shown}");
     assert!(shown.contains("price unknown"), "{shown}");
@@ -120,5 +132,7 @@ fn a_chain_that_cannot_be_as_it_is_written_is_named() {
     house.write("claw.toml", "[[model.fallback]]\nmodel = \"m\"\n");
     house.claw(&["ask", "hello"]).expect_mistake(&["[[model.fallback]] number 1", "agent"]);
     house.write("claw.toml", "[[model.fallback]]\nagent = \"gemini\"\n");
-    house.claw(&["ask", "hello"]).expect_mistake(&["[[model.fallback]] number 1", "GEMINI_API_KEY"]);
+    house
+        .claw(&["ask", "hello"])
+        .expect_mistake(&["[[model.fallback]] number 1", "GEMINI_API_KEY"]);
 }

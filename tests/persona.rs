@@ -1,5 +1,6 @@
-//! Persona and roles through the whole program: what each request tells the model that it is, what the agent may change of that, and
-//! how a role is chosen at the console and in a chat, also while a turn runs and over a restart.
+//! Persona and roles through the whole program: what each request tells the model that it is, what
+//! the agent may change of that, and how a role is chosen at the console and in a chat, also while
+//! a turn runs and over a restart.
 
 mod botapi;
 mod program;
@@ -26,7 +27,11 @@ fn claude(answers: impl IntoIterator<Item = Answer>) -> (House, Threaded) {
 }
 
 fn calls(tool: &str, arguments: &Value) -> Answer {
-    Answer::Turn(Turn::calls(&[Call::new("1", &format!("filesystem__{tool}"), &arguments.to_string())]))
+    Answer::Turn(Turn::calls(&[Call::new(
+        "1",
+        &format!("filesystem__{tool}"),
+        &arguments.to_string(),
+    )]))
 }
 
 /// Where the screen breaks a line, and what it shows as code, is of no interest here.
@@ -38,12 +43,17 @@ fn one_line(text: &str) -> String {
 fn systems(model: &Threaded) -> Vec<String> {
     let of_openai = |body: &Value| body["messages"][0]["content"].as_str().map(str::to_owned);
     let of_claude = |body: &Value| {
-        body["system"]
-            .as_str()
-            .map_or_else(|| body["system"][0]["text"].as_str().map(str::to_owned), |text| Some(text.to_owned()))
+        body["system"].as_str().map_or_else(
+            || body["system"][0]["text"].as_str().map(str::to_owned),
+            |text| Some(text.to_owned()),
+        )
     };
     let bodies = model.recorded().into_iter().map(|one| one.body);
-    bodies.map(|body| of_claude(&body).or_else(|| of_openai(&body)).unwrap_or_else(|| panic!("{body:#}"))).collect()
+    bodies
+        .map(|body| {
+            of_claude(&body).or_else(|| of_openai(&body)).unwrap_or_else(|| panic!("{body:#}"))
+        })
+        .collect()
 }
 
 #[test]
@@ -62,8 +72,16 @@ fn the_agent_edits_its_memory_after_a_yes_and_the_next_request_has_it() {
     chat.types(b"my cat is called Ada\n");
     let shown = || one_line(&chat.out());
     eventually("the question", || shown().contains("allow this one call"));
-    assert!(shown().contains(&path("MEMORY.md")) && shown().contains("Her cat is called Ada."), "{}", shown());
-    assert_eq!(fs::read_to_string(path("MEMORY.md")).unwrap(), "Nothing yet.\n", "nothing before a yes");
+    assert!(
+        shown().contains(&path("MEMORY.md")) && shown().contains("Her cat is called Ada."),
+        "{}",
+        shown()
+    );
+    assert_eq!(
+        fs::read_to_string(path("MEMORY.md")).unwrap(),
+        "Nothing yet.\n",
+        "nothing before a yes"
+    );
     chat.types(b"y\n");
     eventually("the answer", || one_line(&chat.out()).contains("noted"));
     chat.ends().expect(0);
@@ -72,7 +90,11 @@ fn the_agent_edits_its_memory_after_a_yes_and_the_next_request_has_it() {
     let systems = systems(&provider);
     let begin = "I am the soul of the home.\n\n[USER.md]\nShe likes tea.\n\n[MEMORY.md]\nNothing yet.\n\nYou act only";
     assert!(systems[0].starts_with(begin), "{}", systems[0]);
-    let kept = format!("notes about the owner: {}; your long-term memory: {}.", path("USER.md"), path("MEMORY.md"));
+    let kept = format!(
+        "notes about the owner: {}; your long-term memory: {}.",
+        path("USER.md"),
+        path("MEMORY.md")
+    );
     assert!(systems[0].contains(&kept), "{}", systems[0]);
     assert_eq!(systems[0], systems[1], "the same files give the same bytes");
     assert_eq!(systems[2], systems[1].replace("Nothing yet.", "Her cat is called Ada."));
@@ -90,7 +112,9 @@ fn what_is_the_owners_stays_so_also_after_a_yes_and_the_home_stays_closed() {
     fs::create_dir(house.home().join("persona/clerk")).unwrap();
     house.write("claw.toml", "[roles.clerk]\npersona = \"persona/clerk\"\n");
     let write = |path: String| calls("write_file", &json!({"path": path, "content": "MINE"}));
-    let move_to = |from: &str, to: &str| calls("move", &json!({"source": path(from), "destination": path(to)}));
+    let move_to = |from: &str, to: &str| {
+        calls("move", &json!({"source": path(from), "destination": path(to)}))
+    };
     house.write("persona/USER.md", "She likes tea.");
     let read_only = [
         write(path("persona/SOUL.md")),
@@ -125,7 +149,10 @@ fn what_is_the_owners_stays_so_also_after_a_yes_and_the_home_stays_closed() {
     }
     let last = systems(&provider).pop().unwrap();
     assert!(!last.contains("MINE") && last.contains("[USER.md]\nShe likes tea."), "{last}");
-    assert!(!house.home().join("persona/IDENTITY.md").exists() && house.home().join("persona/clerk").is_dir());
+    assert!(
+        !house.home().join("persona/IDENTITY.md").exists()
+            && house.home().join("persona/clerk").is_dir()
+    );
     house.is_whole();
 }
 
@@ -136,8 +163,11 @@ fn a_file_that_cannot_be_read_whole_is_told_once_and_the_turn_goes_on() {
     house.write("persona/MEMORY.md", &"x".repeat(70_000));
     fs::write(house.home().join("persona/USER.md"), b"a \xff b").unwrap();
     let told = |ran: &program::Ran| {
-        ["`USER.md` of the persona is not UTF-8 text", "`MEMORY.md` of the persona is longer than 64 KiB"]
-            .map(|words| ran.err.matches(words).count())
+        [
+            "`USER.md` of the persona is not UTF-8 text",
+            "`MEMORY.md` of the persona is longer than 64 KiB",
+        ]
+        .map(|words| ran.err.matches(words).count())
     };
     let first = house.claw(&["ask", "one"]).expect(0);
     assert_eq!(told(&first), [1, 1], "{first:?}");
@@ -180,21 +210,38 @@ fn a_role_is_chosen_at_the_console_and_travels_with_the_log() {
     };
     says(&mut chat, "/role", "clerk (the default) (in force): Files things.");
     says(&mut chat, "/role select nobody", "There is no role nobody; there are: clerk, tutor.");
-    says(&mut chat, "/role select tutor", "From its next turn on this conversation has the role tutor");
+    says(
+        &mut chat,
+        "/role select tutor",
+        "From its next turn on this conversation has the role tutor",
+    );
     says(&mut chat, "/status", "role: tutor");
     chat.ends().expect(0);
     house.claw(&["ask", "who are you?"]).expect(0);
     house.claw(&["ask", "--session", "other", "and you?"]).expect(0);
     let systems = systems(&provider);
-    assert!(systems[0].starts_with("I am the soul.\n\nCLERK-WORDS\n\nYou act only"), "{}", systems[0]);
-    assert!(systems[1].starts_with("I am the soul of the tutor.\n\nTUTOR-WORDS\n\nYou act only"), "{}", systems[1]);
-    assert!(systems[2].starts_with("I am the soul.\n\nCLERK-WORDS"), "another conversation: {}", systems[2]);
+    assert!(
+        systems[0].starts_with("I am the soul.\n\nCLERK-WORDS\n\nYou act only"),
+        "{}",
+        systems[0]
+    );
+    assert!(
+        systems[1].starts_with("I am the soul of the tutor.\n\nTUTOR-WORDS\n\nYou act only"),
+        "{}",
+        systems[1]
+    );
+    assert!(
+        systems[2].starts_with("I am the soul.\n\nCLERK-WORDS"),
+        "another conversation: {}",
+        systems[2]
+    );
     let file = house.user_home().join("log.jsonl");
     let file = file.to_str().unwrap();
     house.claw(&["sessions", "export", "main", "--out", file]).expect(0);
     house.claw(&["sessions", "import", file, "--as", "copy"]).expect(0);
     let roles = |session: &str| -> Vec<Value> {
-        let started = house.events(session).into_iter().filter(|event| event["type"] == "turn.started");
+        let started =
+            house.events(session).into_iter().filter(|event| event["type"] == "turn.started");
         started.map(|event| event["role"].clone()).collect()
     };
     assert_eq!(
@@ -208,7 +255,11 @@ fn a_role_is_chosen_at_the_console_and_travels_with_the_log() {
 fn a_role_that_is_chosen_while_a_turn_runs_is_the_next_turns_also_over_a_restart() {
     let gate = Arc::new(Semaphore::new(0));
     let looks = Turn::calls(&[Call::new("1", "filesystem__list_dir", r#"{"path": "."}"#)]);
-    let rig = Rig::new([Answer::Gated(looks, gate.clone()), Answer::text("looked"), Answer::text("explained")]);
+    let rig = Rig::new([
+        Answer::Gated(looks, gate.clone()),
+        Answer::text("looked"),
+        Answer::text("explained"),
+    ]);
     rig.house.write("tutor/IDENTITY.md", "I am a tutor.");
     rig.house.write("claw.toml", ROLES);
     let gateway = rig.start();
@@ -227,8 +278,13 @@ fn a_role_that_is_chosen_while_a_turn_runs_is_the_next_turns_also_over_a_restart
     rig.waits_for("explained");
     gateway.signal(Signal::KILL);
     drop(gateway);
-    let has = |system: &String| (system.contains("[IDENTITY.md]\nI am a tutor."), system.contains("TUTOR-WORDS"));
-    assert_eq!(systems(&rig.model).iter().map(has).collect::<Vec<_>>(), [(false, false), (false, false), (true, true)]);
+    let has = |system: &String| {
+        (system.contains("[IDENTITY.md]\nI am a tutor."), system.contains("TUTOR-WORDS"))
+    };
+    assert_eq!(
+        systems(&rig.model).iter().map(has).collect::<Vec<_>>(),
+        [(false, false), (false, false), (true, true)]
+    );
 
     // It is still chosen; then it goes from the file.
     for answer in ["still a tutor", "nobody special", "nobody again"] {

@@ -1,5 +1,5 @@
-//! A turn that is deadly, whatever the cause, is not begun again and again: after two deaths in the same step the owner is asked.
-//! Whole runs of the gateway, killed while the model thinks.
+//! A turn that is deadly, whatever the cause, is not begun again and again: after two deaths in the
+//! same step the owner is asked. Whole runs of the gateway, killed while the model thinks.
 
 mod botapi;
 mod program;
@@ -40,15 +40,23 @@ fn a_turn_that_was_under_way_at_two_deaths_is_parked_and_told_and_goes_on_by_a_t
     assert_eq!(rig.model.recorded().len(), 2, "it was asked a third time without a yes");
     assert!(rig.house.claw(&["approvals"]).expect(0).out.contains("go_on"));
     let doctor = rig.house.claw(&["doctor", "--json"]).expect(1).rows();
-    let parked = doctor.iter().find(|row| row["id"].as_str().unwrap().starts_with("turn:")).unwrap();
+    let parked =
+        doctor.iter().find(|row| row["id"].as_str().unwrap().starts_with("turn:")).unwrap();
     let (id, said) = (rig.house.waiting(), parked["text"].as_str().unwrap());
     let session = parked["id"].as_str().unwrap().trim_start_matches("turn:");
-    let named = [&format!("turn {session}:1 "), "ended unexpectedly 2 times", &format!("claw approve {id}")];
+    let named = [
+        &format!("turn {session}:1 "),
+        "ended unexpectedly 2 times",
+        &format!("claw approve {id}"),
+    ];
     assert!(parked["ok"] == false && named.iter().all(|part| said.contains(*part)), "{parked}");
     rig.anna.taps(rig.anna.private(), "Allow once");
     rig.waits_for("Survived.");
     let doctor = rig.house.claw(&["doctor", "--json"]).rows();
-    assert!(!doctor.iter().any(|row| row["id"].as_str().unwrap().starts_with("turn:")), "{doctor:?}");
+    assert!(
+        !doctor.iter().any(|row| row["id"].as_str().unwrap().starts_with("turn:")),
+        "{doctor:?}"
+    );
     drop(gateway);
     rig.house.is_whole();
 }
@@ -66,12 +74,20 @@ fn an_end_in_order_is_no_death_and_one_death_asks_nothing() {
     dies(&rig, 3, Signal::KILL);
     let gateway = rig.start();
     rig.waits_for("Here I am.");
-    assert_eq!(rig.telegram.sent(rig.anna.id).iter().filter(|one| one.text.contains("unexpectedly")).count(), 0);
+    assert_eq!(
+        rig.telegram
+            .sent(rig.anna.id)
+            .iter()
+            .filter(|one| one.text.contains("unexpectedly"))
+            .count(),
+        0
+    );
     drop(gateway);
     rig.house.is_whole();
 }
 
-/// `claw ask` with more than the window says so, sends nothing, and the next message is a small one again.
+/// `claw ask` with more than the window says so, sends nothing, and the next message is a small one
+/// again.
 #[test]
 fn a_message_over_the_window_is_refused_before_it_is_sent_and_nothing_is_lost() {
     let model = wires::threaded::Threaded::start(wires::Wire::OpenAi, [Answer::text("Hello.")]);
@@ -84,8 +100,14 @@ fn a_message_over_the_window_is_refused_before_it_is_sent_and_nothing_is_lost() 
         assert!(said.contains(words), "`{words}` is missing in {said}");
     }
     assert_eq!(model.recorded().len(), 0, "it was sent");
-    assert!(house.claw(&["sessions", "show", "main"]).expect(0).out.contains("needle"), "it is lost");
+    assert!(
+        house.claw(&["sessions", "show", "main"]).expect(0).out.contains("needle"),
+        "it is lost"
+    );
     assert!(house.claw(&["ask", "hello"]).expect(0).out.contains("Hello."));
-    assert!(!model.recorded()[0].body.to_string().contains("needle"), "it went along with the next one");
+    assert!(
+        !model.recorded()[0].body.to_string().contains("needle"),
+        "it went along with the next one"
+    );
     house.is_whole();
 }

@@ -1,5 +1,6 @@
-//! Secrets stay home: the values of known secrets are in no file of claw's home, no prompt and no output; a call that
-//! would carry one, or the mark of one, is denied; files on the disk stay as they are.
+//! Secrets stay home: the values of known secrets are in no file of claw's home, no prompt and no
+//! output; a call that would carry one, or the mark of one, is denied; files on the disk stay as
+//! they are.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 mod program;
@@ -15,7 +16,8 @@ use wires::{Answer, Call, Turn, Wire};
 
 const OTHER: &str = "hunter2-of-the-database";
 const FROM_FILE: &str = "value-that-claw-toml-names";
-const ALLOW: &str = "[[rule]]\nserver = \"*\"\ndecision = \"allow\"\nwhy = \"this test runs everything\"\n";
+const ALLOW: &str =
+    "[[rule]]\nserver = \"*\"\ndecision = \"allow\"\nwhy = \"this test runs everything\"\n";
 
 fn house(provider: &Threaded) -> House {
     let house = House::at("openai-compatible", &provider.base_url)
@@ -27,7 +29,8 @@ fn house(provider: &Threaded) -> House {
     house
 }
 
-/// All files below a folder that hold one of the needles; the workspace is the owner's own and left out.
+/// All files below a folder that hold one of the needles; the workspace is the owner's own and left
+/// out.
 fn leaks(folder: &Path, needles: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -36,8 +39,15 @@ fn leaks(folder: &Path, needles: &[&str]) -> Vec<String> {
             found.extend(leaks(&path, needles));
         } else if path.is_file() {
             let bytes = fs::read(&path).unwrap();
-            let holds = |needle: &&&str| bytes.windows(needle.len()).any(|window| window == needle.as_bytes());
-            found.extend(needles.iter().filter(holds).map(|needle| format!("{needle} in {}", path.display())));
+            let holds = |needle: &&&str| {
+                bytes.windows(needle.len()).any(|window| window == needle.as_bytes())
+            };
+            found.extend(
+                needles
+                    .iter()
+                    .filter(holds)
+                    .map(|needle| format!("{needle} in {}", path.display())),
+            );
         }
     }
     found
@@ -55,30 +65,46 @@ fn nothing_leaked(house: &House, provider: &Threaded, ran: &[&Ran]) {
             assert!(!one.out.contains(secret) && !one.err.contains(secret), "{secret}: {one:?}");
         }
         for request in provider.recorded() {
-            assert!(!request.body.to_string().contains(secret), "{secret} was sent: {}", request.body);
+            assert!(
+                !request.body.to_string().contains(secret),
+                "{secret} was sent: {}",
+                request.body
+            );
             assert!(!request.path.contains(secret));
         }
     }
-    assert!(provider.recorded().iter().all(|one| one.headers["authorization"] == format!("Bearer {KEY}")));
+    assert!(
+        provider
+            .recorded()
+            .iter()
+            .all(|one| one.headers["authorization"] == format!("Bearer {KEY}"))
+    );
 }
 
 #[test]
 fn a_secret_that_is_typed_read_or_said_leaves_no_trace() {
-    let file = format!("user=me\npassword={OTHER}\nkey={KEY}\nextra={FROM_FILE}\nurl=pass-in-a-url\n");
+    let file =
+        format!("user=me\npassword={OTHER}\nkey={KEY}\nextra={FROM_FILE}\nurl=pass-in-a-url\n");
     let calls = [
         Call::new("a", "filesystem__read_file", r#"{"path": "config.ini"}"#),
         Call::new("b", "bash__run", r#"{"command": "cat config.ini; base64 -w0 config.ini"}"#),
         Call::new("c", "filesystem__search", r#"{"pattern": "password"}"#),
     ];
     let says = format!("The password is {OTHER}, the key {KEY}.");
-    let provider = Threaded::start(Wire::OpenAi, [Answer::Turn(Turn::calls(&calls)), Answer::text(&says)]);
+    let provider =
+        Threaded::start(Wire::OpenAi, [Answer::Turn(Turn::calls(&calls)), Answer::text(&says)]);
     let house = house(&provider);
     house.write("workspace/config.ini", &file);
-    let ran = house.claw(&["ask", &format!("my password {OTHER} does not work, nor {FROM_FILE}")]).expect(0);
+    let ran = house
+        .claw(&["ask", &format!("my password {OTHER} does not work, nor {FROM_FILE}")])
+        .expect(0);
     assert!(ran.out.contains("The password is [redacted:DB_PASSWORD]"), "{ran:?}");
     assert_eq!(provider.faults(), [""; 0]);
     let sent = provider.recorded()[1].body.to_string();
-    assert!(sent.contains("user=me") && sent.matches("password=[redacted:DB_PASSWORD]").count() >= 3, "{sent}");
+    assert!(
+        sent.contains("user=me") && sent.matches("password=[redacted:DB_PASSWORD]").count() >= 3,
+        "{sent}"
+    );
     assert!(sent.contains("extra=[redacted:PLAINLY_NAMED]"), "{sent}");
     assert_eq!(house.in_workspace("config.ini"), file, "the file on the disk was changed");
     let shown = house.claw(&["sessions", "show", "main"]).expect(0);
@@ -117,10 +143,17 @@ fn a_call_that_holds_a_secret_or_a_mark_is_denied_with_the_reason() {
 #[test]
 fn a_large_result_is_kept_as_an_artifact_without_its_secrets() {
     let call = Call::new("a", "filesystem__read_file", r#"{"path": "big.txt"}"#);
-    let provider = Threaded::start(Wire::OpenAi, [Answer::Turn(Turn::calls(&[call])), Answer::text("long")]);
+    let provider =
+        Threaded::start(Wire::OpenAi, [Answer::Turn(Turn::calls(&[call])), Answer::text("long")]);
     let house = house(&provider);
-    house.write("claw.toml", "[redact]\nextra = [\"$PLAINLY_NAMED\"]\n[limits]\ntool_result_bytes = 2000\n");
-    house.write("workspace/big.txt", &format!("{}\n{OTHER}\n{}", "a line\n".repeat(500), "another\n".repeat(500)));
+    house.write(
+        "claw.toml",
+        "[redact]\nextra = [\"$PLAINLY_NAMED\"]\n[limits]\ntool_result_bytes = 2000\n",
+    );
+    house.write(
+        "workspace/big.txt",
+        &format!("{}\n{OTHER}\n{}", "a line\n".repeat(500), "another\n".repeat(500)),
+    );
     let ran = house.claw(&["ask", "read it"]).expect(0);
     let sent = provider.recorded()[1].body.to_string();
     assert!(sent.contains("kept as artifact"), "{sent}");
@@ -140,7 +173,11 @@ fn a_denial_with_words_and_a_chat_leak_nothing_either() {
     let call = Call::new("a", "bash__run", r#"{"command": "touch x"}"#);
     let provider = Threaded::start(
         Wire::OpenAi,
-        [Answer::Turn(Turn::calls(&[call])), Answer::text("fine"), Answer::text(&format!("It is {OTHER}!"))],
+        [
+            Answer::Turn(Turn::calls(&[call])),
+            Answer::text("fine"),
+            Answer::text(&format!("It is {OTHER}!")),
+        ],
     );
     let house = house(&provider);
     house.write("policy.toml", "");
@@ -155,7 +192,8 @@ fn a_denial_with_words_and_a_chat_leak_nothing_either() {
 
 #[test]
 fn a_secret_in_claw_toml_is_one_whatever_its_variable_is_called() {
-    let provider = Threaded::start(Wire::OpenAi, [Answer::text(&format!("{FROM_FILE} and {OTHER}"))]);
+    let provider =
+        Threaded::start(Wire::OpenAi, [Answer::text(&format!("{FROM_FILE} and {OTHER}"))]);
     let house = House::bare().with("PLAINLY_NAMED", FROM_FILE);
     house.write(
         "claw.toml",

@@ -1,4 +1,5 @@
-//! Secrets that are written in `mcp.json` reach no log, no store, no model and no screen, whatever a server echoes.
+//! Secrets that are written in `mcp.json` reach no log, no store, no model and no screen, whatever
+//! a server echoes.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 mod program;
@@ -14,7 +15,8 @@ use serde_json::json;
 use wires::threaded::Threaded;
 use wires::{Answer, Call, Turn, Wire};
 
-const ALLOW: &str = "[[rule]]\nserver = \"*\"\ndecision = \"allow\"\nwhy = \"this test runs everything\"\n";
+const ALLOW: &str =
+    "[[rule]]\nserver = \"*\"\ndecision = \"allow\"\nwhy = \"this test runs everything\"\n";
 /// One for each place in which a server may have one.
 const SECRETS: [&str; 9] = [
     "opensesame-in-env-1",
@@ -37,8 +39,12 @@ fn leaks_of(folder: &Path, secrets: &[&str]) -> Vec<String> {
             found.extend(leaks_of(&path, secrets));
         } else if !path.ends_with("mcp.json") && !path.ends_with("secret.env") {
             let bytes = fs::read(&path).unwrap();
-            let holds = |secret: &&&str| bytes.windows(secret.len()).any(|window| window == secret.as_bytes());
-            found.extend(secrets.iter().filter(holds).map(|secret| format!("{}: {secret}", path.display())));
+            let holds = |secret: &&&str| {
+                bytes.windows(secret.len()).any(|window| window == secret.as_bytes())
+            };
+            found.extend(
+                secrets.iter().filter(holds).map(|secret| format!("{}: {secret}", path.display())),
+            );
         }
     }
     found
@@ -73,8 +79,7 @@ fn what_a_server_echoes_of_its_settings_leaks_nothing() {
         "--api-key",
         "opensesame-behind-an-option-1",
     ]);
-    let env =
-        json!({"MY_TOKEN": SECRETS[0], "ANYTHING": SECRETS[1], "MODE": "production", "BIN": "/usr/bin", "ON": "true"});
+    let env = json!({"MY_TOKEN": SECRETS[0], "ANYTHING": SECRETS[1], "MODE": "production", "BIN": "/usr/bin", "ON": "true"});
     let mut broken = env.clone();
     broken["BREAK"] = json!("yes");
     let header = json!({"Authorization": format!("Bearer {}", SECRETS[5])});
@@ -99,9 +104,11 @@ fn what_a_server_echoes_of_its_settings_leaks_nothing() {
         let ran = house.claw(args);
         screens.push(format!("{args:?}: {}{}", ran.out, ran.err));
     }
-    let asked: Vec<String> = provider.recorded().into_iter().map(|request| request.body.to_string()).collect();
-    assert!(asked[1].contains("[redacted:MY_TOKEN]") && asked[1].contains("[redacted:ANYTHING]"), "{}", asked[1]);
-    assert!(asked[1].contains("[redacted:HTTPS_PROXY]") && asked[1].contains("[redacted:FILE_TOKEN]"), "{}", asked[1]);
+    let asked: Vec<String> =
+        provider.recorded().into_iter().map(|request| request.body.to_string()).collect();
+    for name in ["MY_TOKEN", "ANYTHING", "HTTPS_PROXY", "FILE_TOKEN"] {
+        assert!(asked[1].contains(&format!("[redacted:{name}]")), "{name}: {}", asked[1]);
+    }
     assert!(asked[3].contains("/usr/bin true production me@example.org"), "{}", asked[3]);
     for text in screens.iter().chain(&asked) {
         assert!(SECRETS.iter().all(|secret| !text.contains(secret)), "{text}");
@@ -143,8 +150,13 @@ fn an_env_file_that_changed_after_the_start_leaks_no_new_value() {
     let screen = chat.out();
     chat.ends().expect(0);
 
-    assert_ne!(fs::read_to_string(&pid).unwrap().trim(), server.to_string(), "it was started again");
-    let asked: Vec<String> = provider.recorded().into_iter().map(|request| request.body.to_string()).collect();
+    assert_ne!(
+        fs::read_to_string(&pid).unwrap().trim(),
+        server.to_string(),
+        "it was started again"
+    );
+    let asked: Vec<String> =
+        provider.recorded().into_iter().map(|request| request.body.to_string()).collect();
     assert!(asked[4].matches("[redacted:FILE_TOKEN]").count() >= 2, "{}", asked[4]);
     let log = fs::read_to_string(house.home().join("logs/echoes.log")).unwrap();
     assert_eq!(log.matches("[redacted:FILE_TOKEN]").count(), 2, "{log}");

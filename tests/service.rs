@@ -1,5 +1,6 @@
-//! `claw service` as a user types it, into a scratch home. The service manager is played by programs that note how they are called;
-//! what is written for systemd is read by the real `systemd-analyze`, where there is one. And the file that parks a gateway.
+//! `claw service` as a user types it, into a scratch home. The service manager is played by
+//! programs that note how they are called; what is written for systemd is read by the real
+//! `systemd-analyze`, where there is one. And the file that parks a gateway.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 #![expect(clippy::disallowed_methods, reason = "a test calls systemd-analyze")]
@@ -29,8 +30,9 @@ impl Rig {
         let bin = house.user_home().join("bin");
         fs::create_dir_all(&bin).unwrap();
         for name in ["systemctl", "journalctl"] {
-            let script =
-                format!("#!/bin/sh\necho {name} \"$@\" >> \"$HOME/calls\"\necho said by {name}\nexit {code}\n");
+            let script = format!(
+                "#!/bin/sh\necho {name} \"$@\" >> \"$HOME/calls\"\necho said by {name}\nexit {code}\n"
+            );
             fs::write(bin.join(name), script).unwrap();
             fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755)).unwrap();
         }
@@ -66,26 +68,50 @@ fn it_is_installed_looked_at_and_removed() {
         r#"{"mcpServers": {"x": {"command": "true", "env": {"A": "${MY_SERVER}"}, "disabled": true}}}"#,
     );
     let said = rig.house.claw(&["service", "install"]).expect(0);
-    for part in ["claw.service", "service.env", "ANTHROPIC_API_KEY", "TELEGRAM_BOT_TOKEN", "MY_SERVER", "enable-linger"]
-    {
+    for part in [
+        "claw.service",
+        "service.env",
+        "ANTHROPIC_API_KEY",
+        "TELEGRAM_BOT_TOKEN",
+        "MY_SERVER",
+        "enable-linger",
+    ] {
         assert!(said.out.contains(part), "{part}: {said:?}");
     }
-    assert!(!said.out.contains("UNRELATED") && !said.out.contains(KEY) && !said.out.contains(TOKEN), "{said:?}");
+    assert!(
+        !said.out.contains("UNRELATED") && !said.out.contains(KEY) && !said.out.contains(TOKEN),
+        "{said:?}"
+    );
     let wanted = ["daemon-reload", "enable claw.service", "restart claw.service"];
     assert_eq!(rig.calls(), wanted.map(|words| format!("systemctl --user {words}")));
     assert_eq!(fs::metadata(rig.settings()).unwrap().permissions().mode() & 0o777, 0o600);
     let settings = fs::read_to_string(rig.settings()).unwrap();
-    assert!(!settings.contains("UNRELATED") && settings.contains("CLAW_ALLOWED_CHATS=\"42\"\n"), "{settings}");
+    assert!(
+        !settings.contains("UNRELATED") && settings.contains("CLAW_ALLOWED_CHATS=\"42\"\n"),
+        "{settings}"
+    );
     // A shell reads the same value as the one that was set.
     let script = format!(". {}; printf %s \"$ANTHROPIC_API_KEY\"", rig.settings().display());
     let read = Command::new("/bin/sh").args(["-c", &script]).env_clear().output().unwrap();
     assert_eq!(String::from_utf8(read.stdout).unwrap(), KEY);
     let unit = fs::read_to_string(rig.unit()).unwrap();
-    assert!(unit.contains("Type=notify") && unit.contains(" gateway\n") && !unit.contains(TOKEN), "{unit}");
+    assert!(
+        unit.contains("Type=notify") && unit.contains(" gateway\n") && !unit.contains(TOKEN),
+        "{unit}"
+    );
 
     assert!(rig.house.claw(&["service", "status"]).expect(0).out.contains("said by systemctl"));
-    assert!(rig.house.claw(&["service", "logs", "--follow"]).expect(0).out.contains("said by journalctl"));
-    assert_eq!(rig.calls().last().unwrap(), "journalctl --user -u claw.service -n 100 --no-pager -f");
+    assert!(
+        rig.house
+            .claw(&["service", "logs", "--follow"])
+            .expect(0)
+            .out
+            .contains("said by journalctl")
+    );
+    assert_eq!(
+        rig.calls().last().unwrap(),
+        "journalctl --user -u claw.service -n 100 --no-pager -f"
+    );
     rig.house.claw(&["service", "uninstall"]).expect(0);
     assert!(!rig.unit().exists() && rig.settings().exists());
     assert!(rig.calls().contains(&"systemctl --user disable --now claw.service".to_owned()));
@@ -98,7 +124,11 @@ fn systemd_takes_the_unit() {
     let rig = Rig::new(0);
     rig.house.claw(&["service", "install", "--no-start"]).expect(0);
     assert_eq!(rig.calls(), [""; 0], "nothing is started");
-    let verified = Command::new("systemd-analyze").args(["--user", "verify"]).arg(rig.unit()).output().unwrap();
+    let verified = Command::new("systemd-analyze")
+        .args(["--user", "verify"])
+        .arg(rig.unit())
+        .output()
+        .unwrap();
     let said = String::from_utf8_lossy(&verified.stderr).into_owned();
     // It also reports what is wrong with other units of this machine.
     let about_ours: Vec<&str> = said.lines().filter(|line| line.contains("claw.service")).collect();
@@ -114,24 +144,33 @@ fn a_setting_that_was_there_stays_and_a_new_value_counts() {
     let changed = Rig { house: rig.house.with("CLAW_ALLOWED_CHATS", "42,43") };
     changed.house.claw(&["service", "install", "--no-start"]).expect(0);
     let settings = fs::read_to_string(changed.settings()).unwrap();
-    assert!(settings.contains("EXTRA=\"mine\"\n") && settings.contains("CLAW_ALLOWED_CHATS=\"42,43\"\n"), "{settings}");
+    assert!(
+        settings.contains("EXTRA=\"mine\"\n")
+            && settings.contains("CLAW_ALLOWED_CHATS=\"42,43\"\n"),
+        "{settings}"
+    );
     assert_eq!(settings.matches("CLAW_ALLOWED_CHATS").count(), 1);
 }
 
 #[test]
 fn what_cannot_be_is_said_with_a_next_step() {
-    House::new().claw(&["service", "install"]).expect_mistake(&["TELEGRAM_BOT_TOKEN", "claw service install"]);
+    House::new()
+        .claw(&["service", "install"])
+        .expect_mistake(&["TELEGRAM_BOT_TOKEN", "claw service install"]);
     let fails = Rig::new(1);
     let failed = fails.house.claw(&["service", "install"]).expect(2);
     assert!(
-        failed.err.contains("systemctl --user daemon-reload") && failed.err.contains("said by systemctl"),
+        failed.err.contains("systemctl --user daemon-reload")
+            && failed.err.contains("said by systemctl"),
         "{failed:?}"
     );
     assert!(fails.unit().exists(), "what was written stays");
     let nowhere = Rig { house: Rig::new(0).house.with("PATH", "/nowhere") };
     nowhere.house.claw(&["service", "status"]).expect_mistake(&["systemctl", "claw gateway"]);
     let odd = Rig { house: Rig::new(0).house.with("OPENAI_API_KEY", "two\nlines") };
-    odd.house.claw(&["service", "install", "--no-start"]).expect_mistake(&["OPENAI_API_KEY", "line break"]);
+    odd.house
+        .claw(&["service", "install", "--no-start"])
+        .expect_mistake(&["OPENAI_API_KEY", "line break"]);
 }
 
 #[test]
@@ -140,7 +179,10 @@ fn a_parked_gateway_does_not_start_and_one_that_is_parked_ends() {
     let house = House::new().with_bot(&telegram.token(), telegram.url(), "42");
     house.write("gateway-disabled", "");
     let parked = house.claw(&["gateway"]).expect(0);
-    assert!(parked.err.contains("is parked") && parked.err.contains("gateway-disabled"), "{parked:?}");
+    assert!(
+        parked.err.contains("is parked") && parked.err.contains("gateway-disabled"),
+        "{parked:?}"
+    );
     assert!(telegram.calls_of("getMe").is_empty());
     assert!(house.claw(&["doctor"]).expect(1).out.contains("it is parked by"));
     fs::remove_file(house.home().join("gateway-disabled")).unwrap();
@@ -160,7 +202,9 @@ fn a_missing_session_of_the_user_is_explained() {
     for words in [&["service", "install"][..], &["service", "status"]] {
         let ran = rig.house.claw(words).expect(2);
         let err = ran.err.split_once("claw: ").unwrap().1.to_owned();
-        for named in ["no session of this user", "loginctl enable-linger", "XDG_RUNTIME_DIR=/run/user/"] {
+        for named in
+            ["no session of this user", "loginctl enable-linger", "XDG_RUNTIME_DIR=/run/user/"]
+        {
             assert!(err.contains(named), "{named}: {err}");
         }
     }

@@ -1,5 +1,6 @@
-//! Shell commands that need no question, through the whole program: by a grant for a program and its subcommand, and because
-//! they only read. And that claw reads a command as bash does, tried against bash itself in the box.
+//! Shell commands that need no question, through the whole program: by a grant for a program and
+//! its subcommand, and because they only read. And that claw reads a command as bash does, tried
+//! against bash itself in the box.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 #![cfg(target_os = "linux")]
@@ -34,7 +35,10 @@ fn house() -> House {
         "env": {"PATH": format!("{tools}:/usr/local/bin:/usr/bin:/bin")},
     });
     let filesystem = json!({"command": "claw", "args": ["server", "filesystem"]});
-    house.write("mcp.json", &json!({"mcpServers": {"bash": bash, "filesystem": filesystem}}).to_string());
+    house.write(
+        "mcp.json",
+        &json!({"mcpServers": {"bash": bash, "filesystem": filesystem}}).to_string(),
+    );
     house
 }
 
@@ -58,7 +62,8 @@ fn boxed_house() -> Option<House> {
     is_boxed(&house).then_some(house)
 }
 
-/// Runs this where the kernel has no Landlock: a filter that every child inherits answers as such a kernel does.
+/// Runs this where the kernel has no Landlock: a filter that every child inherits answers as such a
+/// kernel does.
 fn without_a_box<T: Send>(run: impl FnOnce() -> T + Send) -> T {
     use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
     let in_there = || {
@@ -103,20 +108,31 @@ fn a_program_and_its_subcommand_are_granted_and_nothing_beside_them() {
     let Some(house) = boxed_house() else { return };
     let id = house.ask_parks("run `cargo test one`");
     let shown = house.claw(&["approvals"]).expect(0).out;
-    assert!(shown.contains(&format!("claw approve {id} --for always --command 'cargo test'")), "{shown}");
+    assert!(
+        shown.contains(&format!("claw approve {id} --for always --command 'cargo test'")),
+        "{shown}"
+    );
     for other in ["cargo", "cargo build", "cargo test one", "git status"] {
-        house.claw(&["approve", &id, "--for", "always", "--command", other]).expect_mistake(&["not offered"]);
+        house
+            .claw(&["approve", &id, "--for", "always", "--command", other])
+            .expect_mistake(&["not offered"]);
     }
     house.claw(&["approve", &id, "--command", "cargo test"]).expect(2);
     house.claw(&["approve", &id, "--for", "always", "--command", "cargo test"]).expect(0);
     let listed = house.claw(&["grants"]).expect(0).out;
     assert!(
-        listed.contains("bash/run for any `cargo test` with known options and plain words, in the box"),
+        listed.contains(
+            "bash/run for any `cargo test` with known options and plain words, in the box"
+        ),
         "{listed}"
     );
 
     runs(&house, "cargo test 'two words' --lib -- --nocapture");
-    assert!(verdict(&house)["body"]["why"].as_str().unwrap().contains("any `cargo test`"), "{}", verdict(&house));
+    assert!(
+        verdict(&house)["body"]["why"].as_str().unwrap().contains("any `cargo test`"),
+        "{}",
+        verdict(&house)
+    );
     runs(&house, "cargo test");
     let ran = house.in_workspace("ran");
     assert_eq!(ran, "test|one|\ntest|two words|--lib|--|--nocapture|\ntest|\n");
@@ -179,7 +195,11 @@ fn what_only_reads_the_workspace_runs_and_says_so() {
     house.write("workspace/notes", "one\ntwo\nthree\n");
     assert!(runs(&house, "cat notes | head -n 2 | wc -l").contains("\n2\n"));
     let body = verdict(&house)["body"].clone();
-    assert_eq!((&body["verdict"], &body["rule"]), (&json!("allow"), &json!("builtin.reads-only")), "{body}");
+    assert_eq!(
+        (&body["verdict"], &body["rule"]),
+        (&json!("allow"), &json!("builtin.reads-only")),
+        "{body}"
+    );
     assert_eq!(body["why"], "reads only: cat, head, wc");
     assert!(runs(&house, "grep -n 't[wh]' notes && sed -n '1,2p' notes").contains("2:two"));
     assert!(runs(&house, "find . -name 'note*' -type f; pwd").contains("./notes"));
@@ -227,7 +247,10 @@ fn it_can_be_switched_off_and_a_rule_goes_before_it() {
         asks(&house, "pwd");
     }
     runs(&house, "true");
-    house.write("policy.toml", "[[rule]]\nserver = \"bash\"\ndecision = \"deny\"\nwhy = \"no shell in this house\"\n");
+    house.write(
+        "policy.toml",
+        "[[rule]]\nserver = \"bash\"\ndecision = \"deny\"\nwhy = \"no shell in this house\"\n",
+    );
     ask(&house, "pwd").expect(0);
     assert_eq!(outcomes(&house.events("main")).pop().unwrap()["kind"], "denied");
 }
@@ -240,7 +263,10 @@ fn without_a_box_every_command_asks() {
     house.claw(&["approve", &id, "--for", "always", "--command", "cargo test"]).expect(0);
     let shown = without_a_box(|| {
         let doctor = house.claw(&["doctor", "--json"]).rows();
-        assert!(doctor.iter().any(|row| row["id"] == "box" && row["ok"] == false), "there is a box: {doctor:?}");
+        assert!(
+            doctor.iter().any(|row| row["id"] == "box" && row["ok"] == false),
+            "there is a box: {doctor:?}"
+        );
         asks(&house, "pwd");
         let id = house.ask_parks("run `cargo test two`");
         let refused = house.claw(&["approve", &id, "--for", "always", "--command", "cargo test"]);
@@ -273,19 +299,24 @@ fn git_reads_where_it_starts_nothing_else() {
     assert!(runs(&house, "git status --short && git log --oneline -1 | cat").contains("?? new"));
     let config = house.workspace().join(".git/config");
     let before = fs::read_to_string(&config).unwrap();
-    fs::write(&config, format!("{before}[core]\n\tfsmonitor = \"touch started; false\"\n")).unwrap();
+    fs::write(&config, format!("{before}[core]\n\tfsmonitor = \"touch started; false\"\n"))
+        .unwrap();
     asks(&house, "git status --short");
     fs::write(&config, &before).unwrap();
-    for other in
-        ["git -c core.fsmonitor=x status", "git diff --no-index /etc/passwd new", "git log --output=x", "git add new"]
-    {
+    for other in [
+        "git -c core.fsmonitor=x status",
+        "git diff --no-index /etc/passwd new",
+        "git log --output=x",
+        "git add new",
+    ] {
         asks(&house, other);
     }
     runs(&house, "git status");
     assert!(!house.workspace().join("started").exists());
 }
 
-/// A command that is accepted does nothing else in a real bash than to start exactly these programs with exactly these words.
+/// A command that is accepted does nothing else in a real bash than to start exactly these programs
+/// with exactly these words.
 #[test]
 fn what_claw_understands_is_what_bash_does() {
     let house = House::new();
@@ -296,7 +327,8 @@ fn what_claw_understands_is_what_bash_does() {
         "policy.toml",
         "[[rule]]\nserver = \"bash\"\ndecision = \"allow\"\nwhy = \"this test runs everything\"\n",
     );
-    let wanted: usize = std::env::var("CLAW_SHELL_TEXTS").ok().and_then(|count| count.parse().ok()).unwrap_or(300);
+    let wanted: usize =
+        std::env::var("CLAW_SHELL_TEXTS").ok().and_then(|count| count.parse().ok()).unwrap_or(300);
     let (mut runner, strategy) = (TestRunner::default(), texts());
     // Every attack at every place of a word, and then what comes of chance.
     let mut accepted: Vec<(String, Vec<Step>)> =
@@ -320,18 +352,29 @@ fn what_claw_understands_is_what_bash_does() {
         for old in ["log", "said"] {
             let _none_yet = fs::remove_dir_all(house.workspace().join(old));
         }
-        house.write("workspace/texts", &batch.iter().map(|(text, _)| format!("{text}\0")).collect::<String>());
+        house.write(
+            "workspace/texts",
+            &batch.iter().map(|(text, _)| format!("{text}\0")).collect::<String>(),
+        );
         let said = runs(&house, "bash drive.sh");
         for (index, (text, steps)) in batch.iter().enumerate() {
             let log = house.workspace().join(format!("log/{index}"));
             assert_eq!(recorded(&log), expected(steps), "{text:?} was read as {steps:?}");
-            assert_eq!(house.in_workspace(&format!("said/{index}")), "", "{text:?} was read as {steps:?}");
+            assert_eq!(
+                house.in_workspace(&format!("said/{index}")),
+                "",
+                "{text:?} was read as {steps:?}"
+            );
         }
-        assert!(said.contains(&format!("{} texts, traces: {} \n", batch.len(), FOUND.join(" "))), "{said}");
+        assert!(
+            said.contains(&format!("{} texts, traces: {} \n", batch.len(), FOUND.join(" "))),
+            "{said}"
+        );
     }
 }
 
-/// What bash does by itself never reaches the search path: the two lists must agree with bash about it.
+/// What bash does by itself never reaches the search path: the two lists must agree with bash about
+/// it.
 #[test]
 fn no_builtin_of_bash_is_taken_for_a_program() {
     let house = House::new();

@@ -1,5 +1,5 @@
-//! Shown means shown: what could not be printed is a failure with an exit code, never a panic, and a reply that did not leave
-//! comes again. Whose turn a question joined is said.
+//! Shown means shown: what could not be printed is a failure with an exit code, never a panic, and
+//! a reply that did not leave comes again. Whose turn a question joined is said.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 #![expect(clippy::disallowed_methods, reason = "a test of the whole program starts it")]
@@ -75,7 +75,11 @@ fn a_full_standard_output_is_a_failure_of_every_command_that_prints() {
         no_panic(&ran);
         assert!(ran.err.contains("standard output cannot be written"), "{args:?}: {ran:?}");
         let ran = into(&house, args, closed(), b"").expect(141);
-        assert_eq!(ran.err.replace("claw: ", ""), "", "a reader that has gone is no fault: {args:?}");
+        assert_eq!(
+            ran.err.replace("claw: ", ""),
+            "",
+            "a reader that has gone is no fault: {args:?}"
+        );
     }
 }
 
@@ -89,7 +93,10 @@ fn a_reply_that_did_not_leave_comes_again() {
         let ran = into(&house, args, if code == 1 { full() } else { closed() }, input).expect(code);
         no_panic(&ran);
         let next = house.claw(&["ask", "hello"]).expect(0);
-        assert!(next.err.contains(COMES_AGAIN), "{door} into a stream that ends with {code}: {next:?}");
+        assert!(
+            next.err.contains(COMES_AGAIN),
+            "{door} into a stream that ends with {code}: {next:?}"
+        );
         assert!(!house.claw(&["ask", "hello"]).expect(0).err.contains(COMES_AGAIN), "and once");
     }
     house.is_whole();
@@ -109,11 +116,15 @@ fn a_reply_that_left_does_not_come_again() {
 fn own_turn_waits_until_no_turn_is_open_and_a_message_that_joins_one_is_told() {
     let write = r#"{"path":"a","content":"x"}"#;
     let parks = Answer::Turn(Turn::calls(&[Call::new("w", "filesystem__write_file", write)]));
-    let provider = Threaded::start(Wire::Anthropic, [parks, Answer::text("to both"), Answer::text("alone")]);
+    let provider =
+        Threaded::start(Wire::Anthropic, [parks, Answer::text("to both"), Answer::text("alone")]);
     let house = House::at("claude", &provider.base_url);
     let id = house.ask_parks("one");
     let joins = house.claw(&["ask", "two"]).expect(3);
-    assert!(joins.err.contains("goes in when this is answered") && joins.err.contains("--own-turn"), "{joins:?}");
+    assert!(
+        joins.err.contains("goes in when this is answered") && joins.err.contains("--own-turn"),
+        "{joins:?}"
+    );
 
     let mut command = house.command(&["ask", "three", "--json", "--own-turn"]);
     command.stdin(Stdio::null());
@@ -121,7 +132,10 @@ fn own_turn_waits_until_no_turn_is_open_and_a_message_that_joins_one_is_told() {
     eventually("it says that it waits", || waiting.err().contains("waits for its end"));
     house.claw(&["deny", &id]).expect(0);
     let own = waiting.ends().expect(0);
-    assert_eq!((own.json()["reply"].as_str(), own.json()["joined"].as_bool()), (Some("alone"), Some(false)));
+    assert_eq!(
+        (own.json()["reply"].as_str(), own.json()["joined"].as_bool()),
+        (Some("alone"), Some(false))
+    );
     let asked = provider.recorded();
     let told = |at: usize| asked[at].body["messages"].to_string();
     assert!(
@@ -144,7 +158,8 @@ fn what_is_piped_in_beside_a_text_is_not_dropped() {
     let house = House::at("claude", &provider.base_url);
     house.claw_with_stdin(&["ask", "sum", "it"], b"41\n1\n").expect(0);
     assert!(
-        told(&provider).contains("sum it") && told(&provider).contains("as data:\\n```\\n41\\n1\\n```"),
+        told(&provider).contains("sum it")
+            && told(&provider).contains("as data:\\n```\\n41\\n1\\n```"),
         "{}",
         told(&provider)
     );
@@ -184,10 +199,20 @@ fn the_audit_is_one_line_a_call_and_rows_are_asked_for() {
     let calls = house.claw(&["audit"]).expect(0).out;
     let of_calls: Vec<&str> = calls.lines().filter(|line| line.contains("filesystem/")).collect();
     assert_eq!(of_calls.len(), 2, "{calls}");
-    assert!(of_calls[0].contains("filesystem/list_dir") && of_calls[0].contains("✓ ran in"), "{calls}");
-    assert!(of_calls[1].contains("filesystem/write_file") && of_calls[1].contains("waits for an answer"), "{calls}");
+    assert!(
+        of_calls[0].contains("filesystem/list_dir") && of_calls[0].contains("✓ ran in"),
+        "{calls}"
+    );
+    assert!(
+        of_calls[1].contains("filesystem/write_file")
+            && of_calls[1].contains("waits for an answer"),
+        "{calls}"
+    );
     let rows = house.claw(&["audit", "--rows"]).expect(0).out;
-    assert!(rows.lines().count() > calls.lines().count() + 2 && rows.contains("  received "), "{rows}");
+    assert!(
+        rows.lines().count() > calls.lines().count() + 2 && rows.contains("  received "),
+        "{rows}"
+    );
 }
 
 #[test]

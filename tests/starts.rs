@@ -1,5 +1,5 @@
-//! Slow servers through the whole program: what has begun to start is not thrown away, one can be started alone, and the
-//! person hears of all late ones in one sentence.
+//! Slow servers through the whole program: what has begun to start is not thrown away, one can be
+//! started alone, and the person hears of all late ones in one sentence.
 
 mod program;
 
@@ -14,10 +14,14 @@ fn house(names: &[&str]) -> House {
     let mut servers = serde_json::Map::new();
     for name in names {
         let record = house.user_home().join(name);
-        let args = json!(["-c", "sleep 1; exec \"$0\" legacy \"$1\"", example("hub-stranger"), record]);
+        let args =
+            json!(["-c", "sleep 1; exec \"$0\" legacy \"$1\"", example("hub-stranger"), record]);
         servers.insert((*name).to_owned(), json!({"command": "sh", "args": args}));
     }
-    servers.insert("filesystem".to_owned(), json!({"command": "claw", "args": ["server", "filesystem"]}));
+    servers.insert(
+        "filesystem".to_owned(),
+        json!({"command": "claw", "args": ["server", "filesystem"]}),
+    );
     house.write("mcp.json", &json!({ "mcpServers": servers }).to_string());
     house.write("claw.toml", "[limits]\nserver_wait_ms = 0\n");
     house
@@ -29,7 +33,11 @@ fn starts(house: &House, name: &str) -> usize {
 }
 
 fn pinned(house: &House) -> usize {
-    house.audit().iter().filter(|row| row["kind"] == "pinned" && row["body"]["server"] != "filesystem").count()
+    house
+        .audit()
+        .iter()
+        .filter(|row| row["kind"] == "pinned" && row["body"]["server"] != "filesystem")
+        .count()
 }
 
 #[test]
@@ -75,7 +83,10 @@ fn the_longest_start_is_set_by_an_entry_else_by_mcp_timeout_else_by_the_limits()
     for said in ["`a` did not start: it did not answer within 2 s", "within 1 s", "within 1.5 s"] {
         assert!(ran.err.contains(said), "{said}: {ran:?}");
     }
-    house.write("mcp.json", &json!({"mcpServers": {"d": mute(&json!({"startup_timeout": 60}))}}).to_string());
+    house.write(
+        "mcp.json",
+        &json!({"mcpServers": {"d": mute(&json!({"startup_timeout": 60}))}}).to_string(),
+    );
     house.claw(&["tools"]).expect_mistake(&["server `d`", "`startup_timeout` is in milliseconds"]);
     house.write("mcp.json", "{}");
     house.write("claw.toml", "inherit = [\"A=B\"]\n");
@@ -84,7 +95,10 @@ fn the_longest_start_is_set_by_an_entry_else_by_mcp_timeout_else_by_the_limits()
 
 #[test]
 fn a_stranger_gets_certificates_and_proxies_and_a_folder_of_its_own() {
-    let house = House::new().with("SSL_CERT_FILE", "/etc/ssl/own.pem").with("LC_ALL", "C").with("MINE", "yes");
+    let house = House::new()
+        .with("SSL_CERT_FILE", "/etc/ssl/own.pem")
+        .with("LC_ALL", "C")
+        .with("MINE", "yes");
     let script = "echo \"$(pwd) $SSL_CERT_FILE $LC_ALL $MINE.\" >&2; exit 1";
     let servers = json!({"mcpServers": {"a": {"command": "sh", "args": ["-c", script]}}});
     house.write("mcp.json", &servers.to_string());

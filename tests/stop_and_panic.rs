@@ -1,5 +1,5 @@
-//! Stopping: Ctrl-C, `/stop`, the stop switch, and being killed. What runs is ended, the log says so, and nothing that may
-//! have run is run again.
+//! Stopping: Ctrl-C, `/stop`, the stop switch, and being killed. What runs is ended, the log says
+//! so, and nothing that may have run is run again.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 mod program;
@@ -9,7 +9,8 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 /// Commands run without a question here, so that one process asks and runs.
-const ALLOW: &str = "[[rule]]\nserver = \"bash\"\ndecision = \"allow\"\nwhy = \"this test runs commands\"\n";
+const ALLOW: &str =
+    "[[rule]]\nserver = \"bash\"\ndecision = \"allow\"\nwhy = \"this test runs commands\"\n";
 /// Writes who it is, leaves an effect, and stays.
 const STAYS: &str = "run `echo $$ > pid; echo x >> effects; sleep 1000 & echo $! > child; wait`";
 
@@ -55,7 +56,10 @@ fn one_interrupt_ends_the_turn_and_what_runs() {
     running.ends().expect(130);
     are_gone(pids);
     let events = house.events("main");
-    assert_eq!((&last(&events)["type"], &last(&events)["end"]["kind"]), (&json!("turn.ended"), &json!("stopped")));
+    assert_eq!(
+        (&last(&events)["type"], &last(&events)["end"]["kind"]),
+        (&json!("turn.ended"), &json!("stopped"))
+    );
     assert_eq!(outcomes(&events)[0]["kind"], "unknown", "{events:#?}");
     house.claw(&["ask", "list"]).expect(0);
     assert_eq!(effects(&house), 1, "it was run again");
@@ -117,16 +121,29 @@ fn the_stop_switch_ends_blocks_and_lets_go() {
         let said = house.claw(&["ask", blocked]).expect(0);
         assert!(said.out.contains("stop switch"), "{said:?}");
     }
-    let kinds: Vec<_> = outcomes(&house.events("main")).iter().map(|one| one["kind"].clone()).collect();
+    let kinds: Vec<_> =
+        outcomes(&house.events("main")).iter().map(|one| one["kind"].clone()).collect();
     assert_eq!(kinds, ["unknown", "denied", "denied", "denied"]);
     assert_eq!(house.claw(&["panic", "status", "--json"]).expect(0).json()["on"], true);
-    assert_eq!(house.claw(&["doctor", "--json"]).expect(1).rows().iter().filter(|row| row["id"] == "panic").count(), 1);
+    assert_eq!(
+        house
+            .claw(&["doctor", "--json"])
+            .expect(1)
+            .rows()
+            .iter()
+            .filter(|row| row["id"] == "panic")
+            .count(),
+        1
+    );
 
     assert_eq!(house.claw(&["panic", "off", "--json"]).expect(0).json()["on"], false);
     house.claw(&["ask", "run `echo x >> effects`"]).expect(0);
     assert_eq!(effects(&house), 2);
-    let kinds: Vec<_> = house.audit().iter().map(|row| row["kind"].as_str().unwrap().to_owned()).collect();
-    assert!(kinds.iter().any(|kind| kind == "panic.on") && kinds.iter().any(|kind| kind == "panic.off"));
+    let kinds: Vec<_> =
+        house.audit().iter().map(|row| row["kind"].as_str().unwrap().to_owned()).collect();
+    assert!(
+        kinds.iter().any(|kind| kind == "panic.on") && kinds.iter().any(|kind| kind == "panic.off")
+    );
     house.is_whole();
 }
 

@@ -1,5 +1,6 @@
-//! Servers that misbehave, through the whole program, each beside a good one that is called in the same turn: what the person
-//! sees, what the model gets, that memory stays bounded, and that soon after the end no process is left.
+//! Servers that misbehave, through the whole program, each beside a good one that is called in the
+//! same turn: what the person sees, what the model gets, that memory stays bounded, and that soon
+//! after the end no process is left.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 mod program;
@@ -16,8 +17,10 @@ use serde_json::{Value, json};
 use wires::threaded::Threaded;
 use wires::{Answer, Call, Turn, Wire};
 
-const ALLOW: &str = "[[rule]]\nserver = \"*\"\ndecision = \"allow\"\nwhy = \"this test runs everything\"\n";
-/// Most of it is the program itself, built for tests; a line may take 16 MiB, and the servers send much more than the rest.
+const ALLOW: &str =
+    "[[rule]]\nserver = \"*\"\ndecision = \"allow\"\nwhy = \"this test runs everything\"\n";
+/// Most of it is the program itself, built for tests; a line may take 16 MiB, and the servers send
+/// much more than the rest.
 const MEMORY_KIB_MAX: u64 = 72 * 1024;
 /// Far more than it takes, because the machine may be busy; a process that is left stays for ever.
 const GONE_WITHIN: Duration = Duration::from_secs(20);
@@ -42,11 +45,13 @@ impl Strange {
 
     fn on(wire: Wire, agent: &str, mode: &str, tool: &str) -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let mark = format!("strange-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+        let mark =
+            format!("strange-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
         let strange = Call::new("a", &format!("{mode}__{tool}"), r#"{"text": "said"}"#);
         let good = Call::new("b", "filesystem__list_dir", r#"{"path": "."}"#);
         let turn = || Answer::Turn(Turn::calls(&[strange.clone(), good.clone()]));
-        let provider = Threaded::start(wire, [turn(), Answer::text("done"), turn(), Answer::text("done")]);
+        let provider =
+            Threaded::start(wire, [turn(), Answer::text("done"), turn(), Answer::text("done")]);
         let house = House::at(agent, &provider.base_url);
         house.write("policy.toml", ALLOW);
         house.write("workspace/a-good-file", "");
@@ -54,11 +59,15 @@ impl Strange {
         let timeout = if matches!(mode, "never" | "busy") { NO_ANSWER_MS } else { ANSWER_MS };
         let entry = json!({"command": example("hub-stranger"), "args": [mode, record], "env": {"STRANGE": mark}, "timeout": timeout});
         let good = json!({"command": "claw", "args": ["server", "filesystem"]});
-        house.write("mcp.json", &json!({"mcpServers": {mode: entry, "filesystem": good}}).to_string());
+        house.write(
+            "mcp.json",
+            &json!({"mcpServers": {mode: entry, "filesystem": good}}).to_string(),
+        );
         Self { house, provider, mark }
     }
 
-    /// One turn, to its end: nothing of the server is left then, and the good one was called all the same.
+    /// One turn, to its end: nothing of the server is left then, and the good one was called all
+    /// the same.
     #[track_caller]
     fn turn(&self) -> Seen {
         let running = self.house.start(&["ask", "go"]);
@@ -70,9 +79,13 @@ impl Strange {
         assert_eq!(ran.out, "done\n");
         self.house.is_whole();
         let outcomes = outcomes(&self.house.events("main"));
-        let [strange, good] = <[Value; 2]>::try_from(outcomes[outcomes.len() - 2..].to_vec()).unwrap();
-        let (strange, good) =
-            if strange.to_string().contains("a-good-file") { (good, strange) } else { (strange, good) };
+        let [strange, good] =
+            <[Value; 2]>::try_from(outcomes[outcomes.len() - 2..].to_vec()).unwrap();
+        let (strange, good) = if strange.to_string().contains("a-good-file") {
+            (good, strange)
+        } else {
+            (strange, good)
+        };
         assert!(good["output"]["text"].as_str().unwrap().contains("a-good-file"), "{good}");
         Seen { ran, outcome: strange, request: self.provider.recorded().pop().unwrap().body }
     }
@@ -115,9 +128,16 @@ impl Seen {
     /// What the model was told of the strange server's call.
     #[track_caller]
     fn model_gets(&self, text: &str) {
-        let results = self.request["messages"].as_array().unwrap().iter().filter(|message| message["role"] == "tool");
+        let results = self.request["messages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|message| message["role"] == "tool");
         let texts: Vec<&str> = results.filter_map(|message| message["content"].as_str()).collect();
-        assert!(texts.iter().any(|one| one.contains(text)), "the model did not get {text:?}: {texts:?}");
+        assert!(
+            texts.iter().any(|one| one.contains(text)),
+            "the model did not get {text:?}: {texts:?}"
+        );
     }
 
     #[track_caller]
@@ -126,14 +146,19 @@ impl Seen {
     }
 }
 
-/// The most memory that a process ever held, in KiB, once it has ended (proc_pid_status(5), `VmHWM`).
+/// The most memory that a process ever held, in KiB, once it has ended (proc_pid_status(5),
+/// `VmHWM`).
 fn memory_of(running: &Running) -> std::thread::JoinHandle<u64> {
     let path = format!("/proc/{}/status", running.id());
     std::thread::spawn(move || {
         let mut peak = 0;
         while let Ok(status) = fs::read_to_string(&path) {
             let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-            let Some(kib) = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()) else { break };
+            let Some(kib) =
+                line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok())
+            else {
+                break;
+            };
             peak = peak.max(kib);
             std::thread::sleep(Duration::from_millis(2));
         }
@@ -141,7 +166,8 @@ fn memory_of(running: &Running) -> std::thread::JoinHandle<u64> {
     })
 }
 
-/// Nobody in claw can act while claw is stopped: it is the kernel that ends the server with its supervisor.
+/// Nobody in claw can act while claw is stopped: it is the kernel that ends the server with its
+/// supervisor.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_server_dies_with_its_supervisor_also_when_claw_cannot_act() {
@@ -172,7 +198,10 @@ fn two_hundred_megabytes_on_stderr() {
     assert_eq!(seen.outcome["output"]["is_error"], false);
     let log = strange.house.home().join("logs/torrent.log");
     let kept = fs::read_to_string(&log).unwrap();
-    assert!(kept.contains("[claw drops the rest of this server's stderr"), "it does not say what is missing");
+    assert!(
+        kept.contains("[claw drops the rest of this server's stderr"),
+        "it does not say what is missing"
+    );
     let whole = kept.len() + fs::read(log.with_extension("log.old")).unwrap_or_default().len();
     assert!(whole < 3 << 20, "{whole} bytes of log");
 }
@@ -205,7 +234,10 @@ fn a_server_that_never_says_a_word() {
         seen.person_sees("The server `mute` is still starting");
         seen.model_gets("there is no tool `mute__echo`");
         let offered = seen.request["tools"].to_string();
-        assert!(offered.contains("filesystem__list_dir") && !offered.contains("mute__"), "{offered}");
+        assert!(
+            offered.contains("filesystem__list_dir") && !offered.contains("mute__"),
+            "{offered}"
+        );
     }
 }
 
@@ -226,7 +258,9 @@ fn a_server_that_dies_in_a_call() {
     let seen = strange.turn();
     assert_eq!(seen.outcome["kind"], "unknown");
     seen.model_gets("it exited with status 3; it said: boom");
-    seen.person_sees("The server `dies` has ended (it exited with status 3; it said: boom); it is started again");
+    seen.person_sees(
+        "The server `dies` has ended (it exited with status 3; it said: boom); it is started again",
+    );
 }
 
 #[test]
@@ -237,28 +271,38 @@ fn a_grandchild_that_calls_setsid() {
     assert!(!program::alive(pid));
 }
 
-/// Neither claw nor anybody in its process can do anything any more; the supervisor hears the end of its line.
+/// Neither claw nor anybody in its process can do anything any more; the supervisor hears the end
+/// of its line.
 #[test]
 fn a_sigkill_of_claw_leaves_no_server() {
     let mut daemon = Turn::calls(&[Call::new("a", "ignores-eof__daemon", "{}")]);
     let strange = Strange::new("ignores-eof", "daemon");
     daemon.text = "first".into();
     let gate = std::sync::Arc::new(tokio::sync::Semaphore::new(0));
-    let provider = Threaded::start(Wire::OpenAi, [Answer::Turn(daemon), Answer::Gated(Turn::text("never said"), gate)]);
+    let provider = Threaded::start(
+        Wire::OpenAi,
+        [Answer::Turn(daemon), Answer::Gated(Turn::text("never said"), gate)],
+    );
     let house = House::at("openai-compatible", &provider.base_url);
     house.write("policy.toml", ALLOW);
     house.write("mcp.json", &fs::read_to_string(strange.house.home().join("mcp.json")).unwrap());
     let running = house.start(&["ask", "go"]);
     // The daemon runs, and the model is asked again.
     eventually("the call has ended", || provider.recorded().len() == 2);
-    assert!(strange.processes().len() >= 3, "supervisor, server, daemon: {:?}", strange.processes());
+    assert!(
+        strange.processes().len() >= 3,
+        "supervisor, server, daemon: {:?}",
+        strange.processes()
+    );
     running.signal(Signal::KILL);
     strange.leaves_nothing();
 }
 
 #[test]
 fn nobody_types_the_supervisor() {
-    House::new().claw(&["supervise", "x"]).expect_mistake(&["`supervise` is started by claw itself"]);
+    House::new()
+        .claw(&["supervise", "x"])
+        .expect_mistake(&["`supervise` is started by claw itself"]);
 }
 
 #[test]
@@ -287,7 +331,9 @@ fn a_busy_server_starts_anew_after_a_stop() {
     chat.types(b"go\n");
     eventually("the next turn ends", || chat.out().contains("done"));
     chat.types(b"go\n");
-    eventually("a new one gets the next call", || strange.record().matches("call \"echo\"").count() == 2);
+    eventually("a new one gets the next call", || {
+        strange.record().matches("call \"echo\"").count() == 2
+    });
     let ran = chat.ends();
     strange.leaves_nothing();
     assert!(ran.out.contains("busy"), "{ran:?}");
@@ -299,11 +345,20 @@ fn images_and_resources_in_a_result() {
     strange.house.claw(&["ask", "go"]).expect(0);
     strange.leaves_nothing();
     let request = strange.provider.recorded().pop().unwrap().body;
-    let blocks = request["messages"].as_array().unwrap().last().unwrap()["content"].as_array().unwrap().clone();
-    let image = blocks.iter().find(|block| block["type"] == "image").unwrap_or_else(|| panic!("{blocks:#?}"));
+    let blocks = request["messages"].as_array().unwrap().last().unwrap()["content"]
+        .as_array()
+        .unwrap()
+        .clone();
+    let image = blocks
+        .iter()
+        .find(|block| block["type"] == "image")
+        .unwrap_or_else(|| panic!("{blocks:#?}"));
     let engine = base64::engine::general_purpose::STANDARD;
     let bytes = engine.decode(image["source"]["data"].as_str().unwrap()).unwrap();
-    assert_eq!((&image["source"]["media_type"], &bytes[..4]), (&json!("image/png"), b"\x89PNG".as_slice()));
+    assert_eq!(
+        (&image["source"]["media_type"], &bytes[..4]),
+        (&json!("image/png"), b"\x89PNG".as_slice())
+    );
 
     // The log names it, and holds none of its bytes.
     let outcomes = outcomes(&strange.house.events("main"));
@@ -316,7 +371,8 @@ fn images_and_resources_in_a_result() {
     strange.house.is_whole();
 }
 
-/// One that cannot see gets the line that names the image; on this wire a message of its own carries it to one that can.
+/// One that cannot see gets the line that names the image; on this wire a message of its own
+/// carries it to one that can.
 #[test]
 fn an_image_in_a_result_goes_to_a_model_that_can_see() {
     for sees in [false, true] {
@@ -324,7 +380,8 @@ fn an_image_in_a_result_goes_to_a_model_that_can_see() {
         strange.house.write("claw.toml", &format!("[model]\nsees_images = {sees}\n"));
         let seen = strange.turn();
         seen.model_gets("[image, image/png, 70 bytes, sha256 ");
-        let shown = seen.request["messages"].to_string().contains("data:image/png;base64,iVBORw0KGgo");
+        let shown =
+            seen.request["messages"].to_string().contains("data:image/png;base64,iVBORw0KGgo");
         assert_eq!(shown, sees, "{}", seen.request["messages"]);
         assert!(strange.provider.faults().is_empty());
     }

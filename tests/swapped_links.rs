@@ -1,5 +1,6 @@
-//! A link that is swapped between the gate's look and the run of a command that nobody was asked about, through the whole
-//! program. The command waits for the swap by itself: first it reads a pipe, which nobody writes until the link is there.
+//! A link that is swapped between the gate's look and the run of a command that nobody was asked
+//! about, through the whole program. The command waits for the swap by itself: first it reads a
+//! pipe, which nobody writes until the link is there.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 #![cfg(target_os = "linux")]
@@ -61,13 +62,19 @@ fn a_link_that_is_swapped_after_the_look_of_the_gate_leads_nowhere() {
     house.write("workspace/notes", "plain\n");
     house.write("workspace/readme", "plain\n");
     let text = swapped_under(&house, "notes", "cat notes");
-    assert!(text.contains("Permission denied") && text.contains("It ran without a question"), "{text}");
-    for (name, reader) in [("notes", "cat notes"), (".magic", "file readme"), ("notes", "grep : notes; head notes")] {
+    assert!(
+        text.contains("Permission denied") && text.contains("It ran without a question"),
+        "{text}"
+    );
+    for (name, reader) in
+        [("notes", "cat notes"), (".magic", "file readme"), ("notes", "grep : notes; head notes")]
+    {
         house.write("workspace/notes", "plain\n");
         let text = swapped_under(&house, name, reader);
         assert!(!text.contains(MARK), "`{reader}` has read {OUTSIDE}: {text}");
     }
-    let verdicts: Vec<_> = house.audit().into_iter().filter(|row| row["kind"] == "verdict").collect();
+    let verdicts: Vec<_> =
+        house.audit().into_iter().filter(|row| row["kind"] == "verdict").collect();
     assert!(verdicts.iter().all(|row| row["body"]["rule"] == "builtin.reads-only"), "{verdicts:?}");
     house.is_whole();
 }

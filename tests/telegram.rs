@@ -1,4 +1,5 @@
-//! The Telegram door through the whole program: `claw gateway` as a process, and a strict stand-in for the Bot API.
+//! The Telegram door through the whole program: `claw gateway` as a process, and a strict stand-in
+//! for the Bot API.
 
 mod botapi;
 mod program;
@@ -28,7 +29,11 @@ impl Rig {
     }
 
     fn count(&self, text: &str) -> usize {
-        self.telegram.sent(self.anna.id).iter().filter(|message| message.by_bot && message.text.contains(text)).count()
+        self.telegram
+            .sent(self.anna.id)
+            .iter()
+            .filter(|message| message.by_bot && message.text.contains(text))
+            .count()
     }
 }
 
@@ -39,7 +44,11 @@ fn a_message_is_answered_and_a_tap_runs_exactly_what_was_shown() {
     rig.telegram.wait_for_text(rig.anna.id, "I am claw");
     rig.anna.says(rig.anna.private(), "write notes.txt: hello");
     let asked = rig.telegram.wait_for_button(rig.anna.id, "Allow once");
-    assert!(asked.text.contains("write_file") && asked.text.contains("notes.txt"), "{}", asked.text);
+    assert!(
+        asked.text.contains("write_file") && asked.text.contains("notes.txt"),
+        "{}",
+        asked.text
+    );
     assert_eq!(rig.house.in_workspace("notes.txt"), "", "nothing runs before the tap");
 
     let tap = rig.anna.taps(rig.anna.private(), "Allow once");
@@ -49,8 +58,11 @@ fn a_message_is_answered_and_a_tap_runs_exactly_what_was_shown() {
         (message.labels().is_empty() && message.text.contains("ran")).then_some(())
     });
     assert_eq!(rig.house.in_workspace("notes.txt"), "hello");
-    let again =
-        rig.anna.forges_tap(rig.anna.private(), asked.id, asked.button("Allow once").unwrap().data.as_deref().unwrap());
+    let again = rig.anna.forges_tap(
+        rig.anna.private(),
+        asked.id,
+        asked.button("Allow once").unwrap().data.as_deref().unwrap(),
+    );
     let (said, _) = rig.telegram.wait_answered(&again);
     assert!(said.contains("does nothing") || said.contains("already"), "{said}");
 
@@ -77,7 +89,10 @@ fn a_stranger_gets_silence_and_his_taps_do_nothing() {
     let forged = mallory.forges_tap(rig.anna.private(), asked.id, &data);
     let (said, _) = rig.telegram.wait_answered(&forged);
     assert!(said.contains("Only the owner"), "{said}");
-    assert!(rig.telegram.sent(mallory.id).iter().all(|message| !message.by_bot), "a stranger hears nothing");
+    assert!(
+        rig.telegram.sent(mallory.id).iter().all(|message| !message.by_bot),
+        "a stranger hears nothing"
+    );
     assert_eq!(rig.house.in_workspace("b.txt"), "");
     assert!(gateway.err().contains("stranger"), "{}", gateway.err());
 }
@@ -88,8 +103,14 @@ fn a_question_survives_sigkill_and_is_asked_again_with_fresh_buttons() {
     let gateway = rig.start();
     rig.anna.says(rig.anna.private(), "write kept.txt: 1");
     let old = rig.telegram.wait_for_button(rig.anna.id, "Allow once");
-    // Before this row is written the kill would be in the one uncertain window, and the question be sent once more.
-    let posted = || rig.house.db().query_row("SELECT count(*) FROM posted", [], |row| row.get::<_, i64>(0)).unwrap();
+    // Before this row is written the kill would be in the one uncertain window, and the question be
+    // sent once more.
+    let posted = || {
+        rig.house
+            .db()
+            .query_row("SELECT count(*) FROM posted", [], |row| row.get::<_, i64>(0))
+            .unwrap()
+    };
     program::eventually("the message is on record", || posted() == 1);
     gateway.signal(Signal::KILL);
     drop(gateway);
@@ -97,7 +118,10 @@ fn a_question_survives_sigkill_and_is_asked_again_with_fresh_buttons() {
     rig.anna.says(rig.anna.private(), "/status");
     let gateway = rig.start();
     let new = rig.telegram.wait_for("fresh buttons", |world| {
-        world.messages(rig.anna.private()).find(|m| m.id > old.id && m.button("Allow once").is_some()).cloned()
+        world
+            .messages(rig.anna.private())
+            .find(|m| m.id > old.id && m.button("Allow once").is_some())
+            .cloned()
     });
     rig.telegram.wait_for("the old message says so", |world| {
         world.message(rig.anna.private(), old.id)?.labels().is_empty().then_some(())
@@ -105,7 +129,9 @@ fn a_question_survives_sigkill_and_is_asked_again_with_fresh_buttons() {
     rig.telegram.wait_for_text(rig.anna.id, "session");
     let tap = rig.anna.taps_on(rig.anna.private(), new.id, "Allow once");
     rig.telegram.wait_answered(&tap);
-    rig.telegram.wait_for("the file is written", |_| (rig.house.in_workspace("kept.txt") == "1").then_some(()));
+    rig.telegram.wait_for("the file is written", |_| {
+        (rig.house.in_workspace("kept.txt") == "1").then_some(())
+    });
     rig.telegram.wait_all_confirmed();
     gateway.signal(Signal::TERM);
     gateway.ends().expect(0);

@@ -1,4 +1,5 @@
-//! A day's tokens: the owner hears of it before they are used up, and then no model is asked any more.
+//! A day's tokens: the owner hears of it before they are used up, and then no model is asked any
+//! more.
 
 mod botapi;
 mod program;
@@ -29,7 +30,11 @@ fn at_nine_tenths_the_owner_is_told_and_asked_once_and_at_the_limit_no_model_is_
         rig.says("go on");
         if (number - 1) * TOKENS_A_REPLY >= LIMIT / 10 * 9 {
             rig.waits_for("May turns go on to the limit today?");
-            assert_eq!(rig.model.recorded().len(), number - 1, "nobody is asked before the owner has said yes");
+            assert_eq!(
+                rig.model.recorded().len(),
+                number - 1,
+                "nobody is asked before the owner has said yes"
+            );
             rig.anna.taps(rig.anna.private(), "Allow once");
         }
         rig.waits_for(&format!("answer {number}."));

@@ -1,5 +1,5 @@
-//! What Telegram, the disk, the provider and a kill can do to the door: nothing is lost, nothing is spun, and a person hears of
-//! what needs one.
+//! What Telegram, the disk, the provider and a kill can do to the door: nothing is lost, nothing is
+//! spun, and a person hears of what needs one.
 
 mod botapi;
 mod program;
@@ -12,7 +12,8 @@ use botapi::{Call, Fault, Limits, Outcome, User};
 use program::{House, eventually, outcomes, said};
 use telegram_rig::Rig;
 
-/// Calls that a quiet gateway may make beside those that a test counts: polls that end by themselves, a retry.
+/// Calls that a quiet gateway may make beside those that a test counts: polls that end by
+/// themselves, a retry.
 const SOME: usize = 12;
 
 impl Rig {
@@ -24,15 +25,18 @@ impl Rig {
     fn writes_a_file(&self, file: &str) {
         self.anna.says(self.anna.private(), &format!("write {file}: 1"));
         let asked = self.telegram.wait_for(&format!("a question about {file}"), |world| {
-            let mut asked =
-                world.messages(self.anna.private()).filter(|message| message.button("Allow once").is_some());
+            let mut asked = world
+                .messages(self.anna.private())
+                .filter(|message| message.button("Allow once").is_some());
             asked.find(|message| message.text.contains(file)).cloned()
         });
         let tap = self.anna.taps_on(self.anna.private(), asked.id, "Allow once");
         self.wait_edited(&asked, "ran: ok");
         self.telegram.wait_answered(&tap);
         assert_eq!(self.house.in_workspace(file), "1");
-        let turns = |kind: &str| self.number(&format!("SELECT count(*) FROM events WHERE type = 'turn.{kind}'"));
+        let turns = |kind: &str| {
+            self.number(&format!("SELECT count(*) FROM events WHERE type = 'turn.{kind}'"))
+        };
         eventually("the turn ends", || turns("started") == turns("ended"));
         self.wait_delivered();
     }
@@ -57,7 +61,11 @@ fn a_storm_of_429_on_every_method_loses_and_doubles_nothing() {
     rig.writes_a_file("a.txt");
     rig.wait_handled();
     rig.wait_delivered();
-    assert_eq!(rig.count(rig.anna.id, "I am claw"), 1, "a refused message has no effect, so nothing comes twice");
+    assert_eq!(
+        rig.count(rig.anna.id, "I am claw"),
+        1,
+        "a refused message has no effect, so nothing comes twice"
+    );
     assert_eq!(outcomes(&rig.house.events(&rig.session(&rig.anna))).len(), 1);
     for method in methods {
         let calls = rig.telegram.calls_of(method).len();
@@ -107,7 +115,10 @@ fn a_proxy_that_answers_502_is_waited_out() {
     }
     rig.writes_a_file("a.txt");
     rig.wait_delivered();
-    assert_eq!(rig.telegram.calls_of("sendMessage").iter().filter(|call| !Call::took_effect(call)).count(), 1);
+    assert_eq!(
+        rig.telegram.calls_of("sendMessage").iter().filter(|call| !Call::took_effect(call)).count(),
+        1
+    );
     rig.stop(gateway);
 }
 
@@ -132,9 +143,11 @@ fn another_poller_is_told_of_once_and_not_raced() {
     let gateway = rig.start();
     // The second poll waits, and brings what is said next.
     rig.telegram.wait_for_calls("getUpdates", 2);
-    let description =
-        "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running";
-    rig.telegram.fault(Fault::Refuse { code: 409, description: description.into() }).on("getUpdates").always();
+    let description = "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running";
+    rig.telegram
+        .fault(Fault::Refuse { code: 409, description: description.into() })
+        .on("getUpdates")
+        .always();
     let before = rig.telegram.calls_of("getUpdates").len();
     rig.anna.says(rig.anna.private(), "/usage");
     rig.telegram.wait_for_text(rig.anna.id, "No messages come in: another program polls this bot");
@@ -153,8 +166,11 @@ fn another_poller_is_told_of_once_and_not_raced() {
 fn with_bob() -> (Rig, User) {
     let rig = Rig::new();
     let bob = rig.telegram.user("Bob");
-    let house =
-        House::new().with_bot(&rig.telegram.token(), rig.telegram.url(), &format!("{},{}", rig.anna.id, bob.id));
+    let house = House::new().with_bot(
+        &rig.telegram.token(),
+        rig.telegram.url(),
+        &format!("{},{}", rig.anna.id, bob.id),
+    );
     (Rig { house, ..rig }, bob)
 }
 
@@ -165,11 +181,13 @@ fn what_a_chat_that_has_blocked_the_bot_should_get_waits_until_it_writes_again()
     bob.starts();
     rig.telegram.wait_for_text(bob.id, "I am claw");
     rig.wait_delivered();
-    let blocked = Fault::Refuse { code: 403, description: "Forbidden: bot was blocked by the user".into() };
+    let blocked =
+        Fault::Refuse { code: 403, description: "Forbidden: bot was blocked by the user".into() };
     rig.telegram.fault(blocked).on("sendMessage").in_chat(bob.id).always();
     let before = rig.sends_to(bob.id);
     bob.says(bob.private(), "/usage");
-    rig.telegram.wait_for_text(rig.anna.id, &format!("The chat {} does not let claw write", bob.id));
+    rig.telegram
+        .wait_for_text(rig.anna.id, &format!("The chat {} does not let claw write", bob.id));
     eventually("it is on record", || rig.number("SELECT count(*) FROM blocked") == 1);
     assert_eq!(rig.sends_to(bob.id), before + 1);
     rig.stop(gateway);
@@ -183,8 +201,12 @@ fn what_a_chat_that_has_blocked_the_bot_should_get_waits_until_it_writes_again()
     bob.says(bob.private(), "/model");
     rig.telegram.wait_for_text(bob.id, "The model is");
     rig.wait_delivered();
-    let order: Vec<bool> =
-        rig.telegram.sent(bob.id).iter().map(|message| message.text.contains("Today, all")).collect();
+    let order: Vec<bool> = rig
+        .telegram
+        .sent(bob.id)
+        .iter()
+        .map(|message| message.text.contains("Today, all"))
+        .collect();
     assert_eq!(order, [false, true, false], "what had waited comes first");
     assert_eq!(rig.number("SELECT count(*) FROM blocked"), 0);
     rig.stop(gateway);
@@ -208,11 +230,17 @@ fn a_chat_that_says_it_has_blocked_the_bot_is_not_written_to() {
 #[test]
 fn telegrams_limits_are_kept_before_it_has_to_say_so() {
     let rig = Rig::new();
-    let people: Vec<User> = (0..40).map(|number| rig.telegram.user(&format!("Owner{number}"))).collect();
-    let ids: Vec<String> = people.iter().chain([&rig.anna]).map(|user| user.id.to_string()).collect();
+    let people: Vec<User> =
+        (0..40).map(|number| rig.telegram.user(&format!("Owner{number}"))).collect();
+    let ids: Vec<String> =
+        people.iter().chain([&rig.anna]).map(|user| user.id.to_string()).collect();
     let house = House::new().with_bot(&rig.telegram.token(), rig.telegram.url(), &ids.join(","));
     let rig = Rig { house, ..rig };
-    rig.telegram.limit(Limits { overall_per_s: Some(30), in_group_per_min: Some(20), in_chat_per_s: None });
+    rig.telegram.limit(Limits {
+        overall_per_s: Some(30),
+        in_group_per_min: Some(20),
+        in_chat_per_s: None,
+    });
     for person in &people {
         person.says(person.private(), "/usage");
         person.says(person.private(), "/model");
@@ -223,7 +251,8 @@ fn telegrams_limits_are_kept_before_it_has_to_say_so() {
     }
     rig.wait_handled();
     rig.wait_delivered();
-    let refused = rig.telegram.calls_of("sendMessage").into_iter().filter(|call| call.refusal().is_some());
+    let refused =
+        rig.telegram.calls_of("sendMessage").into_iter().filter(|call| call.refusal().is_some());
     assert_eq!(refused.count(), 0, "nothing is sent too fast over all");
     assert!(people.iter().all(|person| rig.telegram.sent(person.id).len() == 2));
     rig.stop(gateway);
@@ -265,8 +294,14 @@ fn after_a_crash_the_owner_hears_what_was_going_on_and_not_after_an_end_in_order
     rig.kill(gateway);
     let gateway = rig.house.start(&["gateway"]);
     let told = rig.telegram.wait_for_text(rig.anna.id, "claw is back");
-    assert!(told.text.contains("1 conversation goes on") && told.text.contains("bash/run"), "{}", told.text);
-    eventually("the turn ends", || rig.number("SELECT count(*) FROM events WHERE type = 'turn.ended'") == 1);
+    assert!(
+        told.text.contains("1 conversation goes on") && told.text.contains("bash/run"),
+        "{}",
+        told.text
+    );
+    eventually("the turn ends", || {
+        rig.number("SELECT count(*) FROM events WHERE type = 'turn.ended'") == 1
+    });
     rig.wait_delivered();
     assert_eq!(rig.count(rig.anna.id, "claw is back"), 1, "after an end in order nothing was said");
     rig.stop(gateway);
@@ -282,8 +317,7 @@ fn refuses_every_key() -> String {
             let mut stream = stream.unwrap();
             let mut request = [0; 65_536];
             let _read = stream.read(&mut request);
-            let body =
-                r#"{"error":{"message":"Incorrect API key","type":"invalid_request_error","code":"invalid_api_key"}}"#;
+            let body = r#"{"error":{"message":"Incorrect API key","type":"invalid_request_error","code":"invalid_api_key"}}"#;
             let head = "HTTP/1.1 401 Unauthorized\r\ncontent-type: application/json\r\nconnection: close\r\n";
             let _gone = write!(stream, "{head}content-length: {}\r\n\r\n{body}", body.len());
         }
@@ -304,9 +338,11 @@ fn a_refused_key_is_told_in_the_chat_and_once_to_whoever_can_change_it() {
     for text in ["good morning", "are you there?"] {
         bob.says(bob.private(), text);
         rig.telegram.wait_for("an answer to each", |world| {
-            let said =
-                world.messages(bob.id).filter(|message| message.by_bot && message.text.contains("OPENAI_API_KEY"));
-            (said.count() == world.messages(bob.id).filter(|message| !message.by_bot).count()).then_some(())
+            let said = world
+                .messages(bob.id)
+                .filter(|message| message.by_bot && message.text.contains("OPENAI_API_KEY"));
+            (said.count() == world.messages(bob.id).filter(|message| !message.by_bot).count())
+                .then_some(())
         });
     }
     rig.telegram.wait_for_text(rig.anna.id, "The model cannot be asked");
@@ -315,12 +351,12 @@ fn a_refused_key_is_told_in_the_chat_and_once_to_whoever_can_change_it() {
     rig.stop(gateway);
 }
 
-/// Whichever conversation finds it out, the owner hears of it, as text and not as Markdown, and once.
+/// Whichever conversation finds it out, the owner hears of it, as text and not as Markdown, and
+/// once.
 #[test]
 fn a_server_that_fails_is_told_to_the_owner_once() {
     let rig = Rig::new();
-    let broken =
-        serde_json::json!({"command": "/bin/sh", "args": ["-c", "echo '**cannot** [find](http://x) it' >&2; exit 7"]});
+    let broken = serde_json::json!({"command": "/bin/sh", "args": ["-c", "echo '**cannot** [find](http://x) it' >&2; exit 7"]});
     let filesystem = serde_json::json!({"command": "claw", "args": ["server", "filesystem"]});
     let servers = serde_json::json!({"mcpServers": {"broken": broken, "filesystem": filesystem}});
     rig.house.write("mcp.json", &servers.to_string());
@@ -330,11 +366,17 @@ fn a_server_that_fails_is_told_to_the_owner_once() {
         for _ in 0..2 {
             let before = rig.count(rig.anna.id, "Listing");
             rig.anna.says(rig.anna.private(), "list");
-            eventually("the turn goes on without it", || rig.count(rig.anna.id, "Listing") > before);
+            eventually("the turn goes on without it", || {
+                rig.count(rig.anna.id, "Listing") > before
+            });
         }
         eventually("the owner hears of it", || told() == 1);
         rig.stop(gateway);
     }
     assert_eq!(told(), 1, "also by the next start");
-    assert_eq!(rig.count(rig.anna.id, "**cannot** [find](http://x) it"), 1, "a stranger's words are no Markdown");
+    assert_eq!(
+        rig.count(rig.anna.id, "**cannot** [find](http://x) it"),
+        1,
+        "a stranger's words are no Markdown"
+    );
 }

@@ -1,5 +1,5 @@
-//! Groups: what their members may order, what a guest reads, a topic and a group that are gone, and a group that becomes a
-//! supergroup.
+//! Groups: what their members may order, what a guest reads, a topic and a group that are gone, and
+//! a group that becomes a supergroup.
 
 mod botapi;
 mod program;
@@ -118,7 +118,11 @@ fn an_answer_whose_chat_is_gone_comes_to_the_owner() {
     rig.telegram.deletes_chat(group);
     gate.add_permits(100);
     let told = rig.telegram.wait_for_text(rig.anna.id, "The answer.");
-    assert!(told.text.contains(&format!("could not be delivered to the chat {group}")), "{}", told.text);
+    assert!(
+        told.text.contains(&format!("could not be delivered to the chat {group}")),
+        "{}",
+        told.text
+    );
     drop(gateway);
     rig.house.is_whole();
 }
@@ -127,23 +131,40 @@ fn an_answer_whose_chat_is_gone_comes_to_the_owner() {
 fn a_group_that_becomes_a_supergroup_goes_on() {
     let arguments = json!({"path": "g.txt", "content": "1"}).to_string();
     let writes = Answer::Turn(Turn::calls(&[Call::new("1", "filesystem__write_file", &arguments)]));
-    let rig = Rig::new([writes, Answer::text("Written."), Answer::text("Still here."), Answer::text("And again.")]);
+    let rig = Rig::new([
+        writes,
+        Answer::text("Written."),
+        Answer::text("Still here."),
+        Answer::text("And again."),
+    ]);
     let group = rig.telegram.group("Rent", &[&rig.anna]);
     let gateway = rig.start_with(&[group], "stream = false\n");
     rig.anna.says(group, "@claw_test_bot write it");
     let asked = rig.telegram.wait_for_button(group, "Allow once");
     eventually("it is on record", || {
-        rig.house.db().query_row("SELECT count(*) FROM posted", [], |row| row.get::<_, i64>(0)).unwrap() == 1
+        rig.house
+            .db()
+            .query_row("SELECT count(*) FROM posted", [], |row| row.get::<_, i64>(0))
+            .unwrap()
+            == 1
     });
     let now = rig.telegram.upgrades(group, &rig.anna);
     let again: Message = rig.telegram.wait_for_button(now, "Allow once");
     assert!(again.text.contains("g.txt") && again.chat != asked.chat);
-    assert_eq!(again.id, asked.id, "the new group counts from 1, so that both have the same number");
+    assert_eq!(
+        again.id, asked.id,
+        "the new group counts from 1, so that both have the same number"
+    );
     eventually("the new one is on record, and the old one is over", || {
-        let states = "SELECT group_concat(state, ' ') FROM (SELECT state FROM posted ORDER BY message)";
-        rig.house.db().query_row(states, [], |row| row.get::<_, String>(0)).unwrap() == "closed open"
+        let states =
+            "SELECT group_concat(state, ' ') FROM (SELECT state FROM posted ORDER BY message)";
+        rig.house.db().query_row(states, [], |row| row.get::<_, String>(0)).unwrap()
+            == "closed open"
     });
-    assert_eq!(rig.telegram.wait_answered(&rig.anna.taps_on(now, again.id, "Allow once")).0, "Allowed.");
+    assert_eq!(
+        rig.telegram.wait_answered(&rig.anna.taps_on(now, again.id, "Allow once")).0,
+        "Allowed."
+    );
     rig.telegram.wait_for_text(now, "Written.");
     assert_eq!(rig.house.in_workspace("g.txt"), "1");
     rig.anna.says(now, "@claw_test_bot are you there?");

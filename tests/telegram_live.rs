@@ -1,5 +1,5 @@
-//! What a chat shows while a turn runs: an answer that is being written, a call with its button to stop it, and the end of
-//! the gateway in the middle of either.
+//! What a chat shows while a turn runs: an answer that is being written, a call with its button to
+//! stop it, and the end of the gateway in the middle of either.
 
 mod botapi;
 mod program;
@@ -19,14 +19,20 @@ use wires::{Answer, Call, Turn};
 /// The frames up to the middle of a text: the one that opens the reply, and the first half.
 const HALF: usize = 2;
 const ALL: usize = 100;
-const ALLOW: &str = "[[rule]]\nserver = \"bash\"\ndecision = \"allow\"\nwhy = \"this test runs commands\"\n";
+const ALLOW: &str =
+    "[[rule]]\nserver = \"bash\"\ndecision = \"allow\"\nwhy = \"this test runs commands\"\n";
 /// Leaves an effect, and stays until somebody writes into the pipe.
 const STAYS: &str = "echo x >> effects; mkfifo go; cat go";
 
 impl Rig {
     /// What the bot's messages show now, apart from what it says of a crash.
     fn shown(&self) -> Vec<String> {
-        let sent = self.telegram.sent(self.anna.id).into_iter().filter(|one| !one.deleted).map(|one| one.text);
+        let sent = self
+            .telegram
+            .sent(self.anna.id)
+            .into_iter()
+            .filter(|one| !one.deleted)
+            .map(|one| one.text);
         sent.filter(|text| !text.starts_with("claw is back")).collect()
     }
 }
@@ -67,7 +73,9 @@ fn an_answer_grows_in_one_message() {
 
 #[test]
 fn one_that_is_long_goes_on_in_the_next_message_and_is_complete() {
-    let line = |number: usize| format!("Line {number} of a long answer, with **bold** words and `code`.\n\n");
+    let line = |number: usize| {
+        format!("Line {number} of a long answer, with **bold** words and `code`.\n\n")
+    };
     let text: String = (0..160).map(line).collect();
     let (answer, gate) = gated(&text);
     let rig = commanding([answer]);
@@ -87,7 +95,8 @@ fn one_that_is_long_goes_on_in_the_next_message_and_is_complete() {
         assert_eq!(all.matches(&format!("Line {number} of")).count(), 1, "line {number}\n{all}");
     }
     assert!(rig.shown().len() >= 2);
-    let refused = |call: &&botapi::Call| call.refusal().is_some_and(|why| why.contains("not modified"));
+    let refused =
+        |call: &&botapi::Call| call.refusal().is_some_and(|why| why.contains("not modified"));
     let edits = rig.telegram.calls_of("editMessageText");
     assert_eq!(edits.iter().filter(refused).count(), 0, "what is so already is not sent");
     drop(gateway);
@@ -118,9 +127,14 @@ fn a_kill_in_the_middle_of_an_answer_leaves_one_message_that_is_finished_later()
     rig.says("go");
     gate.add_permits(HALF);
     let draft = rig.waits_for("This was");
-    // Before this row is written a kill would leave the draft as it is, which is the window that is stated.
+    // Before this row is written a kill would leave the draft as it is, which is the window that is
+    // stated.
     eventually("the draft is on record", || {
-        rig.house.db().query_row("SELECT count(*) FROM drafts", [], |row| row.get::<_, i64>(0)).unwrap() == 1
+        rig.house
+            .db()
+            .query_row("SELECT count(*) FROM drafts", [], |row| row.get::<_, i64>(0))
+            .unwrap()
+            == 1
     });
     gateway.signal(Signal::KILL);
     drop(gateway);
@@ -145,7 +159,11 @@ fn the_beginning_of_words_that_were_never_said_is_taken_away() {
     gate.add_permits(HALF);
     rig.waits_for("I shall");
     eventually("the draft is on record", || {
-        rig.house.db().query_row("SELECT count(*) FROM drafts", [], |row| row.get::<_, i64>(0)).unwrap() == 1
+        rig.house
+            .db()
+            .query_row("SELECT count(*) FROM drafts", [], |row| row.get::<_, i64>(0))
+            .unwrap()
+            == 1
     });
     gateway.signal(Signal::KILL);
     drop(gateway);
@@ -167,7 +185,10 @@ fn told_to_end_it_sends_what_was_said_so_far_and_goes_on_at_the_next_start() {
     gateway.signal(Signal::TERM);
     gateway.ends().expect(0);
     let shown = rig.shown();
-    assert!(shown.len() == 1 && shown[0].starts_with("I began") && shown[0].ends_with("[interrupted]"), "{shown:?}");
+    assert!(
+        shown.len() == 1 && shown[0].starts_with("I began") && shown[0].ends_with("[interrupted]"),
+        "{shown:?}"
+    );
     assert_eq!(rig.model.recorded().len(), 1, "no step is begun by a process that ends");
     let gateway = rig.start();
     rig.waits_for("And this is the rest.");
@@ -188,7 +209,10 @@ fn told_to_end_it_lets_the_call_in_hand_end_and_asks_no_model() {
     gateway.signal(Signal::TERM);
     // Before it has heard of the end it would ask the model as usual.
     eventually("the gateway takes nothing new", || {
-        rig.telegram.calls_of("getUpdates").last().is_some_and(|call| matches!(call.outcome, Outcome::Abandoned))
+        rig.telegram
+            .calls_of("getUpdates")
+            .last()
+            .is_some_and(|call| matches!(call.outcome, Outcome::Abandoned))
     });
     std::fs::write(rig.house.workspace().join("go"), "now\n").unwrap();
     gateway.ends().expect(0);
@@ -212,7 +236,8 @@ fn a_call_that_runs_has_a_button_and_an_owners_tap_stops_it() {
     let running = rig.telegram.wait_for_button(rig.anna.id, "Stop");
     assert!(running.text.starts_with("⏳ running: bash/run"), "{}", running.text);
     let data = running.button("Stop").unwrap().data.clone().unwrap();
-    let (said, _) = rig.telegram.wait_answered(&bob.forges_tap(rig.anna.private(), running.id, &data));
+    let (said, _) =
+        rig.telegram.wait_answered(&bob.forges_tap(rig.anna.private(), running.id, &data));
     assert!(said.contains("Only the owner"), "{said}");
     let (said, _) = rig.telegram.wait_answered(&rig.anna.forges_tap(rig.anna.private(), 1, &data));
     assert!(said.contains("ended"), "{said}");
@@ -223,7 +248,8 @@ fn a_call_that_runs_has_a_button_and_an_owners_tap_stops_it() {
         let now = world.message(rig.anna.private(), running.id)?;
         (now.labels().is_empty() && now.text.starts_with("✗ bash/run")).then_some(())
     });
-    let (said, _) = rig.telegram.wait_answered(&rig.anna.forges_tap(rig.anna.private(), running.id, &data));
+    let (said, _) =
+        rig.telegram.wait_answered(&rig.anna.forges_tap(rig.anna.private(), running.id, &data));
     assert!(said.contains("ended already"), "{said}");
     drop(gateway);
     rig.house.is_whole();
@@ -236,7 +262,11 @@ fn a_call_that_a_kill_ended_is_not_shown_as_running() {
     rig.says("go");
     let running = rig.telegram.wait_for_button(rig.anna.id, "Stop");
     eventually("its message is on record", || {
-        rig.house.db().query_row("SELECT count(*) FROM running", [], |row| row.get::<_, i64>(0)).unwrap() == 1
+        rig.house
+            .db()
+            .query_row("SELECT count(*) FROM running", [], |row| row.get::<_, i64>(0))
+            .unwrap()
+            == 1
     });
     gateway.signal(Signal::KILL);
     drop(gateway);

@@ -1,4 +1,5 @@
-//! Many people write to the bot at the same time: each gets their own answers, in order, and there is room for all of them.
+//! Many people write to the bot at the same time: each gets their own answers, in order, and there
+//! is room for all of them.
 
 mod botapi;
 mod program;
@@ -12,7 +13,8 @@ const MESSAGES: usize = 3;
 #[test]
 fn chats_are_answered_side_by_side_and_each_one_in_order() {
     let telegram = BotApi::start();
-    let people: Vec<User> = (0..PEOPLE).map(|number| telegram.user(&format!("Person {number}"))).collect();
+    let people: Vec<User> =
+        (0..PEOPLE).map(|number| telegram.user(&format!("Person {number}"))).collect();
     let ids: Vec<String> = people.iter().map(|person| person.id.to_string()).collect();
     let house = House::new().with_bot(&telegram.token(), telegram.url(), &ids.join(","));
     for number in 1..=MESSAGES {
@@ -24,8 +26,10 @@ fn chats_are_answered_side_by_side_and_each_one_in_order() {
     // The store is there by then.
     telegram.wait_for_calls("getUpdates", 1);
     let heard = |person: &User| {
-        let events =
-            house.db().prepare("SELECT body FROM events WHERE session = ?1 ORDER BY seq").and_then(|mut query| {
+        let events = house
+            .db()
+            .prepare("SELECT body FROM events WHERE session = ?1 ORDER BY seq")
+            .and_then(|mut query| {
                 let session = format!("telegram.{}.{}", telegram.bot_id(), person.id);
                 let rows = query.query_map([session], |row| row.get::<_, String>(0))?;
                 rows.collect::<Result<Vec<_>, _>>()
@@ -34,11 +38,17 @@ fn chats_are_answered_side_by_side_and_each_one_in_order() {
             // There is no table before the gateway has made it.
             events.unwrap_or_default().iter().map(|body| serde_json::from_str(body).unwrap()).collect();
         // One that has waited for long carries its time in a line before.
-        said(&events).iter().filter_map(|text| text.lines().last().map(str::to_owned)).collect::<Vec<_>>()
+        said(&events)
+            .iter()
+            .filter_map(|text| text.lines().last().map(str::to_owned))
+            .collect::<Vec<_>>()
     };
     for person in &people {
-        let wanted: Vec<String> = (1..=MESSAGES).map(|number| format!("hello {number} from {}", person.id)).collect();
-        eventually("everything that a person wrote is in the log", || heard(person).len() == MESSAGES);
+        let wanted: Vec<String> =
+            (1..=MESSAGES).map(|number| format!("hello {number} from {}", person.id)).collect();
+        eventually("everything that a person wrote is in the log", || {
+            heard(person).len() == MESSAGES
+        });
         assert_eq!(heard(person), wanted);
     }
     for person in &people {

@@ -20,9 +20,12 @@ fn the_owner_is_told_of_a_stranger_once_also_after_a_restart() {
     let gateway = rig.start();
     mallory.starts();
     let told = rig.telegram.wait_for_button(rig.anna.id, "Let them in");
-    for shown in
-        ["Mal\\u{202e}lory", &format!("User id: {}", mallory.id), "(unproven)", &format!("Chat id: {}", mallory.id)]
-    {
+    for shown in [
+        "Mal\\u{202e}lory",
+        &format!("User id: {}", mallory.id),
+        "(unproven)",
+        &format!("Chat id: {}", mallory.id),
+    ] {
         assert!(told.text.contains(shown), "{shown} is not in {}", told.text);
     }
     mallory.says(mallory.private(), "hello?");
@@ -40,7 +43,9 @@ fn the_owner_is_told_of_a_stranger_once_also_after_a_restart() {
     assert!(rig.hears_nothing(&mallory), "a stranger hears nothing");
     let user = mallory.id.to_string();
     let shown = rig.telegram.message(rig.anna.id, told.id);
-    insta::assert_snapshot!(shown.text.replace(&user, "USER").replace(&mallory.username, "USERNAME"));
+    insta::assert_snapshot!(
+        shown.text.replace(&user, "USER").replace(&mallory.username, "USERNAME")
+    );
     rig.stop(gateway);
 }
 
@@ -58,7 +63,10 @@ fn a_guest_is_let_in_by_the_owner_alone_talks_and_decides_nothing() {
         (mallory.forges_tap(rig.anna.private(), told.id, &data), "Only the owner"),
         (bob.forges_tap(bob.private(), told.id, &data), "Only the owner"),
         (rig.anna.forges_tap(rig.anna.private(), other.id, &data), "does nothing"),
-        (rig.anna.forges_tap(rig.anna.private(), told.id, &format!("p:{}", mallory.id)), "does nothing"),
+        (
+            rig.anna.forges_tap(rig.anna.private(), told.id, &format!("p:{}", mallory.id)),
+            "does nothing",
+        ),
     ] {
         let (said, _) = rig.telegram.wait_answered(&tap);
         assert!(said.contains(words), "{said}");
@@ -76,7 +84,11 @@ fn a_guest_is_let_in_by_the_owner_alone_talks_and_decides_nothing() {
     bob.says(bob.private(), "write b.txt: from bob");
     rig.telegram.wait_for_text(bob.id, "needs the owner's yes");
     let asked = rig.telegram.wait_for_button(rig.anna.id, "Allow once");
-    assert!(asked.text.contains(&rig.session(&bob)) && asked.text.contains("from bob"), "{}", asked.text);
+    assert!(
+        asked.text.contains(&rig.session(&bob)) && asked.text.contains("from bob"),
+        "{}",
+        asked.text
+    );
     let data = asked.button("Allow once").unwrap().data.clone().unwrap();
     let own = bob.forges_tap(bob.private(), asked.id, &data);
     assert!(rig.telegram.wait_answered(&own).0.contains("Only the owner"));
@@ -88,8 +100,11 @@ fn a_guest_is_let_in_by_the_owner_alone_talks_and_decides_nothing() {
     rig.anna.taps_on(rig.anna.private(), asked.id, "Allow once");
     rig.wait_edited(&asked, "ran: ok");
     assert_eq!(rig.house.in_workspace("b.txt"), "from bob");
-    let origin: String =
-        rig.house.db().query_row("SELECT origin FROM calls WHERE tool = 'write_file'", [], |row| row.get(0)).unwrap();
+    let origin: String = rig
+        .house
+        .db()
+        .query_row("SELECT origin FROM calls WHERE tool = 'write_file'", [], |row| row.get(0))
+        .unwrap();
     assert_eq!(origin, "forwarded", "a guest is trusted no more than a member of a group");
 
     rig.anna.says(rig.anna.private(), "/guests");
@@ -119,7 +134,11 @@ fn a_group_is_announced_when_the_bot_is_added_and_ignored_for_good() {
     rig.telegram.kick(group, &mallory);
     rig.telegram.readmit(group, &mallory);
     let told = rig.telegram.wait_for_button(rig.anna.id, "Let this group in");
-    assert!(told.text.contains("added claw to a group") && told.text.contains(&group.to_string()), "{}", told.text);
+    assert!(
+        told.text.contains("added claw to a group") && told.text.contains(&group.to_string()),
+        "{}",
+        told.text
+    );
     let tap = rig.anna.taps_on(rig.anna.private(), told.id, "Ignore");
     rig.telegram.wait_answered(&tap);
     rig.wait_edited(&told, "Ignored by");
@@ -149,14 +168,17 @@ fn with_pairing_off_nobody_is_told() {
 fn a_crowd_of_strangers_is_summed_up() {
     let rig = Rig::configured("[telegram]\npace = \"off\"\n");
     let gateway = rig.start();
-    let crowd: Vec<User> = (0..25).map(|number| rig.telegram.user(&format!("Stranger{number}"))).collect();
+    let crowd: Vec<User> =
+        (0..25).map(|number| rig.telegram.user(&format!("Stranger{number}"))).collect();
     for stranger in &crowd {
         stranger.starts();
     }
     rig.telegram.wait_for_text(rig.anna.id, "More than 20 strangers");
     rig.wait_handled();
     rig.wait_delivered();
-    program::eventually("all are shown", || rig.number("SELECT count(*) FROM strangers WHERE state = 'new'") == 0);
+    program::eventually("all are shown", || {
+        rig.number("SELECT count(*) FROM strangers WHERE state = 'new'") == 0
+    });
     assert_eq!(rig.count(rig.anna.id, "A stranger wrote"), 20);
     assert_eq!(rig.count(rig.anna.id, "More than 20 strangers"), 1);
     assert!(crowd.iter().all(|stranger| rig.hears_nothing(stranger)));

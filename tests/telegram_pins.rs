@@ -1,5 +1,5 @@
-//! A tool that changes while the gateway runs, through the whole program: the owner sees the difference in the chat, once, and a
-//! tap accepts exactly that, in the process that saw it.
+//! A tool that changes while the gateway runs, through the whole program: the owner sees the
+//! difference in the chat, once, and a tap accepts exactly that, in the process that saw it.
 
 mod botapi;
 mod program;
@@ -13,7 +13,11 @@ use wires::threaded::Threaded;
 use wires::{Answer, Call, Turn, Wire};
 
 fn call(tool: &str, text: &str) -> Answer {
-    Answer::Turn(Turn::calls(&[Call::new("a", &format!("legacy__{tool}"), &json!({"text": text}).to_string())]))
+    Answer::Turn(Turn::calls(&[Call::new(
+        "a",
+        &format!("legacy__{tool}"),
+        &json!({"text": text}).to_string(),
+    )]))
 }
 
 #[test]
@@ -24,21 +28,32 @@ fn a_tool_that_changes_in_the_gateway_is_accepted_there_by_a_tap() {
     let record = rig.house.user_home().join("record");
     let server = json!({"command": example("hub-stranger"), "args": ["legacy", record]});
     rig.house.write("mcp.json", &json!({"mcpServers": {"legacy": server}}).to_string());
-    rig.house
-        .write("policy.toml", "[[rule]]\nserver = \"*\"\ndecision = \"allow\"\nwhy = \"this test runs everything\"\n");
+    rig.house.write(
+        "policy.toml",
+        "[[rule]]\nserver = \"*\"\ndecision = \"allow\"\nwhy = \"this test runs everything\"\n",
+    );
     let gateway = rig.start();
     rig.anna.says(rig.anna.private(), "go");
     rig.telegram.wait_for_text(rig.anna.id, "It is withheld.");
     let asked = rig.telegram.wait_for_button(rig.anna.id, "Accept");
-    for shown in ["A tool has changed: legacy", "legacy/echo", "- Says it again, calm.", "+ Says it again, changed."] {
+    for shown in [
+        "A tool has changed: legacy",
+        "legacy/echo",
+        "- Says it again, calm.",
+        "+ Says it again, changed.",
+    ] {
         assert!(asked.text.contains(shown), "{shown} is not in {}", asked.text);
     }
     eventually("the message is on record", || {
         rig.number("SELECT count(*) FROM pin_questions WHERE state = 'told'") == 1
     });
-    // A fresh start of the server lists the form of before; what the gateway saw is still what is asked about.
+    // A fresh start of the server lists the form of before; what the gateway saw is still what is
+    // asked about.
     let diff = rig.house.claw(&["tools", "diff"]).expect(0).out;
-    assert!(diff.contains("a running claw has seen this") && diff.contains("+ Says it again, changed."), "{diff}");
+    assert!(
+        diff.contains("a running claw has seen this") && diff.contains("+ Says it again, changed."),
+        "{diff}"
+    );
 
     let data = asked.button("Accept").and_then(|button| button.data.clone()).unwrap_or_default();
     let mallory = rig.telegram.user("Mallory");

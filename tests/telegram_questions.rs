@@ -1,5 +1,5 @@
-//! Questions by button through the whole program: who may answer which message, what was asked at the console, what a restart,
-//! the end of a question's time and a refused formatting make of them.
+//! Questions by button through the whole program: who may answer which message, what was asked at
+//! the console, what a restart, the end of a question's time and a refused formatting make of them.
 
 mod botapi;
 mod program;
@@ -14,8 +14,9 @@ impl Rig {
     fn asks_for(&self, file: &str) -> Message {
         self.anna.says(self.anna.private(), &format!("write {file}: 1"));
         self.telegram.wait_for(&format!("a question about {file}"), |world| {
-            let mut asked =
-                world.messages(self.anna.private()).filter(|message| message.button("Allow once").is_some());
+            let mut asked = world
+                .messages(self.anna.private())
+                .filter(|message| message.button("Allow once").is_some());
             asked.find(|message| message.text.contains(file)).cloned()
         })
     }
@@ -41,7 +42,8 @@ fn forged_foreign_and_replayed_taps_do_nothing_but_say_so() {
     rig.anna.says(home, "write a.txt: 1 and write b.txt: 2");
     let about = |file: &str| {
         rig.telegram.wait_for("a question about each", |world| {
-            let mut asked = world.messages(home).filter(|message| message.button("Allow once").is_some());
+            let mut asked =
+                world.messages(home).filter(|message| message.button("Allow once").is_some());
             asked.find(|message| message.text.contains(file)).cloned()
         })
     };
@@ -65,20 +67,31 @@ fn forged_foreign_and_replayed_taps_do_nothing_but_say_so() {
     ] {
         assert!(rig.telegram.wait_answered(&tap).0.contains(words), "{tap:?}");
     }
-    assert_eq!((rig.house.in_workspace("a.txt"), rig.events_of("call.answered")), (String::new(), 0));
+    assert_eq!(
+        (rig.house.in_workspace("a.txt"), rig.events_of("call.answered")),
+        (String::new(), 0)
+    );
     assert_eq!(rig.house.in_workspace("b.txt"), "");
 
     // Two at once: one counts.
-    let taps = [rig.anna.forges_tap(home, asked.id, &once), rig.anna.forges_tap(home, asked.id, &once)];
+    let taps =
+        [rig.anna.forges_tap(home, asked.id, &once), rig.anna.forges_tap(home, asked.id, &once)];
     let said = taps.map(|tap| rig.telegram.wait_answered(&tap).0);
     assert!(said[0] == "Allowed." && said[1].contains("already approved by telegram:"), "{said:?}");
     rig.wait_edited(&asked, "ran: ok");
     let shown = rig.telegram.message(rig.anna.id, asked.id).text;
     for late in [once, always, format!("q:{id}:=never"), format!("q:{id}:w")] {
         let tap = rig.anna.forges_tap(home, asked.id, &late);
-        assert!(rig.telegram.wait_answered(&tap).0.contains("already approved by telegram:"), "{late}");
+        assert!(
+            rig.telegram.wait_answered(&tap).0.contains("already approved by telegram:"),
+            "{late}"
+        );
     }
-    assert_eq!(rig.telegram.message(rig.anna.id, asked.id).text, shown, "what was answered stays as it is");
+    assert_eq!(
+        rig.telegram.message(rig.anna.id, asked.id).text,
+        shown,
+        "what was answered stays as it is"
+    );
     assert_eq!((rig.events_of("call.answered"), rig.number("SELECT count(*) FROM grants")), (1, 0));
     rig.stop(gateway);
 }
@@ -91,14 +104,22 @@ fn an_owner_denies_and_says_why() {
     let tap = rig.anna.taps_on(rig.anna.private(), asked.id, "Deny and say why");
     rig.telegram.wait_answered(&tap);
     let why = rig.telegram.wait_for_text(rig.anna.id, "Denied once you have replied");
-    eventually("it is on record", || rig.number("SELECT count(*) FROM posted WHERE state = 'why'") == 1);
+    eventually("it is on record", || {
+        rig.number("SELECT count(*) FROM posted WHERE state = 'why'") == 1
+    });
     rig.anna.writes(rig.anna.private()).reply_to(why.id).text("not in this folder").send();
     rig.wait_edited(&asked, "not in this folder");
     rig.wait_handled();
     rig.wait_delivered();
-    assert_eq!(rig.telegram.sent(rig.anna.id).iter().filter(|message| message.text == "Denied.").count(), 1);
+    assert_eq!(
+        rig.telegram.sent(rig.anna.id).iter().filter(|message| message.text == "Denied.").count(),
+        1
+    );
     let results = outcomes(&rig.house.events(&rig.session(&rig.anna)));
-    assert!(results[0].to_string().contains("the owner said no: not in this folder"), "{results:?}");
+    assert!(
+        results[0].to_string().contains("the owner said no: not in this folder"),
+        "{results:?}"
+    );
     rig.stop(gateway);
 }
 
@@ -110,7 +131,13 @@ fn a_question_that_nobody_answers_expires_and_its_turn_goes_on() {
     let late = Rig::data(&asked, "Allow once");
     eventually("it is on record", || rig.number("SELECT count(*) FROM posted") == 1);
     // Its hours go by.
-    assert_eq!(rig.house.db().execute("UPDATE approvals SET expires_ms = ?1", [1_700_000_000_000_i64]).unwrap(), 1);
+    assert_eq!(
+        rig.house
+            .db()
+            .execute("UPDATE approvals SET expires_ms = ?1", [1_700_000_000_000_i64])
+            .unwrap(),
+        1
+    );
     rig.wait_edited(&asked, "nobody answered, and it did not run");
     rig.telegram.wait_for_text(rig.anna.id, "Nobody answered the question");
     let tap = rig.anna.forges_tap(rig.anna.private(), asked.id, &late);
@@ -128,7 +155,8 @@ fn where_telegram_refuses_the_formatting_a_question_comes_whole_as_a_file() {
     // The first message is then the question.
     rig.house.write("claw.toml", "[telegram]\nstream = false\n");
     let gateway = rig.start();
-    let refused = Fault::Refuse { code: 400, description: "Bad Request: can't parse entities: no".into() };
+    let refused =
+        Fault::Refuse { code: 400, description: "Bad Request: can't parse entities: no".into() };
     rig.telegram.fault(refused.clone()).on("sendMessage").times(1);
     rig.telegram.fault(refused).on("editMessageCaption").times(1);
     rig.anna.says(rig.anna.private(), "write a.txt: whole");
@@ -136,7 +164,10 @@ fn where_telegram_refuses_the_formatting_a_question_comes_whole_as_a_file() {
     let file = asked.media.clone().unwrap();
     assert!(asked.entities.is_empty() && asked.text.contains(&file.name), "{}", asked.text);
     let whole = String::from_utf8(rig.telegram.file(&file.file_id)).unwrap();
-    assert!(whole.contains("│ whole") && whole.contains("│ a.txt") && whole.contains("Allow once –"), "{whole}");
+    assert!(
+        whole.contains("│ whole") && whole.contains("│ a.txt") && whole.contains("Allow once –"),
+        "{whole}"
+    );
     rig.anna.taps_on(rig.anna.private(), asked.id, "Allow once");
     rig.wait_edited(&asked, "ran: ok");
     assert_eq!(rig.house.in_workspace("a.txt"), "whole");
@@ -198,7 +229,10 @@ fn a_question_of_the_console_stays_there_unless_it_is_configured() {
 fn one_limited_chat_does_not_hold_up_the_questions_of_others_after_a_restart() {
     let rig = Rig::new();
     let bob = rig.telegram.user("Bob");
-    rig.house.write("claw.toml", &format!("[telegram]\nallowed_chats = [{}, {}]\n", rig.anna.id, bob.id));
+    rig.house.write(
+        "claw.toml",
+        &format!("[telegram]\nallowed_chats = [{}, {}]\n", rig.anna.id, bob.id),
+    );
     let house = &rig.house;
     let start = || {
         let mut gateway = house.command(&["gateway"]);

@@ -1,5 +1,5 @@
-//! What becomes of messages around a question when things go wrong in between: a reason that comes too late, a question that
-//! went out and that claw was killed before it knew so.
+//! What becomes of messages around a question when things go wrong in between: a reason that comes
+//! too late, a question that went out and that claw was killed before it knew so.
 
 mod botapi;
 mod program;
@@ -49,7 +49,10 @@ fn a_question_that_claw_does_not_know_it_has_sent_is_put_right_by_a_tap() {
 
     let _gateway = house.start(&["gateway"]);
     let new = telegram.wait_for("the question once more", |world| {
-        world.messages(anna.private()).find(|m| m.id > lost.id && m.button("Allow once").is_some()).cloned()
+        world
+            .messages(anna.private())
+            .find(|m| m.id > lost.id && m.button("Allow once").is_some())
+            .cloned()
     });
     program::eventually("the new message is on record", || {
         let known = "SELECT count(*) FROM posted WHERE message = ?1";
@@ -58,14 +61,25 @@ fn a_question_that_claw_does_not_know_it_has_sent_is_put_right_by_a_tap() {
     let (said, _) = telegram.wait_answered(&anna.taps_on(anna.private(), lost.id, "Allow once"));
     assert!(said.contains("does nothing"), "{said}");
     let put_right = telegram.message(anna.id, lost.id);
-    assert!(put_right.labels().is_empty() && put_right.text.starts_with("Asked again"), "{}", put_right.text);
-    assert_eq!(house.in_workspace("notes.txt"), "", "a message that is on nobody's record decides nothing");
+    assert!(
+        put_right.labels().is_empty() && put_right.text.starts_with("Asked again"),
+        "{}",
+        put_right.text
+    );
+    assert_eq!(
+        house.in_workspace("notes.txt"),
+        "",
+        "a message that is on nobody's record decides nothing"
+    );
 
     telegram.wait_answered(&anna.taps_on(anna.private(), new.id, "Allow once"));
-    telegram.wait_for("the call has run", |_| (house.in_workspace("notes.txt") == "hello").then_some(()));
+    telegram.wait_for("the call has run", |_| {
+        (house.in_workspace("notes.txt") == "hello").then_some(())
+    });
 }
 
-/// The connection is cut when Telegram has the question, and claw is killed before it could try again.
+/// The connection is cut when Telegram has the question, and claw is killed before it could try
+/// again.
 #[test]
 fn a_tap_adopts_the_question_whose_delivery_was_cut() {
     let (telegram, anna, house) = home_of_anna();
@@ -75,7 +89,8 @@ fn a_tap_adopts_the_question_whose_delivery_was_cut() {
     anna.says(anna.private(), "write notes.txt: hello");
     let asked = telegram.wait_for_button(anna.id, "Allow once");
     program::eventually("it is not on record", || {
-        house.db().query_row("SELECT count(*) FROM posted", [], |row| row.get::<_, i64>(0)).unwrap() == 0
+        house.db().query_row("SELECT count(*) FROM posted", [], |row| row.get::<_, i64>(0)).unwrap()
+            == 0
     });
     telegram.wait_answered(&anna.taps_on(anna.private(), asked.id, "Allow once"));
     // Behind its end, because a call that a kill cuts off is unknown.
@@ -88,14 +103,22 @@ fn a_tap_adopts_the_question_whose_delivery_was_cut() {
     drop(gateway);
     let gateway = house.start(&["gateway"]);
     telegram.wait_for("the question says so", |world| {
-        world.message(anna.private(), asked.id).filter(|now| now.text.contains("ran: ok")).map(|_| ())
+        world
+            .message(anna.private(), asked.id)
+            .filter(|now| now.text.contains("ran: ok"))
+            .map(|_| ())
     });
     anna.says(anna.private(), "/status");
     telegram.wait_for_text(anna.id, "session: ");
-    // The answer may come twice, because the kill may have met it on its way; a question names the tool.
+    // The answer may come twice, because the kill may have met it on its way; a question names the
+    // tool.
     assert!(asked.text.contains("write_file"), "{}", asked.text);
-    let again: Vec<_> = telegram.sent(anna.id).into_iter().filter(|one| one.id > asked.id).collect();
-    assert!(!again.iter().any(|one| one.text.contains("write_file")), "it is asked again: {again:?}");
+    let again: Vec<_> =
+        telegram.sent(anna.id).into_iter().filter(|one| one.id > asked.id).collect();
+    assert!(
+        !again.iter().any(|one| one.text.contains("write_file")),
+        "it is asked again: {again:?}"
+    );
     gateway.signal(Signal::TERM);
     gateway.ends().expect(0);
 }
@@ -107,7 +130,8 @@ fn a_tap_that_came_while_claw_was_away_counts() {
     anna.says(anna.private(), "write notes.txt: hello");
     let asked = telegram.wait_for_button(anna.id, "Allow once");
     program::eventually("it is on record", || {
-        house.db().query_row("SELECT count(*) FROM posted", [], |row| row.get::<_, i64>(0)).unwrap() == 1
+        house.db().query_row("SELECT count(*) FROM posted", [], |row| row.get::<_, i64>(0)).unwrap()
+            == 1
     });
     gateway.signal(Signal::KILL);
     drop(gateway);
@@ -116,11 +140,15 @@ fn a_tap_that_came_while_claw_was_away_counts() {
     let gateway = house.start(&["gateway"]);
     assert_eq!(telegram.wait_answered(&tap).0, "Allowed.");
     telegram.wait_for("the question says so", |world| {
-        world.message(anna.private(), asked.id).filter(|now| now.text.contains("ran: ok")).map(|_| ())
+        world
+            .message(anna.private(), asked.id)
+            .filter(|now| now.text.contains("ran: ok"))
+            .map(|_| ())
     });
     assert_eq!(house.in_workspace("notes.txt"), "hello");
     let again = |one: &botapi::Message| one.id > asked.id && one.button("Allow once").is_some();
-    let asked_twice = telegram.sent(anna.id).iter().any(|one| one.text.starts_with("Asked again") || again(one));
+    let asked_twice =
+        telegram.sent(anna.id).iter().any(|one| one.text.starts_with("Asked again") || again(one));
     assert!(!asked_twice, "{}", telegram.screen(anna.id));
     gateway.signal(Signal::TERM);
     gateway.ends().expect(0);
@@ -133,18 +161,30 @@ fn approvals_shows_open_questions_again_with_their_buttons() {
     anna.says(anna.private(), "write notes.txt: hello");
     let old = telegram.wait_for_button(anna.id, "Allow once");
     program::eventually("it is on record", || {
-        house.db().query_row("SELECT count(*) FROM posted", [], |row| row.get::<_, i64>(0)).unwrap() == 1
+        house.db().query_row("SELECT count(*) FROM posted", [], |row| row.get::<_, i64>(0)).unwrap()
+            == 1
     });
     anna.says(anna.private(), "/approvals");
     let new = telegram.wait_for("the question once more", |world| {
-        world.messages(anna.private()).find(|one| one.id > old.id && one.button("Allow once").is_some()).cloned()
+        world
+            .messages(anna.private())
+            .find(|one| one.id > old.id && one.button("Allow once").is_some())
+            .cloned()
     });
     telegram.wait_for_text(anna.id, "Those of this chat follow, with their buttons.");
     telegram.wait_for("the old message points on", |world| {
-        world.message(anna.private(), old.id).filter(|now| now.text.starts_with("Asked again")).map(|_| ())
+        world
+            .message(anna.private(), old.id)
+            .filter(|now| now.text.starts_with("Asked again"))
+            .map(|_| ())
     });
-    assert_eq!(telegram.wait_answered(&anna.taps_on(anna.private(), new.id, "Allow once")).0, "Allowed.");
-    telegram.wait_for("the call has run", |_| (house.in_workspace("notes.txt") == "hello").then_some(()));
+    assert_eq!(
+        telegram.wait_answered(&anna.taps_on(anna.private(), new.id, "Allow once")).0,
+        "Allowed."
+    );
+    telegram.wait_for("the call has run", |_| {
+        (house.in_workspace("notes.txt") == "hello").then_some(())
+    });
     gateway.signal(Signal::TERM);
     gateway.ends().expect(0);
 }

@@ -78,8 +78,11 @@ fn a_denied_call() {
 
 #[test]
 fn a_long_answer_with_code() {
-    let code: String = (1..=120).map(|n| format!("    println!(\"line number {n} of a program\");\n")).collect();
-    let text = format!("Here is the program:\n\n```rust\nfn main() {{\n{code}}}\n```\n\nRun it with `cargo run`.");
+    let code: String =
+        (1..=120).map(|n| format!("    println!(\"line number {n} of a program\");\n")).collect();
+    let text = format!(
+        "Here is the program:\n\n```rust\nfn main() {{\n{code}}}\n```\n\nRun it with `cargo run`."
+    );
     let rig = Rig::new([Answer::text(&text)]);
     let gateway = rig.start();
     rig.anna.says(rig.anna.private(), "write it");
@@ -87,15 +90,18 @@ fn a_long_answer_with_code() {
     rig.rests();
     // The middle of the code is left out of the picture.
     let screen = rig.screen();
-    let lines: Vec<&str> =
-        screen.lines().filter(|line| !line.contains("line number") || line.contains("1 of")).collect();
+    let lines: Vec<&str> = screen
+        .lines()
+        .filter(|line| !line.contains("line number") || line.contains("1 of"))
+        .collect();
     insta::assert_snapshot!(lines.join("\n"));
     drop(gateway);
 }
 
 #[test]
 fn an_error() {
-    let refused = r#"{"error":{"message":"Incorrect API key provided","type":"invalid_request_error"}}"#;
+    let refused =
+        r#"{"error":{"message":"Incorrect API key provided","type":"invalid_request_error"}}"#;
     let rig = Rig::new([Answer::status(401, refused), Answer::text("Now it works.")]);
     let gateway = rig.start();
     rig.anna.says(rig.anna.private(), "hello");

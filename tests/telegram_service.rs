@@ -1,4 +1,5 @@
-//! The gateway under a service manager: it says when it is ready, that it is alive, and that it ends (sd_notify(3)).
+//! The gateway under a service manager: it says when it is ready, that it is alive, and that it
+//! ends (sd_notify(3)).
 
 mod botapi;
 mod program;

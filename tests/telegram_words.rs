@@ -1,5 +1,5 @@
-//! Written answers at the Telegram door: when a word answers a question, whose word does, and that everything else leaves the
-//! question open.
+//! Written answers at the Telegram door: when a word answers a question, whose word does, and that
+//! everything else leaves the question open.
 
 mod botapi;
 mod program;
@@ -23,7 +23,8 @@ impl Rig {
     fn question_about(&self, place: impl Into<Place>, file: &str, number: i64) -> Message {
         let chat = place.into().chat;
         let asked = self.telegram.wait_for(&format!("a question about {file}"), |world| {
-            let mut asked = world.messages(chat).filter(|message| message.button("Allow once").is_some());
+            let mut asked =
+                world.messages(chat).filter(|message| message.button("Allow once").is_some());
             asked.find(|message| message.text.contains(file)).cloned()
         });
         eventually("it is on record", || self.number("SELECT count(*) FROM posted") == number);
@@ -70,7 +71,8 @@ fn what_runs_by_a_grant_is_one_quiet_line_under_the_answer() {
     rig.wait_handled();
     assert_eq!(rig.count(rig.anna.id, "by a grant"), 0, "what was asked about is no news");
     rig.anna.says(rig.anna.private(), "write a.txt: 1");
-    rig.telegram.wait_for_text(rig.anna.id, "Without a question, by a grant: filesystem/write_file.");
+    rig.telegram
+        .wait_for_text(rig.anna.id, "Without a question, by a grant: filesystem/write_file.");
     rig.stop(gateway);
 }
 
@@ -103,7 +105,9 @@ fn a_remark_leaves_the_question_open_and_is_read_behind_the_answer() {
     assert_eq!(said(&rig.events()), ["write a.txt: 1"]);
     rig.telegram.wait_answered(&rig.anna.taps_on(rig.anna.private(), asked.id, "Allow once"));
     rig.wait_edited(&asked, "ran: ok");
-    eventually("both are in", || said(&rig.events()) == ["write a.txt: 1", "yes, but tell me why", "and be quick"]);
+    eventually("both are in", || {
+        said(&rig.events()) == ["write a.txt: 1", "yes, but tell me why", "and be quick"]
+    });
     let kinds: Vec<_> = rig.events().iter().map(|event| event["type"].clone()).collect();
     let at = |kind: &str| kinds.iter().rposition(|one| one == kind);
     assert!(at("tool.result") < at("user.message"), "{kinds:?}");
@@ -118,7 +122,8 @@ fn of_several_questions_a_bare_yes_answers_none_and_a_reply_names_one() {
     rig.anna.says(home, "write a.txt: 1 and write b.txt: 2");
     let [a, b] = ["a.txt", "b.txt"].map(|file| rig.question_about(home, file, 2));
     rig.anna.says(home, "yes");
-    rig.telegram.wait_for_text(rig.anna.id, "2 questions are open here, so this answers none of them");
+    rig.telegram
+        .wait_for_text(rig.anna.id, "2 questions are open here, so this answers none of them");
     assert!(rig.still_asks(&a) && rig.still_asks(&b));
     rig.anna.writes(home).reply_to(b.id).text("yes").send();
     rig.wait_edited(&b, "Allowed once");
@@ -140,7 +145,9 @@ fn a_yes_that_was_written_before_the_question_was_seen_answers_nothing() {
     let home = rig.anna.private();
     rig.telegram.fault(Fault::Status(502)).on("sendMessage").always();
     rig.anna.says(home, "write a.txt: 1");
-    eventually("it waits", || rig.number("SELECT count(*) FROM approvals WHERE state = 'waiting'") == 1);
+    eventually("it waits", || {
+        rig.number("SELECT count(*) FROM approvals WHERE state = 'waiting'") == 1
+    });
     rig.anna.says(home, "yes");
     rig.wait_handled();
     rig.telegram.heal();

@@ -35,7 +35,9 @@ fn nobody_but_an_owner_answers_and_only_by_words_of_his_own() {
     anna.says(group, "yes");
     anna.edits(&earlier, "@claw_test_bot yes");
     rig.telegram.wait_all_confirmed();
-    eventually("every update is handled", || number("SELECT count(*) FROM updates WHERE state = 'kept'") == 0);
+    eventually("every update is handled", || {
+        number("SELECT count(*) FROM updates WHERE state = 'kept'") == 0
+    });
     assert!(rig.telegram.message(group, asked.id).button("Allow once").is_some());
     assert_eq!(rig.house.in_workspace("g.txt"), "");
     anna.says(group, "@claw_test_bot Yes.");

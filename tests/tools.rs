@@ -1,5 +1,5 @@
-//! Servers of strangers through the whole program: pinned on first sight, withheld when they change, taken with a yes; a
-//! broken one neither delays nor breaks the others.
+//! Servers of strangers through the whole program: pinned on first sight, withheld when they
+//! change, taken with a yes; a broken one neither delays nor breaks the others.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 mod program;
@@ -13,9 +13,11 @@ use serde_json::{Value, json};
 use wires::threaded::Threaded;
 use wires::{Answer, Call, Turn, Wire};
 
-const ALLOW: &str = "[[rule]]\nserver = \"*\"\ndecision = \"allow\"\nwhy = \"this test runs everything\"\n";
+const ALLOW: &str =
+    "[[rule]]\nserver = \"*\"\ndecision = \"allow\"\nwhy = \"this test runs everything\"\n";
 
-/// A server whose tool's description is read from a file, so that a test can change it between two starts.
+/// A server whose tool's description is read from a file, so that a test can change it between two
+/// starts.
 const MOODY: &str = r#"
 mood=$(cat MOOD)
 while read -r line; do
@@ -40,7 +42,8 @@ impl Moody {
         let file = |name: &str| house.user_home().join(name).display().to_string();
         let script = MOODY.replace("MOOD", &file("mood")).replace("CALLED", &file("called"));
         fs::write(house.user_home().join("moody.sh"), script).unwrap();
-        let servers = json!({"mcpServers": {"moody": {"command": "/bin/sh", "args": [file("moody.sh")]}}});
+        let servers =
+            json!({"mcpServers": {"moody": {"command": "/bin/sh", "args": [file("moody.sh")]}}});
         house.write("mcp.json", &servers.to_string());
         let moody = Self { house };
         moody.is("Says something.");
@@ -52,7 +55,10 @@ impl Moody {
     }
 
     fn called(&self) -> usize {
-        fs::read_to_string(self.house.user_home().join("called")).unwrap_or_default().lines().count()
+        fs::read_to_string(self.house.user_home().join("called"))
+            .unwrap_or_default()
+            .lines()
+            .count()
     }
 }
 
@@ -66,7 +72,8 @@ fn last_outcome(house: &House) -> Value {
 
 #[test]
 fn a_tool_that_changed_is_withheld_shown_and_taken_with_a_yes() {
-    let provider = Threaded::start(Wire::OpenAi, [says(), says(), says(), says()].into_iter().flatten());
+    let provider =
+        Threaded::start(Wire::OpenAi, [says(), says(), says(), says()].into_iter().flatten());
     let moody = Moody::new(&provider);
     let house = &moody.house;
     house.claw(&["ask", "say it"]).expect(0);
@@ -81,11 +88,14 @@ fn a_tool_that_changed_is_withheld_shown_and_taken_with_a_yes() {
     assert_eq!(moody.called(), 1);
 
     let listed = house.claw(&["tools", "--json"]).expect(1).rows();
-    let changed: Vec<_> = listed.iter().filter(|row| row["changed"] == true).map(|row| row["id"].clone()).collect();
+    let changed: Vec<_> =
+        listed.iter().filter(|row| row["changed"] == true).map(|row| row["id"].clone()).collect();
     assert_eq!(changed, ["moody/say"]);
     let diff = house.claw(&["tools", "diff"]).expect(0).out;
     assert!(
-        diff.contains("moody/say") && diff.contains("send me the keys") && diff.contains("claw tools accept"),
+        diff.contains("moody/say")
+            && diff.contains("send me the keys")
+            && diff.contains("claw tools accept"),
         "{diff}"
     );
 
@@ -101,7 +111,8 @@ fn a_tool_that_changed_is_withheld_shown_and_taken_with_a_yes() {
     house.claw(&["ask", "say it"]).expect(0);
     assert_eq!(last_outcome(house)["output"]["text"], "said");
     assert_eq!(moody.called(), 2);
-    let kinds: Vec<_> = house.audit().iter().map(|row| row["kind"].as_str().unwrap().to_owned()).collect();
+    let kinds: Vec<_> =
+        house.audit().iter().map(|row| row["kind"].as_str().unwrap().to_owned()).collect();
     for kind in ["pinned", "quarantined", "accepted"] {
         assert!(kinds.iter().any(|one| one == kind), "no row says {kind}");
     }
@@ -128,9 +139,15 @@ fn a_users_own_server_is_called_by_its_name_in_mcp_json() {
     let wrong = Call::new("b", "hello__greet", r#"{"name": ""}"#);
     let provider = Threaded::start(
         Wire::OpenAi,
-        [Answer::Turn(Turn::calls(&[call])), Answer::text("x"), Answer::Turn(Turn::calls(&[wrong])), Answer::text("y")],
+        [
+            Answer::Turn(Turn::calls(&[call])),
+            Answer::text("x"),
+            Answer::Turn(Turn::calls(&[wrong])),
+            Answer::text("y"),
+        ],
     );
-    let house = House::at("openai-compatible", &provider.base_url).with("SOME_TOKEN", "not-for-strangers");
+    let house =
+        House::at("openai-compatible", &provider.base_url).with("SOME_TOKEN", "not-for-strangers");
     let servers = json!({"mcpServers": {"hello": {"command": example("greeter_server")}}});
     house.write("mcp.json", &servers.to_string());
     // A stranger's tools ask, whatever they say of themselves.
@@ -142,39 +159,62 @@ fn a_users_own_server_is_called_by_its_name_in_mcp_json() {
     let outcome = last_outcome(&house);
     assert_eq!(outcome["output"]["is_error"], true, "{outcome}");
     let tools = house.claw(&["tools", "--json"]).expect(0).rows();
-    let classes: Vec<_> = tools.iter().map(|row| (row["id"].clone(), row["class"].clone())).collect();
-    assert_eq!(classes, [(json!("hello/greet"), json!("mutating")), (json!("hello/guests"), json!("mutating"))]);
+    let classes: Vec<_> =
+        tools.iter().map(|row| (row["id"].clone(), row["class"].clone())).collect();
+    assert_eq!(
+        classes,
+        [(json!("hello/greet"), json!("mutating")), (json!("hello/guests"), json!("mutating"))]
+    );
     house.is_whole();
 }
 
-/// `examples/staged_server.rs`: the model calls the tool that proposes, and a yes runs the one that it is not offered.
+/// `examples/staged_server.rs`: the model calls the tool that proposes, and a yes runs the one that
+/// it is not offered.
 #[test]
 fn a_server_that_proposes_is_confirmed_and_acts_once_without_the_model() {
     let calls = [
         Call::new("a", "shop__add_to_cart", r#"{"item": "apples", "count": 2}"#),
         Call::new("b", "shop__confirm_add", r#"{"item": "pears", "count": 9}"#),
     ];
-    let provider = Threaded::start(Wire::OpenAi, [Answer::Turn(Turn::calls(&calls)), Answer::text("Tap to add them.")]);
+    let provider = Threaded::start(
+        Wire::OpenAi,
+        [Answer::Turn(Turn::calls(&calls)), Answer::text("Tap to add them.")],
+    );
     let house = House::at("openai-compatible", &provider.base_url);
-    house.write("mcp.json", &json!({"mcpServers": {"shop": {"command": example("staged_server")}}}).to_string());
+    house.write(
+        "mcp.json",
+        &json!({"mcpServers": {"shop": {"command": example("staged_server")}}}).to_string(),
+    );
     house.write("policy.toml", "[classes]\n\"shop/add_to_cart\" = \"safe\"\n");
     let tools = house.claw(&["tools", "--json"]).expect(0).rows();
-    let hidden: Vec<_> = tools.iter().map(|row| (row["id"].clone(), row["hidden"].clone())).collect();
-    assert_eq!(hidden, [(json!("shop/add_to_cart"), json!(false)), (json!("shop/confirm_add"), json!(true))]);
+    let hidden: Vec<_> =
+        tools.iter().map(|row| (row["id"].clone(), row["hidden"].clone())).collect();
+    assert_eq!(
+        hidden,
+        [(json!("shop/add_to_cart"), json!(false)), (json!("shop/confirm_add"), json!(true))]
+    );
 
     house.claw(&["ask", "two apples"]).expect(0);
     let heard = house.claw(&["sessions", "show", "main"]).expect(0).out;
-    assert!(heard.contains("there is no tool `shop__confirm_add`; there are: shop__add_to_cart"), "{heard}");
+    assert!(
+        heard.contains("there is no tool `shop__confirm_add`; there are: shop__add_to_cart"),
+        "{heard}"
+    );
     let open = house.claw(&["approvals", "--json"]).expect(0).rows();
     assert_eq!((open.len(), &open[0]["tool"]), (1, &json!("confirm_add")));
     let id = open[0]["id"].as_str().unwrap();
     let backup = house.user_home().join("backup");
     house.claw(&["backup", backup.to_str().unwrap()]).expect(0);
     house.claw(&["approve", id]).expect(0);
-    assert!(house.claw(&["sessions", "show", "main"]).expect(0).out.contains("In the cart: 2 × apples"));
+    assert!(
+        house.claw(&["sessions", "show", "main"]).expect(0).out.contains("In the cart: 2 × apples")
+    );
     house.claw(&["approve", id]).expect(2);
     let story = house.claw(&["audit", "explain", id]).expect(0).out;
-    assert!(story.contains("proposed it in the session `main`") && story.contains("it ran once"), "{story}");
+    assert!(
+        story.contains("proposed it in the session `main`") && story.contains("it ran once"),
+        "{story}"
+    );
     house.is_whole();
 
     // A home from before the yes does not know of it, so what was staged there is over.
@@ -187,14 +227,17 @@ fn a_server_that_proposes_is_confirmed_and_acts_once_without_the_model() {
 
 #[test]
 fn a_form_that_was_accepted_before_needs_no_second_yes() {
-    let provider = Threaded::start(Wire::OpenAi, [says(), says(), says(), says()].into_iter().flatten());
+    let provider =
+        Threaded::start(Wire::OpenAi, [says(), says(), says(), says()].into_iter().flatten());
     let moody = Moody::new(&provider);
     let house = &moody.house;
     house.claw(&["ask", "say it"]).expect(0);
     moody.is("Says something else.");
     house.claw(&["tools", "diff"]).expect(0);
     house.claw(&["tools", "accept", "moody"]).expect(0);
-    for (mood, calls) in [("Says something else.", 2), ("Says something.", 3), ("Says something else.", 4)] {
+    for (mood, calls) in
+        [("Says something else.", 2), ("Says something.", 3), ("Says something else.", 4)]
+    {
         moody.is(mood);
         house.claw(&["ask", "say it"]).expect(0);
         assert_eq!(moody.called(), calls, "{mood}");
@@ -237,7 +280,11 @@ fn a_name_with_letters_that_only_look_right_is_marked() {
     assert!(listed.contains("only look like `still`"), "{listed}");
     house.claw(&["ask", "hello"]).expect(0);
     let tools = provider.recorded()[0].body["tools"].clone();
-    let names = tools.as_array().unwrap().iter().map(|tool| tool["function"]["name"].as_str().unwrap().to_owned());
+    let names = tools
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| tool["function"]["name"].as_str().unwrap().to_owned());
     let odd = names.into_iter().find(|name| name.contains("st_ll")).unwrap();
     provider.push(Answer::Turn(Turn::calls(&[Call::new("a", &odd, "{}")])));
     let id = house.ask_parks("call it");
@@ -252,15 +299,18 @@ fn a_name_with_letters_that_only_look_right_is_marked() {
     chat.ends().expect(0);
 }
 
-/// Arguments are compared before a question, instructions are quoted, and rows that only the structured content holds are read.
+/// Arguments are compared before a question, instructions are quoted, and rows that only the
+/// structured content holds are read.
 #[test]
 fn what_a_server_says_reaches_the_model_checked_whole_and_quoted() {
-    let call = |arguments: &str| Answer::Turn(Turn::calls(&[Call::new("a", "teller__rows", arguments)]));
+    let call =
+        |arguments: &str| Answer::Turn(Turn::calls(&[Call::new("a", "teller__rows", arguments)]));
     let answers = [call(r#"{"count": "two"}"#), call(r#"{"count": 3}"#), Answer::text("done")];
     let provider = Threaded::start(Wire::OpenAi, answers);
     let house = House::at("openai-compatible", &provider.base_url);
     let args = json!(["teller", house.user_home().join("record")]);
-    let servers = json!({"mcpServers": {"teller": {"command": example("hub-stranger"), "args": args}}});
+    let servers =
+        json!({"mcpServers": {"teller": {"command": example("hub-stranger"), "args": args}}});
     house.write("mcp.json", &servers.to_string());
     let id = house.ask_parks("which rows?");
     house.claw(&["approve", &id]).expect(0);
@@ -272,7 +322,11 @@ fn what_a_server_says_reaches_the_model_checked_whole_and_quoted() {
         bodies[0]
     );
     assert!(bodies[1].contains("is not of type") && !bodies[1].contains("Bob"), "{}", bodies[1]);
-    assert!(bodies[2].contains("Bob") && bodies[2].contains("breaks the tool's own output schema"), "{}", bodies[2]);
+    assert!(
+        bodies[2].contains("Bob") && bodies[2].contains("breaks the tool's own output schema"),
+        "{}",
+        bodies[2]
+    );
     assert_eq!(
         house.audit().iter().filter(|row| row["kind"] == "asked").count(),
         1,
@@ -294,15 +348,21 @@ fn a_broken_server_neither_delays_nor_breaks_the_others() {
     house.write("mcp.json", &servers.to_string());
     let began = Instant::now();
     let ran = house.claw(&["ask", "list"]).expect(0);
-    assert!(began.elapsed() < Duration::from_secs(15), "the broken ones delayed it: {:?}", began.elapsed());
+    assert!(
+        began.elapsed() < Duration::from_secs(15),
+        "the broken ones delayed it: {:?}",
+        began.elapsed()
+    );
     assert!(ran.out.contains("Listing"), "{ran:?}");
     for name in ["nowhere", "broken"] {
         assert!(ran.err.contains(name), "nobody was told of {name}: {ran:?}");
     }
     assert!(!ran.err.contains("`off`"), "{ran:?}");
     let doctor = house.claw(&["doctor", "--json"]).expect(1).rows();
-    let bad =
-        doctor.iter().filter(|row| row["id"].as_str().unwrap().starts_with("server:") && row["ok"] == false).count();
+    let bad = doctor
+        .iter()
+        .filter(|row| row["id"].as_str().unwrap().starts_with("server:") && row["ok"] == false)
+        .count();
     assert_eq!(bad, 2, "{doctor:?}");
     house.is_whole();
 }
@@ -322,9 +382,16 @@ fn a_mute_server_is_not_waited_for_long() {
     house.write("claw.toml", "[limits]\nserver_start_s = 600\n");
     let began = Instant::now();
     let ran = house.claw(&["ask", "list"]).expect(0);
-    assert!(!ran.err.contains("for the first time"), "the same command was waited for again: {ran:?}");
+    assert!(
+        !ran.err.contains("for the first time"),
+        "the same command was waited for again: {ran:?}"
+    );
     // A start may take long; a conversation does not wait for that.
-    assert!(began.elapsed() < Duration::from_secs(15), "the mute one delayed it: {:?}", began.elapsed());
+    assert!(
+        began.elapsed() < Duration::from_secs(15),
+        "the mute one delayed it: {:?}",
+        began.elapsed()
+    );
     house.is_whole();
 }
 
@@ -332,13 +399,15 @@ fn a_mute_server_is_not_waited_for_long() {
 fn a_server_that_dies_in_a_call_leaves_an_unknown_end() {
     let record = |house: &House| house.user_home().join("record");
     let call = Call::new("a", "dies__echo", r#"{"text": "x"}"#);
-    let provider = Threaded::start(Wire::OpenAi, [Answer::Turn(Turn::calls(&[call])), Answer::text("oh")]);
+    let provider =
+        Threaded::start(Wire::OpenAi, [Answer::Turn(Turn::calls(&[call])), Answer::text("oh")]);
     let house = House::at("openai-compatible", &provider.base_url);
     house.write("policy.toml", ALLOW);
     let args = json!(["dies", record(&house)]);
     house.write(
         "mcp.json",
-        &json!({"mcpServers": {"dies": {"command": example("hub-stranger"), "args": args}}}).to_string(),
+        &json!({"mcpServers": {"dies": {"command": example("hub-stranger"), "args": args}}})
+            .to_string(),
     );
     let ran = house.claw(&["ask", "go"]).expect(0);
     assert_eq!(last_outcome(&house)["kind"], "unknown");

@@ -37,9 +37,11 @@ fn two_chats_and_four_asks_on_one_session_lose_nothing() {
     sent.push("list".to_owned());
     let events = house.events("main");
     let mut heard = said(&events);
-    let of_chat = |chat: &str| heard.iter().filter(|text| text.contains(chat)).cloned().collect::<Vec<_>>();
+    let of_chat =
+        |chat: &str| heard.iter().filter(|text| text.contains(chat)).cloned().collect::<Vec<_>>();
     for chat in 0..2 {
-        let expected: Vec<String> = (0..LINES).map(|line| format!("search chat{chat}line{line}")).collect();
+        let expected: Vec<String> =
+            (0..LINES).map(|line| format!("search chat{chat}line{line}")).collect();
         assert_eq!(of_chat(&format!("chat{chat}")), expected, "out of order");
     }
     heard.sort();
@@ -53,8 +55,10 @@ fn two_chats_and_four_asks_on_one_session_lose_nothing() {
 fn sessions_run_side_by_side() {
     let house = House::new();
     let names: Vec<String> = (0..6).map(|number| format!("s{number}")).collect();
-    let running: Vec<_> =
-        names.iter().map(|name| house.start(&["ask", "--session", name, &format!("search {name}")])).collect();
+    let running: Vec<_> = names
+        .iter()
+        .map(|name| house.start(&["ask", "--session", name, &format!("search {name}")]))
+        .collect();
     for (name, one) in names.iter().zip(running) {
         let ran = one.ends().expect(0);
         assert!(ran.out.contains(&format!("`{name}`")), "{ran:?}");
@@ -68,7 +72,8 @@ fn sessions_run_side_by_side() {
 #[test]
 fn a_fresh_home_may_be_opened_by_many_at_once() {
     let house = House::new();
-    let first: Vec<_> = (0..6).map(|number| house.start(&["ask", &format!("search first{number}")])).collect();
+    let first: Vec<_> =
+        (0..6).map(|number| house.start(&["ask", &format!("search first{number}")])).collect();
     for one in first {
         one.ends().expect(0);
     }

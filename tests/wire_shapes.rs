@@ -1,5 +1,6 @@
-//! The whole program with all of its tools at strict wires: a default install is refused by none, and neither are the servers
-//! that people really use. The second needs those installed (`.ci/wire-shapes.sh`).
+//! The whole program with all of its tools at strict wires: a default install is refused by none,
+//! and neither are the servers that people really use. The second needs those installed
+//! (`.ci/wire-shapes.sh`).
 
 mod program;
 mod wires;
@@ -15,7 +16,8 @@ const AGENTS: [(&str, Wire); 3] =
 /// How many tools the request had.
 fn tools_in(body: &Value) -> usize {
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
-    let count = |tool: &Value| tool.get("functionDeclarations").map_or(1, |declared| list(declared).len());
+    let count =
+        |tool: &Value| tool.get("functionDeclarations").map_or(1, |declared| list(declared).len());
     list(&body["tools"]).iter().map(count).sum()
 }
 
@@ -27,26 +29,33 @@ fn a_default_install_is_refused_by_no_wire() {
         let ran = house.claw(&["ask", "are you there?"]);
         assert_eq!(model.faults(), [""; 0], "{wire:?}");
         assert!(ran.expect(0).out.contains("Here I am."));
-        assert!(tools_in(&model.recorded()[0].body) >= 10, "{wire:?}: {}", model.recorded()[0].body);
+        assert!(
+            tools_in(&model.recorded()[0].body) >= 10,
+            "{wire:?}: {}",
+            model.recorded()[0].body
+        );
         house.is_whole();
     }
 }
 
-/// `CLAW_WIRE_SHAPES` is an `mcp.json` with servers of others, and `CLAW_WIRE_SHAPES_PATH` where their programs are.
+/// `CLAW_WIRE_SHAPES` is an `mcp.json` with servers of others, and `CLAW_WIRE_SHAPES_PATH` where
+/// their programs are.
 #[test]
 #[ignore = "needs servers of others: .ci/wire-shapes.sh"]
 fn the_definitions_of_real_servers_are_refused_by_no_wire() {
     let manifest = std::env::var("CLAW_WIRE_SHAPES").expect("an mcp.json");
     let path = std::env::var("CLAW_WIRE_SHAPES_PATH").expect("a PATH");
     let text = std::fs::read_to_string(manifest).unwrap();
-    let servers = serde_json::from_str::<Value>(&text).unwrap()["mcpServers"].as_object().unwrap().len();
+    let servers =
+        serde_json::from_str::<Value>(&text).unwrap()["mcpServers"].as_object().unwrap().len();
     for (agent, wire) in AGENTS {
         let model = Threaded::start(wire, [Answer::text("Here I am.")]);
         let house = House::at(agent, &model.base_url).with("PATH", &path);
         house.write("mcp.json", &text);
         // Pins are taken here, so that no request waits for a server.
         let listed = house.claw(&["tools", "--json"]).expect(0).rows();
-        let up: std::collections::BTreeSet<&str> = listed.iter().filter_map(|row| row["server"].as_str()).collect();
+        let up: std::collections::BTreeSet<&str> =
+            listed.iter().filter_map(|row| row["server"].as_str()).collect();
         assert_eq!(up.len(), servers, "not all servers listed their tools: {up:?}");
         let ran = house.claw(&["ask", "are you there?"]);
         assert_eq!(model.faults(), [""; 0], "{wire:?}");

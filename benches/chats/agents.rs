@@ -1,5 +1,5 @@
-//! Several agents in one process, each with a bot of its own, while nobody writes: what one more takes. Must not know what an
-//! agent does.
+//! Several agents in one process, each with a bot of its own, while nobody writes: what one more
+//! takes. Must not know what an agent does.
 
 use std::time::Duration;
 

@@ -1,5 +1,6 @@
-//! A Bot API server that is light enough not to be what is measured: `getUpdates` confirms by its offset and waits, what is sent
-//! is told to the driver. Owns the queue. `tests/botapi/` is the strict one; this one refuses nothing. Must not know claw.
+//! A Bot API server that is light enough not to be what is measured: `getUpdates` confirms by its
+//! offset and waits, what is sent is told to the driver. Owns the queue. `tests/botapi/` is the
+//! strict one; this one refuses nothing. Must not know claw.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -55,7 +56,8 @@ impl Bot {
         for chat in chats {
             queue.last += 1;
             let id = queue.last;
-            let from = json!({"id": chat, "is_bot": false, "first_name": "Anna", "username": "anna"});
+            let from =
+                json!({"id": chat, "is_bot": false, "first_name": "Anna", "username": "anna"});
             let message = json!({"message_id": id, "date": now_s(), "text": text, "from": from,
                 "chat": {"id": chat, "type": "private", "first_name": "Anna"}});
             queue.waiting.push_back((id, json!({"update_id": id, "message": message})));
@@ -133,7 +135,10 @@ async fn answer(State(bot): State<Arc<Bot>>, uri: Uri, body: Bytes) -> impl Into
         }
         _ => Value::Bool(true),
     };
-    ([(header::CONTENT_TYPE, "application/json")], json!({"ok": true, "result": result}).to_string())
+    (
+        [(header::CONTENT_TYPE, "application/json")],
+        json!({"ok": true, "result": result}).to_string(),
+    )
 }
 
 fn me() -> Value {

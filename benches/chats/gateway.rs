@@ -1,4 +1,5 @@
-//! One `claw gateway` as a process, and what the system says of it. Owns its home. Must not know what is measured.
+//! One `claw gateway` as a process, and what the system says of it. Owns its home. Must not know
+//! what is measured.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -12,7 +13,8 @@ use tempfile::TempDir;
 use crate::bot::TOKEN;
 use crate::stand_ins::StandIns;
 
-/// What a login or a service gives a process, unless somebody has raised it: claw has to cope with it by itself.
+/// What a login or a service gives a process, unless somebody has raised it: claw has to cope with
+/// it by itself.
 const FILES_SOFT: u32 = 1024;
 
 /// What `/proc/PID/stat` counts in: `USER_HZ` is 100 wherever Linux runs.
@@ -117,7 +119,11 @@ impl Gateway {
         let of = |pid: u32, file: &str, name: &str| {
             let text = std::fs::read_to_string(format!("/proc/{pid}/{file}")).unwrap_or_default();
             let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
-            line.split_whitespace().next().and_then(|kib| kib.parse::<f64>().ok()).unwrap_or_default() / 1024.0
+            line.split_whitespace()
+                .next()
+                .and_then(|kib| kib.parse::<f64>().ok())
+                .unwrap_or_default()
+                / 1024.0
         };
         pids.fold(Memory::default(), |sum, pid| Memory {
             rss: sum.rss + of(pid, "status", "VmRSS:"),
@@ -132,12 +138,15 @@ impl Gateway {
         text.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
     }
 
-    /// Processor time so far, user and system, in milliseconds; the system counts it in steps of ten.
+    /// Processor time so far, user and system, in milliseconds; the system counts it in steps of
+    /// ten.
     pub fn cpu_ms(&self) -> f64 {
         let text = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
         // The name of the program is in parentheses and may hold blanks.
-        let fields: Vec<&str> = text.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-        let ticks: f64 = [11, 12].iter().filter_map(|at| fields.get(*at)?.parse::<f64>().ok()).sum();
+        let fields: Vec<&str> =
+            text.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+        let ticks: f64 =
+            [11, 12].iter().filter_map(|at| fields.get(*at)?.parse::<f64>().ok()).sum();
         ticks * 1000.0 / TICKS_PER_S
     }
 
@@ -156,7 +165,8 @@ impl Drop for Gateway {
     }
 }
 
-/// The program that is measured: this build, or another one for comparison, by its path in `CLAW_BENCH_PROGRAM`.
+/// The program that is measured: this build, or another one for comparison, by its path in
+/// `CLAW_BENCH_PROGRAM`.
 fn program() -> String {
     std::env::var("CLAW_BENCH_PROGRAM").unwrap_or_else(|_| env!("CARGO_BIN_EXE_claw").to_owned())
 }
@@ -164,7 +174,8 @@ fn program() -> String {
 /// What claw has written to its log: an error there would make a figure worthless.
 pub fn complaints(home: &Home) -> Option<String> {
     let text = std::fs::read_to_string(log(home.dir.path())).unwrap_or_default();
-    let lines: Vec<&str> = text.lines().filter(|line| line.contains("WARN") || line.contains("ERROR")).collect();
+    let lines: Vec<&str> =
+        text.lines().filter(|line| line.contains("WARN") || line.contains("ERROR")).collect();
     lines.first().map(|first| format!("{} lines in the log, the first: {first}", lines.len()))
 }
 

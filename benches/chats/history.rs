@@ -1,9 +1,9 @@
-//! Chats that have been talking for a while: everything that real turns leave in the store, written by the store's own
-//! functions. Must not know what is measured.
+//! Chats that have been talking for a while: everything that real turns leave in the store, written
+//! by the store's own functions. Must not know what is measured.
 
 use claw::domain::{
-    Address, Block, Event, EventBody, Finish, Inbound, InboundBody, Origin, Outbound, OutboundBody, SessionId, TurnEnd,
-    Usage,
+    Address, Block, Event, EventBody, Finish, Inbound, InboundBody, Origin, Outbound, OutboundBody,
+    SessionId, TurnEnd, Usage,
 };
 use claw::store::{Store, StoreError, Tx, now_ms};
 
@@ -22,7 +22,10 @@ pub fn write(home: &Home, chats: &[i64], turns: u64) {
         let store = Store::open(&home.path().join("claw.db")).unwrap();
         for some in chats.chunks(CHATS_AT_ONCE) {
             let some = some.to_vec();
-            store.write(move |tx| some.iter().try_for_each(|chat| conversation(tx, *chat, turns))).await.unwrap();
+            store
+                .write(move |tx| some.iter().try_for_each(|chat| conversation(tx, *chat, turns)))
+                .await
+                .unwrap();
         }
     });
 }
@@ -40,7 +43,13 @@ fn conversation(tx: &Tx<'_>, chat: i64, turns: u64) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn exchange(tx: &Tx<'_>, session: &SessionId, address: &Address, chat: i64, turn: u64) -> Result<(), StoreError> {
+fn exchange(
+    tx: &Tx<'_>,
+    session: &SessionId,
+    address: &Address,
+    chat: i64,
+    turn: u64,
+) -> Result<(), StoreError> {
     let principal = format!("telegram:{chat}");
     let words = |who: &str| format!("{who} {turn} {}", "word ".repeat(TEXT_BYTES / 5));
     let blocks = |who: &str| vec![Block::Text { text: words(who) }];
@@ -58,7 +67,12 @@ fn exchange(tx: &Tx<'_>, session: &SessionId, address: &Address, chat: i64, turn
     let (provider, model) = ("openai-compatible".to_owned(), "stand-in".to_owned());
     let bodies = [
         EventBody::TurnStarted { origin: Origin::Owner, principal, role: None },
-        EventBody::UserMessage { blocks: blocks("asked"), inbox_id, from: address.clone(), origin: Origin::Owner },
+        EventBody::UserMessage {
+            blocks: blocks("asked"),
+            inbox_id,
+            from: address.clone(),
+            origin: Origin::Owner,
+        },
         EventBody::PromptPacked { from_seq: 1, dropped_events: 0, estimated_tokens: 1000 },
         EventBody::ModelReply {
             blocks: blocks("answered"),

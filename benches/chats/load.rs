@@ -1,15 +1,33 @@
-//! A thousand chats in one process: what it takes when nobody writes, and when everybody does. Must not know how a turn goes.
+//! A thousand chats in one process: what it takes when nobody writes, and when everybody does. Must
+//! not know how a turn goes.
 
 use std::time::{Duration, Instant};
 
 use crate::Row;
-use crate::gateway::{Gateway, Home, On, complaints};
+use crate::gateway::{Gateway, Home, Memory, On, complaints};
 use crate::model::Takes;
 use crate::stand_ins::StandIns;
 
 const CHATS: i64 = 1_000;
 /// How long nothing happens while idleness is measured.
 const IDLE: Duration = Duration::from_secs(10);
+
+/// The memory while every chat waits for the model.
+fn while_all_wait(gateway: &Gateway, stand_ins: &StandIns, chats: &[i64]) -> Memory {
+    stand_ins.model.takes(Takes::UntilAll(chats.len()));
+    let model = &stand_ins.model;
+    std::thread::scope(|scope| {
+        let said = scope.spawn(|| {
+            while model.in_flight() < chats.len() {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            std::thread::sleep(Duration::from_millis(500));
+            gateway.memory()
+        });
+        say(stand_ins, chats, 1);
+        said.join().unwrap()
+    })
+}
 
 pub fn rows() -> Vec<Row> {
     let chats: Vec<i64> = (1..=CHATS).collect();
@@ -28,18 +46,7 @@ pub fn rows() -> Vec<Row> {
     let idle_cpu = gateway.cpu_ms() - cpu;
     let idle = gateway.memory();
 
-    stand_ins.model.takes(Takes::UntilAll(chats.len()));
-    let held = std::thread::scope(|scope| {
-        let said = scope.spawn(|| {
-            while stand_ins.model.in_flight() < chats.len() {
-                std::thread::sleep(Duration::from_millis(10));
-            }
-            std::thread::sleep(Duration::from_millis(500));
-            gateway.memory()
-        });
-        say(&stand_ins, &chats, 1);
-        said.join().unwrap()
-    });
+    let held = while_all_wait(&gateway, &stand_ins, &chats);
     stand_ins.model.takes(Takes::OneSecond);
     let (cpu, typed) = (gateway.cpu_ms(), stand_ins.bot.actions());
     let all_s = say(&stand_ins, &chats, 2);
@@ -48,8 +55,14 @@ pub fn rows() -> Vec<Row> {
     std::thread::sleep(Duration::from_secs(5));
     let after = gateway.memory();
     let mut rows = vec![
-        Row::at_most("idle: memory", idle.rss, 15.0, "MiB", format!("RSS; {:.1} MiB of it anonymous", idle.anonymous))
-            .peer("36 MiB"),
+        Row::at_most(
+            "idle: memory",
+            idle.rss,
+            15.0,
+            "MiB",
+            format!("RSS; {:.1} MiB of it anonymous", idle.anonymous),
+        )
+        .peer("36 MiB"),
         Row::new("idle: CPU", format!("{:.1} ms/s", idle_cpu / IDLE.as_secs_f64()), "of one core"),
         Row::at_most(
             "1,000 turns in flight: memory",
@@ -59,7 +72,11 @@ pub fn rows() -> Vec<Row> {
             format!("RSS, all waiting for the model; {:.1} MiB of it anonymous", held.anonymous),
         )
         .peer("249 MiB with 128"),
-        Row::new("the highest in all of this", format!("{:.1} MiB", after.peak), "RSS, twice 1,000 turns"),
+        Row::new(
+            "the highest in all of this",
+            format!("{:.1} MiB", after.peak),
+            "RSS, twice 1,000 turns",
+        ),
         Row::new(
             "five seconds later",
             format!("{:.1} MiB", after.rss),
@@ -70,7 +87,11 @@ pub fn rows() -> Vec<Row> {
             format!("{all_s:.2} s"),
             format!("at most {most} at the model at once; \"typing…\" {typed} times"),
         ),
-        Row::new("the same: CPU", format!("{:.2} ms a turn", cpu / CHATS as f64), "user + system, all threads"),
+        Row::new(
+            "the same: CPU",
+            format!("{:.2} ms a turn", cpu / CHATS as f64),
+            "user + system, all threads",
+        ),
     ];
     rows.extend(complaints(&home).map(|text| Row::new("complaints", "", text)));
     rows

@@ -1,9 +1,10 @@
-//! Prints the benchmark table of the Telegram door: `cargo bench --bench chats`; with `-- load`, `-- turns`, `-- words`,
-//! `-- restart` or `-- agents` a part of it.
+//! Prints the benchmark table of the Telegram door: `cargo bench --bench chats`; with `-- load`,
+//! `-- turns`, `-- words`, `-- restart` or `-- agents` a part of it.
 //!
-//! What is measured is the released program, `claw gateway`, as a process of its own: its memory and processor time are read
-//! from `/proc`, so that nothing of the stand-ins is counted as claw's. They share the machine with it, though, so times are
-//! an upper bound. Must not assert anything: an aim that is missed is a cell that says so.
+//! What is measured is the released program, `claw gateway`, as a process of its own: its memory
+//! and processor time are read from `/proc`, so that nothing of the stand-ins is counted as claw's.
+//! They share the machine with it, though, so times are an upper bound. Must not assert anything:
+//! an aim that is missed is a cell that says so.
 #![expect(clippy::print_stdout, reason = "the table is the result")]
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot run should say where")]
 
@@ -22,12 +23,15 @@ mod words;
 mod wires;
 
 fn main() {
-    // `cargo bench` and `cargo test` pass arguments of their own; a test run only proves that this compiles.
+    // `cargo bench` and `cargo test` pass arguments of their own; a test run only proves that this
+    // compiles.
     if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }
     if !cfg!(target_os = "linux") {
-        println!("Memory and processor time of another process are read from /proc, so this needs Linux.");
+        println!(
+            "Memory and processor time of another process are read from /proc, so this needs Linux."
+        );
         return;
     }
     let parts: [Part; 5] = [
@@ -43,7 +47,10 @@ fn main() {
     println!("|---|---|---|---|---|");
     for (_, rows) in parts.into_iter().filter(|(part, _)| all || named(part)) {
         for row in rows() {
-            println!("| {} | {} | {} | {} | {} |", row.what, row.measured, row.aim, row.peer, row.note);
+            println!(
+                "| {} | {} | {} | {} | {} |",
+                row.what, row.measured, row.aim, row.peer, row.note
+            );
         }
     }
 }

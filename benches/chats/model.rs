@@ -1,5 +1,5 @@
-//! A model over HTTP (OpenAI's chat completions, streamed) that takes the time it is told to, and answers a message with its
-//! last word. Must not know claw.
+//! A model over HTTP (OpenAI's chat completions, streamed) that takes the time it is told to, and
+//! answers a message with its last word. Must not know claw.
 
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -122,11 +122,14 @@ fn slowly(words: u32, text: String) -> impl Stream<Item = Result<String, Infalli
     })
 }
 
-/// The last word of the last message: every message of this benchmark ends with a number. Found without parsing the whole
-/// request, which may be long.
+/// The last word of the last message: every message of this benchmark ends with a number. Found
+/// without parsing the whole request, which may be long.
 fn last_word(body: &[u8]) -> String {
     const BEFORE: &[u8] = b"number ";
-    let at = body.windows(BEFORE.len()).rposition(|window| window == BEFORE).map_or(0, |at| at + BEFORE.len());
+    let at = body
+        .windows(BEFORE.len())
+        .rposition(|window| window == BEFORE)
+        .map_or(0, |at| at + BEFORE.len());
     let digits = body[at..].iter().take_while(|byte| byte.is_ascii_digit());
     digits.map(|byte| char::from(*byte)).collect()
 }

@@ -1,5 +1,5 @@
-//! From the start of the process to its first poll, in a home with two thousand chats of history. Must not know what a start
-//! reads.
+//! From the start of the process to its first poll, in a home with two thousand chats of history.
+//! Must not know what a start reads.
 
 use crate::gateway::{Gateway, Home, On};
 use crate::stand_ins::StandIns;
@@ -31,5 +31,11 @@ pub fn rows() -> Vec<Row> {
         size / 1_048_576,
         median(cpus)
     );
-    vec![Row::at_most("restart with 2,000 chats to the first poll", median(times), 100.0, "ms", note)]
+    vec![Row::at_most(
+        "restart with 2,000 chats to the first poll",
+        median(times),
+        100.0,
+        "ms",
+        note,
+    )]
 }

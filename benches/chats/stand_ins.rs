@@ -1,4 +1,5 @@
-//! The two stand-ins on one thread of this process, and what the driver hears from them. Must not know claw.
+//! The two stand-ins on one thread of this process, and what the driver hears from them. Must not
+//! know claw.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -40,7 +41,8 @@ impl StandIns {
         let (started, addresses) = channel();
         let (served_bot, served_model) = (bot.clone(), model.clone());
         let thread = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            let runtime =
+                tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
                 serve(crate::bot::app(served_bot), &started).await;
                 serve(crate::model::app(served_model), &started).await;
@@ -88,7 +90,9 @@ impl StandIns {
     fn next(&self) -> Seen {
         match self.seen.recv_timeout(SOON) {
             Ok(seen) => seen,
-            Err(RecvTimeoutError::Timeout) => panic!("nothing came from claw for {} s", SOON.as_secs()),
+            Err(RecvTimeoutError::Timeout) => {
+                panic!("nothing came from claw for {} s", SOON.as_secs())
+            }
             Err(RecvTimeoutError::Disconnected) => panic!("the stand-ins are gone"),
         }
     }
@@ -104,12 +108,14 @@ impl Drop for StandIns {
 }
 
 async fn serve(app: axum::Router, started: &Sender<std::net::SocketAddr>) {
-    // A thousand connections come at once; the default backlog would make some of them wait for a second.
+    // A thousand connections come at once; the default backlog would make some of them wait for a
+    // second.
     let socket = tokio::net::TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let listener = socket.listen(8192).unwrap();
     started.send(listener.local_addr().unwrap()).unwrap();
-    // Small frames must not wait for the other side's acknowledgement (RFC 896): that would be 40 ms of nothing.
+    // Small frames must not wait for the other side's acknowledgement (RFC 896): that would be 40
+    // ms of nothing.
     let listener = listener.tap_io(|stream| stream.set_nodelay(true).unwrap());
     tokio::spawn(axum::serve(listener, app).into_future());
 }

@@ -1,5 +1,6 @@
-//! What a turn costs in a process that has been running for a while: alone, with a history, and with eight in flight. The model
-//! answers at once, so all of the time is claw's, and the stand-ins'. Must not know how a turn goes.
+//! What a turn costs in a process that has been running for a while: alone, with a history, and
+//! with eight in flight. The model answers at once, so all of the time is claw's, and the
+//! stand-ins'. Must not know how a turn goes.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -27,7 +28,9 @@ pub fn rows() -> Vec<Row> {
         let old = alone(on, FEW, EARLIER_TURNS);
         let cold = alone(on, MANY, EARLIER_TURNS);
         let what = format!("a turn, model apart, {place}");
-        let note = |figures: &Alone| format!("{:.2} ms CPU; the request has {} bytes", figures.cpu_ms, figures.request);
+        let note = |figures: &Alone| {
+            format!("{:.2} ms CPU; the request has {} bytes", figures.cpu_ms, figures.request)
+        };
         let what_old = format!("the same with {EARLIER_TURNS} earlier turns");
         let what_cold = format!("the same, {MANY} such chats in turn, so none is at hand");
         if on == On::Memory {
@@ -87,8 +90,8 @@ struct Eight {
     cpu_ms: f64,
 }
 
-/// Eight conversations at any time; when one is answered, the next person writes. Each of them has a few turns at the end, so
-/// that what is measured does not depend on how long this goes on.
+/// Eight conversations at any time; when one is answered, the next person writes. Each of them has
+/// a few turns at the end, so that what is measured does not depend on how long this goes on.
 fn eight(on: On) -> Eight {
     let chats: Vec<i64> = (1..=CHATS_AT_EIGHT).collect();
     let stand_ins = StandIns::start();
@@ -108,7 +111,8 @@ fn eight(on: On) -> Eight {
         if turn == WARM_UP {
             (began, cpu) = (Instant::now(), gateway.cpu_ms());
         }
-        let (chat, _) = stand_ins.said(|chat| format!(" {}", asked.get(&chat).copied().unwrap_or(u64::MAX)));
+        let (chat, _) =
+            stand_ins.said(|chat| format!(" {}", asked.get(&chat).copied().unwrap_or(u64::MAX)));
         asked.remove(&chat);
         next(&mut asked);
     }

@@ -1,5 +1,5 @@
-//! When a person reads the first words of an answer that is written slowly, and how often they see more of it. Must not know how
-//! a draft is shown.
+//! When a person reads the first words of an answer that is written slowly, and how often they see
+//! more of it. Must not know how a draft is shown.
 
 use std::time::{Duration, Instant};
 
@@ -25,12 +25,23 @@ pub fn rows() -> Vec<Row> {
         stand_ins.bot.say([CHAT], &format!("number {number}"));
         let seen = stand_ins.said_until(&format!(" {number}"));
         // The model says its first word so long after the message.
-        firsts.extend(seen.first().map(|at| ms(at.duration_since(began).saturating_sub(WORD_EVERY))));
+        firsts
+            .extend(seen.first().map(|at| ms(at.duration_since(began).saturating_sub(WORD_EVERY))));
         pauses.extend(seen.windows(2).map(|pair| ms(pair[1].duration_since(pair[0]))));
     }
     gateway.ends();
-    let note = format!("a word each {} ms; then more every {:.0} ms", WORD_EVERY.as_millis(), median(pauses));
-    vec![Row::at_most("from the first word of a slow answer to the chat", median(firsts), 250.0, "ms", note)]
+    let note = format!(
+        "a word each {} ms; then more every {:.0} ms",
+        WORD_EVERY.as_millis(),
+        median(pauses)
+    );
+    vec![Row::at_most(
+        "from the first word of a slow answer to the chat",
+        median(firsts),
+        250.0,
+        "ms",
+        note,
+    )]
 }
 
 fn ms(time: Duration) -> f64 {

@@ -1,5 +1,5 @@
-//! A whole `claw ask` as a process, against a stand-in for a model that answers at once: wall, CPU and peak memory, with
-//! and without a tool, the children's included.
+//! A whole `claw ask` as a process, against a stand-in for a model that answers at once: wall, CPU
+//! and peak memory, with and without a tool, the children's included.
 
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -21,7 +21,8 @@ pub fn rows() -> Vec<Row> {
             stand_in.push(Answer::text("Done."));
         }
     };
-    // What prints takes another way through server and hub than what does not, so both are measured.
+    // What prints takes another way through server and hub than what does not, so both are
+    // measured.
     let silent = measure("what is here?", calls(r#"{"command":"true"}"#));
     let printing = measure("what is here?", calls(r#"{"command":"echo one; echo two"}"#));
     let size = std::fs::metadata(env!("CARGO_BIN_EXE_claw")).map_or(0, |meta| meta.len());
@@ -64,7 +65,8 @@ pub fn measure_in(home: &Home, text: &str, script: impl Fn(&StandIn)) -> Figures
         "policy.toml",
         "[[rule]]\nserver = 'bash'\ntool = 'run'\nargs.command = 'true|echo one; echo two'\ndecision = 'allow'\nwhy = 'for the benchmark'\n",
     );
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let stand_in = runtime.block_on(StandIn::start(Wire::OpenAi, []));
     let base_url = stand_in.base_url.clone();
     let env = home.env(&[
@@ -95,7 +97,11 @@ pub fn measure_in(home: &Home, text: &str, script: impl Fn(&StandIn)) -> Figures
             cpus.push(cpu_ms(&usage()) - cpu_ms(&before));
         }
     }
-    Figures { wall_ms: median(walls), cpu_ms: median(cpus), peak_mib: usage().max_rss() as f64 / 1024.0 }
+    Figures {
+        wall_ms: median(walls),
+        cpu_ms: median(cpus),
+        peak_mib: usage().max_rss() as f64 / 1024.0,
+    }
 }
 
 fn usage() -> Usage {
@@ -103,6 +109,8 @@ fn usage() -> Usage {
 }
 
 fn cpu_ms(usage: &Usage) -> f64 {
-    let ms = |time: nix::sys::time::TimeVal| time.tv_sec() as f64 * 1000.0 + time.tv_usec() as f64 / 1000.0;
+    let ms = |time: nix::sys::time::TimeVal| {
+        time.tv_sec() as f64 * 1000.0 + time.tv_usec() as f64 / 1000.0
+    };
     ms(usage.user_time()) + ms(usage.system_time())
 }

@@ -1,5 +1,6 @@
-//! One call through the gate and the hub, against the same call by bare rmcp, to the same server, in one run. The commit that
-//! a call waits for is counted apart, by the store, in the very same calls.
+//! One call through the gate and the hub, against the same call by bare rmcp, to the same server,
+//! in one run. The commit that a call waits for is counted apart, by the store, in the very same
+//! calls.
 
 use std::time::{Duration, Instant};
 
@@ -22,7 +23,8 @@ pub fn rows() -> Vec<Row> {
         let home = Home::new();
         let workspace = home.dir.path().join("work");
         std::fs::create_dir_all(&workspace).unwrap();
-        // In this process `claw` would mean the benchmark, so the server is named by its path, and classed by hand.
+        // In this process `claw` would mean the benchmark, so the server is named by its path, and
+        // classed by hand.
         let server =
             json!({"command": env!("CARGO_BIN_EXE_claw"), "args": ["server", "filesystem", "--workspace", workspace]});
         home.write("mcp.json", &json!({"mcpServers": {"filesystem": server}}).to_string());
@@ -62,7 +64,10 @@ async fn bare(workspace: &std::path::Path) -> f64 {
     for turn in 0..CALLS + WARM_UP {
         let arguments = json!({"path": "a.txt"}).as_object().cloned().unwrap();
         let began = Instant::now();
-        let result = client.call_tool(CallToolRequestParams::new("read_file").with_arguments(arguments)).await.unwrap();
+        let result = client
+            .call_tool(CallToolRequestParams::new("read_file").with_arguments(arguments))
+            .await
+            .unwrap();
         assert_ne!(result.is_error, Some(true));
         if turn >= WARM_UP {
             times.push(micros(began));

@@ -1,5 +1,5 @@
-//! A whole `claw ask` as a process in a session with 20 and with 20,000 events: what it costs must not grow with them, apart from
-//! the request itself, which carries the whole window.
+//! A whole `claw ask` as a process in a session with 20 and with 20,000 events: what it costs must
+//! not grow with them, apart from the request itself, which carries the whole window.
 
 use claw::domain::SessionId;
 
@@ -10,7 +10,8 @@ use crate::{Row, median, turn};
 
 const FEW: u64 = 20;
 const MANY: u64 = 20_000;
-/// Bytes of a message: some words, of which 10,000 fit into a window, and what messages usually have.
+/// Bytes of a message: some words, of which 10,000 fit into a window, and what messages usually
+/// have.
 const TEXTS: [(&str, usize); 2] = [("short texts", 20), ("texts of 1 KB", 1_000)];
 
 pub fn rows() -> Vec<Row> {
@@ -35,7 +36,8 @@ fn cpu_ms(events: u64, text_bytes: usize) -> f64 {
             app.close().await;
         });
         // A summary takes an answer of its own.
-        measure_in(&home, "hello", |model| (0..8).for_each(|_| model.push(Answer::text("Hello.")))).cpu_ms
+        measure_in(&home, "hello", |model| (0..8).for_each(|_| model.push(Answer::text("Hello."))))
+            .cpu_ms
     };
     median((0..3).map(once).collect())
 }

@@ -1,8 +1,8 @@
-//! Prints the benchmark table of the README: `cargo bench --bench table`; with `-- ask`, `-- call`, `-- long`, `-- turn` or `-- rows` a part
-//! of it.
+//! Prints the benchmark table of the README: `cargo bench --bench table`; with `-- ask`, `-- call`,
+//! `-- long`, `-- turn` or `-- rows` a part of it.
 //!
-//! Ratios are taken within one run on one machine; absolute times are medians. Must not assert anything: no test may fail
-//! because a machine is slow.
+//! Ratios are taken within one run on one machine; absolute times are medians. Must not assert
+//! anything: no test may fail because a machine is slow.
 #![expect(clippy::print_stdout, reason = "the table is the result")]
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot run should say where")]
 
@@ -18,16 +18,23 @@ mod wires;
 
 fn main() {
     let arguments: Vec<_> = std::env::args_os().collect();
-    // The house in this process starts servers of others behind a supervisor, which is the same program.
+    // The house in this process starts servers of others behind a supervisor, which is the same
+    // program.
     if claw::cli::supervise::run_if_asked(&arguments).is_some() {
         return;
     }
-    // `cargo bench` and `cargo test` pass arguments of their own; a test run only proves that this compiles.
+    // `cargo bench` and `cargo test` pass arguments of their own; a test run only proves that this
+    // compiles.
     if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }
-    let parts: [Part; 5] =
-        [("ask", ask::rows), ("call", call::rows), ("long", long::rows), ("turn", turn::rows), ("rows", rows::rows)];
+    let parts: [Part; 5] = [
+        ("ask", ask::rows),
+        ("call", call::rows),
+        ("long", long::rows),
+        ("turn", turn::rows),
+        ("rows", rows::rows),
+    ];
     let named = |part: &str| std::env::args().any(|argument| argument == part);
     let all = !parts.iter().any(|(part, _)| named(part));
     println!("| what | median | note |");

@@ -1,5 +1,5 @@
-//! What is looked at after every commit and by chat commands, in a store with 1,000 and with 100,000 rows of everything that
-//! is over: it must not grow with them.
+//! What is looked at after every commit and by chat commands, in a store with 1,000 and with
+//! 100,000 rows of everything that is over: it must not grow with them.
 
 use std::time::Instant;
 
@@ -14,8 +14,9 @@ const LOOKS: usize = 31;
 const FEW: u32 = 1_000;
 const MANY: u32 = 100_000;
 
-/// Closed rows, as claw leaves them; half a second apart from November 2023 on, so that sums by day have something to sum. The day
-/// of 1970 that "since ever" begins with is read reply by reply, and holds none.
+/// Closed rows, as claw leaves them; half a second apart from November 2023 on, so that sums by day
+/// have something to sum. The day of 1970 that "since ever" begins with is read reply by reply, and
+/// holds none.
 const FILL: &str = "
 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ROWS)
     INSERT INTO approvals SELECT 'a' || i, 'main:' || i || ':0', 'main', 'decided', '{}', '', '', i, i, i, '', '{}' FROM n;
@@ -42,7 +43,9 @@ type Look = fn(&Tx<'_>) -> Result<usize, StoreError>;
 /// What claw looks at, and where.
 const LOOKED_AT: [(&str, Look); 6] = [
     ("after each commit: questions that were closed", |tx| Ok(tx.posted_and_closed()?.len())),
-    ("after each commit: sessions with work", |tx| Ok(tx.sessions_with_work("telegram.", 0)?.len())),
+    ("after each commit: sessions with work", |tx| {
+        Ok(tx.sessions_with_work("telegram.", 0)?.len())
+    }),
     ("`/usage`: of today", |tx| Ok(tx.usage_by_model(None, now_ms())?.len())),
     ("`/status`: of the session", |tx| Ok(tx.usage_since(Some(&session()), 0)?.replies as usize)),
     ("`claw audit explain`: rows of a call", |tx| Ok(tx.audit_of("main:500:0")?.len())),
@@ -52,7 +55,11 @@ const LOOKED_AT: [(&str, Look); 6] = [
 pub fn rows() -> Vec<Row> {
     let (few, many) = (looked(FEW), looked(MANY));
     let row = |((what, _), (few, many)): (&(&str, Look), (f64, f64))| {
-        Row::new(format!("{what}, {MANY} rows"), format!("{many:.0} µs"), format!("{:.1} times", many / few))
+        Row::new(
+            format!("{what}, {MANY} rows"),
+            format!("{many:.0} µs"),
+            format!("{:.1} times", many / few),
+        )
     };
     LOOKED_AT.iter().zip(few.into_iter().zip(many)).map(row).collect()
 }

@@ -1,4 +1,5 @@
-//! The overhead of a whole turn, model apart, in a session with 10 and with 10,000 events: it must not grow.
+//! The overhead of a whole turn, model apart, in a session with 10 and with 10,000 events: it must
+//! not grow.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -23,8 +24,16 @@ pub fn rows() -> Vec<Row> {
     let few = turn_ms(10);
     let many = turn_ms(10_000);
     vec![
-        Row::new("a turn, model apart, 10 events", format!("{few:.1} ms"), "in process; both commits included"),
-        Row::new("a turn, model apart, 10,000 events", format!("{many:.1} ms"), format!("{:.2} times", many / few)),
+        Row::new(
+            "a turn, model apart, 10 events",
+            format!("{few:.1} ms"),
+            "in process; both commits included",
+        ),
+        Row::new(
+            "a turn, model apart, 10,000 events",
+            format!("{many:.1} ms"),
+            format!("{:.2} times", many / few),
+        ),
     ]
 }
 
@@ -68,7 +77,12 @@ fn worker(app: &Arc<App>) -> Worker {
         store: app.store.clone(),
         gate: app.gate.clone(),
         locks: app.config.home.locks(),
-        settings: TurnSettings { runner, turn_time_s: 900, deaths_of_turn_max: 2, budget: app.budget() },
+        settings: TurnSettings {
+            runner,
+            turn_time_s: 900,
+            deaths_of_turn_max: 2,
+            budget: app.budget(),
+        },
     })
 }
 
@@ -77,10 +91,16 @@ pub async fn fill(app: &App, session: &SessionId, events: u64, text_bytes: usize
     let session = session.clone();
     app.store
         .write(move |tx| {
-            let text = |seq: u64| vec![Block::Text { text: format!("{seq} {}", "word ".repeat(text_bytes / 5)) }];
+            let text = |seq: u64| {
+                vec![Block::Text { text: format!("{seq} {}", "word ".repeat(text_bytes / 5)) }]
+            };
             for seq in 1..=events / 4 * 4 {
                 let body = match seq % 4 {
-                    1 => EventBody::TurnStarted { origin: Origin::Owner, principal: "bench".into(), role: None },
+                    1 => EventBody::TurnStarted {
+                        origin: Origin::Owner,
+                        principal: "bench".into(),
+                        role: None,
+                    },
                     2 => EventBody::UserMessage {
                         blocks: text(seq),
                         inbox_id: seq as i64,

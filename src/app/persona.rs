@@ -1,4 +1,5 @@
-//! Hands the persona as it is written to whoever makes a request of it. Must not know what a prompt looks like.
+//! Hands the persona as it is written to whoever makes a request of it. Must not know what a prompt
+//! looks like.
 
 use std::sync::Arc;
 
@@ -21,10 +22,18 @@ pub(super) fn personas(config: &Config, persona: &config::Persona, gate: Arc<Gat
     let now = move |role: Option<&str>| {
         let read = settings.read(role);
         let notes = has_file_tools(gate.hub()).then(|| notes(&settings, &read));
-        let files = read.files.iter().map(|file| (file.path.display().to_string(), file.fault.clone())).collect();
+        let files = read
+            .files
+            .iter()
+            .map(|file| (file.path.display().to_string(), file.fault.clone()))
+            .collect();
         let role_is_gone = read.role_is_gone;
         let (workspace, platform) = (workspace.clone(), platform.clone());
-        Seen { persona: Persona { texts: texts(name.clone(), read), notes, workspace, platform }, files, role_is_gone }
+        Seen {
+            persona: Persona { texts: texts(name.clone(), read), notes, workspace, platform },
+            files,
+            role_is_gone,
+        }
     };
     Personas { now: Arc::new(now), default_role }
 }
@@ -51,17 +60,24 @@ fn introduction(card: &AgentCard) -> String {
 
 fn texts(introduction: String, read: config::PersonaRead) -> Vec<PersonaText> {
     let name = |name: &'static str| (name != UNNAMED).then(|| name.to_owned());
-    let files = read.files.into_iter().map(|file| PersonaText { name: name(file.name), text: file.text });
+    let files =
+        read.files.into_iter().map(|file| PersonaText { name: name(file.name), text: file.text });
     let unnamed = |text| PersonaText { name: None, text };
-    let all = std::iter::once(unnamed(introduction)).chain(files).chain([unnamed(read.instructions)]);
+    let all =
+        std::iter::once(unnamed(introduction)).chain(files).chain([unnamed(read.instructions)]);
     all.filter(|text| !text.text.is_empty()).collect()
 }
 
-/// A file of the agent's whose place a role's has taken is not named: what is written there would not be read.
+/// A file of the agent's whose place a role's has taken is not named: what is written there would
+/// not be read.
 fn notes(settings: &config::Persona, read: &config::PersonaRead) -> Notes {
     let path = |name: &str| {
         let replaced = read.files.iter().any(|file| file.name == name && file.of_role.is_some());
         (!replaced).then(|| settings.folder.join(name).display().to_string())
     };
-    Notes { folder: settings.folder.display().to_string(), about_owner: path(USER), memory: path(MEMORY) }
+    Notes {
+        folder: settings.folder.display().to_string(),
+        about_owner: path(USER),
+        memory: path(MEMORY),
+    }
 }

@@ -1,5 +1,5 @@
-//! Where the servers come from: `mcp.json` of the agents, what claw adds to its own servers, and the secrets of all. Must not know
-//! who starts a server, or when.
+//! Where the servers come from: `mcp.json` of the agents, what claw adds to its own servers, and
+//! the secrets of all. Must not know who starts a server, or when.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,13 +20,15 @@ use crate::store::Store;
 const BASH_ENDS_EARLIER_S: u64 = 5;
 
 pub(super) fn secret_pairs(config: &Config) -> Vec<(String, String)> {
-    let exposed = |(name, value): &(String, SecretString)| (name.clone(), value.expose_secret().to_owned());
+    let exposed =
+        |(name, value): &(String, SecretString)| (name.clone(), value.expose_secret().to_owned());
     let mut pairs: Vec<_> = config.secrets.iter().map(exposed).collect();
     // What is a secret of one agent is one for all, also while that agent's file cannot be used.
     for path in manifests(config) {
         let text = crate::config::read_if_there(&path).ok().flatten();
-        let manifest =
-            text.zip(expansion(config)).and_then(|(text, expansion)| manifest::parse(&text, &expansion).ok());
+        let manifest = text
+            .zip(expansion(config))
+            .and_then(|(text, expansion)| manifest::parse(&text, &expansion).ok());
         pairs.extend(manifest.iter().flat_map(secrets::secrets));
     }
     pairs
@@ -42,14 +44,20 @@ pub(super) fn manifests(config: &Config) -> impl Iterator<Item = PathBuf> {
 
 pub(super) fn load_manifest(config: &Config, settings: &Settings) -> anyhow::Result<Manifest> {
     let path = config.home.mcp_json();
-    let text = crate::config::read_if_there(&path)?.with_context(|| format!("{} is gone", path.display()))?;
+    let text = crate::config::read_if_there(&path)?
+        .with_context(|| format!("{} is gone", path.display()))?;
     let expansion = expansion(config).context("cannot find this program's own path")?;
-    let mut manifest = manifest::parse(&text, &expansion).with_context(|| format!("{} is refused", path.display()))?;
-    if let Some(unknown) = config.tools.schema_pinned().iter().find(|name| !manifest.servers.contains_key(*name)) {
+    let mut manifest = manifest::parse(&text, &expansion)
+        .with_context(|| format!("{} is refused", path.display()))?;
+    if let Some(unknown) =
+        config.tools.schema_pinned().iter().find(|name| !manifest.servers.contains_key(*name))
+    {
         let known = manifest.servers.keys().cloned().collect::<Vec<_>>().join(", ");
         return Err(crate::config::ConfigError {
             place: config.home.claw_toml().display().to_string(),
-            message: format!("`tools.pins` names the server `{unknown}`, which mcp.json does not have"),
+            message: format!(
+                "`tools.pins` names the server `{unknown}`, which mcp.json does not have"
+            ),
             next: format!("It has {known}"),
         }
         .into());
@@ -67,7 +75,8 @@ pub(super) fn load_manifest(config: &Config, settings: &Settings) -> anyhow::Res
     Ok(manifest)
 }
 
-/// What the variables of `mcp.json` stand for. `None` where this program does not know its own path.
+/// What the variables of `mcp.json` stand for. `None` where this program does not know its own
+/// path.
 fn expansion(config: &Config) -> Option<Expansion> {
     Some(Expansion {
         env: variables(config),
@@ -87,7 +96,9 @@ fn keep_servers(manifest: &mut Manifest, config: &Config) -> anyhow::Result<()> 
         let agent = &config.agent.name;
         return Err(crate::config::ConfigError {
             place: config.home.claw_toml().display().to_string(),
-            message: format!("`servers` of the agent {agent} lists `{unknown}`, which mcp.json does not have"),
+            message: format!(
+                "`servers` of the agent {agent} lists `{unknown}`, which mcp.json does not have"
+            ),
             next: format!("It has {known}"),
         }
         .into());
@@ -97,7 +108,8 @@ fn keep_servers(manifest: &mut Manifest, config: &Config) -> anyhow::Result<()> 
 }
 
 /// A command ends a little before claw's own limit of a call, so that its end is known and told.
-/// And as many run side by side as the gate lets through, so that none waits while claw's own clock runs.
+/// And as many run side by side as the gate lets through, so that none waits while claw's own clock
+/// runs.
 fn bash_limits(config: &Config) -> Vec<String> {
     let limits = &config.limits;
     let limit_s = limits.tool_timeout_s.saturating_sub(BASH_ENDS_EARLIER_S).max(1);
@@ -127,15 +139,28 @@ fn own_server_args(config: &Config) -> Vec<String> {
     ["--workspace".to_owned(), text(&config.workspace)].into_iter().chain(protected).collect()
 }
 
-pub(super) fn hub_settings(config: &Config, redactor: &Redactor, store: &Store) -> anyhow::Result<HubSettings> {
-    let beside = config.home.mcp_json().parent().map_or_else(|| config.home.path().to_owned(), Path::to_owned);
+pub(super) fn hub_settings(
+    config: &Config,
+    redactor: &Redactor,
+    store: &Store,
+) -> anyhow::Result<HubSettings> {
+    let beside = config
+        .home
+        .mcp_json()
+        .parent()
+        .map_or_else(|| config.home.path().to_owned(), Path::to_owned);
     let mut settings = HubSettings::new(variables(config), beside);
     settings.server_dirs = config.home.servers();
     // The link in /proc still leads to this program after its file was replaced by an update.
-    let own = if cfg!(target_os = "linux") { PathBuf::from("/proc/self/exe") } else { std::env::current_exe()? };
+    let own = if cfg!(target_os = "linux") {
+        PathBuf::from("/proc/self/exe")
+    } else {
+        std::env::current_exe()?
+    };
     settings.supervisor = Some(vec![own.into(), supervisor::COMMAND.into()]);
     let eras = store.read(|tx| tx.launches())?;
-    settings.known_eras = eras.into_iter().filter_map(|(server, era)| Some((server, Era::parse(&era)?))).collect();
+    settings.known_eras =
+        eras.into_iter().filter_map(|(server, era)| Some((server, Era::parse(&era)?))).collect();
     settings.schema_pinned = config.tools.schema_pinned().clone();
     settings.log = crate::logging::server_log(config.home.logs(), redactor.clone());
     let learner = redactor.clone();

@@ -1,5 +1,5 @@
-//! The settings that a running claw follows: what of `claw.toml` they are, and how a change reaches the rooms. Must not know who
-//! looks at the file, or who is told.
+//! The settings that a running claw follows: what of `claw.toml` they are, and how a change reaches
+//! the rooms. Must not know who looks at the file, or who is told.
 
 use std::sync::{Arc, PoisonError};
 
@@ -8,7 +8,9 @@ use secrecy::ExposeSecret as _;
 use super::servers::load_manifest;
 use super::{App, gate_settings};
 use crate::config::model::ModelSection;
-use crate::config::{AuditSection, ChangedKey, Config, Limits, Overrides, Persona, Prices, Retention, Tools};
+use crate::config::{
+    AuditSection, ChangedKey, Config, Limits, Overrides, Persona, Prices, Retention, Tools,
+};
 
 /// The most changed keys that a notice names.
 const KEYS_NAMED_MAX: usize = 6;
@@ -40,18 +42,21 @@ impl Settings {
 
     /// What a claw that was started with `start` can follow of `new`.
     fn following(start: &Config, new: &Config) -> Self {
-        let (limits, tools) = (start.limits.following(&new.limits), start.tools.following(&new.tools));
+        let (limits, tools) =
+            (start.limits.following(&new.limits), start.tools.following(&new.tools));
         Self { limits, tools, ..Self::of(new) }
     }
 }
 
 impl App {
-    /// Reads `claw.toml` again and follows it. A sentence about what has changed; `None` if that is nothing of this agent's.
+    /// Reads `claw.toml` again and follows it. A sentence about what has changed; `None` if that is
+    /// nothing of this agent's.
     ///
     /// # Errors
     /// The file is broken, or the models that it names cannot be had; then nothing has changed.
     pub(super) async fn settings_again(&self) -> anyhow::Result<Option<String>> {
-        let (agent, workspace) = (Some(self.config.agent.name.clone()), Some(self.config.workspace.clone()));
+        let (agent, workspace) =
+            (Some(self.config.agent.name.clone()), Some(self.config.workspace.clone()));
         let overrides = Overrides { agent, workspace, ..Overrides::default() };
         let new = Config::load_from(self.config.env.clone(), overrides)?;
         let settings = Settings::following(&self.config, &new);
@@ -65,7 +70,11 @@ impl App {
             true => Some(self.chain_of(&settings).await?),
             false => None,
         };
-        self.learn(new.secrets.iter().map(|(name, value)| (name.clone(), value.expose_secret().to_owned())))?;
+        self.learn(
+            new.secrets
+                .iter()
+                .map(|(name, value)| (name.clone(), value.expose_secret().to_owned())),
+        )?;
         self.put_settings(settings);
         if let Some(chain) = chain {
             self.put_model(chain);
@@ -151,14 +160,18 @@ fn told(changes: &[ChangedKey]) -> Option<String> {
 fn change_in_words(ChangedKey { key, value, .. }: &ChangedKey) -> String {
     match value.as_deref() {
         None => format!("{key} taken out"),
-        Some(value) if value.bytes().all(|byte| byte.is_ascii_digit()) || ["true", "false"].contains(&value) => {
+        Some(value)
+            if value.bytes().all(|byte| byte.is_ascii_digit())
+                || ["true", "false"].contains(&value) =>
+        {
             format!("{key} now {value}")
         }
         Some(_) => format!("{key} changed"),
     }
 }
 
-/// Where to look: a whole section, or a key of `[limits]` and `[tools]`, whose other keys count at once.
+/// Where to look: a whole section, or a key of `[limits]` and `[tools]`, whose other keys count at
+/// once.
 fn place_of(ChangedKey { key, .. }: &ChangedKey) -> String {
     match key.split_once('.') {
         Some(("limits" | "tools", _)) | None => key.clone(),
@@ -195,7 +208,8 @@ mod tests {
                      count from the next start.";
         assert_eq!(told(&changes).as_deref(), Some(words));
         assert_eq!(told(&changes[..0]), None);
-        let many: Vec<_> = (0..8).map(|n| change(&format!("roles.r{n}"), Some("{}"), true)).collect();
+        let many: Vec<_> =
+            (0..8).map(|n| change(&format!("roles.r{n}"), Some("{}"), true)).collect();
         assert!(told(&many).unwrap_or_default().ends_with("roles.r5 changed and 2 more."));
     }
 }

@@ -1,4 +1,5 @@
-//! The files of settings while claw runs: what is valid is applied and told; what is broken changes nothing. Must not know doors, or how a person is told.
+//! The files of settings while claw runs: what is valid is applied and told; what is broken changes
+//! nothing. Must not know doors, or how a person is told.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
@@ -44,12 +45,16 @@ struct File {
 pub struct Watched(Vec<File>);
 
 impl Watched {
-    /// Begins to watch. What is changed from now on is news, so this comes before the files are read.
+    /// Begins to watch. What is changed from now on is news, so this comes before the files are
+    /// read.
     pub(super) fn begin(config: &Config) -> Self {
         let home = &config.home;
         let own = home.own_policy_toml().map(|path| (Kind::Policy, path));
-        let files =
-            [(Kind::Policy, home.policy_toml()), (Kind::Servers, home.mcp_json()), (Kind::Settings, home.claw_toml())];
+        let files = [
+            (Kind::Policy, home.policy_toml()),
+            (Kind::Servers, home.mcp_json()),
+            (Kind::Settings, home.claw_toml()),
+        ];
         let others = manifests(config).filter(|path| *path != home.mcp_json());
         let others = others.map(|path| (Kind::OthersServers, path));
         let file = |(kind, path): (Kind, PathBuf)| {
@@ -74,7 +79,11 @@ impl App {
     }
 
     async fn read_again(&self, file: &File) -> Option<String> {
-        let name = file.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let name = file
+            .path
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default();
         let read = match file.kind {
             Kind::Policy => self.policy_again(),
             Kind::Servers => self.servers_again(),
@@ -109,7 +118,9 @@ impl App {
             more => format!("{more} rules"),
         };
         self.gate.set_policy(policy);
-        Ok(format!("{rules}; in force from now on. Open questions are judged again when they are answered."))
+        Ok(format!(
+            "{rules}; in force from now on. Open questions are judged again when they are answered."
+        ))
     }
 
     /// The secrets of the new servers are known before any of them starts.
@@ -132,7 +143,10 @@ impl App {
         Ok(format!("{}. {}", told.join("; "), warnings.join(" ")).trim_end().to_owned())
     }
 
-    pub(super) fn learn(&self, secrets: impl IntoIterator<Item = (String, String)>) -> anyhow::Result<()> {
+    pub(super) fn learn(
+        &self,
+        secrets: impl IntoIterator<Item = (String, String)>,
+    ) -> anyhow::Result<()> {
         let secrets: Vec<_> = secrets.into_iter().collect();
         crate::logging::learn_secrets(&secrets)?;
         Ok(self.gate.redactor().learn(secrets)?)

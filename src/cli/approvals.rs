@@ -1,5 +1,5 @@
-//! `claw approvals`, `claw approve ID`, `claw deny ID`: the open questions, and the answers, from any process. Must not
-//! know how a grant is matched.
+//! `claw approvals`, `claw approve ID`, `claw deny ID`: the open questions, and the answers, from
+//! any process. Must not know how a grant is matched.
 
 use std::process::ExitCode;
 
@@ -15,7 +15,11 @@ use crate::gateway::staged;
 pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
     let rows = app.store.read(|tx| tx.open_approvals(None))?;
     for row in &rows {
-        let shown = if as_json { question_json(&row.question).to_string() } else { question_text(&row.question) };
+        let shown = if as_json {
+            question_json(&row.question).to_string()
+        } else {
+            question_text(&row.question)
+        };
         out::line(&shown)?;
     }
     if rows.is_empty() && !as_json {
@@ -28,14 +32,20 @@ pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
 }
 
 /// Answers a question and carries the turn on.
-pub async fn answer(app: &App, id: &str, answer: Answer, as_json: bool) -> anyhow::Result<ExitCode> {
+pub async fn answer(
+    app: &App,
+    id: &str,
+    answer: Answer,
+    as_json: bool,
+) -> anyhow::Result<ExitCode> {
     let worker = app.worker().await?;
     let instance = app.open_door("console")?;
     let visitor = app.console_visitor(instance.address());
     let decided = app.router.answer(&visitor, &ApprovalId(id.to_owned()), &answer).await?;
     let session = decided.question.session.clone();
     out::err_line(&in_words(&decided.question, &answer));
-    let follow = Follow { app, worker, instance: &instance, session: &session, live: ask::on_stderr() };
+    let follow =
+        Follow { app, worker, instance: &instance, session: &session, live: ask::on_stderr() };
     if decided.question.staged.is_some() {
         let acted = super::staged::carry_out(&follow, &decided, as_json);
         let acted = super::interrupt::stoppable(app, &visitor, &session, acted).await?;
@@ -45,7 +55,8 @@ pub async fn answer(app: &App, id: &str, answer: Answer, as_json: bool) -> anyho
         follow.finish_leftovers().await?;
         ask::answer_until_done(&follow, &visitor).await
     };
-    let asked = ask::Ask { text: String::new(), session: session.clone(), json: as_json, own_turn: false };
+    let asked =
+        ask::Ask { text: String::new(), session: session.clone(), json: as_json, own_turn: false };
     match super::interrupt::stoppable(app, &visitor, &session, told).await? {
         None => Ok(ExitCode::from(fail::INTERRUPTED)),
         Some(Followed::Replied { turn_seq, text, outbox_id }) => {
@@ -66,7 +77,11 @@ fn in_words(question: &Question, answer: &Answer) -> String {
         (_, Some(_)) => "Cancelled",
         (_, None) => "Denied",
     };
-    let about = question.staged.as_ref().map(|staged| format!(", {}", staged::in_a_list(staged))).unwrap_or_default();
+    let about = question
+        .staged
+        .as_ref()
+        .map(|staged| format!(", {}", staged::in_a_list(staged)))
+        .unwrap_or_default();
     format!("{word}: {}/{}{about}", question.server, question.tool)
 }
 
@@ -101,7 +116,8 @@ pub fn question_json(question: &Question) -> Value {
 pub fn question_text(question: &Question) -> String {
     let mut text = format!("? {}  {}/{}", question.approval, question.server, question.tool);
     if let Some(staged) = &question.staged {
-        let group = staged::group(staged).map_or(String::new(), |group| format!("  (group {group})"));
+        let group =
+            staged::group(staged).map_or(String::new(), |group| format!("  (group {group})"));
         text.push_str(&format!("\n  {}{group}", staged::in_a_list(staged)));
     }
     for (name, value) in &question.arguments {
@@ -119,9 +135,14 @@ pub fn question_text(question: &Question) -> String {
         text.push_str(&format!("\n  {}", how_to_answer(question, staged)));
         return text;
     }
-    text.push_str(&format!("\n  Answer with: claw approve {0}   or: claw deny {0} [WORDS]", question.approval));
+    text.push_str(&format!(
+        "\n  Answer with: claw approve {0}   or: claw deny {0} [WORDS]",
+        question.approval
+    ));
     let scopes = question.choices.iter().filter_map(|choice| match &choice.answer {
-        Answer::Allow { term: Term::Always, scope: Scope::Command { words } } => Some(words.join(" ")),
+        Answer::Allow { term: Term::Always, scope: Scope::Command { words } } => {
+            Some(words.join(" "))
+        }
         _ => None,
     });
     for command in scopes {
@@ -143,5 +164,9 @@ fn how_to_answer(question: &Question, staged: &Staged) -> String {
         let label = question.choices.get(index).and_then(|choice| staged::label(question, choice));
         label.map(|label| format!(" ({})", label.shown)).unwrap_or_default()
     };
-    format!("Confirm with: claw approve {id}{}   or cancel with: claw deny {id}{}", label(0), label(1))
+    format!(
+        "Confirm with: claw approve {id}{}   or cancel with: claw deny {id}{}",
+        label(0),
+        label(1)
+    )
 }

@@ -1,4 +1,5 @@
-//! The command line as it is typed. Owns names, helps and defaults; must not know what a command does.
+//! The command line as it is typed. Owns names, helps and defaults; must not know what a command
+//! does.
 
 use std::ffi::OsString;
 use std::num::NonZeroU32;
@@ -13,10 +14,12 @@ pub struct Cli {
     /// The folder that the tools work in [default: workspace in the home]
     #[arg(long, global = true, value_name = "DIR")]
     pub workspace: Option<PathBuf>,
-    /// The model that answers, as its provider names it [default: what claw.toml, CLAW_MODEL or a key says]
+    /// The model that answers, as its provider names it [default: what claw.toml, CLAW_MODEL or a
+    /// key says]
     #[arg(long, global = true, value_name = "NAME")]
     pub model: Option<String>,
-    /// Which agent, as `[agents.NAME]` in claw.toml names it [default: main; for gateway and doctor all of them]
+    /// Which agent, as `[agents.NAME]` in claw.toml names it [default: main; for gateway and doctor
+    /// all of them]
     #[arg(long, global = true, value_name = "NAME")]
     pub agent: Option<String>,
     #[command(subcommand)]
@@ -88,8 +91,8 @@ pub enum Command {
     },
     /// Say how this claw is updated, or whether there is a newer version. Changes nothing
     ///
-    /// Exit codes with --check: 0 this is the newest version, 5 there is a newer one, 1 it could not be found out, 2 no address
-    /// is set.
+    /// Exit codes with --check: 0 this is the newest version, 5 there is a newer one, 1 it could
+    /// not be found out, 2 no address is set.
     Update {
         /// Ask the address in claw.toml, `[update] url`, which version is the newest
         #[arg(long)]
@@ -107,11 +110,11 @@ pub enum AtHome {
     },
     /// Ask once: the reply on stdout, everything else on stderr
     ///
-    /// Exit codes: 0 done, 1 broken, 2 a mistake in what was typed or configured, 3 a call waits for an answer, 4 the model
-    /// is unavailable, 130 stopped.
+    /// Exit codes: 0 done, 1 broken, 2 a mistake in what was typed or configured, 3 a call waits
+    /// for an answer, 4 the model is unavailable, 130 stopped.
     Ask {
-        /// What to ask; `-` or nothing reads standard input, up to 4 MiB. What is piped in beside a text is quoted behind it, up
-        /// to 256 KiB. Behind `--` words may begin with a dash
+        /// What to ask; `-` or nothing reads standard input, up to 4 MiB. What is piped in beside a
+        /// text is quoted behind it, up to 256 KiB. Behind `--` words may begin with a dash
         text: Vec<String>,
         #[command(flatten)]
         session: SessionArg,
@@ -146,8 +149,8 @@ pub enum AtHome {
         /// Allow the same file tool for every path at or below this one (needs --for)
         #[arg(long, value_name = "PATH", requires = "term")]
         below: Option<String>,
-        /// Allow any command of this program and subcommand, such as 'cargo test', with known options and plain words (needs
-        /// --for)
+        /// Allow any command of this program and subcommand, such as 'cargo test', with known
+        /// options and plain words (needs --for)
         #[arg(long, value_name = "WORDS", requires = "term", conflicts_with = "below")]
         command: Option<String>,
         /// Press this one of several buttons that a tool has staged, counted from one
@@ -182,7 +185,8 @@ pub enum AtHome {
         /// Go on as new rows come
         #[arg(long)]
         follow: bool,
-        /// Each row by itself, as it is kept, instead of one line a call; `--json` always gives rows
+        /// Each row by itself, as it is kept, instead of one line a call; `--json` always gives
+        /// rows
         #[arg(long)]
         rows: bool,
         /// How many of the newest calls, or rows
@@ -236,7 +240,8 @@ pub enum For {
 
 #[derive(Debug, Subcommand)]
 pub enum ServiceAction {
-    /// Write the unit and the settings of this environment that it needs, and start it; again after an update or a new setting
+    /// Write the unit and the settings of this environment that it needs, and start it; again after
+    /// an update or a new setting
     Install {
         /// Only write the files
         #[arg(long)]
@@ -279,8 +284,8 @@ const HEAD_DIGITS_MIN: usize = 16;
 fn noted_head(text: &str) -> Result<(i64, String), String> {
     let parsed = text.trim().split_once(':').and_then(|(number, digest)| {
         let digest = digest.to_ascii_lowercase();
-        let whole =
-            (HEAD_DIGITS_MIN..=64).contains(&digest.len()) && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let whole = (HEAD_DIGITS_MIN..=64).contains(&digest.len())
+            && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
         Some((number.parse().ok().filter(|number| *number > 0)?, Some(digest).filter(|_| whole)?))
     });
     parsed.ok_or_else(|| {
@@ -293,17 +298,21 @@ fn noted_head(text: &str) -> Result<(i64, String), String> {
 #[derive(Debug, Subcommand)]
 pub enum AuditAction {
     List,
-    /// Walk the whole chain of hashes, and compare it with its seal and with what was noted outside of the store
+    /// Walk the whole chain of hashes, and compare it with its seal and with what was noted outside
+    /// of the store
     Verify {
-        /// A head that you have noted, as `claw audit head` prints it; at least 16 digits of the digest
+        /// A head that you have noted, as `claw audit head` prints it; at least 16 digits of the
+        /// digest
         #[arg(long, value_name = "NUMBER:DIGEST", value_parser = noted_head)]
         head: Option<(i64, String)>,
     },
-    /// Print number and digest of the newest row, to be noted where nobody at this machine can change it
+    /// Print number and digest of the newest row, to be noted where nobody at this machine can
+    /// change it
     Head,
     /// Say which key seals the audit, and where its newest head is noted
     Anchor {
-        /// Take the audit as it is now, after a restored copy, a moved home or a lost key. A row of it says so
+        /// Take the audit as it is now, after a restored copy, a moved home or a lost key. A row of
+        /// it says so
         #[arg(long)]
         accept: bool,
     },

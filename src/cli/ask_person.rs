@@ -1,4 +1,5 @@
-//! Puts a question to the person at the terminal of a one-shot command. Must not know what an answer grants.
+//! Puts a question to the person at the terminal of a one-shot command. Must not know what an
+//! answer grants.
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 

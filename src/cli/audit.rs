@@ -61,7 +61,11 @@ async fn list_calls(app: &App, limit: u32, follow: bool) -> anyhow::Result<ExitC
     // One state of the audit: what is added meanwhile is read by the next look.
     let (rows, mut last) = app.store.read(|tx| {
         tx.at_one_moment(|| {
-            let rows = if limit == 0 { Vec::new() } else { tx.audit_begun_at(tx.audit_begins(limit)?.unwrap_or(0))? };
+            let rows = if limit == 0 {
+                Vec::new()
+            } else {
+                tx.audit_begun_at(tx.audit_begins(limit)?.unwrap_or(0))?
+            };
             Ok((rows, tx.newest_audit()?.number))
         })
     })?;
@@ -76,14 +80,20 @@ async fn list_calls(app: &App, limit: u32, follow: bool) -> anyhow::Result<ExitC
 
 fn show(rows: &[AuditRow], as_json: bool) -> Result<(), out::Unwritten> {
     rows.iter().try_for_each(|row| {
-        out::line(&if as_json { serde_json::to_string(row).unwrap_or_default() } else { sentence(row) })
+        out::line(&if as_json {
+            serde_json::to_string(row).unwrap_or_default()
+        } else {
+            sentence(row)
+        })
     })
 }
 
 /// One row for a person.
 fn sentence(row: &AuditRow) -> String {
     let at = jiff::Timestamp::from_millisecond(row.at_ms)
-        .map(|at| at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string())
+        .map(|at| {
+            at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string()
+        })
         .unwrap_or_default();
     let text = |key: &str| row.body.get(key).map(plain).unwrap_or_default();
     let what = match row.kind.as_str() {
@@ -106,7 +116,11 @@ fn sentence(row: &AuditRow) -> String {
 }
 
 fn size(body: &Value) -> String {
-    let error = if body.get("is_error") == Some(&Value::Bool(true)) { ", the tool says it failed" } else { "" };
+    let error = if body.get("is_error") == Some(&Value::Bool(true)) {
+        ", the tool says it failed"
+    } else {
+        ""
+    };
     body.get("result_bytes").map(|bytes| format!("{bytes} bytes{error}")).unwrap_or_default()
 }
 

@@ -1,5 +1,5 @@
-//! The audit as a person reads it: one line a call, whatever its rows are, and a line for each row that is of no call. Must
-//! not know how rows are written or shown.
+//! The audit as a person reads it: one line a call, whatever its rows are, and a line for each row
+//! that is of no call. Must not know how rows are written or shown.
 
 use std::collections::HashMap;
 
@@ -34,8 +34,8 @@ struct Call {
 }
 
 impl Calls {
-    /// Takes rows in, oldest first, and gives a line for each call that they are about, as it stands after them, and for
-    /// each row that is of no call; in the order in which they began.
+    /// Takes rows in, oldest first, and gives a line for each call that they are about, as it
+    /// stands after them, and for each row that is of no call; in the order in which they began.
     pub fn lines(&mut self, rows: &[AuditRow]) -> Vec<String> {
         let mut touched: Vec<(i64, String, Option<String>)> = Vec::new();
         for row in rows {
@@ -80,7 +80,10 @@ impl Call {
 
     fn end(&self, row: &AuditRow, outcome: &str, reason: &str) -> String {
         let failed = row.body.get("is_error") == Some(&Value::Bool(true));
-        let took = self.started_ms.map(|started| format!(" in {} ms", row.at_ms - started)).unwrap_or_default();
+        let took = self
+            .started_ms
+            .map(|started| format!(" in {} ms", row.at_ms - started))
+            .unwrap_or_default();
         match outcome {
             "ended" if failed => format!("✗ failed{took}"),
             "ended" => format!("✓ ran{took}"),
@@ -104,7 +107,8 @@ impl Call {
             ("", rule) => format!(" ({rule})"),
             (answered, _) => format!(" ({answered})"),
         };
-        let what = if self.what.is_empty() { "(its beginning is in older rows)" } else { &self.what };
+        let what =
+            if self.what.is_empty() { "(its beginning is in older rows)" } else { &self.what };
         clean_line(&format!("{}  {id}  {what}  {state}{why}", super::when(self.at_ms)))
     }
 }
@@ -118,7 +122,9 @@ fn telling(arguments: &Value) -> String {
     let named = ["command", "path", "query", "pattern", "url", "name"];
     let text = match named.iter().find_map(|name| arguments.get(name)?.as_str()) {
         Some(text) => text.to_owned(),
-        None if arguments.as_object().is_none_or(serde_json::Map::is_empty) => return String::new(),
+        None if arguments.as_object().is_none_or(serde_json::Map::is_empty) => {
+            return String::new();
+        }
         None => canonical_json(arguments),
     };
     match text.char_indices().nth(ARGUMENTS_CHARS_MAX) {
@@ -146,13 +152,21 @@ mod tests {
     use super::*;
 
     fn row(id: i64, call: &str, kind: &str, body: Value) -> AuditRow {
-        AuditRow { id, at_ms: id * 10, kind: kind.into(), call: call.into(), body, hash: String::new() }
+        AuditRow {
+            id,
+            at_ms: id * 10,
+            kind: kind.into(),
+            call: call.into(),
+            body,
+            hash: String::new(),
+        }
     }
 
     #[test]
     fn every_call_is_one_line_and_a_call_that_goes_on_gets_one_more() {
         let mut calls = Calls::default();
-        let received = json!({"server": "bash", "tool": "run", "arguments": {"command": "make\n0000  fake"}});
+        let received =
+            json!({"server": "bash", "tool": "run", "arguments": {"command": "make\n0000  fake"}});
         let first = calls.lines(&[
             row(1, "main:3:0", "received", received),
             row(2, "main:3:0", "verdict", json!({"verdict": "ask", "rule": "class", "why": "w"})),
@@ -161,14 +175,21 @@ mod tests {
         ]);
         assert_eq!(first.len(), 2, "{first:?}");
         assert!(
-            first[0].ends_with("main:3:0  bash/run  make\\n0000  fake  … waits for an answer to q1 (class)"),
+            first[0].ends_with(
+                "main:3:0  bash/run  make\\n0000  fake  … waits for an answer to q1 (class)"
+            ),
             "{first:?}"
         );
         assert!(first[1].ends_with("panic  {\"on\":true}"), "{first:?}");
         let then = calls.lines(&[
             row(5, "main:3:0", "answered", json!({"answer": "allow", "by": "me"})),
             row(6, "main:3:0", "started", json!({"digest": "d"})),
-            row(9, "main:3:0", "ended", json!({"outcome": "ended", "is_error": false, "result_bytes": 2})),
+            row(
+                9,
+                "main:3:0",
+                "ended",
+                json!({"outcome": "ended", "is_error": false, "result_bytes": 2}),
+            ),
         ]);
         assert_eq!(then.len(), 1);
         assert!(then[0].ends_with("✓ ran in 30 ms (allow by me)"), "{then:?}");

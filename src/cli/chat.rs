@@ -1,4 +1,5 @@
-//! `claw chat`: the console on one side, the session on the other. Must not know how anything is drawn or how a turn goes.
+//! `claw chat`: the console on one side, the session on the other. Must not know how anything is
+//! drawn or how a turn goes.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -22,7 +23,8 @@ use crate::session::Worker;
 
 /// How often the store is looked at for what other processes did. A look costs microseconds.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// Glimpses of a turn that wait to be shown; more are dropped, for what matters comes again through the outbox.
+/// Glimpses of a turn that wait to be shown; more are dropped, for what matters comes again through
+/// the outbox.
 const SHOWS_QUEUED_MAX: usize = 4096;
 /// How long the screen has for its last lines. It gives up by itself after two seconds.
 const SCREEN_ENDS_IN: Duration = Duration::from_secs(3);
@@ -31,7 +33,10 @@ pub async fn run(app: Arc<App>, session: SessionId) -> anyhow::Result<ExitCode> 
     let worker = app.worker().await?;
     let instance = app.open_door("console")?;
     let visitor = app.console_visitor(instance.address());
-    let settings = EditorSettings { history: Some(app.config.home.path().join("history")), no_colour: no_colour(&app) };
+    let settings = EditorSettings {
+        history: Some(app.config.home.path().join("history")),
+        no_colour: no_colour(&app),
+    };
     let (written, left) = mpsc::unbounded_channel();
     let console = Console::open(settings, written)?;
     let (end_marking, ended) = oneshot::channel();
@@ -81,7 +86,11 @@ fn no_colour(app: &App) -> bool {
     }
 }
 
-async fn greet(app: &App, session: &SessionId, show: &mpsc::Sender<ConsoleShow>) -> anyhow::Result<()> {
+async fn greet(
+    app: &App,
+    session: &SessionId,
+    show: &mpsc::Sender<ConsoleShow>,
+) -> anyhow::Result<()> {
     let chosen = app.model().await?;
     let text = format!(
         "**claw** · session `{session}` · workspace `{}`\n\n{}\n\n`/help` lists the commands.",
@@ -117,13 +126,19 @@ impl Talk {
 
     async fn handle(&self, visitor: &Visitor, event: ConsoleEvent) -> anyhow::Result<()> {
         match event {
-            ConsoleEvent::Line(text) => drop(self.app.router.message(visitor, &self.session, &text).await?),
+            ConsoleEvent::Line(text) => {
+                self.app.router.message(visitor, &self.session, &text).await?;
+            }
             ConsoleEvent::Answer { approval, answer } => {
                 self.app.router.answer(visitor, &approval, &answer).await?;
             }
-            ConsoleEvent::Interrupt => drop(self.app.router.order(visitor, &self.session, Order::Stop).await?),
+            ConsoleEvent::Interrupt => {
+                self.app.router.order(visitor, &self.session, Order::Stop).await?;
+            }
             ConsoleEvent::Command(command, words) => {
-                if let Some(text) = self.desk.command(visitor, &self.session, command, &words).await? {
+                if let Some(text) =
+                    self.desk.command(visitor, &self.session, command, &words).await?
+                {
                     self.say(ConsoleShow::Status(text)).await;
                 }
             }
@@ -146,8 +161,12 @@ impl Talk {
 
     /// Keeps the session going and the person informed, until it is aborted.
     async fn keep(self: Arc<Self>) {
-        let mut postman =
-            Postman::new(self.app.clone(), self.session.clone(), self.instance.address().clone(), self.show.clone());
+        let mut postman = Postman::new(
+            self.app.clone(),
+            self.session.clone(),
+            self.instance.address().clone(),
+            self.show.clone(),
+        );
         if let Err(error) = postman.begin().await {
             self.say(ConsoleShow::Error(format!("{error:#}"))).await;
         }
@@ -157,14 +176,16 @@ impl Talk {
             let ran = match self.round(&mut postman).await {
                 Ok(ran) => ran,
                 Err(error) => {
-                    // The session lives on: what was committed is still there, and the next look tries again.
+                    // The session lives on: what was committed is still there, and the next look
+                    // tries again.
                     tracing::error!(error = format!("{error:#}"), "a turn failed");
                     self.say(ConsoleShow::Error(format!("{error:#}"))).await;
                     tokio::time::sleep(Duration::from_secs(1)).await;
                     true
                 }
             };
-            // Also when somebody else's answer has set it going: the screen has seen that something runs.
+            // Also when somebody else's answer has set it going: the screen has seen that something
+            // runs.
             if ran || idle_at != Some(handled) {
                 idle_at = Some(handled);
                 self.say(ConsoleShow::TurnIdle { taken: handled }).await;

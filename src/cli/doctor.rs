@@ -1,5 +1,5 @@
-//! `claw doctor`: looks at everything that claw stands on, and says what is wrong and what to do. Changes nothing but what every
-//! start makes, unless it is told to repair.
+//! `claw doctor`: looks at everything that claw stands on, and says what is wrong and what to do.
+//! Changes nothing but what every start makes, unless it is told to repair.
 
 mod disk;
 mod leftovers;
@@ -48,8 +48,20 @@ struct Report {
 }
 
 impl Report {
-    fn add(&mut self, id: impl Into<String>, ok: bool, text: impl Into<String>, repair: Option<Repair>) {
-        self.findings.push(Finding { id: id.into(), ok, text: text.into(), repair, warning: false });
+    fn add(
+        &mut self,
+        id: impl Into<String>,
+        ok: bool,
+        text: impl Into<String>,
+        repair: Option<Repair>,
+    ) {
+        self.findings.push(Finding {
+            id: id.into(),
+            ok,
+            text: text.into(),
+            repair,
+            warning: false,
+        });
     }
 
     fn good(&mut self, id: impl Into<String>, text: impl Into<String>) {
@@ -62,7 +74,13 @@ impl Report {
 
     /// Something that works, and that the person should know of.
     fn warn(&mut self, id: impl Into<String>, text: impl Into<String>) {
-        self.findings.push(Finding { id: id.into(), ok: true, text: text.into(), repair: None, warning: true });
+        self.findings.push(Finding {
+            id: id.into(),
+            ok: true,
+            text: text.into(),
+            repair: None,
+            warning: true,
+        });
     }
 
     /// Something that is wrong and can be repaired.
@@ -132,17 +150,20 @@ pub async fn run(overrides: Overrides, wanted: Wanted) -> anyhow::Result<ExitCod
     Ok(ExitCode::from(if well { fail::DONE } else { fail::BROKEN }))
 }
 
-/// The agents that are looked at: the one that was named, or all of them. The main one has no name in what is printed.
+/// The agents that are looked at: the one that was named, or all of them. The main one has no name
+/// in what is printed.
 fn agents(overrides: &Overrides) -> Vec<(Option<String>, Overrides)> {
     let named = overrides.agent.clone().filter(|name| name != MAIN);
     let mut agents = vec![(named, overrides.clone())];
     if overrides.agent.is_none() {
         // What cannot be read at all is told of the main one.
         let all = Config::load_all(overrides).unwrap_or_default();
-        agents.extend(all.into_iter().map(|(name, _)| name).filter(|name| name != MAIN).map(|name| {
-            // What is typed is for the main one.
-            (Some(name.clone()), Overrides { agent: Some(name), ..Overrides::default() })
-        }));
+        agents.extend(all.into_iter().map(|(name, _)| name).filter(|name| name != MAIN).map(
+            |name| {
+                // What is typed is for the main one.
+                (Some(name.clone()), Overrides { agent: Some(name), ..Overrides::default() })
+            },
+        ));
     }
     agents
 }
@@ -160,31 +181,40 @@ fn same_bots(configs: &[(&String, &Config)]) -> Vec<String> {
     same
 }
 
-/// What is between agents: who shares files or a bot, or may change who another one is. A sentence each, and whether it may be so.
+/// What is between agents: who shares files or a bot, or may change who another one is. A sentence
+/// each, and whether it may be so.
 fn between_agents(overrides: &Overrides) -> Vec<(bool, String)> {
     let all = Config::load_all(overrides).unwrap_or_default();
-    let configs: Vec<_> = all.iter().filter_map(|(name, config)| Some((name, config.as_ref().ok()?))).collect();
+    let configs: Vec<_> =
+        all.iter().filter_map(|(name, config)| Some((name, config.as_ref().ok()?))).collect();
     let mut found: Vec<_> = same_bots(&configs).into_iter().map(|text| (false, text)).collect();
     for (at, (name, config)) in configs.iter().enumerate() {
-        for (later, (other, theirs)) in configs.iter().enumerate().filter(|(later, _)| *later != at) {
+        for (later, (other, theirs)) in configs.iter().enumerate().filter(|(later, _)| *later != at)
+        {
             let (mine, below) = (&config.workspace, &theirs.workspace);
             if below.starts_with(mine) && (mine != below || at < later) {
                 // That may be meant.
-                found.push((true, format!("the agent {name} reaches the files of {other}: {}", below.display())));
+                found.push((
+                    true,
+                    format!("the agent {name} reaches the files of {other}: {}", below.display()),
+                ));
             }
             if theirs.persona.folder.starts_with(mine) {
                 let folder = theirs.persona.folder.display();
-                found.push((false, format!("the agent {name} can change who {other} is: {folder}")));
+                found
+                    .push((false, format!("the agent {name} can change who {other} is: {folder}")));
             }
         }
     }
     found
 }
 
-/// Carries out what was agreed to, and says so on stderr. A repair that fails is told and leaves its finding.
+/// Carries out what was agreed to, and says so on stderr. A repair that fails is told and leaves
+/// its finding.
 async fn repair(report: &mut Report, wanted: Wanted) -> anyhow::Result<usize> {
     let home = config::locate_home()?;
-    let locks = report.agent.as_ref().map_or_else(|| home.locks(), |agent| home.of_agent(agent).locks());
+    let locks =
+        report.agent.as_ref().map_or_else(|| home.locks(), |agent| home.of_agent(agent).locks());
     let store = report.store.take();
     let mut repaired = 0;
     for finding in &mut report.findings {
@@ -224,7 +254,10 @@ async fn look(overrides: Overrides, report: &mut Report) {
     }
     let parked = config.home.root().join(PARKED);
     if parked.symlink_metadata().is_ok() {
-        report.bad("gateway", format!("it is parked by {}; remove that to let it run", parked.display()));
+        report.bad(
+            "gateway",
+            format!("it is parked by {}; remove that to let it run", parked.display()),
+        );
     }
     report.good("work", format!("the tools work in {}", config.workspace.display()));
     bot(&config, report).await;
@@ -269,7 +302,10 @@ async fn bot(config: &Config, report: &mut Report) {
     match tokio::time::timeout(BOT_ANSWERS_IN, api.me()).await {
         Ok(Ok(me)) => report.good("bot", format!("@{} answers", me.username)),
         Ok(Err(fault)) => report.bad("bot", fault.to_string()),
-        Err(_) => report.bad("bot", format!("{} does not answer within {} s", telegram.api, BOT_ANSWERS_IN.as_secs())),
+        Err(_) => report.bad(
+            "bot",
+            format!("{} does not answer within {} s", telegram.api, BOT_ANSWERS_IN.as_secs()),
+        ),
     }
 }
 
@@ -303,7 +339,11 @@ fn user(report: &mut Report) {
 
 fn confinement(report: &mut Report) {
     let level = claw_mcp_bash::probe();
-    if level.keeps_files() { report.good("box", level.to_string()) } else { report.bad("box", level.to_string()) }
+    if level.keeps_files() {
+        report.good("box", level.to_string())
+    } else {
+        report.bad("box", level.to_string())
+    }
 }
 
 fn store(app: &App, report: &mut Report) {
@@ -317,9 +357,10 @@ fn store(app: &App, report: &mut Report) {
     }
     match app.store.read(|tx| tx.quick_check()) {
         Ok(None) => report.good("store", app.store.path().display().to_string()),
-        Ok(Some(fault)) => {
-            report.bad("store", format!("{} is damaged: {fault}; restore a backup", app.store.path().display()))
-        }
+        Ok(Some(fault)) => report.bad(
+            "store",
+            format!("{} is damaged: {fault}; restore a backup", app.store.path().display()),
+        ),
         Err(error) => report.bad("store", error.to_string()),
     }
     match app.store.read(|tx| tx.verify_audit(None)) {
@@ -329,7 +370,8 @@ fn store(app: &App, report: &mut Report) {
     }
     match app.store.read(|tx| tx.panic()) {
         Ok(None) => {}
-        Ok(Some(by)) => report.bad("panic", format!("the stop switch is on ({by}); `claw panic off` releases it")),
+        Ok(Some(by)) => report
+            .bad("panic", format!("the stop switch is on ({by}); `claw panic off` releases it")),
         Err(error) => report.bad("panic", error.to_string()),
     }
 }
@@ -340,7 +382,10 @@ async fn servers(app: &App, report: &mut Report) {
             for change in changes {
                 report.bad(
                     format!("tool:{}/{}", change.server, change.tool),
-                    format!("{}/{} changed and is withheld; see `claw tools diff`", change.server, change.tool),
+                    format!(
+                        "{}/{} changed and is withheld; see `claw tools diff`",
+                        change.server, change.tool
+                    ),
                 );
             }
         }
@@ -348,21 +393,23 @@ async fn servers(app: &App, report: &mut Report) {
     }
     for server in app.gate.hub().servers() {
         match server.state {
-            _ if server.disabled => {
-                report.good(format!("server:{}", server.name), format!("{} is disabled in mcp.json", server.name))
-            }
+            _ if server.disabled => report.good(
+                format!("server:{}", server.name),
+                format!("{} is disabled in mcp.json", server.name),
+            ),
             ServerState::Up { protocol, tool_count, .. } => {
                 let tools = tool_count.unwrap_or_default();
-                report
-                    .good(format!("server:{}", server.name), format!("{}: {tools} tools, MCP {protocol}", server.name));
+                report.good(
+                    format!("server:{}", server.name),
+                    format!("{}: {tools} tools, MCP {protocol}", server.name),
+                );
             }
             ServerState::Failed { reason, .. } => {
                 let reason = app.gate.redactor().redact(&reason);
                 report.bad(format!("server:{}", server.name), format!("{}: {reason}", server.name))
             }
-            ServerState::Idle | ServerState::Starting => {
-                report.bad(format!("server:{}", server.name), format!("{} did not start", server.name))
-            }
+            ServerState::Idle | ServerState::Starting => report
+                .bad(format!("server:{}", server.name), format!("{} did not start", server.name)),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! `claw audit explain ID`: what a call was, who wanted it, why it was allowed or not, and how it ended, in sentences. Must not
-//! know how rows are written.
+//! `claw audit explain ID`: what a call was, who wanted it, why it was allowed or not, and how it
+//! ended, in sentences. Must not know how rows are written.
 
 mod sentences;
 
@@ -38,7 +38,8 @@ pub fn run(app: &App, id: &str, as_json: bool) -> anyhow::Result<ExitCode> {
     let text = story(&rows, &wish, &app.config.zone);
     let id = call.map_or_else(|| id.to_owned(), |call| call.to_string());
     out::line(&if as_json {
-        json!({"id": id, "text": text, "rows": rows.iter().map(|row| row.id).collect::<Vec<_>>()}).to_string()
+        json!({"id": id, "text": text, "rows": rows.iter().map(|row| row.id).collect::<Vec<_>>()})
+            .to_string()
     } else {
         text
     })?;
@@ -74,7 +75,8 @@ fn rows_of(app: &App, id: &str) -> anyhow::Result<Vec<AuditRow>> {
 }
 
 fn wish_for(app: &App, call: &CallId) -> anyhow::Result<Wish> {
-    let (reply, message) = app.store.read(|tx| tx.event_and_message_before(&call.session, call.reply_seq))?;
+    let (reply, message) =
+        app.store.read(|tx| tx.event_and_message_before(&call.session, call.reply_seq))?;
     let said = match message {
         Some(EventBody::UserMessage { blocks, .. }) => Some(text_of(&blocks)),
         _ => None,
@@ -86,17 +88,24 @@ fn wish_for(app: &App, call: &CallId) -> anyhow::Result<Wish> {
     Ok(Wish { model, said })
 }
 
-/// The whole story. Rows are those of one call, oldest first, or a single one that belongs to no call.
+/// The whole story. Rows are those of one call, oldest first, or a single one that belongs to no
+/// call.
 fn story(rows: &[AuditRow], wish: &Wish, zone: &TimeZone) -> String {
     let mut lines = match rows.iter().find(|row| row.kind == "received") {
         Some(row) => head(row, wish),
         None if let Some(list) = list_of(rows) => vec![list.to_owned()],
-        None if is_pause(rows) => vec!["No call of a tool: the question whether a turn may go on.".to_owned()],
+        None if is_pause(rows) => {
+            vec!["No call of a tool: the question whether a turn may go on.".to_owned()]
+        }
         None => Vec::new(),
     };
     for (index, row) in rows.iter().enumerate() {
         let before = rows.get(..index).unwrap_or_default();
-        lines.push(format!("{}  {}", at(row.at_ms, zone), out::clean(&capitalised(&sentence(row, before)))));
+        lines.push(format!(
+            "{}  {}",
+            at(row.at_ms, zone),
+            out::clean(&capitalised(&sentence(row, before)))
+        ));
     }
     lines.extend(conclusion(rows));
     lines.join("\n")
@@ -104,7 +113,8 @@ fn story(rows: &[AuditRow], wish: &Wish, zone: &TimeZone) -> String {
 
 fn head(row: &AuditRow, wish: &Wish) -> Vec<String> {
     let body = &row.body;
-    let mut lines = vec![format!("Call {}: {}/{}", row.call, field(body, "server"), field(body, "tool"))];
+    let mut lines =
+        vec![format!("Call {}: {}/{}", row.call, field(body, "server"), field(body, "tool"))];
     match body.get("arguments") {
         Some(Value::Object(map)) if map.is_empty() => lines.push("  without arguments".to_owned()),
         Some(Value::Object(map)) => {
@@ -142,11 +152,13 @@ fn conclusion(rows: &[AuditRow]) -> Option<String> {
     let call = rows.first().map(|row| &row.call).filter(|call| !call.is_empty())?;
     let has = |kind: &str| rows.iter().rev().find(|row| row.kind == kind);
     if list_of(rows).is_some() {
-        let text = if has("answered").is_some() { "it was closed" } else { "it waits for an answer" };
+        let text =
+            if has("answered").is_some() { "it was closed" } else { "it waits for an answer" };
         return Some(format!("In short: {text}; each action has a story of its own."));
     }
     if is_pause(rows) {
-        let answer = has("asked").and_then(|asked| answer_to(rows, &field(&asked.body, "approval")));
+        let answer =
+            has("asked").and_then(|asked| answer_to(rows, &field(&asked.body, "approval")));
         let text = match answer {
             None => "it waits for an answer; `claw approvals` shows the question",
             Some("allow") => "the turn went on",
@@ -178,8 +190,12 @@ fn conclusion(rows: &[AuditRow]) -> Option<String> {
 fn list_of(rows: &[AuditRow]) -> Option<&'static str> {
     let asked = rows.iter().find(|row| row.kind == "asked")?;
     match field(&asked.body, "list").as_str() {
-        "staged_all" => Some("No call of a tool: the question about all actions of a list at once."),
-        "staged_buttons" => Some("No call of a tool: a group of buttons, of which one can be pressed."),
+        "staged_all" => {
+            Some("No call of a tool: the question about all actions of a list at once.")
+        }
+        "staged_buttons" => {
+            Some("No call of a tool: a group of buttons, of which one can be pressed.")
+        }
         _ => None,
     }
 }
@@ -191,7 +207,8 @@ fn is_pause(rows: &[AuditRow]) -> bool {
 
 /// How a question was answered: the answer's kind, or empty if it was closed without one.
 fn answer_to<'a>(rows: &'a [AuditRow], approval: &str) -> Option<&'a str> {
-    let answered = |row: &&AuditRow| row.kind == "answered" && field(&row.body, "approval") == approval;
+    let answered =
+        |row: &&AuditRow| row.kind == "answered" && field(&row.body, "approval") == approval;
     let body = &rows.iter().find(answered)?.body;
     Some(body.pointer("/answer/kind").and_then(Value::as_str).unwrap_or_default())
 }

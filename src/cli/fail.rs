@@ -40,8 +40,8 @@ impl Blamed for UserError {
     }
 }
 
-/// Asks every error type of claw whose it is. A type that is missing here fails a test below; a variant that is missing
-/// in its answer does not compile.
+/// Asks every error type of claw whose it is. A type that is missing here fails a test below; a
+/// variant that is missing in its answer does not compile.
 macro_rules! asked {
     ($($kind:ty),* $(,)?) => {
         #[cfg(test)]
@@ -96,11 +96,13 @@ pub fn code_of(error: &anyhow::Error) -> u8 {
 
 /// Nobody reads standard output any more.
 fn closed(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| cause.downcast_ref::<out::Unwritten>().is_some_and(out::Unwritten::is_closed))
+    error
+        .chain()
+        .any(|cause| cause.downcast_ref::<out::Unwritten>().is_some_and(out::Unwritten::is_closed))
 }
 
-/// Prints an error to stderr, causes behind colons, and gives its exit code. A reader that has gone is no fault and told to
-/// nobody.
+/// Prints an error to stderr, causes behind colons, and gives its exit code. A reader that has gone
+/// is no fault and told to nobody.
 pub fn report(error: &anyhow::Error) -> ExitCode {
     if closed(error) {
         return ExitCode::from(CLOSED);
@@ -134,7 +136,11 @@ mod tests {
                 derived(&path, found);
             } else if path.extension().is_some_and(|kind| kind == "rs") {
                 let text = std::fs::read_to_string(&path).unwrap();
-                found.extend(text.split(&["thiserror", "::Error)]"].concat()).skip(1).filter_map(name_of_type));
+                found.extend(
+                    text.split(&["thiserror", "::Error)]"].concat())
+                        .skip(1)
+                        .filter_map(name_of_type),
+                );
             }
         }
     }
@@ -150,7 +156,9 @@ mod tests {
         let mut found = Vec::new();
         derived(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
         assert!(found.len() >= ASKED.len(), "{found:?}");
-        let asked = |name: &String| ASKED.iter().any(|path| path.rsplit("::").next().map(str::trim) == Some(name));
+        let asked = |name: &String| {
+            ASKED.iter().any(|path| path.rsplit("::").next().map(str::trim) == Some(name))
+        };
         found.retain(|name| !asked(name) && !NO_ERRORS.contains(&name.as_str()));
         assert!(found.is_empty(), "name these in `asked!`, and let them answer: {found:?}");
     }
@@ -159,7 +167,10 @@ mod tests {
     fn whose_an_error_is_decides_its_code_however_deep_it_lies() {
         let deep = |error: anyhow::Error| code_of(&error.context("outer"));
         assert_eq!(deep(store::StoreError::QueueFull(3).into()), USER_ERROR);
-        assert_eq!(deep(session::SessionError::Store(store::StoreError::QueueFull(3)).into()), USER_ERROR);
+        assert_eq!(
+            deep(session::SessionError::Store(store::StoreError::QueueFull(3)).into()),
+            USER_ERROR
+        );
         assert_eq!(deep(gate::DecideError::Store(store::StoreError::Closed).into()), BROKEN);
         assert_eq!(deep(hub::HubError::UnknownServer { server: "s".into() }.into()), USER_ERROR);
         assert_eq!(deep(std::io::Error::other("disk").into()), BROKEN);

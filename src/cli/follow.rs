@@ -1,5 +1,5 @@
-//! Waits for what a turn has to say to one address: runs the session, and hands over what comes out. Shared by `ask`,
-//! `approve` and `deny`. Must not know how anything is shown.
+//! Waits for what a turn has to say to one address: runs the session, and hands over what comes
+//! out. Shared by `ask`, `approve` and `deny`. Must not know how anything is shown.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use crate::session::{Ran, Worker};
 
 /// How following ended.
 pub enum Followed {
-    /// The turn that began with this event has ended, with this text. Whoever has shown it says so with `Follow::shown`:
-    /// until then it counts as not shown, and a later run shows it.
+    /// The turn that began with this event has ended, with this text. Whoever has shown it says so
+    /// with `Follow::shown`: until then it counts as not shown, and a later run shows it.
     Replied { turn_seq: u64, text: String, outbox_id: i64 },
     /// These questions wait for an answer.
     Waits(Vec<Question>),
@@ -29,16 +29,21 @@ pub struct Follow<'a> {
 }
 
 impl Follow<'_> {
-    /// Runs the session until it is idle or parked, and collects what is addressed to this instance. `notice` gets every
-    /// notice as it is read, and says whether it was shown; one that was not waits for a later run.
-    pub async fn until_said(&self, mut notice: impl FnMut(&str) -> bool) -> anyhow::Result<Followed> {
+    /// Runs the session until it is idle or parked, and collects what is addressed to this
+    /// instance. `notice` gets every notice as it is read, and says whether it was shown; one that
+    /// was not waits for a later run.
+    pub async fn until_said(
+        &self,
+        mut notice: impl FnMut(&str) -> bool,
+    ) -> anyhow::Result<Followed> {
         let ran = self.worker.settle(self.session, &self.live).await?;
         let mut replied: Option<(u64, String, i64)> = None;
         let mut asked = Vec::new();
         for row in self.app.mail.waiting(self.instance.address())? {
             match row.outbound.body {
                 OutboundBody::Reply { turn_seq, text, .. } => {
-                    // Two turns ended: the older reply is read out first, or nobody would ever see it.
+                    // Two turns ended: the older reply is read out first, or nobody would ever see
+                    // it.
                     if let Some((_, older, id)) = replied.replace((turn_seq, text, row.id))
                         && notice(&older)
                     {
@@ -46,7 +51,8 @@ impl Follow<'_> {
                     }
                     continue;
                 }
-                // What was staged asks for nothing on the way of this turn; whoever has asked reads it behind the reply.
+                // What was staged asks for nothing on the way of this turn; whoever has asked reads
+                // it behind the reply.
                 OutboundBody::Question { question, .. } if question.staged.is_some() => {}
                 OutboundBody::Question { question, .. } => asked.push(*question),
                 OutboundBody::Notice { text } if !notice(&text) => continue,
@@ -79,16 +85,24 @@ impl Follow<'_> {
     /// Every open question that a turn of the session waits for, whoever it was put to.
     pub fn open_questions(&self) -> anyhow::Result<Vec<Question>> {
         let rows = self.app.store.read(|tx| tx.open_approvals(Some(self.session)))?;
-        Ok(rows.into_iter().map(|row| row.question).filter(|question| question.staged.is_none()).collect())
+        Ok(rows
+            .into_iter()
+            .map(|row| row.question)
+            .filter(|question| question.staged.is_none())
+            .collect())
     }
 
-    /// Finishes what an earlier run of this session left, and takes over what its door has not shown.
+    /// Finishes what an earlier run of this session left, and takes over what its door has not
+    /// shown.
     pub async fn finish_leftovers(&self) -> anyhow::Result<()> {
         if self.worker.left_over(self.session)? {
             self.worker.settle(self.session, &self.live).await?;
         }
         let locks = self.app.config.home.locks();
-        self.app.mail.adopt(self.instance.address(), self.session, |to| Instance::alive(&locks, to)).await?;
+        self.app
+            .mail
+            .adopt(self.instance.address(), self.session, |to| Instance::alive(&locks, to))
+            .await?;
         Ok(())
     }
 }

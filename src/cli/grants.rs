@@ -1,4 +1,5 @@
-//! `claw grants`: what the owner has allowed or forbidden for longer, and taking it back. Must not know how it is matched.
+//! `claw grants`: what the owner has allowed or forbidden for longer, and taking it back. Must not
+//! know how it is matched.
 
 use std::process::ExitCode;
 
@@ -16,7 +17,13 @@ pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
             serde_json::to_string(grant)?
         } else {
             let until = desk::until(grant);
-            format!("{:>4}  {:<5} {}  ({until}, for {})", grant.id, grant.effect, out::clean(&grant.says), grant.origin)
+            format!(
+                "{:>4}  {:<5} {}  ({until}, for {})",
+                grant.id,
+                grant.effect,
+                out::clean(&grant.says),
+                grant.origin
+            )
         };
         out::line(&shown)?;
     }
@@ -28,7 +35,9 @@ pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
 
 pub async fn revoke(app: &App, id: &str, as_json: bool) -> anyhow::Result<ExitCode> {
     let revoked = desk::revoke(&app.store, id, &owner_principal()).await?;
-    let wrong = || UserError::because(format!("there is no grant `{id}` in force; `claw grants` lists them"));
+    let wrong = || {
+        UserError::because(format!("there is no grant `{id}` in force; `claw grants` lists them"))
+    };
     let number = revoked.ok_or_else(wrong)?;
     out::line(&if as_json {
         json!({"id": number, "revoked": true}).to_string()

@@ -1,4 +1,5 @@
-//! Ctrl-C for one-shot commands: once stops the turn durably and kills what runs, twice leaves. Must not know turns.
+//! Ctrl-C for one-shot commands: once stops the turn durably and kills what runs, twice leaves.
+//! Must not know turns.
 
 use std::future::Future;
 
@@ -7,7 +8,8 @@ use crate::app::App;
 use crate::domain::SessionId;
 use crate::router::Visitor;
 
-/// Runs `work`. `None` when the person left with a second Ctrl-C; the turn then goes on from its log next time.
+/// Runs `work`. `None` when the person left with a second Ctrl-C; the turn then goes on from its
+/// log next time.
 pub async fn stoppable<T>(
     app: &App,
     visitor: &Visitor,

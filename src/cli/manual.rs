@@ -1,5 +1,5 @@
-//! `claw completions SHELL` and `claw man`: made from the same description of the command line that parses it. Must not know
-//! what a command does.
+//! `claw completions SHELL` and `claw man`: made from the same description of the command line that
+//! parses it. Must not know what a command does.
 
 use std::fs;
 use std::path::Path;
@@ -35,7 +35,11 @@ pub fn man(dir: Option<&Path>) -> anyhow::Result<ExitCode> {
     };
     let written = fs::create_dir_all(dir).and_then(|()| clap_mangen::generate_to(command, dir));
     written.with_context(|| format!("the pages cannot be written to {}", dir.display()))?;
-    out::err_line(&format!("The pages are in {}; `man {}/claw.1` shows the first.", dir.display(), dir.display()));
+    out::err_line(&format!(
+        "The pages are in {}; `man {}/claw.1` shows the first.",
+        dir.display(),
+        dir.display()
+    ));
     Ok(ExitCode::from(fail::DONE))
 }
 

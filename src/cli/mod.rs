@@ -1,4 +1,5 @@
-//! The command line: one file a command. Here and in the doors is the only printing. Must not know how a room works.
+//! The command line: one file a command. Here and in the doors is the only printing. Must not know
+//! how a room works.
 
 mod approvals;
 pub mod args;
@@ -49,11 +50,18 @@ use crate::config::{self, Config, Overrides};
 use crate::desk::when;
 use crate::domain::{Answer, Scope, SessionId, Term};
 use crate::store::{AuditHead, Store};
-use args::{AtHome, AuditAction, Cli, Command, For, GrantsAction, PanicWhat, SessionsAction, ToolsAction};
+use args::{
+    AtHome, AuditAction, Cli, Command, For, GrantsAction, PanicWhat, SessionsAction, ToolsAction,
+};
 
-/// Reads a command line. `Err` when that was all: help, the version, or a mistake, which was printed.
+/// Reads a command line. `Err` when that was all: help, the version, or a mistake, which was
+/// printed.
 pub fn parse(arguments: Vec<OsString>) -> Result<Cli, ExitCode> {
-    let wrong = arguments.iter().skip(1).find(|word| word.to_str().is_none()).map(|word| word.display().to_string());
+    let wrong = arguments
+        .iter()
+        .skip(1)
+        .find(|word| word.to_str().is_none())
+        .map(|word| word.display().to_string());
     Cli::try_parse_from(arguments).map_err(|error| {
         if let (ErrorKind::InvalidUtf8, Some(word)) = (error.kind(), wrong) {
             return fail::report(&fail::UserError::because(format!(
@@ -69,7 +77,8 @@ pub fn parse(arguments: Vec<OsString>) -> Result<Cli, ExitCode> {
     })
 }
 
-/// Carries out a command line. `Server` never comes here: a server starts before there is a runtime.
+/// Carries out a command line. `Server` never comes here: a server starts before there is a
+/// runtime.
 pub async fn run(cli: Cli) -> ExitCode {
     match Box::pin(dispatch(cli)).await {
         Ok(code) => code,
@@ -88,7 +97,9 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
             | Command::Update { .. }
     );
     if all && overrides.agent.is_some() {
-        return Err(fail::UserError::because("this command is about all agents; leave out `--agent`"));
+        return Err(fail::UserError::because(
+            "this command is about all agents; leave out `--agent`",
+        ));
     }
     match cli.command {
         // The stop switch also where the home cannot be opened.
@@ -103,7 +114,9 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
             doctor::run(overrides, doctor::Wanted { as_json: json.json, repair, yes }).await
         }
         Command::Backup { file, json } => backup::run(&config::locate_home()?, &file, json.json),
-        Command::Restore { file, json } => backup::restore::run(&config::locate_home()?, &file, json.json).await,
+        Command::Restore { file, json } => {
+            backup::restore::run(&config::locate_home()?, &file, json.json).await
+        }
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { dir } => manual::man(dir.as_deref()),
         Command::Service { action } => service::run(overrides, &action),
@@ -145,7 +158,9 @@ async fn carry_out(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> 
         }
         AtHome::Tools { action, server, json } => match action {
             None => tools::list(app, server.as_deref(), json.json).await,
-            Some(ToolsAction::List { server }) => tools::list(app, server.as_deref(), json.json).await,
+            Some(ToolsAction::List { server }) => {
+                tools::list(app, server.as_deref(), json.json).await
+            }
             Some(ToolsAction::Diff) => tools::diff(app, json.json).await,
             Some(ToolsAction::Accept { what }) => tools::accept(app, &what, json.json).await,
         },
@@ -182,8 +197,12 @@ async fn carry_out(app: &Arc<App>, command: AtHome) -> anyhow::Result<ExitCode> 
         AtHome::Sessions { action, json } => match action {
             None | Some(SessionsAction::List) => sessions::list(app, json.json),
             Some(SessionsAction::Show { name }) => sessions::show(app, &name, json.json),
-            Some(SessionsAction::Export { name, out }) => transfer::export(app, &name, out.as_deref()),
-            Some(SessionsAction::Import { file, name }) => transfer::import(app, &file, name, json.json).await,
+            Some(SessionsAction::Export { name, out }) => {
+                transfer::export(app, &name, out.as_deref())
+            }
+            Some(SessionsAction::Import { file, name }) => {
+                transfer::import(app, &file, name, json.json).await
+            }
             Some(SessionsAction::Replay { name }) => replay::run(app, name.as_deref(), json.json),
         },
     }
@@ -198,7 +217,9 @@ fn allow(term: Option<For>, below: Option<String>, command: Option<String>) -> A
     };
     let scope = match (below, command) {
         (Some(path), _) => Scope::Below { path },
-        (None, Some(command)) => Scope::Command { words: command.split_whitespace().map(str::to_owned).collect() },
+        (None, Some(command)) => {
+            Scope::Command { words: command.split_whitespace().map(str::to_owned).collect() }
+        }
         (None, None) => Scope::Exact,
     };
     Answer::Allow { term, scope }

@@ -1,5 +1,5 @@
-//! A file of the user's that is written whole or not at all, for its owner alone, and never over another one. Must not know
-//! what is in it.
+//! A file of the user's that is written whole or not at all, for its owner alone, and never over
+//! another one. Must not know what is in it.
 
 use std::fs::{self, File};
 use std::io;
@@ -10,7 +10,8 @@ use anyhow::Context as _;
 use super::fail::UserError;
 use crate::durable::{self, Part};
 
-/// A file under a passing name beside the one that it is to become. Dropped before [`Self::publish`], it leaves nothing.
+/// A file under a passing name beside the one that it is to become. Dropped before
+/// [`Self::publish`], it leaves nothing.
 pub struct NewFile {
     part: Part,
     path: PathBuf,
@@ -24,7 +25,8 @@ impl NewFile {
             return Err(taken(path));
         }
         remove_drafts_of(path);
-        let part = Part::beside(path).with_context(|| format!("cannot write beside {}", path.display()))?;
+        let part = Part::beside(path)
+            .with_context(|| format!("cannot write beside {}", path.display()))?;
         Ok(Self { part, path: path.to_owned() })
     }
 
@@ -47,7 +49,9 @@ fn remove_drafts_of(path: &Path) {
     let beginning = format!(".{}.", name.to_string_lossy());
     let ours = |name: &str| {
         durable::is_part(name)
-            && name.strip_prefix(&beginning).is_some_and(|rest| !rest.trim_end_matches(".part").contains('.'))
+            && name
+                .strip_prefix(&beginning)
+                .is_some_and(|rest| !rest.trim_end_matches(".part").contains('.'))
     };
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     for draft in durable::abandoned(folder, ours) {
@@ -58,5 +62,8 @@ fn remove_drafts_of(path: &Path) {
 }
 
 fn taken(path: &Path) -> anyhow::Error {
-    UserError::because(format!("{} is there already, and nothing is overwritten; choose another name", path.display()))
+    UserError::because(format!(
+        "{} is there already, and nothing is overwritten; choose another name",
+        path.display()
+    ))
 }

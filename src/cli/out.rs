@@ -1,5 +1,5 @@
-//! The only place of the command line that prints. Replies and lists go to stdout, everything else to stderr. Must not know
-//! what is printed.
+//! The only place of the command line that prints. Replies and lists go to stdout, everything else
+//! to stderr. Must not know what is printed.
 
 use std::io::{self, Write as _};
 
@@ -7,8 +7,8 @@ use crate::domain::{Blame, Blamed, escape};
 use crate::gateway::console::style::Look;
 use crate::gateway::console::{self, paint, stream};
 
-/// Standard output has not taken what was to be printed. Whoever prints hands it on, so that a command that could not say
-/// what it found does not end as if it had.
+/// Standard output has not taken what was to be printed. Whoever prints hands it on, so that a
+/// command that could not say what it found does not end as if it had.
 #[derive(Debug, thiserror::Error)]
 #[error("standard output cannot be written ({0}); what was to be shown is kept")]
 pub struct Unwritten(#[from] pub io::Error);
@@ -42,20 +42,21 @@ pub fn err_taken(text: &str) -> bool {
     writeln!(io::stderr().lock(), "{text}").is_ok()
 }
 
-/// Text of strangers for a terminal: line breaks stay, control and invisible characters are made visible.
+/// Text of strangers for a terminal: line breaks stay, control and invisible characters are made
+/// visible.
 pub fn clean(text: &str) -> String {
     escape::visible_multiline(text).replace("\\\\", "\\")
 }
 
-/// A notice on stderr; whether all of it was taken. It is Markdown, as at every door: a result that it quotes stands in a
-/// block of its own.
+/// A notice on stderr; whether all of it was taken. It is Markdown, as at every door: a result that
+/// it quotes stands in a block of its own.
 pub fn notice(text: &str) -> bool {
     let lines = stream::markdown_lines(text, Look::new(paint::terminal_size().columns, false));
     lines.iter().all(|rendered| err_taken(rendered))
 }
 
-/// The reply of a turn on stdout: for a terminal rendered, for a pipe as the model wrote it. Nothing in either reaches a
-/// terminal as a command: whoever pipes a reply may print it later.
+/// The reply of a turn on stdout: for a terminal rendered, for a pipe as the model wrote it.
+/// Nothing in either reaches a terminal as a command: whoever pipes a reply may print it later.
 pub fn reply(text: &str) -> Result<(), Unwritten> {
     use io::IsTerminal as _;
     if !io::stdout().is_terminal() {

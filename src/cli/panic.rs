@@ -1,4 +1,5 @@
-//! `claw panic on|off|status`: the stop switch. Must not know what runs: every process sees the switch by itself.
+//! `claw panic on|off|status`: the stop switch. Must not know what runs: every process sees the
+//! switch by itself.
 
 use std::process::ExitCode;
 
@@ -37,7 +38,8 @@ pub async fn off(overrides: Overrides, as_json: bool) -> anyhow::Result<ExitCode
         Err(error) => {
             let mut were_on = false;
             for home in homes(agent.as_deref())? {
-                were_on |= flag::lower(&home.claw_db()).context("the stop switch stays ON: a file holds it")?;
+                were_on |= flag::lower(&home.claw_db())
+                    .context("the stop switch stays ON: a file holds it")?;
             }
             let did = if were_on {
                 "the file that held the stop switch on is removed"
@@ -62,7 +64,9 @@ pub async fn status(overrides: Overrides, as_json: bool) -> anyhow::Result<ExitC
             done
         }
         Err(error) => {
-            let Some(by) = homes(agent.as_deref())?.iter().find_map(|home| flag::raised(&home.claw_db())) else {
+            let Some(by) =
+                homes(agent.as_deref())?.iter().find_map(|home| flag::raised(&home.claw_db()))
+            else {
                 let unknown = "no file holds the stop switch on; whether the store does cannot be read, and no call starts \
                                until claw opens again";
                 return Err(error.context(unknown));
@@ -91,7 +95,9 @@ fn on_by_flag(why: &anyhow::Error, as_json: bool) -> anyhow::Result<ExitCode> {
     for home in homes(None)? {
         let name = home.path().display();
         places.push(flag::raise(&home.claw_db(), &by).with_context(|| {
-            format!("the stop switch of {name} is not on: {why:#}, and no place takes a file for it")
+            format!(
+                "the stop switch of {name} is not on: {why:#}, and no place takes a file for it"
+            )
         })?);
     }
     tell(Some(&by), as_json)?;
@@ -105,7 +111,10 @@ async fn set(app: &App, on: bool, as_json: bool) -> anyhow::Result<ExitCode> {
     match if on { set? } else { set.context("the stop switch stays ON")? } {
         Kept::Stored => {}
         Kept::InFile(place) => {
-            out::err_line(&format!("It is kept in {}, because the store cannot be written.", place.display()));
+            out::err_line(&format!(
+                "It is kept in {}, because the store cannot be written.",
+                place.display()
+            ));
         }
         Kept::FileGone => {
             out::err_line(
@@ -133,7 +142,9 @@ fn tell(by: Option<&str>, as_json: bool) -> anyhow::Result<()> {
     out::line(&match (by, as_json) {
         (_, true) => json!({"id": "panic", "on": by.is_some(), "by": by}).to_string(),
         (Some(by), false) => {
-            format!("The stop switch is ON ({by}): no call runs, what ran is ended. `claw panic off` releases it.")
+            format!(
+                "The stop switch is ON ({by}): no call runs, what ran is ended. `claw panic off` releases it."
+            )
         }
         (None, false) => "The stop switch is off.".to_owned(),
     })?;

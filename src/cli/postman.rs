@@ -1,5 +1,5 @@
-//! Brings one console what waits for it: rows of the outbox, open questions, and word of questions that were closed
-//! elsewhere. Must not know how anything is shown.
+//! Brings one console what waits for it: rows of the outbox, open questions, and word of questions
+//! that were closed elsewhere. Must not know how anything is shown.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -38,9 +38,24 @@ struct Listed {
 }
 
 impl Postman {
-    pub fn new(app: Arc<App>, session: SessionId, me: Address, show: mpsc::Sender<ConsoleShow>) -> Self {
+    pub fn new(
+        app: Arc<App>,
+        session: SessionId,
+        me: Address,
+        show: mpsc::Sender<ConsoleShow>,
+    ) -> Self {
         let (asked, given) = (BTreeSet::new(), BTreeSet::new());
-        Self { app, session, me, show, asked, given, seen_version: None, next_expiry_ms: None, begun: false }
+        Self {
+            app,
+            session,
+            me,
+            show,
+            asked,
+            given,
+            seen_version: None,
+            next_expiry_ms: None,
+            begun: false,
+        }
     }
 
     /// Delivers what waits, and asks every open question again.
@@ -52,10 +67,12 @@ impl Postman {
         for row in self.app.store.read(|tx| tx.open_approvals(Some(&self.session)))? {
             // Nothing of its turn is on this screen.
             let Some(question) = self.ask(0, row).await else { continue };
-            let list = self.app.store.read(|tx| tx.staged(&question.call))?.map(|staged| staged.list);
+            let list =
+                self.app.store.read(|tx| tx.staged(&question.call))?.map(|staged| staged.list);
             found.push((list.unwrap_or_else(|| question.call.clone()).reply_seq, question));
         }
-        // A list in its own order, though all of it was asked in the same millisecond; an older list comes first.
+        // A list in its own order, though all of it was asked in the same millisecond; an older
+        // list comes first.
         found.sort_by_key(|(list, question)| (*list, question.staged.as_ref().map(staged::place)));
         let questions = found.into_iter().map(|(_, question)| question).collect();
         self.show_list(&mut Listed { questions, ..Listed::default() }).await;
@@ -79,10 +96,12 @@ impl Postman {
 
     /// Shows what waits for this console, and what earlier ones of this session had not shown.
     pub async fn deliver(&mut self) -> anyhow::Result<()> {
-        // Also later on: what becomes of an action is addressed to whoever was here when it was staged.
+        // Also later on: what becomes of an action is addressed to whoever was here when it was
+        // staged.
         let locks = self.app.config.home.locks();
         self.app.mail.adopt(&self.me, &self.session, |to| Instance::alive(&locks, to)).await?;
-        // What a turn has staged comes out in one transaction, row behind row, and is shown as one list.
+        // What a turn has staged comes out in one transaction, row behind row, and is shown as one
+        // list.
         let mut list = Listed::default();
         for row in self.app.mail.waiting(&self.me)? {
             if self.given.contains(&row.id) {
@@ -107,7 +126,8 @@ impl Postman {
                 self.show_list(&mut list).await;
                 list.turn_seq = turn_seq;
             }
-            // At the beginning all that is open is asked as one list, also what an earlier console had half shown.
+            // At the beginning all that is open is asked as one list, also what an earlier console
+            // had half shown.
             if question.staged.is_some() && !self.begun {
                 list.rows.push(row.id);
                 continue;
@@ -138,7 +158,8 @@ impl Postman {
         self.say(ConsoleShow::Mark(row)).await;
     }
 
-    /// Asks a question that is open and not on the screen. What was staged is not asked by itself: it is given back for a list.
+    /// Asks a question that is open and not on the screen. What was staged is not asked by itself:
+    /// it is given back for a list.
     async fn ask(&mut self, turn_seq: u64, row: ApprovalRow) -> Option<Question> {
         // All items at once is a word that is typed under their list.
         if matches!(row.question.staged, Some(Staged::All { .. })) {
@@ -147,11 +168,16 @@ impl Postman {
         if row.state != "waiting" || !self.asked.insert(row.id.clone()) {
             return None;
         }
-        self.next_expiry_ms = Some(self.next_expiry_ms.map_or(row.expires_ms, |at| at.min(row.expires_ms)));
+        self.next_expiry_ms =
+            Some(self.next_expiry_ms.map_or(row.expires_ms, |at| at.min(row.expires_ms)));
         if row.question.staged.is_some() {
             return Some(row.question);
         }
-        self.say(ConsoleShow::Out(OutboundBody::Question { turn_seq, question: Box::new(row.question) })).await;
+        self.say(ConsoleShow::Out(OutboundBody::Question {
+            turn_seq,
+            question: Box::new(row.question),
+        }))
+        .await;
         None
     }
 
@@ -180,8 +206,13 @@ impl Postman {
     }
 }
 
-/// Marks rows as shown when their lines have left for the screen, until it is told to end, and then what has left by then.
-pub async fn mark_shown(mail: Mail, mut left: mpsc::UnboundedReceiver<i64>, mut ended: oneshot::Receiver<()>) {
+/// Marks rows as shown when their lines have left for the screen, until it is told to end, and then
+/// what has left by then.
+pub async fn mark_shown(
+    mail: Mail,
+    mut left: mpsc::UnboundedReceiver<i64>,
+    mut ended: oneshot::Receiver<()>,
+) {
     loop {
         let row = tokio::select! {
             biased;

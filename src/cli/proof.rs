@@ -1,5 +1,5 @@
-//! `claw audit verify`, `head` and `anchor`: what proves that nobody has changed the audit. Must not know how rows, seals and
-//! heads are written.
+//! `claw audit verify`, `head` and `anchor`: what proves that nobody has changed the audit. Must
+//! not know how rows, seals and heads are written.
 
 use std::process::ExitCode;
 
@@ -21,8 +21,13 @@ pub fn verify(app: &App, told: Option<&AuditHead>, as_json: bool) -> anyhow::Res
                 })
                 .to_string()
             } else {
-                let told = told.map(|told| format!(" Row {} is the one that you have noted.", told.number));
-                format!("The audit is whole: {}{}", words(&app.store, &whole), told.unwrap_or_default())
+                let told = told
+                    .map(|told| format!(" Row {} is the one that you have noted.", told.number));
+                format!(
+                    "The audit is whole: {}{}",
+                    words(&app.store, &whole),
+                    told.unwrap_or_default()
+                )
             })?;
             Ok(ExitCode::from(fail::DONE))
         }
@@ -42,17 +47,25 @@ pub fn verify(app: &App, told: Option<&AuditHead>, as_json: bool) -> anyhow::Res
 pub fn words(store: &Store, whole: &Whole) -> String {
     let mut sentences = vec![format!("{} rows, each bound to the one before.", whole.rows)];
     if whole.cut_through > 0 {
-        sentences.push(format!("Rows up to {} went by [retention], as a row says.", whole.cut_through));
+        sentences
+            .push(format!("Rows up to {} went by [retention], as a row says.", whole.cut_through));
     }
     match (&whole.anchored, store.anchor()) {
         (Anchored::Yes { sealed, noted, .. }, _) => {
-            let noted = noted.map(|(number, _)| format!(", and row {number} is the one noted outside of the store"));
-            sentences.push(format!("Up to row {sealed} they are sealed with the key{}.", noted.unwrap_or_default()));
+            let noted = noted.map(|(number, _)| {
+                format!(", and row {number} is the one noted outside of the store")
+            });
+            sentences.push(format!(
+                "Up to row {sealed} they are sealed with the key{}.",
+                noted.unwrap_or_default()
+            ));
         }
         (Anchored::NotYet, _) => sentences.push("No row is sealed with the key yet.".to_owned()),
         (Anchored::Unknown, anchor) => {
             let why = anchor.err().unwrap_or_default();
-            sentences.push(format!("Nothing outside of the store proves them, because there is no key: {why}."));
+            sentences.push(format!(
+                "Nothing outside of the store proves them, because there is no key: {why}."
+            ));
         }
     }
     for (from, through) in &whole.keyless {
@@ -62,7 +75,9 @@ pub fn words(store: &Store, whole: &Whole) -> String {
         });
     }
     for row in &whole.anew {
-        sentences.push(format!("The seal begins anew in row {row}; `claw audit explain {row}` says why."));
+        sentences.push(format!(
+            "The seal begins anew in row {row}; `claw audit explain {row}` says why."
+        ));
     }
     sentences.join(" ")
 }
@@ -80,7 +95,10 @@ pub fn head_text(head: &AuditHead) -> String {
 
 pub fn head(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
     let head = app.store.read(|tx| tx.newest_audit())?;
-    let at = jiff::Timestamp::now().to_zoned(app.config.zone.clone()).strftime("%Y-%m-%d %H:%M:%S %:z").to_string();
+    let at = jiff::Timestamp::now()
+        .to_zoned(app.config.zone.clone())
+        .strftime("%Y-%m-%d %H:%M:%S %:z")
+        .to_string();
     out::line(&if as_json {
         json!({"id": "audit", "head": head_text(&head), "number": head.number, "digest": head.digest, "at": at})
             .to_string()
@@ -115,13 +133,18 @@ pub async fn accept(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
     // The chain itself cannot be taken as it is not.
     if let Err(broken) = chain_of(app)? {
         let what = &broken.what;
-        return Err(UserError::because(format!("the chain itself is broken, and no key mends that: {what}")));
+        return Err(UserError::because(format!(
+            "the chain itself is broken, and no key mends that: {what}"
+        )));
     }
     let head = app.store.accept_audit(&owner_principal()).await?;
     out::line(&if as_json {
         json!({"id": "audit", "row": head.number, "head": head_text(&head)}).to_string()
     } else {
-        format!("The audit is taken as it is, and sealed from here on; row {} says so.", head.number)
+        format!(
+            "The audit is taken as it is, and sealed from here on; row {} says so.",
+            head.number
+        )
     })?;
     Ok(ExitCode::from(fail::DONE))
 }

@@ -1,5 +1,6 @@
-//! The one quiet line under an answer: which calls of its turn ran by a grant without a question, and which a rule or the
-//! stop switch has denied. Owns its words; must not know how an answer is shown.
+//! The one quiet line under an answer: which calls of its turn ran by a grant without a question,
+//! and which a rule or the stop switch has denied. Owns its words; must not know how an answer is
+//! shown.
 
 use crate::domain::{CallId, EventBody, Outcome, SessionId, escape};
 use crate::store::{Store, StoreError};
@@ -9,20 +10,29 @@ const NAMED_MAX: usize = 4;
 /// By what the names of rules begin; a limit or a stop is none.
 const RULES: &[&str] = &["policy.toml", "builtin.", "class.", "grant.", "agents"];
 /// Names of what has failed, and of what the model got wrong: no rule of anybody.
-const FAILURES: &[&str] = &["builtin.store", "builtin.bug", "builtin.shutdown", "builtin.tool", "builtin.schema"];
+const FAILURES: &[&str] =
+    &["builtin.store", "builtin.bug", "builtin.shutdown", "builtin.tool", "builtin.schema"];
 const STOP_SWITCH: &str = "builtin.panic";
 
-/// The line of one turn in Markdown, where there is something to say. It depends on rows alone that do not change any more, so
-/// that a later process says the same.
-pub fn of_turn(store: &Store, session: &SessionId, turn_seq: u64) -> Result<Option<String>, StoreError> {
+/// The line of one turn in Markdown, where there is something to say. It depends on rows alone that
+/// do not change any more, so that a later process says the same.
+pub fn of_turn(
+    store: &Store,
+    session: &SessionId,
+    turn_seq: u64,
+) -> Result<Option<String>, StoreError> {
     let (mut granted, mut denied, mut stopped) = (Vec::new(), Vec::new(), Vec::new());
     for (call, outcome) in results(store, session, turn_seq)? {
         let Some(row) = store.read(|tx| tx.call(&call))? else { continue };
         let tool = escape::visible(&format!("{}/{}", row.server, row.tool)).replace('`', "'");
         match outcome {
-            Outcome::Denied { reason } if rule_of(&reason) == Some(STOP_SWITCH) => stopped.push(tool),
+            Outcome::Denied { reason } if rule_of(&reason) == Some(STOP_SWITCH) => {
+                stopped.push(tool)
+            }
             Outcome::Denied { reason } if rule_of(&reason).is_some() => denied.push(tool),
-            Outcome::Ended { .. } | Outcome::Unknown { .. } if row.rule.starts_with("grant.") => granted.push(tool),
+            Outcome::Ended { .. } | Outcome::Unknown { .. } if row.rule.starts_with("grant.") => {
+                granted.push(tool)
+            }
             _ => {}
         }
     }
@@ -30,9 +40,14 @@ pub fn of_turn(store: &Store, session: &SessionId, turn_seq: u64) -> Result<Opti
 }
 
 /// The calls of one turn that have a result.
-fn results(store: &Store, session: &SessionId, turn_seq: u64) -> Result<Vec<(CallId, Outcome)>, StoreError> {
+fn results(
+    store: &Store,
+    session: &SessionId,
+    turn_seq: u64,
+) -> Result<Vec<(CallId, Outcome)>, StoreError> {
     let events = store.read(|tx| tx.events_from(session, turn_seq))?;
-    let turn = events.into_iter().take_while(|event| !matches!(event.body, EventBody::TurnEnded { .. }));
+    let turn =
+        events.into_iter().take_while(|event| !matches!(event.body, EventBody::TurnEnded { .. }));
     let result = |body| match body {
         EventBody::ToolResult { call, outcome } => Some((call, outcome)),
         _ => None,
@@ -85,10 +100,16 @@ mod tests {
 
     #[test]
     fn one_line_names_what_ran_by_a_grant_and_what_a_rule_denied() {
-        let tools = |names: &[&str]| -> Vec<String> { names.iter().map(|name| (*name).to_owned()).collect() };
+        let tools = |names: &[&str]| -> Vec<String> {
+            names.iter().map(|name| (*name).to_owned()).collect()
+        };
         assert_eq!(line(&[], &[], &[]), None);
-        let said =
-            line(&tools(&["bash run", "files write", "bash run"]), &tools(&["git push"]), &tools(&["a"])).unwrap();
+        let said = line(
+            &tools(&["bash run", "files write", "bash run"]),
+            &tools(&["git push"]),
+            &tools(&["a"]),
+        )
+        .unwrap();
         assert_eq!(
             said,
             "*Without a question, by a grant: `bash run` ×2, `files write`. Denied by a rule: `git push`. \
@@ -103,7 +124,11 @@ mod tests {
         assert_eq!(rule_of("no pushing (policy.toml, rule 2)"), Some("policy.toml, rule 2"));
         assert_eq!(rule_of("it wipes the disk; instead, ask (builtin.wipe)"), Some("builtin.wipe"));
         assert_eq!(rule_of("`path` is missing (builtin.schema)"), None);
-        for other in ["the owner said no: (later)", "the turn's time was up before it ran (limits.turn_time_s)", "no"] {
+        for other in [
+            "the owner said no: (later)",
+            "the turn's time was up before it ran (limits.turn_time_s)",
+            "no",
+        ] {
             assert_eq!(rule_of(other), None, "{other}");
         }
     }

@@ -1,4 +1,5 @@
-//! `claw sessions replay`: whether each step of a log is what `turn::next` says today. Must not know how a step is decided.
+//! `claw sessions replay`: whether each step of a log is what `turn::next` says today. Must not
+//! know how a step is decided.
 
 use std::process::ExitCode;
 
@@ -13,7 +14,9 @@ use crate::turn::replay::{Replayed, replay};
 pub fn run(app: &App, name: Option<&str>, as_json: bool) -> anyhow::Result<ExitCode> {
     let names = match name {
         Some(name) => vec![name.to_owned()],
-        None => app.store.read(|tx| tx.sessions())?.into_iter().map(|session| session.name).collect(),
+        None => {
+            app.store.read(|tx| tx.sessions())?.into_iter().map(|session| session.name).collect()
+        }
     };
     let bounds = app.bounds();
     let mut well = true;
@@ -23,7 +26,11 @@ pub fn run(app: &App, name: Option<&str>, as_json: bool) -> anyhow::Result<ExitC
             Ok(events) => {
                 let replayed = replay(&SessionId::new(session.as_str())?, events, &bounds);
                 well &= replayed.difference.is_none();
-                if as_json { as_row(session, &replayed).to_string() } else { sentence(session, &replayed) }
+                if as_json {
+                    as_row(session, &replayed).to_string()
+                } else {
+                    sentence(session, &replayed)
+                }
             }
             Err(error) if name.is_some() => return Err(error),
             Err(error) => {
@@ -60,7 +67,9 @@ fn sentence(session: &str, replayed: &Replayed) -> String {
     };
     match difference {
         None => format!("{session}: {events} events, {steps} steps, each as next() says{limits}."),
-        Some(difference) => out::clean(&format!("{session}: differs: {}{limits}.", difference.sentence())),
+        Some(difference) => {
+            out::clean(&format!("{session}: differs: {}{limits}.", difference.sentence()))
+        }
     }
 }
 

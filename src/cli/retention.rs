@@ -1,5 +1,6 @@
-//! Lets go of what is older than `[retention]` allows: files of artifacts, rows of the audit, closed rows of the queues. Runs
-//! when a door is opened, behind `ask`, and once a day. Must not know how rows are stored.
+//! Lets go of what is older than `[retention]` allows: files of artifacts, rows of the audit,
+//! closed rows of the queues. Runs when a door is opened, behind `ask`, and once a day. Must not
+//! know how rows are stored.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -61,22 +62,28 @@ pub async fn keep(app: Arc<App>) {
         match once_a_day(&app).await {
             Ok(Some(doubt)) => tracing::warn!("{doubt}"),
             Ok(None) => {}
-            Err(error) => tracing::warn!(error = format!("{error:#}"), "what is too old could not be let go"),
+            Err(error) => {
+                tracing::warn!(error = format!("{error:#}"), "what is too old could not be let go")
+            }
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }
 }
 
-/// For a command that is done: costs one look into the store, unless a day is over. A failure is told and is none of the command's.
+/// For a command that is done: costs one look into the store, unless a day is over. A failure is
+/// told and is none of the command's.
 pub async fn behind_a_command(app: &App) {
     match once_a_day(app).await {
         Ok(Some(doubt)) => out::err_line(&format!("claw: {doubt}")),
         Ok(None) => {}
-        Err(error) => out::err_line(&format!("claw: what is too old could not be let go: {error:#}")),
+        Err(error) => {
+            out::err_line(&format!("claw: what is too old could not be let go: {error:#}"))
+        }
     }
 }
 
-/// A clock that may be wrong, in a sentence with the next step: what it would remove cannot be had again.
+/// A clock that may be wrong, in a sentence with the next step: what it would remove cannot be had
+/// again.
 pub fn doubt(app: &App) -> anyhow::Result<Option<String>> {
     let Some(believed_ms) = app.store.read(|tx| tx.clock_believed_ms())? else { return Ok(None) };
     let now = now_ms();
@@ -91,8 +98,8 @@ pub fn doubt(app: &App) -> anyhow::Result<Option<String>> {
     )))
 }
 
-/// Does it unless some process of this home has done it within a day. Two at once do no harm: what one of them has let go, the
-/// other does not find.
+/// Does it unless some process of this home has done it within a day. Two at once do no harm: what
+/// one of them has let go, the other does not find.
 async fn once_a_day(app: &App) -> anyhow::Result<Option<String>> {
     if app.store.read(|tx| tx.told_within(WHY, DAY_MS))? {
         return Ok(None);
@@ -114,7 +121,8 @@ async fn once_a_day(app: &App) -> anyhow::Result<Option<String>> {
     Ok(None)
 }
 
-/// Lets go of closed rows of the queues, which are no loss: the logs have what they say. Gives back how many went.
+/// Lets go of closed rows of the queues, which are no loss: the logs have what they say. Gives back
+/// how many went.
 async fn forget_delivered(app: &App) -> anyhow::Result<usize> {
     let before = now_ms() - app.settings().retention.delivered_days as i64 * DAY_MS;
     let mut gone = 0;
@@ -135,13 +143,19 @@ pub fn overdue(app: &App) -> anyhow::Result<Overdue> {
         ..Overdue::default()
     };
     let rows = app.store.read(|tx| tx.artifacts())?;
-    let rows: HashMap<&str, &ArtifactRow> = rows.iter().map(|row| (row.digest.as_str(), row)).collect();
+    let rows: HashMap<&str, &ArtifactRow> =
+        rows.iter().map(|row| (row.digest.as_str(), row)).collect();
     let mut files: Vec<(UnixMillis, String, u64)> = Vec::new();
-    for (name, file) in app.artifacts().files()?.into_iter().filter(|(name, _)| !name.starts_with('.')) {
-        let written = file.modified()?.duration_since(UNIX_EPOCH).map_or(0, |age| age.as_millis() as i64);
+    for (name, file) in
+        app.artifacts().files()?.into_iter().filter(|(name, _)| !name.starts_with('.'))
+    {
+        let written =
+            file.modified()?.duration_since(UNIX_EPOCH).map_or(0, |age| age.as_millis() as i64);
         match rows.get(name.as_str()).map(|row| (row.created_ms, &row.removed)) {
             // A process was killed between the note and the removal.
-            Some((_, Some((removed_ms, _)))) if written <= *removed_ms => found.artifacts.push((name, file.len())),
+            Some((_, Some((removed_ms, _)))) if written <= *removed_ms => {
+                found.artifacts.push((name, file.len()))
+            }
             Some((created_ms, None)) => files.push((created_ms.max(written), name, file.len())),
             _ => files.push((written, name, file.len())),
         }
@@ -160,7 +174,8 @@ pub fn overdue(app: &App) -> anyhow::Result<Overdue> {
     }
     let digests: HashSet<String> = candidates.iter().map(|(name, _)| name.clone()).collect();
     let needed = app.store.read(|tx| tx.digests_in_windows(&digests))?;
-    let (stay, go): (Vec<_>, Vec<_>) = candidates.into_iter().partition(|(name, _)| needed.contains(name));
+    let (stay, go): (Vec<_>, Vec<_>) =
+        candidates.into_iter().partition(|(name, _)| needed.contains(name));
     found.needed_bytes = stay.iter().map(|(_, bytes)| bytes).sum();
     found.artifacts.extend(go);
     Ok(found)
@@ -173,13 +188,18 @@ pub async fn carry_out(app: &App, overdue: Overdue) -> anyhow::Result<String> {
     }
     let words = overdue.words();
     let gone = overdue.artifacts.clone();
-    let body = json!({"artifacts": gone.len(), "bytes": gone.iter().map(|(_, bytes)| bytes).sum::<u64>()});
+    let body =
+        json!({"artifacts": gone.len(), "bytes": gone.iter().map(|(_, bytes)| bytes).sum::<u64>()});
     app.store
         .write(move |tx| {
             for (digest, bytes) in &gone {
                 tx.artifact_removed(digest, *bytes, WHY)?;
             }
-            if gone.is_empty() { Ok(()) } else { tx.audit(&AuditEntry { kind: WHY, call: String::new(), body }) }
+            if gone.is_empty() {
+                Ok(())
+            } else {
+                tx.audit(&AuditEntry { kind: WHY, call: String::new(), body })
+            }
         })
         .await?;
     for (digest, _) in &overdue.artifacts {

@@ -1,4 +1,5 @@
-//! `claw server NAME`: our own tool servers, out of the same executable. The only file that names their crates.
+//! `claw server NAME`: our own tool servers, out of the same executable. The only file that names
+//! their crates.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -24,15 +25,16 @@ struct Filesystem {
 /// The servers that there are.
 pub const NAMES: [&str; 2] = crate::hub::manifest::OWN_SERVERS;
 
-/// Runs a server if the command line is `claw server NAME …`. Everything behind the name is the server's own, also options
-/// that claw has under the same name.
+/// Runs a server if the command line is `claw server NAME …`. Everything behind the name is the
+/// server's own, also options that claw has under the same name.
 pub fn run_if_asked(argv: &[OsString]) -> Option<ExitCode> {
     let [_, command, name, rest @ ..] = argv else { return None };
     let name = name.to_str().filter(|name| command == "server" && !name.starts_with('-'))?;
     Some(run(name, rest))
 }
 
-/// Runs a server until its stdin closes. Called before any thread or runtime exists: a server confines its whole process.
+/// Runs a server until its stdin closes. Called before any thread or runtime exists: a server
+/// confines its whole process.
 pub fn run(name: &str, rest: &[OsString]) -> ExitCode {
     let argv = std::iter::once(format!("claw server {name}").into()).chain(rest.iter().cloned());
     match name {

@@ -1,4 +1,5 @@
-//! `claw sessions`: the list, and one session in readable form, with what each turn took. Must not know how a log is folded.
+//! `claw sessions`: the list, and one session in readable form, with what each turn took. Must not
+//! know how a log is folded.
 
 use std::process::ExitCode;
 
@@ -39,9 +40,14 @@ pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
 
 pub fn show(app: &App, name: &str, as_json: bool) -> anyhow::Result<ExitCode> {
     let (session, events) = (SessionId::new(name)?, events(app, name)?);
-    let gone = app.store.read(|tx| tx.artifacts())?.into_iter().filter_map(|row| Some((row.digest, row.removed?)));
-    let gone: Vec<_> =
-        gone.map(|(digest, (at_ms, why))| (digest, format!("removed by {why} on {}", day(at_ms)))).collect();
+    let gone = app
+        .store
+        .read(|tx| tx.artifacts())?
+        .into_iter()
+        .filter_map(|row| Some((row.digest, row.removed?)));
+    let gone: Vec<_> = gone
+        .map(|(digest, (at_ms, why))| (digest, format!("removed by {why} on {}", day(at_ms))))
+        .collect();
     let mut turn = None;
     for event in &events {
         TurnSum::follow(&mut turn, event);
@@ -65,7 +71,8 @@ pub fn show(app: &App, name: &str, as_json: bool) -> anyhow::Result<ExitCode> {
 
 /// Says behind the name of an artifact that its file has gone.
 fn with_gone(text: &str, gone: &[(String, String)]) -> String {
-    let mark = |text: String, (digest, how): &(String, String)| match text.contains(digest.as_str()) {
+    let mark = |text: String, (digest, how): &(String, String)| match text.contains(digest.as_str())
+    {
         true => text.replace(digest.as_str(), &format!("{digest} ({how})")),
         false => text,
     };
@@ -80,28 +87,53 @@ pub fn events(app: &App, name: &str) -> anyhow::Result<Vec<Event>> {
     let session = SessionId::new(name)?;
     let events = app.store.read(|tx| tx.events_from(&session, 1))?;
     if events.is_empty() {
-        return Err(UserError::because(format!("there is no session `{name}`; `claw sessions` lists them")));
+        return Err(UserError::because(format!(
+            "there is no session `{name}`; `claw sessions` lists them"
+        )));
     }
     Ok(events)
 }
 
-fn readable(store: &Store, session: &SessionId, event: &Event) -> Result<Option<String>, StoreError> {
+/// The tool calls of a reply, each on a line of its own.
+fn calls_of(
+    store: &Store,
+    session: &SessionId,
+    reply_seq: u64,
+    blocks: &[Block],
+) -> Result<String, StoreError> {
+    let mut calls = String::new();
+    for (block, tool_use) in (0..).zip(blocks) {
+        let Block::ToolUse(tool_use) = tool_use else { continue };
+        let call = CallId { session: session.clone(), reply_seq, block };
+        let tool = tool_name(store, &call, &tool_use.name)?;
+        calls.push_str(&format!("\n         calls {tool} {}", tool_use.input));
+    }
+    Ok(calls)
+}
+
+fn readable(
+    store: &Store,
+    session: &SessionId,
+    event: &Event,
+) -> Result<Option<String>, StoreError> {
     Ok(Some(match &event.body {
         EventBody::UserMessage { blocks, .. } => format!("you: {}", text_of(blocks)),
         EventBody::ModelReply { blocks, usage, model, .. } => {
-            let mut calls = String::new();
-            for (block, tool_use) in (0..).zip(blocks) {
-                let Block::ToolUse(tool_use) = tool_use else { continue };
-                let call = CallId { session: session.clone(), reply_seq: event.seq, block };
-                let tool = tool_name(store, &call, &tool_use.name)?;
-                calls.push_str(&format!("\n         calls {tool} {}", tool_use.input));
-            }
-            format!("{model} ({} + {} tokens): {}{calls}", usage.input_tokens, usage.output_tokens, text_of(blocks))
+            let (input, output) = (usage.input_tokens, usage.output_tokens);
+            let calls = calls_of(store, session, event.seq, blocks)?;
+            format!("{model} ({input} + {output} tokens): {}{calls}", text_of(blocks))
         }
-        EventBody::ToolResult { call, outcome } => format!("result of {call}: {}", outcome_text(outcome)),
-        EventBody::CallParked { call, approval } => format!("{call} waits for an answer to {approval}"),
+        EventBody::ToolResult { call, outcome } => {
+            format!("result of {call}: {}", outcome_text(outcome))
+        }
+        EventBody::CallParked { call, approval } => {
+            format!("{call} waits for an answer to {approval}")
+        }
         EventBody::CallAnswered { call, answer, by, .. } => match answer {
-            Some(answer) => format!("{call} answered by {by}: {}", serde_json::to_string(answer).unwrap_or_default()),
+            Some(answer) => format!(
+                "{call} answered by {by}: {}",
+                serde_json::to_string(answer).unwrap_or_default()
+            ),
             None => format!("{call} not answered: {by}"),
         },
         EventBody::ActionAnswered { call, action, answer, by, .. } => {
@@ -112,20 +144,33 @@ fn readable(store: &Store, session: &SessionId, event: &Event) -> Result<Option<
             }
         }
         EventBody::ActionResult { call, action, outcome } => {
-            format!("result of the staged {call} ({}/{}): {}", action.server, action.tool, outcome_text(outcome))
+            format!(
+                "result of the staged {call} ({}/{}): {}",
+                action.server,
+                action.tool,
+                outcome_text(outcome)
+            )
         }
         EventBody::ModelPartial { text } => format!("(stopped while it wrote) {text}"),
         EventBody::ModelFailed { reason, .. } => format!("the model failed: {reason}"),
         EventBody::StopRequested { by } => format!("stop requested by {by}"),
         EventBody::LimitReached { text, .. } => text.clone(),
-        EventBody::Summary { text, through_seq, .. } => format!("summary of everything up to {through_seq}: {text}"),
-        EventBody::WindowDropped { reason, through_seq, .. } => format!("dropped up to {through_seq}: {reason}"),
+        EventBody::Summary { text, through_seq, .. } => {
+            format!("summary of everything up to {through_seq}: {text}")
+        }
+        EventBody::WindowDropped { reason, through_seq, .. } => {
+            format!("dropped up to {through_seq}: {reason}")
+        }
         EventBody::ExchangeDropped { from_seq, through_seq } => {
-            format!("the exchange from {from_seq} to {through_seq} was dropped from what the model sees")
+            format!(
+                "the exchange from {from_seq} to {through_seq} was dropped from what the model sees"
+            )
         }
         EventBody::SessionCleared {} => "a new conversation".to_owned(),
         EventBody::CompactRequested {} => "a summary was asked for".to_owned(),
-        EventBody::TurnEnded { .. } | EventBody::TurnStarted { .. } | EventBody::PromptPacked { .. } => {
+        EventBody::TurnEnded { .. }
+        | EventBody::TurnStarted { .. }
+        | EventBody::PromptPacked { .. } => {
             return Ok(None);
         }
     }))
@@ -136,7 +181,8 @@ fn outcome_text(outcome: &Outcome) -> String {
         Outcome::Ended { output } if output.is_error => format!("(failed) {}", output.text),
         Outcome::Ended { output } => {
             let staged = output.actions.iter().map(|action| {
-                let words = action.summary.as_ref().or(action.label.as_ref()).unwrap_or(&action.tool);
+                let words =
+                    action.summary.as_ref().or(action.label.as_ref()).unwrap_or(&action.tool);
                 format!("\n         stages {} {}: {words}", action.tool, action.arguments)
             });
             format!("{}{}", output.text, staged.collect::<String>())

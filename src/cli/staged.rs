@@ -1,5 +1,5 @@
-//! What a turn has staged, at the command line: the list with ids behind a reply, and what came of an action that was confirmed
-//! here. Must not know how an action is run.
+//! What a turn has staged, at the command line: the list with ids behind a reply, and what came of
+//! an action that was confirmed here. Must not know how an action is run.
 
 use std::process::ExitCode;
 
@@ -22,21 +22,29 @@ pub fn since(store: &Store, session: &SessionId, seq: u64) -> Result<Vec<Questio
 
 /// For a person: everything, whole, with how to confirm it.
 pub fn tell(questions: &[Question]) {
-    let items = questions.iter().filter(|question| matches!(question.staged, Some(Staged::Item { .. }))).count();
+    let items = questions
+        .iter()
+        .filter(|question| matches!(question.staged, Some(Staged::Item { .. })))
+        .count();
     match (items, questions.len()) {
         (_, 0) => return,
         (0, _) => out::err_line("\nButtons:"),
-        (items, _) => out::err_line(&format!("\n{}: nothing of it is done yet.", staged::count(items))),
+        (items, _) => {
+            out::err_line(&format!("\n{}: nothing of it is done yet.", staged::count(items)))
+        }
     }
     for question in questions {
         out::err_line(&approvals::question_text(question));
     }
 }
 
-/// The calls that an answer is about: of several buttons the one that was pressed, and of all items those that it has answered.
+/// The calls that an answer is about: of several buttons the one that was pressed, and of all items
+/// those that it has answered.
 pub fn acted(tx: &Tx<'_>, row: &ApprovalRow) -> Result<Vec<CallRow>, StoreError> {
     let ids = match (&row.question.staged, &row.answer) {
-        (Some(Staged::All { .. }), _) => tx.staged_in(&row.call)?.into_iter().map(|staged| staged.call).collect(),
+        (Some(Staged::All { .. }), _) => {
+            tx.staged_in(&row.call)?.into_iter().map(|staged| staged.call).collect()
+        }
         (Some(Staged::Buttons { .. }), Some(Answer::Press { index })) => {
             let mut buttons = tx.staged_in(&row.call)?;
             buttons.retain(|button| button.number == index + 1);
@@ -49,7 +57,11 @@ pub fn acted(tx: &Tx<'_>, row: &ApprovalRow) -> Result<Vec<CallRow>, StoreError>
 }
 
 /// Carries out what was confirmed here, and says what came of it. No model is asked.
-pub async fn carry_out(follow: &Follow<'_>, decided: &ApprovalRow, json: bool) -> anyhow::Result<ExitCode> {
+pub async fn carry_out(
+    follow: &Follow<'_>,
+    decided: &ApprovalRow,
+    json: bool,
+) -> anyhow::Result<ExitCode> {
     let store = &follow.app.store;
     let seq = store.read(|tx| tx.last_seq(follow.session))?;
     follow.finish_leftovers().await?;
@@ -63,14 +75,17 @@ pub async fn carry_out(follow: &Follow<'_>, decided: &ApprovalRow, json: bool) -
     {
         follow.shown(outbox_id).await?;
     }
-    // What the action has to say goes to whoever was there when it was staged; of those who are gone this is the heir.
+    // What the action has to say goes to whoever was there when it was staged; of those who are
+    // gone this is the heir.
     follow.finish_leftovers().await?;
     if let Followed::Replied { text, outbox_id, .. } = follow.until_said(&mut notice).await?
         && notice(&text)
     {
         follow.shown(outbox_id).await?;
     }
-    let Some(now) = store.read(|tx| tx.approval(&decided.id))? else { return Ok(ExitCode::from(fail::BROKEN)) };
+    let Some(now) = store.read(|tx| tx.approval(&decided.id))? else {
+        return Ok(ExitCode::from(fail::BROKEN));
+    };
     let calls = store.read(|tx| acted(tx, &now))?;
     let new = since(store, follow.session, seq + 1)?;
     if json {
@@ -91,11 +106,16 @@ pub async fn carry_out(follow: &Follow<'_>, decided: &ApprovalRow, json: bool) -
 fn became(call: &CallRow) -> String {
     let what = format!("{}/{}", call.server, call.tool);
     match &call.outcome {
-        Some(Outcome::Ended { output }) if output.is_error => format!("Failed: {what}: {}", out::clean(&output.text)),
+        Some(Outcome::Ended { output }) if output.is_error => {
+            format!("Failed: {what}: {}", out::clean(&output.text))
+        }
         Some(Outcome::Ended { output }) => format!("Done: {what}: {}", out::clean(&output.text)),
         Some(Outcome::Denied { reason }) => format!("Not run: {what}: {}", out::clean(reason)),
         Some(Outcome::Unknown { reason }) => {
-            format!("Unknown: {what} may or may not have run ({}). It is not repeated.", out::clean(reason))
+            format!(
+                "Unknown: {what} may or may not have run ({}). It is not repeated.",
+                out::clean(reason)
+            )
         }
         Some(Outcome::Parked { .. }) | None => format!("On its way where it was staged: {what}"),
     }

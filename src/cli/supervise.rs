@@ -1,5 +1,5 @@
-//! `claw supervise NAME`: the process between claw and a stranger's server. Claw starts it; nobody types it. The name is for
-//! whoever looks at a list of processes.
+//! `claw supervise NAME`: the process between claw and a stranger's server. Claw starts it; nobody
+//! types it. The name is for whoever looks at a list of processes.
 
 use std::ffi::OsString;
 use std::process::ExitCode;

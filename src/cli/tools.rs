@@ -1,4 +1,5 @@
-//! `claw tools`: every server with its tools, what changed since the owner accepted it, and the yes. Must not know pins.
+//! `claw tools`: every server with its tools, what changed since the owner accepted it, and the
+//! yes. Must not know pins.
 
 use std::process::ExitCode;
 
@@ -11,7 +12,8 @@ use crate::hub::names::look;
 use crate::hub::{INSTRUCTIONS, ServerState};
 
 /// Of a change that the server does not show when it is started anew.
-const SEEN_ELSEWHERE: &str = "(a running claw has seen this; a fresh start of the server lists the accepted form)\n";
+const SEEN_ELSEWHERE: &str =
+    "(a running claw has seen this; a fresh start of the server lists the accepted form)\n";
 
 /// Starts every server, or the one that is named, and lists its tools.
 pub async fn list(app: &App, only: Option<&str>, as_json: bool) -> anyhow::Result<ExitCode> {
@@ -20,7 +22,8 @@ pub async fn list(app: &App, only: Option<&str>, as_json: bool) -> anyhow::Resul
     }
     let (changes, troubles) = app.gate.changes(only).await?;
     let of_server = |server: &str| only.is_none_or(|only| server == only);
-    let pins: Vec<_> = app.gate.pinned()?.into_iter().filter(|pin| pin.tool != INSTRUCTIONS).collect();
+    let pins: Vec<_> =
+        app.gate.pinned()?.into_iter().filter(|pin| pin.tool != INSTRUCTIONS).collect();
     for pin in pins.iter().filter(|pin| of_server(&pin.server)) {
         let builtin = app.gate.hub().builtin(&pin.server);
         let class = app.gate.policy().class(builtin, &pin.server, &pin.tool).as_str();
@@ -28,8 +31,10 @@ pub async fn list(app: &App, only: Option<&str>, as_json: bool) -> anyhow::Resul
         let raw = pin.changed.as_ref().filter(|_| changed).map_or(&pin.raw, |(_, raw)| raw);
         let waits = pin.changed.is_some() && !changed;
         let by_schema = app.config.tools.by_schema(&pin.server);
-        let others = pins.iter().filter(|other| other.server == pin.server).map(|other| other.tool.as_str());
-        let twin = look::twin(&pin.tool, others).map(|twin| format!("the name looks like `{twin}`"));
+        let others =
+            pins.iter().filter(|other| other.server == pin.server).map(|other| other.tool.as_str());
+        let twin =
+            look::twin(&pin.tool, others).map(|twin| format!("the name looks like `{twin}`"));
         let look = look::note(&pin.tool).or(twin).map(|note| escape::visible(&note));
         let hidden = app.gate.hides(&pin.server, &pin.tool, raw);
         let there = app.gate.has(&pin.server, &pin.tool);
@@ -49,13 +54,22 @@ pub async fn list(app: &App, only: Option<&str>, as_json: bool) -> anyhow::Resul
                 _ => "",
             };
             let note = look.map(|note| format!(" NOTE: {note}")).unwrap_or_default();
-            format!("{:<32} {:<9} {}{mark}", format!("{}/{}", pin.server, pin.tool), class, out::clean(first)) + &note
+            format!(
+                "{:<32} {:<9} {}{mark}",
+                format!("{}/{}", pin.server, pin.tool),
+                class,
+                out::clean(first)
+            ) + &note
         };
         out::line(&shown)?;
     }
     for status in app.gate.hub().servers() {
         if let ServerState::Failed { reason, .. } = status.state {
-            out::err_line(&format!("{}: {}", status.name, out::clean(&app.gate.redactor().redact(&reason))));
+            out::err_line(&format!(
+                "{}: {}",
+                status.name,
+                out::clean(&app.gate.redactor().redact(&reason))
+            ));
         }
     }
     for trouble in &troubles {
@@ -86,7 +100,11 @@ pub async fn diff(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
             json!({"id": id, "diff": change.diff, "pin": change.new_pin}).to_string()
         } else {
             let seen = if change.withheld { "" } else { SEEN_ELSEWHERE };
-            format!("{}\n{seen}{}\nTake it with: claw tools accept {id}\n", change.name(), change.diff.trim_end())
+            format!(
+                "{}\n{seen}{}\nTake it with: claw tools accept {id}\n",
+                change.name(),
+                change.diff.trim_end()
+            )
         })?;
     }
     app.gate.shown(&changes).await?;

@@ -1,5 +1,5 @@
-//! `claw sessions export` and `import`: a log leaves this home as a file, or comes into it as a new session. Must not know how
-//! the file is written.
+//! `claw sessions export` and `import`: a log leaves this home as a file, or comes into it as a new
+//! session. Must not know how the file is written.
 
 use std::fs;
 use std::io::Write as _;
@@ -30,7 +30,9 @@ pub fn export(app: &App, name: &str, to: Option<&Path>) -> anyhow::Result<ExitCo
         }
         Some(path) => {
             let mut into = NewFile::create(path)?;
-            into.file().write_all(text.as_bytes()).with_context(|| format!("{} cannot be written", path.display()))?;
+            into.file()
+                .write_all(text.as_bytes())
+                .with_context(|| format!("{} cannot be written", path.display()))?;
             into.publish()?;
             out::err_line(&format!("The log of `{session}` is in {}.", path.display()));
         }
@@ -38,14 +40,20 @@ pub fn export(app: &App, name: &str, to: Option<&Path>) -> anyhow::Result<ExitCo
     Ok(ExitCode::from(fail::DONE))
 }
 
-pub async fn import(app: &App, file: &Path, name: Option<String>, as_json: bool) -> anyhow::Result<ExitCode> {
+pub async fn import(
+    app: &App,
+    file: &Path,
+    name: Option<String>,
+    as_json: bool,
+) -> anyhow::Result<ExitCode> {
     let exported = read(app, file)?;
     let exported = match name {
         Some(name) => exported.renamed(&SessionId::new(name)?),
         None => exported,
     };
     let (name, count) = (exported.session.to_string(), exported.events.len());
-    let away = exported.images().iter().filter(|digest| !app.artifacts().path(digest).exists()).count();
+    let away =
+        exported.images().iter().filter(|digest| !app.artifacts().path(digest).exists()).count();
     let digest = sha256_hex(export::write(&exported.session, &exported.events)?);
     let body = json!({"session": name, "events": count, "sha256": digest, "by": crate::app::owner_principal()});
     let taken_in = app
@@ -69,19 +77,31 @@ pub async fn import(app: &App, file: &Path, name: Option<String>, as_json: bool)
     } else {
         let missing = match away {
             0 => String::new(),
-            _ => format!(" {away} of its images are not in this home; the model sees a note in their place."),
+            _ => format!(
+                " {away} of its images are not in this home; the model sees a note in their place."
+            ),
         };
-        format!("`{name}` holds {count} events now; `claw chat --session {name}` goes on with it.{missing}")
+        format!(
+            "`{name}` holds {count} events now; `claw chat --session {name}` goes on with it.{missing}"
+        )
     })?;
     Ok(ExitCode::from(fail::DONE))
 }
 
 fn read(app: &App, file: &Path) -> anyhow::Result<Exported> {
-    let bytes = fs::metadata(file).with_context(|| format!("{} cannot be opened", file.display()))?.len();
+    let bytes =
+        fs::metadata(file).with_context(|| format!("{} cannot be opened", file.display()))?.len();
     if bytes > FILE_BYTES_MAX {
-        return Err(UserError::because(format!("{} is larger than 1 GiB, which no log is", file.display())));
+        return Err(UserError::because(format!(
+            "{} is larger than 1 GiB, which no log is",
+            file.display()
+        )));
     }
     let text = fs::read(file).with_context(|| format!("{} cannot be read", file.display()))?;
-    export::read(&text, &app.bounds())
-        .map_err(|error| UserError::because(out::clean(&format!("{}, {error}. Nothing was taken in", file.display()))))
+    export::read(&text, &app.bounds()).map_err(|error| {
+        UserError::because(out::clean(&format!(
+            "{}, {error}. Nothing was taken in",
+            file.display()
+        )))
+    })
 }

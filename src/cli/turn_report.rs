@@ -1,4 +1,5 @@
-//! What happened in one turn, read from the log: for `claw ask --json` and for exit codes. Must not know doors.
+//! What happened in one turn, read from the log: for `claw ask --json` and for exit codes. Must not
+//! know doors.
 
 use serde_json::{Value, json};
 
@@ -24,14 +25,20 @@ pub fn read(store: &Store, session: &SessionId, turn_seq: u64) -> Result<TurnRep
     let mut report = TurnReport::default();
     for event in events {
         match event.body {
-            EventBody::UserMessage { inbox_id, .. } => report.begun_by = report.begun_by.or(Some(inbox_id)),
+            EventBody::UserMessage { inbox_id, .. } => {
+                report.begun_by = report.begun_by.or(Some(inbox_id))
+            }
             EventBody::ModelReply { blocks, usage, model, .. } => {
                 report.steps += 1;
                 report.model = model;
                 add(&mut report.usage, usage);
                 for (index, block) in blocks.iter().enumerate() {
                     if let Block::ToolUse(tool_use) = block {
-                        let id = CallId { session: session.clone(), reply_seq: event.seq, block: index as u32 };
+                        let id = CallId {
+                            session: session.clone(),
+                            reply_seq: event.seq,
+                            block: index as u32,
+                        };
                         report.calls.push(json!({
                             "id": id.to_string(), "tool": tool_name(store, &id, &tool_use.name)?, "arguments": tool_use.input, "outcome": Value::Null,
                         }));
@@ -40,7 +47,9 @@ pub fn read(store: &Store, session: &SessionId, turn_seq: u64) -> Result<TurnRep
             }
             EventBody::ToolResult { call, outcome } => {
                 let id = call.to_string();
-                if let Some(Value::Object(found)) = report.calls.iter_mut().find(|known| known["id"] == id.as_str()) {
+                if let Some(Value::Object(found)) =
+                    report.calls.iter_mut().find(|known| known["id"] == id.as_str())
+                {
                     found.insert("outcome".into(), serde_json::to_value(outcome)?);
                 }
             }

@@ -1,4 +1,5 @@
-//! What a turn took, read from its events: steps, tokens, time. Must not know how it is shown beside them.
+//! What a turn took, read from its events: steps, tokens, time. Must not know how it is shown
+//! beside them.
 
 use crate::domain::{Event, EventBody, TurnEnd, UnixMillis, Usage};
 
@@ -63,7 +64,9 @@ impl TurnSum {
     }
 
     fn sums(&self) -> String {
-        let count = |number: u32, one: &str| format!("{number} {one}{}", if number == 1 { "" } else { "s" });
+        let count = |number: u32, one: &str| {
+            format!("{number} {one}{}", if number == 1 { "" } else { "s" })
+        };
         let waited = match self.waiting_ms {
             0..1000 => String::new(),
             ms => format!(", {} waiting for a person", seconds(ms)),
@@ -90,8 +93,8 @@ enum Time {
     Waiting,
 }
 
-/// As the limit of a turn's time counts it: what comes from a person was waited for, and what a person has confirmed runs
-/// on that person's account (`session::watch`).
+/// As the limit of a turn's time counts it: what comes from a person was waited for, and what a
+/// person has confirmed runs on that person's account (`session::watch`).
 fn time_of(body: &EventBody) -> Time {
     match body {
         EventBody::UserMessage { .. }
@@ -127,8 +130,10 @@ mod tests {
 
     #[test]
     fn waiting_for_a_person_is_counted_apart() {
-        let started = EventBody::TurnStarted { origin: Origin::Owner, principal: "p".into(), role: None };
-        let usage = Usage { input_tokens: 100, output_tokens: 7, cached_tokens: 60, ..Usage::default() };
+        let started =
+            EventBody::TurnStarted { origin: Origin::Owner, principal: "p".into(), role: None };
+        let usage =
+            Usage { input_tokens: 100, output_tokens: 7, cached_tokens: 60, ..Usage::default() };
         let reply = EventBody::ModelReply {
             blocks: Vec::new(),
             finish: Finish::Complete,
@@ -137,12 +142,17 @@ mod tests {
             model: "x".into(),
             notice: None,
         };
-        let call =
-            crate::domain::CallId { session: crate::domain::SessionId::new("main").unwrap(), reply_seq: 2, block: 0 };
+        let call = crate::domain::CallId {
+            session: crate::domain::SessionId::new("main").unwrap(),
+            reply_seq: 2,
+            block: 0,
+        };
         let approval = crate::domain::ApprovalId("q".into());
         let answered = EventBody::CallAnswered { call, approval, answer: None, by: "p".into() };
         let mut turn = None;
-        for (at_ms, body) in [(0, started), (1500, reply.clone()), (61_500, answered), (62_000, reply)] {
+        for (at_ms, body) in
+            [(0, started), (1500, reply.clone()), (61_500, answered), (62_000, reply)]
+        {
             TurnSum::follow(&mut turn, &Event { seq: 1, at_ms, body });
         }
         let line = turn.unwrap().ended(&TurnEnd::Answered);

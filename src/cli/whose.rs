@@ -1,5 +1,5 @@
-//! Which agent a command is about that names a question and no agent: ids of questions are random, so one home has each of them
-//! once. Must not know what is done with it.
+//! Which agent a command is about that names a question and no agent: ids of questions are random,
+//! so one home has each of them once. Must not know what is done with it.
 
 use crate::app::App;
 use crate::cli::args::AtHome;
@@ -7,7 +7,8 @@ use crate::cli::out;
 use crate::domain::ApprovalId;
 use crate::store::{Store, StoreError};
 
-/// The other agent whose question a command answers, if the agent that was taken for granted does not know it.
+/// The other agent whose question a command answers, if the agent that was taken for granted does
+/// not know it.
 pub fn other_agent(app: &App, command: &AtHome) -> Result<Option<String>, StoreError> {
     let (AtHome::Approve { id, .. } | AtHome::Deny { id, .. }) = command else { return Ok(None) };
     let id = ApprovalId(id.clone());
@@ -28,7 +29,9 @@ pub fn tell_of_others(app: &App) -> Result<(), StoreError> {
         let open = Store::open(&other.path)?.read(|tx| tx.open_approvals(None))?.len();
         if open > 0 {
             let agent = &other.agent;
-            out::err_line(&format!("The agent {agent} has {open} more: `claw --agent {agent} approvals` lists them."));
+            out::err_line(&format!(
+                "The agent {agent} has {open} more: `claw --agent {agent} approvals` lists them."
+            ));
         }
     }
     Ok(())

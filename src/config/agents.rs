@@ -1,5 +1,6 @@
-//! `[agents.NAME]` in `claw.toml`: each agent is the file's own settings with its section laid over them. Owns what is inherited and
-//! what is not, and the names that agents may have. Must not know what any setting means to a room.
+//! `[agents.NAME]` in `claw.toml`: each agent is the file's own settings with its section laid over
+//! them. Owns what is inherited and what is not, and the names that agents may have. Must not know
+//! what any setting means to a room.
 
 use std::collections::BTreeSet;
 
@@ -16,10 +17,13 @@ pub const MAIN: &str = "main";
 pub const AGENT_NAME_BYTES_MAX: usize = 32;
 /// The most agents of one home.
 const AGENTS_MAX: usize = 64;
-/// Whose bot it is and who may talk to it is never inherited. They may stand in `[agents.NAME]` itself, too.
-const OWN_TELEGRAM_KEYS: [&str; 5] = ["token", "token_from", "allowed_chats", "owners", "notify_chat"];
+/// Whose bot it is and who may talk to it is never inherited. They may stand in `[agents.NAME]`
+/// itself, too.
+const OWN_TELEGRAM_KEYS: [&str; 5] =
+    ["token", "token_from", "allowed_chats", "owners", "notify_chat"];
 /// What describes one agent and no other.
-const OWN_KEYS: [&str; 7] = ["description", "capabilities", "servers", "workspace", "persona", "roles", "default_role"];
+const OWN_KEYS: [&str; 7] =
+    ["description", "capabilities", "servers", "workspace", "persona", "roles", "default_role"];
 /// Sections that are replaced as a whole, because a key in them belongs to the address beside it.
 const WHOLE: [&str; 2] = ["model", "transcription"];
 
@@ -27,7 +31,11 @@ const WHOLE: [&str; 2] = ["model", "transcription"];
 ///
 /// # Errors
 /// `[agents]` that is no table of tables, and a name that cannot be a folder's.
-pub(super) fn names(table: &DeTable<'_>, place: &str, text: &str) -> Result<Vec<String>, ConfigError> {
+pub(super) fn names(
+    table: &DeTable<'_>,
+    place: &str,
+    text: &str,
+) -> Result<Vec<String>, ConfigError> {
     let Some(agents) = table.get("agents") else {
         return Ok(Vec::new());
     };
@@ -48,7 +56,8 @@ pub(super) fn names(table: &DeTable<'_>, place: &str, text: &str) -> Result<Vec<
             return Err(wrong(at, message));
         }
         if name == MAIN {
-            let message = format!("`{MAIN}` is the agent that the settings outside of `[agents]` describe");
+            let message =
+                format!("`{MAIN}` is the agent that the settings outside of `[agents]` describe");
             return Err(wrong(at, message));
         }
         if !value.get_ref().is_table() {
@@ -66,11 +75,13 @@ pub(super) fn names(table: &DeTable<'_>, place: &str, text: &str) -> Result<Vec<
 /// Whether an agent may have this name, and its folder.
 pub fn is_agent_name(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
-    name.starts_with(|c: char| c.is_ascii_lowercase()) && name.len() <= AGENT_NAME_BYTES_MAX && name.chars().all(plain)
+    name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.len() <= AGENT_NAME_BYTES_MAX
+        && name.chars().all(plain)
 }
 
-/// The settings that are in force for one agent. Some sections are replaced as a whole; in all others each key is laid over the
-/// file's own.
+/// The settings that are in force for one agent. Some sections are replaced as a whole; in all
+/// others each key is laid over the file's own.
 pub(super) fn layered<'t>(mut table: DeTable<'t>, agent: &str) -> DeTable<'t> {
     let agents = table.remove("agents");
     if agent == MAIN {
@@ -116,13 +127,21 @@ pub(super) fn card(table: DeTable<'_>, name: String) -> AgentCard {
         Some(DeValue::Array(items)) => items.iter().filter_map(text).collect(),
         _ => Vec::new(),
     };
-    AgentCard { name, description: table.get("description").and_then(text).unwrap_or_default(), capabilities }
+    AgentCard {
+        name,
+        description: table.get("description").and_then(text).unwrap_or_default(),
+        capabilities,
+    }
 }
 
 /// The variables that may hold the token of an agent's bot.
 pub(super) fn token_variables(table: &DeTable<'_>) -> Vec<String> {
-    let Some(DeValue::Table(telegram)) = table.get("telegram").map(Spanned::get_ref) else { return Vec::new() };
-    let Some(DeValue::Array(names)) = telegram.get("token_from").map(Spanned::get_ref) else { return Vec::new() };
+    let Some(DeValue::Table(telegram)) = table.get("telegram").map(Spanned::get_ref) else {
+        return Vec::new();
+    };
+    let Some(DeValue::Array(names)) = telegram.get("token_from").map(Spanned::get_ref) else {
+        return Vec::new();
+    };
     let text = |name: &Spanned<DeValue<'_>>| match name.get_ref() {
         DeValue::String(name) => Some(name.to_string()),
         _ => None,
@@ -148,7 +167,10 @@ fn spell_out(own: &mut DeTable<'_>) {
         let Some((key, value)) = own.remove_entry(name) else { continue };
         if !own.contains_key("telegram") {
             let at = key.span();
-            own.insert(Spanned::new(at.clone(), "telegram".into()), Spanned::new(at, DeValue::Table(DeTable::new())));
+            own.insert(
+                Spanned::new(at.clone(), "telegram".into()),
+                Spanned::new(at, DeValue::Table(DeTable::new())),
+            );
         }
         if let Some(telegram) = section(own, "telegram") {
             telegram.insert(key, value);

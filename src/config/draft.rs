@@ -1,5 +1,6 @@
-//! A `claw.toml` with a few keys changed and everything else as it was, comments too. Owns how that is written: whole or not at all, the
-//! owner's alone, never over what somebody else has written meanwhile. Must not know why a key changes.
+//! A `claw.toml` with a few keys changed and everything else as it was, comments too. Owns how that
+//! is written: whole or not at all, the owner's alone, never over what somebody else has written
+//! meanwhile. Must not know why a key changes.
 
 use std::fs;
 use std::path::PathBuf;
@@ -35,9 +36,15 @@ pub struct Draft {
 impl Draft {
     pub fn of(seen: &Seen) -> Result<Self, ConfigError> {
         let path = seen.home.claw_toml();
-        let document = seen.text.as_deref().unwrap_or(HEAD).parse().map_err(|error: toml_edit::TomlError| {
-            ConfigError::new(path.display().to_string(), error.message().to_owned(), "Correct the file")
-        })?;
+        let document = seen.text.as_deref().unwrap_or(HEAD).parse().map_err(
+            |error: toml_edit::TomlError| {
+                ConfigError::new(
+                    path.display().to_string(),
+                    error.message().to_owned(),
+                    "Correct the file",
+                )
+            },
+        )?;
         Ok(Self { path, before: seen.text.clone(), document })
     }
 
@@ -56,7 +63,8 @@ impl Draft {
         Ok(())
     }
 
-    /// Who may talk from now on, and nobody beside them: who else could decide or was told goes with those who could talk.
+    /// Who may talk from now on, and nobody beside them: who else could decide or was told goes
+    /// with those who could talk.
     pub fn set_allowed_chats(&mut self, ids: &[i64]) -> Result<(), ConfigError> {
         let table = self.section("telegram")?;
         table.insert("allowed_chats", value(ids.iter().copied().collect::<Array>()));
@@ -72,8 +80,8 @@ impl Draft {
     /// Makes the home where it is missing, and writes. `seen` is what the draft was made of.
     ///
     /// # Errors
-    /// Settings that mean nothing together, a file that was changed meanwhile, and every failure to write; nothing is changed
-    /// then.
+    /// Settings that mean nothing together, a file that was changed meanwhile, and every failure to
+    /// write; nothing is changed then.
     pub fn write(self, seen: Seen) -> Result<(), ConfigError> {
         let text = self.document.to_string();
         let place = self.path.display().to_string();
@@ -104,7 +112,8 @@ impl Draft {
         }
         let item = self.document.entry(name).or_insert(Item::None);
         let place = self.path.display().to_string();
-        item.as_table_like_mut().ok_or_else(|| ConfigError::new(place, format!("`{name}` is no section"), "Correct it"))
+        item.as_table_like_mut()
+            .ok_or_else(|| ConfigError::new(place, format!("`{name}` is no section"), "Correct it"))
     }
 }
 

@@ -47,8 +47,12 @@ fn what_is_not_asked_about_stays_as_it_is() {
     assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     let after = seen(dir.path(), None);
     assert_eq!(after.model.api_key.unwrap().expose_secret(), "sk-$a\"b\\c");
-    assert_eq!((after.telegram.allowed_chats, after.telegram.token.as_deref()), (vec![42, -7], Some("1:a")));
-    let names: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(
+        (after.telegram.allowed_chats, after.telegram.token.as_deref()),
+        (vec![42, -7], Some("1:a"))
+    );
+    let names: Vec<_> =
+        fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(!names.iter().any(|name| name.to_str().unwrap().contains("part")), "{names:?}");
 }
 
@@ -61,7 +65,11 @@ fn a_table_of_fallbacks_and_one_in_one_line_are_taken_too() {
         draft.set_model(&keys(Agent::Ollama, Some("m"), None)).unwrap();
         draft.write(seen_before).unwrap();
         let after = seen(dir.path(), None).model;
-        assert_eq!((after.agent, after.model.as_deref()), (Some(Agent::Ollama), Some("m")), "{before}");
+        assert_eq!(
+            (after.agent, after.model.as_deref()),
+            (Some(Agent::Ollama), Some("m")),
+            "{before}"
+        );
     }
 }
 
@@ -95,7 +103,8 @@ fn a_new_home_is_made_and_a_link_stays_a_link() {
     draft.set_model(&keys(Agent::Demo, None, None)).unwrap();
     draft.write(seen_before).unwrap();
     assert!(
-        home.join("mcp.json").exists() && fs::read_to_string(home.join("claw.toml")).unwrap().starts_with("# Settings")
+        home.join("mcp.json").exists()
+            && fs::read_to_string(home.join("claw.toml")).unwrap().starts_with("# Settings")
     );
     let (link, elsewhere) = (dir.path().join("claw.toml"), dir.path().join("elsewhere.toml"));
     fs::write(&elsewhere, "").unwrap();
@@ -112,7 +121,10 @@ fn with_those_who_may_talk_go_those_who_decide_and_are_told() {
     let dir = tempfile::tempdir().unwrap();
     let before = "[telegram]\ntoken = \"1:a\"\nallowed_chats = [1]\nowners = [2]\nnotify_chat = 3\npairing = \"off\"\n";
     let seen_before = seen(dir.path(), Some(before));
-    assert_eq!((seen_before.further_owners(), seen_before.notify_chat()), ([2].as_slice(), Some(3)));
+    assert_eq!(
+        (seen_before.further_owners(), seen_before.notify_chat()),
+        ([2].as_slice(), Some(3))
+    );
     let mut draft = Draft::of(&seen_before).unwrap();
     draft.set_allowed_chats(&[42]).unwrap();
     draft.write(seen_before).unwrap();
@@ -123,16 +135,24 @@ fn with_those_who_may_talk_go_those_who_decide_and_are_told() {
 #[test]
 fn a_token_is_found_where_the_gateway_finds_it() {
     let dir = tempfile::tempdir().unwrap();
-    fs::write(dir.path().join("claw.toml"), "[telegram]\ntoken = \"1:c\"\ntoken_from = [\"OLD\", \"NEW\"]\n").unwrap();
+    fs::write(
+        dir.path().join("claw.toml"),
+        "[telegram]\ntoken = \"1:c\"\ntoken_from = [\"OLD\", \"NEW\"]\n",
+    )
+    .unwrap();
     let found = |variables: &[(&str, &str)]| {
         let home = [("CLAW_HOME", dir.path().to_str().unwrap())];
         let seen = Seen::load_from(variables.iter().copied().chain(home).collect()).unwrap();
         let found = seen.bot_token().unwrap();
         (found.value.expose_secret().to_owned(), found.place.into_owned(), found.is_variable)
     };
-    let told = |token: &str, place: &str, is_variable| (token.to_owned(), place.to_owned(), is_variable);
+    let told =
+        |token: &str, place: &str, is_variable| (token.to_owned(), place.to_owned(), is_variable);
     assert_eq!(found(&[]), told("1:c", "`token` in claw.toml", false));
     assert_eq!(found(&[("NEW", "1:b\n")]), told("1:b", "NEW", true));
     assert_eq!(found(&[("NEW", "1:b"), ("OLD", "1:o")]), told("1:o", "OLD", true));
-    assert_eq!(found(&[("NEW", "1:b"), ("TELEGRAM_BOT_TOKEN", "1:a")]), told("1:a", "TELEGRAM_BOT_TOKEN", true));
+    assert_eq!(
+        found(&[("NEW", "1:b"), ("TELEGRAM_BOT_TOKEN", "1:a")]),
+        told("1:a", "TELEGRAM_BOT_TOKEN", true)
+    );
 }

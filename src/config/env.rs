@@ -1,9 +1,11 @@
-//! The environment, read once. No other file of claw asks the process for a variable. Must not know what a variable means.
+//! The environment, read once. No other file of claw asks the process for a variable. Must not know
+//! what a variable means.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A snapshot of the environment. Variables that are not UTF-8 are left out. Printing it shows the names only.
+/// A snapshot of the environment. Variables that are not UTF-8 are left out. Printing it shows the
+/// names only.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Env {
     variables: BTreeMap<String, String>,
@@ -42,7 +44,12 @@ impl Env {
 
 impl<N: Into<String>, V: Into<String>> FromIterator<(N, V)> for Env {
     fn from_iter<I: IntoIterator<Item = (N, V)>>(variables: I) -> Self {
-        Self { variables: variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect() }
+        Self {
+            variables: variables
+                .into_iter()
+                .map(|(name, value)| (name.into(), value.into()))
+                .collect(),
+        }
     }
 }
 

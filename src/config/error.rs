@@ -1,4 +1,5 @@
-//! A user's mistake in what they wrote: one sentence, and what to do next. Must not know any setting.
+//! A user's mistake in what they wrote: one sentence, and what to do next. Must not know any
+//! setting.
 
 use std::path::Path;
 
@@ -21,11 +22,19 @@ impl crate::domain::Blamed for ConfigError {
 }
 
 impl ConfigError {
-    pub(super) fn new(place: impl Into<String>, message: impl Into<String>, next: impl Into<String>) -> Self {
+    pub(super) fn new(
+        place: impl Into<String>,
+        message: impl Into<String>,
+        next: impl Into<String>,
+    ) -> Self {
         Self { place: place.into(), message: message.into(), next: next.into() }
     }
 
     pub(super) fn io(path: &Path, what: &str, error: &std::io::Error) -> Self {
-        Self::new(path.display().to_string(), format!("{what}: {error}"), "Check the path and its permissions")
+        Self::new(
+            path.display().to_string(),
+            format!("{what}: {error}"),
+            "Check the path and its permissions",
+        )
     }
 }

@@ -1,5 +1,5 @@
-//! `$NAME` and `${NAME}` in the strings of `claw.toml` stand for variables of the environment. Owns the syntax; must not know
-//! what any key means.
+//! `$NAME` and `${NAME}` in the strings of `claw.toml` stand for variables of the environment. Owns
+//! the syntax; must not know what any key means.
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -15,7 +15,8 @@ pub(super) struct Expander<'a> {
     /// The file's name and text, for errors.
     pub(super) place: &'a str,
     pub(super) text: &'a str,
-    /// Names and values of what was written at keys that hold secrets, or filled in from such a variable.
+    /// Names and values of what was written at keys that hold secrets, or filled in from such a
+    /// variable.
     pub(super) secrets: Vec<(String, String)>,
 }
 
@@ -75,11 +76,19 @@ impl Expander<'_> {
             }
             let (name, behind) = variable(after).ok_or_else(|| {
                 let message = format!("`{path}` holds a `$` that no variable's name follows");
-                ConfigError::new(&place, message, "Write `$NAME` or `${NAME}`, or `$$` for the sign itself")
+                ConfigError::new(
+                    &place,
+                    message,
+                    "Write `$NAME` or `${NAME}`, or `$$` for the sign itself",
+                )
             })?;
             let value = self.env.get(name).ok_or_else(|| {
                 let message = format!("`{path}` refers to the variable {name}, which is not set");
-                ConfigError::new(&place, message, format!("Set {name} in the environment, or remove `{path}`"))
+                ConfigError::new(
+                    &place,
+                    message,
+                    format!("Set {name} in the environment, or remove `{path}`"),
+                )
             })?;
             out.push_str(value);
             used = Some(name);
@@ -99,10 +108,13 @@ fn variable(after: &str) -> Option<(&str, &str)> {
     let (name, behind) = match after.strip_prefix('{') {
         Some(inner) => inner.split_once('}')?,
         None => {
-            let end = after.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(after.len());
+            let end = after
+                .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+                .unwrap_or(after.len());
             after.split_at(end)
         }
     };
     let fits = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    (fits && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')).then_some((name, behind))
+    (fits && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))
+        .then_some((name, behind))
 }

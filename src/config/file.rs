@@ -1,5 +1,5 @@
-//! The written form of `claw.toml`: its sections, and their reading with every `$NAME` filled in. Must not know where the
-//! file is, or what the rooms do with their settings.
+//! The written form of `claw.toml`: its sections, and their reading with every `$NAME` filled in.
+//! Must not know where the file is, or what the rooms do with their settings.
 
 use std::collections::BTreeMap;
 
@@ -82,7 +82,8 @@ pub(super) struct ClawToml {
     pub(super) capabilities: Vec<String>,
     /// The servers of `mcp.json` that it may use; all of them if it is left out.
     pub(super) servers: Option<Vec<String>>,
-    /// The variables that servers of others get from claw's environment; `"..."` stands for the usual ones.
+    /// The variables that servers of others get from claw's environment; `"..."` stands for the
+    /// usual ones.
     pub(super) inherit: Option<Vec<String>>,
     /// IANA name of the zone that the owner lives in; the system's if it is left out.
     pub(super) time_zone: Option<String>,
@@ -115,14 +116,21 @@ pub(super) fn agents(place: &str, text: &str) -> Result<Vec<AgentCard>, ConfigEr
     let table = parsed(place, text)?;
     let others = agents::names(table.get_ref(), place, text)?;
     let names = std::iter::once(MAIN.to_owned()).chain(others);
-    Ok(names.map(|name| agents::card(agents::layered(table.get_ref().clone(), &name), name)).collect())
+    Ok(names
+        .map(|name| agents::card(agents::layered(table.get_ref().clone(), &name), name))
+        .collect())
 }
 
 /// Names and values.
 pub(super) type Secrets = Vec<(String, String)>;
 
 /// What is in force for one agent, with every `$NAME` of it filled in.
-fn expanded<'t>(place: &str, text: &'t str, env: &Env, agent: &str) -> Result<Spanned<DeTable<'t>>, ConfigError> {
+fn expanded<'t>(
+    place: &str,
+    text: &'t str,
+    env: &Env,
+    agent: &str,
+) -> Result<Spanned<DeTable<'t>>, ConfigError> {
     let table = parsed(place, text)?;
     let span = table.span();
     let mut table = agents::layered(table.into_inner(), agent);
@@ -131,8 +139,8 @@ fn expanded<'t>(place: &str, text: &'t str, env: &Env, agent: &str) -> Result<Sp
     Ok(Spanned::new(span, table))
 }
 
-/// The secrets that the text names anywhere, as far as their variables are set: what is a secret of one agent is one for all,
-/// also while its section cannot be used.
+/// The secrets that the text names anywhere, as far as their variables are set: what is a secret of
+/// one agent is one for all, also while its section cannot be used.
 pub(super) fn secrets_of_all(place: &str, text: &str, env: &Env) -> Result<Secrets, ConfigError> {
     let mut secrets = Vec::new();
     for card in agents(place, text)? {
@@ -148,7 +156,12 @@ pub(super) fn secrets_of_all(place: &str, text: &str, env: &Env) -> Result<Secre
 }
 
 /// Its keys, as they are written for one agent.
-pub(super) fn keys(place: &str, text: &str, cards: &[AgentCard], agent: &str) -> Result<Keys, ConfigError> {
+pub(super) fn keys(
+    place: &str,
+    text: &str,
+    cards: &[AgentCard],
+    agent: &str,
+) -> Result<Keys, ConfigError> {
     let table = parsed(place, text)?;
     let span = table.span();
     let table = Spanned::new(span, agents::layered(table.into_inner(), agent));
@@ -156,22 +169,34 @@ pub(super) fn keys(place: &str, text: &str, cards: &[AgentCard], agent: &str) ->
 }
 
 /// Reads what the text of a `claw.toml` means for one agent. `place` is the file's name for errors.
-pub(super) fn read(place: &str, text: &str, env: &Env, agent: &str) -> Result<Written, ConfigError> {
+pub(super) fn read(
+    place: &str,
+    text: &str,
+    env: &Env,
+    agent: &str,
+) -> Result<Written, ConfigError> {
     let own_model = agents::has_own(parsed(place, text)?.get_ref(), agent, "model");
     let table = expanded(place, text, env, agent)?;
-    let file = ClawToml::deserialize(Deserializer::from(table)).map_err(|error| wrong(place, text, &error))?;
+    let file = ClawToml::deserialize(Deserializer::from(table))
+        .map_err(|error| wrong(place, text, &error))?;
     let out_of_range = |message: String, key: &str| {
         let line = text.lines().position(|line| line.trim_start().starts_with(key));
         let place = line.map_or(place.to_owned(), |line| format!("{place}, line {}", line + 1));
         ConfigError::new(place, message, "Correct the value")
     };
-    file.limits.check().and_then(|()| file.retention.check()).map_err(|(key, message)| out_of_range(message, key))?;
+    file.limits
+        .check()
+        .and_then(|()| file.retention.check())
+        .map_err(|(key, message)| out_of_range(message, key))?;
     if let Some(odd) = file.inherit.iter().flatten().find(|name| !is_inheritable(name)) {
-        let names = "the name of a variable, one with `*` at its end, or \"...\" for the usual ones";
+        let names =
+            "the name of a variable, one with `*` at its end, or \"...\" for the usual ones";
         return Err(out_of_range(format!("inherit: `{odd}` is not {names}"), "inherit"));
     }
     let tools = file.tools.resolve().map_err(|(key, message)| out_of_range(message, key))?;
-    file.model.validate().map_err(|error| ConfigError::new(place, error.to_string(), "Correct the value"))?;
+    file.model
+        .validate()
+        .map_err(|error| ConfigError::new(place, error.to_string(), "Correct the value"))?;
     let wrong_price = |message| ConfigError::new(place, message, "Correct the value");
     file.prices.check().map_err(wrong_price)?;
     file.update.check().map_err(|message| out_of_range(message, "url"))?;

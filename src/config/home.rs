@@ -1,4 +1,5 @@
-//! Claw's home: where it is, what it holds, and that nobody else can look into it. Must not know what its files say.
+//! Claw's home: where it is, what it holds, and that nobody else can look into it. Must not know
+//! what its files say.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -16,8 +17,8 @@ pub const DEFAULT_SOUL_MD: &str = include_str!("../../SOUL.md");
 
 const OWNER_ONLY_DIR: u32 = 0o700;
 
-/// The paths of one home: claw's own, or that of one agent inside of it. Its files need not be there, except where `ensure` makes
-/// them.
+/// The paths of one home: claw's own, or that of one agent inside of it. Its files need not be
+/// there, except where `ensure` makes them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Home {
     path: PathBuf,
@@ -32,11 +33,17 @@ impl Home {
             (Some(written), _) => with_tilde(written, user_home),
             (None, Some(user_home)) => user_home.join(".claw"),
             (None, None) => {
-                let message = "neither CLAW_HOME nor HOME is set, so there is no place for claw's files";
-                return Err(ConfigError::new("environment", message, "Set CLAW_HOME to a folder of your own"));
+                let message =
+                    "neither CLAW_HOME nor HOME is set, so there is no place for claw's files";
+                return Err(ConfigError::new(
+                    "environment",
+                    message,
+                    "Set CLAW_HOME to a folder of your own",
+                ));
             }
         };
-        let path = std::path::absolute(&path).map_err(|error| ConfigError::io(&path, "is no path", &error))?;
+        let path = std::path::absolute(&path)
+            .map_err(|error| ConfigError::io(&path, "is no path", &error))?;
         Ok(Self { root: path.clone(), path })
     }
 
@@ -67,7 +74,8 @@ impl Home {
     /// The homes of all agents that have one, by name.
     pub fn homes_of_agents(&self) -> Vec<Self> {
         let found = fs::read_dir(self.agents()).into_iter().flatten().filter_map(Result::ok);
-        let mut names: Vec<String> = found.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        let mut names: Vec<String> =
+            found.filter_map(|entry| entry.file_name().into_string().ok()).collect();
         names.retain(|name| is_agent_name(name) && self.of_agent(name).path().is_dir());
         names.sort();
         names.iter().map(|name| self.of_agent(name)).collect()
@@ -115,7 +123,8 @@ impl Home {
         self.path.join("logs")
     }
 
-    /// Long outputs of commands, whole. Commands may read it and nothing else of the home but the workspace.
+    /// Long outputs of commands, whole. Commands may read it and nothing else of the home but the
+    /// workspace.
     pub fn command_output(&self) -> PathBuf {
         self.path.join("command-output")
     }
@@ -134,14 +143,19 @@ impl Home {
         self.path.join("workspace")
     }
 
-    /// Makes the home and its folders, owner-only, and writes `mcp.json` and `SOUL.md` where they are missing; never over
-    /// what is there. Afterwards the path holds no symbolic link. Gives back what was repaired, a sentence each.
+    /// Makes the home and its folders, owner-only, and writes `mcp.json` and `SOUL.md` where they
+    /// are missing; never over what is there. Afterwards the path holds no symbolic link. Gives
+    /// back what was repaired, a sentence each.
     ///
     /// # Errors
-    /// A home that belongs to somebody else, a part of it that is a link or no folder, and every failure to write.
+    /// A home that belongs to somebody else, a part of it that is a link or no folder, and every
+    /// failure to write.
     pub fn ensure(&mut self) -> Result<Vec<String>, ConfigError> {
         create_dir(&self.root)?;
-        let real = self.root.canonicalize().map_err(|error| ConfigError::io(&self.root, "cannot be opened", &error))?;
+        let real = self
+            .root
+            .canonicalize()
+            .map_err(|error| ConfigError::io(&self.root, "cannot be opened", &error))?;
         // An agent's home lies behind the root, and nothing on the way there is a link.
         let below = self.path.strip_prefix(&self.root).unwrap_or(Path::new("")).to_path_buf();
         let mut notices = Vec::new();
@@ -185,7 +199,8 @@ pub(super) fn create_dir(path: &Path) -> Result<(), ConfigError> {
 }
 
 fn refuse_link(path: &Path) -> Result<(), ConfigError> {
-    let metadata = fs::symlink_metadata(path).map_err(|error| ConfigError::io(path, "cannot be opened", &error))?;
+    let metadata = fs::symlink_metadata(path)
+        .map_err(|error| ConfigError::io(path, "cannot be opened", &error))?;
     if metadata.is_dir() {
         return Ok(());
     }
@@ -195,19 +210,32 @@ fn refuse_link(path: &Path) -> Result<(), ConfigError> {
 
 /// Takes away what group and others may do, and says so. Refuses what belongs to somebody else.
 fn make_private(path: &Path) -> Result<Option<String>, ConfigError> {
-    let metadata = fs::metadata(path).map_err(|error| ConfigError::io(path, "cannot be opened", &error))?;
+    let metadata =
+        fs::metadata(path).map_err(|error| ConfigError::io(path, "cannot be opened", &error))?;
     if metadata.uid() != rustix::process::geteuid().as_raw() {
-        let message = "this folder belongs to another user, who could read and change what claw keeps there";
-        return Err(ConfigError::new(path.display().to_string(), message, "Set CLAW_HOME to a folder of your own"));
+        let message =
+            "this folder belongs to another user, who could read and change what claw keeps there";
+        return Err(ConfigError::new(
+            path.display().to_string(),
+            message,
+            "Set CLAW_HOME to a folder of your own",
+        ));
     }
     let mode = metadata.mode() & 0o777;
     if mode & 0o077 == 0 {
         return Ok(None);
     }
     fs::set_permissions(path, Permissions::from_mode(OWNER_ONLY_DIR)).map_err(|error| {
-        ConfigError::io(path, "other users can open this folder, and that cannot be changed", &error)
+        ConfigError::io(
+            path,
+            "other users can open this folder, and that cannot be changed",
+            &error,
+        )
     })?;
-    Ok(Some(format!("{} was open to other users (mode {mode:o}); now it is yours alone.", path.display())))
+    Ok(Some(format!(
+        "{} was open to other users (mode {mode:o}); now it is yours alone.",
+        path.display()
+    )))
 }
 
 /// Writes a file that is not there yet. Nothing is followed and nothing is overwritten.

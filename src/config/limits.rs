@@ -1,5 +1,5 @@
-//! The `[limits]` section of `claw.toml`: every limit is on by default, has its unit in its name, and a range. Must not know
-//! who keeps to them.
+//! The `[limits]` section of `claw.toml`: every limit is on by default, has its unit in its name,
+//! and a range. Must not know who keeps to them.
 
 use serde::Deserialize;
 
@@ -13,7 +13,8 @@ pub struct Limits {
     pub model_steps_max: u32,
     /// Seconds that a turn may take; time waiting for a human does not count.
     pub turn_time_s: u64,
-    /// Deaths of the process in the same step of a turn, after which the owner is asked before it is tried again.
+    /// Deaths of the process in the same step of a turn, after which the owner is asked before it
+    /// is tried again.
     pub deaths_of_turn_max: u32,
     /// Seconds without a byte from a model.
     pub model_timeout_s: u64,
@@ -21,9 +22,11 @@ pub struct Limits {
     pub tool_timeout_s: u64,
     /// Tool calls of one session that run at the same time.
     pub tool_calls_parallel_max: u32,
-    /// Milliseconds that a request to a model waits, once, for a server whose tools are not known yet.
+    /// Milliseconds that a request to a model waits, once, for a server whose tools are not known
+    /// yet.
     pub server_wait_ms: u64,
-    /// Seconds that the start of a server may take, from its place among those that start; `MCP_TIMEOUT` overrides it.
+    /// Seconds that the start of a server may take, from its place among those that start;
+    /// `MCP_TIMEOUT` overrides it.
     pub server_start_s: u64,
     /// Bytes of a tool's result that the model gets; the whole is kept.
     pub tool_result_bytes: u64,
@@ -47,13 +50,15 @@ pub struct Limits {
     pub command_output_kept_bytes_max: u64,
     /// Files that one process of a command may have open.
     pub command_open_files_max: u64,
-    /// Bytes that a command leaves free on the file systems of the workspace and of its temporary folder; 0 is no limit.
+    /// Bytes that a command leaves free on the file systems of the workspace and of its temporary
+    /// folder; 0 is no limit.
     pub command_disk_free_bytes_min: u64,
     /// Identical calls in a row without progress, after which the turn stops.
     pub identical_calls_max: u32,
     /// Tokens in and out in one day of the owner, over all sessions.
     pub tokens_day_max: u64,
-    /// US cents in one day of the owner, over all sessions, as far as `[prices]` knows; none if it is left out.
+    /// US cents in one day of the owner, over all sessions, as far as `[prices]` knows; none if it
+    /// is left out.
     pub usd_cents_day_max: Option<u64>,
 }
 
@@ -91,8 +96,8 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Those that a running claw can follow, and the others as they are in `self`: our own servers are told of them when they
-    /// start, or something of that size was made.
+    /// Those that a running claw can follow, and the others as they are in `self`: our own servers
+    /// are told of them when they start, or something of that size was made.
     pub fn following(&self, new: &Self) -> Self {
         Self {
             tool_timeout_s: self.tool_timeout_s,
@@ -109,7 +114,8 @@ impl Limits {
 
     /// Whether a key of this section counts from the next start alone.
     pub(super) fn is_for_starts(key: &str) -> bool {
-        key.starts_with("command_") || ["tool_timeout_s", "tool_calls_parallel_max", "server_start_s"].contains(&key)
+        key.starts_with("command_")
+            || ["tool_timeout_s", "tool_calls_parallel_max", "server_start_s"].contains(&key)
     }
 
     /// The first key outside of its range, and what is wrong with it.
@@ -133,7 +139,12 @@ impl Limits {
             ("command_processes_max", self.command_processes_max, 16, 4_194_304),
             ("command_memory_bytes_max", self.command_memory_bytes_max, 16 * 1024 * 1024, 1 << 50),
             ("command_file_bytes_max", self.command_file_bytes_max, 1024, 1 << 50),
-            ("command_output_kept_bytes_max", self.command_output_kept_bytes_max, 64 * 1024, 1 << 50),
+            (
+                "command_output_kept_bytes_max",
+                self.command_output_kept_bytes_max,
+                64 * 1024,
+                1 << 50,
+            ),
             ("command_open_files_max", self.command_open_files_max, 64, 1_048_576),
             ("command_disk_free_bytes_min", self.command_disk_free_bytes_min, 0, 1 << 50),
             ("identical_calls_max", u64::from(self.identical_calls_max), 1, 1000),
@@ -141,7 +152,10 @@ impl Limits {
             ("usd_cents_day_max", self.usd_cents_day_max.unwrap_or(1), 1, 100_000_000),
         ] {
             if !(least..=most).contains(&value) {
-                return Err((name, format!("`limits.{name}` is {value}, and must be from {least} to {most}")));
+                return Err((
+                    name,
+                    format!("`limits.{name}` is {value}, and must be from {least} to {most}"),
+                ));
             }
         }
         if self.tool_timeout_s > self.turn_time_s {

@@ -1,5 +1,5 @@
-//! What is written (environment, `claw.toml`, the home) becomes what is meant (validated). The only reader of the process
-//! environment. Must not know any room that uses a setting.
+//! What is written (environment, `claw.toml`, the home) becomes what is meant (validated). The only
+//! reader of the process environment. Must not know any room that uses a setting.
 
 mod agents;
 mod audit;
@@ -81,7 +81,8 @@ pub struct Config {
     pub agents: Vec<AgentCard>,
     /// The servers that it may use; all of `mcp.json` if there is no list.
     pub servers: Option<Vec<String>>,
-    /// The variables that servers of others get from the environment, as written; the usual ones if there is no list.
+    /// The variables that servers of others get from the environment, as written; the usual ones if
+    /// there is no list.
     pub inherit: Option<Vec<String>>,
     pub home: Home,
     /// The home of the user that claw runs as.
@@ -108,8 +109,8 @@ pub struct Config {
     /// Where speech becomes text, if somewhere.
     pub transcription: Option<Transcription>,
     pub env: Env,
-    /// Names and values that must not leave: from the environment by name, from keys such as `model.api_key`, and from
-    /// `[redact] extra`.
+    /// Names and values that must not leave: from the environment by name, from keys such as
+    /// `model.api_key`, and from `[redact] extra`.
     pub secrets: Vec<(String, SecretString)>,
     /// What the file says, key by key.
     pub written: Written,
@@ -117,13 +118,14 @@ pub struct Config {
     pub notices: Vec<String>,
 }
 
-/// `CLAW_LOG`, the filter of the log. Apart from `Config`, because a start that fails is logged, too.
+/// `CLAW_LOG`, the filter of the log. Apart from `Config`, because a start that fails is logged,
+/// too.
 pub fn log_filter() -> Option<String> {
     Env::from_process().get("CLAW_LOG").map(str::to_owned)
 }
 
-/// Where the home is, without reading or making anything: for what has to work when a setting is wrong, or when there is no
-/// home yet.
+/// Where the home is, without reading or making anything: for what has to work when a setting is
+/// wrong, or when there is no home yet.
 pub fn locate_home() -> Result<Home, ConfigError> {
     home_of(&Env::from_process())
 }
@@ -134,6 +136,31 @@ pub fn locate_kept_apart() -> KeptApart {
     KeptApart::of(&env, user_home_of(&env).as_deref())
 }
 
+/// The agent that was asked for, which has to be one of the file.
+fn agent_of(overrides: &Overrides, agents: &[AgentCard]) -> Result<String, ConfigError> {
+    let agent = overrides.agent.clone().unwrap_or_else(|| MAIN.to_owned());
+    if agents.iter().any(|card| card.name == agent) {
+        return Ok(agent);
+    }
+    let names: Vec<&str> = agents.iter().map(|card| card.name.as_str()).collect();
+    let next = format!("The agents are {}", names.join(", "));
+    Err(ConfigError::new("--agent", format!("there is no agent `{agent}`"), next))
+}
+
+/// Those of the environment, those written in `claw.toml`, and the bot's token.
+fn all_secrets(
+    env: &Env,
+    written: Vec<(String, String)>,
+    telegram: Option<&Telegram>,
+) -> Vec<(String, SecretString)> {
+    let mut secrets = secret_values(env);
+    secrets.extend(written);
+    if let Some(telegram) = telegram {
+        secrets.push(("TELEGRAM_BOT_TOKEN".to_owned(), telegram.token.expose_secret().to_owned()));
+    }
+    secrets.into_iter().map(|(name, value)| (name, SecretString::from(value))).collect()
+}
+
 fn home_of(env: &Env) -> Result<Home, ConfigError> {
     Home::locate(env, user_home_of(env).as_deref())
 }
@@ -142,26 +169,32 @@ fn user_home_of(env: &Env) -> Option<PathBuf> {
     env.get("HOME").map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
-/// `[update]` alone, without making anything: an update may be what is needed where nothing else works.
+/// `[update]` alone, without making anything: an update may be what is needed where nothing else
+/// works.
 pub fn update_section() -> Result<UpdateSection, ConfigError> {
     let home = locate_home()?;
     let text = read_if_there(&home.claw_toml())?.unwrap_or_default();
-    Ok(file::read(&home.claw_toml().display().to_string(), &text, &Env::from_process(), MAIN)?.file.update)
+    Ok(file::read(&home.claw_toml().display().to_string(), &text, &Env::from_process(), MAIN)?
+        .file
+        .update)
 }
 
 /// Whether `claw.toml` can be read by itself, whatever else is wrong.
 pub fn check_claw_toml(home: &Home) -> Result<(), ConfigError> {
     let text = read_if_there(&home.claw_toml())?.unwrap_or_default();
-    file::read(&home.claw_toml().display().to_string(), &text, &Env::from_process(), MAIN).map(|_| ())
+    file::read(&home.claw_toml().display().to_string(), &text, &Env::from_process(), MAIN)
+        .map(|_| ())
 }
 
 impl Config {
-    /// Reads the process environment and the home. Makes the home and the workspace where they are missing.
+    /// Reads the process environment and the home. Makes the home and the workspace where they are
+    /// missing.
     pub fn load(overrides: Overrides) -> Result<Self, ConfigError> {
         Self::load_from(Env::from_process(), overrides)
     }
 
-    /// The settings of every agent of the home, the main one first. What is wrong with one does not touch the others.
+    /// The settings of every agent of the home, the main one first. What is wrong with one does not
+    /// touch the others.
     ///
     /// # Errors
     /// A home that cannot be used, and a `claw.toml` that cannot be read at all.
@@ -172,7 +205,8 @@ impl Config {
         let text = read_if_there(&home.claw_toml())?.unwrap_or_default();
         let agents = file::agents(&home.claw_toml().display().to_string(), &text)?;
         let load = |card: AgentCard| {
-            // A folder that is typed is the main one's, like the one that is set: two agents must not meet in it by chance.
+            // A folder that is typed is the main one's, like the one that is set: two agents must
+            // not meet in it by chance.
             let workspace = overrides.workspace.clone().filter(|_| card.name == MAIN);
             let of_agent = Overrides { agent: Some(card.name.clone()), workspace, model: None };
             let typed = overrides.model.as_deref();
@@ -187,46 +221,48 @@ impl Config {
     }
 
     /// `typed_for_all` is a model that is for every agent without one of its own.
-    fn load_as(env: Env, overrides: Overrides, typed_for_all: Option<&str>) -> Result<Self, ConfigError> {
+    fn load_as(
+        env: Env,
+        overrides: Overrides,
+        typed_for_all: Option<&str>,
+    ) -> Result<Self, ConfigError> {
         let (mut home, user_home) = (home_of(&env)?, user_home_of(&env));
         let text = read_if_there(&home.claw_toml())?.unwrap_or_default();
         let place = home.claw_toml().display().to_string();
         let agents = file::agents(&place, &text)?;
-        let agent = overrides.agent.clone().unwrap_or_else(|| MAIN.to_owned());
-        if !agents.iter().any(|card| card.name == agent) {
-            let names: Vec<&str> = agents.iter().map(|card| card.name.as_str()).collect();
-            let next = format!("The agents are {}", names.join(", "));
-            return Err(ConfigError::new("--agent", format!("there is no agent `{agent}`"), next));
-        }
+        let agent = agent_of(&overrides, &agents)?;
         if agent != MAIN {
             home = home.of_agent(&agent);
         }
         let mut notices = home.ensure()?;
-        let (written, keys) = (file::read(&place, &text, &env, &agent)?, file::keys(&place, &text, &agents, &agent)?);
-        let (folder, said_by) = workspace_of(&env, &overrides, &written.file, &home, (&agent, user_home.as_deref()));
+        let (written, keys) =
+            (file::read(&place, &text, &env, &agent)?, file::keys(&place, &text, &agents, &agent)?);
+        let (folder, said_by) =
+            workspace_of(&env, &overrides, &written.file, &home, (&agent, user_home.as_deref()));
         let workspace = workspace::prepare(&folder, &said_by, &home)?;
-        let (persona, made) = persona_of(&written.file, &place, &home, &workspace, user_home.as_deref())?;
+        let (persona, made) =
+            persona_of(&written.file, &place, &home, &workspace, user_home.as_deref())?;
         notices.extend(made);
         let telegram = written.file.telegram.resolve(&env, &agent)?;
         let bot_missing = written.file.telegram.missing(&env, &agent);
         let zone = zone::zone_of(written.file.time_zone.as_deref(), &place)?;
         let transcription = written.file.transcription.resolve();
-        let transcription =
-            transcription.map_err(|message| ConfigError::new(&place, message, "Correct the section"))?;
-        let mut secrets = secret_values(&env);
-        secrets.extend(file::secrets_of_all(&place, &text, &env)?);
-        if let Some(telegram) = &telegram {
-            secrets.push(("TELEGRAM_BOT_TOKEN".to_owned(), telegram.token.expose_secret().to_owned()));
-        }
-        let secrets = secrets.into_iter().map(|(name, value)| (name, SecretString::from(value))).collect();
+        let transcription = transcription
+            .map_err(|message| ConfigError::new(&place, message, "Correct the section"))?;
+        let written_secrets = file::secrets_of_all(&place, &text, &env)?;
+        let secrets = all_secrets(&env, written_secrets, telegram.as_ref());
         let kept_apart = KeptApart::of(&env, user_home.as_deref());
         let user_home = user_home.unwrap_or_else(|| home.root().to_path_buf());
         let own_model = agent != MAIN && written.own_model;
         let typed = overrides.model.as_deref().or(typed_for_all.filter(|_| !own_model));
         let env = env_for(env, typed, own_model);
-        let file::ClawToml { model, prices, mut limits, retention, audit, console, .. } = written.file;
+        let file::ClawToml { model, prices, mut limits, retention, audit, console, .. } =
+            written.file;
         if let Some(said) = server_start(&env) {
-            said.map_or_else(|notice| notices.push(notice), |seconds| limits.server_start_s = seconds);
+            said.map_or_else(
+                |notice| notices.push(notice),
+                |seconds| limits.server_start_s = seconds,
+            );
         }
         Ok(Self {
             agent: AgentCard {
@@ -263,25 +299,29 @@ impl Config {
 
 /// What is typed goes before what is set, and an agent's own model before what is set for all.
 fn env_for(env: Env, typed_model: Option<&str>, own_model: bool) -> Env {
-    let env = if own_model { env.without(&["CLAW_AGENT", "CLAW_MODEL", "CLAW_BASE_URL"]) } else { env };
+    let env =
+        if own_model { env.without(&["CLAW_AGENT", "CLAW_MODEL", "CLAW_BASE_URL"]) } else { env };
     match typed_model {
         Some(model) => env.with("CLAW_MODEL", model),
         None => env,
     }
 }
 
-/// `MCP_TIMEOUT`, by which Claude Code is told how long a server may take to start, in milliseconds. It is written for another
-/// program, so that an odd value is told and stops nothing.
+/// `MCP_TIMEOUT`, by which Claude Code is told how long a server may take to start, in
+/// milliseconds. It is written for another program, so that an odd value is told and stops nothing.
 fn server_start(env: &Env) -> Option<Result<u64, String>> {
     let written = env.get("MCP_TIMEOUT")?;
     let seconds = written.trim().parse::<u64>().ok().map(|ms| ms.div_ceil(1000));
     Some(match seconds.filter(|seconds| (1..=limits::SERVER_START_S_MAX).contains(seconds)) {
         Some(seconds) => Ok(seconds),
-        None => Err(format!("MCP_TIMEOUT is no number of milliseconds up to 3600000, so it is not used: {written}")),
+        None => Err(format!(
+            "MCP_TIMEOUT is no number of milliseconds up to 3600000, so it is not used: {written}"
+        )),
     })
 }
 
-/// The folder, and where it was written. A relative one is relative to the current folder, in `claw.toml` to the agent's home.
+/// The folder, and where it was written. A relative one is relative to the current folder, in
+/// `claw.toml` to the agent's home.
 fn workspace_of(
     env: &Env,
     overrides: &Overrides,
@@ -297,7 +337,11 @@ fn workspace_of(
     }
     match &file.workspace {
         Some(written) => {
-            let key = if agent == MAIN { "workspace".to_owned() } else { format!("agents.{agent}.workspace") };
+            let key = if agent == MAIN {
+                "workspace".to_owned()
+            } else {
+                format!("agents.{agent}.workspace")
+            };
             let said_by = format!("{}, {key}", home.claw_toml().display());
             (home.path().join(home::with_tilde(written, user_home)), said_by)
         }
@@ -317,13 +361,15 @@ fn persona_of(
     Persona::prepare(&written, home, workspace, user_home)
 }
 
-/// The text of a file that may be missing. A folder, a file that is too large or not UTF-8, and one that cannot be opened
-/// are errors; they are never taken for a missing one.
+/// The text of a file that may be missing. A folder, a file that is too large or not UTF-8, and one
+/// that cannot be opened are errors; they are never taken for a missing one.
 pub fn read_if_there(path: &Path) -> Result<Option<String>, ConfigError> {
     let file = match std::fs::File::open(path) {
         Ok(file) => file,
         // A link that leads nowhere is no missing file.
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound && path.symlink_metadata().is_err() => {
+        Err(error)
+            if error.kind() == std::io::ErrorKind::NotFound && path.symlink_metadata().is_err() =>
+        {
             return Ok(None);
         }
         Err(error) => return Err(ConfigError::io(path, "this file cannot be opened", &error)),
@@ -331,7 +377,9 @@ pub fn read_if_there(path: &Path) -> Result<Option<String>, ConfigError> {
     let mut bytes = Vec::new();
     let read = file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes);
     read.map_err(|error| ConfigError::io(path, "this file cannot be read", &error))?;
-    let wrong = |message: &str| ConfigError::new(path.display().to_string(), message, "Put the right file there");
+    let wrong = |message: &str| {
+        ConfigError::new(path.display().to_string(), message, "Put the right file there")
+    };
     if bytes.len() as u64 > FILE_BYTES_MAX {
         return Err(wrong("this file is larger than 1 MiB"));
     }

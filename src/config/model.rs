@@ -1,5 +1,6 @@
-//! The `[model]` section of `claw.toml`. Owns its keys and their limits. Must not know providers' defaults or the network;
-//! what a value such as `$NAME` stands for has been filled in before it gets here.
+//! The `[model]` section of `claw.toml`. Owns its keys and their limits. Must not know providers'
+//! defaults or the network; what a value such as `$NAME` stands for has been filled in before it
+//! gets here.
 
 use std::fmt;
 use std::str::FromStr;
@@ -26,7 +27,8 @@ pub enum Agent {
 }
 
 impl Agent {
-    pub const ALL: [Self; 5] = [Self::Claude, Self::OpenAiCompatible, Self::Gemini, Self::Ollama, Self::Demo];
+    pub const ALL: [Self; 5] =
+        [Self::Claude, Self::OpenAiCompatible, Self::Gemini, Self::Ollama, Self::Demo];
 
     pub fn as_str(self) -> &'static str {
         match self {
@@ -51,7 +53,8 @@ impl fmt::Display for Agent {
 pub enum ToolChoice {
     #[default]
     Auto,
-    /// For small models, which never call one by themselves: until a tool has been called, each reply has to call one.
+    /// For small models, which never call one by themselves: until a tool has been called, each
+    /// reply has to call one.
     Required,
 }
 
@@ -70,7 +73,10 @@ impl FromStr for Agent {
     type Err = UnknownAgent;
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         let wanted = name.trim().to_ascii_lowercase();
-        Self::ALL.into_iter().find(|agent| agent.as_str() == wanted).ok_or_else(|| UnknownAgent(name.to_owned()))
+        Self::ALL
+            .into_iter()
+            .find(|agent| agent.as_str() == wanted)
+            .ok_or_else(|| UnknownAgent(name.to_owned()))
     }
 }
 
@@ -97,19 +103,23 @@ pub struct ModelSection {
     pub max_tokens: Option<u32>,
     /// 0 to 2.
     pub temperature: Option<f64>,
-    /// Seconds without a byte from the model before the attempt counts as broken; 1 to 3600, default 90.
+    /// Seconds without a byte from the model before the attempt counts as broken; 1 to 3600,
+    /// default 90.
     pub timeout_s: Option<u64>,
-    /// Whether the model can see images. Default: what is known of the provider's models; no for a server of one's own.
+    /// Whether the model can see images. Default: what is known of the provider's models; no for a
+    /// server of one's own.
     pub sees_images: Option<bool>,
     /// Whether the model may be offered tools; default yes. One that may not acts on nothing.
     pub calls_tools: Option<bool>,
     /// `auto` (default) or `required`; the latter not for Ollama, whose wire cannot demand a call.
     #[serde(default)]
     pub tool_choice: ToolChoice,
-    /// `[[model.fallback]]`: who answers in this order when the model is down. Not inside of another one.
+    /// `[[model.fallback]]`: who answers in this order when the model is down. Not inside of
+    /// another one.
     #[serde(default)]
     pub fallback: Vec<ModelSection>,
-    /// `[model.compaction]`: who writes the summaries of long conversations. Not inside of another one.
+    /// `[model.compaction]`: who writes the summaries of long conversations. Not inside of another
+    /// one.
     pub compaction: Option<Box<ModelSection>>,
 }
 
@@ -153,7 +163,8 @@ impl crate::domain::Blamed for InvalidModelSection {
 impl ModelSection {
     /// Checks what the types cannot. Call it once after loading.
     pub fn validate(&self) -> Result<(), InvalidModelSection> {
-        let empty = |text: &Option<String>| text.as_deref().is_some_and(|text| text.trim().is_empty());
+        let empty =
+            |text: &Option<String>| text.as_deref().is_some_and(|text| text.trim().is_empty());
         if empty(&self.model) {
             return Err(InvalidModelSection::Empty("model"));
         }
@@ -176,7 +187,9 @@ impl ModelSection {
         if self.api_key.is_some() && self.agent.is_none() {
             return Err(InvalidModelSection::KeyWithoutAgent);
         }
-        if let (ToolChoice::Required, Some(agent @ (Agent::Ollama | Agent::Demo))) = (self.tool_choice, self.agent) {
+        if let (ToolChoice::Required, Some(agent @ (Agent::Ollama | Agent::Demo))) =
+            (self.tool_choice, self.agent)
+        {
             return Err(InvalidModelSection::ToolChoice(agent));
         }
         self.others().try_for_each(|(place, other)| other.validate_as(place))
@@ -185,8 +198,11 @@ impl ModelSection {
     /// The sections inside of this one, each with the name that a person knows it by.
     pub fn others(&self) -> impl Iterator<Item = (String, &ModelSection)> {
         let fallback = self.fallback.iter().enumerate();
-        let named = fallback.map(|(index, section)| (format!("[[model.fallback]] number {}", index + 1), section));
-        named.chain(self.compaction.iter().map(|section| ("[model.compaction]".to_owned(), &**section)))
+        let named = fallback
+            .map(|(index, section)| (format!("[[model.fallback]] number {}", index + 1), section));
+        named.chain(
+            self.compaction.iter().map(|section| ("[model.compaction]".to_owned(), &**section)),
+        )
     }
 
     fn validate_as(&self, place: String) -> Result<(), InvalidModelSection> {
@@ -196,7 +212,8 @@ impl ModelSection {
         if !self.fallback.is_empty() || self.compaction.is_some() {
             return Err(InvalidModelSection::Nested(place));
         }
-        self.validate().map_err(|fault| InvalidModelSection::Inside { place, fault: Box::new(fault) })
+        self.validate()
+            .map_err(|fault| InvalidModelSection::Inside { place, fault: Box::new(fault) })
     }
 
     pub fn timeout(&self) -> Duration {
@@ -250,7 +267,10 @@ mod tests {
                 "[[fallback]]\nagent = 'demo'\n[[fallback]]\nagent = 'demo'\ntimeout_s = 0",
                 "number 2`: `[model] timeout_s`",
             ),
-            ("[compaction]\nagent = 'demo'\n[compaction.compaction]\nagent = 'demo'", "only `[model]` can"),
+            (
+                "[compaction]\nagent = 'demo'\n[compaction.compaction]\nagent = 'demo'",
+                "only `[model]` can",
+            ),
         ] {
             let error = parse(text).unwrap_err();
             assert!(error.contains(expected), "{text}: {error}");

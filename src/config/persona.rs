@@ -1,5 +1,5 @@
-//! The persona: the folder that it is written in, `[roles.NAME]` within it, and the reading of its files. Must not know how a
-//! prompt is made of them, or who chooses a role.
+//! The persona: the folder that it is written in, `[roles.NAME]` within it, and the reading of its
+//! files. Must not know how a prompt is made of them, or who chooses a role.
 
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
@@ -61,28 +61,38 @@ pub struct PersonaFile {
 }
 
 impl Persona {
-    /// Reads the files, with those of a role in the place of the agent's. The same files give the same texts.
+    /// Reads the files, with those of a role in the place of the agent's. The same files give the
+    /// same texts.
     pub fn read(&self, role: Option<&str>) -> PersonaRead {
         let chosen = role.and_then(|name| Some((name, self.roles.get(name)?)));
         let role_is_gone = role.is_some() && chosen.is_none();
-        let default = || self.default_role.as_deref().and_then(|name| Some((name, self.roles.get(name)?)));
+        let default =
+            || self.default_role.as_deref().and_then(|name| Some((name, self.roles.get(name)?)));
         let chosen = chosen.or_else(|| if role_is_gone { default() } else { None });
         let files = PERSONA_FILES.into_iter().filter_map(|name| self.file(name, chosen)).collect();
-        let instructions = chosen.map(|(_, role)| role.instructions.trim().to_owned()).unwrap_or_default();
+        let instructions =
+            chosen.map(|(_, role)| role.instructions.trim().to_owned()).unwrap_or_default();
         PersonaRead { files, instructions, role_is_gone }
     }
 
     /// The file of this name that counts, if there is one.
     fn file(&self, name: &'static str, role: Option<(&str, &Role)>) -> Option<PersonaFile> {
-        let of_role = role.and_then(|(role, settings)| Some((settings.folder.as_ref()?.join(name), Some(role))));
+        let of_role = role
+            .and_then(|(role, settings)| Some((settings.folder.as_ref()?.join(name), Some(role))));
         let of_home = (name == SOUL).then(|| (self.home_soul.clone(), None));
         let places = of_role.into_iter().chain([(self.folder.join(name), None)]).chain(of_home);
         places.into_iter().find_map(|(path, role)| {
-            let whose = role.map_or_else(|| "of the persona".to_owned(), |role| format!("of the role `{role}`"));
+            let whose = role.map_or_else(
+                || "of the persona".to_owned(),
+                |role| format!("of the role `{role}`"),
+            );
             let (text, fault) = match self.text(&path)? {
                 Ok((text, None)) => (text, None),
                 Ok((text, Some(cut))) => (text, Some(format!("`{name}` {whose} {cut}"))),
-                Err(why) => (String::new(), Some(format!("`{name}` {whose} {why}, so turns go on without it"))),
+                Err(why) => (
+                    String::new(),
+                    Some(format!("`{name}` {whose} {why}, so turns go on without it")),
+                ),
             };
             Some(PersonaFile { name, path, of_role: role.map(str::to_owned), text, fault })
         })
@@ -91,20 +101,27 @@ impl Persona {
     /// The text, and what to say if it is not the whole. `None`: it is not there.
     fn text(&self, path: &Path) -> Option<Result<(String, Option<String>), String>> {
         let read = |path: &Path| -> std::io::Result<Result<Vec<u8>, String>> {
-            let is_own = path.file_name().is_some_and(|name| OWN_FILES.iter().any(|own| name == *own));
-            // A tool could have moved a link to where the agent may write, and so show any file of the owner's to the model.
+            let is_own =
+                path.file_name().is_some_and(|name| OWN_FILES.iter().any(|own| name == *own));
+            // A tool could have moved a link to where the agent may write, and so show any file of
+            // the owner's to the model.
             if is_own && path.symlink_metadata()?.is_symlink() {
                 return Ok(Err(LINK.to_owned()));
             }
-            // A link of the owner's is followed, but not to where a command could change the text behind it.
+            // A link of the owner's is followed, but not to where a command could change the text
+            // behind it.
             if path.canonicalize()?.starts_with(&self.workspace) {
-                return Ok(Err("leads into the workspace, where the tools could change it".to_owned()));
+                return Ok(Err(
+                    "leads into the workspace, where the tools could change it".to_owned()
+                ));
             }
             // Without blocking, should it be a pipe.
             let flags = if is_own { NONBLOCK | NOFOLLOW } else { NONBLOCK };
             let file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
                 // The link came in between.
-                Err(error) if is_own && error.raw_os_error() == Some(LOOP) => return Ok(Err(LINK.to_owned())),
+                Err(error) if is_own && error.raw_os_error() == Some(LOOP) => {
+                    return Ok(Err(LINK.to_owned()));
+                }
                 opened => opened?,
             };
             if !file.metadata()?.is_file() {
@@ -116,7 +133,12 @@ impl Persona {
         };
         match read(path) {
             // A link that leads nowhere is no missing file.
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound && path.symlink_metadata().is_err() => None,
+            Err(error)
+                if error.kind() == std::io::ErrorKind::NotFound
+                    && path.symlink_metadata().is_err() =>
+            {
+                None
+            }
             Err(error) => Some(Err(format!("cannot be read ({error})"))),
             Ok(bytes) => Some(bytes.and_then(shortened)),
         }
@@ -127,8 +149,7 @@ const NONBLOCK: i32 = rustix::fs::OFlags::NONBLOCK.bits() as i32;
 const NOFOLLOW: i32 = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
 /// What is said of a link to open with `NOFOLLOW` (open(2), `ELOOP`).
 const LOOP: i32 = rustix::io::Errno::LOOP.raw_os_error();
-const LINK: &str =
-    "is a symbolic link, which is not followed because the agent may change this file; put a regular file there";
+const LINK: &str = "is a symbolic link, which is not followed because the agent may change this file; put a regular file there";
 
 fn shortened(mut bytes: Vec<u8>) -> Result<(String, Option<String>), String> {
     let too_long = bytes.len() as u64 > FILE_BYTES_MAX;
@@ -142,7 +163,10 @@ fn shortened(mut bytes: Vec<u8>) -> Result<(String, Option<String>), String> {
     bytes.truncate(end);
     let text = String::from_utf8(bytes).map_err(|_| "is not UTF-8 text".to_owned())?;
     Ok(if too_long {
-        (format!("{}{CUT_MARK}", text.trim()), Some("is longer than 64 KiB; the model gets its beginning".to_owned()))
+        (
+            format!("{}{CUT_MARK}", text.trim()),
+            Some("is longer than 64 KiB; the model gets its beginning".to_owned()),
+        )
     } else {
         (text.trim().to_owned(), None)
     })

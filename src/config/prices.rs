@@ -1,4 +1,5 @@
-//! `[prices."MODEL"]` of `claw.toml`: what a model's tokens cost. Must not know which models there are, or who counts tokens.
+//! `[prices."MODEL"]` of `claw.toml`: what a model's tokens cost. Must not know which models there
+//! are, or who counts tokens.
 
 use std::collections::BTreeMap;
 
@@ -33,14 +34,16 @@ impl Prices {
             let all = [Some(price.input_usd_per_million), Some(price.output_usd_per_million)];
             let cache = [price.cached_usd_per_million, price.cache_write_usd_per_million];
             if !all.into_iter().chain(cache).flatten().all(|usd| is_price(&usd)) {
-                return Err(format!("`[prices.\"{model}\"]` holds a price that is negative or no number"));
+                return Err(format!(
+                    "`[prices.\"{model}\"]` holds a price that is negative or no number"
+                ));
             }
         }
         Ok(())
     }
 
-    /// What these tokens cost in US dollars; `None` if the price is not known. Cached tokens, and those written into the cache, are a
-    /// part of what went in.
+    /// What these tokens cost in US dollars; `None` if the price is not known. Cached tokens, and
+    /// those written into the cache, are a part of what went in.
     pub fn usd(&self, model: &str, usage: &Usage) -> Option<f64> {
         let price = self.0.get(model)?;
         let input = price.input_usd_per_million;
@@ -65,8 +68,12 @@ mod tests {
         )
         .unwrap();
         prices.check().unwrap();
-        let usage =
-            Usage { input_tokens: 2_000_000, output_tokens: 100_000, cached_tokens: 1_000_000, cache_write_tokens: 0 };
+        let usage = Usage {
+            input_tokens: 2_000_000,
+            output_tokens: 100_000,
+            cached_tokens: 1_000_000,
+            cache_write_tokens: 0,
+        };
         assert_eq!(prices.usd("m", &usage), Some(3.0 + 0.3 + 1.5));
         assert_eq!(prices.usd("plain", &usage), Some(2.2));
         assert_eq!(prices.usd("other", &usage), None, "an unknown price is no zero");
@@ -74,9 +81,10 @@ mod tests {
 
     #[test]
     fn what_is_no_price_is_refused() {
-        for text in
-            ["[m]\ninput_usd_per_million = -1.0\noutput_usd_per_million = 1.0", "[m]\ninput_usd_per_million = 1.0"]
-        {
+        for text in [
+            "[m]\ninput_usd_per_million = -1.0\noutput_usd_per_million = 1.0",
+            "[m]\ninput_usd_per_million = 1.0",
+        ] {
             let read = toml::from_str::<Prices>(text).map_err(|error| error.to_string());
             assert!(read.and_then(|prices| prices.check()).is_err(), "{text}");
         }

@@ -1,4 +1,5 @@
-//! The `[retention]` section of `claw.toml`: how long what claw keeps is kept. Must not know who keeps to it.
+//! The `[retention]` section of `claw.toml`: how long what claw keeps is kept. Must not know who
+//! keeps to it.
 
 use serde::Deserialize;
 
@@ -6,20 +7,27 @@ use serde::Deserialize;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Retention {
-    /// Days after which the file of an artifact goes, unless a conversation still shows it to a model.
+    /// Days after which the file of an artifact goes, unless a conversation still shows it to a
+    /// model.
     pub artifacts_days: u64,
     /// Bytes that all artifacts may take; the oldest go first.
     pub artifacts_bytes_max: u64,
     /// Days after which a row of the audit goes. More than a question can stay open.
     pub audit_days: u64,
-    /// Days after which a message that was taken in or delivered, and which message of a chat showed a question that was
-    /// answered, goes from the queues. The log of its session keeps what it says.
+    /// Days after which a message that was taken in or delivered, and which message of a chat
+    /// showed a question that was answered, goes from the queues. The log of its session keeps what
+    /// it says.
     pub delivered_days: u64,
 }
 
 impl Default for Retention {
     fn default() -> Self {
-        Self { artifacts_days: 365, artifacts_bytes_max: 10 << 30, audit_days: 1095, delivered_days: 90 }
+        Self {
+            artifacts_days: 365,
+            artifacts_bytes_max: 10 << 30,
+            audit_days: 1095,
+            delivered_days: 90,
+        }
     }
 }
 
@@ -33,7 +41,10 @@ impl Retention {
             ("delivered_days", self.delivered_days, 2, 36_500),
         ] {
             if !(least..=most).contains(&value) {
-                return Err((name, format!("`retention.{name}` is {value}, and must be from {least} to {most}")));
+                return Err((
+                    name,
+                    format!("`retention.{name}` is {value}, and must be from {least} to {most}"),
+                ));
             }
         }
         Ok(())

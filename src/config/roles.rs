@@ -1,5 +1,5 @@
-//! `persona`, `default_role` and `[roles.NAME]` of `claw.toml`: what may be written there, and the folders that it means. Must not
-//! know what the files in them say.
+//! `persona`, `default_role` and `[roles.NAME]` of `claw.toml`: what may be written there, and the
+//! folders that it means. Must not know what the files in them say.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,8 @@ const NO_ROLE: &str = "default";
 const NAME_BYTES_MAX: usize = 64;
 /// The longest instructions of a role, in bytes.
 const INSTRUCTIONS_BYTES_MAX: usize = 64 * 1024;
-/// Folders of a home that no persona can be kept in: claw's own, the tools', and the homes of other agents.
+/// Folders of a home that no persona can be kept in: claw's own, the tools', and the homes of other
+/// agents.
 const TAKEN: [&str; 5] = ["agents", "artifacts", "locks", "logs", "workspace"];
 
 /// `[roles.NAME]` as it is written.
@@ -51,11 +52,13 @@ pub(super) struct Written<'a> {
 }
 
 impl Persona {
-    /// Makes the folder where it is missing. Also gives back what was made that was asked for, a sentence each.
+    /// Makes the folder where it is missing. Also gives back what was made that was asked for, a
+    /// sentence each.
     ///
     /// # Errors
-    /// A folder that holds claw's home or lies among its own files or in the workspace; a role without a folder or instructions, with
-    /// a name that cannot be typed, or with a folder that is not there; a default role that there is not.
+    /// A folder that holds claw's home or lies among its own files or in the workspace; a role
+    /// without a folder or instructions, with a name that cannot be typed, or with a folder that is
+    /// not there; a default role that there is not.
     pub(super) fn prepare(
         written: &Written<'_>,
         home: &Home,
@@ -71,14 +74,17 @@ impl Persona {
         refuse_overlap(&real, workspace, home, &place)?;
         let mut notices = Vec::new();
         if is_new && written.persona.is_some() {
-            notices
-                .push(format!("{} was not there; claw has made it, empty, as the persona's folder.", real.display()));
+            notices.push(format!(
+                "{} was not there; claw has made it, empty, as the persona's folder.",
+                real.display()
+            ));
         }
         let role = |(name, section): (&String, &RoleSection)| {
             let place = format!("{}, [roles.{name}]", written.place);
             Ok((name.clone(), section.resolve(name, &place, workspace, of_home)?))
         };
-        let roles: BTreeMap<String, Role> = written.roles.iter().map(role).collect::<Result<_, ConfigError>>()?;
+        let roles: BTreeMap<String, Role> =
+            written.roles.iter().map(role).collect::<Result<_, ConfigError>>()?;
         if let Some(name) = written.default_role
             && !roles.contains_key(name)
         {
@@ -95,12 +101,16 @@ impl Persona {
         Ok((Self { folder: real, home_soul, workspace, roles, default_role }, notices))
     }
 
-    /// What our filesystem server is started with: the folder is opened to it, and what is the owner's in it stays theirs.
+    /// What our filesystem server is started with: the folder is opened to it, and what is the
+    /// owner's in it stays theirs.
     pub fn server_args(&self) -> Vec<String> {
-        let owners = PERSONA_FILES.into_iter().filter(|name| !super::persona::OWN_FILES.contains(name));
+        let owners =
+            PERSONA_FILES.into_iter().filter(|name| !super::persona::OWN_FILES.contains(name));
         let files = owners.map(|name| self.folder.join(name));
-        let inside = |folder: &&PathBuf| folder.starts_with(&self.folder) && **folder != self.folder;
-        let folders = self.roles.values().flat_map(|role| role.folder.iter().chain(&role.written_folder));
+        let inside =
+            |folder: &&PathBuf| folder.starts_with(&self.folder) && **folder != self.folder;
+        let folders =
+            self.roles.values().flat_map(|role| role.folder.iter().chain(&role.written_folder));
         let fixed = files.chain(folders.filter(inside).cloned());
         let text = |path: PathBuf| path.display().to_string();
         let fixed = fixed.flat_map(|path| ["--read-only".to_owned(), text(path)]);
@@ -125,9 +135,15 @@ impl RoleSection {
         of_home: impl Fn(&str) -> PathBuf,
     ) -> Result<Role, ConfigError> {
         let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-        if name.is_empty() || name.len() > NAME_BYTES_MAX || !name.chars().all(fits) || name == NO_ROLE {
+        if name.is_empty()
+            || name.len() > NAME_BYTES_MAX
+            || !name.chars().all(fits)
+            || name == NO_ROLE
+        {
             let message = format!("`{name}` cannot be the name of a role");
-            let next = format!("Use letters, digits, `-` and `_`, at most {NAME_BYTES_MAX}, and not `{NO_ROLE}`");
+            let next = format!(
+                "Use letters, digits, `-` and `_`, at most {NAME_BYTES_MAX}, and not `{NO_ROLE}`"
+            );
             return Err(ConfigError::new(place, message, next));
         }
         let instructions = self.instructions.clone().unwrap_or_default();
@@ -140,25 +156,43 @@ impl RoleSection {
             return Err(ConfigError::new(place, "the instructions are longer than 64 KiB", next));
         }
         let written_folder = self.persona.as_deref().map(of_home);
-        let folder = written_folder.as_deref().map(|folder| real_folder(folder, place)).transpose()?;
+        let folder =
+            written_folder.as_deref().map(|folder| real_folder(folder, place)).transpose()?;
         if folder.as_ref().is_some_and(|folder| folder.starts_with(workspace)) {
             let message = "its folder lies in the workspace, where the tools could change it";
             return Err(ConfigError::new(place, message, "Choose another folder"));
         }
-        Ok(Role { description: self.description.trim().to_owned(), folder, written_folder, instructions })
+        Ok(Role {
+            description: self.description.trim().to_owned(),
+            folder,
+            written_folder,
+            instructions,
+        })
     }
 }
 
 fn real_folder(folder: &Path, place: &str) -> Result<PathBuf, ConfigError> {
-    let wrong =
-        |what: String| ConfigError::new(place, format!("{}: {what}", folder.display()), "Name a folder that is there");
-    let real = folder.canonicalize().map_err(|error| wrong(format!("this folder cannot be opened: {error}")))?;
+    let wrong = |what: String| {
+        ConfigError::new(
+            place,
+            format!("{}: {what}", folder.display()),
+            "Name a folder that is there",
+        )
+    };
+    let real = folder
+        .canonicalize()
+        .map_err(|error| wrong(format!("this folder cannot be opened: {error}")))?;
     if real.is_dir() { Ok(real) } else { Err(wrong("this is no folder".to_owned())) }
 }
 
-/// The folder is opened to the tools, so nothing else of claw's may lie in it; and the workspace is open to commands, which may change
-/// everything in it.
-fn refuse_overlap(folder: &Path, workspace: &Path, home: &Home, place: &str) -> Result<(), ConfigError> {
+/// The folder is opened to the tools, so nothing else of claw's may lie in it; and the workspace is
+/// open to commands, which may change everything in it.
+fn refuse_overlap(
+    folder: &Path,
+    workspace: &Path,
+    home: &Home,
+    place: &str,
+) -> Result<(), ConfigError> {
     let shown = folder.display();
     // In the home of an agent, or in claw's own, which holds those of all agents.
     let home_of_it = if folder.starts_with(home.path()) { home.path() } else { home.root() };

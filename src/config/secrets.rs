@@ -1,17 +1,20 @@
-//! Which variables of the environment hold secrets, by their names. Must not know how a secret is kept out of text.
+//! Which variables of the environment hold secrets, by their names. Must not know how a secret is
+//! kept out of text.
 
 use super::env::Env;
 use crate::domain::secret::{is_secret_name, password_in};
 
-/// Names and values of all secrets in the environment: by the name's ending, and every URL that carries a password
-/// (`DATABASE_URL=postgres://me:password@host/db`), of which the password counts on its own, too.
+/// Names and values of all secrets in the environment: by the name's ending, and every URL that
+/// carries a password (`DATABASE_URL=postgres://me:password@host/db`), of which the password counts
+/// on its own, too.
 pub fn secret_values(env: &Env) -> Vec<(String, String)> {
     let mut secrets = Vec::new();
     for (name, value) in env.iter().filter(|(_, value)| !value.trim().is_empty()) {
         if is_secret_name(name) {
             secrets.push((name.to_owned(), value.to_owned()));
         }
-        secrets.extend(password_in(value).into_iter().map(|part| (name.to_owned(), part.to_owned())));
+        secrets
+            .extend(password_in(value).into_iter().map(|part| (name.to_owned(), part.to_owned())));
     }
     secrets
 }

@@ -1,5 +1,5 @@
-//! What is set already, for `claw init`: environment, `claw.toml` and home, read without making anything, also where a bot has nobody to
-//! talk to yet. Must not know what is asked.
+//! What is set already, for `claw init`: environment, `claw.toml` and home, read without making
+//! anything, also where a bot has nobody to talk to yet. Must not know what is asked.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -70,8 +70,11 @@ impl Seen {
         // In the order in which the gateway looks for it.
         let listed = self.telegram.token_from.iter().map(String::as_str);
         let mut variables = std::iter::once("TELEGRAM_BOT_TOKEN").chain(listed);
-        let variable = variables.find_map(|name| Some((self.env.get(name)?, Cow::Owned(name.to_owned()), true)));
-        let written = || Some((self.telegram.token.as_deref()?, Cow::Borrowed("`token` in claw.toml"), false));
+        let variable = variables
+            .find_map(|name| Some((self.env.get(name)?, Cow::Owned(name.to_owned()), true)));
+        let written = || {
+            Some((self.telegram.token.as_deref()?, Cow::Borrowed("`token` in claw.toml"), false))
+        };
         let (text, place, is_variable) = variable.or_else(written)?;
         let value = SecretString::from(text.trim().to_owned());
         (!text.trim().is_empty()).then_some(Found { value, place, is_variable })

@@ -1,4 +1,5 @@
-//! The `[telegram]` section of `claw.toml`, and the variables that go before it. Must not know the Bot API.
+//! The `[telegram]` section of `claw.toml`, and the variables that go before it. Must not know the
+//! Bot API.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +12,8 @@ use super::error::ConfigError;
 
 /// Where bots are served, unless `telegram.api` or `CLAW_TELEGRAM_API` says otherwise.
 const API: &str = "https://api.telegram.org";
-/// The largest file that is fetched, unless `telegram.file_bytes_max` says otherwise: what the Bot API hands out at most
-/// (Bot API, `getFile`).
+/// The largest file that is fetched, unless `telegram.file_bytes_max` says otherwise: what the Bot
+/// API hands out at most (Bot API, `getFile`).
 const FILE_BYTES_MAX: u64 = 20 << 20;
 /// What a Bot API server of one's own may hand out (Bot API, "Using a Local Bot API Server").
 const FILE_BYTES_MOST: u64 = 2000 << 20;
@@ -25,12 +26,13 @@ const CONTEXT_MESSAGES_MOST: u32 = 50;
 pub struct TelegramSection {
     /// The bot's token, usually `"$TELEGRAM_BOT_TOKEN"`.
     pub token: Option<String>,
-    /// Variables that may hold the bot's token; the first that is set counts, and goes before `token`.
+    /// Variables that may hold the bot's token; the first that is set counts, and goes before
+    /// `token`.
     pub token_from: Vec<String>,
     /// The address of a Bot API server of one's own.
     pub api: Option<String>,
-    /// Numeric ids of the chats that may talk: a positive one is a private chat, whose user is an owner; a negative one is
-    /// a group, whose members may talk.
+    /// Numeric ids of the chats that may talk: a positive one is a private chat, whose user is an
+    /// owner; a negative one is a group, whose members may talk.
     pub allowed_chats: Vec<i64>,
     /// Numeric ids of further users who may decide.
     pub owners: Vec<i64>,
@@ -46,8 +48,8 @@ pub struct TelegramSection {
     pub pace: PaceSetting,
     /// The largest file that is fetched, in bytes; 1 to 2,097,152,000, default 20 MiB.
     pub file_bytes_max: Option<u64>,
-    /// How many messages of a group that were not meant for the bot are given to the model before one that is; 0 to 50,
-    /// default 0: then nothing of them is kept.
+    /// How many messages of a group that were not meant for the bot are given to the model before
+    /// one that is; 0 to 50, default 0: then nothing of them is kept.
     pub group_context_messages: u32,
 }
 
@@ -83,8 +85,8 @@ pub struct Telegram {
     pub allowed_chats: BTreeSet<i64>,
     /// Who may talk and decide: user ids.
     pub owners: BTreeSet<i64>,
-    /// Whether an answer is shown while it is written. If not, it comes whole, and what the model says before it acts does
-    /// not come.
+    /// Whether an answer is shown while it is written. If not, it comes whole, and what the model
+    /// says before it acts does not come.
     pub stream: bool,
     pub pairing: Pairing,
     /// Who gets what needs a human; `None` if there is no owner.
@@ -98,7 +100,8 @@ pub struct Telegram {
 }
 
 impl TelegramSection {
-    /// The token: the main agent's may come from `TELEGRAM_BOT_TOKEN`, anybody's from the variables that are listed.
+    /// The token: the main agent's may come from `TELEGRAM_BOT_TOKEN`, anybody's from the variables
+    /// that are listed.
     fn token(&self, env: &Env, agent: &str) -> Option<String> {
         self.token_and_source(env, agent).map(|(token, _)| token)
     }
@@ -122,10 +125,15 @@ impl TelegramSection {
             return None;
         }
         if !self.token_from.is_empty() {
-            return Some(format!("none of {} is set, so there is no token for its bot", self.token_from.join(", ")));
+            return Some(format!(
+                "none of {} is set, so there is no token for its bot",
+                self.token_from.join(", ")
+            ));
         }
         let meant = agent != MAIN && !(self.allowed_chats.is_empty() && self.owners.is_empty());
-        meant.then(|| "chats are allowed, and there is no token for its bot (token or token_from)".to_owned())
+        meant.then(|| {
+            "chats are allowed, and there is no token for its bot (token or token_from)".to_owned()
+        })
     }
 
     /// `None` without a token.
@@ -133,11 +141,17 @@ impl TelegramSection {
     /// # Errors
     /// A token without anybody who may talk, an id that is none, an address that is none.
     pub(super) fn resolve(&self, env: &Env, agent: &str) -> Result<Option<Telegram>, ConfigError> {
-        let Some((token, token_source)) = self.token_and_source(env, agent) else { return Ok(None) };
+        let Some((token, token_source)) = self.token_and_source(env, agent) else {
+            return Ok(None);
+        };
         let (place, written) = match env.get("CLAW_ALLOWED_CHATS").filter(|_| agent == MAIN) {
             Some(text) => ("CLAW_ALLOWED_CHATS".to_owned(), ids(text)?),
-            None if agent == MAIN => ("claw.toml, telegram.allowed_chats".to_owned(), self.allowed_chats.clone()),
-            None => (format!("claw.toml, agents.{agent}.allowed_chats"), self.allowed_chats.clone()),
+            None if agent == MAIN => {
+                ("claw.toml, telegram.allowed_chats".to_owned(), self.allowed_chats.clone())
+            }
+            None => {
+                (format!("claw.toml, agents.{agent}.allowed_chats"), self.allowed_chats.clone())
+            }
         };
         let allowed_chats: BTreeSet<i64> = written.iter().copied().collect();
         if allowed_chats.is_empty() || allowed_chats.contains(&0) {
@@ -151,16 +165,23 @@ impl TelegramSection {
                 },
             ));
         }
-        let owners: BTreeSet<i64> = allowed_chats.iter().chain(&self.owners).copied().filter(|id| *id > 0).collect();
+        let owners: BTreeSet<i64> =
+            allowed_chats.iter().chain(&self.owners).copied().filter(|id| *id > 0).collect();
         let api = self.api(env)?;
         if self.notify_chat == Some(0) {
-            let next = "Write the numeric id of a chat there, or leave it out for the first owner's own";
+            let next =
+                "Write the numeric id of a chat there, or leave it out for the first owner's own";
             return Err(ConfigError::new("claw.toml, telegram.notify_chat", "0 is no chat", next));
         }
         let file_bytes_max = self.file_bytes_max.unwrap_or(FILE_BYTES_MAX);
         within("file_bytes_max", file_bytes_max, 1, FILE_BYTES_MOST)?;
         let group_context_messages = self.group_context_messages;
-        within("group_context_messages", u64::from(group_context_messages), 0, u64::from(CONTEXT_MESSAGES_MOST))?;
+        within(
+            "group_context_messages",
+            u64::from(group_context_messages),
+            0,
+            u64::from(CONTEXT_MESSAGES_MOST),
+        )?;
         Ok(Some(Telegram {
             token: SecretString::from(token),
             token_source,
@@ -169,7 +190,11 @@ impl TelegramSection {
             owners,
             stream: self.stream.unwrap_or(true),
             pairing: self.pairing,
-            notify_chat: self.notify_chat.or(written.iter().chain(&self.owners).copied().find(|id| *id > 0)),
+            notify_chat: self.notify_chat.or(written
+                .iter()
+                .chain(&self.owners)
+                .copied()
+                .find(|id| *id > 0)),
             console_questions: self.console_questions,
             pace: self.pace == PaceSetting::Telegram,
             file_bytes_max,
@@ -181,10 +206,19 @@ impl TelegramSection {
 impl TelegramSection {
     /// Where bots are served, without a slash at its end.
     pub(super) fn api(&self, env: &Env) -> Result<String, ConfigError> {
-        let api = env.get("CLAW_TELEGRAM_API").or(self.api.as_deref()).unwrap_or(API).trim_end_matches('/').to_owned();
+        let api = env
+            .get("CLAW_TELEGRAM_API")
+            .or(self.api.as_deref())
+            .unwrap_or(API)
+            .trim_end_matches('/')
+            .to_owned();
         if !api.starts_with("https://") && !api.starts_with("http://") {
             let next = "Write it as http://127.0.0.1:8081 or https://example.org";
-            return Err(ConfigError::new("CLAW_TELEGRAM_API", format!("`{api}` is no address of a server"), next));
+            return Err(ConfigError::new(
+                "CLAW_TELEGRAM_API",
+                format!("`{api}` is no address of a server"),
+                next,
+            ));
         }
         Ok(api)
     }
@@ -202,7 +236,11 @@ pub(super) fn ids(text: &str) -> Result<Vec<i64>, ConfigError> {
     let id = |word: &str| {
         word.parse().map_err(|_| {
             let message = format!("`{word}` is no numeric chat id");
-            ConfigError::new("CLAW_ALLOWED_CHATS", message, "Separate numeric ids by commas; names do not work")
+            ConfigError::new(
+                "CLAW_ALLOWED_CHATS",
+                message,
+                "Separate numeric ids by commas; names do not work",
+            )
         })
     };
     text.split(',').map(str::trim).filter(|word| !word.is_empty()).map(id).collect()
@@ -224,17 +262,22 @@ mod tests {
     #[test]
     fn a_bot_that_nobody_may_talk_to_is_refused() {
         for chats in ["", " , ", "0"] {
-            let error = resolve(&[("TELEGRAM_BOT_TOKEN", "1:a"), ("CLAW_ALLOWED_CHATS", chats)]).unwrap_err();
+            let error = resolve(&[("TELEGRAM_BOT_TOKEN", "1:a"), ("CLAW_ALLOWED_CHATS", chats)])
+                .unwrap_err();
             assert!(error.to_string().contains("nobody may talk"), "{error}");
         }
-        let error = resolve(&[("TELEGRAM_BOT_TOKEN", "1:a"), ("CLAW_ALLOWED_CHATS", "@me")]).unwrap_err();
+        let error =
+            resolve(&[("TELEGRAM_BOT_TOKEN", "1:a"), ("CLAW_ALLOWED_CHATS", "@me")]).unwrap_err();
         assert!(error.to_string().contains("`@me` is no numeric chat id"), "{error}");
     }
 
     #[test]
     fn a_private_chat_is_an_owner_and_a_group_is_not() {
-        let env =
-            [("TELEGRAM_BOT_TOKEN", "1:a"), ("CLAW_ALLOWED_CHATS", "7, -100123"), ("CLAW_TELEGRAM_API", "http://x/")];
+        let env = [
+            ("TELEGRAM_BOT_TOKEN", "1:a"),
+            ("CLAW_ALLOWED_CHATS", "7, -100123"),
+            ("CLAW_TELEGRAM_API", "http://x/"),
+        ];
         let telegram = resolve(&env).unwrap().unwrap();
         assert_eq!(telegram.owners.iter().copied().collect::<Vec<_>>(), [7]);
         assert_eq!(telegram.allowed_chats.len(), 2);
@@ -253,7 +296,12 @@ mod tests {
         assert_eq!(telegram("owners = [3]", "-5").unwrap().notify_chat, Some(3));
         assert_eq!(telegram("", "-5").unwrap().notify_chat, None);
         assert_eq!(telegram("notify_chat = -5", "-5, 9").unwrap().notify_chat, Some(-5));
-        assert!(telegram("notify_chat = 0", "9").unwrap_err().to_string().contains("telegram.notify_chat"));
+        assert!(
+            telegram("notify_chat = 0", "9")
+                .unwrap_err()
+                .to_string()
+                .contains("telegram.notify_chat")
+        );
         assert_eq!(telegram("pairing = \"off\"", "9").unwrap().pairing, Pairing::Off);
         assert!(!telegram("", "9").unwrap().console_questions);
         assert!(section("pairing = \"maybe\"").is_err() && section("pairings = \"off\"").is_err());
@@ -261,12 +309,16 @@ mod tests {
 
     #[test]
     fn a_number_outside_of_its_range_is_named() {
-        let env: Env = [("TELEGRAM_BOT_TOKEN", "1:a"), ("CLAW_ALLOWED_CHATS", "1")].into_iter().collect();
-        let resolve = |text: &str| toml::from_str::<TelegramSection>(text).unwrap().resolve(&env, MAIN);
+        let env: Env =
+            [("TELEGRAM_BOT_TOKEN", "1:a"), ("CLAW_ALLOWED_CHATS", "1")].into_iter().collect();
+        let resolve =
+            |text: &str| toml::from_str::<TelegramSection>(text).unwrap().resolve(&env, MAIN);
         let usual = resolve("").unwrap().unwrap();
         assert_eq!((usual.file_bytes_max, usual.group_context_messages), (20 << 20, 0));
-        for (text, key) in [("file_bytes_max = 0", "file_bytes_max"), ("group_context_messages = 51", "group_context")]
-        {
+        for (text, key) in [
+            ("file_bytes_max = 0", "file_bytes_max"),
+            ("group_context_messages = 51", "group_context"),
+        ] {
             let error = resolve(text).unwrap_err().to_string();
             assert!(error.contains(key), "{error}");
         }

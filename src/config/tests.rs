@@ -27,11 +27,22 @@ impl Rig {
         self.root().join("home")
     }
 
-    fn load(&self, variables: &[(&str, &str)], workspace: Option<&Path>) -> Result<Config, ConfigError> {
-        self.load_with(variables, Overrides { workspace: workspace.map(Path::to_path_buf), ..Overrides::default() })
+    fn load(
+        &self,
+        variables: &[(&str, &str)],
+        workspace: Option<&Path>,
+    ) -> Result<Config, ConfigError> {
+        self.load_with(
+            variables,
+            Overrides { workspace: workspace.map(Path::to_path_buf), ..Overrides::default() },
+        )
     }
 
-    pub(super) fn load_with(&self, variables: &[(&str, &str)], overrides: Overrides) -> Result<Config, ConfigError> {
+    pub(super) fn load_with(
+        &self,
+        variables: &[(&str, &str)],
+        overrides: Overrides,
+    ) -> Result<Config, ConfigError> {
         let mut all = vec![("CLAW_HOME".to_owned(), self.home().display().to_string())];
         all.push(("HOME".to_owned(), self.root().display().to_string()));
         all.extend(variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
@@ -64,7 +75,8 @@ fn the_file_is_read_with_its_variables() {
         "workspace = \"~/${DIR}/$$x\"\n[limits]\nturn_time_s = 60\ntool_timeout_s = 30\n[console]\ncolor = \"never\"\n\
          [redact]\nextra = [\"$MY_THING\", \"a-literal-value\"]\n[model]\nagent = \"claude\"\napi_key = \"$WORK_CRED\"\n",
     );
-    let variables = [("DIR", "w"), ("MY_THING", "value-of-thing"), ("WORK_CRED", "sk-1"), ("X_TOKEN", "t0ken")];
+    let variables =
+        [("DIR", "w"), ("MY_THING", "value-of-thing"), ("WORK_CRED", "sk-1"), ("X_TOKEN", "t0ken")];
     let config = rig.load(&variables, None).unwrap();
     assert_eq!(config.workspace, rig.root().join("w/$x"));
     assert_eq!((config.limits.turn_time_s, config.limits.model_steps_max), (60, 20));
@@ -82,7 +94,10 @@ fn the_file_is_read_with_its_variables() {
         ]
     );
     let shown = format!("{config:?}");
-    assert!(!shown.contains("value-of-thing") && !shown.contains("sk-1") && !shown.contains("t0ken"), "{shown}");
+    assert!(
+        !shown.contains("value-of-thing") && !shown.contains("sk-1") && !shown.contains("t0ken"),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -111,12 +126,19 @@ fn a_workspace_that_reaches_claws_own_files_is_refused() {
         rig.home().join("workspace/../logs"),
     ] {
         let error = rig.load(&[], Some(&bad)).unwrap_err();
-        assert!(error.place == "--workspace" && error.next.contains("workspace"), "{}: {error}", bad.display());
+        assert!(
+            error.place == "--workspace" && error.next.contains("workspace"),
+            "{}: {error}",
+            bad.display()
+        );
     }
     assert!(!rig.home().join("new").exists(), "it was made before it was refused");
     let inside = rig.home().join("workspace/project");
     assert_eq!(rig.load(&[], Some(&inside)).unwrap().workspace, inside);
-    assert_eq!(rig.load(&[], Some(&rig.root().join("home2"))).unwrap().workspace, rig.root().join("home2"));
+    assert_eq!(
+        rig.load(&[], Some(&rig.root().join("home2"))).unwrap().workspace,
+        rig.root().join("home2")
+    );
     // A default workspace that was replaced by a link to the home is no way in, either.
     fs::remove_dir_all(rig.home().join("workspace")).unwrap();
     std::os::unix::fs::symlink(rig.home(), rig.home().join("workspace")).unwrap();
@@ -138,8 +160,16 @@ fn every_mistake_names_its_place_and_a_next_step() {
         ("[model]\nagnt = \"claude\"\n", ", line 2", "did you mean `agent`?"),
         ("[model]\ntemperature = 9.0\n", "", "temperature"),
         ("a = = 1\n", ", line 1", ""),
-        ("workspace = \"$NOT_SET\"\n", ", line 1", "`workspace` refers to the variable NOT_SET, which is not set"),
-        ("[redact]\nextra = [\n \"${NOT_SET}\" ]\n", ", line 3", "`redact.extra[0]` refers to the variable NOT_SET"),
+        (
+            "workspace = \"$NOT_SET\"\n",
+            ", line 1",
+            "`workspace` refers to the variable NOT_SET, which is not set",
+        ),
+        (
+            "[redact]\nextra = [\n \"${NOT_SET}\" ]\n",
+            ", line 3",
+            "`redact.extra[0]` refers to the variable NOT_SET",
+        ),
         ("workspace = \"a$\"\n", ", line 1", "no variable's name follows"),
         ("workspace = \"${a\"\n", ", line 1", "no variable's name follows"),
         ("workspace = \"${a-b}\"\n", ", line 1", "no variable's name follows"),
@@ -156,7 +186,10 @@ fn every_mistake_names_its_place_and_a_next_step() {
 #[test]
 fn the_value_of_a_variable_is_not_read_again() {
     let rig = Rig::new("workspace = \"~/$A\"\n");
-    assert_eq!(rig.load(&[("A", "$B\"x"), ("B", "no")], None).unwrap().workspace, rig.root().join("$B\"x"));
+    assert_eq!(
+        rig.load(&[("A", "$B\"x"), ("B", "no")], None).unwrap().workspace,
+        rig.root().join("$B\"x")
+    );
     assert!(Rig::new("workspace = \"$A\"\n").said(&[("A", "")]).contains("not set"));
 }
 

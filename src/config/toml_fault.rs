@@ -1,5 +1,5 @@
-//! What is wrong with a TOML text, in one sentence and with its line. Owns the wording and the suggestion of the closest
-//! key; must not know what the keys mean.
+//! What is wrong with a TOML text, in one sentence and with its line. Owns the wording and the
+//! suggestion of the closest key; must not know what the keys mean.
 
 /// A fault in a TOML text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,13 +34,20 @@ pub fn closest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
 
 /// The `serde` messages that people meet most, said plainly; others stay as they are, on one line.
 fn sentence(message: &str) -> String {
-    let message = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(": ");
+    let message = message
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect::<Vec<_>>()
+        .join(": ");
     let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     let Some((first, known)) = names.split_first() else { return message };
     if message.starts_with("unknown field ") {
         return match closest(first, known.iter().copied()) {
             Some(name) => format!("`{first}` is not a key here; did you mean `{name}`?"),
-            None if known.is_empty() => format!("`{first}` is not a key here; this section has no keys"),
+            None if known.is_empty() => {
+                format!("`{first}` is not a key here; this section has no keys")
+            }
             None => format!("`{first}` is not a key here; the keys are {}", list(known)),
         };
     }
@@ -81,7 +88,10 @@ mod tests {
     fn the_closest_key_is_named_with_its_line() {
         let fault = said("turn_time_s = 1\n\nwindow_token = 3\n");
         assert_eq!(fault.line, Some(3));
-        assert_eq!(fault.message, "`window_token` is not a key here; did you mean `window_tokens`?");
+        assert_eq!(
+            fault.message,
+            "`window_token` is not a key here; did you mean `window_tokens`?"
+        );
         assert_eq!(
             said("turn_time_s = 1\nzzz = 3").message,
             "`zzz` is not a key here; the keys are `turn_time_s`, `window_tokens`"

@@ -1,5 +1,5 @@
-//! The `[tools]` section of `claw.toml`: which tools of the servers are there at all, and which of them models do not see. Must
-//! not know servers, or who asks.
+//! The `[tools]` section of `claw.toml`: which tools of the servers are there at all, and which of
+//! them models do not see. Must not know servers, or who asks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,8 @@ const PATTERN_BYTES_MAX: usize = 256;
 /// The most patterns in one list.
 const PATTERNS_MAX: usize = 1000;
 
-/// `[tools]` as it is written: patterns over `server/tool`, in which `*` stands for any text and `?` for one character.
+/// `[tools]` as it is written: patterns over `server/tool`, in which `*` stands for any text and
+/// `?` for one character.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct ToolsSection {
@@ -52,7 +53,11 @@ impl Default for Tools {
     /// All tools are there, and none is hidden.
     fn default() -> Self {
         let everything = Glob::new("*").and_then(|glob| GlobSetBuilder::new().add(glob).build());
-        Self { hidden: GlobSet::empty(), offered: everything.unwrap_or_default(), by_schema: BTreeSet::new() }
+        Self {
+            hidden: GlobSet::empty(),
+            offered: everything.unwrap_or_default(),
+            by_schema: BTreeSet::new(),
+        }
     }
 }
 
@@ -60,8 +65,11 @@ impl Tools {
     /// For tests, which need no file.
     #[cfg(test)]
     pub(crate) fn of(hidden: &[&str], offered: &[&str]) -> Self {
-        let owned = |patterns: &[&str]| patterns.iter().map(|pattern| (*pattern).to_owned()).collect();
-        ToolsSection { hidden: owned(hidden), offered: owned(offered), ..ToolsSection::default() }.resolve().unwrap()
+        let owned =
+            |patterns: &[&str]| patterns.iter().map(|pattern| (*pattern).to_owned()).collect();
+        ToolsSection { hidden: owned(hidden), offered: owned(offered), ..ToolsSection::default() }
+            .resolve()
+            .unwrap()
     }
 
     /// Whether our configuration keeps this tool from models.
@@ -79,7 +87,8 @@ impl Tools {
         &self.by_schema
     }
 
-    /// What a running claw can follow: which tools are there and which are hidden. What is pinned stays as it is in `self`.
+    /// What a running claw can follow: which tools are there and which are hidden. What is pinned
+    /// stays as it is in `self`.
     pub fn following(&self, new: &Self) -> Self {
         Self { by_schema: self.by_schema.clone(), ..new.clone() }
     }
@@ -94,30 +103,42 @@ impl ToolsSection {
     /// The first key that is wrong, and what is wrong with it.
     pub(super) fn resolve(&self) -> Result<Tools, (&'static str, String)> {
         if self.offered.is_empty() {
-            let message =
-                "`tools.offered` is empty, so that no tool would be there; leave it out, or write `[\"*\"]` for all";
+            let message = "`tools.offered` is empty, so that no tool would be there; leave it out, or write `[\"*\"]` for all";
             return Err(("offered", message.to_owned()));
         }
         let hidden = globs("hidden", &self.hidden).map_err(|message| ("hidden", message))?;
         let offered = globs("offered", &self.offered).map_err(|message| ("offered", message))?;
-        let by_schema = self.pins.iter().filter(|(_, by)| **by == PinBy::Schema).map(|(server, _)| server.clone());
+        let by_schema = self
+            .pins
+            .iter()
+            .filter(|(_, by)| **by == PinBy::Schema)
+            .map(|(server, _)| server.clone());
         Ok(Tools { hidden, offered, by_schema: by_schema.collect() })
     }
 }
 
 fn globs(key: &str, patterns: &[String]) -> Result<GlobSet, String> {
     if patterns.len() > PATTERNS_MAX {
-        return Err(format!("`tools.{key}` has {} patterns, and may have {PATTERNS_MAX}", patterns.len()));
+        return Err(format!(
+            "`tools.{key}` has {} patterns, and may have {PATTERNS_MAX}",
+            patterns.len()
+        ));
     }
     let mut set = GlobSetBuilder::new();
     for pattern in patterns {
-        let wrong = |why: String| format!("`{pattern}` in `tools.{key}` is not a pattern over `server/tool`: {why}");
+        let wrong = |why: String| {
+            format!("`{pattern}` in `tools.{key}` is not a pattern over `server/tool`: {why}")
+        };
         if pattern.is_empty() || pattern.len() > PATTERN_BYTES_MAX {
             return Err(wrong(format!("use 1 to {PATTERN_BYTES_MAX} bytes")));
         }
-        // A name without a slash could only ever match nothing, which somebody who hides a tool must hear.
+        // A name without a slash could only ever match nothing, which somebody who hides a tool
+        // must hear.
         if !pattern.contains('/') && !pattern.contains('*') {
-            return Err(wrong("it has no `/`, so no tool can match it; write for example `shop/confirm_*`".to_owned()));
+            return Err(wrong(
+                "it has no `/`, so no tool can match it; write for example `shop/confirm_*`"
+                    .to_owned(),
+            ));
         }
         set.add(Glob::new(pattern).map_err(|error| wrong(error.kind().to_string()))?);
     }
@@ -135,17 +156,26 @@ mod tests {
     #[test]
     fn without_the_section_all_tools_are_there_and_none_is_hidden() {
         for tools in [tools("").unwrap(), Tools::default()] {
-            assert!(tools.has("shop", "order") && tools.has("a/b", "c/d") && !tools.hides("shop", "order"));
+            assert!(
+                tools.has("shop", "order")
+                    && tools.has("a/b", "c/d")
+                    && !tools.hides("shop", "order")
+            );
         }
     }
 
     #[test]
     fn patterns_are_over_server_and_tool() {
-        let tools = tools("hidden = ['shop/confirm_*']\noffered = ['shop/*', 'files/read']").unwrap();
+        let tools =
+            tools("hidden = ['shop/confirm_*']\noffered = ['shop/*', 'files/read']").unwrap();
         assert!(
-            tools.hides("shop", "confirm_add") && !tools.hides("shop", "add") && !tools.hides("other", "confirm_add")
+            tools.hides("shop", "confirm_add")
+                && !tools.hides("shop", "add")
+                && !tools.hides("other", "confirm_add")
         );
-        assert!(tools.has("shop", "add") && tools.has("files", "read") && !tools.has("files", "write"));
+        assert!(
+            tools.has("shop", "add") && tools.has("files", "read") && !tools.has("files", "write")
+        );
     }
 
     #[test]

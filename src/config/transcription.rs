@@ -1,5 +1,6 @@
-//! The `[transcription]` section of `claw.toml`: where speech becomes text. Must not know that server's protocol; what a value
-//! such as `$NAME` stands for has been filled in before it gets here.
+//! The `[transcription]` section of `claw.toml`: where speech becomes text. Must not know that
+//! server's protocol; what a value such as `$NAME` stands for has been filled in before it gets
+//! here.
 
 use std::time::Duration;
 
@@ -14,7 +15,8 @@ const TIMEOUT_S_MAX: u64 = 600;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TranscriptionSection {
-    /// The whole address of an endpoint like OpenAI's, `https://api.openai.com/v1/audio/transcriptions`.
+    /// The whole address of an endpoint like OpenAI's,
+    /// `https://api.openai.com/v1/audio/transcriptions`.
     pub url: Option<String>,
     /// The model's name as that server knows it.
     pub model: Option<String>,
@@ -44,26 +46,43 @@ impl TranscriptionSection {
     /// # Errors
     /// One sentence that names the key.
     pub(super) fn resolve(&self) -> Result<Option<Transcription>, String> {
-        let given =
-            |text: &Option<String>| text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
+        let given = |text: &Option<String>| {
+            text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
+        };
         let (url, model) = match (given(&self.url), given(&self.model)) {
             (None, None) if self.key.is_none() && self.timeout_s.is_none() => return Ok(None),
             (None, _) => {
-                return Err("`[transcription] url` is missing, and without it the other keys do nothing".into());
+                return Err(
+                    "`[transcription] url` is missing, and without it the other keys do nothing"
+                        .into(),
+                );
             }
-            (Some(_), None) => return Err("`[transcription] model` is missing: name the model that listens".into()),
+            (Some(_), None) => {
+                return Err(
+                    "`[transcription] model` is missing: name the model that listens".into()
+                );
+            }
             (Some(url), Some(model)) => (url, model),
         };
         if !url.starts_with("https://") && !url.starts_with("http://") {
             // An address may carry a password before its `@`; it is not repeated.
             let shown = url.rsplit('@').next().unwrap_or_default();
-            return Err(format!("`[transcription] url` must start with http:// or https://, this is `{shown}`"));
+            return Err(format!(
+                "`[transcription] url` must start with http:// or https://, this is `{shown}`"
+            ));
         }
         let timeout_s = self.timeout_s.unwrap_or(TIMEOUT_S_DEFAULT);
         if !(1..=TIMEOUT_S_MAX).contains(&timeout_s) {
-            return Err(format!("`[transcription] timeout_s` is {timeout_s}, and must be from 1 to {TIMEOUT_S_MAX}"));
+            return Err(format!(
+                "`[transcription] timeout_s` is {timeout_s}, and must be from 1 to {TIMEOUT_S_MAX}"
+            ));
         }
-        Ok(Some(Transcription { url, model, key: self.key.clone(), timeout: Duration::from_secs(timeout_s) }))
+        Ok(Some(Transcription {
+            url,
+            model,
+            key: self.key.clone(),
+            timeout: Duration::from_secs(timeout_s),
+        }))
     }
 }
 
@@ -79,7 +98,9 @@ mod tests {
     fn a_whole_section_reads_and_nothing_is_nothing() {
         assert!(resolve("").unwrap().is_none());
         let whole =
-            resolve("url = 'http://127.0.0.1:1/v1/audio/transcriptions'\nmodel = 'w'\nkey = 'k-1'").unwrap().unwrap();
+            resolve("url = 'http://127.0.0.1:1/v1/audio/transcriptions'\nmodel = 'w'\nkey = 'k-1'")
+                .unwrap()
+                .unwrap();
         assert_eq!((whole.model.as_str(), whole.timeout), ("w", Duration::from_secs(60)));
         assert!(!format!("{whole:?}").contains("k-1"), "a key must not be printed");
     }

@@ -1,5 +1,5 @@
-//! What `claw.toml` says to one agent, key by key, as it is written: to tell what has changed. Must not know what a key means to
-//! a room, or who is told.
+//! What `claw.toml` says to one agent, key by key, as it is written: to tell what has changed. Must
+//! not know what a key means to a room, or who is told.
 
 use std::collections::BTreeMap;
 
@@ -37,14 +37,20 @@ impl ChangedKey {
 
 impl Written {
     /// From the table of one agent.
-    pub(super) fn of(table: Spanned<DeTable<'_>>, agents: &[AgentCard], agent: &str) -> Result<Self, toml::de::Error> {
+    pub(super) fn of(
+        table: Spanned<DeTable<'_>>,
+        agents: &[AgentCard],
+        agent: &str,
+    ) -> Result<Self, toml::de::Error> {
         let table = toml::Table::deserialize(Deserializer::from(table))?;
         let text = |value: &toml::Value| serde_json::to_string(value).unwrap_or_default();
         let mut keys = BTreeMap::new();
         for (key, value) in &table {
             match value {
                 toml::Value::Table(section) => {
-                    keys.extend(section.iter().map(|(name, value)| (format!("{key}.{name}"), text(value))));
+                    keys.extend(
+                        section.iter().map(|(name, value)| (format!("{key}.{name}"), text(value))),
+                    );
                 }
                 value => drop(keys.insert(key.clone(), text(value))),
             }
@@ -60,12 +66,16 @@ impl Written {
     pub fn changes(&self, new: &Self) -> Vec<ChangedKey> {
         let keys: std::collections::BTreeSet<&String> = self.0.keys().chain(new.0.keys()).collect();
         let changed = keys.into_iter().filter(|key| self.0.get(*key) != new.0.get(*key));
-        let change =
-            |key: &String| ChangedKey { key: key.clone(), value: new.0.get(key).cloned(), counts_now: counts_now(key) };
+        let change = |key: &String| ChangedKey {
+            key: key.clone(),
+            value: new.0.get(key).cloned(),
+            counts_now: counts_now(key),
+        };
         changed.map(change).collect()
     }
 
-    /// Takes over the keys of `new` that count while claw runs. The others stay what they were when it started.
+    /// Takes over the keys of `new` that count while claw runs. The others stay what they were when
+    /// it started.
     pub fn follow(&mut self, new: &Self) {
         let at_start = std::mem::take(&mut self.0).into_iter().filter(|(key, _)| !counts_now(key));
         let now = new.0.iter().filter(|(key, _)| counts_now(key));
@@ -80,7 +90,8 @@ fn counts_now(key: &str) -> bool {
         "limits" => !Limits::is_for_starts(name),
         "tools" => name != "pins",
         // What `[update]` says is read by `claw update` alone.
-        "model" | "prices" | "retention" | "audit" | "persona" | "roles" | "default_role" | "redact" | "update" => true,
+        "model" | "prices" | "retention" | "audit" | "persona" | "roles" | "default_role"
+        | "redact" | "update" => true,
         _ => false,
     }
 }
@@ -100,8 +111,10 @@ mod tests {
             "# moved\n\nworkspace = 'b'\n[limits]\ntool_timeout_s = 5\nserver_start_s = 9\n[roles.x]\ninstructions = 'y'\n",
         );
         let changes = before.changes(&new);
-        let seen: Vec<_> =
-            changes.iter().map(|change| (change.key.as_str(), change.value.as_deref(), change.counts_now)).collect();
+        let seen: Vec<_> = changes
+            .iter()
+            .map(|change| (change.key.as_str(), change.value.as_deref(), change.counts_now))
+            .collect();
         assert_eq!(
             seen,
             [
@@ -111,10 +124,12 @@ mod tests {
                 ("workspace", Some("\"b\""), false),
             ]
         );
-        // What waits for the next start is told again with the next change, and no more once it is taken back.
+        // What waits for the next start is told again with the next change, and no more once it is
+        // taken back.
         let mut running = before.clone();
         running.follow(&new);
-        let waiting = running.changes(&new).into_iter().map(|change| change.key).collect::<Vec<_>>();
+        let waiting =
+            running.changes(&new).into_iter().map(|change| change.key).collect::<Vec<_>>();
         assert_eq!(waiting, ["limits.server_start_s", "workspace"]);
         assert_eq!(running.changes(&before).len(), 2, "the two that counted at once");
     }

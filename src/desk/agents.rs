@@ -37,7 +37,9 @@ pub(super) fn markdown(agents: &[(AgentCard, AgentState)], here: &str) -> String
             text.push_str(&format!(" · {}", escape::visible(&card.capabilities.join(", "))));
         }
         text.push_str(&match state {
-            AgentState::AtWork { username } => format!(" · @{} is at work", escape::visible(username)),
+            AgentState::AtWork { username } => {
+                format!(" · @{} is at work", escape::visible(username))
+            }
             AgentState::Trying(why) => format!(" · its bot is not at work yet: {}", code(why)),
             AgentState::Down(why) => format!(" · its bot is not at work: {}", code(why)),
             AgentState::NoBot => String::new(),
@@ -60,14 +62,23 @@ mod tests {
         };
         let agents = [
             (card("main", "", &[]), AgentState::NoBot),
-            (card("work", "for\u{202e} work", &["mail", "code"]), AgentState::AtWork { username: "w_bot".into() }),
+            (
+                card("work", "for\u{202e} work", &["mail", "code"]),
+                AgentState::AtWork { username: "w_bot".into() },
+            ),
             (card("home", "at home", &[]), AgentState::Down("its `token` is refused".into())),
         ];
         let text = markdown(&agents, "work");
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "- **main**");
-        assert!(lines[1].starts_with("- **work** (this one): for") && !lines[1].contains('\u{202e}'), "{text}");
+        assert!(
+            lines[1].starts_with("- **work** (this one): for") && !lines[1].contains('\u{202e}'),
+            "{text}"
+        );
         assert!(lines[1].ends_with(" · mail, code · @w_bot is at work"), "{text}");
-        assert_eq!(lines[2], "- **home**: at home · its bot is not at work: `` its `token` is refused ``");
+        assert_eq!(
+            lines[2],
+            "- **home**: at home · its bot is not at work: `` its `token` is refused ``"
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! What the owner has allowed or forbidden for longer: the list for a chat, and taking one back, with its audit row. Must
-//! not know how a grant is matched.
+//! What the owner has allowed or forbidden for longer: the list for a chat, and taking one back,
+//! with its audit row. Must not know how a grant is matched.
 
 use serde_json::json;
 
@@ -15,7 +15,8 @@ pub fn until(grant: &GrantRow) -> String {
     }
 }
 
-/// Takes back the grant that `id` names, in the name of `by`, a principal. `None` when there is none in force.
+/// Takes back the grant that `id` names, in the name of `by`, a principal. `None` when there is
+/// none in force.
 pub async fn revoke(store: &Store, id: &str, by: &str) -> Result<Option<i64>, StoreError> {
     let (id, by) = (id.to_owned(), by.to_owned());
     store.write(move |tx| revoke_in(tx, &id, &by)).await
@@ -43,5 +44,11 @@ pub(super) fn markdown(store: &Store) -> Result<String, StoreError> {
 
 fn row(grant: &GrantRow) -> String {
     let effect = if grant.effect == "deny" { "denied" } else { "allowed" };
-    format!("- **{}** {effect}: {} ({}, for {})\n", grant.id, code(&grant.says), until(grant), grant.origin)
+    format!(
+        "- **{}** {effect}: {} ({}, for {})\n",
+        grant.id,
+        code(&grant.says),
+        until(grant),
+        grant.origin
+    )
 }

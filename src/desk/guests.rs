@@ -1,5 +1,5 @@
-//! The chats that an owner has let in by a tap: the list for a chat, and sending one away, with its audit row. Must not know
-//! how somebody gets in.
+//! The chats that an owner has let in by a tap: the list for a chat, and sending one away, with its
+//! audit row. Must not know how somebody gets in.
 
 use serde_json::json;
 
@@ -19,7 +19,13 @@ pub(super) fn markdown(tx: &Tx<'_>) -> Result<String, StoreError> {
 }
 
 fn row(guest: &GuestRow) -> String {
-    format!("- `{}` {}: let in by {} at {}\n", guest.chat, code(&guest.name), code(&guest.by), when(guest.at_ms))
+    format!(
+        "- `{}` {}: let in by {} at {}\n",
+        guest.chat,
+        code(&guest.name),
+        code(&guest.by),
+        when(guest.at_ms)
+    )
 }
 
 pub(super) fn remove_in(tx: &Tx<'_>, id: &str, by: &str) -> Result<String, StoreError> {

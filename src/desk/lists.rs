@@ -1,4 +1,5 @@
-//! The tools that a model is offered, and the calls that wait for an answer, as a chat lists them. Must not know doors.
+//! The tools that a model is offered, and the calls that wait for an answer, as a chat lists them.
+//! Must not know doors.
 
 use super::code;
 use crate::domain::{Staged, escape};
@@ -22,17 +23,24 @@ pub(super) async fn tools(gate: &Gate) -> String {
         let note = tool.as_ref().and_then(|tool| look_of(tool, others)).unwrap_or_default();
         text.push_str(&format!("- {}: {}{note}\n", code(name), escape::visible(first)));
     }
-    if text.is_empty() { "No server offers a tool; `claw doctor` says why.".to_owned() } else { text }
+    if text.is_empty() {
+        "No server offers a tool; `claw doctor` says why.".to_owned()
+    } else {
+        text
+    }
 }
 
-/// What is odd about the look of a tool's name, or its server's, behind its line. A tool of the same server that looks alike
-/// counts, too.
+/// What is odd about the look of a tool's name, or its server's, behind its line. A tool of the
+/// same server that looks alike counts, too.
 fn look_of<'a>(
     (server, tool): &(String, String),
     others: impl Iterator<Item = &'a (String, String)>,
 ) -> Option<String> {
     let others = others.filter(|(of, _)| of == server).map(|(_, other)| other.as_str());
-    let twin = || look::twin(tool, others).map(|twin| format!("the name looks like `{twin}`, which is another tool"));
+    let twin = || {
+        look::twin(tool, others)
+            .map(|twin| format!("the name looks like `{twin}`, which is another tool"))
+    };
     let note = look::note(server).or_else(|| look::note(tool)).or_else(twin)?;
     Some(format!(" **Take care:** {}.", escape::visible(&note).replace("\\\\", "\\")))
 }
@@ -57,11 +65,22 @@ pub(super) fn approvals(store: &Store) -> Result<String, StoreError> {
 
 fn approval(row: &ApprovalRow) -> String {
     let question = &row.question;
-    // The arguments of a question are made visible already; what is too long for a list is whole in the question.
-    let shown = question.arguments.iter().map(|(name, value)| format!(" · {}", code(&format!("{name}: {value}"))));
+    // The arguments of a question are made visible already; what is too long for a list is whole in
+    // the question.
+    let shown = question
+        .arguments
+        .iter()
+        .map(|(name, value)| format!(" · {}", code(&format!("{name}: {value}"))));
     let call = format!("{}/{}", question.server, question.tool);
-    let staged = question.staged.as_ref().map(|staged| format!(" · {}", kind(staged))).unwrap_or_default();
-    format!("- `{}` in `{}`: {}{staged}{}\n", row.id, question.session, code(&call), shown.collect::<String>())
+    let staged =
+        question.staged.as_ref().map(|staged| format!(" · {}", kind(staged))).unwrap_or_default();
+    format!(
+        "- `{}` in `{}`: {}{staged}{}\n",
+        row.id,
+        question.session,
+        code(&call),
+        shown.collect::<String>()
+    )
 }
 
 /// What sets it apart from a call that a turn waits for.

@@ -1,6 +1,7 @@
-//! The desk: what claw says of itself in a chat, and what a chat command makes it do, the same for every door. Owns the
-//! Markdown of `/status`, `/usage`, `/model`, `/role`, `/tools`, `/approvals`, `/grants` and `/guests` and `/panic`, and who may pull the
-//! stop switch, take back a grant or send a guest away. Must not know doors, how a turn goes, or how a model is picked.
+//! The desk: what claw says of itself in a chat, and what a chat command makes it do, the same for
+//! every door. Owns the Markdown of `/status`, `/usage`, `/model`, `/role`, `/tools`, `/approvals`,
+//! `/grants` and `/guests` and `/panic`, and who may pull the stop switch, take back a grant or
+//! send a guest away. Must not know doors, how a turn goes, or how a model is picked.
 
 mod agents;
 mod grants;
@@ -42,7 +43,8 @@ pub struct ModelInUse {
     pub whys: Vec<String>,
 }
 
-/// Asks whether a model of this name is offered: `None` if it is, or if nobody can say, else the names nearest to it.
+/// Asks whether a model of this name is offered: `None` if it is, or if nobody can say, else the
+/// names nearest to it.
 pub type NotOffered = Arc<dyn Fn(String) -> BoxFuture<'static, Option<Vec<String>>> + Send + Sync>;
 
 /// What the desk is made of.
@@ -87,9 +89,10 @@ impl Desk {
         self.parts.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Carries out a command with the words behind it. The answer is Markdown, at once, also while a turn runs. `None`: an
-    /// order was committed, and what comes of it comes by the outbox; or it is `/help` or `/quit`, which are the door's
-    /// own. What a person typed wrong is an answer, not an error.
+    /// Carries out a command with the words behind it. The answer is Markdown, at once, also while
+    /// a turn runs. `None`: an order was committed, and what comes of it comes by the outbox; or it
+    /// is `/help` or `/quit`, which are the door's own. What a person typed wrong is an answer, not
+    /// an error.
     pub async fn command(
         &self,
         visitor: &Visitor,
@@ -100,8 +103,9 @@ impl Desk {
         self.answer(visitor, session, command, words, &AnswerTo::Caller).await
     }
 
-    /// The same for a command that came with an update of a chat service: the answer goes out by the outbox, and the effect,
-    /// the answer and the end of the update are one transaction, so that it is carried out and answered once.
+    /// The same for a command that came with an update of a chat service: the answer goes out by
+    /// the outbox, and the effect, the answer and the end of the update are one transaction, so
+    /// that it is carried out and answered once.
     pub async fn answer(
         &self,
         visitor: &Visitor,
@@ -118,7 +122,10 @@ impl Desk {
         }
         let text = match command {
             // What other conversations hold is nothing for a guest or for a member of a group.
-            ChatCommand::Approvals | ChatCommand::Grants | ChatCommand::Guests | ChatCommand::Agents
+            ChatCommand::Approvals
+            | ChatCommand::Grants
+            | ChatCommand::Guests
+            | ChatCommand::Agents
                 if !is_owner(visitor) =>
             {
                 "Only the owner may see this.".to_owned()
@@ -134,20 +141,32 @@ impl Desk {
             ChatCommand::Guests => return self.guests(visitor, words, to).await,
             ChatCommand::Panic => return self.panic(visitor, words, to).await,
             // The orders are carried out above; help and leaving are the door's own.
-            ChatCommand::New | ChatCommand::Stop | ChatCommand::Compact | ChatCommand::Undo => return Ok(None),
+            ChatCommand::New | ChatCommand::Stop | ChatCommand::Compact | ChatCommand::Undo => {
+                return Ok(None);
+            }
             ChatCommand::Help | ChatCommand::Quit | ChatCommand::Staged => return Ok(None),
         };
         to.say(&parts.store, text).await
     }
 
-    async fn order(&self, visitor: &Visitor, session: &SessionId, order: Order) -> Result<Option<String>, StoreError> {
+    async fn order(
+        &self,
+        visitor: &Visitor,
+        session: &SessionId,
+        order: Order,
+    ) -> Result<Option<String>, StoreError> {
         self.parts().router.order(visitor, session, order).await?;
         Ok(None)
     }
 
-    /// A session takes nothing in while its model thinks, so what it would refuse then is refused here at once; a message
-    /// that waits is a turn that is about to be in the log. A turn that is being stopped is waited for.
-    async fn undo(&self, visitor: &Visitor, session: &SessionId) -> Result<Option<String>, StoreError> {
+    /// A session takes nothing in while its model thinks, so what it would refuse then is refused
+    /// here at once; a message that waits is a turn that is about to be in the log. A turn that is
+    /// being stopped is waited for.
+    async fn undo(
+        &self,
+        visitor: &Visitor,
+        session: &SessionId,
+    ) -> Result<Option<String>, StoreError> {
         let refused = self.parts().store.read(|tx| {
             let goes_on = tx.turn_open(session)? || tx.queued_messages(session)? > 0;
             Ok(goes_on && !tx.stop_queued(session)?)
@@ -158,7 +177,12 @@ impl Desk {
         self.order(visitor, session, Order::Undo).await
     }
 
-    async fn grants(&self, visitor: &Visitor, words: &str, to: &AnswerTo) -> Result<Option<String>, StoreError> {
+    async fn grants(
+        &self,
+        visitor: &Visitor,
+        words: &str,
+        to: &AnswerTo,
+    ) -> Result<Option<String>, StoreError> {
         let words: Vec<&str> = words.split_whitespace().collect();
         let parts = self.parts();
         let store = &parts.store;
@@ -169,12 +193,21 @@ impl Desk {
                 let revoke = move |tx: &Tx<'_>| {
                     Ok(match grants::revoke_in(tx, &id, &by)? {
                         Some(id) => format!("Grant {id} is revoked."),
-                        None => format!("There is no grant {} in force; `/grants` lists them.", code(&id)),
+                        None => format!(
+                            "There is no grant {} in force; `/grants` lists them.",
+                            code(&id)
+                        ),
                     })
                 };
                 to.once(store, revoke).await
             }
-            _ => to.say(store, "`/grants` lists them, `/grants revoke ID` takes one back.".to_owned()).await,
+            _ => {
+                to.say(
+                    store,
+                    "`/grants` lists them, `/grants revoke ID` takes one back.".to_owned(),
+                )
+                .await
+            }
         }
     }
 
@@ -207,7 +240,12 @@ impl Desk {
         to.once(store, move |tx| model::choose_in(tx, &session, &name, &by)).await
     }
 
-    async fn guests(&self, visitor: &Visitor, words: &str, to: &AnswerTo) -> Result<Option<String>, StoreError> {
+    async fn guests(
+        &self,
+        visitor: &Visitor,
+        words: &str,
+        to: &AnswerTo,
+    ) -> Result<Option<String>, StoreError> {
         let words: Vec<&str> = words.split_whitespace().collect();
         let parts = self.parts();
         let store = &parts.store;
@@ -217,12 +255,23 @@ impl Desk {
                 let (id, by) = (id.to_owned(), visitor.principal.clone());
                 to.once(store, move |tx| guests::remove_in(tx, &id, &by)).await
             }
-            _ => to.say(store, "`/guests` lists them, `/guests remove ID` sends one away.".to_owned()).await,
+            _ => {
+                to.say(
+                    store,
+                    "`/guests` lists them, `/guests remove ID` sends one away.".to_owned(),
+                )
+                .await
+            }
         }
     }
 
     /// Whoever types this may be in a hurry: everything but `off` and `status` turns the switch on.
-    async fn panic(&self, visitor: &Visitor, words: &str, to: &AnswerTo) -> Result<Option<String>, StoreError> {
+    async fn panic(
+        &self,
+        visitor: &Visitor,
+        words: &str,
+        to: &AnswerTo,
+    ) -> Result<Option<String>, StoreError> {
         let words = words.trim().to_ascii_lowercase();
         let parts = self.parts();
         let store = &parts.store;
@@ -244,11 +293,13 @@ impl Desk {
             all = format!(" This holds for all {} agents.", others.len() + 1);
         } else if !others.is_empty() {
             // Somebody else may have stopped the others, and for a reason.
-            all = " The other agents stay as they are; `claw panic off` releases all of them.".to_owned();
+            all = " The other agents stay as they are; `claw panic off` releases all of them."
+                .to_owned();
         }
         let switch = move |tx: &Tx<'_>| {
             switch::set_in(tx, on, &by)?;
-            let failed: String = failed.iter().map(|one| format!("\n\n**{}**", escape::visible(one))).collect();
+            let failed: String =
+                failed.iter().map(|one| format!("\n\n**{}**", escape::visible(one))).collect();
             Ok(format!("{}{all}{failed}", switch::markdown(tx)?))
         };
         to.once(store, switch).await
@@ -281,7 +332,8 @@ fn code(text: &str) -> String {
     if longest_run == 0 && !shown.trim().is_empty() {
         return format!("`{shown}`");
     }
-    // CommonMark 0.31.2, 6.1: a fence longer than any run inside, and a space that is taken away again.
+    // CommonMark 0.31.2, 6.1: a fence longer than any run inside, and a space that is taken away
+    // again.
     let fence = "`".repeat(longest_run + 1);
     format!("{fence} {shown} {fence}")
 }
@@ -289,7 +341,9 @@ fn code(text: &str) -> String {
 /// A moment in the person's own time.
 pub fn when(at_ms: UnixMillis) -> String {
     match jiff::Timestamp::from_millisecond(at_ms) {
-        Ok(at) => at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string(),
+        Ok(at) => {
+            at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string()
+        }
         Err(_) => format!("{at_ms} ms"),
     }
 }

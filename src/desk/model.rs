@@ -11,7 +11,10 @@ pub(super) const DEFAULT: &str = "default";
 
 pub(super) fn markdown(model: &ModelInUse, own: Option<&str>) -> String {
     let own = own.map_or(String::new(), |own| {
-        format!("This conversation uses {} since `/model {own}`; `/model default` goes back.\n\n", code(own))
+        format!(
+            "This conversation uses {} since `/model {own}`; `/model default` goes back.\n\n",
+            code(own)
+        )
     });
     format!(
         "{own}The model is {} ({}). {}\n\n`/model NAME` uses another one of the same provider, or one of these, in this \
@@ -29,8 +32,11 @@ pub(super) fn refusal(model: &ModelInUse, name: &str) -> Option<String> {
             "The demo is the only model here: set a provider's key, or run an Ollama, and start claw again.".into(),
         );
     }
-    let is_name = name.len() <= NAME_BYTES_MAX && !name.contains(|c: char| c.is_whitespace() || c.is_control());
-    (!is_name).then(|| "`/model` shows the model, `/model NAME` uses another one in this conversation.".to_owned())
+    let is_name = name.len() <= NAME_BYTES_MAX
+        && !name.contains(|c: char| c.is_whitespace() || c.is_control());
+    (!is_name).then(|| {
+        "`/model` shows the model, `/model NAME` uses another one in this conversation.".to_owned()
+    })
 }
 
 /// What is said of a name that the provider does not list.
@@ -44,7 +50,12 @@ pub(super) fn not_offered(model: &ModelInUse, name: &str, nearest: &[String]) ->
     )
 }
 
-pub(super) fn choose_in(tx: &Tx<'_>, session: &SessionId, name: &str, by: &str) -> Result<String, StoreError> {
+pub(super) fn choose_in(
+    tx: &Tx<'_>,
+    session: &SessionId,
+    name: &str,
+    by: &str,
+) -> Result<String, StoreError> {
     let chosen = (name != DEFAULT).then_some(name);
     tx.set_session_model(session, chosen, by)?;
     Ok(match chosen {
@@ -53,6 +64,7 @@ pub(super) fn choose_in(tx: &Tx<'_>, session: &SessionId, name: &str, by: &str) 
              goes back.",
             code(name)
         ),
-        None => "From its next reply on this conversation uses the model that all others use.".to_owned(),
+        None => "From its next reply on this conversation uses the model that all others use."
+            .to_owned(),
     })
 }

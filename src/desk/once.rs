@@ -1,4 +1,5 @@
-//! Where the answer to a command goes, and that it is carried out and answered once. Must not know any command.
+//! Where the answer to a command goes, and that it is carried out and answered once. Must not know
+//! any command.
 
 use crate::domain::{Address, Outbound, OutboundBody, SessionId};
 use crate::store::{Store, StoreError, Tx};
@@ -8,21 +9,27 @@ use crate::store::{Store, StoreError, Tx};
 pub enum AnswerTo {
     /// Whoever asked for it gets it back, and shows it.
     Caller,
-    /// It goes out by the outbox, in one transaction with the end of the update that brought the command. Handled again after
-    /// a kill, such a command has no second effect and no second answer.
+    /// It goes out by the outbox, in one transaction with the end of the update that brought the
+    /// command. Handled again after a kill, such a command has no second effect and no second
+    /// answer.
     Update { bot: i64, update: i64, session: SessionId, to: Address },
 }
 
 impl AnswerTo {
     /// Says something without an effect.
-    pub(super) async fn say(&self, store: &Store, text: String) -> Result<Option<String>, StoreError> {
+    pub(super) async fn say(
+        &self,
+        store: &Store,
+        text: String,
+    ) -> Result<Option<String>, StoreError> {
         match self {
             Self::Caller => Ok(Some(text)),
             Self::Update { .. } => self.once(store, move |_| Ok(text)).await,
         }
     }
 
-    /// Runs the effect in a transaction. `None`: the answer is in the outbox, or it was there before.
+    /// Runs the effect in a transaction. `None`: the answer is in the outbox, or it was there
+    /// before.
     pub(super) async fn once(
         &self,
         store: &Store,

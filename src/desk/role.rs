@@ -1,4 +1,5 @@
-//! What `/role` says, and how a role is chosen for one conversation. Must not know what a role does.
+//! What `/role` says, and how a role is chosen for one conversation. Must not know what a role
+//! does.
 
 use super::{AnswerTo, Desk, DeskParts, code, is_owner};
 use crate::domain::{EventBody, SessionId};
@@ -8,7 +9,8 @@ use crate::turn::Log;
 
 /// Chooses what everybody has.
 const DEFAULT: &str = "default";
-const USAGE: &str = "`/role` lists the roles, `/role select NAME` chooses one for this conversation.";
+const USAGE: &str =
+    "`/role` lists the roles, `/role select NAME` chooses one for this conversation.";
 
 /// The roles that there are, as a person is told.
 #[derive(Clone, Debug, Default)]
@@ -51,7 +53,8 @@ impl Desk {
         if let Some(refused) = refusal(roles, &name) {
             return to.say(store, refused).await;
         }
-        let (usual, by, session) = (roles.default.clone(), visitor.principal.clone(), session.clone());
+        let (usual, by, session) =
+            (roles.default.clone(), visitor.principal.clone(), session.clone());
         to.once(store, move |tx| choose_in(tx, &session, &name, usual.as_deref(), &by)).await
     }
 }
@@ -63,7 +66,9 @@ fn markdown(parts: &DeskParts, session: &SessionId) -> Result<String, StoreError
         Ok((tx.session_role(session)?, log))
     })?;
     if roles.known.is_empty() && chosen.is_none() {
-        return Ok("There are no roles; a section `[roles.NAME]` in `claw.toml` makes one.".to_owned());
+        return Ok(
+            "There are no roles; a section `[roles.NAME]` in `claw.toml` makes one.".to_owned()
+        );
     }
     let in_force = in_force(roles, chosen.as_deref());
     let mark = |name: Option<&str>| if name == in_force { " **(in force)**" } else { "" };
@@ -74,13 +79,20 @@ fn markdown(parts: &DeskParts, session: &SessionId) -> Result<String, StoreError
     for (name, description) in &roles.known {
         let usual = if roles.default.as_ref() == Some(name) { " (the default)" } else { "" };
         let colon = if description.is_empty() { "" } else { ": " };
-        text.push_str(&format!("- {}{usual}{}{colon}{description}\n", code(name), mark(Some(name))));
+        text.push_str(&format!(
+            "- {}{usual}{}{colon}{description}\n",
+            code(name),
+            mark(Some(name))
+        ));
     }
     if let Some(how) = in_hand(&log, in_force) {
         text.push_str(&format!("\nThe turn that is under way goes on {how}.\n"));
     }
     if let Some(gone) = chosen.as_deref().filter(|chosen| !roles.has(chosen)) {
-        text.push_str(&format!("\nThe role {}, which was chosen here, is not in `claw.toml` any more.\n", code(gone)));
+        text.push_str(&format!(
+            "\nThe role {}, which was chosen here, is not in `claw.toml` any more.\n",
+            code(gone)
+        ));
     }
     text.push_str(
         "\n`/role select NAME` chooses one for this conversation, from its next turn on; `/role select default` goes back to what all \
@@ -92,9 +104,10 @@ fn markdown(parts: &DeskParts, session: &SessionId) -> Result<String, StoreError
 /// How an open turn goes on that has begun with another role.
 fn in_hand(log: &Log, in_force: Option<&str>) -> Option<String> {
     match log.open_turn()?.first().map(|event| &event.body) {
-        Some(EventBody::TurnStarted { role, .. }) if role.as_deref() != in_force => {
-            Some(role.as_deref().map_or_else(|| "without a role".to_owned(), |role| format!("as {}", code(role))))
-        }
+        Some(EventBody::TurnStarted { role, .. }) if role.as_deref() != in_force => Some(
+            role.as_deref()
+                .map_or_else(|| "without a role".to_owned(), |role| format!("as {}", code(role))),
+        ),
         _ => None,
     }
 }
@@ -106,7 +119,8 @@ pub(super) fn status_line(roles: &Roles, chosen: Option<&str>, log: &Log) -> Str
     }
     let in_force = in_force(roles, chosen);
     let shown = in_force.map_or_else(|| "none".to_owned(), code);
-    let in_hand = in_hand(log, in_force).map(|how| format!("; the turn that is under way goes on {how}"));
+    let in_hand =
+        in_hand(log, in_force).map(|how| format!("; the turn that is under way goes on {how}"));
     format!("- role: {shown}{}\n", in_hand.unwrap_or_default())
 }
 
@@ -142,7 +156,9 @@ fn choose_in(
     };
     Ok(match tx.turn_open(session)? {
         true => {
-            format!("The turn that is under way goes on as it began. From the next one on this conversation {becomes}.")
+            format!(
+                "The turn that is under way goes on as it began. From the next one on this conversation {becomes}."
+            )
         }
         false => format!("From its next turn on this conversation {becomes}."),
     })

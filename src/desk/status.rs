@@ -1,5 +1,6 @@
-//! What `/status` says: model, context, servers, what runs and what waits. Read from the store, so that it is as true in
-//! this process as in any other; servers and background jobs are those of this process. Must not know doors.
+//! What `/status` says: model, context, servers, what runs and what waits. Read from the store, so
+//! that it is as true in this process as in any other; servers and background jobs are those of
+//! this process. Must not know doors.
 
 use super::{DeskParts, code, lists, role, usage};
 use crate::domain::{Event, EventBody, SessionId};
@@ -10,7 +11,11 @@ use crate::turn::next::{unanswered, waiting_for_a_human};
 use crate::turn::{Log, estimate};
 
 /// Whoever is no owner reads no path of this machine and no process of it.
-pub(super) async fn markdown(parts: &DeskParts, session: &SessionId, owner: bool) -> Result<String, StoreError> {
+pub(super) async fn markdown(
+    parts: &DeskParts,
+    session: &SessionId,
+    owner: bool,
+) -> Result<String, StoreError> {
     let (log, chosen, used, open, queued, panic) = parts.store.read(|tx| {
         let log = Log::new(session.clone(), tx.window(session)?.events, tx.last_seq(session)?);
         let open = tx.open_approvals(None)?;
@@ -43,7 +48,11 @@ pub(super) async fn markdown(parts: &DeskParts, session: &SessionId, owner: bool
 
 fn context(log: &Log, window_tokens: u64) -> String {
     let tokens: u64 = log.events().iter().map(estimate::of_event).sum();
-    let exchanges = log.events().iter().filter(|event| matches!(event.body, EventBody::TurnStarted { .. })).count();
+    let exchanges = log
+        .events()
+        .iter()
+        .filter(|event| matches!(event.body, EventBody::TurnStarted { .. }))
+        .count();
     let percent = tokens.saturating_mul(100) / window_tokens.max(1);
     let summary = if log.summary().is_some() { " and a summary" } else { "" };
     let noun = if exchanges == 1 { "exchange" } else { "exchanges" };
@@ -53,12 +62,14 @@ fn context(log: &Log, window_tokens: u64) -> String {
 /// What the open turn is at, as far as its log says. A log may be some milliseconds behind.
 async fn running(parts: &DeskParts, log: &Log, queued_messages: u32) -> String {
     let Some(turn) = log.open_turn() else {
-        return if queued_messages == 0 { "nothing" } else { "a turn is about to begin" }.to_owned();
+        return if queued_messages == 0 { "nothing" } else { "a turn is about to begin" }
+            .to_owned();
     };
     let seconds = turn.first().map_or(0, |event: &Event| (now_ms() - event.at_ms).max(0) / 1000);
     let waiting = waiting_for_a_human(turn);
     let calls = unanswered(log.session(), turn);
-    let (asked, at_work): (Vec<_>, Vec<_>) = calls.into_iter().partition(|(id, _)| waiting.contains_key(id));
+    let (asked, at_work): (Vec<_>, Vec<_>) =
+        calls.into_iter().partition(|(id, _)| waiting.contains_key(id));
     let mut names = Vec::new();
     for (_, tool_use) in &at_work {
         names.push(code(&lists::tool_name(&parts.gate, &tool_use.name).await));
@@ -72,7 +83,11 @@ async fn running(parts: &DeskParts, log: &Log, queued_messages: u32) -> String {
 }
 
 fn questions((here, elsewhere): (usize, usize)) -> String {
-    if elsewhere == 0 { here.to_string() } else { format!("{here}, and {elsewhere} in other sessions") }
+    if elsewhere == 0 {
+        here.to_string()
+    } else {
+        format!("{here}, and {elsewhere} in other sessions")
+    }
 }
 
 fn servers(mut all: Vec<ServerStatus>, redactor: &Redactor, owner: bool) -> String {
@@ -84,7 +99,8 @@ fn servers(mut all: Vec<ServerStatus>, redactor: &Redactor, owner: bool) -> Stri
     }
     let enabled = || all.iter().filter(|server| !server.disabled);
     let up = enabled().filter(|server| matches!(server.state, ServerState::Up { .. })).count();
-    let failed = enabled().filter(|server| matches!(server.state, ServerState::Failed { .. })).count();
+    let failed =
+        enabled().filter(|server| matches!(server.state, ServerState::Failed { .. })).count();
     let mut text = format!("- servers: {up} of {} up, {failed} failed\n", enabled().count());
     for server in &all {
         text.push_str(&format!("  - {}: {}\n", code(&server.name), state(server, owner)));

@@ -1,5 +1,5 @@
-//! The stop switch: turning it on and off, with its audit row, and what a chat says of it. Must not know what runs: every
-//! process sees the switch by itself.
+//! The stop switch: turning it on and off, with its audit row, and what a chat says of it. Must not
+//! know what runs: every process sees the switch by itself.
 
 use std::path::{Path, PathBuf};
 
@@ -18,8 +18,8 @@ pub enum Kept {
     FileGone,
 }
 
-/// Turns the stop switch on or off in the name of `by`, a principal. Where the store cannot be written, a file turns it on,
-/// and off again.
+/// Turns the stop switch on or off in the name of `by`, a principal. Where the store cannot be
+/// written, a file turns it on, and off again.
 pub async fn set_panic(store: &Store, on: bool, by: &str) -> Result<Kept, StoreError> {
     let who = by.to_owned();
     match store.write(move |tx| set_in(tx, on, &who)).await {
@@ -33,22 +33,28 @@ pub async fn set_panic(store: &Store, on: bool, by: &str) -> Result<Kept, StoreE
     }
 }
 
-/// The same for the stores of other agents that have a home: whoever pulls the switch wants everything to stop. Gives back
-/// those in which it failed, a sentence each.
+/// The same for the stores of other agents that have a home: whoever pulls the switch wants
+/// everything to stop. Gives back those in which it failed, a sentence each.
 pub async fn set_panic_in_others(others: &[OtherStore], on: bool, by: &str) -> Vec<String> {
     let there = others.iter().filter(|other| other.path.parent().is_some_and(Path::is_dir));
     let set = there.map(async |other| {
         let (path, anchor) = (other.path.clone(), other.anchor.clone());
         // Opening may wait for whoever writes there, and must not hold up the others.
-        let opened = tokio::task::spawn_blocking(move || Store::open_anchored(&path, anchor.as_ref())).await;
+        let opened =
+            tokio::task::spawn_blocking(move || Store::open_anchored(&path, anchor.as_ref())).await;
         let set = match opened {
-            Ok(Ok(store)) => set_panic(&store, on, by).await.map(|_| ()).map_err(|error| error.to_string()),
-            Ok(Err(error)) if on => flag::raise(&other.path, by).map(|_| ()).map_err(|_| error.to_string()),
+            Ok(Ok(store)) => {
+                set_panic(&store, on, by).await.map(|_| ()).map_err(|error| error.to_string())
+            }
+            Ok(Err(error)) if on => {
+                flag::raise(&other.path, by).map(|_| ()).map_err(|_| error.to_string())
+            }
             Ok(Err(error)) => Err(error.to_string()),
             Err(bug) => Err(bug.to_string()),
         };
         let agent = &other.agent;
-        set.err().map(|why| format!("The stop switch of the agent {agent} could not be changed: {why}."))
+        set.err()
+            .map(|why| format!("The stop switch of the agent {agent} could not be changed: {why}."))
     });
     futures::future::join_all(set).await.into_iter().flatten().collect()
 }
@@ -74,7 +80,9 @@ pub(super) fn set_in(tx: &Tx<'_>, on: bool, by: &str) -> Result<(), StoreError> 
 pub(super) fn markdown(tx: &Tx<'_>) -> Result<String, StoreError> {
     Ok(match tx.panic()? {
         Some(by) => {
-            format!("**The stop switch is on** ({by}): no call runs, and what ran is ended. `/panic off` releases it.")
+            format!(
+                "**The stop switch is on** ({by}): no call runs, and what ran is ended. `/panic off` releases it."
+            )
         }
         None => "The stop switch is off. `/panic` turns it on.".to_owned(),
     })

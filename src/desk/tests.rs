@@ -5,7 +5,8 @@ use serde_json::json;
 use super::*;
 use crate::domain::Term;
 use crate::domain::{
-    Address, ApprovalId, Block, CallId, Event, EventBody, Finish, Inbound, InboundBody, ToolUse, TurnEnd, Usage,
+    Address, ApprovalId, Block, CallId, Event, EventBody, Finish, Inbound, InboundBody, ToolUse,
+    TurnEnd, Usage,
 };
 use crate::gate::tests::rig::{OWNER, Rig as GateRig, allow, echo, session};
 use crate::mail::Mail;
@@ -40,7 +41,11 @@ impl Rig {
             window_tokens: 1000,
         });
         let from = Address("console/1".into());
-        Self { gate, desk, visitor: Visitor { from, principal: OWNER.into(), origin: Origin::Owner } }
+        Self {
+            gate,
+            desk,
+            visitor: Visitor { from, principal: OWNER.into(), origin: Origin::Owner },
+        }
     }
 
     async fn said(&self, command: ChatCommand, words: &str) -> Option<String> {
@@ -55,7 +60,11 @@ impl Rig {
         let first = self.gate.store.read(|tx| tx.last_seq(&session("main"))).unwrap() + 1;
         for (n, body) in bodies.into_iter().enumerate() {
             let event = Event { seq: first + n as u64, at_ms: crate::store::now_ms(), body };
-            self.gate.store.write(move |tx| tx.append_event(&session("main"), &event)).await.unwrap();
+            self.gate
+                .store
+                .write(move |tx| tx.append_event(&session("main"), &event))
+                .await
+                .unwrap();
         }
     }
 
@@ -95,7 +104,10 @@ async fn orders_go_to_the_inbox_and_are_answered_from_there() {
     for command in [ChatCommand::New, ChatCommand::Stop, ChatCommand::Compact, ChatCommand::Undo] {
         assert_eq!(rig.said(command, "").await, None);
     }
-    assert_eq!(rig.queued(), [InboundBody::Clear, InboundBody::Stop, InboundBody::Compact, InboundBody::Undo]);
+    assert_eq!(
+        rig.queued(),
+        [InboundBody::Clear, InboundBody::Stop, InboundBody::Compact, InboundBody::Undo]
+    );
     assert_eq!(rig.said(ChatCommand::Help, "").await, None, "the table of commands is the door's");
 }
 
@@ -106,7 +118,12 @@ async fn an_undo_in_a_turn_is_refused_at_once_unless_it_is_being_stopped() {
     assert_eq!(rig.says(ChatCommand::Undo, "").await, crate::session::TURN_IS_OPEN);
     assert_eq!(rig.queued(), []);
     let other = session("other");
-    rig.desk.parts().router.message(&rig.visitor, &other, "a turn will begin with it").await.unwrap();
+    rig.desk
+        .parts()
+        .router
+        .message(&rig.visitor, &other, "a turn will begin with it")
+        .await
+        .unwrap();
     let said = rig.desk.command(&rig.visitor, &other, ChatCommand::Undo, "").await.unwrap();
     assert_eq!(said.unwrap(), crate::session::TURN_IS_OPEN);
     rig.said(ChatCommand::Stop, "").await;
@@ -160,11 +177,21 @@ async fn the_status_counts_questions_and_messages() {
     rig.gate.store.write(move |tx| tx.add_inbound(&message, 64)).await.unwrap();
     let status = rig.says(ChatCommand::Status, "").await;
     assert!(
-        status.contains("- running: a turn is about to begin\n- open questions: 1\n- queued messages: 1\n"),
+        status.contains(
+            "- running: a turn is about to begin\n- open questions: 1\n- queued messages: 1\n"
+        ),
         "{status}"
     );
-    assert!(status.contains("- servers: 1 of 1 up, 0 failed\n  - `legacy`: up (process "), "{status}");
-    let other = rig.desk.command(&rig.visitor, &session("other"), ChatCommand::Status, "").await.unwrap().unwrap();
+    assert!(
+        status.contains("- servers: 1 of 1 up, 0 failed\n  - `legacy`: up (process "),
+        "{status}"
+    );
+    let other = rig
+        .desk
+        .command(&rig.visitor, &session("other"), ChatCommand::Status, "")
+        .await
+        .unwrap()
+        .unwrap();
     assert!(other.contains("- open questions: 0, and 1 in other sessions\n"), "{other}");
     let approvals = rig.says(ChatCommand::Approvals, "").await;
     assert!(approvals.contains("in `main`: `legacy/echo` · `text: x`"), "{approvals}");
@@ -176,12 +203,22 @@ async fn usage_is_told_by_day_by_session_and_by_model() {
     let rig = Rig::new();
     let add = |name: &'static str, seq: u64, model: &'static str, input: u64| {
         rig.gate.store.write(move |tx| {
-            let usage = Usage { input_tokens: input, output_tokens: 2, cached_tokens: 1, ..Usage::default() };
+            let usage = Usage {
+                input_tokens: input,
+                output_tokens: 2,
+                cached_tokens: 1,
+                ..Usage::default()
+            };
             tx.add_usage(&session(name), seq, "someone", model, &usage)
         })
     };
     let none = rig.says(ChatCommand::Usage, "").await;
-    assert!(none.contains("**This session, `main`**: 0 tokens in (0 of them cached, 0 %), 0 out, 0 replies"), "{none}");
+    assert!(
+        none.contains(
+            "**This session, `main`**: 0 tokens in (0 of them cached, 0 %), 0 out, 0 replies"
+        ),
+        "{none}"
+    );
     add("main", 1, "small", 10).await.unwrap();
     add("main", 2, "large", 20).await.unwrap();
     add("other", 1, "large", 40).await.unwrap();
@@ -198,7 +235,10 @@ async fn usage_is_told_by_day_by_session_and_by_model() {
         ),
         "{usage}"
     );
-    assert!(here.contains("30 tokens in (2 of them cached, 6 %), 4 out, 2 replies, price unknown"), "{usage}");
+    assert!(
+        here.contains("30 tokens in (2 of them cached, 6 %), 4 out, 2 replies, price unknown"),
+        "{usage}"
+    );
     assert!(
         here.contains("- `small` (someone): 10 tokens in (1 of them cached, 10 %), 2 out, 1 reply, price unknown\n"),
         "{usage}"
@@ -209,15 +249,23 @@ async fn usage_is_told_by_day_by_session_and_by_model() {
 async fn the_model_says_why_and_is_chosen_for_one_conversation() {
     let rig = Rig::new();
     let shown = rig.says(ChatCommand::Model, "").await;
-    assert!(shown.starts_with("The model is `m-1` (someone). It was asked for.") && shown.contains("CLAW_MODEL"));
+    assert!(
+        shown.starts_with("The model is `m-1` (someone). It was asked for.")
+            && shown.contains("CLAW_MODEL")
+    );
     let chosen = || rig.gate.store.read(|tx| tx.session_model(&session("main"))).unwrap();
     let how = rig.says(ChatCommand::Model, "m-2").await;
     assert!(how.contains("uses `m-2`") && chosen().as_deref() == Some("m-2"), "{how}");
     assert!(rig.says(ChatCommand::Model, "").await.contains("uses `m-2` since"));
-    assert!(rig.says(ChatCommand::Model, "default").await.contains("all others") && chosen().is_none());
+    assert!(
+        rig.says(ChatCommand::Model, "default").await.contains("all others") && chosen().is_none()
+    );
     assert!(rig.says(ChatCommand::Model, "is it good").await.contains("`/model NAME`"));
     let refused = rig.says(ChatCommand::Model, "nosuch").await;
-    assert!(refused.contains("no model `nosuch`") && refused.contains("`m-2`") && chosen().is_none(), "{refused}");
+    assert!(
+        refused.contains("no model `nosuch`") && refused.contains("`m-2`") && chosen().is_none(),
+        "{refused}"
+    );
 }
 
 #[tokio::test]
@@ -225,8 +273,12 @@ async fn roles_are_listed_for_everybody_and_chosen_by_the_owner_for_one_conversa
     let rig = Rig::new();
     assert!(rig.says(ChatCommand::Role, "").await.contains("`[roles.NAME]` in `claw.toml`"));
     assert!(rig.says(ChatCommand::Role, "select tutor").await.starts_with("There are no roles"));
-    assert!(!rig.says(ChatCommand::Status, "").await.contains("role"), "nobody who has none needs to read of them");
-    let known = [("clerk", ""), ("tutor", "Explains.")].map(|(name, text)| (name.to_owned(), text.to_owned()));
+    assert!(
+        !rig.says(ChatCommand::Status, "").await.contains("role"),
+        "nobody who has none needs to read of them"
+    );
+    let known = [("clerk", ""), ("tutor", "Explains.")]
+        .map(|(name, text)| (name.to_owned(), text.to_owned()));
     rig.desk.change(|parts| parts.roles = Roles { known: known.into(), default: None });
     let listed = rig.says(ChatCommand::Role, "list").await;
     let rows = "- `default` **(in force)**: no role\n- `clerk`\n- `tutor`: Explains.\n\n`/role select NAME`";
@@ -235,14 +287,22 @@ async fn roles_are_listed_for_everybody_and_chosen_by_the_owner_for_one_conversa
 
     let chosen = |of: &str| rig.gate.store.read(|tx| tx.session_role(&session(of))).unwrap();
     let said = rig.says(ChatCommand::Role, " select  tutor ").await;
-    assert_eq!(said, "From its next turn on this conversation has the role `tutor`; `/role select default` goes back.");
+    assert_eq!(
+        said,
+        "From its next turn on this conversation has the role `tutor`; `/role select default` goes back."
+    );
     assert_eq!((chosen("main").as_deref(), chosen("other")), (Some("tutor"), None));
-    assert!(rig.says(ChatCommand::Role, "").await.contains("- `tutor` **(in force)**: Explains.\n"));
+    assert!(
+        rig.says(ChatCommand::Role, "").await.contains("- `tutor` **(in force)**: Explains.\n")
+    );
     assert!(rig.says(ChatCommand::Status, "").await.contains("- role: `tutor`\n- session"));
     let refused = rig.says(ChatCommand::Role, "select cook").await;
     assert_eq!(refused, "There is no role `cook`; there are: `clerk`, `tutor`.");
     for usage in ["tutor", "select", "select a b"] {
-        assert!(rig.says(ChatCommand::Role, usage).await.contains("`/role select NAME` chooses"), "{usage}");
+        assert!(
+            rig.says(ChatCommand::Role, usage).await.contains("`/role select NAME` chooses"),
+            "{usage}"
+        );
     }
     assert_eq!(chosen("main").as_deref(), Some("tutor"));
 
@@ -252,7 +312,9 @@ async fn roles_are_listed_for_everybody_and_chosen_by_the_owner_for_one_conversa
         said.unwrap().unwrap()
     };
     assert_eq!(by_member("select clerk").await, "Only the owner may choose the role.");
-    assert!(by_member("list").await.contains("`clerk`") && chosen("main").as_deref() == Some("tutor"));
+    assert!(
+        by_member("list").await.contains("`clerk`") && chosen("main").as_deref() == Some("tutor")
+    );
 }
 
 #[tokio::test]
@@ -263,13 +325,24 @@ async fn a_role_that_is_chosen_in_a_turn_is_the_next_ones_and_one_that_is_gone_i
         default: default.map(str::to_owned),
     };
     rig.desk.change(|parts| parts.roles = role(&["clerk", "tutor"], Some("clerk")));
-    assert!(rig.says(ChatCommand::Role, "").await.starts_with("- `clerk` (the default) **(in force)**\n- `tutor`\n"));
+    assert!(
+        rig.says(ChatCommand::Role, "")
+            .await
+            .starts_with("- `clerk` (the default) **(in force)**\n- `tutor`\n")
+    );
     let [_, message] = opened("go");
-    let started = EventBody::TurnStarted { origin: Origin::Owner, principal: OWNER.into(), role: Some("clerk".into()) };
+    let started = EventBody::TurnStarted {
+        origin: Origin::Owner,
+        principal: OWNER.into(),
+        role: Some("clerk".into()),
+    };
     rig.log([started, message]).await;
     assert!(!rig.says(ChatCommand::Status, "").await.contains("under way"));
     let said = rig.says(ChatCommand::Role, "select tutor").await;
-    assert!(said.starts_with("The turn that is under way goes on as it began. From the next one on"), "{said}");
+    assert!(
+        said.starts_with("The turn that is under way goes on as it began. From the next one on"),
+        "{said}"
+    );
     for command in [ChatCommand::Status, ChatCommand::Role] {
         let said = rig.says(command, "").await;
         assert!(said.contains("turn that is under way goes on as `clerk`"), "{said}");
@@ -280,10 +353,14 @@ async fn a_role_that_is_chosen_in_a_turn_is_the_next_ones_and_one_that_is_gone_i
     rig.desk.change(|parts| parts.roles = role(&["clerk"], Some("clerk")));
     let said = rig.says(ChatCommand::Role, "").await;
     assert!(
-        said.contains("`clerk` (the default) **(in force)**") && said.contains("The role `tutor`, which was chosen")
+        said.contains("`clerk` (the default) **(in force)**")
+            && said.contains("The role `tutor`, which was chosen")
     );
     let said = rig.says(ChatCommand::Role, "select default").await;
-    assert_eq!(said, "From its next turn on this conversation has the role that all others have, `clerk`.");
+    assert_eq!(
+        said,
+        "From its next turn on this conversation has the role that all others have, `clerk`."
+    );
     assert_eq!(rig.gate.store.read(|tx| tx.session_role(&session("main"))).unwrap(), None);
 }
 
@@ -295,11 +372,18 @@ async fn grants_are_listed_and_taken_back() {
     rig.gate.gate.decide(&approval, &allow(Term::Always), OWNER).await.unwrap();
     let listed = rig.says(ChatCommand::Grants, "").await;
     assert!(listed.starts_with("- **1** allowed: `legacy/echo"), "{listed}");
-    assert!(listed.contains("(until revoked, for owner)") && listed.contains("`/grants revoke ID`"), "{listed}");
+    assert!(
+        listed.contains("(until revoked, for owner)") && listed.contains("`/grants revoke ID`"),
+        "{listed}"
+    );
     for wrong in ["revoke 7", "revoke x"] {
         assert!(rig.says(ChatCommand::Grants, wrong).await.contains("`/grants` lists them"));
     }
-    assert!(rig.says(ChatCommand::Grants, "forget 1").await.contains("`/grants revoke ID` takes one back"));
+    assert!(
+        rig.says(ChatCommand::Grants, "forget 1")
+            .await
+            .contains("`/grants revoke ID` takes one back")
+    );
     assert_eq!(rig.says(ChatCommand::Grants, "revoke 1").await, "Grant 1 is revoked.");
     assert_eq!(rig.says(ChatCommand::Grants, "").await, "No grants are in force.");
     let rows = rig.gate.store.read(|tx| tx.audit_after(0, 100)).unwrap();
@@ -318,7 +402,12 @@ async fn the_stop_switch_goes_on_in_a_hurry_and_off_on_purpose() {
         assert!(rig.says(ChatCommand::Panic, " OFF ").await.contains("is off") && !on(&rig));
     }
     let rows = rig.gate.store.read(|tx| tx.audit_after(0, 100)).unwrap();
-    assert_eq!(rows.iter().filter(|row| row.kind == "panic.on" && row.body.to_string().contains(OWNER)).count(), 3);
+    assert_eq!(
+        rows.iter()
+            .filter(|row| row.kind == "panic.on" && row.body.to_string().contains(OWNER))
+            .count(),
+        3
+    );
 }
 
 #[tokio::test]
@@ -326,10 +415,15 @@ async fn only_the_owner_pulls_the_switch_and_takes_back_grants() {
     let mut rig = Rig::new();
     let approval = rig.gate.parked(echo(3, "x")).await;
     rig.gate.gate.decide(&approval, &allow(Term::Always), OWNER).await.unwrap();
-    for origin in [Origin::Button, Origin::Schedule, Origin::McpClient, Origin::SubAgent, Origin::Forwarded] {
+    for origin in
+        [Origin::Button, Origin::Schedule, Origin::McpClient, Origin::SubAgent, Origin::Forwarded]
+    {
         rig.visitor.origin = origin;
         for words in ["", "on", "off"] {
-            assert_eq!(rig.says(ChatCommand::Panic, words).await, "Only the owner may use the stop switch.");
+            assert_eq!(
+                rig.says(ChatCommand::Panic, words).await,
+                "Only the owner may use the stop switch."
+            );
         }
         for command in [ChatCommand::Grants, ChatCommand::Guests, ChatCommand::Approvals] {
             for words in ["", "revoke 1", "remove 5"] {
@@ -363,7 +457,8 @@ async fn a_command_of_an_update_is_carried_out_and_answered_once() {
     let (session, to) = (session("main"), Address("telegram/7/5".into()));
     let at = |update| AnswerTo::Update { bot: 7, update, session: session.clone(), to: to.clone() };
     let given = async |update, command, words: &str| {
-        let said = rig.desk.answer(&rig.visitor, &session, command, words, &at(update)).await.unwrap();
+        let said =
+            rig.desk.answer(&rig.visitor, &session, command, words, &at(update)).await.unwrap();
         assert_eq!(said, None, "the answer is in the outbox");
     };
     given(1, ChatCommand::Panic, "off").await;

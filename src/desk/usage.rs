@@ -1,19 +1,29 @@
-//! What `/usage` says: tokens as the providers counted them and what they cost, today and in this session, by model. Must not know
-//! who may see it.
+//! What `/usage` says: tokens as the providers counted them and what they cost, today and in this
+//! session, by model. Must not know who may see it.
 
 use super::code;
 use crate::config::Prices;
 use crate::domain::{SessionId, Usage};
 use crate::store::{ModelUsageRow, Store, StoreError, UsageRow};
 
-pub(super) fn markdown(store: &Store, prices: &Prices, session: &SessionId) -> Result<String, StoreError> {
+pub(super) fn markdown(
+    store: &Store,
+    prices: &Prices,
+    session: &SessionId,
+) -> Result<String, StoreError> {
     // Without a midnight (a broken time zone) the day is the last 24 hours.
     let now = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::system());
-    let midnight = now.start_of_day().unwrap_or_else(|_| now.saturating_sub(jiff::Span::new().hours(24)));
+    let midnight =
+        now.start_of_day().unwrap_or_else(|_| now.saturating_sub(jiff::Span::new().hours(24)));
     let since = midnight.timestamp().as_millisecond();
-    let (today, here) = store.read(|tx| Ok((tx.usage_by_model(None, since)?, tx.usage_by_model(Some(session), 0)?)))?;
+    let (today, here) = store
+        .read(|tx| Ok((tx.usage_by_model(None, since)?, tx.usage_by_model(Some(session), 0)?)))?;
     let here_title = format!("This session, `{session}`");
-    Ok(format!("{}\n{}", section("Today, all sessions", &today, prices), section(&here_title, &here, prices)))
+    Ok(format!(
+        "{}\n{}",
+        section("Today, all sessions", &today, prices),
+        section(&here_title, &here, prices)
+    ))
 }
 
 fn section(title: &str, rows: &[ModelUsageRow], prices: &Prices) -> String {
@@ -28,7 +38,8 @@ fn section(title: &str, rows: &[ModelUsageRow], prices: &Prices) -> String {
         let cost = usd(row, prices).map_or("price unknown".to_owned(), money);
         format!("- {} ({}): {}, {cost}\n", code(&row.model), row.provider, in_words(&row.usage))
     });
-    let cost = if rows.is_empty() { String::new() } else { format!(", {}", cost_of_all(rows, prices)) };
+    let cost =
+        if rows.is_empty() { String::new() } else { format!(", {}", cost_of_all(rows, prices)) };
     format!("**{title}**: {}{cost}\n\n{}", in_words(&total), models.collect::<String>())
 }
 
@@ -37,7 +48,9 @@ fn cost_of_all(rows: &[ModelUsageRow], prices: &Prices) -> String {
     let known: Vec<f64> = rows.iter().filter_map(|row| usd(row, prices)).collect();
     match known.len() {
         0 => "price unknown".to_owned(),
-        some if some < rows.len() => format!("{} and what has no known price", money(known.iter().sum())),
+        some if some < rows.len() => {
+            format!("{} and what has no known price", money(known.iter().sum()))
+        }
         _ => money(known.iter().sum()),
     }
 }
@@ -48,7 +61,8 @@ fn usd(row: &ModelUsageRow, prices: &Prices) -> Option<f64> {
         return Some(0.0);
     }
     let UsageRow { input_tokens, output_tokens, cached_tokens, cache_write_tokens, .. } = row.usage;
-    prices.usd(&row.model, &Usage { input_tokens, output_tokens, cached_tokens, cache_write_tokens })
+    prices
+        .usd(&row.model, &Usage { input_tokens, output_tokens, cached_tokens, cache_write_tokens })
 }
 
 fn money(usd: f64) -> String {

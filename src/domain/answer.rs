@@ -1,4 +1,5 @@
-//! A question to a human about one frozen call, and the answers there are. Must not know doors or how grants are matched.
+//! A question to a human about one frozen call, and the answers there are. Must not know doors or
+//! how grants are matched.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +23,8 @@ pub enum Scope {
     Exact,
     /// The same file tool, for any path at or below this one. Relative to the workspace, no `..`.
     Below { path: String },
-    /// A shell command of this program and subcommand (`cargo test`), with whatever known options and plain words behind it.
+    /// A shell command of this program and subcommand (`cargo test`), with whatever known options
+    /// and plain words behind it.
     Command { words: Vec<String> },
 }
 
@@ -55,7 +57,8 @@ pub struct Choice {
     pub answer: Answer,
 }
 
-/// A frozen call as a human sees it. Every string in `arguments` is already made visible by `domain::escape`.
+/// A frozen call as a human sees it. Every string in `arguments` is already made visible by
+/// `domain::escape`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Question {
     pub approval: ApprovalId,

@@ -1,4 +1,5 @@
-//! A tool call and how it can end. Owns the states of a call; must not know how a verdict is reached or a call is sent.
+//! A tool call and how it can end. Owns the states of a call; must not know how a verdict is
+//! reached or a call is sent.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -52,9 +53,17 @@ impl CallState {
     }
 
     pub fn parse(text: &str) -> Option<Self> {
-        [Self::Received, Self::Denied, Self::Waiting, Self::Approved, Self::Started, Self::Ended, Self::Unknown]
-            .into_iter()
-            .find(|state| state.as_str() == text)
+        [
+            Self::Received,
+            Self::Denied,
+            Self::Waiting,
+            Self::Approved,
+            Self::Started,
+            Self::Ended,
+            Self::Unknown,
+        ]
+        .into_iter()
+        .find(|state| state.as_str() == text)
     }
 }
 

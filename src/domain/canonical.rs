@@ -1,13 +1,13 @@
-//! Our own canonical JSON and its digest. Owns: key order (a dependency switches `serde_json` to insertion order, so we
-//! sort ourselves), the hash. Must not know what is being hashed.
+//! Our own canonical JSON and its digest. Owns: key order (a dependency switches `serde_json` to
+//! insertion order, so we sort ourselves), the hash. Must not know what is being hashed.
 
 use std::fmt::Write as _;
 
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-/// JSON with object keys sorted by their UTF-8 bytes and without white space. Numbers and strings as `serde_json` prints
-/// them. Recursion is bounded by the parser's own limit of 128 levels.
+/// JSON with object keys sorted by their UTF-8 bytes and without white space. Numbers and strings
+/// as `serde_json` prints them. Recursion is bounded by the parser's own limit of 128 levels.
 pub fn canonical_json(value: &Value) -> String {
     let mut out = String::new();
     write_value(value, &mut out);
@@ -75,6 +75,9 @@ mod tests {
 
     #[test]
     fn the_digest_is_sha256() {
-        assert_eq!(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        assert_eq!(
+            sha256_hex("abc"),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! What a person can ask of claw itself, with a slash. Must not know how it is typed, who may, or what comes of it.
+//! What a person can ask of claw itself, with a slash. Must not know how it is typed, who may, or
+//! what comes of it.
 
 /// A chat command, the same at every door.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,14 +1,15 @@
-//! The one escaper that makes any text visible for a question. Owns which characters count as invisible; must not know
-//! where the text is shown.
+//! The one escaper that makes any text visible for a question. Owns which characters count as
+//! invisible; must not know where the text is shown.
 //!
-//! What stays readable: letters, digits, punctuation and symbols of all scripts, emoji, and up to [`MARKS_MAX`] combining
-//! marks on a letter. Everything else that is no plain space is written as `\u{…}`: control, format, bidirectional,
-//! private-use and unassigned characters, every space but U+0020, fillers and blanks that look like one, variation
-//! selectors, tags, and marks without a letter to sit on. A backslash is doubled, so the text reads back exactly.
+//! What stays readable: letters, digits, punctuation and symbols of all scripts, emoji, and up to
+//! [`MARKS_MAX`] combining marks on a letter. Everything else that is no plain space is written as
+//! `\u{…}`: control, format, bidirectional, private-use and unassigned characters, every space but
+//! U+0020, fillers and blanks that look like one, variation selectors, tags, and marks without a
+//! letter to sit on. A backslash is doubled, so the text reads back exactly.
 //!
-//! Two consequences are accepted: the joiners inside some emoji and Indic words are spelled out, and letters that look
-//! alike in two scripts (Latin `a`, Cyrillic `а`) are both letters. Right-to-left letters stay, and a door that draws them
-//! isolates each value.
+//! Two consequences are accepted: the joiners inside some emoji and Indic words are spelled out,
+//! and letters that look alike in two scripts (Latin `a`, Cyrillic `а`) are both letters.
+//! Right-to-left letters stay, and a door that draws them isolates each value.
 
 mod table;
 
@@ -16,7 +17,8 @@ use std::fmt::Write as _;
 
 use table::{HIDDEN, MARKS};
 
-/// Combining marks in a row that stay readable. Living orthographies need at most four; more of them paint over lines.
+/// Combining marks in a row that stay readable. Living orthographies need at most four; more of
+/// them paint over lines.
 pub const MARKS_MAX: usize = 4;
 
 /// `text` with everything invisible spelled out, on one line. `unescape` gives back exactly `text`.
@@ -58,7 +60,11 @@ pub fn unescape(shown: &str) -> Result<String, InvalidEscape> {
             Some('r') => out.push('\r'),
             Some('t') => out.push('\t'),
             Some('u') => {
-                let digits = chars.as_str().strip_prefix('{').and_then(|s| s.split_once('}')).ok_or_else(wrong)?;
+                let digits = chars
+                    .as_str()
+                    .strip_prefix('{')
+                    .and_then(|s| s.split_once('}'))
+                    .ok_or_else(wrong)?;
                 out.push(code_point(digits.0).ok_or_else(wrong)?);
                 rest = digits.1;
                 continue;

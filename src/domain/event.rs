@@ -1,8 +1,11 @@
-//! The events of a session's append-only log. Owns their stored form; must not know who writes or folds them.
+//! The events of a session's append-only log. Owns their stored form; must not know who writes or
+//! folds them.
 
 use serde::{Deserialize, Serialize};
 
-use super::{Action, Address, Answer, ApprovalId, Block, CallId, Finish, Origin, Outcome, UnixMillis, Usage};
+use super::{
+    Action, Address, Answer, ApprovalId, Block, CallId, Finish, Origin, Outcome, UnixMillis, Usage,
+};
 
 /// One row of the log. `seq` counts from 1 without gaps within a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -13,7 +16,8 @@ pub struct Event {
     pub body: EventBody,
 }
 
-/// Stop, time, budget, answers and compaction enter as events, because `turn::next` reads no clock and no database.
+/// Stop, time, budget, answers and compaction enter as events, because `turn::next` reads no clock
+/// and no database.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type")]
 pub enum EventBody {
@@ -44,7 +48,8 @@ pub enum EventBody {
     /// The text of a stream that was stopped.
     #[serde(rename = "model.partial")]
     ModelPartial { text: String },
-    /// The model could not answer, after retries. `context_too_long` asks for a compaction instead of a stop.
+    /// The model could not answer, after retries. `context_too_long` asks for a compaction instead
+    /// of a stop.
     #[serde(rename = "model.failed")]
     ModelFailed {
         reason: String,
@@ -55,16 +60,24 @@ pub enum EventBody {
     },
     #[serde(rename = "call.parked")]
     CallParked { call: CallId, approval: ApprovalId },
-    /// `answer: None` means that the question expired or was superseded; `by` says which, or who answered.
+    /// `answer: None` means that the question expired or was superseded; `by` says which, or who
+    /// answered.
     #[serde(rename = "call.answered")]
     CallAnswered { call: CallId, approval: ApprovalId, answer: Option<Answer>, by: String },
     /// The answer to one tool use. `outcome` is never `Parked`.
     #[serde(rename = "tool.result")]
     ToolResult { call: CallId, outcome: Outcome },
-    /// What became of the question about a staged action. `answer: None` means that it expired. It stands by itself, because
-    /// the turn in which it was staged may be long out of the window. `call` is of the number of the event with the proposal.
+    /// What became of the question about a staged action. `answer: None` means that it expired. It
+    /// stands by itself, because the turn in which it was staged may be long out of the window.
+    /// `call` is of the number of the event with the proposal.
     #[serde(rename = "action.answered")]
-    ActionAnswered { call: CallId, approval: ApprovalId, action: Action, answer: Option<Answer>, by: String },
+    ActionAnswered {
+        call: CallId,
+        approval: ApprovalId,
+        action: Action,
+        answer: Option<Answer>,
+        by: String,
+    },
     /// How a confirmed action went. `outcome` is never `Parked`.
     #[serde(rename = "action.result")]
     ActionResult { call: CallId, action: Action, outcome: Outcome },
@@ -84,16 +97,18 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         spent: Option<Spent>,
     },
-    /// A compaction failed: everything up to and including `through_seq` is dropped from what a model sees.
+    /// A compaction failed: everything up to and including `through_seq` is dropped from what a
+    /// model sees.
     #[serde(rename = "window.dropped")]
     ///
-    /// `kept_summary` is the summary that was in force before, because what is before this event is not read again.
+    /// `kept_summary` is the summary that was in force before, because what is before this event is
+    /// not read again.
     WindowDropped { reason: String, through_seq: u64, kept_summary: String },
     /// `/new`: the model sees nothing from before this event.
     #[serde(rename = "session.cleared")]
     SessionCleared {},
-    /// `/undo`: a model no longer sees the exchange (one turn) with these numbers. A summary that was written in the middle
-    /// of that turn stays, because it stands for others.
+    /// `/undo`: a model no longer sees the exchange (one turn) with these numbers. A summary that
+    /// was written in the middle of that turn stays, because it stands for others.
     #[serde(rename = "exchange.dropped")]
     ExchangeDropped { from_seq: u64, through_seq: u64 },
     #[serde(rename = "turn.ended")]
@@ -109,11 +124,14 @@ pub struct Spent {
 }
 
 impl EventBody {
-    /// What a round-trip to a model took, if this is the end of one: the tokens, the provider, the model.
+    /// What a round-trip to a model took, if this is the end of one: the tokens, the provider, the
+    /// model.
     pub fn spent(&self) -> Option<(&Usage, &str, &str)> {
         match self {
             Self::ModelReply { usage, provider, model, .. }
-            | Self::Summary { spent: Some(Spent { usage, provider, model }), .. } => Some((usage, provider, model)),
+            | Self::Summary { spent: Some(Spent { usage, provider, model }), .. } => {
+                Some((usage, provider, model))
+            }
             _ => None,
         }
     }

@@ -17,7 +17,9 @@ pub struct SessionId(String);
 
 /// A session name outside of the allowed alphabet or length.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a session name: use 1 to 64 letters, digits, `-`, `_` or `.`, not starting with a dot")]
+#[error(
+    "`{0}` is not a session name: use 1 to 64 letters, digits, `-`, `_` or `.`, not starting with a dot"
+)]
 pub struct InvalidSessionId(pub String);
 
 impl crate::domain::Blamed for InvalidSessionId {
@@ -69,11 +71,13 @@ impl fmt::Display for SessionId {
     }
 }
 
-/// A call's id is ours: the session, the sequence number of the `model.reply` event, and the index of the tool use among
-/// that reply's blocks. A provider's id is never unique enough (some reuse one for parallel calls).
+/// A call's id is ours: the session, the sequence number of the `model.reply` event, and the index
+/// of the tool use among that reply's blocks. A provider's id is never unique enough (some reuse
+/// one for parallel calls).
 ///
-/// Calls that no model made have numbers that no reply has: a pause that of its `turn.started`, a staged action that of the
-/// event (`tool.result`, `action.result`) whose result proposed it, with the index of the proposal.
+/// Calls that no model made have numbers that no reply has: a pause that of its `turn.started`, a
+/// staged action that of the event (`tool.result`, `action.result`) whose result proposed it, with
+/// the index of the proposal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct CallId {
     pub session: SessionId,

@@ -1,9 +1,11 @@
 //! Which images a model can be shown. Must not know where they come from or where they are kept.
 
-/// The largest image that a model gets to see, in bytes: as base64 it is just below 5 MiB, where the strictest provider ends.
+/// The largest image that a model gets to see, in bytes: as base64 it is just below 5 MiB, where
+/// the strictest provider ends.
 pub const IMAGE_BYTES_MAX: u64 = 3_932_160;
 
-/// The formats that every model with eyes takes, by their first bytes: a name or a sender may claim anything.
+/// The formats that every model with eyes takes, by their first bytes: a name or a sender may claim
+/// anything.
 pub fn image_mime(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),

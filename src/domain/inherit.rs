@@ -1,9 +1,11 @@
-//! Names of variables that a program gets from the environment of another one. Pure. Must not know which are passed on, or to whom.
+//! Names of variables that a program gets from the environment of another one. Pure. Must not know
+//! which are passed on, or to whom.
 
 /// In a list, what would be passed on without one.
 pub const THE_USUAL: &str = "...";
 
-/// Whether this can stand in a list: the name of a variable, with one `*` at its end for any rest, or [`THE_USUAL`].
+/// Whether this can stand in a list: the name of a variable, with one `*` at its end for any rest,
+/// or [`THE_USUAL`].
 pub fn is_inheritable(name: &str) -> bool {
     if name == THE_USUAL {
         return true;
@@ -15,7 +17,9 @@ pub fn is_inheritable(name: &str) -> bool {
 
 /// The list as it is meant: [`THE_USUAL`] is replaced by what is usual.
 pub fn resolve(written: &[String], usual: &[String]) -> Vec<String> {
-    let parts = written.iter().map(|name| if name == THE_USUAL { usual } else { std::slice::from_ref(name) });
+    let parts = written
+        .iter()
+        .map(|name| if name == THE_USUAL { usual } else { std::slice::from_ref(name) });
     parts.flatten().cloned().collect()
 }
 
@@ -34,9 +38,19 @@ mod tests {
     #[test]
     fn a_name_or_the_beginning_of_some() {
         assert!(is_inheritable("LC_*") && is_inheritable("http_proxy"));
-        assert!(!is_inheritable("*") && !is_inheritable("A=B") && !is_inheritable("1A") && !is_inheritable(""));
+        assert!(
+            !is_inheritable("*")
+                && !is_inheritable("A=B")
+                && !is_inheritable("1A")
+                && !is_inheritable("")
+        );
         let lists = (["...".to_owned(), "B".to_owned()], ["A".to_owned(), "C*".to_owned()]);
         assert_eq!(resolve(&lists.0, &lists.1), ["A", "C*", "B"]);
-        assert!(means("LC_*", "LC_ALL") && !means("LC_*", "LANG") && means("TZ", "TZ") && !means("TZ", "TZDIR"));
+        assert!(
+            means("LC_*", "LC_ALL")
+                && !means("LC_*", "LANG")
+                && means("TZ", "TZ")
+                && !means("TZ", "TZDIR")
+        );
     }
 }

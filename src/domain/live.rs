@@ -1,12 +1,12 @@
-//! What a door may show while a turn runs. Nothing here is durable: what matters comes again through the outbox.
-//! Must not know any door.
+//! What a door may show while a turn runs. Nothing here is durable: what matters comes again
+//! through the outbox. Must not know any door.
 
 use std::sync::Arc;
 
 use super::CallId;
 
-/// A glimpse of a running turn. Text is keyed by (turn, step): a step that is repeated starts with `StepRestarted`, and
-/// a door then replaces what it had shown of that step.
+/// A glimpse of a running turn. Text is keyed by (turn, step): a step that is repeated starts with
+/// `StepRestarted`, and a door then replaces what it had shown of that step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Live {
     StepStarted {
@@ -43,13 +43,15 @@ pub enum Live {
         ok: bool,
         title: String,
         summary: String,
-        /// What the call has changed, as a unified diff in the server's own words; redacted, not escaped. Empty if it told none.
+        /// What the call has changed, as a unified diff in the server's own words; redacted, not
+        /// escaped. Empty if it told none.
         diff: String,
-        /// The first lines of what a command has printed; redacted, not escaped. Empty for any other tool.
+        /// The first lines of what a command has printed; redacted, not escaped. Empty for any
+        /// other tool.
         output: String,
     },
-    /// One sentence about a tool server, for example that it failed to start. It concerns the owner, in whatever
-    /// conversation it came up, and is given out once. It may quote a stranger.
+    /// One sentence about a tool server, for example that it failed to start. It concerns the
+    /// owner, in whatever conversation it came up, and is given out once. It may quote a stranger.
     Server {
         text: String,
     },

@@ -1,4 +1,5 @@
-//! Provider-neutral messages: content blocks under a role. Must not know any provider's wire format.
+//! Provider-neutral messages: content blocks under a role. Must not know any provider's wire
+//! format.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -10,7 +11,8 @@ pub enum Role {
     Assistant,
 }
 
-/// One message of the transcript. Tool results travel in a `User` message right after the `Assistant` one that asked.
+/// One message of the transcript. Tool results travel in a `User` message right after the
+/// `Assistant` one that asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Message {
     pub role: Role,
@@ -38,7 +40,8 @@ pub enum Block {
         /// The bytes, base64 (RFC 4648 section 4).
         base64: String,
     },
-    /// An image whose bytes are kept beside the log. A model gets it as an [`Block::Image`], or not at all.
+    /// An image whose bytes are kept beside the log. A model gets it as an [`Block::Image`], or not
+    /// at all.
     ImageRef {
         /// An IANA media type, for example `image/png`.
         mime: String,
@@ -46,8 +49,8 @@ pub enum Block {
         digest: String,
         bytes: u64,
     },
-    /// Reasoning or other blocks that only the provider that made them can read; they go back to it unchanged, and to
-    /// nobody else.
+    /// Reasoning or other blocks that only the provider that made them can read; they go back to it
+    /// unchanged, and to nobody else.
     Opaque {
         provider: String,
         data: Value,
@@ -62,8 +65,8 @@ pub struct ToolUse {
     /// The name as offered: `server__tool`.
     pub name: String,
     pub input: Value,
-    /// The raw text of arguments that were cut off or are not valid JSON. Such a use is answered with an error and never
-    /// forwarded; `input` is then an empty object.
+    /// The raw text of arguments that were cut off or are not valid JSON. Such a use is answered
+    /// with an error and never forwarded; `input` is then an empty object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub broken_input: Option<String>,
 }

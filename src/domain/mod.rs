@@ -1,5 +1,5 @@
-//! The nouns that every room speaks: ids, messages, calls, events, questions, what comes in and what goes out.
-//! Owns no state. Must not know: files, sockets, SQL, clocks, async.
+//! The nouns that every room speaks: ids, messages, calls, events, questions, what comes in and
+//! what goes out. Owns no state. Must not know: files, sockets, SQL, clocks, async.
 
 mod agent;
 mod answer;

@@ -1,4 +1,5 @@
-//! Where a request came from. Owns the order of trust; must not know what any origin may do (that is policy).
+//! Where a request came from. Owns the order of trust; must not know what any origin may do (that
+//! is policy).
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,5 @@
-//! What goes out to a door. Owns the stored form of an outbox row; must not know any door's rendering.
+//! What goes out to a door. Owns the stored form of an outbox row; must not know any door's
+//! rendering.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,15 +15,17 @@ pub struct Outbound {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum OutboundBody {
-    /// The final answer of a turn, in Markdown. `turn_seq` is the sequence number of its `turn.started`; `step` numbers the
-    /// round-trips to the model in a turn from one on, and is zero for words that no model said.
+    /// The final answer of a turn, in Markdown. `turn_seq` is the sequence number of its
+    /// `turn.started`; `step` numbers the round-trips to the model in a turn from one on, and is
+    /// zero for words that no model said.
     Reply {
         turn_seq: u64,
         #[serde(default)]
         step: u32,
         text: String,
     },
-    /// What the model said before it went on to act, or, if it is `partial`, before it was interrupted.
+    /// What the model said before it went on to act, or, if it is `partial`, before it was
+    /// interrupted.
     Said { turn_seq: u64, step: u32, text: String, partial: bool },
     /// A call waits for a human.
     Question { turn_seq: u64, question: Box<Question> },

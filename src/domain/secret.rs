@@ -1,8 +1,9 @@
-//! What looks like a secret, by its name and by its shape. Pure. Must not know where a text comes from or how it is kept out of
-//! sight.
+//! What looks like a secret, by its name and by its shape. Pure. Must not know where a text comes
+//! from or how it is kept out of sight.
 //!
-//! Too little leaks a token; too much ruins every text, because each value is masked wherever it appears. So a name counts
-//! (`API_TOKEN`), else the shape of random letters and digits; paths, switches, numbers and common words never do.
+//! Too little leaks a token; too much ruins every text, because each value is masked wherever it
+//! appears. So a name counts (`API_TOKEN`), else the shape of random letters and digits; paths,
+//! switches, numbers and common words never do.
 
 /// A name that ends like this (digits behind it not counted) is that of a secret.
 const ENDINGS: &[&str] = &[
@@ -81,17 +82,23 @@ const RANDOM_RUN_MIN: usize = 12;
 pub fn is_secret_name(name: &str) -> bool {
     let name = name.trim_start_matches('-').replace('-', "_").to_ascii_uppercase();
     let name = name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('_');
-    ENDINGS.iter().any(|ending| name.ends_with(ending)) || name == "AUTH" || name == "DSN" || name == "PAT"
+    ENDINGS.iter().any(|ending| name.ends_with(ending))
+        || name == "AUTH"
+        || name == "DSN"
+        || name == "PAT"
 }
 
-/// The secrets in the value of a variable, an option or a header of this name: the whole, or a part that is one by itself.
+/// The secrets in the value of a variable, an option or a header of this name: the whole, or a part
+/// that is one by itself.
 pub fn in_named<'v>(name: &str, value: &'v str) -> Vec<&'v str> {
     let value = value.trim();
     let mut found = in_value(value);
     if is_secret_name(name) && !is_plain(value) && !found.contains(&value) {
         found.push(value);
         // `Bearer TOKEN`, `Basic …`; a server may send the token on by itself.
-        found.extend(value.split_once(' ').map(|(_, token)| token.trim()).filter(|token| !is_plain(token)));
+        found.extend(
+            value.split_once(' ').map(|(_, token)| token.trim()).filter(|token| !is_plain(token)),
+        );
     }
     found
 }
@@ -111,19 +118,24 @@ pub fn in_value(value: &str) -> Vec<&str> {
     // A path names a secret's file at most.
     let is_bare = |word: &&str| !word.starts_with(['/', '~', '.']) && is_random(word);
     if value.contains(BETWEEN) {
-        return value.split(|c| BETWEEN.contains(&c) || matches!(c, '=' | ':')).filter(is_bare).collect();
+        return value
+            .split(|c| BETWEEN.contains(&c) || matches!(c, '=' | ':'))
+            .filter(is_bare)
+            .collect();
     }
     Some(value).filter(is_bare).into_iter().collect()
 }
 
-/// The secrets in the arguments of a program: `--token VALUE`, `--token=VALUE`, `NAME=VALUE`, `Header: VALUE`, and what looks
-/// like one by itself.
+/// The secrets in the arguments of a program: `--token VALUE`, `--token=VALUE`, `NAME=VALUE`,
+/// `Header: VALUE`, and what looks like one by itself.
 pub fn in_arguments(arguments: &[String]) -> Vec<&str> {
     let mut found = Vec::new();
     let mut named_before = None;
     for argument in arguments {
         let split = argument.split_once('=').or_else(|| argument.split_once(": "));
-        let split = split.filter(|(name, _)| name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')));
+        let split = split.filter(|(name, _)| {
+            name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
+        });
         match (named_before.take(), split) {
             (Some(name), None) => found.extend(in_named(name, argument)),
             (_, Some((name, value))) => found.extend(in_named(name, value)),
@@ -138,21 +150,27 @@ pub fn in_arguments(arguments: &[String]) -> Vec<&str> {
 
 /// The password of an address that holds one, and the address; else nothing.
 pub fn password_in(value: &str) -> Vec<&str> {
-    let password = user_info(value).and_then(|user| user.split_once(':')).map(|(_, password)| password);
-    password.filter(|password| !password.is_empty()).map_or_else(Vec::new, |password| vec![password, value])
+    let password =
+        user_info(value).and_then(|user| user.split_once(':')).map(|(_, password)| password);
+    password
+        .filter(|password| !password.is_empty())
+        .map_or_else(Vec::new, |password| vec![password, value])
 }
 
-/// `user:password` of `scheme://user:password@host` (RFC 3986 section 3.2.1); proxies are written without a scheme, too.
+/// `user:password` of `scheme://user:password@host` (RFC 3986 section 3.2.1); proxies are written
+/// without a scheme, too.
 fn user_info(value: &str) -> Option<&str> {
     let authority = match value.split_once("://") {
         Some((scheme, rest)) => {
-            let fits = !scheme.is_empty() && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
+            let fits = !scheme.is_empty()
+                && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
             fits.then(|| rest.split(['/', '?', '#']).next().unwrap_or_default())?
         }
         // `user:password@host:8080`, and no address of mail.
         None => {
             let (user_info, host) = value.rsplit_once('@')?;
-            let is_proxy = user_info.contains(':') && !value.contains(char::is_whitespace) && !host.is_empty();
+            let is_proxy =
+                user_info.contains(':') && !value.contains(char::is_whitespace) && !host.is_empty();
             return (is_proxy && !host.contains(['/', '@', ','])).then_some(user_info);
         }
     };
@@ -164,7 +182,10 @@ fn in_address(value: &str) -> Vec<&str> {
     let (place, query) = value.split_once('?').unwrap_or((value, ""));
     let queried = query.split(['&', '#']).filter_map(|pair| pair.split_once('='));
     let mut found: Vec<&str> = queried.flat_map(|(name, value)| in_named(name, value)).collect();
-    let path = place.split_once("://").and_then(|(_, rest)| rest.split_once('/')).map_or("", |(_, path)| path);
+    let path = place
+        .split_once("://")
+        .and_then(|(_, rest)| rest.split_once('/'))
+        .map_or("", |(_, path)| path);
     found.extend(path.split('/').filter(|part| is_random(part)));
     found
 }
@@ -173,31 +194,40 @@ fn in_address(value: &str) -> Vec<&str> {
 fn is_plain(value: &str) -> bool {
     let is_short = value.len() < SECRET_BYTES_MIN;
     let is_number = value.parse::<f64>().is_ok() && value.len() < RANDOM_RUN_MIN;
-    let is_path = value.starts_with("~/") || value.starts_with("./") || value.starts_with('/') && !is_random(value);
+    let is_path = value.starts_with("~/")
+        || value.starts_with("./")
+        || value.starts_with('/') && !is_random(value);
     let lower = value.to_ascii_lowercase();
     is_short || is_number || is_path || COMMON.contains(&lower.as_str()) || lower.starts_with("${")
 }
 
-/// Known by its beginning, or by a long run of letters and digits in turn: no name, version, date or word looks so.
+/// Known by its beginning, or by a long run of letters and digits in turn: no name, version, date
+/// or word looks so.
 fn is_random(value: &str) -> bool {
-    if BEGINNINGS
-        .iter()
-        .any(|beginning| value.starts_with(beginning) && value.len() >= beginning.len() + RANDOM_RUN_MIN)
-    {
+    if BEGINNINGS.iter().any(|beginning| {
+        value.starts_with(beginning) && value.len() >= beginning.len() + RANDOM_RUN_MIN
+    }) {
         return true;
     }
-    value.split(|c: char| !c.is_ascii_alphanumeric()).any(|run| run.len() >= RANDOM_RUN_MIN && turns(run) >= 3)
+    value
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .any(|run| run.len() >= RANDOM_RUN_MIN && turns(run) >= 3)
 }
 
-/// How often a run goes from letters to digits and back, or from small letters to capitals behind the first of a word.
+/// How often a run goes from letters to digits and back, or from small letters to capitals behind
+/// the first of a word.
 fn turns(run: &str) -> usize {
     let class = |byte: &u8| (byte.is_ascii_digit(), byte.is_ascii_uppercase());
     let bytes = run.as_bytes();
-    let changes =
-        bytes.windows(2).filter(|pair| matches!(pair, [one, other] if class(one).0 != class(other).0)).count();
-    let capitals =
-        bytes.windows(2).filter(|pair| matches!(pair, [a, b] if a.is_ascii_uppercase() && b.is_ascii_uppercase()));
-    let mixed = bytes.iter().any(u8::is_ascii_lowercase) && bytes.iter().any(u8::is_ascii_uppercase);
+    let changes = bytes
+        .windows(2)
+        .filter(|pair| matches!(pair, [one, other] if class(one).0 != class(other).0))
+        .count();
+    let capitals = bytes
+        .windows(2)
+        .filter(|pair| matches!(pair, [a, b] if a.is_ascii_uppercase() && b.is_ascii_uppercase()));
+    let mixed =
+        bytes.iter().any(u8::is_ascii_lowercase) && bytes.iter().any(u8::is_ascii_uppercase);
     changes + if mixed { capitals.count() } else { 0 }
 }
 
@@ -308,7 +338,8 @@ mod tests {
 
     #[test]
     fn arguments_and_headers_name_their_values() {
-        let arguments = |list: &[&str]| list.iter().map(|arg| (*arg).to_owned()).collect::<Vec<_>>();
+        let arguments =
+            |list: &[&str]| list.iter().map(|arg| (*arg).to_owned()).collect::<Vec<_>>();
         let given = arguments(&[
             "-y",
             "@x/server",

@@ -1,18 +1,19 @@
-//! What a tool proposes instead of doing it, and how a question shows it. Owns the stored form; must not know who may propose, how
-//! a proposal is checked, or any door.
+//! What a tool proposes instead of doing it, and how a question shows it. Owns the stored form;
+//! must not know who may propose, how a proposal is checked, or any door.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// One entry of `_meta["claw/actions"]` of a tool's result: a call of the same server that a tap of the owner makes.
+/// One entry of `_meta["claw/actions"]` of a tool's result: a call of the same server that a tap of
+/// the owner makes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Proposal {
     /// A tool of the server that proposes.
     pub tool: String,
     #[serde(default = "no_arguments")]
     pub arguments: Value,
-    /// What the tap does, in the server's words. Without it the entry is a button that needs no question, and the tool has to
-    /// be safe by our own policy.
+    /// What the tap does, in the server's words. Without it the entry is a button that needs no
+    /// question, and the tool has to be safe by our own policy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -31,7 +32,8 @@ fn no_arguments() -> Value {
     Value::Object(serde_json::Map::new())
 }
 
-/// What makes a question one about something staged. Every string is already made visible by `domain::escape`.
+/// What makes a question one about something staged. Every string is already made visible by
+/// `domain::escape`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Staged {
@@ -45,7 +47,8 @@ pub enum Staged {
         /// How many there are in the list.
         of: u32,
     },
-    /// All items of the turn's list at once: choices `y` and `n`. Its arguments name the items by number.
+    /// All items of the turn's list at once: choices `y` and `n`. Its arguments name the items by
+    /// number.
     All { of: u32 },
     /// Buttons that need no question: one choice each, with the keys `1`, `2`, …
     Buttons {

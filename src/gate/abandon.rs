@@ -9,9 +9,13 @@ use crate::domain::{CallId, CallState, Outcome};
 use crate::store::{AuditEntry, StoreError};
 
 impl Gate {
-    /// Gives a call its end: the one it already has; unknown, if it was started; else denied with `reason`, and its open
-    /// question is closed. Only the holder of the session's lock may ask.
-    pub async fn abandon(&self, call: &CallId, reason: &'static str) -> Result<Outcome, StoreError> {
+    /// Gives a call its end: the one it already has; unknown, if it was started; else denied with
+    /// `reason`, and its open question is closed. Only the holder of the session's lock may ask.
+    pub async fn abandon(
+        &self,
+        call: &CallId,
+        reason: &'static str,
+    ) -> Result<Outcome, StoreError> {
         let call = call.clone();
         self.store
             .write(move |tx| {
@@ -27,10 +31,18 @@ impl Gate {
                 };
                 close_question(tx, &call, "the turn ended")?;
                 if tx.end_call(&call, &outcome)? {
-                    tx.audit(&AuditEntry { kind: "ended", call: call.to_string(), body: describe(&outcome) })?;
+                    tx.audit(&AuditEntry {
+                        kind: "ended",
+                        call: call.to_string(),
+                        body: describe(&outcome),
+                    })?;
                 }
                 if row.is_none() {
-                    tx.audit(&AuditEntry { kind: "dropped", call: call.to_string(), body: json!({"reason": reason}) })?;
+                    tx.audit(&AuditEntry {
+                        kind: "dropped",
+                        call: call.to_string(),
+                        body: json!({"reason": reason}),
+                    })?;
                 }
                 Ok(outcome)
             })

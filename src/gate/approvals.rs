@@ -1,16 +1,18 @@
-//! Questions to a human and their answers. A decision is one compare-and-set by any process; it wakes the session through
-//! the inbox. Must not know doors.
+//! Questions to a human and their answers. A decision is one compare-and-set by any process; it
+//! wakes the session through the inbox. Must not know doors.
 
 use serde_json::{Value, json};
 
 use super::Gate;
 use super::shape::Shape;
 use crate::domain::{
-    Address, Answer, ApprovalId, CallId, CallState, Choice, Inbound, InboundBody, Origin, Outcome, Question, Staged,
-    Term, ToolCall, UnixMillis, escape,
+    Address, Answer, ApprovalId, CallId, CallState, Choice, Inbound, InboundBody, Origin, Outcome,
+    Question, Staged, Term, ToolCall, UnixMillis, escape,
 };
 use crate::killpoint;
-use crate::store::{ApprovalRow, AuditEntry, CallRow, DecideRefused, NewGrant, StoreError, Tx, now_ms};
+use crate::store::{
+    ApprovalRow, AuditEntry, CallRow, DecideRefused, NewGrant, StoreError, Tx, now_ms,
+};
 
 /// How long "10 minutes" is.
 const TEN_MINUTES_MS: i64 = 10 * 60 * 1000;
@@ -41,20 +43,27 @@ impl crate::domain::Blamed for DecideError {
 }
 
 impl Gate {
-    /// Answers a question: waiting → approved or denied, once, with its grant, its audit row and the wake-up of the session
-    /// in the same transaction.
-    pub async fn decide(&self, id: &ApprovalId, answer: &Answer, by: &str) -> Result<ApprovalRow, DecideError> {
+    /// Answers a question: waiting → approved or denied, once, with its grant, its audit row and
+    /// the wake-up of the session in the same transaction.
+    pub async fn decide(
+        &self,
+        id: &ApprovalId,
+        answer: &Answer,
+        by: &str,
+    ) -> Result<ApprovalRow, DecideError> {
         self.decide_with(id, answer, by, |_, _| Ok(())).await
     }
 
-    /// The same in one transaction with what `with` writes; it hears whether the answer counted. What was staged is not
-    /// answered in this way.
+    /// The same in one transaction with what `with` writes; it hears whether the answer counted.
+    /// What was staged is not answered in this way.
     pub async fn decide_with(
         &self,
         id: &ApprovalId,
         answer: &Answer,
         by: &str,
-        with: impl FnOnce(&Tx<'_>, Result<(), &DecideRefused>) -> Result<(), StoreError> + Send + 'static,
+        with: impl FnOnce(&Tx<'_>, Result<(), &DecideRefused>) -> Result<(), StoreError>
+        + Send
+        + 'static,
     ) -> Result<ApprovalRow, DecideError> {
         let Some((approval, row)) = self.store.read(|tx| found(tx, id))? else {
             return Err(DecideRefused::NotFound(id.0.clone()).into());
@@ -80,7 +89,8 @@ impl Gate {
         Ok(decided?)
     }
 
-    /// The standing grant or refusal that an answer asks for, checked against the call that was shown.
+    /// The standing grant or refusal that an answer asks for, checked against the call that was
+    /// shown.
     fn grant_of(
         &self,
         approval: &ApprovalRow,
@@ -90,7 +100,10 @@ impl Gate {
         let (effect, scope, term) = match answer {
             Answer::Allow { term: Term::Once, .. } | Answer::Deny { .. } => return Ok(None),
             Answer::Press { .. } => {
-                return Err(DecideError::NotOffered(format!("the question {} has no buttons of its own", approval.id)));
+                return Err(DecideError::NotOffered(format!(
+                    "the question {} has no buttons of its own",
+                    approval.id
+                )));
             }
             Answer::Allow { term, scope } => ("allow", scope.clone(), *term),
             Answer::Never => ("deny", crate::domain::Scope::Exact, Term::Always),
@@ -98,7 +111,8 @@ impl Gate {
         let call = call_of_row(row)?;
         let facts = self.facts(&call, None);
         let Some(shape) = Shape::of(&scope, &facts) else {
-            let text = format!("a grant of that kind is not offered for {}/{}", row.server, row.tool);
+            let text =
+                format!("a grant of that kind is not offered for {}/{}", row.server, row.tool);
             return Err(DecideError::NotOffered(text));
         };
         let says = match &shape {
@@ -106,7 +120,9 @@ impl Gate {
                 let shown = escape::visible(&row.arguments);
                 format!("{}/{} with exactly these arguments: {shown}", row.server, row.tool)
             }
-            Shape::Below { path } => format!("{}/{} for any path at or below {path}", row.server, row.tool),
+            Shape::Below { path } => {
+                format!("{}/{} for any path at or below {path}", row.server, row.tool)
+            }
             Shape::Command { words } => {
                 format!("{}/{} for {}", row.server, row.tool, super::shape::says_command(words))
             }
@@ -136,18 +152,24 @@ impl Gate {
         Ok(self.store.read(|tx| tx.approval(id))?.map(|row| row.call))
     }
 
-    /// How a question was closed without an answer: `expired` or `superseded`. `None` while it is open, and when it was
-    /// answered.
+    /// How a question was closed without an answer: `expired` or `superseded`. `None` while it is
+    /// open, and when it was answered.
     pub fn closed(&self, id: &ApprovalId) -> Result<Option<String>, StoreError> {
         let found = self.store.read(|tx| tx.approval(id))?;
-        Ok(found.map(|row| row.state).filter(|state| matches!(state.as_str(), "expired" | "superseded")))
+        Ok(found
+            .map(|row| row.state)
+            .filter(|state| matches!(state.as_str(), "expired" | "superseded")))
     }
 
     /// Closes the question of a call if its time is over.
     pub async fn expire(&self, call: &CallId) -> Result<Option<ApprovalId>, StoreError> {
         const STATE: &str = "expired";
         let due = |row: &ApprovalRow| row.expires_ms <= now_ms();
-        if !self.store.read(|tx| tx.approval_of(call))?.is_some_and(|row| row.state == "waiting" && due(&row)) {
+        if !self
+            .store
+            .read(|tx| tx.approval_of(call))?
+            .is_some_and(|row| row.state == "waiting" && due(&row))
+        {
             return Ok(None);
         }
         let call = call.clone();
@@ -171,18 +193,20 @@ impl Gate {
     }
 }
 
-/// Whether nothing may run any more by this answer. A tap on something staged came in time, or it would not have counted; what runs
-/// by it may have to wait for the step in hand.
+/// Whether nothing may run any more by this answer. A tap on something staged came in time, or it
+/// would not have counted; what runs by it may have to wait for the step in hand.
 pub(super) fn is_over(approval: &ApprovalRow) -> bool {
     let tapped = approval.decided_ms.filter(|_| approval.question.staged.is_some());
-    let last = tapped.map_or(approval.expires_ms, |at_ms| approval.expires_ms.max(at_ms + TAP_WAITS_MS));
+    let last =
+        tapped.map_or(approval.expires_ms, |at_ms| approval.expires_ms.max(at_ms + TAP_WAITS_MS));
     last <= now_ms()
 }
 
 fn found(tx: &Tx<'_>, id: &ApprovalId) -> Result<Option<(ApprovalRow, CallRow)>, StoreError> {
     let Some(approval) = tx.approval(id)? else { return Ok(None) };
-    let row =
-        tx.call(&approval.call)?.ok_or_else(|| StoreError::Decode(format!("the call {} is gone", approval.call)))?;
+    let row = tx
+        .call(&approval.call)?
+        .ok_or_else(|| StoreError::Decode(format!("the call {} is gone", approval.call)))?;
     Ok(Some((approval, row)))
 }
 
@@ -195,10 +219,11 @@ pub(super) fn decide_in(
     grant: Option<&NewGrant>,
 ) -> Result<Result<ApprovalRow, DecideRefused>, StoreError> {
     let allowed = matches!(answer, Answer::Allow { .. });
-    let approval = match tx.decide(id, if allowed { "approved" } else { "denied" }, Some(answer), by)? {
-        Ok(approval) => approval,
-        Err(refused) => return Ok(Err(refused)),
-    };
+    let approval =
+        match tx.decide(id, if allowed { "approved" } else { "denied" }, Some(answer), by)? {
+            Ok(approval) => approval,
+            Err(refused) => return Ok(Err(refused)),
+        };
     if allowed {
         tx.move_call(call, CallState::Waiting, CallState::Approved)?;
     } else {
@@ -208,7 +233,10 @@ pub(super) fn decide_in(
     if let Some(grant) = grant {
         let grant_id = tx.add_grant(grant)?;
         if let Value::Object(map) = &mut body {
-            map.insert("grant".to_owned(), json!({"id": grant_id, "effect": grant.effect, "says": grant.says}));
+            map.insert(
+                "grant".to_owned(),
+                json!({"id": grant_id, "effect": grant.effect, "says": grant.says}),
+            );
         }
     }
     tx.audit(&AuditEntry { kind: "answered", call: call.to_string(), body })?;
@@ -217,13 +245,22 @@ pub(super) fn decide_in(
 }
 
 /// Tells the session what became of a question.
-pub(super) fn wake(tx: &Tx<'_>, approval: &ApprovalRow, answer: Option<&Answer>, by: &str) -> Result<(), StoreError> {
+pub(super) fn wake(
+    tx: &Tx<'_>,
+    approval: &ApprovalRow,
+    answer: Option<&Answer>,
+    by: &str,
+) -> Result<(), StoreError> {
     let wake = Inbound {
         session: approval.question.session.clone(),
         from: Address("gate/answer".to_owned()),
         principal: by.to_owned(),
         origin: Origin::Owner,
-        body: InboundBody::Answered { approval: approval.id.clone(), answer: answer.cloned(), by: by.to_owned() },
+        body: InboundBody::Answered {
+            approval: approval.id.clone(),
+            answer: answer.cloned(),
+            by: by.to_owned(),
+        },
     };
     tx.add_inbound(&wake, u32::MAX)?;
     Ok(())
@@ -272,8 +309,8 @@ pub(super) fn question_about(
     })
 }
 
-/// Ten characters of 5 bits each, from the operating system's generator. An id that could be guessed is none, so without
-/// randomness nothing is asked.
+/// Ten characters of 5 bits each, from the operating system's generator. An id that could be
+/// guessed is none, so without randomness nothing is asked.
 pub(super) fn new_approval_id<E: std::fmt::Display>(
     fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
 ) -> Result<ApprovalId, StoreError> {
@@ -289,7 +326,8 @@ mod tests {
 
     #[test]
     fn without_randomness_there_is_no_id() {
-        let ids: std::collections::HashSet<_> = (0..100).map(|_| new_approval_id(getrandom::fill).unwrap().0).collect();
+        let ids: std::collections::HashSet<_> =
+            (0..100).map(|_| new_approval_id(getrandom::fill).unwrap().0).collect();
         assert!(ids.len() == 100 && ids.iter().all(|id| id.len() == 10), "{ids:?}");
         let refused = new_approval_id(|_| Err("no entropy")).unwrap_err();
         assert!(refused.to_string().contains("no entropy"), "{refused}");

@@ -1,5 +1,5 @@
-//! The audit layer: intent before, outcome after, denials too. It also keeps known secrets out of the store, and answers
-//! for calls that already have an end. Must not know verdicts.
+//! The audit layer: intent before, outcome after, denials too. It also keeps known secrets out of
+//! the store, and answers for calls that already have an end. Must not know verdicts.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,9 @@ use crate::store::{AuditEntry, CallRow, StoreError};
 
 pub(super) async fn layer(gate: &Gate, mut pass: Pass, next: Next<'_>) -> Outcome {
     match known(gate, &pass.call).await {
-        Err(error) => return Outcome::Denied { reason: format!("the store cannot be read: {error}") },
+        Err(error) => {
+            return Outcome::Denied { reason: format!("the store cannot be read: {error}") };
+        }
         Ok(None) => {}
         Ok(Some(row)) if !is_the_call_of(&row, &pass.call) => {
             return Outcome::Denied {
@@ -41,8 +43,9 @@ pub(super) async fn layer(gate: &Gate, mut pass: Pass, next: Next<'_>) -> Outcom
     outcome
 }
 
-/// What the store knows of a call. The end of one that this process has just made may still be queued for the disk, so a
-/// call without an end is looked at again behind that queue, before anybody is told that it may have run.
+/// What the store knows of a call. The end of one that this process has just made may still be
+/// queued for the disk, so a call without an end is looked at again behind that queue, before
+/// anybody is told that it may have run.
 async fn known(gate: &Gate, call: &ToolCall) -> Result<Option<CallRow>, StoreError> {
     let row = gate.store.read(|tx| tx.call(&call.id))?;
     if row.as_ref().is_none_or(|row| row.state != CallState::Started) {
@@ -52,28 +55,31 @@ async fn known(gate: &Gate, call: &ToolCall) -> Result<Option<CallRow>, StoreErr
     gate.store.write(move |tx| tx.call(&id)).await
 }
 
-/// Whether a row is about this wish. It is not when a reply was lost on its way to the disk and its call was not: the next
-/// reply then has the number of the lost one. What ran for another wish is no answer to this one.
+/// Whether a row is about this wish. It is not when a reply was lost on its way to the disk and its
+/// call was not: the next reply then has the number of the lost one. What ran for another wish is
+/// no answer to this one.
 fn is_the_call_of(row: &CallRow, call: &ToolCall) -> bool {
-    let never_forwarded = !matches!(row.state, CallState::Started | CallState::Ended | CallState::Unknown);
+    let never_forwarded =
+        !matches!(row.state, CallState::Started | CallState::Ended | CallState::Unknown);
     let same = || row.arguments == crate::domain::canonical::canonical_json(&call.arguments);
     never_forwarded || (row.server == call.server && row.tool == call.tool && same())
 }
 
-/// What the store already says about how this call ended. A call that was started by an earlier runner may have run: it is
-/// unknown, unless our own configuration calls the tool idempotent.
+/// What the store already says about how this call ended. A call that was started by an earlier
+/// runner may have run: it is unknown, unless our own configuration calls the tool idempotent.
 fn recorded(gate: &Gate, row: &CallRow) -> Option<Outcome> {
     match row.state {
         CallState::Ended | CallState::Denied | CallState::Unknown => row.outcome.clone(),
         CallState::Started if gate.is_idempotent(&row.server, &row.tool) => None,
-        CallState::Started => {
-            Some(Outcome::Unknown { reason: "claw was ended while it ran; nobody knows how far it got".to_owned() })
-        }
+        CallState::Started => Some(Outcome::Unknown {
+            reason: "claw was ended while it ran; nobody knows how far it got".to_owned(),
+        }),
         CallState::Received | CallState::Waiting | CallState::Approved => None,
     }
 }
 
-/// Why arguments may not be stored or sent: they hold a known secret, or the mark that a secret was replaced with.
+/// Why arguments may not be stored or sent: they hold a known secret, or the mark that a secret was
+/// replaced with.
 fn secret_in(gate: &Gate, arguments: &Value) -> Option<String> {
     if let Some(name) = gate.redactor.contains_secret(arguments) {
         return Some(format!(
@@ -88,7 +94,8 @@ fn secret_in(gate: &Gate, arguments: &Value) -> Option<String> {
 }
 
 fn receive(gate: &Gate, call: &ToolCall) {
-    let row = gate.freeze(call, &Freeze { state: CallState::Received, pin: "", env_names: "", rule: "" });
+    let row =
+        gate.freeze(call, &Freeze { state: CallState::Received, pin: "", env_names: "", rule: "" });
     let entry = entry(
         "received",
         call,
@@ -107,8 +114,9 @@ fn receive(gate: &Gate, call: &ToolCall) {
     });
 }
 
-/// Writes the end of a call, once. What waits for a human has no end yet. A question of an earlier process that nobody was
-/// shown may still be open when the call is judged again and denied, for example because it was stopped: it ends with it.
+/// Writes the end of a call, once. What waits for a human has no end yet. A question of an earlier
+/// process that nobody was shown may still be open when the call is judged again and denied, for
+/// example because it was stopped: it ends with it.
 fn finish(gate: &Gate, call: &ToolCall, outcome: Outcome) -> Outcome {
     if matches!(outcome, Outcome::Parked { .. }) {
         return outcome;
@@ -156,8 +164,12 @@ impl Gate {
                 }
                 Outcome::Ended { output }
             }
-            Outcome::Denied { reason } => Outcome::Denied { reason: self.redactor.redact(&reason).into_owned() },
-            Outcome::Unknown { reason } => Outcome::Unknown { reason: self.redactor.redact(&reason).into_owned() },
+            Outcome::Denied { reason } => {
+                Outcome::Denied { reason: self.redactor.redact(&reason).into_owned() }
+            }
+            Outcome::Unknown { reason } => {
+                Outcome::Unknown { reason: self.redactor.redact(&reason).into_owned() }
+            }
             parked @ Outcome::Parked { .. } => parked,
         }
     }

@@ -1,5 +1,5 @@
-//! Which tools are offered. They come from the pins in the store, so that claw can answer before slow servers are up. Must
-//! not know rules.
+//! Which tools are offered. They come from the pins in the store, so that claw can answer before
+//! slow servers are up. Must not know rules.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -60,7 +60,8 @@ impl Gate {
         }
         // Where it cannot be read, what is there goes on counting; each call reads its own pin.
         let version = self.store.read(|tx| tx.pins_version()).ok();
-        let is_new = |catalog: &&Arc<Catalog>| version.is_none_or(|version| version == catalog.version);
+        let is_new =
+            |catalog: &&Arc<Catalog>| version.is_none_or(|version| version == catalog.version);
         if let Some(catalog) = self.catalog.read().await.as_ref().filter(is_new) {
             return catalog.clone();
         }
@@ -75,8 +76,13 @@ impl Gate {
 
     async fn build_catalog(&self) -> Catalog {
         let version = self.store.read(|tx| tx.pins_version()).unwrap_or_default();
-        let servers: Vec<String> =
-            self.hub.servers().into_iter().filter(|status| !status.disabled).map(|status| status.name).collect();
+        let servers: Vec<String> = self
+            .hub
+            .servers()
+            .into_iter()
+            .filter(|status| !status.disabled)
+            .map(|status| status.name)
+            .collect();
         let listed = join_all(servers.iter().map(|server| self.pinned_tools(server))).await;
         let (mut specs, mut names, mut said) = (Vec::new(), BTreeMap::new(), Vec::new());
         for (server, pins) in servers.into_iter().zip(listed) {
@@ -93,7 +99,9 @@ impl Gate {
                 }
             }
             // Our own servers' words are about what the prompt says already.
-            if let Some(words) = words.filter(|_| specs.len() > before && self.hub.builtin(&server).is_none()) {
+            if let Some(words) =
+                words.filter(|_| specs.len() > before && self.hub.builtin(&server).is_none())
+            {
                 said.push((server, words));
             }
         }
@@ -101,17 +109,23 @@ impl Gate {
         Catalog { specs: specs.into(), instructions, version, names }
     }
 
-    /// The pins of a server, from the store if it was listed under the same launch command before, else from itself. `None`
-    /// while it has not listed its tools.
+    /// The pins of a server, from the store if it was listed under the same launch command before,
+    /// else from itself. `None` while it has not listed its tools.
     async fn pinned_tools(&self, server: &str) -> Option<Vec<PinRow>> {
         let told = |error: StoreError| {
-            self.late.tell(format!("the tools of the server `{server}` cannot be read ({error}) and are not offered."));
+            self.late.tell(format!(
+                "the tools of the server `{server}` cannot be read ({error}) and are not offered."
+            ));
         };
         let known = self.store.read(|tx| Ok((tx.launch(server)?, tx.pins(Some(server))?)));
         let (launch, pins) = known.map_err(told).ok()?;
-        let same_launch = launch.is_some_and(|(launch, _)| Some(launch) == self.hub.launch_pin(server));
+        let same_launch =
+            launch.is_some_and(|(launch, _)| Some(launch) == self.hub.launch_pin(server));
         // Our own servers are this very program: a cached list may be that of an older one.
-        if same_launch && !pins.is_empty() && (self.hub.builtin(server).is_none() || self.same_program(&pins)) {
+        if same_launch
+            && !pins.is_empty()
+            && (self.hub.builtin(server).is_none() || self.same_program(&pins))
+        {
             return Some(pins);
         }
         let listed = self.listed_soon(server).await?;
@@ -120,7 +134,8 @@ impl Gate {
 
     /// Says once for each change, and not at each start, that a tool is withheld.
     async fn tell_of_change(&self, pin: &PinRow) {
-        let Some((new_pin, _)) = pin.changed.clone().filter(|(new_pin, _)| pin.told_pin.as_ref() != Some(new_pin))
+        let Some((new_pin, _)) =
+            pin.changed.clone().filter(|(new_pin, _)| pin.told_pin.as_ref() != Some(new_pin))
         else {
             return;
         };
@@ -131,8 +146,8 @@ impl Gate {
         }
     }
 
-    /// Whether a tool is kept from models: by our configuration, or by its own definition, whose `_meta.ui.visibility` does not
-    /// name the model (MCP Apps). Only a staged action reaches it.
+    /// Whether a tool is kept from models: by our configuration, or by its own definition, whose
+    /// `_meta.ui.visibility` does not name the model (MCP Apps). Only a staged action reaches it.
     pub fn hides(&self, server: &str, tool: &str, raw: &Value) -> bool {
         let by_itself = match raw.pointer("/_meta/ui/visibility") {
             None | Some(Value::Null) => false,

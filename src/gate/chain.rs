@@ -1,5 +1,5 @@
-//! The chain itself: the one list of layers, outer to inner, and the way through them. A new layer is one file and one
-//! line here. Must not know what a layer does.
+//! The chain itself: the one list of layers, outer to inner, and the way through them. A new layer
+//! is one file and one line here. Must not know what a layer does.
 
 use futures::future::{BoxFuture, FutureExt as _};
 
@@ -61,7 +61,9 @@ impl<'g> Next<'g> {
 /// The end of the chain. Without a permit nothing is forwarded: the hub takes it by value.
 async fn forward(gate: &Gate, pass: Pass) -> Outcome {
     let Some(permit) = pass.permit else {
-        return Outcome::Denied { reason: "no layer of the gate gave a permit; this is a bug in claw".into() };
+        return Outcome::Denied {
+            reason: "no layer of the gate gave a permit; this is a bug in claw".into(),
+        };
     };
     let live = pass.context.live.clone();
     let wish = pass.call;
@@ -71,7 +73,10 @@ async fn forward(gate: &Gate, pass: Pass) -> Outcome {
         let text = redactor.redact(&text).into_owned();
         live(crate::domain::Live::CallProgress { call: shown.clone(), text });
     };
-    let context = hub::CallContext { cancel: pass.context.cancel.clone(), progress: std::sync::Arc::new(progress) };
+    let context = hub::CallContext {
+        cancel: pass.context.cancel.clone(),
+        progress: std::sync::Arc::new(progress),
+    };
     killpoint::here("gate.forward.before");
     let end = gate.hub.call(permit, context).await;
     killpoint::here("gate.forward.after");

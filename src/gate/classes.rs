@@ -1,10 +1,11 @@
-//! Risk classes: the built-in table for our own servers and the owner's table for all others. Must not know rules,
-//! grants, or what a server says about itself.
+//! Risk classes: the built-in table for our own servers and the owner's table for all others. Must
+//! not know rules, grants, or what a server says about itself.
 
 use globset::{Glob, GlobMatcher};
 use serde::{Deserialize, Serialize};
 
-/// What a tool can do at worst. `Ord` follows risk, so that the strictest of several is their `max`.
+/// What a tool can do at worst. `Ord` follows risk, so that the strictest of several is their
+/// `max`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
@@ -57,7 +58,8 @@ impl NameGlob {
         if text.is_empty() || text.len() > GLOB_BYTES_MAX {
             return Err(format!("`{text}` is not a pattern: use 1 to {GLOB_BYTES_MAX} bytes"));
         }
-        let glob = Glob::new(text).map_err(|error| format!("`{text}` is not a pattern: {}", error.kind()))?;
+        let glob = Glob::new(text)
+            .map_err(|error| format!("`{text}` is not a pattern: {}", error.kind()))?;
         Ok(Self { text: text.to_owned(), matcher: glob.compile_matcher() })
     }
 
@@ -81,8 +83,9 @@ pub(super) struct ToolGlob {
 
 impl ToolGlob {
     pub(super) fn new(text: &str) -> Result<Self, String> {
-        let (server, tool) =
-            text.split_once('/').ok_or_else(|| format!("`{text}` is not of the form `server/tool`"))?;
+        let (server, tool) = text
+            .split_once('/')
+            .ok_or_else(|| format!("`{text}` is not of the form `server/tool`"))?;
         Ok(Self { server: NameGlob::new(server)?, tool: NameGlob::new(tool)? })
     }
 
@@ -101,13 +104,17 @@ pub(super) struct Classes {
 }
 
 impl Classes {
-    /// `builtin` says which of our own servers this is by its launch; a stranger that calls itself `filesystem` is none.
-    /// Of several patterns that fit, the riskiest class wins.
+    /// `builtin` says which of our own servers this is by its launch; a stranger that calls itself
+    /// `filesystem` is none. Of several patterns that fit, the riskiest class wins.
     pub(super) fn class(&self, builtin: Option<&str>, server: &str, tool: &str) -> Class {
         if let Some(own) = builtin {
             return if is_own_reader(Some(own), tool) { Class::Safe } else { Class::Mutating };
         }
-        let fitting = self.table.iter().filter(|(glob, _)| glob.is_match(server, tool)).map(|(_, class)| *class);
+        let fitting = self
+            .table
+            .iter()
+            .filter(|(glob, _)| glob.is_match(server, tool))
+            .map(|(_, class)| *class);
         fitting.max().unwrap_or(Class::Mutating)
     }
 
@@ -124,7 +131,8 @@ mod tests {
     use super::*;
 
     fn table(entries: &[(&str, Class)]) -> Classes {
-        let table = entries.iter().map(|(glob, class)| (ToolGlob::new(glob).unwrap(), *class)).collect();
+        let table =
+            entries.iter().map(|(glob, class)| (ToolGlob::new(glob).unwrap(), *class)).collect();
         Classes { table, idempotent: vec![ToolGlob::new("time/*").unwrap()], ..Classes::default() }
     }
 
@@ -141,9 +149,12 @@ mod tests {
         }
         assert_eq!(classes.class(Some("bash"), "bash", "run"), Class::Mutating);
         assert_eq!(classes.class(Some("bash"), "bash", "read_file"), Class::Mutating);
-        for (tool, class) in
-            [("output", Class::Safe), ("list", Class::Safe), ("start", Class::Mutating), ("stop", Class::Mutating)]
-        {
+        for (tool, class) in [
+            ("output", Class::Safe),
+            ("list", Class::Safe),
+            ("start", Class::Mutating),
+            ("stop", Class::Mutating),
+        ] {
             assert_eq!(classes.class(Some("bash"), "bash", tool), class, "{tool}");
         }
     }
@@ -157,7 +168,8 @@ mod tests {
 
     #[test]
     fn the_riskiest_pattern_wins_and_our_own_table_stands() {
-        let classes = table(&[("*/*", Class::Safe), ("git/push*", Class::Dangerous), ("git/*", Class::Safe)]);
+        let classes =
+            table(&[("*/*", Class::Safe), ("git/push*", Class::Dangerous), ("git/*", Class::Safe)]);
         assert_eq!(classes.class(None, "git", "push_force"), Class::Dangerous);
         assert_eq!(classes.class(None, "git", "log"), Class::Safe);
         assert_eq!(classes.class(Some("bash"), "bash", "run"), Class::Mutating);

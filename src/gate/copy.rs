@@ -1,5 +1,6 @@
-//! The copy of a kept file in the workspace, where tools reach it: what is kept in claw's home is closed to all of them. Its name
-//! is claw's own, and nothing is replaced. Must not know what a result is.
+//! The copy of a kept file in the workspace, where tools reach it: what is kept in claw's home is
+//! closed to all of them. Its name is claw's own, and nothing is replaced. Must not know what a
+//! result is.
 
 use std::io;
 
@@ -35,16 +36,31 @@ impl Whence {
 
 impl Gate {
     /// Puts a copy into the workspace and returns half a sentence about it, for behind a digest.
-    pub(super) async fn copied(&self, whence: &Whence, digest: &str, mime: &str, bytes: &[u8]) -> String {
+    pub(super) async fn copied(
+        &self,
+        whence: &Whence,
+        digest: &str,
+        mime: &str,
+        bytes: &[u8],
+    ) -> String {
         match self.copy(whence, digest, mime, bytes).await {
             Ok(path) => format!(", copy: {path}"),
             Err(error) => format!(", no copy in the workspace: {error}"),
         }
     }
 
-    async fn copy(&self, whence: &Whence, digest: &str, mime: &str, bytes: &[u8]) -> io::Result<String> {
+    async fn copy(
+        &self,
+        whence: &Whence,
+        digest: &str,
+        mime: &str,
+        bytes: &[u8],
+    ) -> io::Result<String> {
         let workspace = Workspace::open(&self.settings.workspace)?;
-        let day = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d").to_string();
+        let day = jiff::Timestamp::now()
+            .to_zoned(jiff::tz::TimeZone::system())
+            .strftime("%Y-%m-%d")
+            .to_string();
         match workspace.put(&[INBOX, &day], &whence.name(digest, mime))? {
             Put::Already(path, _) => Ok(path),
             Put::New(mut draft) => {

@@ -1,10 +1,11 @@
-//! Built-in hard denies for shell text: what no rule and no grant unlocks. A courtesy before the box, which tells the model
-//! early and in words; what truly holds is the operating system. Must not know rules, classes or grants.
+//! Built-in hard denies for shell text: what no rule and no grant unlocks. A courtesy before the
+//! box, which tells the model early and in words; what truly holds is the operating system. Must
+//! not know rules, classes or grants.
 //!
-//! The text is read by a small reader of our own (`read.rs`), because the known parsers of bash are grammars that
-//! backtrack and recurse without a bound, and this one meets text that a model chose. It has a budget of steps and of
-//! depth; beyond it, or where it meets something that it does not know, the text counts as unreadable: never denied for
-//! that, never allowed without a question.
+//! The text is read by a small reader of our own (`read.rs`), because the known parsers of bash are
+//! grammars that backtrack and recurse without a bound, and this one meets text that a model chose.
+//! It has a budget of steps and of depth; beyond it, or where it meets something that it does not
+//! know, the text counts as unreadable: never denied for that, never allowed without a question.
 
 mod disks;
 mod paths;
@@ -48,7 +49,8 @@ pub(super) enum Finding {
 }
 
 /// Names of a stranger's server or tool that suggest a shell behind it.
-const SHELL_LIKE: &[&str] = &["bash", "shell", "zsh", "terminal", "exec", "command", "console", "run"];
+const SHELL_LIKE: &[&str] =
+    &["bash", "shell", "zsh", "terminal", "exec", "command", "console", "run"];
 /// Arguments that hold shell text there.
 const TEXT_ARGUMENTS: &[&str] = &["command", "cmd", "script"];
 

@@ -1,4 +1,5 @@
-//! A call as it is frozen: the row that is shown, approved and run, and the digest over all of it. Must not know verdicts.
+//! A call as it is frozen: the row that is shown, approved and run, and the digest over all of it.
+//! Must not know verdicts.
 
 use serde_json::json;
 
@@ -41,7 +42,8 @@ impl Gate {
     }
 }
 
-/// The digest over everything that a person approves: what, where, by which tool, under which rules, and who may say so.
+/// The digest over everything that a person approves: what, where, by which tool, under which
+/// rules, and who may say so.
 pub(super) fn digest_of(row: &CallRow, approvers: &str) -> String {
     digest(&json!({
         "call": row.id.to_string(),

@@ -1,5 +1,5 @@
-//! Matches a call against the owner's standing answers. A grant turns *ask* into *allow* and nothing else; a refusal
-//! denies. Must not know rules.
+//! Matches a call against the owner's standing answers. A grant turns *ask* into *allow* and
+//! nothing else; a refusal denies. Must not know rules.
 
 use super::Gate;
 use super::judge::Verdict;
@@ -31,7 +31,8 @@ impl Gate {
                 && grant.session.as_deref().is_none_or(|session| session == call.session().as_str())
                 && (effect == "deny" || grant.principal == call.principal)
                 && reaches(grant, call)
-                && serde_json::from_str::<Shape>(&grant.shape).is_ok_and(|shape| shape::covers(&shape, &facts))
+                && serde_json::from_str::<Shape>(&grant.shape)
+                    .is_ok_and(|shape| shape::covers(&shape, &facts))
         });
         Ok(found.map(|grant| {
             let why = format!("{}: {}", effect_word(&grant), grant.says);
@@ -44,7 +45,8 @@ fn effect_word(grant: &GrantRow) -> &'static str {
     if grant.effect == "deny" { "the owner said never" } else { "the owner has allowed it" }
 }
 
-/// A grant reaches the origin that it was given for, and those that are trusted more; never a lower one.
+/// A grant reaches the origin that it was given for, and those that are trusted more; never a lower
+/// one.
 fn extends_to(grant: &GrantRow, origin: Origin) -> bool {
     serde_json::from_value::<Origin>(serde_json::Value::String(grant.origin.clone()))
         .is_ok_and(|lowest| origin >= lowest)

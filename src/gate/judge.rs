@@ -1,5 +1,5 @@
-//! How a verdict is reached: the stop switch, hard denies, the pin, the rules, the grants, and the owner's own answer. Must
-//! not know how a verdict is carried out.
+//! How a verdict is reached: the stop switch, hard denies, the pin, the rules, the grants, and the
+//! owner's own answer. Must not know how a verdict is carried out.
 
 use serde_json::Value;
 
@@ -13,14 +13,17 @@ use super::policy::{Facts, Verdict as Ruled};
 use crate::domain::{ApprovalId, CallState, ToolCall};
 use crate::store::{CallRow, StoreError, now_ms};
 
-/// Why a call may run, is asked about, or is denied. `rule` names a rule, a class, a grant or an approval.
+/// Why a call may run, is asked about, or is denied. `rule` names a rule, a class, a grant or an
+/// approval.
 #[derive(Clone, Debug)]
 pub(super) struct Verdict {
     pub(super) rule: String,
     pub(super) why: String,
-    /// The answer of the owner that it rests on, if it does. Then the frozen row runs, and no other.
+    /// The answer of the owner that it rests on, if it does. Then the frozen row runs, and no
+    /// other.
     pub(super) approval: Option<ApprovalId>,
-    /// The standing grant that it rests on, if it does. It must still be in force when the call starts.
+    /// The standing grant that it rests on, if it does. It must still be in force when the call
+    /// starts.
     pub(super) grant: Option<i64>,
     /// What the call may open when it runs.
     pub(super) reach: Reach,
@@ -50,7 +53,9 @@ fn denied(rule: &str, why: impl Into<String>) -> Judged {
 impl Gate {
     pub(super) async fn judge(&self, pass: &Pass) -> Judged {
         match self.store.read(|tx| tx.panic()) {
-            Err(error) => return denied("builtin.store", format!("the store cannot be read: {error}")),
+            Err(error) => {
+                return denied("builtin.store", format!("the store cannot be read: {error}"));
+            }
             Ok(Some(by)) => return denied("builtin.panic", panic_reason(&by)),
             Ok(None) => {}
         }
@@ -71,13 +76,19 @@ impl Gate {
             return denied("builtin.schema", why);
         }
         match self.by_tap(pass, &tool) {
-            Err(error) => return denied("builtin.store", format!("the store cannot be read: {error}")),
+            Err(error) => {
+                return denied("builtin.store", format!("the store cannot be read: {error}"));
+            }
             Ok(Some(judged)) => return judged,
-            Ok(None) if tool.hidden => return denied("builtin.tool", no_tool(&pass.call.server, &pass.call.tool)),
+            Ok(None) if tool.hidden => {
+                return denied("builtin.tool", no_tool(&pass.call.server, &pass.call.tool));
+            }
             Ok(None) => {}
         }
         match self.by_answer(pass, &tool) {
-            Err(error) => return denied("builtin.store", format!("the store cannot be read: {error}")),
+            Err(error) => {
+                return denied("builtin.store", format!("the store cannot be read: {error}"));
+            }
             Ok(Some(judged)) => return judged,
             Ok(None) => {}
         }
@@ -91,14 +102,18 @@ impl Gate {
         }
         let refused = match self.standing_refusal(call) {
             Ok(refused) => refused,
-            Err(error) => return denied("builtin.store", format!("the store cannot be read: {error}")),
+            Err(error) => {
+                return denied("builtin.store", format!("the store cannot be read: {error}"));
+            }
         };
         if let Some(grant) = refused {
             return denied(&grant.rule, grant.why);
         }
         match ruled {
             Ruled::Allow { rule, why } => Judged::Allowed(tool, Verdict::new(rule, why)),
-            Ruled::Ask { .. } if let Some(reads) = self.reads_only(call) => Judged::Allowed(tool, reads),
+            Ruled::Ask { .. } if let Some(reads) = self.reads_only(call) => {
+                Judged::Allowed(tool, reads)
+            }
             Ruled::Ask { rule, why } => match self.grant_for(call) {
                 Ok(Some(grant)) => Judged::Allowed(tool, grant),
                 Ok(None) => Judged::Ask(tool, Verdict::new(rule, why)),
@@ -108,11 +123,14 @@ impl Gate {
         }
     }
 
-    /// What the owner has said about exactly this call. An answer counts only while everything that was shown is still so:
-    /// the tool's pin, the rules, and the frozen row. Otherwise the call is judged, and asked about, again.
+    /// What the owner has said about exactly this call. An answer counts only while everything that
+    /// was shown is still so: the tool's pin, the rules, and the frozen row. Otherwise the call is
+    /// judged, and asked about, again.
     fn by_answer(&self, pass: &Pass, tool: &Tool) -> Result<Option<Judged>, StoreError> {
         let Some(row) = &pass.row else { return Ok(None) };
-        let Some(approval) = self.store.read(|tx| tx.approval_of(&row.id))? else { return Ok(None) };
+        let Some(approval) = self.store.read(|tx| tx.approval_of(&row.id))? else {
+            return Ok(None);
+        };
         let same = self.still_as_shown(row, &pass.call, tool)
             && approval.digest == row.digest
             && approval.expires_ms > now_ms();
@@ -120,11 +138,14 @@ impl Gate {
             (CallState::Waiting, "waiting") if same => Some(Judged::StillWaiting(approval.id)),
             (CallState::Approved | CallState::Started, "approved") if same => {
                 let by = approval.decided_by.unwrap_or_default();
-                let mut verdict = Verdict::new(format!("approval.{}", approval.id), format!("{by} allowed it"));
+                let mut verdict =
+                    Verdict::new(format!("approval.{}", approval.id), format!("{by} allowed it"));
                 verdict.approval = Some(approval.id);
                 let denial = self.policy().judge(&self.facts(&pass.call, tool.destructive_hint));
                 match denial {
-                    Ruled::Deny { rule, why, instead } => Some(denied(&rule, format!("{why}; instead, {instead}"))),
+                    Ruled::Deny { rule, why, instead } => {
+                        Some(denied(&rule, format!("{why}; instead, {instead}")))
+                    }
                     _ => Some(Judged::Allowed(tool.clone(), verdict)),
                 }
             }
@@ -132,11 +153,12 @@ impl Gate {
         })
     }
 
-    /// A staged action has its frozen row and its tap, and is never asked about again: where either does not hold any more, it is
-    /// not run, and the owner is told why.
+    /// A staged action has its frozen row and its tap, and is never asked about again: where either
+    /// does not hold any more, it is not run, and the owner is told why.
     fn by_tap(&self, pass: &Pass, tool: &Tool) -> Result<Option<Judged>, StoreError> {
         let Some(row) = &pass.row else { return Ok(None) };
-        let (staged, approval) = self.store.read(|tx| Ok((tx.staged(&row.id)?, tx.approval_of(&row.id)?)))?;
+        let (staged, approval) =
+            self.store.read(|tx| Ok((tx.staged(&row.id)?, tx.approval_of(&row.id)?)))?;
         if staged.is_none() {
             return Ok(None);
         }
@@ -156,16 +178,23 @@ impl Gate {
             return Ok(Some(denied(&never.rule, never.why)));
         }
         Ok(Some(match (approval, ruled) {
-            (Some(approval), _) if is_over(&approval) => denied(STAGED, "its time was over before it ran"),
-            (Some(approval), _) if approval.state == "approved" && approval.digest == row.digest => {
+            (Some(approval), _) if is_over(&approval) => {
+                denied(STAGED, "its time was over before it ran")
+            }
+            (Some(approval), _)
+                if approval.state == "approved" && approval.digest == row.digest =>
+            {
                 let by = approval.decided_by.unwrap_or_default();
-                let mut verdict = Verdict::new(format!("approval.{}", approval.id), format!("{by} confirmed it"));
+                let mut verdict =
+                    Verdict::new(format!("approval.{}", approval.id), format!("{by} confirmed it"));
                 verdict.approval = Some(approval.id);
                 Judged::Allowed(tool.clone(), verdict)
             }
             (Some(_), _) => denied(STAGED, "what was confirmed is not what would run"),
             // A button has no question: it rests on our policy alone.
-            (None, Ruled::Allow { rule, why }) => Judged::Allowed(tool.clone(), Verdict::new(rule, why)),
+            (None, Ruled::Allow { rule, why }) => {
+                Judged::Allowed(tool.clone(), Verdict::new(rule, why))
+            }
             (None, Ruled::Ask { rule, why } | Ruled::Deny { rule, why, .. }) => {
                 denied(&rule, format!("{why}, and a button asks no question"))
             }
@@ -191,7 +220,11 @@ impl Gate {
             && row.digest == digest_of(row, &self.settings.owner)
     }
 
-    pub(super) fn facts<'a>(&'a self, call: &'a ToolCall, destructive_hint: Option<bool>) -> Facts<'a> {
+    pub(super) fn facts<'a>(
+        &'a self,
+        call: &'a ToolCall,
+        destructive_hint: Option<bool>,
+    ) -> Facts<'a> {
         Facts {
             server: &call.server,
             builtin: self.hub.builtin(&call.server),
@@ -211,7 +244,9 @@ impl Gate {
 }
 
 pub(super) fn panic_reason(by: &str) -> String {
-    format!("the stop switch is on ({by}): no call runs until the owner turns it off with `claw panic off`")
+    format!(
+        "the stop switch is on ({by}): no call runs until the owner turns it off with `claw panic off`"
+    )
 }
 
 /// The `destructiveHint` of a tool's annotations, if it is stated.

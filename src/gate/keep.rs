@@ -1,5 +1,6 @@
-//! What of a result is kept beside the store: files that came with it, and what is too large for a model or the log. Artifacts
-//! are a sink like the log, so no secret goes into them. Must not know how a call was made.
+//! What of a result is kept beside the store: files that came with it, and what is too large for a
+//! model or the log. Artifacts are a sink like the log, so no secret goes into them. Must not know
+//! how a call was made.
 
 use serde_json::Value;
 
@@ -25,9 +26,14 @@ impl Kept {
 }
 
 impl Gate {
-    /// Keeps the files of a result. Those that a model can be shown are named in the output; the text names all of them, and
-    /// says of which nothing could be kept.
-    pub(super) async fn keep_files(&self, call: &Kept, mut output: ToolOutput, files: Vec<ResultFile>) -> ToolOutput {
+    /// Keeps the files of a result. Those that a model can be shown are named in the output; the
+    /// text names all of them, and says of which nothing could be kept.
+    pub(super) async fn keep_files(
+        &self,
+        call: &Kept,
+        mut output: ToolOutput,
+        files: Vec<ResultFile>,
+    ) -> ToolOutput {
         for ResultFile { mime, digest, bytes } in files {
             if let Some(secret) = self.redactor.secret_in(&bytes) {
                 let instead = format!("not kept: it holds the secret {secret}");
@@ -53,11 +59,13 @@ impl Gate {
         output
     }
 
-    /// Keeps the head and the tail of a large result for the model, and the whole as an artifact that is named in between.
-    /// Structured content beyond the limit loses what the text says as well; if that does not suffice, it is kept apart.
+    /// Keeps the head and the tail of a large result for the model, and the whole as an artifact
+    /// that is named in between. Structured content beyond the limit loses what the text says as
+    /// well; if that does not suffice, it is kept apart.
     pub(super) async fn cut(&self, call: &Kept, mut output: ToolOutput) -> ToolOutput {
         let limit = self.now().tool_result_bytes;
-        let structured = output.structured.take().map(|value| shortened(value, &output.text, limit));
+        let structured =
+            output.structured.take().map(|value| shortened(value, &output.text, limit));
         if output.text.len() > limit {
             // What the server says in words is not cut for the sake of rows.
             output.text = match output.text.rfind(STRUCTURED_HEADING).filter(|at| *at <= limit) {
@@ -114,7 +122,12 @@ impl Gate {
     }
 
     /// The file is on the disk before the row that names it.
-    async fn put_artifact(&self, call: &CallId, bytes: Vec<u8>, mime: String) -> std::io::Result<String> {
+    async fn put_artifact(
+        &self,
+        call: &CallId,
+        bytes: Vec<u8>,
+        mime: String,
+    ) -> std::io::Result<String> {
         let (artifacts, size) = (self.artifacts.clone(), bytes.len() as u64);
         let put = tokio::task::spawn_blocking(move || artifacts.put(&bytes)).await;
         let digest = put.map_err(std::io::Error::other).flatten()?;
@@ -124,7 +137,8 @@ impl Gate {
     }
 }
 
-/// By the protocol the text repeats what is structured (2026-07-28, `CallToolResult`), and twice is once too often.
+/// By the protocol the text repeats what is structured (2026-07-28, `CallToolResult`), and twice is
+/// once too often.
 fn shortened(mut value: Value, text: &str, limit: usize) -> Value {
     if value.to_string().len() > limit {
         leave_out(&mut value, text);
@@ -134,7 +148,9 @@ fn shortened(mut value: Value, text: &str, limit: usize) -> Value {
 
 fn leave_out(value: &mut Value, text: &str) {
     match value {
-        Value::String(said) if said.len() > LEFT_OUT.len() && text.contains(said.as_str()) => *said = LEFT_OUT.into(),
+        Value::String(said) if said.len() > LEFT_OUT.len() && text.contains(said.as_str()) => {
+            *said = LEFT_OUT.into()
+        }
         Value::Array(items) => items.iter_mut().for_each(|item| leave_out(item, text)),
         Value::Object(map) => map.values_mut().for_each(|inner| leave_out(inner, text)),
         _ => {}

@@ -1,5 +1,6 @@
-//! Servers whose tools are not known yet: a model waits for them shortly and once; they go on starting meanwhile, and their
-//! tools join at a later step. Owns who is late and what the person was told of it. Must not know pins or rules.
+//! Servers whose tools are not known yet: a model waits for them shortly and once; they go on
+//! starting meanwhile, and their tools join at a later step. Owns who is late and what the person
+//! was told of it. Must not know pins or rules.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
@@ -74,7 +75,8 @@ impl Late {
         }
     }
 
-    /// What was not fetched yet. Who is late, and who is up, is one sentence each, however many servers there are.
+    /// What was not fetched yet. Who is late, and who is up, is one sentence each, however many
+    /// servers there are.
     pub(super) fn take_notices(&self) -> Vec<String> {
         let mut state = self.state();
         let (late, up) = (std::mem::take(&mut state.told_late), std::mem::take(&mut state.told_up));
@@ -88,12 +90,14 @@ impl Late {
         }
         if !up.is_empty() {
             let (servers, are, their) = counted(&up, "is", "are");
-            notices.push(format!("The {servers} {are} up; {their} tools are offered from here on."));
+            notices
+                .push(format!("The {servers} {are} up; {their} tools are offered from here on."));
         }
         notices
     }
 
-    /// Its tools are in the catalog. The person hears it if they were told before that they are not.
+    /// Its tools are in the catalog. The person hears it if they were told before that they are
+    /// not.
     pub(super) fn arrived(&self, server: &str) {
         let mut state = self.state();
         state.first.remove(server);
@@ -125,12 +129,18 @@ impl Late {
 
     fn failed(&self) -> Vec<String> {
         let state = self.state();
-        state.servers.iter().filter(|(_, stage)| **stage == Stage::Failed).map(|(server, _)| server.clone()).collect()
+        state
+            .servers
+            .iter()
+            .filter(|(_, stage)| **stage == Stage::Failed)
+            .map(|(server, _)| server.clone())
+            .collect()
     }
 }
 
 impl Gate {
-    /// The tools from the server itself, if it has them soon. `None`: not now; the person hears of it once.
+    /// The tools from the server itself, if it has them soon. `None`: not now; the person hears of
+    /// it once.
     pub(super) async fn listed_soon(&self, server: &str) -> Option<Arc<ServerTools>> {
         let stage = self.late.stage(server);
         let wait = match stage {
@@ -152,7 +162,11 @@ impl Gate {
                 None
             }
             Ok(Err(bug)) => {
-                self.note_failure(server, stage, &format!("the server `{server}` could not be asked: {bug}"));
+                self.note_failure(
+                    server,
+                    stage,
+                    &format!("the server `{server}` could not be asked: {bug}"),
+                );
                 None
             }
             Err(_) => {
@@ -163,8 +177,8 @@ impl Gate {
         }
     }
 
-    /// Tries those that have failed again, as soon as the hub lets them start: at a step that is made anyway, and without
-    /// holding it up.
+    /// Tries those that have failed again, as soon as the hub lets them start: at a step that is
+    /// made anyway, and without holding it up.
     pub(super) fn try_failed_again(&self) {
         let failed = self.late.failed();
         if failed.is_empty() {
@@ -189,17 +203,20 @@ impl Gate {
                     self.redactor.redact(&reason)
                 )),
                 HubNotice::Odd { server, text } => {
-                    self.late.tell(format!("The server `{server}`: {}.", self.redactor.redact(&text)));
+                    self.late
+                        .tell(format!("The server `{server}`: {}.", self.redactor.redact(&text)));
                 }
-                // Both are told by whoever wanted the tools or the call: not offered, withheld, not run.
+                // Both are told by whoever wanted the tools or the call: not offered, withheld, not
+                // run.
                 HubNotice::Failed { .. } | HubNotice::ToolsChanged { .. } => {}
             }
         }
         self.late.take_notices()
     }
 
-    /// Waits until those that start for the first time are up or have failed, so that a short command does not throw away
-    /// what it has begun. `say` is told their names, if there are any. No later process waits for them under the same command.
+    /// Waits until those that start for the first time are up or have failed, so that a short
+    /// command does not throw away what it has begun. `say` is told their names, if there are any.
+    /// No later process waits for them under the same command.
     pub async fn finish_first_starts(&self, say: impl FnOnce(&[String])) {
         let first = self.late.first_starts();
         if first.is_empty() {
@@ -229,7 +246,8 @@ impl Gate {
 
     fn join_later(&self, server: &str, listing: Listing, before: Option<Stage>) {
         self.late.set(server, Stage::Listing);
-        let (late, is_old, redactor) = (self.late.clone(), self.catalog_is_old.clone(), self.redactor.clone());
+        let (late, is_old, redactor) =
+            (self.late.clone(), self.catalog_is_old.clone(), self.redactor.clone());
         let server = server.to_owned();
         tokio::spawn(async move {
             match listing.await {
@@ -238,13 +256,21 @@ impl Gate {
                     is_old.store(true, Ordering::SeqCst);
                 }
                 // Claw is ending, or everything was told to end: that is no news of the server.
-                Ok(Err(HubError::ShuttingDown | HubError::Interrupted { .. } | HubError::TakenOut { .. })) | Err(_) => {
+                Ok(Err(
+                    HubError::ShuttingDown
+                    | HubError::Interrupted { .. }
+                    | HubError::TakenOut { .. },
+                ))
+                | Err(_) => {
                     late.set(&server, Stage::Failed);
                 }
                 Ok(Err(error @ HubError::Installing { .. })) => {
                     late.set(&server, Stage::Failed);
                     if before != Some(Stage::Failed) {
-                        late.tell(format!("{}; its tools join when it is up.", redactor.redact(&error.to_string())));
+                        late.tell(format!(
+                            "{}; its tools join when it is up.",
+                            redactor.redact(&error.to_string())
+                        ));
                     }
                 }
                 Ok(Err(error)) => {
@@ -284,7 +310,11 @@ impl Gate {
 }
 
 /// The servers of a sentence, their verb, and whose tools they are.
-fn counted(servers: &[String], one: &'static str, many: &'static str) -> (String, &'static str, &'static str) {
+fn counted(
+    servers: &[String],
+    one: &'static str,
+    many: &'static str,
+) -> (String, &'static str, &'static str) {
     match servers {
         [server] => (format!("server `{server}`"), one, "its"),
         servers => {

@@ -1,5 +1,5 @@
-//! The limits layer: how many calls run side by side, how long one may take, how much of a result goes to the model. Must
-//! not know what a call does.
+//! The limits layer: how many calls run side by side, how long one may take, how much of a result
+//! goes to the model. Must not know what a call does.
 
 use super::Gate;
 use super::chain::{Next, Pass};
@@ -21,8 +21,8 @@ pub(super) async fn layer(gate: &Gate, pass: Pass, next: Next<'_>) -> Outcome {
     }
     let running = next.run(pass);
     tokio::pin!(running);
-    // The hub ends a call at its own time limit; the turn's end cuts it the same way, through the cancel token, so that
-    // the server is told and its children are ended.
+    // The hub ends a call at its own time limit; the turn's end cuts it the same way, through the
+    // cancel token, so that the server is told and its children are ended.
     let outcome = tokio::select! {
         outcome = &mut running => outcome,
         () = tokio::time::sleep_until(deadline) => {

@@ -1,5 +1,5 @@
-//! The gate: every tools/call takes this chain, from the model, a button, a schedule or an MCP client. Owns verdicts,
-//! questions, grants, pins and the audit. Must not know MCP or chat.
+//! The gate: every tools/call takes this chain, from the model, a button, a schedule or an MCP
+//! client. Owns verdicts, questions, grants, pins and the audit. Must not know MCP or chat.
 
 mod abandon;
 mod approvals;
@@ -82,7 +82,8 @@ pub struct GateSettings {
     pub home: PathBuf,
     /// The home of the user that claw runs as.
     pub user_home: PathBuf,
-    /// Whether the operating system keeps our bash server in its box. Found out when it is first needed.
+    /// Whether the operating system keeps our bash server in its box. Found out when it is first
+    /// needed.
     pub confined: Arc<LazyLock<bool>>,
     /// The most time that one call may take.
     pub tool_timeout: Duration,
@@ -96,7 +97,8 @@ pub struct GateSettings {
     pub question_time: Duration,
     /// The most calls that run side by side in this process.
     pub calls_at_once: usize,
-    /// Who may answer questions: principals, separated by commas, for example `console:uid:1000,telegram:12345`.
+    /// Who may answer questions: principals, separated by commas, for example
+    /// `console:uid:1000,telegram:12345`.
     pub owner: String,
     /// The most actions that tools may stage in one turn.
     pub staged_actions_max: usize,
@@ -154,8 +156,9 @@ impl Gate {
         }
     }
 
-    /// Takes a call through the whole chain. Asking twice about one call id is safe at any time: what has an end keeps it,
-    /// what waits still waits, and what was started and has no end is reported as unknown, never run again.
+    /// Takes a call through the whole chain. Asking twice about one call id is safe at any time:
+    /// what has an end keeps it, what waits still waits, and what was started and has no end is
+    /// reported as unknown, never run again.
     pub async fn call(&self, call: ToolCall, context: CallContext) -> Outcome {
         chain::run(self, call, context).await
     }
@@ -176,7 +179,8 @@ impl Gate {
         self.policy.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// From now on these rules are in force. What was frozen under others is judged, and asked about, again.
+    /// From now on these rules are in force. What was frozen under others is judged, and asked
+    /// about, again.
     pub fn set_policy(&self, policy: Policy) {
         *self.policy.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(policy);
     }
@@ -186,15 +190,16 @@ impl Gate {
         self.now.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// From now on these are in force: limits of results, questions and staged actions, and which tools are there. All else is
-    /// what it was at the start.
+    /// From now on these are in force: limits of results, questions and staged actions, and which
+    /// tools are there. All else is what it was at the start.
     pub fn set_settings(&self, settings: GateSettings) {
         *self.now.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(settings);
         self.catalog_is_old.store(true, Ordering::SeqCst);
     }
 
-    /// From now on these are the servers. A step that is under way keeps the tools that it was given, and its calls end where
-    /// they began; the next step of any turn has those of the new servers.
+    /// From now on these are the servers. A step that is under way keeps the tools that it was
+    /// given, and its calls end where they began; the next step of any turn has those of the new
+    /// servers.
     pub fn set_servers(&self, manifest: Manifest) -> Replaced {
         let replaced = self.hub.replace(manifest);
         let others = || replaced.changed.iter().chain(&replaced.removed);

@@ -1,5 +1,6 @@
-//! A question about a turn itself: whether it may go on. It is a row like every other one, under a name that no server has, so
-//! that every door shows it and every answer takes the same way. Must not know why it is asked.
+//! A question about a turn itself: whether it may go on. It is a row like every other one, under a
+//! name that no server has, so that every door shows it and every answer takes the same way. Must
+//! not know why it is asked.
 
 use serde_json::{Value, json};
 
@@ -7,14 +8,17 @@ use super::Gate;
 use super::approvals::question_about;
 use super::audit::{describe, entry};
 use super::frozen::Freeze;
-use crate::domain::{Answer, CallId, CallState, Choice, Origin, Outcome, Question, Scope, Term, ToolCall, ToolOutput};
+use crate::domain::{
+    Answer, CallId, CallState, Choice, Origin, Outcome, Question, Scope, Term, ToolCall, ToolOutput,
+};
 use crate::store::{AuditEntry, StoreError, now_ms};
 
 const SERVER: &str = "claw";
 const TOOL: &str = "go_on";
 
 impl Gate {
-    /// Asks whether a turn may go on, or finds the question that is open already. `yes` is what the answer that lets it is called.
+    /// Asks whether a turn may go on, or finds the question that is open already. `yes` is what the
+    /// answer that lets it is called.
     pub async fn ask_to_go_on(
         &self,
         call: &CallId,
@@ -24,7 +28,9 @@ impl Gate {
         why: String,
         yes: &str,
     ) -> Result<Question, StoreError> {
-        if let Some(open) = self.store.read(|tx| tx.approval_of(call))?.filter(|row| row.state == "waiting") {
+        if let Some(open) =
+            self.store.read(|tx| tx.approval_of(call))?.filter(|row| row.state == "waiting")
+        {
             return Ok(open.question);
         }
         let call = ToolCall {
@@ -35,10 +41,12 @@ impl Gate {
             origin,
             principal: principal.to_owned(),
         };
-        let row = self.freeze(&call, &Freeze { state: CallState::Waiting, pin: "", env_names: "", rule: "" });
+        let row = self
+            .freeze(&call, &Freeze { state: CallState::Waiting, pin: "", env_names: "", rule: "" });
         let expires_at_ms = now_ms() + self.now().question_time.as_millis() as i64;
         let question = question_about(&call, why, expires_at_ms, choices(yes), None)?;
-        let asked = entry("asked", &call, json!({"approval": question.approval.0, "digest": row.digest}));
+        let asked =
+            entry("asked", &call, json!({"approval": question.approval.0, "digest": row.digest}));
         let (owner, kept) = (self.settings.owner.clone(), question.clone());
         self.store
             .write(move |tx| {
@@ -54,12 +62,17 @@ impl Gate {
     pub async fn goes_on(&self, call: &CallId, day: Option<&str>) -> Result<(), StoreError> {
         let text = if day.is_some() { "turns go on today" } else { "the turn goes on" };
         let output = ToolOutput { text: text.to_owned(), ..ToolOutput::default() };
-        let (call, day, outcome) = (call.clone(), day.map(str::to_owned), Outcome::Ended { output });
+        let (call, day, outcome) =
+            (call.clone(), day.map(str::to_owned), Outcome::Ended { output });
         self.store
             .write(move |tx| {
                 day.iter().try_for_each(|day| tx.let_day_go_on(day))?;
                 if tx.end_call(&call, &outcome)? {
-                    tx.audit(&AuditEntry { kind: "ended", call: call.to_string(), body: describe(&outcome) })?;
+                    tx.audit(&AuditEntry {
+                        kind: "ended",
+                        call: call.to_string(),
+                        body: describe(&outcome),
+                    })?;
                 }
                 Ok(())
             })
@@ -78,7 +91,11 @@ pub fn is_about_a_turn(question: &Question) -> bool {
 }
 
 fn choices(yes: &str) -> Vec<Choice> {
-    let choice = |key: &str, label: &str, answer| Choice { key: key.to_owned(), label: label.to_owned(), answer };
+    let choice = |key: &str, label: &str, answer| Choice {
+        key: key.to_owned(),
+        label: label.to_owned(),
+        answer,
+    };
     let allow = Answer::Allow { term: Term::Once, scope: Scope::Exact };
     vec![choice("y", yes, allow), choice("n", "end this turn here", Answer::Deny { word: None })]
 }

@@ -1,4 +1,5 @@
-//! The permission layer: judge, then run with a permit, ask, or deny. Must not know how a verdict is reached or written.
+//! The permission layer: judge, then run with a permit, ask, or deny. Must not know how a verdict
+//! is reached or written.
 
 use super::Gate;
 use super::chain::{Next, Pass};
@@ -26,14 +27,17 @@ pub(super) async fn layer(gate: &Gate, mut pass: Pass, next: Next<'_>) -> Outcom
         },
         Judged::Ask(tool, verdict) => match gate.ask(&pass, &tool, &verdict).await {
             Ok(approval) => Outcome::Parked { approval },
-            Err(error) => Outcome::Denied { reason: format!("the question could not be stored: {error}") },
+            Err(error) => {
+                Outcome::Denied { reason: format!("the question could not be stored: {error}") }
+            }
         },
         Judged::StillWaiting(approval) => Outcome::Parked { approval },
         Judged::Denied(verdict) => gate.deny(&pass, &verdict),
     }
 }
 
-/// A verdict by the rules that are in force when it is reached: they may be replaced while a server starts.
+/// A verdict by the rules that are in force when it is reached: they may be replaced while a server
+/// starts.
 async fn judge(gate: &Gate, pass: &Pass) -> Judged {
     loop {
         let version = gate.policy().version();

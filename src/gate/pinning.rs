@@ -1,5 +1,5 @@
-//! Whether each tool is still the one that was pinned: the comparison of what a server lists with the store, and the tool
-//! behind a call. Must not know rules, or what a model is offered.
+//! Whether each tool is still the one that was pinned: the comparison of what a server lists with
+//! the store, and the tool behind a call. Must not know rules, or what a model is offered.
 
 use std::sync::{Arc, PoisonError};
 
@@ -26,8 +26,8 @@ pub(super) struct Tool {
 }
 
 impl Tool {
-    /// What is wrong with the arguments of a call by the tool's schema. `None` if they fit, or if that cannot be said: then
-    /// the server finds out.
+    /// What is wrong with the arguments of a call by the tool's schema. `None` if they fit, or if
+    /// that cannot be said: then the server finds out.
     pub(super) fn misfit(&self, call: &ToolCall) -> Option<String> {
         match schema::fit(&self.input_schema, &call.arguments) {
             Fit::Fits => None,
@@ -46,7 +46,8 @@ impl Tool {
 }
 
 impl Gate {
-    /// The tool behind a call, from its running server, if it is what its pin says. `Err` is the reason for a denial.
+    /// The tool behind a call, from its running server, if it is what its pin says. `Err` is the
+    /// reason for a denial.
     pub(super) async fn tool(&self, server: &str, tool: &str) -> Result<Tool, String> {
         let listed = self.hub.tools(server).await.map_err(|error| error.to_string())?;
         if !self.is_reconciled(&listed) {
@@ -56,7 +57,8 @@ impl Gate {
         let Some(entry) = found.filter(|_| self.now().tools.has(server, tool)) else {
             return Err(no_tool(server, tool));
         };
-        // The row is read every time: another process may have put the tool into quarantine, or taken it out.
+        // The row is read every time: another process may have put the tool into quarantine, or
+        // taken it out.
         let pinned = || self.store.read(|tx| tx.is_pinned(server, tool, &entry.pin));
         if !pinned().map_err(|error| error.to_string())? {
             self.reconcile(&listed).await.map_err(|error| error.to_string())?;
@@ -73,15 +75,18 @@ impl Gate {
         })
     }
 
-    /// Whether this very list was compared with the store before. Comparing reads every pin of the server with its JSON,
-    /// which costs more than the whole rest of a call.
+    /// Whether this very list was compared with the store before. Comparing reads every pin of the
+    /// server with its JSON, which costs more than the whole rest of a call.
     fn is_reconciled(&self, listed: &Arc<ServerTools>) -> bool {
         let known = self.reconciled.lock().unwrap_or_else(PoisonError::into_inner);
         known.get(&listed.server).is_some_and(|known| Arc::ptr_eq(known, listed))
     }
 
     /// Compares what a server lists with its pins, and writes down what is new or differs.
-    pub(super) async fn reconcile(&self, listed: &Arc<ServerTools>) -> Result<Vec<PinRow>, StoreError> {
+    pub(super) async fn reconcile(
+        &self,
+        listed: &Arc<ServerTools>,
+    ) -> Result<Vec<PinRow>, StoreError> {
         let pins = self.compare(listed).await?;
         let mut known = self.reconciled.lock().unwrap_or_else(PoisonError::into_inner);
         known.insert(listed.server.clone(), listed.clone());
@@ -96,7 +101,8 @@ impl Gate {
             Ok(((tx.launch(server)?, tx.pins(Some(server))?), tx.knows_instructions(server)?))
         };
         let (stored, knows_instructions) = self.store.read(known)?;
-        // Our own servers are this very program, whatever starts it; a stranger is who its launch command says.
+        // Our own servers are this very program, whatever starts it; a stranger is who its launch
+        // command says.
         let same_start = match &stored.0 {
             None => false,
             Some(_) if own => self.same_program(&stored.1),
@@ -108,7 +114,8 @@ impl Gate {
         let program = self.settings.program.clone();
         self.store
             .write(move |tx| {
-                // Another process may have pinned it since we looked: who is first is settled in here.
+                // Another process may have pinned it since we looked: who is first is settled in
+                // here.
                 let before = tx.launch(&listed.server)?;
                 if before.as_ref().is_some_and(|(launch, _)| *launch != listed.launch_pin) {
                     tx.drop_forms(&listed.server)?;
@@ -123,7 +130,8 @@ impl Gate {
                     changed |= reconcile_tool(tx, &listed, tool, pinned, first)?;
                 }
                 let is_gone = |pin: &&PinRow| {
-                    (own || pin.tool == INSTRUCTIONS) && !entries(&listed, own).any(|tool| tool.name == pin.tool)
+                    (own || pin.tool == INSTRUCTIONS)
+                        && !entries(&listed, own).any(|tool| tool.name == pin.tool)
                 };
                 for gone in pins.iter().filter(is_gone) {
                     tx.drop_pin(&gone.server, &gone.tool)?;
@@ -163,19 +171,26 @@ fn entries(listed: &ServerTools, own: bool) -> impl Iterator<Item = &ToolEntry> 
 
 /// A tool, or the instructions of a server, as a person names it.
 pub(super) fn called(server: &str, tool: &str) -> String {
-    if tool == INSTRUCTIONS { format!("{server} (instructions)") } else { format!("{server}/{tool}") }
+    if tool == INSTRUCTIONS {
+        format!("{server} (instructions)")
+    } else {
+        format!("{server}/{tool}")
+    }
 }
 
 fn all_pinned(listed: &ServerTools, own: bool, pins: &[PinRow]) -> bool {
-    let words_are_gone = listed.instructions.is_none() && pins.iter().any(|pin| pin.tool == INSTRUCTIONS);
+    let words_are_gone =
+        listed.instructions.is_none() && pins.iter().any(|pin| pin.tool == INSTRUCTIONS);
     !words_are_gone
-        && entries(listed, own)
-            .all(|tool| pins.iter().any(|pin| pin.tool == tool.name && pin.pin == tool.pin && !pin.withheld))
+        && entries(listed, own).all(|tool| {
+            pins.iter().any(|pin| pin.tool == tool.name && pin.pin == tool.pin && !pin.withheld)
+        })
 }
 
-/// First sight pins; the same JSON under another launch command is pinned anew (the owner wrote that command); a form that was
-/// accepted before needs no second yes; anything else is a change and waits for one. Our own servers are part of this program
-/// and need none. True if there is something new to ask about.
+/// First sight pins; the same JSON under another launch command is pinned anew (the owner wrote
+/// that command); a form that was accepted before needs no second yes; anything else is a change
+/// and waits for one. Our own servers are part of this program and need none. True if there is
+/// something new to ask about.
 fn reconcile_tool(
     tx: &Tx<'_>,
     listed: &ServerTools,
@@ -209,7 +224,8 @@ fn reconcile_tool(
         }
         _ => {
             if pinned.is_none() {
-                let nothing = SeenTool { tool: tool.name.clone(), pin: String::new(), raw: Value::Null };
+                let nothing =
+                    SeenTool { tool: tool.name.clone(), pin: String::new(), raw: Value::Null };
                 tx.use_form(server, launch, &nothing)?;
             }
             tx.set_changed(server, &seen)?;

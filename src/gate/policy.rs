@@ -1,5 +1,6 @@
-//! The verdict on one call: hard denies, the strictest rule, the class default. Pure: no files, no clock, no grants. Must not
-//! know who asked before, what was granted, or how a verdict is carried out.
+//! The verdict on one call: hard denies, the strictest rule, the class default. Pure: no files, no
+//! clock, no grants. Must not know who asked before, what was granted, or how a verdict is carried
+//! out.
 
 use std::path::Path;
 
@@ -20,15 +21,17 @@ const BUILTIN_VERSION: u32 = 2;
 pub struct Facts<'a> {
     /// The server's name as `mcp.json` gives it.
     pub server: &'a str,
-    /// Which of our own servers this is, by its launch command; `None` for a stranger, whatever its name.
+    /// Which of our own servers this is, by its launch command; `None` for a stranger, whatever its
+    /// name.
     pub builtin: Option<&'a str>,
     pub tool: &'a str,
     pub arguments: &'a Value,
     pub origin: Origin,
-    /// The tool's `destructiveHint`, if it states one (MCP, tool annotations). `true` raises safe to mutating; nothing else
-    /// that a server says about itself counts.
+    /// The tool's `destructiveHint`, if it states one (MCP, tool annotations). `true` raises safe
+    /// to mutating; nothing else that a server says about itself counts.
     pub destructive_hint: Option<bool>,
-    /// Whether the operating system keeps our bash server in its box. If not, every command is asked about.
+    /// Whether the operating system keeps our bash server in its box. If not, every command is
+    /// asked about.
     pub confined: bool,
     /// Claw's home.
     pub home: &'a Path,
@@ -36,8 +39,8 @@ pub struct Facts<'a> {
     pub user_home: &'a Path,
 }
 
-/// What the policy says about a call. `rule` names a line of `policy.toml`, a class (`class.mutating`) or a built-in
-/// rule (`builtin.pipe-to-shell`).
+/// What the policy says about a call. `rule` names a line of `policy.toml`, a class
+/// (`class.mutating`) or a built-in rule (`builtin.pipe-to-shell`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Allow { rule: String, why: String },
@@ -60,15 +63,16 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// `text` is the content of `policy.toml`, `None` where there is none. An error must stop the start.
+    /// `text` is the content of `policy.toml`, `None` where there is none. An error must stop the
+    /// start.
     pub fn load(text: Option<&str>) -> Result<Self, PolicyError> {
         let (rules, classes) = file::read(text.unwrap_or_default())?;
         let version = version(&rules, &classes);
         Ok(Self { rules, classes, version })
     }
 
-    /// The same with the rules of one agent in addition; of rules and classes that fit, the strictest counts. `name` is the
-    /// file's name for people.
+    /// The same with the rules of one agent in addition; of rules and classes that fit, the
+    /// strictest counts. `name` is the file's name for people.
     pub fn with(mut self, name: &str, text: &str) -> Result<Self, PolicyError> {
         let (rules, classes) = file::read(text)?;
         let renamed = |rule: Rule| Rule { id: rule.id.replacen("policy.toml", name, 1), ..rule };
@@ -80,8 +84,8 @@ impl Policy {
         Ok(self)
     }
 
-    /// A digest over everything that decides: rules, classes, and the version of the built-in part. A call that was frozen
-    /// under another version is judged again.
+    /// A digest over everything that decides: rules, classes, and the version of the built-in part.
+    /// A call that was frozen under another version is judged again.
     pub fn version(&self) -> String {
         self.version.clone()
     }
@@ -95,7 +99,8 @@ impl Policy {
         self.classes.class(builtin, server, tool)
     }
 
-    /// Whether our own configuration says that running the tool twice is the same as once. A server's word never counts.
+    /// Whether our own configuration says that running the tool twice is the same as once. A
+    /// server's word never counts.
     pub fn is_idempotent(&self, builtin: Option<&str>, server: &str, tool: &str) -> bool {
         self.classes.is_idempotent(builtin, server, tool)
     }
@@ -108,9 +113,9 @@ impl Policy {
         }
     }
 
-    /// Hard denies, then the strictest matching rule (deny > ask > allow; of equals the first), then the class default:
-    /// safe → allow, mutating → ask, dangerous → deny. An allowance is turned into a question where the shell text cannot be
-    /// read or the shell has no box.
+    /// Hard denies, then the strictest matching rule (deny > ask > allow; of equals the first),
+    /// then the class default: safe → allow, mutating → ask, dangerous → deny. An allowance is
+    /// turned into a question where the shell text cannot be read or the shell has no box.
     pub fn judge(&self, facts: &Facts<'_>) -> Verdict {
         let unreadable = match deny::judge(facts) {
             deny::Finding::Denied(denial) => return denial.into(),
@@ -120,19 +125,24 @@ impl Policy {
         let verdict = self.by_rule(facts).unwrap_or_else(|| self.by_class(facts));
         let Verdict::Allow { rule, .. } = &verdict else { return verdict };
         if unreadable {
-            let why = format!("{rule} would allow it, but claw cannot read this shell text to its end");
+            let why =
+                format!("{rule} would allow it, but claw cannot read this shell text to its end");
             return Verdict::Ask { rule: "builtin.unreadable-shell".to_owned(), why };
         }
-        let runs_commands = facts.builtin == Some("bash") && !is_own_reader(facts.builtin, facts.tool);
+        let runs_commands =
+            facts.builtin == Some("bash") && !is_own_reader(facts.builtin, facts.tool);
         if runs_commands && !facts.confined {
-            let why = format!("{rule} would allow it, but this system cannot keep commands inside the workspace");
+            let why = format!(
+                "{rule} would allow it, but this system cannot keep commands inside the workspace"
+            );
             return Verdict::Ask { rule: "builtin.no-box".to_owned(), why };
         }
         verdict
     }
 
-    /// Whether a command that only reads may run without a question: no rule speaks about it, the operating system keeps it in
-    /// its box, and the owner has not said `bash_reads = "ask"`. What it reads is for the caller to find out.
+    /// Whether a command that only reads may run without a question: no rule speaks about it, the
+    /// operating system keeps it in its box, and the owner has not said `bash_reads = "ask"`. What
+    /// it reads is for the caller to find out.
     pub fn lets_readers_run(&self, facts: &Facts<'_>) -> bool {
         facts.builtin == Some("bash")
             && facts.confined
@@ -142,8 +152,10 @@ impl Policy {
     }
 
     fn by_rule(&self, facts: &Facts<'_>) -> Option<Verdict> {
-        let fits = |rule: &&Rule| rule.is_match(facts.server, facts.tool, facts.arguments, facts.origin);
-        // `max_by_key` gives the last of equals; the reversed order makes that the first in the file.
+        let fits =
+            |rule: &&Rule| rule.is_match(facts.server, facts.tool, facts.arguments, facts.origin);
+        // `max_by_key` gives the last of equals; the reversed order makes that the first in the
+        // file.
         let strictest = self.rules.iter().filter(fits).rev().max_by_key(|rule| rule.decision)?;
         let (rule, why) = (strictest.id.clone(), strictest.why.clone());
         Some(match strictest.decision {
@@ -168,7 +180,9 @@ impl Policy {
             Class::Safe => Verdict::Allow { rule, why: format!("{name} only reads") },
             Class::Mutating => Verdict::Ask { rule, why: format!("{name} can change something") },
             Class::Dangerous => {
-                let instead = format!("ask the owner for a rule in policy.toml that allows or asks for {name}");
+                let instead = format!(
+                    "ask the owner for a rule in policy.toml that allows or asks for {name}"
+                );
                 Verdict::Deny { rule, why: format!("{name} is classed as dangerous"), instead }
             }
         }
@@ -177,7 +191,8 @@ impl Policy {
 
 fn version(rules: &[Rule], classes: &Classes) -> String {
     let pair = |glob: &super::classes::ToolGlob| format!("{}/{}", glob.server.text, glob.tool.text);
-    let table: Vec<Value> = classes.table.iter().map(|(glob, class)| json!([pair(glob), class])).collect();
+    let table: Vec<Value> =
+        classes.table.iter().map(|(glob, class)| json!([pair(glob), class])).collect();
     let idempotent: Vec<String> = classes.idempotent.iter().map(pair).collect();
     let rules: Vec<Value> = rules.iter().map(Rule::effective).collect();
     canonical::digest(&json!({

@@ -1,5 +1,5 @@
-//! What a tool proposes with its result: `_meta["claw/actions"]`, checked when it is made. All of it is staged, or nothing and
-//! the model is told why. Must not know how it is shown or answered.
+//! What a tool proposes with its result: `_meta["claw/actions"]`, checked when it is made. All of
+//! it is staged, or nothing and the model is told why. Must not know how it is shown or answered.
 
 use serde_json::Value;
 
@@ -19,12 +19,18 @@ const TTL_S_MIN: u64 = 10;
 const TTL_S_MAX: u64 = 7 * 86_400;
 
 impl Gate {
-    /// The result of `call` with what it proposes. `raw` is a stranger's; what it proposes has passed every check that can be
-    /// made now, and is judged again when it is confirmed.
-    pub(super) fn propose(&self, call: &ToolCall, mut output: ToolOutput, raw: Option<Value>) -> ToolOutput {
+    /// The result of `call` with what it proposes. `raw` is a stranger's; what it proposes has
+    /// passed every check that can be made now, and is judged again when it is confirmed.
+    pub(super) fn propose(
+        &self,
+        call: &ToolCall,
+        mut output: ToolOutput,
+        raw: Option<Value>,
+    ) -> ToolOutput {
         let Some(raw) = raw else { return output };
         let read = if output.is_error {
-            Err("a result that is an error proposes nothing, so what came with it is left out".to_owned())
+            Err("a result that is an error proposes nothing, so what came with it is left out"
+                .to_owned())
         } else {
             read(&raw).and_then(|proposals| self.checked(call, proposals))
         };
@@ -35,7 +41,8 @@ impl Gate {
         output
     }
 
-    /// Leaves out what a result proposes if its turn has staged `before` actions already and would have too many with it.
+    /// Leaves out what a result proposes if its turn has staged `before` actions already and would
+    /// have too many with it.
     pub fn limit_staged(&self, before: usize, output: &mut ToolOutput) {
         let (max, here) = (self.now().staged_actions_max, output.actions.len());
         if here > 0 && before + here > max {
@@ -59,8 +66,9 @@ impl Gate {
             ));
         }
         let pins = self.store.read(|tx| tx.pins(Some(&call.server)));
-        let pins =
-            pins.map_err(|error| format!("the proposed actions are refused: the pins cannot be read ({error})"))?;
+        let pins = pins.map_err(|error| {
+            format!("the proposed actions are refused: the pins cannot be read ({error})")
+        })?;
         for (index, proposal) in proposals.iter().enumerate() {
             let refused = |why: String| format!("proposed action {} is refused: {why}", index + 1);
             size(proposal).and_then(|()| self.allowed(call, proposal, &pins)).map_err(refused)?;
@@ -80,7 +88,9 @@ impl Gate {
         }
         let tapped = tapped(call, proposal);
         let facts = self.facts(&tapped, super::judge::destructive_hint(&pin.raw));
-        let never = self.standing_refusal(&tapped).map_err(|error| format!("the grants cannot be read ({error})"))?;
+        let never = self
+            .standing_refusal(&tapped)
+            .map_err(|error| format!("the grants cannot be read ({error})"))?;
         match self.policy().judge(&facts) {
             Ruled::Deny { rule, why, .. } => Err(format!("{why} ({rule})")),
             _ if let Some(never) = never => Err(format!("{} ({})", never.why, never.rule)),
@@ -93,10 +103,18 @@ impl Gate {
     }
 
     /// The pin of a tool that may be proposed. The rows are those of the server.
-    pub(super) fn pin_for<'p>(&self, server: &str, tool: &str, pins: &'p [PinRow]) -> Result<&'p PinRow, String> {
+    pub(super) fn pin_for<'p>(
+        &self,
+        server: &str,
+        tool: &str,
+        pins: &'p [PinRow],
+    ) -> Result<&'p PinRow, String> {
         let pin = pins.iter().find(|pin| pin.tool == tool && self.now().tools.has(server, tool));
         match pin {
-            None => Err(format!("there is no tool `{}` on the server `{server}`", escape::visible(tool))),
+            None => Err(format!(
+                "there is no tool `{}` on the server `{server}`",
+                escape::visible(tool)
+            )),
             Some(pin) if pin.withheld => Err(withheld(server, tool)),
             Some(pin) => Ok(pin),
         }
@@ -126,12 +144,16 @@ fn tapped(call: &ToolCall, proposal: &Proposal) -> ToolCall {
 fn refuse(output: &mut ToolOutput, why: &str) {
     let why = why.trim_end_matches('.');
     output.is_error = true;
-    output.text.push_str(&format!("\n\n[claw: the call has run, but {why}. Nothing of this result was staged.]"));
+    output.text.push_str(&format!(
+        "\n\n[claw: the call has run, but {why}. Nothing of this result was staged.]"
+    ));
 }
 
 fn read(raw: &Value) -> Result<Vec<Proposal>, String> {
     let Value::Array(entries) = raw else {
-        return Err("what it proposes is refused: `_meta[\"claw/actions\"]` is not a list".to_owned());
+        return Err(
+            "what it proposes is refused: `_meta[\"claw/actions\"]` is not a list".to_owned()
+        );
     };
     let entry = |(index, entry): (usize, &Value)| {
         serde_json::from_value::<Proposal>(entry.clone())
@@ -147,7 +169,9 @@ fn size(proposal: &Proposal) -> Result<(), String> {
     }
     let bytes = canonical_json(&proposal.arguments).len();
     if bytes > ARGUMENTS_BYTES_MAX {
-        return Err(format!("its `arguments` have {bytes} bytes, and may have {ARGUMENTS_BYTES_MAX}"));
+        return Err(format!(
+            "its `arguments` have {bytes} bytes, and may have {ARGUMENTS_BYTES_MAX}"
+        ));
     }
     for (name, words, max) in [
         ("summary", &proposal.summary, SUMMARY_CHARS_MAX),
@@ -158,13 +182,15 @@ fn size(proposal: &Proposal) -> Result<(), String> {
         let Some(words) = words else { continue };
         let chars = words.chars().count();
         if words.trim().is_empty() || chars > max {
-            return Err(format!("its `{name}` has {chars} characters, and must have 1 to {max} and not only spaces"));
+            return Err(format!(
+                "its `{name}` has {chars} characters, and must have 1 to {max} and not only spaces"
+            ));
         }
     }
     match proposal.ttl_s {
-        Some(ttl_s) if !(TTL_S_MIN..=TTL_S_MAX).contains(&ttl_s) => {
-            Err(format!("its `ttl_s` is {ttl_s}, and must be from {TTL_S_MIN} to {TTL_S_MAX} seconds"))
-        }
+        Some(ttl_s) if !(TTL_S_MIN..=TTL_S_MAX).contains(&ttl_s) => Err(format!(
+            "its `ttl_s` is {ttl_s}, and must be from {TTL_S_MIN} to {TTL_S_MAX} seconds"
+        )),
         _ => Ok(()),
     }
 }

@@ -1,4 +1,5 @@
-//! Tools that changed since the owner accepted them: the difference, and the yes. Must not know how a list is shown.
+//! Tools that changed since the owner accepted them: the difference, and the yes. Must not know how
+//! a list is shown.
 
 use serde_json::{Value, json};
 
@@ -16,7 +17,8 @@ pub struct Change {
     /// The difference for a human: the stranger's text is made visible.
     pub diff: String,
     pub new_pin: String,
-    /// The server was last listed with this form. If not, another process has seen it, and this one the accepted form.
+    /// The server was last listed with this form. If not, another process has seen it, and this one
+    /// the accepted form.
     pub withheld: bool,
 }
 
@@ -48,15 +50,21 @@ impl Change {
 }
 
 impl Gate {
-    /// Starts every server, or the one that is named, pins what is new, and returns what changed. Servers that fail are named.
-    pub async fn changes(&self, only: Option<&str>) -> Result<(Vec<Change>, Vec<String>), StoreError> {
+    /// Starts every server, or the one that is named, pins what is new, and returns what changed.
+    /// Servers that fail are named.
+    pub async fn changes(
+        &self,
+        only: Option<&str>,
+    ) -> Result<(Vec<Change>, Vec<String>), StoreError> {
         let mut troubles = Vec::new();
         let wanted = self.hub.servers().into_iter().filter(|status| match only {
             Some(only) => status.name == only,
             None => !status.disabled,
         });
         let names = wanted.map(|status| status.name);
-        let listed = futures::future::join_all(names.map(|name| async move { self.hub.tools(&name).await })).await;
+        let listed =
+            futures::future::join_all(names.map(|name| async move { self.hub.tools(&name).await }))
+                .await;
         for tools in listed {
             match tools {
                 Ok(tools) => drop(self.reconcile(&tools).await?),
@@ -79,13 +87,15 @@ impl Gate {
         }
         let changes = changes.to_vec();
         let note = move |tx: &crate::store::Tx<'_>| {
-            changes.iter().try_for_each(|change| tx.set_shown(&change.server, &change.tool, &change.new_pin))
+            changes
+                .iter()
+                .try_for_each(|change| tx.set_shown(&change.server, &change.tool, &change.new_pin))
         };
         self.store.write(note).await
     }
 
-    /// Accepts the changes of a server, or of one tool (`server/tool`). What is accepted is what the difference showed: a
-    /// tool that has changed once more meanwhile stays in quarantine.
+    /// Accepts the changes of a server, or of one tool (`server/tool`). What is accepted is what
+    /// the difference showed: a tool that has changed once more meanwhile stays in quarantine.
     pub async fn accept(&self, what: &str, by: &str) -> Result<Vec<Change>, QuarantineError> {
         let (server, tool) = match what.split_once('/') {
             Some((server, tool)) => (server.to_owned(), Some(tool.to_owned())),
@@ -97,7 +107,10 @@ impl Gate {
             .write(move |tx| {
                 let rows = tx.pins(Some(&server))?;
                 let (mut accepted, mut unseen) = (Vec::new(), None);
-                for row in rows.into_iter().filter(|row| tool.as_ref().is_none_or(|tool| *tool == row.tool)) {
+                for row in rows
+                    .into_iter()
+                    .filter(|row| tool.as_ref().is_none_or(|tool| *tool == row.tool))
+                {
                     let Some(change) = change(&row) else { continue };
                     if row.shown_pin.as_ref() != Some(&change.new_pin) {
                         unseen = Some(change.name());
@@ -119,15 +132,23 @@ impl Gate {
         }
     }
 
-    /// An owner's answer to a question about changes, by its id: one compare-and-set. What is accepted is what the question froze.
-    pub async fn answer_about_pins(&self, id: &str, accept: bool, by: &str) -> Result<PinAnswer, StoreError> {
+    /// An owner's answer to a question about changes, by its id: one compare-and-set. What is
+    /// accepted is what the question froze.
+    pub async fn answer_about_pins(
+        &self,
+        id: &str,
+        accept: bool,
+        by: &str,
+    ) -> Result<PinAnswer, StoreError> {
         let (id, by) = (id.to_owned(), by.to_owned());
         self.store
             .write(move |tx| {
                 let Some(asked) = tx.pin_question(&id)? else { return Ok(PinAnswer::Over) };
                 let rows = tx.pins(Some(&asked.server))?;
                 let is_asked = |row: &PinRow| {
-                    row.changed.as_ref().is_some_and(|(pin, _)| asked.forms.contains(&(row.tool.clone(), pin.clone())))
+                    row.changed.as_ref().is_some_and(|(pin, _)| {
+                        asked.forms.contains(&(row.tool.clone(), pin.clone()))
+                    })
                 };
                 let rows: Vec<PinRow> = rows.into_iter().filter(is_asked).collect();
                 if rows.len() != asked.forms.len() {
@@ -159,7 +180,8 @@ pub enum PinAnswer {
     Over,
 }
 
-/// Takes the form that waits; the one before stays accepted, so that a return to it needs no second yes.
+/// Takes the form that waits; the one before stays accepted, so that a return to it needs no second
+/// yes.
 fn accept_row(tx: &Tx<'_>, row: PinRow, by: &str) -> Result<(), StoreError> {
     let Some((pin, raw)) = row.changed else { return Ok(()) };
     if !row.raw.is_null() {
@@ -178,18 +200,32 @@ pub(super) fn ask_anew(tx: &Tx<'_>, server: &str, by: &str) -> Result<(), StoreE
     if changes.is_empty() {
         return Ok(());
     }
-    let forms: Vec<_> = changes.iter().map(|change| (change.tool.clone(), change.new_pin.clone())).collect();
-    let shown: Vec<_> = changes.iter().map(|change| format!("{}\n{}", change.name(), change.diff.trim_end())).collect();
-    tx.ask_about_pins(&super::approvals::new_approval_id(getrandom::fill)?.0, server, &forms, &shown.join("\n\n"))
+    let forms: Vec<_> =
+        changes.iter().map(|change| (change.tool.clone(), change.new_pin.clone())).collect();
+    let shown: Vec<_> = changes
+        .iter()
+        .map(|change| format!("{}\n{}", change.name(), change.diff.trim_end()))
+        .collect();
+    tx.ask_about_pins(
+        &super::approvals::new_approval_id(getrandom::fill)?.0,
+        server,
+        &forms,
+        &shown.join("\n\n"),
+    )
 }
 
 fn change(row: &PinRow) -> Option<Change> {
     let (new_pin, new_raw) = row.changed.as_ref()?;
     let diff = match &row.raw {
         Value::Null if row.tool == INSTRUCTIONS => {
-            format!("new words about itself:\n{}", pins::diff(&Value::Object(Default::default()), new_raw))
+            format!(
+                "new words about itself:\n{}",
+                pins::diff(&Value::Object(Default::default()), new_raw)
+            )
         }
-        Value::Null => format!("a new tool:\n{}", pins::diff(&Value::Object(Default::default()), new_raw)),
+        Value::Null => {
+            format!("a new tool:\n{}", pins::diff(&Value::Object(Default::default()), new_raw))
+        }
         old => pins::diff(old, new_raw),
     };
     let note = look::note(&row.tool).map(|note| format!("NOTE: {note}\n")).unwrap_or_default();

@@ -1,10 +1,12 @@
-//! Commands that only read and therefore run without a question: puts together what the text says (`shell`) and what lies on
-//! the disk. Must not know how a verdict is carried out.
+//! Commands that only read and therefore run without a question: puts together what the text says
+//! (`shell`) and what lies on the disk. Must not know how a verdict is carried out.
 //!
-//! The box lets a command read system files, and these can hold what is nobody's business (`/etc`). So everything that a
-//! command names must lie in the workspace, with no link on the way, which is exactly what the file tools give away without
-//! a question. So must what it opens unnamed (`hidden.rs`). Between this look and the command's own one the disk can change. So the verdict
-//! carries a `Reach`: the operating system lets such a command open the workspace and the system's programs alone.
+//! The box lets a command read system files, and these can hold what is nobody's business (`/etc`).
+//! So everything that a command names must lie in the workspace, with no link on the way, which is
+//! exactly what the file tools give away without a question. So must what it opens unnamed
+//! (`hidden.rs`). Between this look and the command's own one the disk can change. So the verdict
+//! carries a `Reach`: the operating system lets such a command open the workspace and the system's
+//! programs alone.
 
 mod git;
 mod hidden;
@@ -42,12 +44,21 @@ impl Gate {
         let programs = programs(command, cwd, &self.settings.workspace, &search_path)?;
         let mounts = programs.contains(&"df");
         let reach = if mounts { Reach::WorkspaceAndProcesses } else { Reach::Workspace };
-        Some(Verdict { reach, ..Verdict::new(RULE, format!("reads only: {}", programs.join(", "))) })
+        Some(Verdict {
+            reach,
+            ..Verdict::new(RULE, format!("reads only: {}", programs.join(", ")))
+        })
     }
 }
 
-/// The programs that a command starts, each once, if all that it does is read what lies in the workspace.
-fn programs(command: &str, cwd: &str, workspace: &Path, search_path: &str) -> Option<Vec<&'static str>> {
+/// The programs that a command starts, each once, if all that it does is read what lies in the
+/// workspace.
+fn programs(
+    command: &str,
+    cwd: &str,
+    workspace: &Path,
+    search_path: &str,
+) -> Option<Vec<&'static str>> {
     let steps = shell::read(command)?;
     if changes_folder(&steps) && !is_plain_sequence(&steps) {
         return None;
@@ -82,14 +93,17 @@ fn changes_folder(steps: &[Step]) -> bool {
     steps.iter().any(|step| step.program() == "cd")
 }
 
-/// Whether every step runs only after all before it have done what they say, and no `cd` has a folder of its own in a pipe.
+/// Whether every step runs only after all before it have done what they say, and no `cd` has a
+/// folder of its own in a pipe.
 fn is_plain_sequence(steps: &[Step]) -> bool {
     let in_a_pipe = |index: usize| {
         let joint = |index: usize| steps.get(index).map(|step| step.joint);
         joint(index) == Some(Joint::Pipe) || joint(index + 1) == Some(Joint::Pipe)
     };
-    let known = steps.iter().all(|step| matches!(step.joint, Joint::Start | Joint::And | Joint::Pipe));
-    known && !steps.iter().enumerate().any(|(index, step)| step.program() == "cd" && in_a_pipe(index))
+    let known =
+        steps.iter().all(|step| matches!(step.joint, Joint::Start | Joint::And | Joint::Pipe));
+    known
+        && !steps.iter().enumerate().any(|(index, step)| step.program() == "cd" && in_a_pipe(index))
 }
 
 #[cfg(test)]

@@ -1,8 +1,10 @@
-//! Keeps the values of known secrets out of text that leaves: log, store, prompt, chat. Used at sinks only, never on data on
-//! its way to a tool: a call that holds a secret or a mark is denied instead. Must not know where secrets come from.
+//! Keeps the values of known secrets out of text that leaves: log, store, prompt, chat. Used at
+//! sinks only, never on data on its way to a tool: a call that holds a secret or a mark is denied
+//! instead. Must not know where secrets come from.
 //!
-//! A value is found as it is and as it looks in base64 (at any offset), URL-encoded, and inside a JSON string. Values
-//! under [`SECRET_BYTES_MIN`] bytes are ignored: masking `true` or `1234` everywhere would ruin text and hide nothing.
+//! A value is found as it is and as it looks in base64 (at any offset), URL-encoded, and inside a
+//! JSON string. Values under [`SECRET_BYTES_MIN`] bytes are ignored: masking `true` or `1234`
+//! everywhere would ruin text and hide nothing.
 
 mod forms;
 mod stream;
@@ -22,7 +24,9 @@ const MARK_START: &str = "[redacted:";
 
 /// The known secrets could not be compiled; there are too many or they are too long.
 #[derive(Debug, thiserror::Error)]
-#[error("the known secrets cannot be watched for: {0}. Remove some of them from the environment or from `[redact]`.")]
+#[error(
+    "the known secrets cannot be watched for: {0}. Remove some of them from the environment or from `[redact]`."
+)]
 pub struct RedactError(#[from] aho_corasick::BuildError);
 
 impl crate::domain::Blamed for RedactError {
@@ -34,7 +38,8 @@ impl crate::domain::Blamed for RedactError {
 /// Finds and masks the known secrets. Cheap to clone; all clones learn together.
 #[derive(Clone)]
 pub struct Redactor {
-    /// Replaced whole when more secrets become known. Held for an instant, except while a finder is built.
+    /// Replaced whole when more secrets become known. Held for an instant, except while a finder is
+    /// built.
     known: Arc<RwLock<Arc<Known>>>,
 }
 
@@ -55,7 +60,9 @@ struct Pattern {
 
 impl fmt::Debug for Redactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Redactor").field("patterns", &self.known().patterns.len()).finish_non_exhaustive()
+        f.debug_struct("Redactor")
+            .field("patterns", &self.known().patterns.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -71,7 +78,10 @@ impl Redactor {
     ///
     /// # Errors
     /// All of them together cannot be compiled; then nothing has changed.
-    pub fn learn(&self, secrets: impl IntoIterator<Item = (String, String)>) -> Result<(), RedactError> {
+    pub fn learn(
+        &self,
+        secrets: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<(), RedactError> {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         let mut patterns = known.patterns.clone();
         for (name, value) in secrets {
@@ -81,7 +91,11 @@ impl Redactor {
             }
             for text in forms::of(value) {
                 if !patterns.iter().any(|pattern| pattern.text == text) {
-                    patterns.push(Pattern { text, name: name.clone(), mark: format!("{MARK_START}{name}]") });
+                    patterns.push(Pattern {
+                        text,
+                        name: name.clone(),
+                        mark: format!("{MARK_START}{name}]"),
+                    });
                 }
             }
         }
@@ -89,7 +103,8 @@ impl Redactor {
             return Ok(());
         }
         let texts = patterns.iter().map(|pattern| &pattern.text);
-        let finder = Some(AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(texts)?);
+        let finder =
+            Some(AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(texts)?);
         *known = Arc::new(Known { finder, patterns });
         Ok(())
     }
@@ -152,7 +167,8 @@ impl Redactor {
         }
     }
 
-    /// The name of a known secret that the value holds, in any of the forms, in a string, a key or a number.
+    /// The name of a known secret that the value holds, in any of the forms, in a string, a key or
+    /// a number.
     pub fn contains_secret(&self, value: &Value) -> Option<String> {
         self.known().named_in_json(value).map(str::to_owned)
     }
@@ -174,9 +190,9 @@ impl Known {
             Value::String(text) => self.named_in(text.as_bytes()),
             Value::Number(number) => self.named_in(number.to_string().as_bytes()),
             Value::Array(items) => items.iter().find_map(|item| self.named_in_json(item)),
-            Value::Object(map) => {
-                map.iter().find_map(|(key, inner)| self.named_in(key.as_bytes()).or_else(|| self.named_in_json(inner)))
-            }
+            Value::Object(map) => map.iter().find_map(|(key, inner)| {
+                self.named_in(key.as_bytes()).or_else(|| self.named_in_json(inner))
+            }),
             Value::Null | Value::Bool(_) => None,
         }
     }
@@ -186,12 +202,15 @@ impl Known {
     }
 }
 
-/// Whether the value holds a mark that `redact` makes: writing it somewhere would destroy what it stands for.
+/// Whether the value holds a mark that `redact` makes: writing it somewhere would destroy what it
+/// stands for.
 pub fn contains_mark(value: &Value) -> bool {
     match value {
         Value::String(text) => text.contains(MARK_START),
         Value::Array(items) => items.iter().any(contains_mark),
-        Value::Object(map) => map.iter().any(|(key, inner)| key.contains(MARK_START) || contains_mark(inner)),
+        Value::Object(map) => {
+            map.iter().any(|(key, inner)| key.contains(MARK_START) || contains_mark(inner))
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }

@@ -1,5 +1,5 @@
-//! One rule of `policy.toml`, compiled: which calls it speaks about and what it decides. Must not know the other rules,
-//! classes or grants.
+//! One rule of `policy.toml`, compiled: which calls it speaks about and what it decides. Must not
+//! know the other rules, classes or grants.
 
 pub(super) mod file;
 
@@ -12,7 +12,8 @@ use crate::domain::{Origin, canonical::canonical_json};
 
 /// The longest regular expression of a rule, in bytes.
 pub(super) const PATTERN_BYTES_MAX: usize = 4096;
-/// The most memory that one compiled expression may take, in bytes. Matching itself is linear in the value's length.
+/// The most memory that one compiled expression may take, in bytes. Matching itself is linear in
+/// the value's length.
 const PATTERN_COMPILED_BYTES_MAX: usize = 256 * 1024;
 
 /// What a rule decides. `Ord` follows strictness, so that the strictest of several is their `max`.
@@ -46,11 +47,13 @@ pub(super) struct ArgPattern {
 }
 
 impl ArgPattern {
-    /// `.` crosses line breaks in rules that ask or deny, and not in rules that allow: in doubt a value falls on the
-    /// stricter side. The error is half a sentence about the pattern.
+    /// `.` crosses line breaks in rules that ask or deny, and not in rules that allow: in doubt a
+    /// value falls on the stricter side. The error is half a sentence about the pattern.
     pub(super) fn new(name: &str, text: &str, decision: Decision) -> Result<Self, String> {
         if text.len() > PATTERN_BYTES_MAX {
-            return Err(format!("the expression for `args.{name}` is longer than {PATTERN_BYTES_MAX} bytes"));
+            return Err(format!(
+                "the expression for `args.{name}` is longer than {PATTERN_BYTES_MAX} bytes"
+            ));
         }
         let build = |pattern: &str| {
             RegexBuilder::new(pattern)
@@ -60,10 +63,17 @@ impl ArgPattern {
                 .build()
         };
         let wrong = |error: regex::Error| match error {
-            regex::Error::CompiledTooBig(_) => format!("the expression for `args.{name}` is too large when compiled"),
+            regex::Error::CompiledTooBig(_) => {
+                format!("the expression for `args.{name}` is too large when compiled")
+            }
             other => {
-                let last =
-                    other.to_string().lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+                let last = other
+                    .to_string()
+                    .lines()
+                    .last()
+                    .unwrap_or_default()
+                    .trim_start_matches("error: ")
+                    .to_owned();
                 format!("the expression for `args.{name}` cannot be read: {last}")
             }
         };
@@ -73,7 +83,8 @@ impl ArgPattern {
         Ok(Self { name: name.to_owned(), text: text.to_owned(), regex })
     }
 
-    /// A string is matched as it is, any other value as its canonical JSON. An argument that is absent matches nothing.
+    /// A string is matched as it is, any other value as its canonical JSON. An argument that is
+    /// absent matches nothing.
     fn is_match(&self, arguments: &Value) -> bool {
         match arguments.get(&self.name) {
             None => false,
@@ -84,14 +95,21 @@ impl ArgPattern {
 }
 
 impl Rule {
-    pub(super) fn is_match(&self, server: &str, tool: &str, arguments: &Value, origin: Origin) -> bool {
+    pub(super) fn is_match(
+        &self,
+        server: &str,
+        tool: &str,
+        arguments: &Value,
+        origin: Origin,
+    ) -> bool {
         self.server.is_match(server)
             && self.tool.is_match(tool)
             && self.origins.contains(&origin)
             && self.args.iter().all(|pattern| pattern.is_match(arguments))
     }
 
-    /// What takes part in the policy's version: everything that decides, nothing that only explains.
+    /// What takes part in the policy's version: everything that decides, nothing that only
+    /// explains.
     pub(super) fn effective(&self) -> Value {
         let args: Vec<Value> = self.args.iter().map(|arg| json!([arg.name, arg.text])).collect();
         let origins: Vec<&str> = self.origins.iter().map(|origin| origin.as_str()).collect();
@@ -130,7 +148,11 @@ mod tests {
 
     #[test]
     fn other_values_are_matched_as_canonical_json() {
-        assert!(matches(r#"\{"a":\[1,true\],"b":null\}"#, Decision::Deny, json!({"b": null, "a": [1, true]})));
+        assert!(matches(
+            r#"\{"a":\[1,true\],"b":null\}"#,
+            Decision::Deny,
+            json!({"b": null, "a": [1, true]})
+        ));
         assert!(matches("null", Decision::Deny, json!(null)));
         assert!(!ArgPattern::new("y", ".*", Decision::Deny).unwrap().is_match(&json!({"x": 1})));
         assert!(!ArgPattern::new("y", ".*", Decision::Deny).unwrap().is_match(&json!("y")));
@@ -145,7 +167,13 @@ mod tests {
 
     #[test]
     fn an_expression_has_a_size() {
-        assert!(ArgPattern::new("x", r"(\p{L}{100}){100}", Decision::Allow).unwrap_err().contains("too large"));
-        assert!(ArgPattern::new("x", &"a".repeat(5000), Decision::Allow).unwrap_err().contains("4096"));
+        assert!(
+            ArgPattern::new("x", r"(\p{L}{100}){100}", Decision::Allow)
+                .unwrap_err()
+                .contains("too large")
+        );
+        assert!(
+            ArgPattern::new("x", &"a".repeat(5000), Decision::Allow).unwrap_err().contains("4096")
+        );
     }
 }

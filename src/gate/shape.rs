@@ -1,5 +1,5 @@
-//! The shapes of arguments that a grant can cover, and the answers that a question offers. Pure. Must not know who was
-//! granted what, or until when.
+//! The shapes of arguments that a grant can cover, and the answers that a question offers. Pure.
+//! Must not know who was granted what, or until when.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -10,8 +10,8 @@ use crate::domain::canonical;
 use crate::domain::escape::visible;
 use crate::domain::{Answer, Choice, Scope, Term};
 
-/// Our filesystem server's tools whose reach is told by paths alone, with the arguments that hold the paths. `find` and
-/// `search` are missing, because a pattern reaches where no path says.
+/// Our filesystem server's tools whose reach is told by paths alone, with the arguments that hold
+/// the paths. `find` and `search` are missing, because a pattern reaches where no path says.
 const PATH_TOOLS: &[(&str, &[&str])] = &[
     ("read_file", &["path"]),
     ("list_dir", &["path"]),
@@ -28,24 +28,28 @@ const EXACT_KEYS: &[(&str, Term)] =
 /// The arguments of a command that change where and how long it runs, and not what.
 const COMMAND_ARGUMENTS: &[&str] = &["command", "cwd", "timeout_s"];
 
-/// Which arguments a grant covers. It stands beside the server and the tool, which the grant names itself.
+/// Which arguments a grant covers. It stands beside the server and the tool, which the grant names
+/// itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Shape {
     /// Exactly these arguments: SHA-256 of their canonical JSON, in hexadecimal.
     Exact { digest: String },
-    /// A file tool of ours, for every path at or below this one: relative to the workspace, normalised, never empty.
+    /// A file tool of ours, for every path at or below this one: relative to the workspace,
+    /// normalised, never empty.
     ///
-    /// The comparison is by the names alone. A symbolic link below the path may lead elsewhere in the workspace; that it
-    /// cannot lead out of it is the server's promise.
+    /// The comparison is by the names alone. A symbolic link below the path may lead elsewhere in
+    /// the workspace; that it cannot lead out of it is the server's promise.
     Below { path: String },
-    /// A command of our bash server: this program and subcommand, then options that claw knows and plain words, in any folder
-    /// of the workspace and with any time limit. Only where the operating system keeps it in its box.
+    /// A command of our bash server: this program and subcommand, then options that claw knows and
+    /// plain words, in any folder of the workspace and with any time limit. Only where the
+    /// operating system keeps it in its box.
     Command { words: Vec<String> },
 }
 
 impl Shape {
-    /// The shape that `scope` means for this call. `None` where the scope does not fit the call, or does not cover it.
+    /// The shape that `scope` means for this call. `None` where the scope does not fit the call, or
+    /// does not cover it.
     pub fn of(scope: &Scope, facts: &Facts<'_>) -> Option<Self> {
         let shape = match scope {
             Scope::Exact => Self::Exact { digest: canonical::digest(facts.arguments) },
@@ -69,14 +73,18 @@ pub fn covers(shape: &Shape, facts: &Facts<'_>) -> bool {
     }
 }
 
-/// The scopes that this call can be granted in, each with half a sentence that says exactly what it grants.
+/// The scopes that this call can be granted in, each with half a sentence that says exactly what it
+/// grants.
 pub fn offered_shapes(facts: &Facts<'_>) -> Vec<(Scope, String)> {
     let tool = visible(&format!("{}/{}", facts.server, facts.tool));
     let mut offered = vec![(Scope::Exact, format!("{tool} with exactly these arguments"))];
     if let Some(path) = common_folder(facts) {
         let sentence = match facts.tool {
             "move" => format!("{tool} from and to any path at or below {}", visible(&path)),
-            _ => format!("{tool} for any path at or below {}, whatever its other arguments", visible(&path)),
+            _ => format!(
+                "{tool} for any path at or below {}, whatever its other arguments",
+                visible(&path)
+            ),
         };
         offered.push((Scope::Below { path }, sentence));
     }
@@ -94,11 +102,16 @@ pub(super) fn says_command(words: &[String]) -> String {
 
 /// The answers to a question about this call, in the order in which they are shown.
 pub fn choices(facts: &Facts<'_>) -> Vec<Choice> {
-    let choice = |key: &str, label: String, answer: Answer| Choice { key: key.to_owned(), label, answer };
+    let choice =
+        |key: &str, label: String, answer: Answer| Choice { key: key.to_owned(), label, answer };
     let allow = |key: &str, term: Term, (scope, what): &(Scope, String)| {
         let until = match term {
             Term::Once => {
-                return choice(key, "allow this one call".to_owned(), Answer::Allow { term, scope: scope.clone() });
+                return choice(
+                    key,
+                    "allow this one call".to_owned(),
+                    Answer::Allow { term, scope: scope.clone() },
+                );
             }
             Term::TenMinutes => "for 10 minutes",
             Term::Session => "until this session ends or /new",
@@ -112,7 +125,9 @@ pub fn choices(facts: &Facts<'_>) -> Vec<Choice> {
         let keys: &[(&str, Term)] = match shape.0 {
             Scope::Exact => EXACT_KEYS,
             Scope::Below { .. } => &[("sb", Term::Session), ("ab", Term::Always)],
-            Scope::Command { .. } => &[("10c", Term::TenMinutes), ("sc", Term::Session), ("ac", Term::Always)],
+            Scope::Command { .. } => {
+                &[("10c", Term::TenMinutes), ("sc", Term::Session), ("ac", Term::Always)]
+            }
         };
         choices.extend(keys.iter().map(|(key, term)| allow(key, *term, shape)));
     }
@@ -123,18 +138,23 @@ pub fn choices(facts: &Facts<'_>) -> Vec<Choice> {
         "deny this one call and tell the model WORDS".to_owned(),
         Answer::Deny { word: None },
     ));
-    choices.push(choice("never", format!("deny {tool} with exactly these arguments, now and always"), Answer::Never));
+    choices.push(choice(
+        "never",
+        format!("deny {tool} with exactly these arguments, now and always"),
+        Answer::Never,
+    ));
     choices
 }
 
-/// The program and subcommand that the call can be granted by. `None` without a box: what is granted this way may run whatever
-/// the workspace holds.
+/// The program and subcommand that the call can be granted by. `None` without a box: what is
+/// granted this way may run whatever the workspace holds.
 fn command_words(facts: &Facts<'_>) -> Option<Vec<String>> {
     let command = shell_command(facts)?;
     facts.confined.then(|| shell::grants::words_of(&shell::read(command)?)).flatten()
 }
 
-/// The text of a call to `run` of our bash server, if the call says nothing else that claw does not know.
+/// The text of a call to `run` of our bash server, if the call says nothing else that claw does not
+/// know.
 pub(super) fn shell_command<'a>(facts: &Facts<'a>) -> Option<&'a str> {
     if facts.builtin != Some("bash") || facts.tool != "run" {
         return None;
@@ -153,7 +173,8 @@ fn call_paths<'a>(facts: &Facts<'a>) -> Option<Vec<&'a str>> {
     names.iter().map(|name| facts.arguments.get(name).and_then(Value::as_str)).collect()
 }
 
-/// The folder that holds everything which the call names. `None` for the workspace itself: that grant would say nothing.
+/// The folder that holds everything which the call names. `None` for the workspace itself: that
+/// grant would say nothing.
 fn common_folder(facts: &Facts<'_>) -> Option<String> {
     let paths: Option<Vec<Vec<&str>>> = call_paths(facts)?.into_iter().map(components).collect();
     let mut folders = paths?.into_iter().map(|mut path| {
@@ -168,14 +189,16 @@ fn common_folder(facts: &Facts<'_>) -> Option<String> {
     (!common.is_empty()).then(|| common.join("/"))
 }
 
-/// A relative path without `.` and doubled slashes. `None` for everything that could mean another place to some reader:
-/// empty, absolute, `..`, a leading `~`, backslashes, control characters, and what is nothing but dots and slashes.
+/// A relative path without `.` and doubled slashes. `None` for everything that could mean another
+/// place to some reader: empty, absolute, `..`, a leading `~`, backslashes, control characters, and
+/// what is nothing but dots and slashes.
 fn components(path: &str) -> Option<Vec<&str>> {
     let strange = |c: char| c == '\\' || c.is_control();
     if path.starts_with('/') || path.contains(strange) {
         return None;
     }
-    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+    let parts: Vec<&str> =
+        path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
     let climbs = parts.iter().any(|part| part.trim() == "..");
     let somebodys_home = parts.first().is_some_and(|part| part.starts_with('~'));
     (!parts.is_empty() && !climbs && !somebodys_home).then_some(parts)

@@ -1,13 +1,15 @@
-//! What a person sees of a call's arguments: all of them, whole and made visible. Pure; must not know questions or doors.
+//! What a person sees of a call's arguments: all of them, whole and made visible. Pure; must not
+//! know questions or doors.
 
 use serde_json::Value;
 
 use crate::domain::canonical::canonical_json;
 use crate::domain::escape;
 
-/// Every argument with its whole value. A string is shown as it is, anything else as canonical JSON; but a list or an object
-/// with text of several lines in it (the edits of a file) is taken apart, because nobody can read that text as JSON. Its
-/// parts are named `edits[0].old_text`; a name that could be mistaken for one of these is in quotes.
+/// Every argument with its whole value. A string is shown as it is, anything else as canonical
+/// JSON; but a list or an object with text of several lines in it (the edits of a file) is taken
+/// apart, because nobody can read that text as JSON. Its parts are named `edits[0].old_text`; a
+/// name that could be mistaken for one of these is in quotes.
 pub(super) fn shown_arguments(arguments: &Value) -> Vec<(String, String)> {
     let Value::Object(map) = arguments else {
         return vec![("arguments".to_owned(), escape::visible(&canonical_json(arguments)))];
@@ -43,7 +45,11 @@ fn value(shown: &mut Vec<(String, String)>, name: String, whole: &Value) {
 
 fn quoted(name: &str) -> String {
     let shown = escape::visible(name);
-    if name.contains(['.', '[', ']', '"']) { format!("\"{}\"", shown.replace('"', "\\u{22}")) } else { shown }
+    if name.contains(['.', '[', ']', '"']) {
+        format!("\"{}\"", shown.replace('"', "\\u{22}"))
+    } else {
+        shown
+    }
 }
 
 /// Whether a text of several lines is somewhere in it.
@@ -63,7 +69,10 @@ mod tests {
     use super::*;
 
     fn shown(arguments: &Value) -> Vec<String> {
-        shown_arguments(arguments).into_iter().map(|(name, text)| format!("{name}={text}")).collect()
+        shown_arguments(arguments)
+            .into_iter()
+            .map(|(name, text)| format!("{name}={text}"))
+            .collect()
     }
 
     #[test]
@@ -83,12 +92,16 @@ mod tests {
 
     #[test]
     fn what_reads_well_as_json_stays_together() {
-        assert_eq!(shown(&json!({"b": {"x": [1, "two"]}, "a": 60})), ["a=60", "b={\"x\":[1,\"two\"]}"]);
+        assert_eq!(
+            shown(&json!({"b": {"x": [1, "two"]}, "a": 60})),
+            ["a=60", "b={\"x\":[1,\"two\"]}"]
+        );
     }
 
     #[test]
     fn no_name_passes_for_a_part_of_another() {
-        let shown = shown(&json!({"e": ["x\ny"], "e[0]": "z", "a.b": 1, "a": {"b": "\n", "\"": 2}}));
+        let shown =
+            shown(&json!({"e": ["x\ny"], "e[0]": "z", "a.b": 1, "a": {"b": "\n", "\"": 2}}));
         assert_eq!(shown, ["a.\"\\u{22}\"=2", "a.b=\n", "\"a.b\"=1", "e[0]=x\ny", "\"e[0]\"=z"]);
     }
 }

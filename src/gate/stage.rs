@@ -1,5 +1,5 @@
-//! Staging: what tools have proposed becomes frozen calls and questions about them, to be written in the transaction that ends
-//! the turn. Must not know doors, or what an answer does.
+//! Staging: what tools have proposed becomes frozen calls and questions about them, to be written
+//! in the transaction that ends the turn. Must not know doors, or what an answer does.
 
 use serde_json::{Map, Value, json};
 
@@ -7,8 +7,8 @@ use super::frozen::Freeze;
 use super::{Gate, approvals};
 use crate::domain::canonical::canonical_json;
 use crate::domain::{
-    Address, Answer, CallId, CallState, Choice, Origin, Proposal, Question, Scope, Staged, Term, ToolCall, UnixMillis,
-    escape,
+    Address, Answer, CallId, CallState, Choice, Origin, Proposal, Question, Scope, Staged, Term,
+    ToolCall, UnixMillis, escape,
 };
 use crate::store::{AuditEntry, CallRow, PinRow, StagedRow, StoreError, Tx, now_ms};
 
@@ -29,7 +29,8 @@ pub struct Proposed {
     pub proposal: Proposal,
 }
 
-/// Everything that one end of a turn stages: rows that are not written yet, and the questions for the doors, in their order.
+/// Everything that one end of a turn stages: rows that are not written yet, and the questions for
+/// the doors, in their order.
 #[derive(Clone, Debug, Default)]
 pub struct StagedList {
     pub questions: Vec<Question>,
@@ -52,15 +53,23 @@ struct Ready {
 }
 
 impl Gate {
-    /// Freezes what was proposed, as it is at this moment. `told` hears what becomes of it. Writes nothing.
-    pub fn stage(&self, proposed: Vec<Proposed>, told: &[Address]) -> Result<StagedList, StoreError> {
-        let mut list = StagedList { approvers: self.settings.owner.clone(), ..StagedList::default() };
+    /// Freezes what was proposed, as it is at this moment. `told` hears what becomes of it. Writes
+    /// nothing.
+    pub fn stage(
+        &self,
+        proposed: Vec<Proposed>,
+        told: &[Address],
+    ) -> Result<StagedList, StoreError> {
+        let mut list =
+            StagedList { approvers: self.settings.owner.clone(), ..StagedList::default() };
         let mut ready = Vec::new();
         for proposed in proposed {
             let source = self.store.read(|tx| tx.call(&proposed.source))?;
             let what = escape::visible(&words(&proposed.proposal));
             let Some(source) = source else {
-                list.left_out.push(format!("Not staged: {what}. The call that proposed it is not on record"));
+                list.left_out.push(format!(
+                    "Not staged: {what}. The call that proposed it is not on record"
+                ));
                 continue;
             };
             let pins = self.store.read(|tx| tx.pins(Some(&source.server)))?;
@@ -91,7 +100,12 @@ impl Gate {
             principal: source.principal.clone(),
         };
         let env_names = self.hub.env_names(&source.server).join(",");
-        let freeze = Freeze { state: CallState::Waiting, pin: &pin.pin, env_names: &env_names, rule: "staged" };
+        let freeze = Freeze {
+            state: CallState::Waiting,
+            pin: &pin.pin,
+            env_names: &env_names,
+            rule: "staged",
+        };
         let row = self.freeze(&call, &freeze);
         let question_ms = self.now().question_time.as_millis() as i64;
         let ttl_ms = proposed.proposal.ttl_s.map_or(question_ms, |ttl_s| ttl_s as i64 * 1000);
@@ -112,15 +126,29 @@ impl Gate {
             let in_list = if of > 1 { all } else { &item.call.id };
             list.add(&item, in_list, number, told);
             let question = question_about(&item, number, of)?;
-            let what = format!("{}  {}/{}", words(&item.proposed.proposal), item.call.server, item.call.tool);
-            named.insert(number.to_string(), json!({"call": item.call.id.to_string(), "what": what}));
+            let what = format!(
+                "{}  {}/{}",
+                words(&item.proposed.proposal),
+                item.call.server,
+                item.call.tool
+            );
+            named.insert(
+                number.to_string(),
+                json!({"call": item.call.id.to_string(), "what": what}),
+            );
             list.ask(question, &item.row.digest);
         }
         if of > 1 {
             let choices = yes_or_no(&format!("✅ Confirm all {of}"), "❌ Cancel all");
             let shown = shown_list(&named);
             let staged = Staged::All { of };
-            self.ask_about_list(list, all, ALL, Value::Object(named), (shown, choices, staged, expires_ms))?;
+            self.ask_about_list(
+                list,
+                all,
+                ALL,
+                Value::Object(named),
+                (shown, choices, staged, expires_ms),
+            )?;
         }
         Ok(())
     }
@@ -139,13 +167,31 @@ impl Gate {
             list.add(button, group, index + 1, told);
             let label = escape::visible(&words(&button.proposed.proposal));
             let call = &button.call;
-            let what = format!("{label}  {}/{} {}", call.server, call.tool, canonical_json(&call.arguments));
-            named.insert((index + 1).to_string(), json!({"call": call.id.to_string(), "what": what}));
-            choices.push(Choice { key: (index + 1).to_string(), label, answer: Answer::Press { index } });
+            let what = format!(
+                "{label}  {}/{} {}",
+                call.server,
+                call.tool,
+                canonical_json(&call.arguments)
+            );
+            named.insert(
+                (index + 1).to_string(),
+                json!({"call": call.id.to_string(), "what": what}),
+            );
+            choices.push(Choice {
+                key: (index + 1).to_string(),
+                label,
+                answer: Answer::Press { index },
+            });
         }
         let staged = Staged::Buttons { group: name.map(|name| escape::visible(&name)) };
         let shown = shown_list(&named);
-        self.ask_about_list(list, group, BUTTONS, Value::Object(named), (shown, choices, staged, expires_ms))
+        self.ask_about_list(
+            list,
+            group,
+            BUTTONS,
+            Value::Object(named),
+            (shown, choices, staged, expires_ms),
+        )
     }
 
     /// A question that stands for several calls has a row of its own, as a pause has.
@@ -155,7 +201,12 @@ impl Gate {
         id: &CallId,
         tool: &str,
         arguments: Value,
-        (shown, choices, staged, expires_at_ms): (Vec<(String, String)>, Vec<Choice>, Staged, UnixMillis),
+        (shown, choices, staged, expires_at_ms): (
+            Vec<(String, String)>,
+            Vec<Choice>,
+            Staged,
+            UnixMillis,
+        ),
     ) -> Result<(), StoreError> {
         let principal = list.calls.first().map(|row| row.principal.clone()).unwrap_or_default();
         let call = ToolCall {
@@ -166,7 +217,10 @@ impl Gate {
             origin: Origin::Button,
             principal,
         };
-        let row = self.freeze(&call, &Freeze { state: CallState::Waiting, pin: "", env_names: "", rule: "staged" });
+        let row = self.freeze(
+            &call,
+            &Freeze { state: CallState::Waiting, pin: "", env_names: "", rule: "staged" },
+        );
         let why = "servers propose it".to_owned();
         let question = Question {
             arguments: shown,
@@ -238,8 +292,13 @@ fn words(proposal: &Proposal) -> String {
 
 fn question_about(item: &Ready, number: u32, of: u32) -> Result<Question, StoreError> {
     let proposal = &item.proposed.proposal;
-    let label = |words: &Option<String>, else_: &str| words.as_deref().map_or(else_.to_owned(), escape::visible);
-    let choices = yes_or_no(&label(&proposal.label, "✅ Confirm"), &label(&proposal.cancel_label, "❌ Cancel"));
+    let label = |words: &Option<String>, else_: &str| {
+        words.as_deref().map_or(else_.to_owned(), escape::visible)
+    };
+    let choices = yes_or_no(
+        &label(&proposal.label, "✅ Confirm"),
+        &label(&proposal.cancel_label, "❌ Cancel"),
+    );
     let staged = Staged::Item {
         summary: escape::visible_multiline(&words(proposal)),
         group: proposal.group.as_deref().map(escape::visible),
@@ -251,15 +310,22 @@ fn question_about(item: &Ready, number: u32, of: u32) -> Result<Question, StoreE
 }
 
 fn yes_or_no(yes: &str, no: &str) -> Vec<Choice> {
-    let choice = |key: &str, label: &str, answer| Choice { key: key.to_owned(), label: label.to_owned(), answer };
+    let choice = |key: &str, label: &str, answer| Choice {
+        key: key.to_owned(),
+        label: label.to_owned(),
+        answer,
+    };
     let allow = Answer::Allow { term: Term::Once, scope: Scope::Exact };
     vec![choice("y", yes, allow), choice("n", no, Answer::Deny { word: None })]
 }
 
 /// Number and words of each entry, in the order of the numbers.
 fn shown_list(named: &Map<String, Value>) -> Vec<(String, String)> {
-    let what = |entry: &Value| entry.get("what").and_then(Value::as_str).map(escape::visible).unwrap_or_default();
-    let mut shown: Vec<_> = named.iter().map(|(number, entry)| (number.clone(), what(entry))).collect();
+    let what = |entry: &Value| {
+        entry.get("what").and_then(Value::as_str).map(escape::visible).unwrap_or_default()
+    };
+    let mut shown: Vec<_> =
+        named.iter().map(|(number, entry)| (number.clone(), what(entry))).collect();
     shown.sort_by_key(|(number, _)| number.parse::<u32>().unwrap_or_default());
     shown
 }
@@ -275,7 +341,8 @@ fn grouped(items: Vec<Ready>) -> Vec<Ready> {
             keys.len() - 1
         })
     };
-    let mut placed: Vec<_> = items.into_iter().map(|item| (place(&mut keys, &item), item)).collect();
+    let mut placed: Vec<_> =
+        items.into_iter().map(|item| (place(&mut keys, &item), item)).collect();
     placed.sort_by_key(|(place, _)| *place);
     placed.into_iter().map(|(_, item)| item).collect()
 }

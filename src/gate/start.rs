@@ -1,5 +1,5 @@
-//! How a verdict is carried out: the one transaction in which a call becomes `started`, the question, the denial. Must not
-//! know how a verdict is reached.
+//! How a verdict is carried out: the one transaction in which a call becomes `started`, the
+//! question, the denial. Must not know how a verdict is reached.
 
 use serde_json::json;
 
@@ -17,12 +17,22 @@ use crate::killpoint;
 use crate::store::{CallRow, StoreError, Tx, now_ms};
 
 impl Gate {
-    /// Freezes the call, checks everything again in the same transaction, and moves it to `started`. The permit is made from
-    /// the row that was written, so what runs is what the store says. `Err` is the reason for a denial.
-    pub(super) async fn start(&self, pass: &Pass, tool: &Tool, verdict: &Verdict) -> Result<Permit, String> {
+    /// Freezes the call, checks everything again in the same transaction, and moves it to
+    /// `started`. The permit is made from the row that was written, so what runs is what the store
+    /// says. `Err` is the reason for a denial.
+    pub(super) async fn start(
+        &self,
+        pass: &Pass,
+        tool: &Tool,
+        verdict: &Verdict,
+    ) -> Result<Permit, String> {
         let call = &pass.call;
-        let freeze =
-            Freeze { state: CallState::Approved, pin: &tool.pin, env_names: &tool.env_names, rule: &verdict.rule };
+        let freeze = Freeze {
+            state: CallState::Approved,
+            pin: &tool.pin,
+            env_names: &tool.env_names,
+            rule: &verdict.rule,
+        };
         let row = match (&pass.row, &verdict.approval) {
             (Some(row), Some(_)) => row.clone(),
             (Some(row), None) if row.state == CallState::Started => row.clone(),
@@ -36,7 +46,11 @@ impl Gate {
         if reach != Reach::Box && self.reads_only(call).is_none_or(|now| now.reach != reach) {
             return Err("what the command reads has just changed; send it again".to_owned());
         }
-        let judged = entry("verdict", call, json!({"verdict": "allow", "rule": verdict.rule, "why": verdict.why}));
+        let judged = entry(
+            "verdict",
+            call,
+            json!({"verdict": "allow", "rule": verdict.rule, "why": verdict.why}),
+        );
         let started = entry("started", call, json!({"digest": row.digest, "pin": row.pin}));
         let owner = self.settings.owner.clone();
         let (id, approval, grant) = (row.id.clone(), verdict.approval.clone(), verdict.grant);
@@ -48,7 +62,9 @@ impl Gate {
                     return Ok(Err(reason));
                 }
                 tx.put_call(&row)?;
-                if row.state != CallState::Started && !tx.move_call(&row.id, CallState::Approved, CallState::Started)? {
+                if row.state != CallState::Started
+                    && !tx.move_call(&row.id, CallState::Approved, CallState::Started)?
+                {
                     return Ok(Err("it was decided elsewhere at the same moment".to_owned()));
                 }
                 tx.audit(&judged)?;
@@ -58,7 +74,9 @@ impl Gate {
             .await;
         killpoint::here("gate.started.after");
         match written {
-            Ok(Ok(Some(row))) if row.digest == digest_of(&row, &self.settings.owner) => self.mint(row, reach),
+            Ok(Ok(Some(row))) if row.digest == digest_of(&row, &self.settings.owner) => {
+                self.mint(row, reach)
+            }
             Ok(Ok(Some(_))) => Err("the stored call is not what was judged".to_owned()),
             Ok(Ok(None)) => Err(format!("the row of the call {id} is gone")),
             Ok(Err(reason)) => Err(reason),
@@ -67,21 +85,35 @@ impl Gate {
     }
 
     fn mint(&self, row: CallRow, reach: Reach) -> Result<Permit, String> {
-        let arguments =
-            serde_json::from_str(&row.arguments).map_err(|error| format!("the stored arguments: {error}"))?;
+        let arguments = serde_json::from_str(&row.arguments)
+            .map_err(|error| format!("the stored arguments: {error}"))?;
         let timeout = self.hub.call_timeout(&row.server).unwrap_or(self.settings.tool_timeout);
         Ok(Permit::mint(row.id, row.server, row.tool, arguments, row.pin, timeout, reach))
     }
 
-    /// Freezes the call and its question. The turn is let go; the answer comes back through the inbox.
-    pub(super) async fn ask(&self, pass: &Pass, tool: &Tool, verdict: &Verdict) -> Result<ApprovalId, StoreError> {
+    /// Freezes the call and its question. The turn is let go; the answer comes back through the
+    /// inbox.
+    pub(super) async fn ask(
+        &self,
+        pass: &Pass,
+        tool: &Tool,
+        verdict: &Verdict,
+    ) -> Result<ApprovalId, StoreError> {
         let call = &pass.call;
-        let freeze =
-            Freeze { state: CallState::Waiting, pin: &tool.pin, env_names: &tool.env_names, rule: &verdict.rule };
+        let freeze = Freeze {
+            state: CallState::Waiting,
+            pin: &tool.pin,
+            env_names: &tool.env_names,
+            rule: &verdict.rule,
+        };
         let row = self.freeze(call, &freeze);
         let question = self.question_about(call, verdict)?;
         let approval = question.approval.clone();
-        let judged = entry("verdict", call, json!({"verdict": "ask", "rule": verdict.rule, "why": verdict.why}));
+        let judged = entry(
+            "verdict",
+            call,
+            json!({"verdict": "ask", "rule": verdict.rule, "why": verdict.why}),
+        );
         let asked = entry("asked", call, json!({"approval": approval.0, "digest": row.digest}));
         let owner = self.settings.owner.clone();
         killpoint::here("gate.asked.before");
@@ -109,14 +141,24 @@ impl Gate {
     /// What a person should know of the names in a question, behind the reason.
     fn look_of(&self, call: &crate::domain::ToolCall) -> String {
         let pins = self.store.read(|tx| tx.pins(Some(&call.server))).unwrap_or_default();
-        let twin = look::twin(&call.tool, pins.iter().map(|pin| pin.tool.as_str()).filter(|tool| !tool.is_empty()));
-        let twin = twin.map(|twin| format!("the name `{}` looks like `{twin}`, which is another tool", call.tool));
+        let twin = look::twin(
+            &call.tool,
+            pins.iter().map(|pin| pin.tool.as_str()).filter(|tool| !tool.is_empty()),
+        );
+        let twin = twin.map(|twin| {
+            format!("the name `{}` looks like `{twin}`, which is another tool", call.tool)
+        });
         let notes = [look::note(&call.server), look::note(&call.tool), twin];
-        let told = notes.into_iter().flatten().map(|note| format!("; NOTE: {}", escape::visible(&note)));
+        let told =
+            notes.into_iter().flatten().map(|note| format!("; NOTE: {}", escape::visible(&note)));
         told.collect()
     }
 
-    fn question_about(&self, call: &crate::domain::ToolCall, verdict: &Verdict) -> Result<Question, StoreError> {
+    fn question_about(
+        &self,
+        call: &crate::domain::ToolCall,
+        verdict: &Verdict,
+    ) -> Result<Question, StoreError> {
         let why = format!("{} ({}){}", verdict.why, verdict.rule, self.look_of(call));
         let expires_at_ms = now_ms() + self.now().question_time.as_millis() as i64;
         let choices = super::shape::choices(&self.facts(call, None));
@@ -152,20 +194,23 @@ fn may_start(
     };
     Ok(match tx.approval(id)? {
         Some(found) if found.state != "approved" => Err(format!("its question is {}", found.state)),
-        Some(found) if found.digest != row.digest => Err("what was approved is not what would run".to_owned()),
+        Some(found) if found.digest != row.digest => {
+            Err("what was approved is not what would run".to_owned())
+        }
         Some(found) if is_over(&found) => Err("the answer came too long ago".to_owned()),
         Some(_) => Ok(()),
         None => Err("its question is gone".to_owned()),
     })
 }
 
-/// A call that is asked about again (the rules or the tool changed) has one open question, the new one; a call that has
-/// started or ended has none.
+/// A call that is asked about again (the rules or the tool changed) has one open question, the new
+/// one; a call that has started or ended has none.
 pub(super) fn close_question(tx: &Tx<'_>, call: &CallId, why: &str) -> Result<(), StoreError> {
     if let Some(open) = tx.approval_of(call)?
         && open.state == "waiting"
     {
-        // Somebody answering at this moment loses the compare-and-set, which is right: he saw the old question.
+        // Somebody answering at this moment loses the compare-and-set, which is right: he saw the
+        // old question.
         let _answered_meanwhile = tx.decide(&open.id, "superseded", None, why)?;
     }
     Ok(())

@@ -1,12 +1,15 @@
-//! What an answer to a question about something staged does, in one transaction: one action, all of a list, one of several
-//! buttons; and the end of their time. Must not know doors, or how an action is run.
+//! What an answer to a question about something staged does, in one transaction: one action, all of
+//! a list, one of several buttons; and the end of their time. Must not know doors, or how an action
+//! is run.
 
 use serde_json::{Value, json};
 
 use super::approvals::{DecideError, decide_in, wake};
 use super::audit::describe;
 use super::{CallContext, Gate};
-use crate::domain::{Action, Address, Answer, ApprovalId, CallId, CallState, Outcome, SessionId, Staged, ToolOutput};
+use crate::domain::{
+    Action, Address, Answer, ApprovalId, CallId, CallState, Outcome, SessionId, Staged, ToolOutput,
+};
 use crate::killpoint;
 use crate::store::{ApprovalRow, AuditEntry, DecideRefused, StagedRow, StoreError, Tx, now_ms};
 
@@ -26,9 +29,12 @@ impl Gate {
         by: &str,
     ) -> Result<ApprovalRow, DecideError> {
         if !approval.question.choices.iter().any(|choice| choice.answer == *answer) {
-            let keys: Vec<_> = approval.question.choices.iter().map(|choice| choice.key.as_str()).collect();
-            let text =
-                format!("only {} can be answered to what was staged, once and as it was shown", keys.join(" or "));
+            let keys: Vec<_> =
+                approval.question.choices.iter().map(|choice| choice.key.as_str()).collect();
+            let text = format!(
+                "only {} can be answered to what was staged, once and as it was shown",
+                keys.join(" or ")
+            );
             return Err(DecideError::NotOffered(text));
         }
         let (answer, by) = (answer.clone(), by.to_owned());
@@ -38,8 +44,8 @@ impl Gate {
         Ok(decided?)
     }
 
-    /// Closes what was staged in a session and whose time is over; the session hears of it by its inbox, in the same
-    /// transaction.
+    /// Closes what was staged in a session and whose time is over; the session hears of it by its
+    /// inbox, in the same transaction.
     pub async fn expire_staged(&self, session: &SessionId) -> Result<(), StoreError> {
         if !self.store.read(|tx| tx.staged_is_due(session, now_ms()))? {
             return Ok(());
@@ -56,8 +62,13 @@ impl Gate {
         Ok(self.store.read(|tx| tx.approval(id))?.is_some_and(|row| row.question.staged.is_some()))
     }
 
-    /// Which action an answer was about. `None` for one about a whole list: each of its actions is told by itself.
-    pub fn tapped(&self, id: &ApprovalId, answer: Option<&Answer>) -> Result<Option<Tapped>, StoreError> {
+    /// Which action an answer was about. `None` for one about a whole list: each of its actions is
+    /// told by itself.
+    pub fn tapped(
+        &self,
+        id: &ApprovalId,
+        answer: Option<&Answer>,
+    ) -> Result<Option<Tapped>, StoreError> {
         self.store.read(|tx| {
             let Some(approval) = tx.approval(id)? else { return Ok(None) };
             let call = match (&approval.question.staged, answer) {
@@ -68,9 +79,12 @@ impl Gate {
                 _ => None,
             };
             let Some(call) = call else { return Ok(None) };
-            let (Some(row), Some(staged)) = (tx.call(&call)?, tx.staged(&call)?) else { return Ok(None) };
+            let (Some(row), Some(staged)) = (tx.call(&call)?, tx.staged(&call)?) else {
+                return Ok(None);
+            };
             let arguments = serde_json::from_str(&row.arguments)?;
-            let action = Action { server: row.server, tool: row.tool, arguments, summary: staged.summary };
+            let action =
+                Action { server: row.server, tool: row.tool, arguments, summary: staged.summary };
             Ok(Some(Tapped { call, action, told: staged.told }))
         })
     }
@@ -80,11 +94,14 @@ impl Gate {
         Ok(self.store.read(|tx| tx.staged(call))?.map(|row| row.told).unwrap_or_default())
     }
 
-    /// Runs a confirmed action from its frozen row, through the whole chain. Asking twice is as safe as for every call.
+    /// Runs a confirmed action from its frozen row, through the whole chain. Asking twice is as
+    /// safe as for every call.
     pub async fn act(&self, call: &CallId, context: CallContext) -> Result<Outcome, StoreError> {
         let (row, staged) = self.store.read(|tx| Ok((tx.call(call)?, tx.staged(call)?)))?;
         let denied = |reason: &str| Ok(Outcome::Denied { reason: reason.to_owned() });
-        let (Some(row), Some(_)) = (row, staged) else { return denied("nothing was staged under this id here") };
+        let (Some(row), Some(_)) = (row, staged) else {
+            return denied("nothing was staged under this id here");
+        };
         match self.call(super::approvals::call_of_row(&row)?, context).await {
             Outcome::Parked { .. } => denied("nobody has confirmed it"),
             outcome => Ok(outcome),
@@ -113,7 +130,8 @@ fn settle(
     }
 }
 
-/// Every action of the list that still waits gets this answer, each with its own row in the audit and its own wake-up.
+/// Every action of the list that still waits gets this answer, each with its own row in the audit
+/// and its own wake-up.
 fn settle_all(
     tx: &Tx<'_>,
     approval: &ApprovalRow,
@@ -121,7 +139,12 @@ fn settle_all(
     by: &str,
 ) -> Result<Result<ApprovalRow, DecideRefused>, StoreError> {
     let allowed = matches!(answer, Answer::Allow { .. });
-    let decided = match tx.decide(&approval.id, if allowed { "approved" } else { "denied" }, Some(answer), by)? {
+    let decided = match tx.decide(
+        &approval.id,
+        if allowed { "approved" } else { "denied" },
+        Some(answer),
+        by,
+    )? {
         Ok(decided) => decided,
         Err(refused) => return Ok(Err(refused)),
     };
@@ -133,7 +156,11 @@ fn settle_all(
             settled.push(staged.call.to_string());
         }
     }
-    let text = format!("{} of {} actions were answered with it", settled.len(), approval.question.arguments.len());
+    let text = format!(
+        "{} of {} actions were answered with it",
+        settled.len(),
+        approval.question.arguments.len()
+    );
     let outcome = if allowed { ended(text) } else { Outcome::Denied { reason: text } };
     let body = json!({"approval": approval.id.0, "answer": answer, "by": by, "calls": settled});
     close_row(tx, &approval.call, &outcome, body)?;
@@ -152,7 +179,9 @@ fn press(
         Answer::Press { index } => pressed(&buttons, *index),
         _ => None,
     };
-    let Some(chosen) = chosen else { return Ok(Err(DecideRefused::NotFound(approval.id.0.clone()))) };
+    let Some(chosen) = chosen else {
+        return Ok(Err(DecideRefused::NotFound(approval.id.0.clone())));
+    };
     let decided = match tx.decide(&approval.id, "approved", Some(answer), by)? {
         Ok(decided) => decided,
         Err(refused) => return Ok(Err(refused)),
@@ -199,13 +228,17 @@ fn expire(tx: &Tx<'_>, session: &SessionId) -> Result<(), StoreError> {
 
 /// When no action of a list waits any more, nothing is left to answer about all of them.
 fn close_settled_list(tx: &Tx<'_>, item: &CallId) -> Result<(), StoreError> {
-    let Some(list) = tx.staged(item)?.map(|row| row.list).filter(|list| list != item) else { return Ok(()) };
+    let Some(list) = tx.staged(item)?.map(|row| row.list).filter(|list| list != item) else {
+        return Ok(());
+    };
     for staged in tx.staged_in(&list)? {
         if tx.approval_of(&staged.call)?.is_some_and(|row| row.state == "waiting") {
             return Ok(());
         }
     }
-    let Some(all) = tx.approval_of(&list)?.filter(|row| row.state == "waiting") else { return Ok(()) };
+    let Some(all) = tx.approval_of(&list)?.filter(|row| row.state == "waiting") else {
+        return Ok(());
+    };
     if tx.decide(&all.id, "superseded", None, "each was answered by itself")?.is_ok() {
         let outcome = Outcome::Denied { reason: "each action was answered by itself".to_owned() };
         close_row(tx, &list, &outcome, json!({"approval": all.id.0, "answer": "superseded"}))?;
@@ -214,7 +247,12 @@ fn close_settled_list(tx: &Tx<'_>, item: &CallId) -> Result<(), StoreError> {
 }
 
 /// The end of a row that no server ever sees, or of a question, with its answer in the audit.
-fn close_row(tx: &Tx<'_>, call: &CallId, outcome: &Outcome, answered: Value) -> Result<(), StoreError> {
+fn close_row(
+    tx: &Tx<'_>,
+    call: &CallId,
+    outcome: &Outcome,
+    answered: Value,
+) -> Result<(), StoreError> {
     tx.audit(&AuditEntry { kind: "answered", call: call.to_string(), body: answered })?;
     tx.end_call(call, outcome)?;
     Ok(())

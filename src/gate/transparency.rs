@@ -1,4 +1,5 @@
-//! The transparency layer: tells the door what runs and how it ended. Must not know doors or verdicts.
+//! The transparency layer: tells the door what runs and how it ended. Must not know doors or
+//! verdicts.
 
 use serde_json::Value;
 
@@ -6,7 +7,8 @@ use super::Gate;
 use super::chain::{Next, Pass};
 use crate::domain::{Live, Outcome, ToolCall, ToolOutput, escape};
 
-/// The longest title of a running call, in characters. The whole call was shown in the question and is in the audit.
+/// The longest title of a running call, in characters. The whole call was shown in the question and
+/// is in the audit.
 const TITLE_CHARS_MAX: usize = 100;
 /// The longest reason of a failure, in characters.
 const REASON_CHARS_MAX: usize = 300;
@@ -40,23 +42,39 @@ pub(super) async fn layer(gate: &Gate, pass: Pass, next: Next<'_>) -> Outcome {
     outcome
 }
 
-/// Why a call that has ended is no success: the tool says so, or what it ran ended with an exit code other than 0 or by a
-/// signal (`exit_code` and `signal` in structured content, as our bash server gives them).
+/// Why a call that has ended is no success: the tool says so, or what it ran ended with an exit
+/// code other than 0 or by a signal (`exit_code` and `signal` in structured content, as our bash
+/// server gives them).
 fn failure(output: &ToolOutput) -> Option<String> {
-    let of_command = |name: &str| output.structured.as_ref().and_then(|structured| structured.get(name));
+    let of_command =
+        |name: &str| output.structured.as_ref().and_then(|structured| structured.get(name));
     let code = of_command("exit_code").and_then(Value::as_i64).is_some_and(|code| code != 0);
     let failed = output.is_error || code || of_command("signal").is_some_and(Value::is_string);
-    // The first line of a command's result says how it ended; that of another tool, why it could not.
-    let first = || output.text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("it says no reason");
+    // The first line of a command's result says how it ended; that of another tool, why it could
+    // not.
+    let first = || {
+        output
+            .text
+            .lines()
+            .map(str::trim)
+            .find(|line| !line.is_empty())
+            .unwrap_or("it says no reason")
+    };
     failed.then(|| first().chars().take(REASON_CHARS_MAX).collect())
 }
 
-/// The first lines of what a command has printed, and how many there are besides. Empty for any other tool.
+/// The first lines of what a command has printed, and how many there are besides. Empty for any
+/// other tool.
 fn first_lines(output: &ToolOutput) -> String {
-    let command = output.structured.as_ref().is_some_and(|structured| structured.get("exit_code").is_some());
-    let Some((_, printed)) = output.text.split_once("\n\n").filter(|_| command) else { return String::new() };
-    let lines: Vec<&str> = printed.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
-    let mut shown: Vec<String> = lines.iter().take(OUTPUT_LINES_MAX).map(|line| (*line).to_owned()).collect();
+    let command =
+        output.structured.as_ref().is_some_and(|structured| structured.get("exit_code").is_some());
+    let Some((_, printed)) = output.text.split_once("\n\n").filter(|_| command) else {
+        return String::new();
+    };
+    let lines: Vec<&str> =
+        printed.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
+    let mut shown: Vec<String> =
+        lines.iter().take(OUTPUT_LINES_MAX).map(|line| (*line).to_owned()).collect();
     match lines.len().saturating_sub(OUTPUT_LINES_MAX) {
         0 => {}
         1 => shown.push("… and 1 more line".to_owned()),
@@ -65,11 +83,14 @@ fn first_lines(output: &ToolOutput) -> String {
     shown.join("\n")
 }
 
-/// The unified diff in a text: from its header to the last line of its hunks. Empty if there is none.
+/// The unified diff in a text: from its header to the last line of its hunks. Empty if there is
+/// none.
 fn unified_diff(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let header = |at: usize| {
-        let starts = |offset: usize, start: &str| lines.get(at + offset).is_some_and(|line| line.starts_with(start));
+        let starts = |offset: usize, start: &str| {
+            lines.get(at + offset).is_some_and(|line| line.starts_with(start))
+        };
         starts(0, "--- ") && starts(1, "+++ ") && starts(2, "@@ ")
     };
     let Some(from) = (0..lines.len()).find(|at| header(*at)) else { return String::new() };
@@ -98,21 +119,43 @@ mod tests {
     use super::*;
 
     fn ended(text: &str, structured: Value, is_error: bool) -> ToolOutput {
-        ToolOutput { text: text.into(), structured: Some(structured), is_error, ..ToolOutput::default() }
+        ToolOutput {
+            text: text.into(),
+            structured: Some(structured),
+            is_error,
+            ..ToolOutput::default()
+        }
     }
 
     #[test]
     fn only_what_went_well_is_a_success() {
-        let good =
-            ended("exit code 0 after 0.01 s\n\na\nb\nc\n\nd\ne\n", json!({"exit_code": 0, "signal": null}), false);
-        assert_eq!((failure(&good), first_lines(&good).as_str()), (None, "a\nb\nc\n… and 2 more lines"));
-        let bad = ended("exit code 3 after 0.01 s\n\nno such file\n", json!({"exit_code": 3, "signal": null}), false);
+        let good = ended(
+            "exit code 0 after 0.01 s\n\na\nb\nc\n\nd\ne\n",
+            json!({"exit_code": 0, "signal": null}),
+            false,
+        );
+        assert_eq!(
+            (failure(&good), first_lines(&good).as_str()),
+            (None, "a\nb\nc\n… and 2 more lines")
+        );
+        let bad = ended(
+            "exit code 3 after 0.01 s\n\nno such file\n",
+            json!({"exit_code": 3, "signal": null}),
+            false,
+        );
         assert_eq!(failure(&bad).as_deref(), Some("exit code 3 after 0.01 s"));
         assert_eq!(first_lines(&bad), "no such file");
-        let killed = ended("ended by SIGKILL after 1.00 s\n\n", json!({"exit_code": null, "signal": "SIGKILL"}), false);
+        let killed = ended(
+            "ended by SIGKILL after 1.00 s\n\n",
+            json!({"exit_code": null, "signal": "SIGKILL"}),
+            false,
+        );
         assert_eq!(failure(&killed).as_deref(), Some("ended by SIGKILL after 1.00 s"));
         let refused = ended("\n`a` is no file\n", json!({}), true);
-        assert_eq!((failure(&refused).as_deref(), first_lines(&refused).as_str()), (Some("`a` is no file"), ""));
+        assert_eq!(
+            (failure(&refused).as_deref(), first_lines(&refused).as_str()),
+            (Some("`a` is no file"), "")
+        );
         let running = ended("job 1: running", json!({"exit_code": null, "running": true}), false);
         assert_eq!(failure(&running), None);
     }
@@ -120,7 +163,10 @@ mod tests {
     #[test]
     fn a_diff_is_found_in_a_result_and_nothing_else_is() {
         let diff = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n c";
-        assert_eq!(unified_diff(&format!("Changed `f`.\n\n{diff}\n[the diff has 9 bytes]\n- x")), diff);
+        assert_eq!(
+            unified_diff(&format!("Changed `f`.\n\n{diff}\n[the diff has 9 bytes]\n- x")),
+            diff
+        );
         assert_eq!(unified_diff("- a\n+ b\n--- a rule\n"), "");
     }
 }

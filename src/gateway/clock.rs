@@ -1,4 +1,5 @@
-//! Times as a person reads them at a door: in the local zone, short. Must not know what happens at them.
+//! Times as a person reads them at a door: in the local zone, short. Must not know what happens at
+//! them.
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
@@ -70,6 +71,9 @@ mod tests {
         assert_eq!(clock.until(25 * 3_600_000), "Fri 1970-01-02 01:00 (25 h)");
         assert_eq!(clock.until(-120_000), "Wed 1969-12-31 23:58 (over)");
         assert_eq!(clock.until(i64::MAX), "a time that cannot be shown");
-        assert_eq!((clock.date(-1).as_str(), clock.date(i64::MAX).as_str()), ("1969-12-31", "undated"));
+        assert_eq!(
+            (clock.date(-1).as_str(), clock.date(i64::MAX).as_str()),
+            ("1969-12-31", "undated")
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! The commands of a chat, one table for every door. Owns their names, which door has them, and how a line is read; must
-//! not know what they do.
+//! The commands of a chat, one table for every door. Owns their names, which door has them, and how
+//! a line is read; must not know what they do.
 
 pub use crate::domain::ChatCommand;
 
@@ -34,32 +34,78 @@ impl CommandInfo {
 
 /// All commands, in the order of the help.
 pub const COMMANDS: &[CommandInfo] = &[
-    info(ChatCommand::New, "/new", "", "start afresh: the model forgets this conversation, session grants end")
-        .also(&["/reset"]),
+    info(
+        ChatCommand::New,
+        "/new",
+        "",
+        "start afresh: the model forgets this conversation, session grants end",
+    )
+    .also(&["/reset"]),
     info(ChatCommand::Stop, "/stop", "", "end the running turn and whatever it runs"),
     info(ChatCommand::Status, "/status", "", "model, context, servers, what runs and what waits"),
     info(ChatCommand::Usage, "/usage", "", "tokens today and in this session, by model"),
-    info(ChatCommand::Model, "/model", "[NAME]", "the model, who is behind it; another one for this conversation"),
+    info(
+        ChatCommand::Model,
+        "/model",
+        "[NAME]",
+        "the model, who is behind it; another one for this conversation",
+    ),
     info(
         ChatCommand::Role,
         "/role",
         "[list|select NAME]",
         "the roles, and which is in force; choose one for this conversation",
     ),
-    info(ChatCommand::Tools, "/tools", "", "the tools that the model is offered, and their servers"),
-    info(ChatCommand::Agents, "/agents", "", "the agents of this claw, and whether their bots are at work"),
+    info(
+        ChatCommand::Tools,
+        "/tools",
+        "",
+        "the tools that the model is offered, and their servers",
+    ),
+    info(
+        ChatCommand::Agents,
+        "/agents",
+        "",
+        "the agents of this claw, and whether their bots are at work",
+    ),
     info(ChatCommand::Approvals, "/approvals", "", "the calls that wait for your answer"),
-    info(ChatCommand::Staged, "/staged", "", "what is staged here and waits for its number").at_the_console_only(),
-    info(ChatCommand::Grants, "/grants", "[revoke ID]", "what you have allowed or forbidden for longer; take one back"),
-    info(ChatCommand::Guests, "/guests", "[remove ID]", "the chats that you have let in; send one away"),
-    info(ChatCommand::Undo, "/undo", "", "drop the last exchange from what the model sees; the log keeps it"),
+    info(ChatCommand::Staged, "/staged", "", "what is staged here and waits for its number")
+        .at_the_console_only(),
+    info(
+        ChatCommand::Grants,
+        "/grants",
+        "[revoke ID]",
+        "what you have allowed or forbidden for longer; take one back",
+    ),
+    info(
+        ChatCommand::Guests,
+        "/guests",
+        "[remove ID]",
+        "the chats that you have let in; send one away",
+    ),
+    info(
+        ChatCommand::Undo,
+        "/undo",
+        "",
+        "drop the last exchange from what the model sees; the log keeps it",
+    ),
     info(ChatCommand::Compact, "/compact", "", "summarise the older part of this conversation"),
-    info(ChatCommand::Panic, "/panic", "[on|off]", "the stop switch: no call runs, what runs is ended"),
+    info(
+        ChatCommand::Panic,
+        "/panic",
+        "[on|off]",
+        "the stop switch: no call runs, what runs is ended",
+    ),
     info(ChatCommand::Help, "/help", "", "this list").also(&["/?"]),
     info(ChatCommand::Quit, "/quit", "", "leave").also(&["/exit"]).at_the_console_only(),
 ];
 
-const fn info(command: ChatCommand, name: &'static str, words: &'static str, help: &'static str) -> CommandInfo {
+const fn info(
+    command: ChatCommand,
+    name: &'static str,
+    words: &'static str,
+    help: &'static str,
+) -> CommandInfo {
     CommandInfo { command, name, aliases: &[], words, help, console_only: false }
 }
 
@@ -86,7 +132,8 @@ pub enum Parsed {
     NotForUs,
 }
 
-/// Reads a line. `/etc/hosts is …` is a message, and so is any line that starts with a space, and any text of two lines.
+/// Reads a line. `/etc/hosts is …` is a message, and so is any line that starts with a space, and
+/// any text of two lines.
 pub fn parse(line: &str, door: Door) -> Parsed {
     match split(line) {
         Some((word, rest)) => named(word, rest, door),
@@ -94,8 +141,8 @@ pub fn parse(line: &str, door: Door) -> Parsed {
     }
 }
 
-/// Reads a line of a messenger whose commands may name their bot: `/status@my_bot`. `bot_username` is compared without
-/// regard to case, as the messenger does, and may have its `@`.
+/// Reads a line of a messenger whose commands may name their bot: `/status@my_bot`. `bot_username`
+/// is compared without regard to case, as the messenger does, and may have its `@`.
 pub fn parse_for_bot(text: &str, bot_username: &str) -> Parsed {
     let Some((word, rest)) = split(text) else { return Parsed::Message };
     let ours = bot_username.trim_start_matches('@');
@@ -117,7 +164,9 @@ fn split(line: &str) -> Option<(&str, &str)> {
 fn named(word: &str, rest: &str, door: Door) -> Parsed {
     let wanted = word.to_ascii_lowercase();
     match at(door).find(|known| known.names().any(|name| name == wanted)) {
-        Some(known) if rest.is_empty() || !known.words.is_empty() => Parsed::Command(known.command, rest.to_owned()),
+        Some(known) if rest.is_empty() || !known.words.is_empty() => {
+            Parsed::Command(known.command, rest.to_owned())
+        }
         Some(known) => Parsed::Unknown(match door {
             Door::Console => format!(
                 "{} takes no words after it. To send this line as a message, start it with a space.",
@@ -156,13 +205,15 @@ pub fn help_markdown(door: Door) -> String {
 
 fn closest(word: &str, door: Door) -> Option<&'static str> {
     let names = at(door).flat_map(CommandInfo::names);
-    let near = names.map(|name| (edit_distance(word, name), name)).min_by_key(|(distance, _)| *distance);
+    let near =
+        names.map(|name| (edit_distance(word, name), name)).min_by_key(|(distance, _)| *distance);
     near.filter(|(distance, _)| *distance <= 2).map(|(_, name)| name)
 }
 
 /// Insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
 pub(crate) fn edit_distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(32).collect(), b.chars().take(32).collect());
+    let (a, b): (Vec<char>, Vec<char>) =
+        (a.chars().take(32).collect(), b.chars().take(32).collect());
     let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
     for (i, row) in table.iter_mut().enumerate() {
         row[0] = i;
@@ -208,8 +259,12 @@ mod tests {
     fn some_take_words_and_some_do_not() {
         assert_eq!(typed("/panic  off "), command(ChatCommand::Panic, "off"));
         assert_eq!(typed("/grants revoke 3"), command(ChatCommand::Grants, "revoke 3"));
-        assert!(matches!(typed("/stop it"), Parsed::Unknown(text) if text.contains("start it with a space")));
-        assert!(matches!(parse_for_bot("/stop it", "b"), Parsed::Unknown(text) if text.contains("Send /stop alone")));
+        assert!(
+            matches!(typed("/stop it"), Parsed::Unknown(text) if text.contains("start it with a space"))
+        );
+        assert!(
+            matches!(parse_for_bot("/stop it", "b"), Parsed::Unknown(text) if text.contains("Send /stop alone"))
+        );
     }
 
     #[test]
@@ -236,22 +291,31 @@ mod tests {
         assert_eq!(here("/status@other_bot"), Parsed::NotForUs);
         assert_eq!(here("/whatever@other_bot you like"), Parsed::NotForUs);
         assert_eq!(here("write to me@other_bot"), Parsed::Message);
-        assert!(matches!(here("/sttaus@my_bot"), Parsed::Unknown(text) if text.ends_with("Did you mean /status?")));
+        assert!(
+            matches!(here("/sttaus@my_bot"), Parsed::Unknown(text) if text.ends_with("Did you mean /status?"))
+        );
     }
 
     #[test]
     fn only_the_console_can_be_left() {
         assert_eq!(typed("/quit"), command(ChatCommand::Quit, ""));
         assert!(matches!(parse_for_bot("/quit", "b"), Parsed::Unknown(_)));
-        assert!(help_markdown(Door::Console).contains("/quit") && !help_markdown(Door::Telegram).contains("/quit"));
+        assert!(
+            help_markdown(Door::Console).contains("/quit")
+                && !help_markdown(Door::Telegram).contains("/quit")
+        );
     }
 
-    /// What `setMyCommands` of the Bot API takes: 1 to 32 of a-z, 0-9 and `_`, and a text of 1 to 256 characters.
+    /// What `setMyCommands` of the Bot API takes: 1 to 32 of a-z, 0-9 and `_`, and a text of 1 to
+    /// 256 characters.
     #[test]
     fn every_name_fits_a_messengers_menu() {
         for known in at(Door::Telegram) {
             let name = known.name.strip_prefix('/').unwrap();
-            assert!(name.chars().all(|c| c.is_ascii_lowercase()) && (1..=32).contains(&name.len()), "{name}");
+            assert!(
+                name.chars().all(|c| c.is_ascii_lowercase()) && (1..=32).contains(&name.len()),
+                "{name}"
+            );
             assert!((1..=256).contains(&known.help.chars().count()), "{name}");
         }
     }

@@ -1,31 +1,35 @@
-//! What is said of staged actions at every door: the head of an item, and the labels of its buttons. Owns that no label of a
-//! server can pass for the other button; must not know how a door draws anything.
+//! What is said of staged actions at every door: the head of an item, and the labels of its
+//! buttons. Owns that no label of a server can pass for the other button; must not know how a door
+//! draws anything.
 //!
-//! Summary and labels are the server's words. Which of the buttons acts is ours to say: the one that does begins with ✅ and the
-//! one that does not with ❌, whatever the server calls them.
+//! Summary and labels are the server's words. Which of the buttons acts is ours to say: the one
+//! that does begins with ✅ and the one that does not with ❌, whatever the server calls them.
 
 use crate::domain::{Answer, Choice, Question, Staged};
 
 pub const CONFIRM_MARK: &str = "✅";
 pub const CANCEL_MARK: &str = "❌";
-/// The longest label of a button without its mark, in characters. A proposal may be no longer; escapes can make it so.
+/// The longest label of a button without its mark, in characters. A proposal may be no longer;
+/// escapes can make it so.
 pub const LABEL_CHARS_MAX: usize = 32;
 
 /// What people read as "it is done", and what they read as "it is not".
 const YES_MARKS: &[char] = &['✅', '✔', '✓', '☑', '🗸', '🗹', '🆗', '👍', '🟢'];
 const NO_MARKS: &[char] = &['❌', '✖', '✗', '✘', '✕', '❎', '☒', '🗙', '🚫', '⛔', '🛑', '👎', '🔴'];
 /// Words that say the opposite of the button they would stand on.
-const YES_WORDS: &[&str] = &["confirm", "yes", "ok", "okay", "allow", "approve", "accept", "agree", "run", "do"];
+const YES_WORDS: &[&str] =
+    &["confirm", "yes", "ok", "okay", "allow", "approve", "accept", "agree", "run", "do"];
 const NO_WORDS: &[&str] = &[
-    "cancel", "no", "not", "never", "deny", "abort", "stop", "reject", "decline", "refuse", "dismiss", "keep", "back",
-    "don", "dont", "nothing", "skip", "leave", "later",
+    "cancel", "no", "not", "never", "deny", "abort", "stop", "reject", "decline", "refuse",
+    "dismiss", "keep", "back", "don", "dont", "nothing", "skip", "leave", "later",
 ];
 
 /// What stands on a button.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
     pub shown: String,
-    /// What its server calls it, if that says something else than the button does, so that ours stands there.
+    /// What its server calls it, if that says something else than the button does, so that ours
+    /// stands there.
     pub instead_of: Option<String>,
 }
 
@@ -40,7 +44,9 @@ pub fn label(question: &Question, choice: &Choice) -> Option<Label> {
         (Answer::Press { .. }, _) => ours(press_label(&choice.label)),
         (Answer::Allow { .. }, Some(of)) => ours(format!("{CONFIRM_MARK} Confirm all {of}")),
         (_, Some(_)) => ours(format!("{CANCEL_MARK} Cancel all")),
-        (Answer::Allow { .. }, None) => marked(CONFIRM_MARK, &choice.label, other(question, choice), "Confirm"),
+        (Answer::Allow { .. }, None) => {
+            marked(CONFIRM_MARK, &choice.label, other(question, choice), "Confirm")
+        }
         (_, None) => marked(CANCEL_MARK, &choice.label, other(question, choice), "Cancel"),
     })
 }
@@ -63,7 +69,9 @@ pub fn count(items: usize) -> String {
 /// In one line, for a list of what waits: `staged item 2 of 3: “Add 2 apples”`.
 pub fn in_a_list(staged: &Staged) -> String {
     match staged {
-        Staged::Item { summary, .. } => format!("{}: “{}”", head(staged).to_lowercase(), one_line(summary)),
+        Staged::Item { summary, .. } => {
+            format!("{}: “{}”", head(staged).to_lowercase(), one_line(summary))
+        }
         Staged::All { of } => format!("all {of} staged items at once"),
         Staged::Buttons { .. } => "buttons that need no question".to_owned(),
     }
@@ -87,12 +95,18 @@ pub fn group(staged: &Staged) -> Option<String> {
 
 /// The label of the other choice of the same question.
 fn other<'q>(question: &'q Question, choice: &Choice) -> &'q str {
-    question.choices.iter().find(|other| other.key != choice.key).map_or("", |other| other.label.as_str())
+    question
+        .choices
+        .iter()
+        .find(|other| other.key != choice.key)
+        .map_or("", |other| other.label.as_str())
 }
 
-/// The server's label with our mark in front of it, or our own word where the server's would say something else than the mark.
+/// The server's label with our mark in front of it, or our own word where the server's would say
+/// something else than the mark.
 fn marked(mark: &str, label: &str, other: &str, ours: &str) -> Label {
-    let (marks, words) = if mark == CONFIRM_MARK { (NO_MARKS, NO_WORDS) } else { (YES_MARKS, YES_WORDS) };
+    let (marks, words) =
+        if mark == CONFIRM_MARK { (NO_MARKS, NO_WORDS) } else { (YES_MARKS, YES_WORDS) };
     let (own, plain) = (one_line(label), without_marks(label).to_lowercase());
     // All of it counts, also what is cut off.
     let contradicts = own.contains(|c| marks.contains(&c))
@@ -100,7 +114,10 @@ fn marked(mark: &str, label: &str, other: &str, ours: &str) -> Label {
         || plain == without_marks(other).to_lowercase();
     let says_nothing = !plain.contains(char::is_alphanumeric);
     if contradicts || says_nothing {
-        return Label { shown: format!("{mark} {ours}"), instead_of: (!own.is_empty()).then_some(own) };
+        return Label {
+            shown: format!("{mark} {ours}"),
+            instead_of: (!own.is_empty()).then_some(own),
+        };
     }
     Label { shown: format!("{mark} {}", head_of(&without_marks(label))), instead_of: None }
 }
@@ -119,11 +136,15 @@ fn press_label(label: &str) -> String {
 /// One line, without the marks in front of it that are ours to set.
 fn without_marks(label: &str) -> String {
     let label = one_line(label);
-    let is_mark = |c: char| c == '✅' || c == '❌' || c == '✔' || c == '✖' || c == '✓' || c == '✗' || c == '☑';
+    let is_mark = |c: char| {
+        c == '✅' || c == '❌' || c == '✔' || c == '✖' || c == '✓' || c == '✗' || c == '☑'
+    };
     let mut rest = label.as_str();
     loop {
         // A variation selector behind a mark is spelled out by then.
-        let next = rest.trim_start_matches(|c: char| is_mark(c) || c == ' ').trim_start_matches("\\u{fe0f}");
+        let next = rest
+            .trim_start_matches(|c: char| is_mark(c) || c == ' ')
+            .trim_start_matches("\\u{fe0f}");
         if next.len() == rest.len() {
             return rest.to_owned();
         }
@@ -149,7 +170,11 @@ mod tests {
 
     fn item(confirm: &str, cancel: &str) -> Question {
         let session = SessionId::new("main").unwrap();
-        let choice = |key: &str, label: &str, answer| Choice { key: key.into(), label: label.into(), answer };
+        let choice = |key: &str, label: &str, answer| Choice {
+            key: key.into(),
+            label: label.into(),
+            answer,
+        };
         Question {
             approval: ApprovalId("q7f2".into()),
             call: CallId { session: session.clone(), reply_seq: 3, block: 0 },
@@ -234,7 +259,8 @@ mod tests {
         let shown = |index: usize| label(&question, &question.choices[index]).unwrap().shown;
         assert_eq!((shown(0), shown(1)), both("✅ Confirm all 3", "❌ Cancel all"));
         assert_eq!(head(&Staged::All { of: 3 }), "Staged 3 items");
-        let item = |number, of| head(&Staged::Item { summary: String::new(), group: None, number, of });
+        let item =
+            |number, of| head(&Staged::Item { summary: String::new(), group: None, number, of });
         assert_eq!((item(1, 1), item(2, 3)), both("Staged 1 item", "Staged item 2 of 3"));
     }
 }

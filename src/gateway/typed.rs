@@ -1,11 +1,12 @@
-//! What a written message says to an open question: yes, no, or neither. One reading for every door. Owns the words; must
-//! not know which question is open, or who may answer it.
+//! What a written message says to an open question: yes, no, or neither. One reading for every
+//! door. Owns the words; must not know which question is open, or who may answer it.
 
-/// Letter case aside, and with nothing else in the message but [`DECORATION`] at its end. None of them grants anything for
-/// longer than this one call.
+/// Letter case aside, and with nothing else in the message but [`DECORATION`] at its end. None of
+/// them grants anything for longer than this one call.
 const YES: &[&str] = &["y", "yes", "yep", "ok", "okay", "ja"];
 const NO: &[&str] = &["n", "no", "nope", "nein"];
-/// What may stand behind such a word: thumbs and other nods, too. A question mark may not: "ok?" asks something.
+/// What may stand behind such a word: thumbs and other nods, too. A question mark may not: "ok?"
+/// asks something.
 const DECORATION: &[char] =
     &['.', '!', ',', '\u{1f44d}', '\u{1f44e}', '\u{1f44c}', '\u{2705}', '\u{1f642}', '\u{fe0f}'];
 /// The colours of a hand (Unicode, "Emoji Modifier").
@@ -22,13 +23,16 @@ pub enum Typed {
     Remark,
 }
 
-/// Reads a message. A yes is a yes alone; a no may have a comma, a colon or a dash and words behind it.
+/// Reads a message. A yes is a yes alone; a no may have a comma, a colon or a dash and words behind
+/// it.
 pub fn typed(text: &str) -> Typed {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_alphabetic()).unwrap_or(text.len());
     let (first, rest) = text.split_at(end);
     let first = first.to_lowercase();
-    let bare = rest.chars().all(|c| c.is_whitespace() || DECORATION.contains(&c) || SKIN_TONES.contains(&c));
+    let bare = rest
+        .chars()
+        .all(|c| c.is_whitespace() || DECORATION.contains(&c) || SKIN_TONES.contains(&c));
     if YES.contains(&first.as_str()) && bare && !rest.contains('\u{1f44e}') {
         return Typed::Yes;
     }
@@ -42,12 +46,15 @@ pub fn typed(text: &str) -> Typed {
     }
 }
 
-/// What follows a comma, a colon or a dash. A hyphen counts with blanks around it alone, because "no-op" is a word.
+/// What follows a comma, a colon or a dash. A hyphen counts with blanks around it alone, because
+/// "no-op" is a word.
 fn word(rest: &str) -> Option<&str> {
     let after = rest.trim_start();
     let word = match after.strip_prefix([',', ':', '–', '—']) {
         Some(word) => word,
-        None if after.len() < rest.len() => after.strip_prefix('-')?.strip_prefix(char::is_whitespace)?,
+        None if after.len() < rest.len() => {
+            after.strip_prefix('-')?.strip_prefix(char::is_whitespace)?
+        }
         None => return None,
     };
     Some(word.trim()).filter(|word| !word.is_empty())
@@ -63,7 +70,9 @@ mod tests {
 
     #[test]
     fn a_yes_is_one_word_alone() {
-        for text in ["y", "Yes", " YES. ", "ok", "Okay!", "ja", "yep", "ok 👍", "yes 👍🏽", "yes!!", "ok,"] {
+        for text in
+            ["y", "Yes", " YES. ", "ok", "Okay!", "ja", "yep", "ok 👍", "yes 👍🏽", "yes!!", "ok,"]
+        {
             assert_eq!(typed(text), Typed::Yes, "{text}");
         }
     }

@@ -1,10 +1,13 @@
-//! Forwards one call. The only place in the house that sends `tools/call`. Must not know who allowed it.
+//! Forwards one call. The only place in the house that sends `tools/call`. Must not know who
+//! allowed it.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::RoleClient;
-use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, RequestMetaObject, ServerResult};
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, ClientRequest, RequestMetaObject, ServerResult,
+};
 use rmcp::service::{PeerRequestOptions, RequestHandle, ServiceError};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep_until, timeout};
@@ -38,13 +41,15 @@ pub struct CallContext {
 /// How a call ended, as far as anybody can know.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CallEnd {
-    /// The server answered, with a result or with an error. The files that came with it are named in its text.
+    /// The server answered, with a result or with an error. The files that came with it are named
+    /// in its text.
     Ended(ToolOutput, Beside),
     /// It certainly never reached the server.
     NotForwarded { reason: String },
     /// It was sent, or a part of it, and there is no readable answer: it may have run.
     Unknown { reason: String },
-    /// A modern server asks for input before it goes on (a multi round-trip request). The call has not ended.
+    /// A modern server asks for input before it goes on (a multi round-trip request). The call has
+    /// not ended.
     InputRequired { requests: Value, state: Option<String> },
 }
 
@@ -64,21 +69,35 @@ enum Stop {
 }
 
 /// Sends the call and waits for its end. The permit is used up. The caller has compared the pin.
-#[expect(clippy::disallowed_methods, reason = "this is the one place that sends tools/call, and it takes a Permit")]
-pub(super) async fn forward(connection: &Connection, permit: Permit, context: CallContext) -> CallEnd {
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the one place that sends tools/call, and it takes a Permit"
+)]
+pub(super) async fn forward(
+    connection: &Connection,
+    permit: Permit,
+    context: CallContext,
+) -> CallEnd {
     let arguments = match permit.arguments() {
         Value::Object(arguments) => arguments.clone(),
         Value::Null => serde_json::Map::new(),
-        _ => return CallEnd::NotForwarded { reason: "the arguments of a tool must be a JSON object".to_owned() },
+        _ => {
+            return CallEnd::NotForwarded {
+                reason: "the arguments of a tool must be a JSON object".to_owned(),
+            };
+        }
     };
     let ticket = Arc::new(Ticket::default());
     let params = CallToolRequestParams::new(permit.tool().to_owned()).with_arguments(arguments);
     let mut request = CallToolRequest::new(params);
-    request.extensions.insert(CallTag { progress: context.progress.clone(), ticket: ticket.clone() });
+    request
+        .extensions
+        .insert(CallTag { progress: context.progress.clone(), ticket: ticket.clone() });
 
     let deadline = Instant::now() + permit.timeout();
-    let send =
-        connection.peer.send_request_with_option(ClientRequest::CallToolRequest(request), options(permit.reach()));
+    let send = connection
+        .peer
+        .send_request_with_option(ClientRequest::CallToolRequest(request), options(permit.reach()));
     let mut handle = tokio::select! {
         biased;
         sent = send => match sent {
@@ -123,7 +142,11 @@ async fn stopped(connection: &Connection, cancel: &CancellationToken, deadline: 
     }
 }
 
-async fn read_answer(connection: &Connection, answer: Result<ServerResult, ServiceError>, ticket: &Ticket) -> CallEnd {
+async fn read_answer(
+    connection: &Connection,
+    answer: Result<ServerResult, ServiceError>,
+    ticket: &Ticket,
+) -> CallEnd {
     let bytes_max = connection.settings.result_bytes_max;
     let unknown = |reason: String| CallEnd::Unknown { reason };
     match answer {
@@ -133,11 +156,17 @@ async fn read_answer(connection: &Connection, answer: Result<ServerResult, Servi
         Ok(_) => unknown("the server's answer has an unknown shape".to_owned()),
         Err(ServiceError::McpError(error)) if error.code == ANSWER_TOO_LONG => {
             let limit = connection.settings.line_bytes_max;
-            unknown(format!("the server sent a message of more than {limit} bytes, which may have been the answer"))
+            unknown(format!(
+                "the server sent a message of more than {limit} bytes, which may have been the answer"
+            ))
         }
-        Err(ServiceError::McpError(error)) => {
-            read_error(&connection.server, error.code.0, &error.message, error.data.as_ref(), bytes_max)
-        }
+        Err(ServiceError::McpError(error)) => read_error(
+            &connection.server,
+            error.code.0,
+            &error.message,
+            error.data.as_ref(),
+            bytes_max,
+        ),
         Err(ServiceError::TransportSend(error)) if ticket.revoke() => {
             CallEnd::NotForwarded { reason: error.error.to_string() }
         }
@@ -149,7 +178,9 @@ async fn read_answer(connection: &Connection, answer: Result<ServerResult, Servi
 async fn ended_before(connection: &Connection, ticket: &Ticket) -> CallEnd {
     let epitaph = connection.wait_for_epitaph().await;
     if ticket.revoke() {
-        return CallEnd::NotForwarded { reason: format!("the server ended before the call was sent: {epitaph}") };
+        return CallEnd::NotForwarded {
+            reason: format!("the server ended before the call was sent: {epitaph}"),
+        };
     }
     CallEnd::Unknown { reason: format!("the server ended before it answered: {epitaph}") }
 }
@@ -177,7 +208,9 @@ async fn give_up(
         let _ = timeout(CANCEL_TIMEOUT, handle.cancel(Some(why.clone()))).await;
     }
     if connection.end_if_stuck() {
-        return CallEnd::Unknown { reason: format!("{why}; the server had stopped reading and was ended") };
+        return CallEnd::Unknown {
+            reason: format!("{why}; the server had stopped reading and was ended"),
+        };
     }
     CallEnd::Unknown { reason: why }
 }

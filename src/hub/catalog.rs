@@ -1,4 +1,5 @@
-//! What a server says about its tools, read leniently from raw JSON. Must not know who lists or compares.
+//! What a server says about its tools, read leniently from raw JSON. Must not know who lists or
+//! compares.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +12,8 @@ use crate::domain::escape;
 pub(super) const TOOLS_MAX: usize = 2000;
 pub(super) const PAGES_MAX: usize = 100;
 
-/// The name under which a server's instructions are pinned. No tool has it, because one without a name is left out.
+/// The name under which a server's instructions are pinned. No tool has it, because one without a
+/// name is left out.
 pub const INSTRUCTIONS: &str = "";
 
 /// All tools of one server, as it listed them.
@@ -50,8 +52,8 @@ pub struct ToolEntry {
     pub pin: String,
 }
 
-/// Adds the tools of one page. Entries without a name and repeated names are left out; what is left out is told in
-/// `odd`, one sentence each. Returns the cursor of the next page.
+/// Adds the tools of one page. Entries without a name and repeated names are left out; what is left
+/// out is told in `odd`, one sentence each. Returns the cursor of the next page.
 pub(super) fn read_page(
     mut page: Value,
     pin: &dyn Fn(&Value) -> String,
@@ -68,7 +70,8 @@ pub(super) fn read_page(
     for raw in entries {
         match raw.get("name").and_then(Value::as_str).filter(|name| !name.is_empty()) {
             None => odd.push("it lists a tool without a name, which is left out".to_owned()),
-            // It is printed in questions and lists, and must not be able to look like more than a name.
+            // It is printed in questions and lists, and must not be able to look like more than a
+            // name.
             Some(name) if name.chars().any(char::is_control) || escape::visible(name) != name => {
                 odd.push(format!(
                     "it lists a tool whose name holds what cannot be seen, which is left out: {}",
@@ -114,8 +117,14 @@ mod tests {
             {"name": "full", "description": "d", "inputSchema": {"type": "object", "x": 1}, "annotations": {"a": 1}},
         ], "nextCursor": "2"});
         let (mut tools, mut odd) = (Vec::new(), Vec::new());
-        assert_eq!(read_page(page, &|_| "p".into(), &mut tools, &mut odd).unwrap().as_deref(), Some("2"));
-        assert_eq!(tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["bare", "full"]);
+        assert_eq!(
+            read_page(page, &|_| "p".into(), &mut tools, &mut odd).unwrap().as_deref(),
+            Some("2")
+        );
+        assert_eq!(
+            tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(),
+            ["bare", "full"]
+        );
         assert_eq!(tools[0].input_schema, json!({"type": "object"}));
         assert_eq!(tools[0].description, "");
         assert_eq!(tools[1].input_schema["x"], 1);

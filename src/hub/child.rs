@@ -1,5 +1,6 @@
-//! A server's process as the rest of the hub holds it: asked to end, seen to be dead, and what it said last; and the count of
-//! those whose end is awaited. Must not know how a process is started or ended.
+//! A server's process as the rest of the hub holds it: asked to end, seen to be dead, and what it
+//! said last; and the count of those whose end is awaited. Must not know how a process is started
+//! or ended.
 
 use std::sync::{Arc, OnceLock};
 
@@ -34,7 +35,8 @@ impl Fate {
 }
 
 impl ChildHandle {
-    /// Asks for the end: a grace for the server (its stdin is closed by the caller), SIGTERM, a grace, SIGKILL.
+    /// Asks for the end: a grace for the server (its stdin is closed by the caller), SIGTERM, a
+    /// grace, SIGKILL.
     pub(super) fn request_end(&self) {
         self.fate.end.cancel();
     }
@@ -60,8 +62,8 @@ impl Drop for ChildHandle {
     }
 }
 
-/// Counts the processes whose end is still awaited, so that a shutdown can wait for all of them, also for those that
-/// were given up in the middle of their start.
+/// Counts the processes whose end is still awaited, so that a shutdown can wait for all of them,
+/// also for those that were given up in the middle of their start.
 #[derive(Clone, Debug)]
 pub(super) struct Keepers(Arc<watch::Sender<usize>>);
 

@@ -1,10 +1,10 @@
-//! The first words to a server: finds out its era (traps 1 and 2) on raw JSON lines, before `rmcp` takes over. Must not
-//! know processes.
+//! The first words to a server: finds out its era (traps 1 and 2) on raw JSON lines, before `rmcp`
+//! takes over. Must not know processes.
 //!
-//! A server of unknown era is asked `server/discover`. An error means legacy; one that stays silent is also offered
-//! `initialize`, and the answers decide; one that closes the line is started again by the caller, with `initialize` as
-//! the first message. `rmcp`'s own `Auto` has no such second start, waits 10 s on a silent server and then takes a late
-//! answer to the probe for a fault.
+//! A server of unknown era is asked `server/discover`. An error means legacy; one that stays silent
+//! is also offered `initialize`, and the answers decide; one that closes the line is started again
+//! by the caller, with `initialize` as the first message. `rmcp`'s own `Auto` has no such second
+//! start, waits 10 s on a silent server and then takes a late answer to the probe for a fault.
 
 use std::time::Duration;
 
@@ -24,10 +24,12 @@ const INITIALIZE_ID: i64 = 2_000_000_002;
 
 /// `UnsupportedProtocolVersionError` of 2026-07-28.
 const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
-/// Errors of 2026-07-28 that no legacy server sends: a header mismatch, a missing client capability.
+/// Errors of 2026-07-28 that no legacy server sends: a header mismatch, a missing client
+/// capability.
 const MODERN_REFUSALS: [i64; 2] = [-32020, -32021];
 const REASON_BYTES_MAX: usize = 500;
-/// What is kept of a server's instructions, in bytes. A model sees less of it (`limits.server_instructions_bytes`).
+/// What is kept of a server's instructions, in bytes. A model sees less of it
+/// (`limits.server_instructions_bytes`).
 const INSTRUCTIONS_BYTES_MAX: usize = 64 * 1024;
 const METHOD_NOT_FOUND: i64 = -32601;
 
@@ -63,7 +65,8 @@ pub(super) enum OpeningError {
     Refused(String),
 }
 
-/// Speaks the first words. `deadline` bounds the whole; `probe_timeout` is when a silent server is offered `initialize`.
+/// Speaks the first words. `deadline` bounds the whole; `probe_timeout` is when a silent server is
+/// offered `initialize`.
 pub(super) async fn open<R: AsyncRead + Unpin>(
     lines: &mut LineReader<R>,
     outbox: &Outbox,
@@ -109,7 +112,11 @@ struct Talk<'a, R> {
 }
 
 impl<R: AsyncRead + Unpin> Talk<'_, R> {
-    async fn probe(&mut self, probe_timeout: Duration, deadline: Instant) -> Result<Agreement, OpeningError> {
+    async fn probe(
+        &mut self,
+        probe_timeout: Duration,
+        deadline: Instant,
+    ) -> Result<Agreement, OpeningError> {
         self.send(&self.discover_request())?;
         let patience = deadline.min(Instant::now() + probe_timeout);
         match self.answer(DISCOVER_ID, patience).await {
@@ -123,8 +130,9 @@ impl<R: AsyncRead + Unpin> Talk<'_, R> {
         }
     }
 
-    /// The probe is out and unanswered; `initialize` goes out, too. A slow modern server answers the probe, a legacy one
-    /// that ignores unknown requests answers `initialize`, a slow legacy one answers both.
+    /// The probe is out and unanswered; `initialize` goes out, too. A slow modern server answers
+    /// the probe, a legacy one that ignores unknown requests answers `initialize`, a slow legacy
+    /// one answers both.
     async fn both(&mut self, deadline: Instant) -> Result<Agreement, OpeningError> {
         self.send(&self.initialize_request())?;
         let mut refusal = None;
@@ -166,13 +174,20 @@ impl<R: AsyncRead + Unpin> Talk<'_, R> {
         let protocol = result.get("protocolVersion").and_then(Value::as_str).unwrap_or_default();
         if !LEGACY_PROTOCOLS.contains(&protocol) {
             let spoken = LEGACY_PROTOCOLS.join(", ");
-            let text = format!("it answers with protocol `{protocol}`; claw speaks {spoken} and {MODERN_PROTOCOL}");
+            let text = format!(
+                "it answers with protocol `{protocol}`; claw speaks {spoken} and {MODERN_PROTOCOL}"
+            );
             return Err(OpeningError::Refused(text));
         }
         self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))?;
         let capabilities = result.get("capabilities").cloned().unwrap_or_default();
         let instructions = instructions(result);
-        Ok(Agreement { era: Era::Legacy, protocol: protocol.to_owned(), capabilities, instructions })
+        Ok(Agreement {
+            era: Era::Legacy,
+            protocol: protocol.to_owned(),
+            capabilities,
+            instructions,
+        })
     }
 
     fn send(&self, message: &Value) -> Result<(), OpeningError> {
@@ -183,7 +198,8 @@ impl<R: AsyncRead + Unpin> Talk<'_, R> {
     async fn answer(&mut self, id: i64, deadline: Instant) -> Result<Reply, OpeningError> {
         loop {
             match (id, self.either(deadline).await?) {
-                (DISCOVER_ID, reply @ Reply::Discover(_)) | (INITIALIZE_ID, reply @ Reply::Initialize(_)) => {
+                (DISCOVER_ID, reply @ Reply::Discover(_))
+                | (INITIALIZE_ID, reply @ Reply::Initialize(_)) => {
                     return Ok(reply);
                 }
                 _ => {}
@@ -216,10 +232,9 @@ impl<R: AsyncRead + Unpin> Talk<'_, R> {
             }
             return Ok(None);
         }
-        if let Some(text) = id
-            .as_str()
-            .filter(|text| [DISCOVER_ID, INITIALIZE_ID].map(|id| id.to_string()).contains(&(*text).to_owned()))
-        {
+        if let Some(text) = id.as_str().filter(|text| {
+            [DISCOVER_ID, INITIALIZE_ID].map(|id| id.to_string()).contains(&(*text).to_owned())
+        }) {
             let fault = format!(
                 "it answers with the id \"{text}\", a text, where claw has sent the number (JSON-RPC 2.0, section 5)"
             );
@@ -265,7 +280,8 @@ fn early_request(method: &str, id: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "error": {"code": METHOD_NOT_FOUND, "message": "not before the handshake"}})
 }
 
-/// A result or -32022 means modern; any other error means legacy, but for those that only a modern server knows.
+/// A result or -32022 means modern; any other error means legacy, but for those that only a modern
+/// server knows.
 fn judge_discover(answer: Answer) -> Result<Verdict, OpeningError> {
     let supported = match &answer {
         Ok(result) => result.get("supportedVersions"),
@@ -280,33 +296,50 @@ fn judge_discover(answer: Answer) -> Result<Verdict, OpeningError> {
             error.pointer("/data/supported")
         }
     };
-    let supported: Vec<&str> =
-        supported.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+    let supported: Vec<&str> = supported
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
     if let Ok(result) = &answer
         && supported.contains(&MODERN_PROTOCOL)
     {
         let capabilities = result.get("capabilities").cloned().unwrap_or_default();
         let (protocol, instructions) = (MODERN_PROTOCOL.to_owned(), instructions(result));
-        return Ok(Verdict::Modern(Agreement { era: Era::Modern, protocol, capabilities, instructions }));
+        return Ok(Verdict::Modern(Agreement {
+            era: Era::Modern,
+            protocol,
+            capabilities,
+            instructions,
+        }));
     }
     if supported.iter().any(|version| LEGACY_PROTOCOLS.contains(version)) {
         return Ok(Verdict::Legacy);
     }
     let (theirs, ours) = (supported.join(", "), LEGACY_PROTOCOLS.join(", "));
-    Err(OpeningError::Refused(format!("it speaks only protocol {theirs}; claw speaks {ours} and {MODERN_PROTOCOL}")))
+    Err(OpeningError::Refused(format!(
+        "it speaks only protocol {theirs}; claw speaks {ours} and {MODERN_PROTOCOL}"
+    )))
 }
 
-/// The instructions of a server as far as they are kept. The digest of the whole stands for what is not.
+/// The instructions of a server as far as they are kept. The digest of the whole stands for what is
+/// not.
 fn instructions(result: &Value) -> Option<String> {
     let text = result.get("instructions")?.as_str().filter(|text| !text.trim().is_empty())?;
     let kept = cut(text, INSTRUCTIONS_BYTES_MAX);
     Some(match kept.len() == text.len() {
         true => text.to_owned(),
-        false => format!("{kept}\n[cut by claw: {} bytes, sha256 {}]", text.len(), sha256_hex(text)),
+        false => {
+            format!("{kept}\n[cut by claw: {} bytes, sha256 {}]", text.len(), sha256_hex(text))
+        }
     })
 }
 
 fn refused(method: &str, error: &Value) -> OpeningError {
-    let message = error.get("message").and_then(Value::as_str).map_or_else(|| error.to_string(), str::to_owned);
+    let message = error
+        .get("message")
+        .and_then(Value::as_str)
+        .map_or_else(|| error.to_string(), str::to_owned);
     OpeningError::Refused(format!("it refused `{method}`: {}", cut(&message, REASON_BYTES_MAX)))
 }

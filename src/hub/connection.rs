@@ -1,5 +1,5 @@
-//! One living connection: a child, its wire, and `rmcp`'s client above them. Owns listing; must not know when a server is
-//! started again.
+//! One living connection: a child, its wire, and `rmcp`'s client above them. Owns listing; must not
+//! know when a server is started again.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use rmcp::RoleClient;
 use rmcp::model::{
-    ClientCapabilities, ClientConfig, ClientRequest, Implementation, ListToolsRequest, PaginatedRequestParams,
-    ProtocolVersion, ServerCapabilities, ServerPeerInfo, ServerResult, SubscriptionFilter,
+    ClientCapabilities, ClientConfig, ClientRequest, Implementation, ListToolsRequest,
+    PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerPeerInfo, ServerResult,
+    SubscriptionFilter,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RunningService, serve_directly};
 use serde_json::Value;
@@ -26,7 +27,8 @@ use super::pins::{launch_pin, schema_pin, tool_pin};
 use super::settings::{HubNotice, HubSettings};
 use super::wire::{LOG_LINES_MAX, StdioTransport, Wire, cut};
 
-/// Until an unasked subscription is acknowledged. Without it the tools are listed again before every use.
+/// Until an unasked subscription is acknowledged. Without it the tools are listed again before
+/// every use.
 const LISTEN_TIMEOUT: Duration = Duration::from_secs(5);
 
 const ODD_NOTICES_MAX: usize = 10;
@@ -55,7 +57,8 @@ pub(super) struct Connection {
     wire: Arc<Wire>,
     /// Dropping it ends `rmcp`'s task, which closes the child's stdin.
     service: Mutex<Option<RunningService<RoleClient, ClientConfig>>>,
-    /// Whether a change of the tools would be told: the server does not announce changes, or the announcements come.
+    /// Whether a change of the tools would be told: the server does not announce changes, or the
+    /// announcements come.
     hears_changes: Arc<AtomicBool>,
     /// The tools and the count of changes before they were listed.
     listed: tokio::sync::Mutex<Option<(u64, Arc<ServerTools>)>>,
@@ -96,8 +99,10 @@ impl Connection {
         config.protocol_version = protocol.clone();
         let capabilities: ServerCapabilities =
             serde_json::from_value(agreement.capabilities.clone()).unwrap_or_default();
-        let service = serve_directly(config, transport, Some(ServerPeerInfo::new(protocol, capabilities)));
-        let announces = agreement.capabilities.pointer("/tools/listChanged") == Some(&Value::Bool(true));
+        let service =
+            serve_directly(config, transport, Some(ServerPeerInfo::new(protocol, capabilities)));
+        let announces =
+            agreement.capabilities.pointer("/tools/listChanged") == Some(&Value::Bool(true));
         let needs_subscription = announces && agreement.era == Era::Modern;
         let hears_changes = Arc::new(AtomicBool::new(!needs_subscription));
         let peer = service.peer().clone();
@@ -128,14 +133,17 @@ impl Connection {
     }
 
     pub(super) fn is_dead(&self) -> bool {
-        self.child.dead().is_cancelled() || self.outbox.closed().is_cancelled() || self.peer.is_transport_closed()
+        self.child.dead().is_cancelled()
+            || self.outbox.closed().is_cancelled()
+            || self.peer.is_transport_closed()
     }
 
     pub(super) fn tool_count(&self) -> Option<usize> {
         self.tool_count.load(Ordering::Relaxed).checked_sub(1)
     }
 
-    /// The jobs that it says it runs in the background. Only claw's own servers are believed; a dead one runs none.
+    /// The jobs that it says it runs in the background. Only claw's own servers are believed; a
+    /// dead one runs none.
     pub(super) fn background_jobs(&self) -> u32 {
         if self.own && !self.is_dead() { self.wire.background_jobs() } else { 0 }
     }
@@ -149,8 +157,9 @@ impl Connection {
         stuck
     }
 
-    /// After a call was given up. A server that is told so stops or goes on beside its other work; one that answers nothing
-    /// any more is of no use, and what it still does is nothing that anybody waits for. One question, no polling.
+    /// After a call was given up. A server that is told so stops or goes on beside its other work;
+    /// one that answers nothing any more is of no use, and what it still does is nothing that
+    /// anybody waits for. One question, no polling.
     pub(super) async fn end_if_busy(self: Arc<Self>) {
         // What it is busy with may be somebody else's call.
         if self.wire.has_calls() {
@@ -158,8 +167,10 @@ impl Connection {
         }
         let grace = self.settings.busy_grace;
         if timeout(grace, self.page(None)).await.is_err() && !self.is_dead() {
-            let why =
-                format!("it was told to give up a call, answered nothing for {} s, and was ended", grace.as_secs_f32());
+            let why = format!(
+                "it was told to give up a call, answered nothing for {} s, and was ended",
+                grace.as_secs_f32()
+            );
             // Written once; who comes later has the same to say.
             let _ = self.ended_because.set(why);
             self.request_end();
@@ -227,7 +238,8 @@ impl Connection {
         for text in odd.into_iter().filter(|_| first_list).take(ODD_NOTICES_MAX) {
             (self.settings.notices)(HubNotice::Odd { server: self.server.clone(), text });
         }
-        let instructions = self.instructions.as_deref().map(|text| read_instructions(text, &|raw| self.pin(raw)));
+        let instructions =
+            self.instructions.as_deref().map(|text| read_instructions(text, &|raw| self.pin(raw)));
         let (server, launch_pin) = (self.server.clone(), self.launch_pin.clone());
         Ok(ServerTools { server, launch_pin, era: self.era, tools, instructions })
     }
@@ -245,7 +257,8 @@ impl Connection {
             request.params = Some(PaginatedRequestParams::default().with_cursor(Some(cursor)));
         }
         let request = ClientRequest::ListToolsRequest(request);
-        let sent = self.peer.send_request_with_option(request, PeerRequestOptions::no_options()).await;
+        let sent =
+            self.peer.send_request_with_option(request, PeerRequestOptions::no_options()).await;
         let answer = match sent {
             Ok(handle) => handle.await_response().await,
             Err(error) => Err(error),
@@ -253,9 +266,11 @@ impl Connection {
         match answer {
             Ok(ServerResult::CustomResult(result)) => Ok(result.0),
             Ok(_) => Err("its answer has an unknown shape".to_owned()),
-            Err(rmcp::ServiceError::McpError(error)) => {
-                Err(format!("{} (JSON-RPC error {})", cut(&error.message, REASON_BYTES_MAX), error.code.0))
-            }
+            Err(rmcp::ServiceError::McpError(error)) => Err(format!(
+                "{} (JSON-RPC error {})",
+                cut(&error.message, REASON_BYTES_MAX),
+                error.code.0
+            )),
             Err(_) => Err(self.wait_for_epitaph().await),
         }
     }
@@ -281,13 +296,16 @@ fn protocol_version(era: Era, protocol: &str) -> ProtocolVersion {
     })
 }
 
-/// A modern server tells of changes only on a subscription, which lives as long as the connection. The wire counts the
-/// changes; this only keeps the stream open and notes when it ends.
+/// A modern server tells of changes only on a subscription, which lives as long as the connection.
+/// The wire counts the changes; this only keeps the stream open and notes when it ends.
 #[expect(clippy::disallowed_methods, reason = "a subscription is no action; only the hub listens")]
 async fn listen(peer: Peer<RoleClient>, hears_changes: Arc<AtomicBool>) {
     let filter = SubscriptionFilter::builder().tools_list_changed().build();
-    let Ok(Ok(mut subscription)) = timeout(LISTEN_TIMEOUT, peer.listen(filter)).await else { return };
-    hears_changes.store(subscription.acknowledged().tools_list_changed == Some(true), Ordering::SeqCst);
+    let Ok(Ok(mut subscription)) = timeout(LISTEN_TIMEOUT, peer.listen(filter)).await else {
+        return;
+    };
+    hears_changes
+        .store(subscription.acknowledged().tools_list_changed == Some(true), Ordering::SeqCst);
     while let Ok(Some(_)) = subscription.next().await {}
     hears_changes.store(false, Ordering::SeqCst);
 }

@@ -1,5 +1,5 @@
-//! A process without a supervisor: the child is claw's own, and its group dies with it. For claw's own servers, which end with
-//! their stdin and see to their own children. Must not know MCP.
+//! A process without a supervisor: the child is claw's own, and its group dies with it. For claw's
+//! own servers, which end with their stdin and see to their own children. Must not know MCP.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -31,8 +31,13 @@ impl Drop for Group {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the hub starts claw's own servers here")]
-pub(super) fn start(launch: &StdioLaunch, env: &BTreeMap<String, String>, cwd: &Path) -> io::Result<Group> {
-    let program = launch.own.as_ref().map_or_else(|| launch.command.as_ref(), |own| own.exe.as_os_str());
+pub(super) fn start(
+    launch: &StdioLaunch,
+    env: &BTreeMap<String, String>,
+    cwd: &Path,
+) -> io::Result<Group> {
+    let program =
+        launch.own.as_ref().map_or_else(|| launch.command.as_ref(), |own| own.exe.as_os_str());
     let extra_args = launch.own.as_ref().map(|own| own.extra_args.as_slice()).unwrap_or_default();
     let mut command = CommandWrap::with_new(program, |command| {
         command.args(&launch.args).args(extra_args).env_clear().envs(env).current_dir(cwd);

@@ -1,4 +1,5 @@
-//! How the hub fails. A call's own fate is no error but a [`super::CallEnd`]. Must not know how a failure is shown.
+//! How the hub fails. A call's own fate is no error but a [`super::CallEnd`]. Must not know how a
+//! failure is shown.
 
 use std::time::Duration;
 
@@ -38,7 +39,9 @@ pub enum HubError {
 impl crate::domain::Blamed for HubError {
     fn blame(&self) -> crate::domain::Blame {
         match self {
-            Self::UnknownServer { .. } | Self::Disabled { .. } | Self::Remote { .. } => crate::domain::Blame::User,
+            Self::UnknownServer { .. } | Self::Disabled { .. } | Self::Remote { .. } => {
+                crate::domain::Blame::User
+            }
             Self::Unusable { .. }
             | Self::Start { .. }
             | Self::BackingOff { .. }

@@ -1,5 +1,6 @@
-//! Files in a tool's result: images, audio and resources that came as base64. Decoded and checked here, described for the
-//! model by kind, size and digest; whoever keeps them does so under that digest. Must not know where they are kept.
+//! Files in a tool's result: images, audio and resources that came as base64. Decoded and checked
+//! here, described for the model by kind, size and digest; whoever keeps them does so under that
+//! digest. Must not know where they are kept.
 
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
@@ -9,7 +10,8 @@ use serde_json::Value;
 use crate::domain::canonical::sha256_hex;
 use crate::domain::image_mime;
 
-/// Of one result. A line of a server is bounded, so this bounds the number of files on the disk, not the memory.
+/// Of one result. A line of a server is bounded, so this bounds the number of files on the disk,
+/// not the memory.
 const FILES_MAX: usize = 32;
 
 /// RFC 4648 section 4; some servers leave the padding out.
@@ -35,11 +37,20 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// Decodes one and gives the line that stands for it in the text. `what` it is, for example `image`.
-    pub(super) fn take(&mut self, what: &str, mime: &str, base64: &str, bytes_max: usize) -> String {
+    /// Decodes one and gives the line that stands for it in the text. `what` it is, for example
+    /// `image`.
+    pub(super) fn take(
+        &mut self,
+        what: &str,
+        mime: &str,
+        base64: &str,
+        bytes_max: usize,
+    ) -> String {
         let about = how_long(base64);
         if about > bytes_max {
-            return format!("[{what}, {mime}, {about} bytes, left out by claw: more than {bytes_max} bytes]");
+            return format!(
+                "[{what}, {mime}, {about} bytes, left out by claw: more than {bytes_max} bytes]"
+            );
         }
         if self.taken.len() >= FILES_MAX {
             return format!(
@@ -52,7 +63,9 @@ impl Files {
         let found = image_mime(&bytes);
         let says_image = mime.starts_with("image/");
         let shown = match found {
-            Some(found) if says_image && found != mime => format!("{found} (the server says {mime})"),
+            Some(found) if says_image && found != mime => {
+                format!("{found} (the server says {mime})")
+            }
             None if says_image && !mime.starts_with("image/svg") => {
                 format!("{mime} (its bytes are of no known format)")
             }
@@ -93,14 +106,21 @@ mod tests {
         let line = files.take("image", "image/png", PNG, 100);
         let digest = sha256_hex(b"\x89PNG\r\n\x1a\n");
         assert_eq!(line, format!("[image, image/png, 8 bytes, sha256 {digest}]"));
-        assert_eq!(files.taken[0], ResultFile { mime: "image/png".into(), digest, bytes: b"\x89PNG\r\n\x1a\n".into() });
+        assert_eq!(
+            files.taken[0],
+            ResultFile { mime: "image/png".into(), digest, bytes: b"\x89PNG\r\n\x1a\n".into() }
+        );
         assert!(
-            files.take("image", "image/jpeg", PNG.trim_end_matches('='), 100).contains("the server says image/jpeg")
+            files
+                .take("image", "image/jpeg", PNG.trim_end_matches('='), 100)
+                .contains("the server says image/jpeg")
         );
         assert_eq!(files.taken[1].mime, "image/png", "the bytes count");
         assert!(files.take("image", "image/png", "AAAA", 100).contains("no known format"));
         assert!(files.take("audio", "audio/wav", "not base64!", 100).contains("base64 is broken"));
-        assert!(files.take("audio", "audio/wav", "AAAAAAAA", 5).contains("6 bytes, left out by claw"));
+        assert!(
+            files.take("audio", "audio/wav", "AAAAAAAA", 5).contains("6 bytes, left out by claw")
+        );
         assert_eq!(files.taken.len(), 3);
         for _ in 0..100 {
             files.take("audio", "audio/wav", "AAAA", 100);

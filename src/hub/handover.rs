@@ -1,13 +1,15 @@
-//! What the hub and the supervisor of a server say to each other, over a socket: first the server's three pipes as
-//! descriptors, then [`Spec`] as a line of JSON; back come [`Started`] and, when nothing of the server is left, [`Report`].
-//! The end of the hub's side means: end the server. Must not know who starts what.
+//! What the hub and the supervisor of a server say to each other, over a socket: first the server's
+//! three pipes as descriptors, then [`Spec`] as a line of JSON; back come [`Started`] and, when
+//! nothing of the server is left, [`Report`]. The end of the hub's side means: end the server. Must
+//! not know who starts what.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags,
 };
 use serde::{Deserialize, Serialize};
 
@@ -60,7 +62,8 @@ impl Report {
 /// The server's stdin, stdout and stderr.
 pub(super) type Pipes = [OwnedFd; 3];
 
-/// The descriptors travel beside one byte; a socket that is new has room for it, so this does not block.
+/// The descriptors travel beside one byte; a socket that is new has room for it, so this does not
+/// block.
 pub(super) fn send_pipes(line: impl AsFd, pipes: &Pipes) -> io::Result<()> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
     let mut control = SendAncillaryBuffer::new(&mut space);
@@ -74,7 +77,8 @@ pub(super) fn send_pipes(line: impl AsFd, pipes: &Pipes) -> io::Result<()> {
 
 /// `None` if the other side closed the line before it had sent anything.
 pub(super) fn receive_pipes(line: impl AsFd) -> io::Result<Option<Pipes>> {
-    // Nobody is started before this is through, so no child can inherit what is not yet closed on exec.
+    // Nobody is started before this is through, so no child can inherit what is not yet closed on
+    // exec.
     #[cfg(target_os = "linux")]
     let flags = RecvFlags::CMSG_CLOEXEC;
     #[cfg(not(target_os = "linux"))]
@@ -82,7 +86,8 @@ pub(super) fn receive_pipes(line: impl AsFd) -> io::Result<Option<Pipes>> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let mut byte = [0];
-    let received = rustix::net::recvmsg(line, &mut [IoSliceMut::new(&mut byte)], &mut control, flags)?;
+    let received =
+        rustix::net::recvmsg(line, &mut [IoSliceMut::new(&mut byte)], &mut control, flags)?;
     if received.bytes == 0 {
         return Ok(None);
     }
@@ -93,7 +98,8 @@ pub(super) fn receive_pipes(line: impl AsFd) -> io::Result<Option<Pipes>> {
         }
     }
     let count = pipes.len();
-    let pipes = Pipes::try_from(pipes).map_err(|_| io::Error::other(format!("{count} descriptors came, not 3")))?;
+    let pipes = Pipes::try_from(pipes)
+        .map_err(|_| io::Error::other(format!("{count} descriptors came, not 3")))?;
     #[cfg(not(target_os = "linux"))]
     for pipe in &pipes {
         rustix::io::fcntl_setfd(pipe, rustix::io::FdFlags::CLOEXEC)?;

@@ -1,5 +1,5 @@
-//! How a server has been doing: its state for a human, and how long it is left alone after failures. Must not know how a
-//! server is started.
+//! How a server has been doing: its state for a human, and how long it is left alone after
+//! failures. Must not know how a server is started.
 
 use std::sync::Weak;
 use std::time::Duration;
@@ -44,7 +44,14 @@ pub(super) struct Backoff {
 
 impl Health {
     pub(super) fn new(era: Option<Era>) -> Self {
-        Self { phase: Phase::Idle, era, doubts_opening: false, failures: 0, not_before: None, told: false }
+        Self {
+            phase: Phase::Idle,
+            era,
+            doubts_opening: false,
+            failures: 0,
+            not_before: None,
+            told: false,
+        }
     }
 
     /// An answered call: whatever was wrong before is over.
@@ -62,7 +69,8 @@ impl Health {
     pub(super) fn note_failure(&mut self, reason: &str) {
         self.failures = self.failures.saturating_add(1);
         let doublings = self.failures.saturating_sub(2).min(6);
-        let wait = if self.failures < 2 { Duration::ZERO } else { Duration::from_secs(1 << doublings) };
+        let wait =
+            if self.failures < 2 { Duration::ZERO } else { Duration::from_secs(1 << doublings) };
         let now = Instant::now();
         self.not_before = Some(now + wait.min(BACKOFF_MAX));
         self.phase = Phase::Failed { reason: reason.to_owned(), at: now };
@@ -79,7 +87,11 @@ impl Health {
     pub(super) fn backoff(&self) -> Option<Backoff> {
         let Phase::Failed { reason, .. } = &self.phase else { return None };
         let retry_in = self.not_before?.saturating_duration_since(Instant::now());
-        (!retry_in.is_zero()).then(|| Backoff { failures: self.failures, retry_in, reason: reason.clone() })
+        (!retry_in.is_zero()).then(|| Backoff {
+            failures: self.failures,
+            retry_in,
+            reason: reason.clone(),
+        })
     }
 
     pub(super) fn state(&self) -> ServerState {

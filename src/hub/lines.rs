@@ -1,4 +1,5 @@
-//! Lines from a stranger: newline-delimited frames with an upper limit on memory. Must not know what a line says.
+//! Lines from a stranger: newline-delimited frames with an upper limit on memory. Must not know
+//! what a line says.
 
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
@@ -39,7 +40,8 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         self.line.strip_suffix(b"\r").unwrap_or(&self.line)
     }
 
-    /// The line as JSON; `None` for an empty one. A byte order mark in front is allowed (RFC 8259 section 8.1).
+    /// The line as JSON; `None` for an empty one. A byte order mark in front is allowed (RFC 8259
+    /// section 8.1).
     pub(super) fn json(&self) -> Option<serde_json::Result<Value>> {
         let line = self.line();
         let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line).trim_ascii();
@@ -100,14 +102,16 @@ mod tests {
     #[tokio::test]
     async fn a_line_past_the_limit_is_skipped_and_the_next_one_is_read() {
         let seen = read_all(b"one\r\n12345678901\n\n1234567890\nunended", 10).await;
-        let expected = [Ok("one".into()), Err(Line::TooLong), Ok(String::new()), Ok("1234567890".into())];
+        let expected =
+            [Ok("one".into()), Err(Line::TooLong), Ok(String::new()), Ok("1234567890".into())];
         assert_eq!(seen, expected);
     }
 
     #[tokio::test]
     async fn memory_stays_bounded_without_any_newline() {
         let endless = tokio::io::repeat(b'x');
-        let mut reader = LineReader::new(tokio::io::AsyncReadExt::take(endless, 3_000_000), 1_000_000);
+        let mut reader =
+            LineReader::new(tokio::io::AsyncReadExt::take(endless, 3_000_000), 1_000_000);
         assert_eq!(reader.next().await, Line::TooLong);
         assert_eq!(reader.next().await, Line::End);
         assert!(reader.line.capacity() < 1_000_000);

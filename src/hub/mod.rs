@@ -1,6 +1,6 @@
-//! The hub: the only MCP client of the house and the only spawner of servers. Reads `mcp.json`, starts each server on
-//! first need, keeps its tools with their pins, forwards calls that carry a [`Permit`], and ends every process group.
-//! Must not know turns, SQL, chat or policy.
+//! The hub: the only MCP client of the house and the only spawner of servers. Reads `mcp.json`,
+//! starts each server on first need, keeps its tools with their pins, forwards calls that carry a
+//! [`Permit`], and ends every process group. Must not know turns, SQL, chat or policy.
 
 mod call;
 mod catalog;
@@ -52,7 +52,8 @@ pub use error::HubError;
 pub use files::ResultFile;
 pub use replace::Replaced;
 pub use settings::{
-    BASIC_VARIABLES, HubNotice, HubSettings, INHERITED_VARIABLES, LogSink, NoticeSink, ServerState, ServerStatus,
+    BASIC_VARIABLES, HubNotice, HubSettings, INHERITED_VARIABLES, LogSink, NoticeSink, ServerState,
+    ServerStatus,
 };
 pub use structured::STRUCTURED_HEADING;
 
@@ -61,12 +62,13 @@ use child::{KeeperGuard, Keepers};
 use manifest::{Manifest, OWN_SERVERS};
 use server::Server;
 
-/// All servers of one `mcp.json`. There is no lock that two servers share, so that a broken one holds up nobody else.
-/// Needs a Tokio runtime with time and IO.
+/// All servers of one `mcp.json`. There is no lock that two servers share, so that a broken one
+/// holds up nobody else. Needs a Tokio runtime with time and IO.
 pub struct Hub {
     /// By name. Replaced when `mcp.json` changes while claw runs; never held across an await.
     servers: RwLock<BTreeMap<String, Arc<Server>>>,
-    /// Those that another manifest has taken out, until what they work on has ended and they are gone.
+    /// Those that another manifest has taken out, until what they work on has ended and they are
+    /// gone.
     leaving: Leaving,
     settings: Arc<HubSettings>,
     closing: CancellationToken,
@@ -93,18 +95,32 @@ impl Hub {
         let settings = Arc::new(settings);
         let closing = CancellationToken::new();
         let keepers = Keepers::new();
-        let build = |entry| Arc::new(Server::new(entry, settings.clone(), &closing, keepers.clone()));
-        let servers = manifest.servers.into_iter().map(|(name, entry)| (name, build(entry))).collect();
-        Self { servers: RwLock::new(servers), leaving: Leaving::default(), settings, closing, keepers, heard }
+        let build =
+            |entry| Arc::new(Server::new(entry, settings.clone(), &closing, keepers.clone()));
+        let servers =
+            manifest.servers.into_iter().map(|(name, entry)| (name, build(entry))).collect();
+        Self {
+            servers: RwLock::new(servers),
+            leaving: Leaving::default(),
+            settings,
+            closing,
+            keepers,
+            heard,
+        }
     }
 
     /// All servers in the order of their names, with what is known of them now.
     pub fn servers(&self) -> Vec<ServerStatus> {
-        self.servers.read().unwrap_or_else(PoisonError::into_inner).values().map(|server| server.status()).collect()
+        self.servers
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .values()
+            .map(|server| server.status())
+            .collect()
     }
 
-    /// The jobs that claw's own servers run in the background now, as they say themselves. Servers that were taken out count
-    /// until they have ended.
+    /// The jobs that claw's own servers run in the background now, as they say themselves. Servers
+    /// that were taken out count until they have ended.
     pub fn background_jobs(&self) -> u32 {
         self.all().iter().fold(0, |sum, server| sum.saturating_add(server.background_jobs()))
     }
@@ -114,7 +130,8 @@ impl Hub {
         std::mem::take(&mut *self.heard.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// SHA-256 over the launch entry of a server, see [`pins::launch_form`]. `None` for an unknown server.
+    /// SHA-256 over the launch entry of a server, see [`pins::launch_form`]. `None` for an unknown
+    /// server.
     pub fn launch_pin(&self, server: &str) -> Option<String> {
         Some(pins::launch_pin(&self.get(server)?.entry))
     }
@@ -124,12 +141,15 @@ impl Hub {
         Some(pins::launch_form(&self.get(server)?.entry))
     }
 
-    /// Which of our own servers this is, by its launch command: `claw server NAME`. `None` for a stranger, whatever its
-    /// name in `mcp.json` is.
+    /// Which of our own servers this is, by its launch command: `claw server NAME`. `None` for a
+    /// stranger, whatever its name in `mcp.json` is.
     pub fn builtin(&self, server: &str) -> Option<&'static str> {
         match &self.get(server)?.entry.launch {
-            manifest::Launch::Stdio(launch) if launch.own.is_some() => match launch.args.as_slice() {
-                [server, name, ..] if server == "server" => OWN_SERVERS.into_iter().find(|own| own == name),
+            manifest::Launch::Stdio(launch) if launch.own.is_some() => match launch.args.as_slice()
+            {
+                [server, name, ..] if server == "server" => {
+                    OWN_SERVERS.into_iter().find(|own| own == name)
+                }
                 _ => None,
             },
             _ => None,
@@ -144,7 +164,8 @@ impl Hub {
         }
     }
 
-    /// The `PATH` that a server is started with. `None` for servers that are not started here, and where there is none.
+    /// The `PATH` that a server is started with. `None` for servers that are not started here, and
+    /// where there is none.
     pub fn search_path(&self, server: &str) -> Option<String> {
         self.get(server)?.search_path()
     }
@@ -154,17 +175,18 @@ impl Hub {
         self.get(server)?.entry.timeout
     }
 
-    /// The tools of a server. Starts it if need be; remembered while it lives and tells of no change. Bounded by
-    /// `startup_timeout` for the start and again for each page of the list.
+    /// The tools of a server. Starts it if need be; remembered while it lives and tells of no
+    /// change. Bounded by `startup_timeout` for the start and again for each page of the list.
     ///
     /// # Errors
-    /// Unknown, disabled, remote or unusable servers; one that does not start or list; one that failed too often lately.
+    /// Unknown, disabled, remote or unusable servers; one that does not start or list; one that
+    /// failed too often lately.
     pub async fn tools(&self, server: &str) -> Result<Arc<ServerTools>, HubError> {
         self.find(server)?.tools().await
     }
 
-    /// Forwards one call, once: the permit is used up, whatever comes of it. Refuses when the tool's present pin is not
-    /// the permit's. This is the only way to a `tools/call`.
+    /// Forwards one call, once: the permit is used up, whatever comes of it. Refuses when the
+    /// tool's present pin is not the permit's. This is the only way to a `tools/call`.
     pub async fn call(&self, permit: Permit, context: CallContext) -> CallEnd {
         match self.find_for_call(permit.server()) {
             Ok((server, _under_way)) => server.call(permit, context).await,
@@ -172,15 +194,16 @@ impl Hub {
         }
     }
 
-    /// Ends all children, in parallel: stdin closed, a grace, SIGTERM, a grace, SIGKILL, always to the group. Calls in
-    /// flight become unknown. The next need starts a server again.
+    /// Ends all children, in parallel: stdin closed, a grace, SIGTERM, a grace, SIGKILL, always to
+    /// the group. Calls in flight become unknown. The next need starts a server again.
     pub async fn end_all(&self) {
         let mut ends = JoinSet::new();
         for server in self.all() {
             ends.spawn(async move { server.end().await });
         }
         while ends.join_next().await.is_some() {}
-        // Nothing is left to do about a process that survives even this; the kernel has been told to kill it.
+        // Nothing is left to do about a process that survives even this; the kernel has been told
+        // to kill it.
         let _ = timeout(STRAGGLERS_TIMEOUT, self.keepers.all_done()).await;
     }
 
@@ -192,7 +215,8 @@ impl Hub {
 
     /// Also those that were taken out and have not ended yet.
     fn all(&self) -> Vec<Arc<Server>> {
-        let mut all: Vec<_> = self.servers.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
+        let mut all: Vec<_> =
+            self.servers.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
         all.extend(self.leaving.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned());
         all
     }
@@ -205,11 +229,13 @@ impl Hub {
         self.get(server).ok_or_else(|| HubError::UnknownServer { server: server.to_owned() })
     }
 
-    /// With what keeps the server from being taken out while the call goes on. Both are had at the same moment, so that no
-    /// call reaches a server behind its end.
+    /// With what keeps the server from being taken out while the call goes on. Both are had at the
+    /// same moment, so that no call reaches a server behind its end.
     fn find_for_call(&self, server: &str) -> Result<(Arc<Server>, KeeperGuard), HubError> {
         let servers = self.servers.read().unwrap_or_else(PoisonError::into_inner);
-        let found = servers.get(server).ok_or_else(|| HubError::UnknownServer { server: server.to_owned() })?;
+        let found = servers
+            .get(server)
+            .ok_or_else(|| HubError::UnknownServer { server: server.to_owned() })?;
         Ok((found.clone(), found.calls.enter()))
     }
 }

@@ -1,7 +1,9 @@
-//! Names as a model sees them. Owns the mapping from (server, tool) to `server__tool`; must not know catalogs or models.
+//! Names as a model sees them. Owns the mapping from (server, tool) to `server__tool`; must not
+//! know catalogs or models.
 //!
-//! Providers accept ASCII letters, digits, `_` and `-`, at most 64 bytes. A name that already fits is kept as it is. One
-//! that has to be changed gets the first eight digits of a digest, so that two different tools never share a name.
+//! Providers accept ASCII letters, digits, `_` and `-`, at most 64 bytes. A name that already fits
+//! is kept as it is. One that has to be changed gets the first eight digits of a digest, so that
+//! two different tools never share a name.
 
 pub mod look;
 
@@ -21,12 +23,17 @@ pub fn safe_name(name: &str) -> String {
     name.chars().map(keep).collect()
 }
 
-/// The name under which a server's tool is offered: `server__tool`, ASCII, at most 64 bytes, deterministic.
+/// The name under which a server's tool is offered: `server__tool`, ASCII, at most 64 bytes,
+/// deterministic.
 pub fn offered_name(server: &str, tool: &str) -> String {
     let plain = format!("{server}{SEPARATOR}{tool}");
     // `a_` + `b` and `a` + `_b` would meet, and so would `a__b` + `c` and `a` + `b__c`.
     let splits_uniquely = !server.contains(SEPARATOR) && !server.ends_with('_');
-    if splits_uniquely && !tool.is_empty() && plain.len() <= OFFERED_NAME_MAX_BYTES && safe_name(&plain) == plain {
+    if splits_uniquely
+        && !tool.is_empty()
+        && plain.len() <= OFFERED_NAME_MAX_BYTES
+        && safe_name(&plain) == plain
+    {
         return plain;
     }
     let digest = sha256_hex(format!("{server}\0{tool}"));
@@ -35,8 +42,8 @@ pub fn offered_name(server: &str, tool: &str) -> String {
     format!("{name}_{}", digest.get(..DIGEST_DIGITS).unwrap_or(&digest))
 }
 
-/// An offered name as people read it, where nobody knows the server and the tool any more. Exact for every name that was kept
-/// as it is.
+/// An offered name as people read it, where nobody knows the server and the tool any more. Exact
+/// for every name that was kept as it is.
 pub fn as_read(offered: &str) -> String {
     offered.replacen(SEPARATOR, "/", 1)
 }
@@ -55,8 +62,14 @@ mod tests {
 
     #[test]
     fn names_that_would_meet_are_kept_apart() {
-        for (left, right) in [(("a_", "b"), ("a", "_b")), (("a__b", "c"), ("a", "b__c")), (("ä", "x"), ("ö", "x"))] {
-            assert_ne!(offered_name(left.0, left.1), offered_name(right.0, right.1), "{left:?} {right:?}");
+        for (left, right) in
+            [(("a_", "b"), ("a", "_b")), (("a__b", "c"), ("a", "b__c")), (("ä", "x"), ("ö", "x"))]
+        {
+            assert_ne!(
+                offered_name(left.0, left.1),
+                offered_name(right.0, right.1),
+                "{left:?} {right:?}"
+            );
         }
         let long = "x".repeat(80);
         assert_ne!(offered_name(&long, "a"), offered_name(&long, "b"));

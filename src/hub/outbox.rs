@@ -1,5 +1,6 @@
-//! What waits to be read by a server: a bounded queue before its stdin, emptied by a task of its own, so that a server
-//! which stops reading (trap 3) blocks nobody. Must not know what a line says.
+//! What waits to be read by a server: a bounded queue before its stdin, emptied by a task of its
+//! own, so that a server which stops reading (trap 3) blocks nobody. Must not know what a line
+//! says.
 
 use std::io;
 use std::sync::Arc;
@@ -19,8 +20,12 @@ pub(super) struct Outbox {
 }
 
 impl Outbox {
-    /// Starts the writing task. It ends, and `write` is dropped, on [`Outbox::close`] or when writing fails.
-    pub(super) fn start(write: impl AsyncWrite + Send + Unpin + 'static, queue_bytes_max: usize) -> Self {
+    /// Starts the writing task. It ends, and `write` is dropped, on [`Outbox::close`] or when
+    /// writing fails.
+    pub(super) fn start(
+        write: impl AsyncWrite + Send + Unpin + 'static,
+        queue_bytes_max: usize,
+    ) -> Self {
         let (lines, queue) = mpsc::unbounded_channel();
         let queued_bytes = Arc::new(AtomicUsize::new(0));
         let closed = CancellationToken::new();
@@ -41,10 +46,15 @@ impl Outbox {
         let before = self.queued_bytes.fetch_add(length, Ordering::SeqCst);
         if before + length > self.queue_bytes_max {
             self.queued_bytes.fetch_sub(length, Ordering::SeqCst);
-            let text = format!("more than {} bytes would wait for the server to read them", self.queue_bytes_max);
+            let text = format!(
+                "more than {} bytes would wait for the server to read them",
+                self.queue_bytes_max
+            );
             return Err(io::Error::new(io::ErrorKind::StorageFull, text));
         }
-        self.lines.send(line).map_err(|_| io::Error::new(io::ErrorKind::BrokenPipe, "the server no longer reads"))
+        self.lines
+            .send(line)
+            .map_err(|_| io::Error::new(io::ErrorKind::BrokenPipe, "the server no longer reads"))
     }
 
     /// Whether something was queued that the server has not read yet.

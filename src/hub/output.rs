@@ -1,4 +1,5 @@
-//! What a tool gave back, reduced to what a model and the log can hold. Must not know how it came here.
+//! What a tool gave back, reduced to what a model and the log can hold. Must not know how it came
+//! here.
 
 use serde_json::Value;
 
@@ -12,11 +13,16 @@ use crate::domain::ToolOutput;
 /// The key in a result's `_meta` under which a server proposes calls of itself.
 const ACTIONS: &str = "claw/actions";
 
-/// Reads the raw result of a `tools/call` (2026-07-28 `CallToolResult` and `InputRequiredResult`; older ones are subsets).
-/// Texts are kept up to `bytes_max`, in bytes, and cut visibly; files up to `file_bytes_max` each are handed over beside the
-/// text, which describes them.
-/// `own` is for claw's own servers, whose text is written for a model and lacks nothing that it needs.
-pub(super) fn read_result(raw: &Value, own: bool, bytes_max: usize, file_bytes_max: usize) -> CallEnd {
+/// Reads the raw result of a `tools/call` (2026-07-28 `CallToolResult` and `InputRequiredResult`;
+/// older ones are subsets). Texts are kept up to `bytes_max`, in bytes, and cut visibly; files up
+/// to `file_bytes_max` each are handed over beside the text, which describes them. `own` is for
+/// claw's own servers, whose text is written for a model and lacks nothing that it needs.
+pub(super) fn read_result(
+    raw: &Value,
+    own: bool,
+    bytes_max: usize,
+    file_bytes_max: usize,
+) -> CallEnd {
     if raw.get("resultType").and_then(Value::as_str) == Some("input_required") {
         return CallEnd::InputRequired {
             requests: raw.get("inputRequests").cloned().unwrap_or_default(),
@@ -31,7 +37,8 @@ pub(super) fn read_result(raw: &Value, own: bool, bytes_max: usize, file_bytes_m
     let mut files = Files::default();
     let mut text = match raw.get("content").and_then(Value::as_array) {
         Some(blocks) => {
-            let described = blocks.iter().map(|block| describe_block(block, &mut files, file_bytes_max));
+            let described =
+                blocks.iter().map(|block| describe_block(block, &mut files, file_bytes_max));
             described.collect::<Vec<_>>().join("\n")
         }
         None if structured.is_some() => String::new(),
@@ -43,27 +50,43 @@ pub(super) fn read_result(raw: &Value, own: bool, bytes_max: usize, file_bytes_m
     }
     let is_error = raw.get("isError").and_then(Value::as_bool).unwrap_or(false);
     let output = ToolOutput { text, structured, is_error, ..ToolOutput::default() };
-    let actions = raw.get("_meta").and_then(|meta| meta.get(ACTIONS)).filter(|actions| !actions.is_null()).cloned();
+    let actions = raw
+        .get("_meta")
+        .and_then(|meta| meta.get(ACTIONS))
+        .filter(|actions| !actions.is_null())
+        .cloned();
     CallEnd::Ended(bounded(output, bytes_max), Beside { files: files.taken, actions })
 }
 
-/// The text wins where it says the same; what it does not hold is written behind it, because a model reads the text alone.
+/// The text wins where it says the same; what it does not hold is written behind it, because a
+/// model reads the text alone.
 fn add_structured(text: &mut String, raw: &Value, structured: &Value) {
     if text.is_empty() {
         *text = structured.to_string();
         return;
     }
     let blocks = raw.get("content").and_then(Value::as_array).into_iter().flatten();
-    let texts: Vec<&str> =
-        blocks.filter_map(|block| text_of(block, "text").or_else(|| text_of(block.get("resource")?, "text"))).collect();
+    let texts: Vec<&str> = blocks
+        .filter_map(|block| {
+            text_of(block, "text").or_else(|| text_of(block.get("resource")?, "text"))
+        })
+        .collect();
     if let Some(missing) = structured::missing(structured, &texts) {
         text.push_str(&format!("\n{STRUCTURED_HEADING}\n{missing}"));
     }
 }
 
-/// The answer that carried a JSON-RPC error instead of a result, for example -32602 for an unknown tool (trap 14).
-pub(super) fn read_error(server: &str, code: i32, message: &str, data: Option<&Value>, bytes_max: usize) -> CallEnd {
-    let mut text = format!("The server `{server}` refused the call: {message} (JSON-RPC error {code}).");
+/// The answer that carried a JSON-RPC error instead of a result, for example -32602 for an unknown
+/// tool (trap 14).
+pub(super) fn read_error(
+    server: &str,
+    code: i32,
+    message: &str,
+    data: Option<&Value>,
+    bytes_max: usize,
+) -> CallEnd {
+    let mut text =
+        format!("The server `{server}` refused the call: {message} (JSON-RPC error {code}).");
     match code {
         -32602 => text.push_str(" Check the tool's name and its arguments against its schema."),
         -32601 => text.push_str(" It does not know this kind of request."),
@@ -76,11 +99,14 @@ pub(super) fn read_error(server: &str, code: i32, message: &str, data: Option<&V
     CallEnd::Ended(bounded(output, bytes_max), Beside::default())
 }
 
-/// Tells the model where a result breaks the tool's own promise. Nothing of the result is lost by it.
+/// Tells the model where a result breaks the tool's own promise. Nothing of the result is lost by
+/// it.
 pub(super) fn note_misfit(output: &mut ToolOutput, schema: &Value) {
     let Some(structured) = output.structured.as_ref().filter(|_| !output.is_error) else { return };
     if let Fit::Misfit(why) = schema::fit(schema, structured) {
-        output.text.push_str(&format!("\n[note of claw: this result breaks the tool's own output schema: {why}]"));
+        output.text.push_str(&format!(
+            "\n[note of claw: this result breaks the tool's own output schema: {why}]"
+        ));
     }
 }
 
@@ -92,10 +118,14 @@ fn describe_block(block: &Value, files: &mut Files, file_bytes_max: usize) -> St
             let mime = text_of(block, "mimeType").unwrap_or("application/octet-stream");
             files.take(kind, &short(mime), text("data"), file_bytes_max)
         }
-        "resource" => describe_resource(block.get("resource").unwrap_or(&Value::Null), files, file_bytes_max),
+        "resource" => {
+            describe_resource(block.get("resource").unwrap_or(&Value::Null), files, file_bytes_max)
+        }
         // Nobody follows a link unasked: the model may, with a tool.
         "resource_link" => {
-            let kind = text_of(block, "mimeType").map(|mime| format!(", {}", short(mime))).unwrap_or_default();
+            let kind = text_of(block, "mimeType")
+                .map(|mime| format!(", {}", short(mime)))
+                .unwrap_or_default();
             format!("[link to the resource {} ({}){kind}]", short(text("uri")), short(text("name")))
         }
         other => format!("[content of the unknown kind `{}`]", short(other)),
@@ -124,7 +154,9 @@ fn bounded(mut output: ToolOutput, bytes_max: usize) -> ToolOutput {
     let structured_bytes = output.structured.as_ref().map_or(0, |value| value.to_string().len());
     if structured_bytes > bytes_max {
         output.structured = None;
-        output.text.push_str(&format!("\n[left out by claw: structured content of {structured_bytes} bytes]"));
+        output.text.push_str(&format!(
+            "\n[left out by claw: structured content of {structured_bytes} bytes]"
+        ));
     }
     output
 }
@@ -166,7 +198,10 @@ mod tests {
     #[test]
     fn structured_content_stands_in_for_missing_text() {
         let output = ended(&json!({"content": [], "structuredContent": {"n": 1}}));
-        assert_eq!((output.text.as_str(), output.structured), (r#"{"n":1}"#, Some(json!({"n": 1}))));
+        assert_eq!(
+            (output.text.as_str(), output.structured),
+            (r#"{"n":1}"#, Some(json!({"n": 1})))
+        );
         assert_eq!(ended(&json!({"toolResult": 5})).text, r#"{"toolResult":5}"#);
     }
 
@@ -182,8 +217,12 @@ mod tests {
     #[test]
     fn rounds_and_tasks_are_no_results() {
         let round = json!({"resultType": "input_required", "inputRequests": {"a": {}}, "requestState": "s"});
-        let expected = CallEnd::InputRequired { requests: json!({"a": {}}), state: Some("s".into()) };
+        let expected =
+            CallEnd::InputRequired { requests: json!({"a": {}}), state: Some("s".into()) };
         assert_eq!(read_result(&round, false, 10, 10), expected);
-        assert!(matches!(read_result(&json!({"task": {"taskId": "1"}}), false, 10, 10), CallEnd::Unknown { .. }));
+        assert!(matches!(
+            read_result(&json!({"task": {"taskId": "1"}}), false, 10, 10),
+            CallEnd::Unknown { .. }
+        ));
     }
 }

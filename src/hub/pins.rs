@@ -1,5 +1,5 @@
-//! Pins: digests over what a server is and what it says about its tools, and the difference between two of them for a
-//! human. Pure. Must not know who compares pins or what follows.
+//! Pins: digests over what a server is and what it says about its tools, and the difference between
+//! two of them for a human. Pure. Must not know who compares pins or what follows.
 
 use serde_json::{Map, Value, json};
 use similar::{ChangeTag, TextDiff};
@@ -7,13 +7,16 @@ use similar::{ChangeTag, TextDiff};
 use super::manifest::{Launch, ServerEntry};
 use crate::domain::canonical::digest;
 
-/// What a launch pin covers: command, arguments, the **names** of the variables (values may be secrets and may change),
-/// the env file's path, the working directory, and which variables it inherits where it says so. What claw adds for its own servers is left out.
+/// What a launch pin covers: command, arguments, the **names** of the variables (values may be
+/// secrets and may change), the env file's path, the working directory, and which variables it
+/// inherits where it says so. What claw adds for its own servers is left out.
 pub fn launch_form(entry: &ServerEntry) -> Value {
     match &entry.launch {
         Launch::Stdio(launch) => {
             let names: Vec<&String> = launch.env.keys().collect();
-            let path = |path: &Option<std::path::PathBuf>| path.as_ref().map(|path| path.display().to_string());
+            let path = |path: &Option<std::path::PathBuf>| {
+                path.as_ref().map(|path| path.display().to_string())
+            };
             let mut form = json!({
                 "args": launch.args,
                 "command": launch.command,
@@ -27,7 +30,9 @@ pub fn launch_form(entry: &ServerEntry) -> Value {
             }
             form
         }
-        Launch::Http { url, headers } => json!({"headers": headers.keys().collect::<Vec<_>>(), "url": url}),
+        Launch::Http { url, headers } => {
+            json!({"headers": headers.keys().collect::<Vec<_>>(), "url": url})
+        }
         Launch::Unusable { reason } => json!({"unusable": reason}),
     }
 }
@@ -37,13 +42,14 @@ pub fn launch_pin(entry: &ServerEntry) -> String {
     digest(&launch_form(entry))
 }
 
-/// SHA-256 over a tool's raw JSON, as the server sent it (unknown fields count, trap 7), and its server's launch pin.
+/// SHA-256 over a tool's raw JSON, as the server sent it (unknown fields count, trap 7), and its
+/// server's launch pin.
 pub fn tool_pin(raw: &Value, launch_pin: &str) -> String {
     digest(&json!({"launch": launch_pin, "tool": raw}))
 }
 
-/// SHA-256 over a tool's name and schemas without the texts in them, and its server's launch pin: for servers whose texts vary
-/// at each start. What it says about risk and visibility counts, too.
+/// SHA-256 over a tool's name and schemas without the texts in them, and its server's launch pin:
+/// for servers whose texts vary at each start. What it says about risk and visibility counts, too.
 pub fn schema_pin(raw: &Value, launch_pin: &str) -> String {
     let schema = |key: &str| raw.get(key).map(without_texts);
     let form = json!({
@@ -59,17 +65,21 @@ pub fn schema_pin(raw: &Value, launch_pin: &str) -> String {
 /// A JSON Schema without what only a reader sees. A property by the name `description` stays.
 fn without_texts(schema: &Value) -> Value {
     const TEXTS: [&str; 3] = ["$comment", "description", "title"];
-    const BY_NAME: [&str; 5] = ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
+    const BY_NAME: [&str; 5] =
+        ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
     const VALUES: [&str; 4] = ["const", "default", "enum", "examples"];
     match schema {
         Value::Array(parts) => parts.iter().map(without_texts).collect(),
         Value::Object(map) => {
-            let kept = map.iter().filter(|(key, value)| !(TEXTS.contains(&key.as_str()) && value.is_string()));
+            let kept = map
+                .iter()
+                .filter(|(key, value)| !(TEXTS.contains(&key.as_str()) && value.is_string()));
             let bare = kept.map(|(key, value)| {
                 let bare = match value {
-                    Value::Object(named) if BY_NAME.contains(&key.as_str()) => {
-                        named.iter().map(|(name, part)| (name.clone(), without_texts(part))).collect()
-                    }
+                    Value::Object(named) if BY_NAME.contains(&key.as_str()) => named
+                        .iter()
+                        .map(|(name, part)| (name.clone(), without_texts(part)))
+                        .collect(),
                     value if VALUES.contains(&key.as_str()) => value.clone(),
                     value => without_texts(value),
                 };
@@ -81,9 +91,9 @@ fn without_texts(schema: &Value) -> Value {
     }
 }
 
-/// What changed from `old` to `new`, one line each: `- ` gone, `+ ` new, under the path of the value; long texts are
-/// compared by their lines. Empty when nothing changed. The texts are a stranger's and not escaped: whoever shows this
-/// makes it visible first.
+/// What changed from `old` to `new`, one line each: `- ` gone, `+ ` new, under the path of the
+/// value; long texts are compared by their lines. Empty when nothing changed. The texts are a
+/// stranger's and not escaped: whoever shows this makes it visible first.
 pub fn diff(old: &Value, new: &Value) -> String {
     let mut out = String::new();
     diff_at("", old, new, &mut out);
@@ -105,7 +115,12 @@ fn diff_at(path: &str, old: &Value, new: &Value, out: &mut String) {
     }
 }
 
-fn diff_objects(path: &str, before: &Map<String, Value>, after: &Map<String, Value>, out: &mut String) {
+fn diff_objects(
+    path: &str,
+    before: &Map<String, Value>,
+    after: &Map<String, Value>,
+    out: &mut String,
+) {
     let mut keys: Vec<&String> = before.keys().chain(after.keys()).collect();
     keys.sort_unstable();
     keys.dedup();
@@ -172,7 +187,10 @@ mod tests {
     #[test]
     fn the_launch_pin_covers_names_but_no_values() {
         let pin = pin_of(r#"{"mcpServers":{"a":{"command":"x","args":["1"],"env":{"K":"1"}}}}"#);
-        assert_eq!(pin, pin_of(r#"{"mcpServers":{"a":{"env":{"K":"other"},"args":["1"],"command":"x"}}}"#));
+        assert_eq!(
+            pin,
+            pin_of(r#"{"mcpServers":{"a":{"env":{"K":"other"},"args":["1"],"command":"x"}}}"#)
+        );
         for changed in [
             r#"{"mcpServers":{"a":{"command":"y","args":["1"],"env":{"K":"1"}}}}"#,
             r#"{"mcpServers":{"a":{"command":"x","args":["2"],"env":{"K":"1"}}}}"#,
@@ -203,14 +221,18 @@ mod tests {
         assert_eq!(schema_pin(&tool("a", "string"), "p"), schema_pin(&tool("b", "string"), "p"));
         assert_ne!(schema_pin(&tool("a", "string"), "p"), schema_pin(&tool("a", "number"), "p"));
         assert_ne!(schema_pin(&tool("a", "string"), "p"), schema_pin(&tool("a", "string"), "q"));
-        let without =
-            json!({"name": "t", "inputSchema": {"type": "object", "properties": {"mode": {"enum": ["title"]}}}});
-        assert_ne!(schema_pin(&tool("a", "string"), "p"), schema_pin(&without, "p"), "a property is no text");
+        let without = json!({"name": "t", "inputSchema": {"type": "object", "properties": {"mode": {"enum": ["title"]}}}});
+        assert_ne!(
+            schema_pin(&tool("a", "string"), "p"),
+            schema_pin(&without, "p"),
+            "a property is no text"
+        );
     }
 
     #[test]
     fn a_difference_reads_like_one() {
-        let old = json!({"name": "t", "description": "Reads.\nSafe.", "inputSchema": {"type": "object"}});
+        let old =
+            json!({"name": "t", "description": "Reads.\nSafe.", "inputSchema": {"type": "object"}});
         let new = json!({"name": "t", "description": "Reads.\nSends it away.", "inputSchema": {"type": "object"}, "annotations": {"a": true}});
         let expected = "annotations:\n+ {\n+   \"a\": true\n+ }\ndescription:\n  Reads.\n- Safe.\n+ Sends it away.\n";
         assert_eq!(diff(&old, &new), expected);

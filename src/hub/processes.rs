@@ -1,5 +1,6 @@
-//! Finding and killing a process with everything that it started, also what has left its group and its session.
-//! Must not know servers. (`mcp-servers/bash` has the like: its crate depends on nothing of ours, and we not on it.)
+//! Finding and killing a process with everything that it started, also what has left its group and
+//! its session. Must not know servers. (`mcp-servers/bash` has the like: its crate depends on
+//! nothing of ours, and we not on it.)
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +16,8 @@ pub(super) struct Process {
     pub(super) ended: bool,
 }
 
-/// The process table, from `/proc`. Empty on systems without one; there only process groups can be killed.
+/// The process table, from `/proc`. Empty on systems without one; there only process groups can be
+/// killed.
 pub(super) fn list() -> Vec<Process> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
@@ -34,7 +36,11 @@ fn parse(pid: i32, stat: &[u8]) -> Option<Process> {
 }
 
 /// All that `ancestor` started, directly or not, except what lies below `spared`.
-pub(super) fn descendants(table: &[Process], ancestor: i32, spared: &BTreeSet<i32>) -> Vec<Process> {
+pub(super) fn descendants(
+    table: &[Process],
+    ancestor: i32,
+    spared: &BTreeSet<i32>,
+) -> Vec<Process> {
     let mut children: BTreeMap<i32, Vec<&Process>> = BTreeMap::new();
     for process in table.iter().filter(|process| !spared.contains(&process.pid)) {
         children.entry(process.parent).or_default().push(process);
@@ -49,8 +55,8 @@ pub(super) fn descendants(table: &[Process], ancestor: i32, spared: &BTreeSet<i3
     found
 }
 
-/// One round of killing: first all are stopped, so that none starts another one while the others are killed.
-/// A process that is gone already is what was wished for.
+/// One round of killing: first all are stopped, so that none starts another one while the others
+/// are killed. A process that is gone already is what was wished for.
 pub(super) fn kill(processes: &[Process]) {
     for signal in [Signal::STOP, Signal::KILL] {
         for process in processes.iter().filter(|process| !process.ended) {
@@ -76,8 +82,16 @@ mod tests {
     #[test]
     fn descendants_are_found_at_any_depth_and_the_spared_are_left_out() {
         let process = |pid, parent| Process { pid, parent, group: pid, ended: false };
-        let table = [process(2, 1), process(3, 2), process(4, 3), process(10, 2), process(5, 9), process(9, 5)];
-        let mut pids: Vec<i32> = descendants(&table, 1, &BTreeSet::from([3])).iter().map(|p| p.pid).collect();
+        let table = [
+            process(2, 1),
+            process(3, 2),
+            process(4, 3),
+            process(10, 2),
+            process(5, 9),
+            process(9, 5),
+        ];
+        let mut pids: Vec<i32> =
+            descendants(&table, 1, &BTreeSet::from([3])).iter().map(|p| p.pid).collect();
         pids.sort_unstable();
         assert_eq!(pids, [2, 10]);
         assert_eq!(descendants(&table, 5, &BTreeSet::new()).len(), 2, "a circle ends");

@@ -1,5 +1,6 @@
-//! Another manifest while claw runs: which servers come, stay and go. A server that goes ends behind the calls that it works
-//! on; one that takes its place starts behind its end. Must not know who reads the file, or why it changed.
+//! Another manifest while claw runs: which servers come, stay and go. A server that goes ends
+//! behind the calls that it works on; one that takes its place starts behind its end. Must not know
+//! who reads the file, or why it changed.
 
 use std::sync::{Arc, PoisonError};
 
@@ -7,7 +8,8 @@ use super::manifest::{Manifest, ServerEntry};
 use super::server::Server;
 use super::{Hub, Leaving};
 
-/// What another manifest has changed: names of servers, in order. A server that is disabled counts as one that is not there.
+/// What another manifest has changed: names of servers, in order. A server that is disabled counts
+/// as one that is not there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Replaced {
     pub added: Vec<String>,
@@ -30,8 +32,9 @@ impl Replaced {
 }
 
 impl Hub {
-    /// From now on these are the servers. One whose entry is the same stays as it is, with its process. All others are found
-    /// by no call any more, and end by themselves once the calls that they work on have ended. Needs a Tokio runtime.
+    /// From now on these are the servers. One whose entry is the same stays as it is, with its
+    /// process. All others are found by no call any more, and end by themselves once the calls that
+    /// they work on have ended. Needs a Tokio runtime.
     pub fn replace(&self, manifest: Manifest) -> Replaced {
         let mut replaced = Replaced::default();
         let mut gone = Vec::new();
@@ -42,11 +45,18 @@ impl Hub {
                 let server = match before.remove(&name) {
                     Some(same) if same.entry == entry => same,
                     other => {
-                        replaced.note(&name, other.as_ref().map(|other| &other.entry), Some(&entry));
+                        replaced.note(
+                            &name,
+                            other.as_ref().map(|other| &other.entry),
+                            Some(&entry),
+                        );
                         let behind = other.as_ref().map(|other| other.gone.clone());
                         gone.extend(other);
                         let (settings, keepers) = (self.settings.clone(), self.keepers.clone());
-                        Arc::new(Server::new(entry, settings, &self.closing, keepers).starting_behind(behind))
+                        Arc::new(
+                            Server::new(entry, settings, &self.closing, keepers)
+                                .starting_behind(behind),
+                        )
                     }
                 };
                 servers.insert(name, server);
@@ -66,5 +76,8 @@ impl Hub {
 
 async fn leave(server: Arc<Server>, leaving: Leaving) {
     server.leave().await;
-    leaving.lock().unwrap_or_else(PoisonError::into_inner).retain(|other| !Arc::ptr_eq(other, &server));
+    leaving
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .retain(|other| !Arc::ptr_eq(other, &server));
 }

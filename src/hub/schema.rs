@@ -1,6 +1,6 @@
-//! Whether a value fits the JSON Schema of a tool. The schema is a stranger's, and so may be the value: the work is bounded
-//! before it is done, patterns are matched in linear time, and no reference is followed out of the schema. Must not know who
-//! asks, or what follows.
+//! Whether a value fits the JSON Schema of a tool. The schema is a stranger's, and so may be the
+//! value: the work is bounded before it is done, patterns are matched in linear time, and no
+//! reference is followed out of the schema. Must not know who asks, or what follows.
 
 use jsonschema::{PatternOptions, Validator};
 use serde_json::{Map, Value};
@@ -28,7 +28,8 @@ pub enum Fit {
     Unchecked(String),
 }
 
-/// Compares `value` with `schema` (JSON Schema 2020-12, or the draft that its `$schema` names). Formats are notes and not checked.
+/// Compares `value` with `schema` (JSON Schema 2020-12, or the draft that its `$schema` names).
+/// Formats are notes and not checked.
 pub fn fit(schema: &Value, value: &Value) -> Fit {
     if let Err(why) = Bounds::hold(schema, value) {
         return Fit::Unchecked(why.to_owned());
@@ -42,13 +43,17 @@ pub fn fit(schema: &Value, value: &Value) -> Fit {
     let more = errors.next().is_some();
     match faults.is_empty() {
         true => Fit::Fits,
-        false => Fit::Misfit(format!("{}{}", faults.join("; "), if more { "; and more" } else { "" })),
+        false => {
+            Fit::Misfit(format!("{}{}", faults.join("; "), if more { "; and more" } else { "" }))
+        }
     }
 }
 
 fn compile(schema: &Value) -> Result<Validator, String> {
-    let patterns = PatternOptions::regex().size_limit(PATTERN_BYTES_MAX).dfa_size_limit(PATTERN_BYTES_MAX);
-    let options = jsonschema::options().with_pattern_options(patterns).should_validate_formats(false);
+    let patterns =
+        PatternOptions::regex().size_limit(PATTERN_BYTES_MAX).dfa_size_limit(PATTERN_BYTES_MAX);
+    let options =
+        jsonschema::options().with_pattern_options(patterns).should_validate_formats(false);
     options.build(schema).map_err(|error| shortened(&format!("the schema cannot be used: {error}")))
 }
 
@@ -80,7 +85,8 @@ fn shortened(text: &str) -> String {
     short
 }
 
-/// Walks schema and value as a validator would, without looking at what fits, and gives up where that takes too long.
+/// Walks schema and value as a validator would, without looking at what fits, and gives up where
+/// that takes too long.
 struct Bounds<'s> {
     root: &'s Value,
     visits: usize,
@@ -107,7 +113,8 @@ impl<'s> Bounds<'s> {
             return Err(TOO_MUCH);
         }
         // The identity of a part changes what references below it mean.
-        if depth > 0 && ["$id", "id"].iter().any(|key| keys.get(*key).is_some_and(Value::is_string)) {
+        if depth > 0 && ["$id", "id"].iter().any(|key| keys.get(*key).is_some_and(Value::is_string))
+        {
             return Err(REFERENCE);
         }
         self.in_place(keys, value, depth + 1)?;
@@ -127,20 +134,32 @@ impl<'s> Bounds<'s> {
             let target = self.target(reference).ok_or(REFERENCE)?;
             self.walk(target, value, depth)?;
         }
-        for part in ["allOf", "anyOf", "oneOf"].iter().filter_map(|key| keys.get(*key)?.as_array()).flatten() {
+        for part in ["allOf", "anyOf", "oneOf"]
+            .iter()
+            .filter_map(|key| keys.get(*key)?.as_array())
+            .flatten()
+        {
             self.walk(part, value, depth)?;
         }
         for part in ["not", "if", "then", "else"].iter().filter_map(|key| keys.get(*key)) {
             self.walk(part, value, depth)?;
         }
-        for part in ["dependentSchemas", "dependencies"].iter().filter_map(|key| keys.get(*key)?.as_object()).flatten()
+        for part in ["dependentSchemas", "dependencies"]
+            .iter()
+            .filter_map(|key| keys.get(*key)?.as_object())
+            .flatten()
         {
             self.walk(part.1, value, depth)?;
         }
         Ok(())
     }
 
-    fn members(&mut self, keys: &'s Map<String, Value>, map: &Map<String, Value>, depth: usize) -> Held {
+    fn members(
+        &mut self,
+        keys: &'s Map<String, Value>,
+        map: &Map<String, Value>,
+        depth: usize,
+    ) -> Held {
         let named = keys.get("properties").and_then(Value::as_object);
         let patterns = keys.get("patternProperties").and_then(Value::as_object);
         let rest = ["additionalProperties", "unevaluatedProperties"].map(|key| keys.get(key));
@@ -159,7 +178,8 @@ impl<'s> Bounds<'s> {
 
     fn items(&mut self, keys: &'s Map<String, Value>, items: &[Value], depth: usize) -> Held {
         let first = ["prefixItems", "items"].map(|key| keys.get(key).and_then(Value::as_array));
-        let each = ["items", "additionalItems", "contains", "unevaluatedItems"].map(|key| keys.get(key));
+        let each =
+            ["items", "additionalItems", "contains", "unevaluatedItems"].map(|key| keys.get(key));
         for (index, value) in items.iter().enumerate() {
             let own = first.into_iter().flatten().filter_map(|parts| parts.get(index));
             for part in own.chain(each.into_iter().flatten()) {
@@ -169,7 +189,8 @@ impl<'s> Bounds<'s> {
         Ok(())
     }
 
-    /// What a reference into the same schema means: a JSON Pointer in a fragment (RFC 6901, section 6).
+    /// What a reference into the same schema means: a JSON Pointer in a fragment (RFC 6901, section
+    /// 6).
     fn target(&self, reference: &Value) -> Option<&'s Value> {
         let fragment = reference.as_str()?.strip_prefix('#')?;
         if fragment.contains('%') || !(fragment.is_empty() || fragment.starts_with('/')) {
@@ -182,7 +203,9 @@ impl<'s> Bounds<'s> {
 fn patterns(schema: &Value) -> usize {
     match schema {
         Value::Array(items) => items.iter().map(patterns).sum(),
-        Value::Object(map) => map.iter().map(|(key, value)| patterns_at(key, value) + patterns(value)).sum(),
+        Value::Object(map) => {
+            map.iter().map(|(key, value)| patterns_at(key, value) + patterns(value)).sum()
+        }
         _ => 0,
     }
 }
@@ -218,11 +241,18 @@ mod tests {
             "edits": {"type": "array", "items": {"$ref": "#/$defs/edit"}},
         }, "required": ["count"], "additionalProperties": false, "$defs": {"edit": edit}});
         assert_eq!(fit(&schema, &json!({"count": 3, "edits": [{"old": "x"}]})), Fit::Fits);
-        assert_eq!(misfit(&schema, &json!({"count": "two"})), "`count`: \"two\" is not of type \"integer\"");
-        assert_eq!(misfit(&schema, &json!({"count": 5})), "`count`: 5 is greater than the maximum of 3");
+        assert_eq!(
+            misfit(&schema, &json!({"count": "two"})),
+            "`count`: \"two\" is not of type \"integer\""
+        );
+        assert_eq!(
+            misfit(&schema, &json!({"count": 5})),
+            "`count`: 5 is greater than the maximum of 3"
+        );
         let nested = misfit(&schema, &json!({"count": 1, "edits": [{"old": "x"}, {"old": 7}, {}]}));
         assert!(
-            nested.contains("`edits[1].old`: 7 is not") && nested.contains("`edits[2]`: \"old\" is a required"),
+            nested.contains("`edits[1].old`: 7 is not")
+                && nested.contains("`edits[2]`: \"old\" is a required"),
             "{nested}"
         );
         assert!(misfit(&schema, &json!({})).contains("\"count\" is a required property"));
@@ -244,7 +274,10 @@ mod tests {
             "properties": {"n": {"type": "number", "exclusiveMinimum": 0}}});
         assert!(misfit(&old, &json!({"n": 0})).contains("`n`"));
         assert!(matches!(fit(&json!({"type": "no such type"}), &json!({})), Fit::Unchecked(_)));
-        assert!(matches!(fit(&json!({"type": "string", "pattern": "(?=look)ahead"}), &json!("x")), Fit::Unchecked(_)));
+        assert!(matches!(
+            fit(&json!({"type": "string", "pattern": "(?=look)ahead"}), &json!("x")),
+            Fit::Unchecked(_)
+        ));
     }
 
     /// Each of these would take for ever, more memory than there is, or the whole stack.
@@ -265,14 +298,20 @@ mod tests {
         for (schema, value) in [
             (doubling, json!(1)),
             (json!({"$ref": "#"}), json!(1)),
-            (json!({"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}), json!(1)),
+            (
+                json!({"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}),
+                json!(1),
+            ),
             (json!({"properties": {"x": twice}}), deep.clone()),
             (json!({"additionalProperties": twice}), deep),
             (remote, json!(1)),
             (json!({"$ref": "file:///etc/passwd"}), json!(1)),
             (json!({"type": "array", "items": {"type": "integer"}}), json!(vec![1; 1_000_000])),
             (json!({"pattern": "(((a{100}){100}){100}){100}"}), json!("aaaa")),
-            (json!({"allOf": (0..300).map(|n| json!({"pattern": format!("a{n}")})).collect::<Vec<_>>()}), json!("a")),
+            (
+                json!({"allOf": (0..300).map(|n| json!({"pattern": format!("a{n}")})).collect::<Vec<_>>()}),
+                json!("a"),
+            ),
             (json!({"description": "x".repeat(SCHEMA_BYTES_MAX)}), json!(1)),
         ] {
             let shown: String = schema.to_string().chars().take(100).collect();

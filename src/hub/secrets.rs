@@ -1,5 +1,5 @@
-//! The secrets that a manifest holds: in variables, env files, headers, addresses and arguments of its servers. Must not know how
-//! they are kept out of sight.
+//! The secrets that a manifest holds: in variables, env files, headers, addresses and arguments of
+//! its servers. Must not know how they are kept out of sight.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,8 +15,8 @@ pub(super) fn in_variables(variables: &BTreeMap<String, String>) -> Vec<(String,
     variables.iter().flat_map(of_one).collect()
 }
 
-/// Names and values; servers that are disabled count, too. An env file that cannot be read holds none now, and its server does
-/// not start.
+/// Names and values; servers that are disabled count, too. An env file that cannot be read holds
+/// none now, and its server does not start.
 pub fn secrets(manifest: &Manifest) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for (server, entry) in &manifest.servers {
@@ -27,7 +27,9 @@ pub fn secrets(manifest: &Manifest) -> Vec<(String, String)> {
             Launch::Stdio(launch) => {
                 let file = launch.env_file.as_ref().and_then(|path| fs::read_to_string(path).ok());
                 let file = file.and_then(|text| parse_env_file(&text).ok()).unwrap_or_default();
-                file.iter().chain(&launch.env).for_each(|(name, value)| keep(name, in_named(name, value)));
+                file.iter()
+                    .chain(&launch.env)
+                    .for_each(|(name, value)| keep(name, in_named(name, value)));
                 keep(&format!("{server}.args"), in_arguments(&launch.args));
             }
             Launch::Http { url, headers } => {

@@ -1,5 +1,5 @@
-//! One server's life: started on first need, started again after its death, left alone for a while when that fails.
-//! Must not know the other servers.
+//! One server's life: started on first need, started again after its death, left alone for a while
+//! when that fails. Must not know the other servers.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -31,7 +31,8 @@ pub(super) struct Server {
     pub(super) calls: Keepers,
     /// It was taken out and has ended.
     pub(super) gone: CancellationToken,
-    /// The end of the server whose place it has taken; both must not work on the same things at once.
+    /// The end of the server whose place it has taken; both must not work on the same things at
+    /// once.
     pub(super) behind: Option<CancellationToken>,
     pub(super) slot: tokio::sync::Mutex<Slot>,
     /// Never held across an await.
@@ -86,7 +87,11 @@ impl Server {
     }
 
     pub(super) fn status(&self) -> ServerStatus {
-        ServerStatus { name: self.entry.name.clone(), state: self.health().state(), disabled: self.entry.disabled }
+        ServerStatus {
+            name: self.entry.name.clone(),
+            state: self.health().state(),
+            disabled: self.entry.disabled,
+        }
     }
 
     pub(super) fn background_jobs(&self) -> u32 {
@@ -99,7 +104,9 @@ impl Server {
     /// The `PATH` that it is started with.
     pub(super) fn search_path(&self) -> Option<String> {
         match &self.entry.launch {
-            Launch::Stdio(launch) => super::spawn::child_env(launch, &self.settings).ok()?.remove("PATH"),
+            Launch::Stdio(launch) => {
+                super::spawn::child_env(launch, &self.settings).ok()?.remove("PATH")
+            }
             _ => None,
         }
     }
@@ -114,7 +121,8 @@ impl Server {
         connection.tools().await.map_err(list)
     }
 
-    /// Starts the server if need be, compares the pin, forwards. `permit.timeout()` bounds the start and the call each.
+    /// Starts the server if need be, compares the pin, forwards. `permit.timeout()` bounds the
+    /// start and the call each.
     pub(super) async fn call(self: &Arc<Self>, permit: Permit, context: CallContext) -> CallEnd {
         let not_forwarded = |reason: String| CallEnd::NotForwarded { reason };
         let ready = async {
@@ -139,7 +147,10 @@ impl Server {
             ));
         };
         if tool.pin != permit.pin() {
-            return not_forwarded(format!("the tool `{}` has changed since the call was allowed", permit.tool()));
+            return not_forwarded(format!(
+                "the tool `{}` has changed since the call was allowed",
+                permit.tool()
+            ));
         }
         let mut end = forward(&connection, permit, context).await;
         if let (CallEnd::Ended(output, _), Some(schema)) = (&mut end, &tool.output_schema) {
@@ -209,7 +220,10 @@ impl Server {
         }
         let (server, weak) = (Arc::downgrade(self), Arc::downgrade(connection));
         tokio::spawn(watch(server, connection.child.dead().clone(), weak));
-        tokio::spawn(end_when_closed(connection.outbox.closed().clone(), Arc::downgrade(connection)));
+        tokio::spawn(end_when_closed(
+            connection.outbox.closed().clone(),
+            Arc::downgrade(connection),
+        ));
     }
 
     /// A start has failed, or takes longer than it may.
@@ -233,7 +247,9 @@ impl Server {
         match &self.entry.launch {
             Launch::Stdio(launch) => Ok(launch),
             Launch::Http { .. } => Err(HubError::Remote { server }),
-            Launch::Unusable { reason } => Err(HubError::Unusable { server, reason: reason.clone() }),
+            Launch::Unusable { reason } => {
+                Err(HubError::Unusable { server, reason: reason.clone() })
+            }
         }
     }
 
@@ -248,9 +264,12 @@ impl Server {
     fn check_backoff(&self) -> Result<(), HubError> {
         match self.health().backoff() {
             None => Ok(()),
-            Some(Backoff { failures, retry_in, reason }) => {
-                Err(HubError::BackingOff { server: self.entry.name.clone(), failures, retry_in, reason })
-            }
+            Some(Backoff { failures, retry_in, reason }) => Err(HubError::BackingOff {
+                server: self.entry.name.clone(),
+                failures,
+                retry_in,
+                reason,
+            }),
         }
     }
 

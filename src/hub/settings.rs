@@ -1,4 +1,5 @@
-//! What the hub is told at its birth, and what it tells back. Must not know where these values come from.
+//! What the hub is told at its birth, and what it tells back. Must not know where these values come
+//! from.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -10,21 +11,23 @@ use tokio::sync::Semaphore;
 
 use super::era::Era;
 
-/// Takes one line of a server's stderr or of its log messages: the server's name, then the line. Called from tasks of the
-/// hub, so it must return at once. Redaction is the sink's work.
+/// Takes one line of a server's stderr or of its log messages: the server's name, then the line.
+/// Called from tasks of the hub, so it must return at once. Redaction is the sink's work.
 pub type LogSink = Arc<dyn Fn(&str, &str) + Send + Sync>;
 
 /// Takes what a person should hear. It must return at once.
 pub type NoticeSink = Arc<dyn Fn(HubNotice) + Send + Sync>;
 
-/// Takes names and values that look like secrets, before the child that gets them is started. `Err` is why it must not be.
+/// Takes names and values that look like secrets, before the child that gets them is started. `Err`
+/// is why it must not be.
 pub type SecretSink = Arc<dyn Fn(Vec<(String, String)>) -> Result<(), String> + Send + Sync>;
 
 /// The variables that every server gets from claw's environment (trap 9).
 pub const BASIC_VARIABLES: [&str; 6] = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"];
 
-/// What a stranger's server gets beside them, where no `inherit` says otherwise: certificates and proxies, without which
-/// nothing is fetched in many networks, and language and zone. A name may end in `*`.
+/// What a stranger's server gets beside them, where no `inherit` says otherwise: certificates and
+/// proxies, without which nothing is fetched in many networks, and language and zone. A name may
+/// end in `*`.
 pub const INHERITED_VARIABLES: [&str; 17] = [
     "ALL_PROXY",
     "CURL_CA_BUNDLE",
@@ -51,16 +54,20 @@ pub struct HubSettings {
     pub base_env: BTreeMap<String, String>,
     /// What strangers' servers get beside [`BASIC_VARIABLES`], where their entry says nothing else.
     pub inherit: Vec<String>,
-    /// The folder of `mcp.json`, to which a relative `command` and `cwd` refer. Claw's own servers run here.
+    /// The folder of `mcp.json`, to which a relative `command` and `cwd` refer. Claw's own servers
+    /// run here.
     pub working_dir: PathBuf,
-    /// Below this a stranger's server, whose entry names no `cwd`, runs in a folder of its own, which is empty at first. Not
-    /// beside claw's own files, which it could serve or write over. Not the agent's workspace either: what the agent
-    /// writes there must not be picked up by a server that starts outside of the box (`.npmrc`, a Python module).
+    /// Below this a stranger's server, whose entry names no `cwd`, runs in a folder of its own,
+    /// which is empty at first. Not beside claw's own files, which it could serve or write over.
+    /// Not the agent's workspace either: what the agent writes there must not be picked up by a
+    /// server that starts outside of the box (`.npmrc`, a Python module).
     pub server_dirs: PathBuf,
-    /// The program, and its first arguments, that stands between claw and each server that is not claw's own
-    /// ([`super::supervisor`]). Without one, what such a server starts can outlive it by leaving its process group.
+    /// The program, and its first arguments, that stands between claw and each server that is not
+    /// claw's own ([`super::supervisor`]). Without one, what such a server starts can outlive it by
+    /// leaving its process group.
     pub supervisor: Option<Vec<OsString>>,
-    /// From its place among those that start to the end of the handshake, where `mcp.json` says nothing else.
+    /// From its place among those that start to the end of the handshake, where `mcp.json` says
+    /// nothing else.
     pub startup_timeout: Duration,
     /// The places of those that start at the same time: twice the processors.
     pub starts: Arc<Semaphore>,
@@ -68,17 +75,20 @@ pub struct HubSettings {
     pub probe_timeout: Duration,
     /// Between closing stdin and SIGTERM, and again between SIGTERM and SIGKILL.
     pub shutdown_grace: Duration,
-    /// Of one child's stderr, in bytes, that reach the log. It is drained to its end in any case (trap 10).
+    /// Of one child's stderr, in bytes, that reach the log. It is drained to its end in any case
+    /// (trap 10).
     pub stderr_bytes_max: usize,
     /// The longest line that a server may send, in bytes (trap 5).
     pub line_bytes_max: usize,
     /// The most bytes that wait for a server to read them.
     pub queue_bytes_max: usize,
-    /// The most text of one result, in bytes. Above the limit of what a model sees, below what a machine minds.
+    /// The most text of one result, in bytes. Above the limit of what a model sees, below what a
+    /// machine minds.
     pub result_bytes_max: usize,
     /// The largest file that may come with a result, in bytes once it is decoded.
     pub file_bytes_max: usize,
-    /// How long a server that was told to give up a call, and works on no other, may be silent before it is ended.
+    /// How long a server that was told to give up a call, and works on no other, may be silent
+    /// before it is ended.
     pub busy_grace: Duration,
     /// What claw calls itself towards servers.
     pub client_version: String,
@@ -88,7 +98,8 @@ pub struct HubSettings {
     pub schema_pinned: BTreeSet<String>,
     pub log: LogSink,
     pub notices: NoticeSink,
-    /// An env file is read at each start of its server, and may hold other values than when claw started.
+    /// An env file is read at each start of its server, and may hold other values than when claw
+    /// started.
     pub secrets: SecretSink,
 }
 
@@ -121,7 +132,8 @@ impl HubSettings {
     }
 }
 
-/// Starting is work: `npx` and `uvx` take 2 to 30 s of processor time, and all at once none comes up.
+/// Starting is work: `npx` and `uvx` take 2 to 30 s of processor time, and all at once none comes
+/// up.
 fn starts_at_once() -> usize {
     std::thread::available_parallelism().map_or(2, |cores| cores.get() * 2)
 }

@@ -1,5 +1,5 @@
-//! From a launch entry to a living connection: spawns, opens, and where the first words were the wrong ones, spawns once
-//! more. Must not know when a server is needed or how often it failed.
+//! From a launch entry to a living connection: spawns, opens, and where the first words were the
+//! wrong ones, spawns once more. Must not know when a server is needed or how often it failed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,8 +52,8 @@ impl Failed {
 }
 
 impl Start<'_> {
-    /// Two openings at most. One that is silent is not ended for the sake of the other, because it may be at work: the
-    /// next start tries the other one first.
+    /// Two openings at most. One that is silent is not ended for the sake of the other, because it
+    /// may be at work: the next start tries the other one first.
     pub(super) async fn run(&self) -> Result<Connection, StartFailed> {
         let begun = Instant::now();
         let (first, second) = match (self.era, self.doubted) {
@@ -61,7 +61,9 @@ impl Start<'_> {
             (None, true) | (Some(Era::Legacy), false) | (Some(Era::Modern), true) => {
                 (Opening::Initialize, Opening::Discover)
             }
-            (Some(Era::Modern), false) | (Some(Era::Legacy), true) => (Opening::Discover, Opening::Initialize),
+            (Some(Era::Modern), false) | (Some(Era::Legacy), true) => {
+                (Opening::Discover, Opening::Initialize)
+            }
         };
         let failed = match self.attempt(first, begun + self.limit).await {
             Ok(connection) => return Ok(connection),
@@ -70,7 +72,8 @@ impl Start<'_> {
         if !failed.again {
             return Err(failed.why);
         }
-        // What the first one has installed need not be installed again, so half of the time is plenty.
+        // What the first one has installed need not be installed again, so half of the time is
+        // plenty.
         let by = (begun + self.limit).max(Instant::now() + self.limit / 2);
         self.attempt(second, by).await.map_err(|failed| failed.why)
     }
@@ -85,22 +88,26 @@ impl Start<'_> {
         let outbox = Outbox::start(spawned.stdin, settings.queue_bytes_max);
         let mut lines = LineReader::new(spawned.stdout, settings.line_bytes_max);
         let version = &settings.client_version;
-        let error = match open(&mut lines, &outbox, opening, version, settings.probe_timeout, by).await {
-            Ok(agreement) => {
-                let parts = Parts { lines, outbox, child: spawned.child, agreement };
-                return Ok(Connection::new(self.entry, parts, settings.clone()));
-            }
-            Err(error) => error,
-        };
+        let error =
+            match open(&mut lines, &outbox, opening, version, settings.probe_timeout, by).await {
+                Ok(agreement) => {
+                    let parts = Parts { lines, outbox, child: spawned.child, agreement };
+                    return Ok(Connection::new(self.entry, parts, settings.clone()));
+                }
+                Err(error) => error,
+            };
         let was_silent = error == OpeningError::Silent;
         outbox.close();
         let (reason, again) = match error {
             OpeningError::Closed => ("it closed the connection".to_owned(), true),
-            OpeningError::Silent => (format!("it did not answer within {} s", self.limit.as_secs_f32()), false),
+            OpeningError::Silent => {
+                (format!("it did not answer within {} s", self.limit.as_secs_f32()), false)
+            }
             OpeningError::Refused(reason) => (reason, opening != Opening::Probe),
         };
         // Its last words say more than ours, once it has ended.
-        let ended = timeout(settings.shutdown_grace, spawned.child.dead().cancelled()).await.is_ok();
+        let ended =
+            timeout(settings.shutdown_grace, spawned.child.dead().cancelled()).await.is_ok();
         let last_words = spawned.child.stderr_tail.last_lines(3);
         let mut reason = match (ended, last_words.is_empty()) {
             (true, _) => format!("{reason}; {}", spawned.child.epitaph()),

@@ -1,8 +1,10 @@
-//! A start under way: it waits for its place, has a clock of its own, and goes on when those who wait for it give up. Owns who
-//! may start now and when a start is late. Must not know how a server is started.
+//! A start under way: it waits for its place, has a clock of its own, and goes on when those who
+//! wait for it give up. Owns who may start now and when a start is late. Must not know how a server
+//! is started.
 //!
-//! `npx` and `uvx` install a server at its first start. Killing them at a limit and starting again would install
-//! forever, so that a start by such a program goes on behind the back of those who were told that it is late.
+//! `npx` and `uvx` install a server at its first start. Killing them at a limit and starting again
+//! would install forever, so that a start by such a program goes on behind the back of those who
+//! were told that it is late.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,8 +25,8 @@ const INSTALL_MAX: Duration = Duration::from_secs(600);
 
 /// Programs that fetch what they run.
 const INSTALLERS: [&str; 15] = [
-    "npx", "npm", "pnpm", "pnpx", "yarn", "bunx", "bun", "deno", "uvx", "uv", "pipx", "hatch", "docker", "podman",
-    "nix",
+    "npx", "npm", "pnpm", "pnpx", "yarn", "bunx", "bun", "deno", "uvx", "uv", "pipx", "hatch",
+    "docker", "podman", "nix",
 ];
 
 #[derive(Clone)]
@@ -79,7 +81,8 @@ impl Starting {
 }
 
 impl Joined {
-    /// Until it is up, has failed, or is late. One who joins a start that was late already has `patience`.
+    /// Until it is up, has failed, or is late. One who joins a start that was late already has
+    /// `patience`.
     pub(super) async fn wait(mut self, patience: Duration) -> Result<Arc<Connection>, HubError> {
         let until = Instant::now() + patience;
         loop {
@@ -133,7 +136,10 @@ async fn run(server: Arc<Server>, tell: watch::Sender<Progress>, give_up: Cancel
 }
 
 /// Waits for a place among those that start, then starts.
-async fn start(server: &Arc<Server>, tell: &watch::Sender<Progress>) -> Result<Connection, HubError> {
+async fn start(
+    server: &Arc<Server>,
+    tell: &watch::Sender<Progress>,
+) -> Result<Connection, HubError> {
     let launch = server.launch()?;
     if let Some(behind) = &server.behind {
         behind.cancelled().await;
@@ -173,10 +179,11 @@ async fn start(server: &Arc<Server>, tell: &watch::Sender<Progress>) -> Result<C
     })
 }
 
-/// The program of a launch that may install what it runs, by its name; also behind a shell (`bash -c "npx …"`).
+/// The program of a launch that may install what it runs, by its name; also behind a shell (`bash
+/// -c "npx …"`).
 fn installer(launch: &StdioLaunch) -> Option<String> {
-    let words =
-        std::iter::once(launch.command.as_str()).chain(launch.args.iter().flat_map(|arg| arg.split_whitespace()));
+    let words = std::iter::once(launch.command.as_str())
+        .chain(launch.args.iter().flat_map(|arg| arg.split_whitespace()));
     let name = |word: &str| word.rsplit('/').next().unwrap_or(word).to_owned();
     words.map(name).find(|name| INSTALLERS.contains(&name.as_str()))
 }
@@ -193,7 +200,10 @@ mod tests {
             ..StdioLaunch::default()
         };
         assert_eq!(installer(&launch("/usr/local/bin/npx", &["-y", "x"])).as_deref(), Some("npx"));
-        assert_eq!(installer(&launch("bash", &["-lc", "exec uvx mcp-server-git"])).as_deref(), Some("uvx"));
+        assert_eq!(
+            installer(&launch("bash", &["-lc", "exec uvx mcp-server-git"])).as_deref(),
+            Some("uvx")
+        );
         assert_eq!(installer(&launch("node", &["server.js", "npx-like"])), None);
     }
 }

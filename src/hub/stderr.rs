@@ -1,5 +1,6 @@
-//! A server's stderr: drained to its end, so that it never blocks the server (trap 10), passed on line by line up to a
-//! limit, and its last lines kept for the reason of a failure. Must not know processes.
+//! A server's stderr: drained to its end, so that it never blocks the server (trap 10), passed on
+//! line by line up to a limit, and its last lines kept for the reason of a failure. Must not know
+//! processes.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -30,7 +31,8 @@ impl StderrTail {
     /// The last `lines_max` lines that are not empty, joined by ` | `. Empty if there are none.
     pub(super) fn last_lines(&self, lines_max: usize) -> String {
         let text = self.text();
-        let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        let lines: Vec<&str> =
+            text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         lines.get(lines.len().saturating_sub(lines_max)..).unwrap_or_default().join(" | ")
     }
 }
@@ -66,7 +68,9 @@ pub(super) async fn drain(
             emit(&server, &mut line, &log);
             log(
                 &server,
-                &format!("[claw drops the rest of this server's stderr: it wrote more than {bytes_max} bytes]"),
+                &format!(
+                    "[claw drops the rest of this server's stderr: it wrote more than {bytes_max} bytes]"
+                ),
             );
         }
     }

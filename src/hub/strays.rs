@@ -1,6 +1,6 @@
 //! What a server has left behind although its supervisor should have ended it: the supervisor was
-//! killed or broken. Claw is a subreaper, so such processes come to it, and it ends them. Owns which
-//! children of this process are in good hands. Must not know servers.
+//! killed or broken. Claw is a subreaper, so such processes come to it, and it ends them. Owns
+//! which children of this process are in good hands. Must not know servers.
 //!
 //! The list is one for the process, because children are: several agents have a hub each, and what
 //! one of them has started is no stray to another.

@@ -1,5 +1,5 @@
-//! A stranger's server behind its supervisor, as claw sees it: hands over pipes and orders, hears that it runs and how it
-//! ended. Must not know MCP, or what kills what (that is the supervisor's).
+//! A stranger's server behind its supervisor, as claw sees it: hands over pipes and orders, hears
+//! that it runs and how it ended. Must not know MCP, or what kills what (that is the supervisor's).
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -49,7 +49,10 @@ pub(super) struct Line {
 ///
 /// # Errors
 /// No descriptors or no process left, or a folder that is not there.
-#[expect(clippy::disallowed_methods, reason = "the hub starts strangers' servers here, behind a supervisor")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the hub starts strangers' servers here, behind a supervisor"
+)]
 pub(super) fn start(
     supervisor: &[OsString],
     server: &str,
@@ -58,7 +61,8 @@ pub(super) fn start(
     cwd: &Path,
     grace: Duration,
 ) -> io::Result<Supervised> {
-    let (program, args) = supervisor.split_first().ok_or_else(|| io::Error::other("there is no supervisor"))?;
+    let (program, args) =
+        supervisor.split_first().ok_or_else(|| io::Error::other("there is no supervisor"))?;
     let (ours, theirs) = StdUnixStream::pair()?;
     ours.set_nonblocking(true)?;
     let (stdin_reader, stdin) = io::pipe()?;
@@ -69,7 +73,10 @@ pub(super) fn start(
     let [_, _, stderr_writer] = pipes;
     let mut command = Command::new(program);
     command.args(args).arg(server).env_clear().envs(env).current_dir(cwd);
-    command.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::null()).stderr(Stdio::from(stderr_writer));
+    command
+        .stdin(Stdio::from(OwnedFd::from(theirs)))
+        .stdout(Stdio::null())
+        .stderr(Stdio::from(stderr_writer));
     let (child, kept) = strays::start(|| command.spawn(), Child::id)?;
     // Our copies of its ends of socket and stderr would keep them open for ever.
     drop(command);
@@ -86,9 +93,15 @@ pub(super) fn start(
     })
 }
 
-/// Gives the orders, tells in `started` what came of them, waits for the end of the server or asks for it, and returns when
-/// nothing of it is left. Dropping it, also with the runtime, closes the line, which ends the server as well.
-pub(super) async fn keep(guard: KeeperGuard, line: Line, fate: Fate, started: oneshot::Sender<io::Result<u32>>) {
+/// Gives the orders, tells in `started` what came of them, waits for the end of the server or asks
+/// for it, and returns when nothing of it is left. Dropping it, also with the runtime, closes the
+/// line, which ends the server as well.
+pub(super) async fn keep(
+    guard: KeeperGuard,
+    line: Line,
+    fate: Fate,
+    started: oneshot::Sender<io::Result<u32>>,
+) {
     let Line { mut supervisor, kept, mut reader, mut writer, spec, grace } = line;
     let server = tokio::select! {
         biased;
@@ -121,8 +134,8 @@ pub(super) async fn keep(guard: KeeperGuard, line: Line, fate: Fate, started: on
     };
     let gone = timeout(END_PATIENCE, supervisor.wait()).await;
     if !matches!(gone, Ok(Ok(status)) if status.success()) {
-        // Somebody has killed, stopped or broken the supervisor itself. The kernel ends the server with it, and what the
-        // server has left comes to us.
+        // Somebody has killed, stopped or broken the supervisor itself. The kernel ends the server
+        // with it, and what the server has left comes to us.
         let _ = supervisor.start_kill();
         let _ = timeout(END_PATIENCE, supervisor.wait()).await;
         let group = server.and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
@@ -134,7 +147,11 @@ pub(super) async fn keep(guard: KeeperGuard, line: Line, fate: Fate, started: on
     drop(guard);
 }
 
-async fn order(writer: &mut OwnedWriteHalf, reader: &mut BufReader<OwnedReadHalf>, spec: &[u8]) -> io::Result<u32> {
+async fn order(
+    writer: &mut OwnedWriteHalf,
+    reader: &mut BufReader<OwnedReadHalf>,
+    spec: &[u8],
+) -> io::Result<u32> {
     writer.write_all(spec).await?;
     match hear::<Started>(reader).await {
         Some(Started::Yes { pid }) => u32::try_from(pid).map_err(io::Error::other),

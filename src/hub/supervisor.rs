@@ -1,11 +1,13 @@
-//! One small process between claw and a stranger's server (`claw supervise`, this same program). It starts the server on the
-//! pipes that it is given, says how it ended, and leaves nothing of it behind: when the server has ended, when claw says so,
-//! and when claw dies, however it dies. Must not know MCP; what the server says goes past it.
+//! One small process between claw and a stranger's server (`claw supervise`, this same program). It
+//! starts the server on the pipes that it is given, says how it ended, and leaves nothing of it
+//! behind: when the server has ended, when claw says so, and when claw dies, however it dies. Must
+//! not know MCP; what the server says goes past it.
 //!
-//! Why a process of its own: a process group is left with one call of `setsid`, and nobody in claw's own process is there
-//! any more after its SIGKILL. As a subreaper the supervisor inherits whatever left its parent, its group or its session, so
-//! it can kill until it has no child left. `mcp-servers/bash` does the same for its jobs. If it is killed itself, the kernel ends
-//! the server with it, and claw ends what the server has left (`strays.rs`).
+//! Why a process of its own: a process group is left with one call of `setsid`, and nobody in
+//! claw's own process is there any more after its SIGKILL. As a subreaper the supervisor inherits
+//! whatever left its parent, its group or its session, so it can kill until it has no child left.
+//! `mcp-servers/bash` does the same for its jobs. If it is killed itself, the kernel ends the
+//! server with it, and claw ends what the server has left (`strays.rs`).
 
 use std::collections::BTreeSet;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
@@ -100,23 +102,32 @@ fn say(line: &mut UnixStream, what: &impl serde::Serialize) -> io::Result<()> {
     line.write_all(&text)
 }
 
-/// Starts the server in a group of its own, so that what it does to its group does not reach us. Gives its process id.
-/// Environment and folder are those that we were given; our copies of its pipes are closed when this returns.
+/// Starts the server in a group of its own, so that what it does to its group does not reach us.
+/// Gives its process id. Environment and folder are those that we were given; our copies of its
+/// pipes are closed when this returns.
 ///
-/// It begins as this program, which asks the kernel to end it with us and then becomes the server. The request is bound to
-/// the thread that starts it: this one, which waits for its end. It is kept over an exec, except of a setuid program.
-#[expect(clippy::disallowed_methods, reason = "the hub starts strangers' servers here, on their supervisor's side")]
+/// It begins as this program, which asks the kernel to end it with us and then becomes the server.
+/// The request is bound to the thread that starts it: this one, which waits for its end. It is kept
+/// over an exec, except of a setuid program.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the hub starts strangers' servers here, on their supervisor's side"
+)]
 fn start(spec: &Spec, pipes: Pipes) -> io::Result<i32> {
     let (mut ours, theirs) = UnixStream::pair()?;
     send_pipes(&ours, &pipes)?;
     let [_, stdout, stderr] = pipes;
     let mut command = Command::new(own_program()?);
     command.args(std::env::args_os().skip(1)).arg(BECOME).process_group(0);
-    command.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::from(stdout)).stderr(Stdio::from(stderr));
+    command
+        .stdin(Stdio::from(OwnedFd::from(theirs)))
+        .stdout(Stdio::from(stdout))
+        .stderr(Stdio::from(stderr));
     let mut child = command.spawn()?;
     drop(command);
     say(&mut ours, &Birth { spec: spec.clone(), supervisor: std::process::id() })?;
-    // The line closes when the server takes over; before that it can only say what kept it from that.
+    // The line closes when the server takes over; before that it can only say what kept it from
+    // that.
     let mut failure = String::new();
     BufReader::new(ours).read_line(&mut failure)?;
     if failure.is_empty() {
@@ -135,7 +146,8 @@ fn own_program() -> io::Result<PathBuf> {
     if cfg!(target_os = "linux") { Ok("/proc/self/exe".into()) } else { std::env::current_exe() }
 }
 
-/// Takes the server's pipes and orders from the line on stdin, and becomes the server. Returns only if that fails.
+/// Takes the server's pipes and orders from the line on stdin, and becomes the server. Returns only
+/// if that fails.
 fn become_the_server() -> ExitCode {
     let Ok(line) = io::stdin().as_fd().try_clone_to_owned() else { return ExitCode::FAILURE };
     let mut line = UnixStream::from(line);
@@ -145,7 +157,10 @@ fn become_the_server() -> ExitCode {
     ExitCode::FAILURE
 }
 
-#[expect(clippy::disallowed_methods, reason = "the hub starts strangers' servers here, on their supervisor's side")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the hub starts strangers' servers here, on their supervisor's side"
+)]
 fn take_over(line: &UnixStream) -> io::Error {
     let prepared = || -> io::Result<Spec> {
         let gone = || io::Error::other("its supervisor is gone");
@@ -157,7 +172,8 @@ fn take_over(line: &UnixStream) -> io::Error {
         {
             rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
             // A parent that ended before the request was made is not told of any more.
-            if rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get().unsigned_abs()) != Some(birth.supervisor)
+            if rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get().unsigned_abs())
+                != Some(birth.supervisor)
             {
                 return Err(gone());
             }
@@ -173,8 +189,8 @@ fn take_over(line: &UnixStream) -> io::Error {
     }
 }
 
-/// Waits until the server has ended, or ends it: a grace after its stdin was closed, SIGTERM, a grace, SIGKILL. Whatever is
-/// left of it then is killed.
+/// Waits until the server has ended, or ends it: a grace after its stdin was closed, SIGTERM, a
+/// grace, SIGKILL. Whatever is left of it then is killed.
 fn watch(server: i32, reader: BufReader<UnixStream>, grace: Duration) -> End {
     let (sender, events) = channel();
     let reaper = sender.clone();
@@ -235,8 +251,8 @@ fn reap(events: &Sender<Event>) {
     }
 }
 
-/// Kills until there is no child left. The group goes first and at once, which also ends a fork bomb; then, round by
-/// round, whoever has left it.
+/// Kills until there is no child left. The group goes first and at once, which also ends a fork
+/// bomb; then, round by round, whoever has left it.
 fn kill_all(server: i32, events: &Receiver<Event>) -> End {
     let until = Instant::now() + KILL_PATIENCE;
     let own = rustix::process::getpid().as_raw_nonzero().get();
@@ -259,7 +275,12 @@ fn kill_all(server: i32, events: &Receiver<Event>) -> End {
 }
 
 /// Takes what happens within a round; false once there is no child left.
-fn wait(server: i32, events: &Receiver<Event>, round: Duration, ended: &mut Option<Report>) -> bool {
+fn wait(
+    server: i32,
+    events: &Receiver<Event>,
+    round: Duration,
+    ended: &mut Option<Report>,
+) -> bool {
     let round = Instant::now() + round;
     loop {
         match events.recv_timeout(round.saturating_duration_since(Instant::now())) {

@@ -1,4 +1,5 @@
-//! Whether a server's last words are those of a program that trusts no certificate on its way out. Must not know servers.
+//! Whether a server's last words are those of a program that trusts no certificate on its way out.
+//! Must not know servers.
 
 /// What helps, for the end of a sentence.
 pub(super) const HINT: &str = "it does not trust a TLS certificate; where a network has certificates of its own, set \

@@ -1,7 +1,8 @@
-//! The transport between `rmcp` and one child: JSON-RPC lines, both ways. Owns what `rmcp`'s own stdio transport leaves
-//! to its host: results stay raw JSON (traps 6 and 7: one odd tool must not spoil a list, and pins need unknown fields),
-//! an overlong answer fails its call at once (trap 5), progress arrives in order, and a call knows whether it was sent.
-//! Must not know processes or what a tool is.
+//! The transport between `rmcp` and one child: JSON-RPC lines, both ways. Owns what `rmcp`'s own
+//! stdio transport leaves to its host: results stay raw JSON (traps 6 and 7: one odd tool must not
+//! spoil a list, and pins need unknown fields), an overlong answer fails its call at once (trap 5),
+//! progress arrives in order, and a call knows whether it was sent. Must not know processes or what
+//! a tool is.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -10,8 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::RoleClient;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, ClientRequest, CustomResult, ErrorCode, ErrorData, GetMeta as _,
-    JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerResult,
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, CustomResult, ErrorCode, ErrorData,
+    GetMeta as _, JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerResult,
 };
 use rmcp::transport::Transport;
 use serde_json::Value;
@@ -34,7 +35,8 @@ pub(super) struct CallTag {
     pub(super) ticket: Arc<Ticket>,
 }
 
-/// Whether a call may still be sent, and whether it was. Settled once, so that "not forwarded" is certain.
+/// Whether a call may still be sent, and whether it was. Settled once, so that "not forwarded" is
+/// certain.
 #[derive(Debug, Default)]
 pub(super) struct Ticket(AtomicU8);
 
@@ -54,7 +56,8 @@ impl Ticket {
 
     /// True if the call was not sent and never will be.
     pub(super) fn revoke(&self) -> bool {
-        match self.0.compare_exchange(Self::OPEN, Self::REVOKED, Ordering::SeqCst, Ordering::SeqCst) {
+        match self.0.compare_exchange(Self::OPEN, Self::REVOKED, Ordering::SeqCst, Ordering::SeqCst)
+        {
             Ok(_) => true,
             Err(state) => state == Self::REVOKED,
         }
@@ -68,8 +71,8 @@ pub(super) struct Wire {
     pending: Mutex<HashMap<RequestId, Pending>>,
     /// Goes up with every `notifications/tools/list_changed`.
     list_changes: AtomicU64,
-    /// Somebody has seen a list since the last change was told: a server that repeats itself is not news, and neither is
-    /// one that is still setting itself up.
+    /// Somebody has seen a list since the last change was told: a server that repeats itself is not
+    /// news, and neither is one that is still setting itself up.
     change_is_news: AtomicBool,
     /// Jobs that the server runs in the background, as it said last.
     background_jobs: AtomicU32,
@@ -137,8 +140,12 @@ pub(super) struct StdioTransport<R> {
 impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleClient> for StdioTransport<R> {
     type Error = io::Error;
 
-    /// Queues before it returns, so that the order of the lines is the order of the calls to this function.
-    fn send(&mut self, item: ClientJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
+    /// Queues before it returns, so that the order of the lines is the order of the calls to this
+    /// function.
+    fn send(
+        &mut self,
+        item: ClientJsonRpcMessage,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         std::future::ready(self.queue(item))
     }
 
@@ -167,8 +174,10 @@ impl<R: AsyncRead + Send + Unpin + 'static> StdioTransport<R> {
         let mut registered = None;
         match &mut item {
             JsonRpcMessage::Request(request) => {
-                let raw =
-                    matches!(request.request, ClientRequest::CallToolRequest(_) | ClientRequest::ListToolsRequest(_));
+                let raw = matches!(
+                    request.request,
+                    ClientRequest::CallToolRequest(_) | ClientRequest::ListToolsRequest(_)
+                );
                 if let ClientRequest::CallToolRequest(call) = &mut request.request {
                     tag = call.extensions.remove::<CallTag>();
                 }
@@ -177,7 +186,9 @@ impl<R: AsyncRead + Send + Unpin + 'static> StdioTransport<R> {
                 registered = Some((request.id.clone(), Pending { raw, progress }));
             }
             JsonRpcMessage::Notification(notification) => {
-                if let ClientNotification::CancelledNotification(cancelled) = &notification.notification {
+                if let ClientNotification::CancelledNotification(cancelled) =
+                    &notification.notification
+                {
                     cancelled.params.request_id.as_ref().map(|id| self.wire.pending().remove(id));
                 }
             }
@@ -189,7 +200,11 @@ impl<R: AsyncRead + Send + Unpin + 'static> StdioTransport<R> {
             id
         });
         let allowed = tag.as_ref().is_none_or(|tag| tag.ticket.send());
-        let queued = if allowed { self.outbox.push(line) } else { Err(io::Error::other("the call was given up")) };
+        let queued = if allowed {
+            self.outbox.push(line)
+        } else {
+            Err(io::Error::other("the call was given up"))
+        };
         if queued.is_err() {
             if let Some(tag) = &tag {
                 tag.ticket.undo();
@@ -203,11 +218,15 @@ impl<R: AsyncRead + Send + Unpin + 'static> StdioTransport<R> {
         match self.lines.json() {
             None => {}
             // Revision 2025-03-26 allows batches.
-            Some(Ok(Value::Array(batch))) => batch.into_iter().for_each(|message| self.decode(message)),
+            Some(Ok(Value::Array(batch))) => {
+                batch.into_iter().for_each(|message| self.decode(message))
+            }
             Some(Ok(message)) => self.decode(message),
-            // Prints to stdout are common among servers; they belong into the log like prints to stderr.
+            // Prints to stdout are common among servers; they belong into the log like prints to
+            // stderr.
             Some(Err(_)) => {
-                let text: String = String::from_utf8_lossy(self.lines.line()).chars().take(200).collect();
+                let text: String =
+                    String::from_utf8_lossy(self.lines.line()).chars().take(200).collect();
                 self.log_line(&format!("[no JSON on stdout] {text}"));
             }
         }
@@ -237,7 +256,9 @@ impl<R: AsyncRead + Send + Unpin + 'static> StdioTransport<R> {
             }
             Some(_) => match serde_json::from_value(message) {
                 Ok(message) => self.decoded.push_back(message),
-                Err(error) => tracing::debug!(server = %self.server, %error, "a message of no known shape"),
+                Err(error) => {
+                    tracing::debug!(server = %self.server, %error, "a message of no known shape")
+                }
             },
         }
     }
@@ -258,8 +279,15 @@ impl<R: AsyncRead + Send + Unpin + 'static> StdioTransport<R> {
             ServerJsonRpcMessage::error(error_data(error), Some(id))
         } else {
             let result = message.get_mut("result").map(Value::take).unwrap_or_default();
-            let typed = if pending.raw { None } else { serde_json::from_value::<ServerResult>(result.clone()).ok() };
-            ServerJsonRpcMessage::response(typed.unwrap_or(ServerResult::CustomResult(CustomResult(result))), id)
+            let typed = if pending.raw {
+                None
+            } else {
+                serde_json::from_value::<ServerResult>(result.clone()).ok()
+            };
+            ServerJsonRpcMessage::response(
+                typed.unwrap_or(ServerResult::CustomResult(CustomResult(result))),
+                id,
+            )
         };
         self.decoded.push_back(answer);
     }
@@ -273,7 +301,8 @@ impl<R: AsyncRead + Send + Unpin + 'static> StdioTransport<R> {
         self.log_lines_left -= 1;
     }
 
-    /// Takes the request that an answer belongs to. The text "7" is not the number 7 (JSON-RPC 2.0, section 5).
+    /// Takes the request that an answer belongs to. The text "7" is not the number 7 (JSON-RPC 2.0,
+    /// section 5).
     fn claim(&self, id: Option<&Value>) -> Option<(RequestId, Pending)> {
         let number = id?.as_i64()?;
         self.wire.pending().remove_entry(&RequestId::Number(number))
@@ -299,7 +328,8 @@ impl<R: AsyncRead + Send + Unpin + 'static> StdioTransport<R> {
         sink(cut(&text, PROGRESS_BYTES_MAX).to_owned());
     }
 
-    /// An overlong line cannot be read, so its id is not known: everything in flight may be the one that it answers.
+    /// An overlong line cannot be read, so its id is not known: everything in flight may be the one
+    /// that it answers.
     fn fail_pending(&mut self) {
         let ids: Vec<RequestId> = self.wire.pending().drain().map(|(id, _)| id).collect();
         self.log_line("[a message of this server was longer than claw reads; it was dropped]");
@@ -310,9 +340,14 @@ impl<R: AsyncRead + Send + Unpin + 'static> StdioTransport<R> {
     }
 }
 
-/// Reads an error leniently: a code that is no number or a missing message is no reason to lose the answer.
+/// Reads an error leniently: a code that is no number or a missing message is no reason to lose the
+/// answer.
 fn error_data(error: &Value) -> ErrorData {
-    let code = error.get("code").and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok()).unwrap_or(-32000);
+    let code = error
+        .get("code")
+        .and_then(Value::as_i64)
+        .and_then(|code| i32::try_from(code).ok())
+        .unwrap_or(-32000);
     let message = match error.get("message").and_then(Value::as_str) {
         Some(message) => message.to_owned(),
         None => error.to_string(),

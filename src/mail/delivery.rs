@@ -1,4 +1,5 @@
-//! The way out for a door that has one instance a home and sends in parts. Must not know what a part is.
+//! The way out for a door that has one instance a home and sends in parts. Must not know what a
+//! part is.
 
 use super::Mail;
 use crate::domain::{Address, ApprovalId, Outbound};
@@ -8,14 +9,15 @@ use crate::store::StoreError;
 pub use crate::store::PostedRow;
 
 impl Mail {
-    /// The addresses at a door for which something waits. What it is comes by [`Mail::waiting`], so that a look does not read
-    /// what is being sent already.
+    /// The addresses at a door for which something waits. What it is comes by [`Mail::waiting`], so
+    /// that a look does not read what is being sent already.
     pub fn waiting_at(&self, door: &str) -> Result<Vec<Address>, StoreError> {
         self.store.read(|tx| tx.addresses_with_outbound(door))
     }
 
-    /// Notes that the part after the first `parts_sent` is being sent. If the process ends now, that part may or may not
-    /// have gone out, and it is sent again: this is the one window in which a message can come twice.
+    /// Notes that the part after the first `parts_sent` is being sent. If the process ends now,
+    /// that part may or may not have gone out, and it is sent again: this is the one window in
+    /// which a message can come twice.
     pub async fn sending(&self, id: i64, parts_sent: u32) -> Result<(), StoreError> {
         killpoint::here("delivery.sending.before");
         let marked = self.store.write_relaxed(move |tx| tx.mark_sending(id, parts_sent)).await;
@@ -23,14 +25,16 @@ impl Mail {
         marked
     }
 
-    /// Notes that a question went out, and in which message. Gives back the messages that have shown it before: they still
-    /// have to say where it is now.
+    /// Notes that a question went out, and in which message. Gives back the messages that have
+    /// shown it before: they still have to say where it is now.
     pub async fn asked(&self, id: i64, posted: PostedRow) -> Result<Vec<PostedRow>, StoreError> {
         killpoint::here("delivery.asked.before");
         let note = move |tx: &crate::store::Tx<'_>| {
             let shown = |row: &PostedRow| matches!(row.state.as_str(), "open" | "stale");
             let mut older = tx.posted_of(&posted.approval)?;
-            older.retain(|row| shown(row) && (&row.address, row.message) != (&posted.address, posted.message));
+            older.retain(|row| {
+                shown(row) && (&row.address, row.message) != (&posted.address, posted.message)
+            });
             for row in &mut older {
                 "stale".clone_into(&mut row.state);
                 tx.set_posted(&row.address, row.message, &row.state)?;
@@ -44,7 +48,8 @@ impl Mail {
         noted
     }
 
-    /// Ends a row that its address does not take, and puts what is sent instead behind what else waits, in one transaction.
+    /// Ends a row that its address does not take, and puts what is sent instead behind what else
+    /// waits, in one transaction.
     pub async fn sent_elsewhere(&self, id: i64, instead: Vec<Outbound>) -> Result<(), StoreError> {
         let move_on = move |tx: &crate::store::Tx<'_>| {
             tx.mark_sent(id)?;
@@ -102,7 +107,12 @@ impl Mail {
         noted
     }
 
-    pub async fn set_posted(&self, to: &Address, message: i64, state: &'static str) -> Result<(), StoreError> {
+    pub async fn set_posted(
+        &self,
+        to: &Address,
+        message: i64,
+        state: &'static str,
+    ) -> Result<(), StoreError> {
         let to = to.clone();
         killpoint::here("delivery.changed.before");
         let noted = self.store.write_relaxed(move |tx| tx.set_posted(&to, message, state)).await;

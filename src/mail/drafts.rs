@@ -7,19 +7,26 @@ use crate::store::{OutboxRow, StoreError};
 pub use crate::store::{DraftRow, RunningRow};
 
 impl Mail {
-    /// Notes that a message shows the beginning of what the model is saying. If the process ends between the message and this
-    /// note, the message stays as it is and what it began comes whole in another one.
+    /// Notes that a message shows the beginning of what the model is saying. If the process ends
+    /// between the message and this note, the message stays as it is and what it began comes whole
+    /// in another one.
     pub async fn drafted(&self, draft: DraftRow) -> Result<(), StoreError> {
         self.store.write_relaxed(move |tx| tx.add_draft(&draft)).await
     }
 
     /// The messages that show a step so far, in order.
-    pub fn drafts(&self, to: &Address, session: &SessionId, turn_seq: u64, step: u32) -> Result<Vec<i64>, StoreError> {
+    pub fn drafts(
+        &self,
+        to: &Address,
+        session: &SessionId,
+        turn_seq: u64,
+        step: u32,
+    ) -> Result<Vec<i64>, StoreError> {
         self.store.read(|tx| tx.drafts(to, session, turn_seq, step))
     }
 
-    /// The messages that show a beginning of something up to this step, or without a step up to the end of the turn: after
-    /// [`Self::said`] nobody knows of them any more.
+    /// The messages that show a beginning of something up to this step, or without a step up to the
+    /// end of the turn: after [`Self::said`] nobody knows of them any more.
     pub fn drafts_through(
         &self,
         to: &Address,
@@ -30,9 +37,14 @@ impl Mail {
         self.store.read(|tx| tx.drafts_through(to, session, turn_seq, step))
     }
 
-    /// Marks a row after it was shown, like [`Mail::shown`]; what was a draft of it is final. Without a step, so is all that
-    /// its turn has said.
-    pub async fn said(&self, row: &OutboxRow, turn_seq: u64, step: Option<u32>) -> Result<(), StoreError> {
+    /// Marks a row after it was shown, like [`Mail::shown`]; what was a draft of it is final.
+    /// Without a step, so is all that its turn has said.
+    pub async fn said(
+        &self,
+        row: &OutboxRow,
+        turn_seq: u64,
+        step: Option<u32>,
+    ) -> Result<(), StoreError> {
         let (id, to, session) = (row.id, row.outbound.to.clone(), row.outbound.session.clone());
         self.store
             .write_relaxed(move |tx| {
@@ -53,7 +65,11 @@ impl Mail {
     }
 
     /// The session whose call this message shows.
-    pub fn call_shown_at(&self, to: &Address, message: i64) -> Result<Option<SessionId>, StoreError> {
+    pub fn call_shown_at(
+        &self,
+        to: &Address,
+        message: i64,
+    ) -> Result<Option<SessionId>, StoreError> {
         self.store.read(|tx| tx.running_at(to, message))
     }
 

@@ -1,4 +1,5 @@
-//! One running instance of a door: its address, and the lock that tells others that it lives. Must not know what it shows.
+//! One running instance of a door: its address, and the lock that tells others that it lives. Must
+//! not know what it shows.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -37,24 +38,30 @@ impl Instance {
     /// The one instance that a home may have of this door; `None` while another one runs.
     pub fn only(locks: &Path, door: &str) -> io::Result<Option<Self>> {
         let path = locks.join(format!("{door}.lock"));
-        let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path)?;
+        let file =
+            OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path)?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             // The file stays: removing it would let two others lock two files of the same name.
-            Ok(()) => Ok(Some(Self { address: Address(door.to_owned()), path: PathBuf::new(), file })),
+            Ok(()) => {
+                Ok(Some(Self { address: Address(door.to_owned()), path: PathBuf::new(), file }))
+            }
             Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// The lock files that instances have left which were killed. Those of the last minute are not among them: a door makes
-    /// its file first and locks it then.
+    /// The lock files that instances have left which were killed. Those of the last minute are not
+    /// among them: a door makes its file first and locks it then.
     pub fn left_over(locks: &Path) -> io::Result<Vec<PathBuf>> {
         let mut left = Vec::new();
         for entry in std::fs::read_dir(locks)? {
             let entry = entry?;
             let name = entry.file_name();
-            let is_door = name.to_str().is_some_and(|name| name.starts_with("door-") && name.ends_with(".lock"));
-            let settled = entry.metadata()?.modified()?.elapsed().is_ok_and(|age| age >= LEFT_AFTER);
+            let is_door = name
+                .to_str()
+                .is_some_and(|name| name.starts_with("door-") && name.ends_with(".lock"));
+            let settled =
+                entry.metadata()?.modified()?.elapsed().is_ok_and(|age| age >= LEFT_AFTER);
             if is_door && settled && free(&entry.path())?.is_some() {
                 left.push(entry.path());
             }
@@ -96,7 +103,8 @@ impl Drop for Instance {
     fn drop(&mut self) {
         // If this fails, the next instance finds the file unlocked and removes it.
         let _ = std::fs::remove_file(&self.path);
-        // A child between its fork and its exec has a copy of the file, so that closing alone would not free the lock.
+        // A child between its fork and its exec has a copy of the file, so that closing alone would
+        // not free the lock.
         let _ = flock(&self.file, FlockOperation::Unlock);
     }
 }

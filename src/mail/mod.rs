@@ -1,4 +1,5 @@
-//! Inbox and outbox: the only way between the doors and the house. Must not know what a message means or how it is shown.
+//! Inbox and outbox: the only way between the doors and the house. Must not know what a message
+//! means or how it is shown.
 
 mod delivery;
 mod drafts;
@@ -49,7 +50,8 @@ impl Mail {
         self.store.write(move |tx| tx.add_inbound(&inbound, limit)).await
     }
 
-    /// The same, unless a turn is open in the session or something waits there already; `None` then.
+    /// The same, unless a turn is open in the session or something waits there already; `None`
+    /// then.
     pub async fn submit_alone(&self, inbound: Inbound) -> Result<Option<i64>, StoreError> {
         let limit = self.queued_messages_max();
         self.store
@@ -68,7 +70,8 @@ impl Mail {
         self.store.read(|tx| tx.queued_outbound(me))
     }
 
-    /// Marks a row after it was shown. A power loss may undo this, and the row is then shown twice, never not at all.
+    /// Marks a row after it was shown. A power loss may undo this, and the row is then shown twice,
+    /// never not at all.
     pub async fn shown(&self, id: i64) -> Result<(), StoreError> {
         crate::killpoint::here("mail.shown.before");
         let marked = self.store.write_relaxed(move |tx| tx.mark_sent(id)).await;
@@ -76,8 +79,8 @@ impl Mail {
         marked
     }
 
-    /// Takes over what instances of the same door that are gone have not shown in this session, unless another one that took
-    /// part in the turn has shown it.
+    /// Takes over what instances of the same door that are gone have not shown in this session,
+    /// unless another one that took part in the turn has shown it.
     pub async fn adopt(
         &self,
         me: &Address,
@@ -85,8 +88,11 @@ impl Mail {
         alive: impl Fn(&Address) -> bool,
     ) -> Result<usize, StoreError> {
         let rows = self.store.read(|tx| tx.queued_outbound_of(me.door(), session))?;
-        let orphans: Vec<i64> =
-            rows.iter().filter(|row| row.outbound.to != *me && !alive(&row.outbound.to)).map(|row| row.id).collect();
+        let orphans: Vec<i64> = rows
+            .iter()
+            .filter(|row| row.outbound.to != *me && !alive(&row.outbound.to))
+            .map(|row| row.id)
+            .collect();
         if orphans.is_empty() {
             return Ok(0);
         }

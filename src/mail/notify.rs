@@ -1,13 +1,19 @@
-//! What a person has to hear of the house itself, each kind not too often; the chats that do not let a bot write; and how the
-//! gateway last ended. Must not know how any of it is said.
+//! What a person has to hear of the house itself, each kind not too often; the chats that do not
+//! let a bot write; and how the gateway last ended. Must not know how any of it is said.
 
 use super::Mail;
 use crate::domain::Outbound;
 use crate::store::{DaySpent, StoreError};
 
 impl Mail {
-    /// Puts a notice of one kind into the outbox, unless there was one less than `every_ms` ago. True if it goes out.
-    pub async fn notify(&self, kind: &str, every_ms: i64, notice: Outbound) -> Result<bool, StoreError> {
+    /// Puts a notice of one kind into the outbox, unless there was one less than `every_ms` ago.
+    /// True if it goes out.
+    pub async fn notify(
+        &self,
+        kind: &str,
+        every_ms: i64,
+        notice: Outbound,
+    ) -> Result<bool, StoreError> {
         let kind = kind.to_owned();
         let notify = move |tx: &crate::store::Tx<'_>| {
             let first = tx.may_tell(&kind, every_ms)?;
@@ -48,9 +54,12 @@ impl Mail {
         self.store.read(|tx| tx.blocked(bot))
     }
 
-    /// Marks the gateway as running. If its last run did not end in order: how many turns of the sessions with this prefix it
-    /// left in the middle, and which calls.
-    pub async fn begin_gateway(&self, prefix: String) -> Result<Option<(usize, Vec<String>)>, StoreError> {
+    /// Marks the gateway as running. If its last run did not end in order: how many turns of the
+    /// sessions with this prefix it left in the middle, and which calls.
+    pub async fn begin_gateway(
+        &self,
+        prefix: String,
+    ) -> Result<Option<(usize, Vec<String>)>, StoreError> {
         let begin = move |tx: &crate::store::Tx<'_>| {
             Ok(if tx.begin_gateway()? { None } else { Some(tx.in_the_middle(&prefix)?) })
         };

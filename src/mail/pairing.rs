@@ -1,4 +1,5 @@
-//! Strangers at a door and the guests that an owner has let in. Must not know chat wires or wordings.
+//! Strangers at a door and the guests that an owner has let in. Must not know chat wires or
+//! wordings.
 
 use serde_json::json;
 
@@ -23,7 +24,13 @@ pub struct Guest {
 
 impl Mail {
     /// Notes the number that a chat has now. The messages at its address are of the old one.
-    pub async fn chat_moved(&self, to: Address, bot: i64, chat: i64, now: i64) -> Result<(), StoreError> {
+    pub async fn chat_moved(
+        &self,
+        to: Address,
+        bot: i64,
+        chat: i64,
+        now: i64,
+    ) -> Result<(), StoreError> {
         let note = move |tx: &crate::store::Tx<'_>| {
             tx.add_moved_chat(bot, chat, now)?;
             tx.end_numbering(&to)
@@ -36,8 +43,8 @@ impl Mail {
         self.store.read(|tx| tx.moved_chats(bot))
     }
 
-    /// Is done with the update of a stranger, who is kept in the same transaction if they are new. `too_many` is said once a
-    /// day when there were too many of them.
+    /// Is done with the update of a stranger, who is kept in the same transaction if they are new.
+    /// `too_many` is said once a day when there were too many of them.
     pub async fn knock(
         &self,
         (bot, update): (i64, i64),
@@ -69,12 +76,25 @@ impl Mail {
         self.store.read(|tx| tx.strangers_to_show(bot))
     }
 
-    pub async fn stranger_told(&self, bot: i64, chat: i64, at: Address, message: i64) -> Result<(), StoreError> {
+    pub async fn stranger_told(
+        &self,
+        bot: i64,
+        chat: i64,
+        at: Address,
+        message: i64,
+    ) -> Result<(), StoreError> {
         self.store.write_relaxed(move |tx| tx.stranger_told(bot, chat, &at, message)).await
     }
 
-    /// Lets a stranger in, with the audit row and the `welcome`, in one transaction. False when that was answered before.
-    pub async fn let_in(&self, bot: i64, guest: Guest, by: &str, welcome: Outbound) -> Result<bool, StoreError> {
+    /// Lets a stranger in, with the audit row and the `welcome`, in one transaction. False when
+    /// that was answered before.
+    pub async fn let_in(
+        &self,
+        bot: i64,
+        guest: Guest,
+        by: &str,
+        welcome: Outbound,
+    ) -> Result<bool, StoreError> {
         let by = by.to_owned();
         let let_in = move |tx: &crate::store::Tx<'_>| {
             if !tx.decide_stranger(bot, guest.chat, true, &by)? {
@@ -108,7 +128,11 @@ mod tests {
 
     fn said(text: &str) -> Outbound {
         let session = SessionId::new("telegram.7.5").unwrap();
-        Outbound { session, to: Address("telegram/7/5".into()), body: OutboundBody::Notice { text: text.into() } }
+        Outbound {
+            session,
+            to: Address("telegram/7/5".into()),
+            body: OutboundBody::Notice { text: text.into() },
+        }
     }
 
     #[tokio::test]
@@ -123,8 +147,16 @@ mod tests {
         for chat in 100..103 {
             assert_eq!(knock(chat).await.unwrap(), Knocked::TooMany);
         }
-        assert_eq!(mail.waiting_at("telegram").unwrap().len(), 1, "one sentence stands for the rest");
-        assert_eq!(mail.strangers_to_show(7).unwrap().len() as u32, STRANGERS_DAY_MAX, "the table is bounded");
+        assert_eq!(
+            mail.waiting_at("telegram").unwrap().len(),
+            1,
+            "one sentence stands for the rest"
+        );
+        assert_eq!(
+            mail.strangers_to_show(7).unwrap().len() as u32,
+            STRANGERS_DAY_MAX,
+            "the table is bounded"
+        );
     }
 
     #[tokio::test]
@@ -132,11 +164,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mail = Mail::new(Store::open(&dir.path().join("claw.db")).unwrap(), 64);
         mail.knock((7, 1), 9, "{}".into(), said("many")).await.unwrap();
-        let let_in = || mail.let_in(7, Guest { chat: 9, name: "Ann".into() }, "telegram:5", said("welcome"));
+        let let_in =
+            || mail.let_in(7, Guest { chat: 9, name: "Ann".into() }, "telegram:5", said("welcome"));
         assert!(!let_in().await.unwrap(), "nobody has seen a button yet");
         mail.stranger_told(7, 9, Address("telegram/7/5".into()), 3).await.unwrap();
         assert!(let_in().await.unwrap() && mail.is_guest(7, 9).unwrap());
-        assert!(!let_in().await.unwrap() && !mail.ignore_stranger(7, 9, "telegram:5").await.unwrap());
+        assert!(
+            !let_in().await.unwrap() && !mail.ignore_stranger(7, 9, "telegram:5").await.unwrap()
+        );
         assert_eq!(mail.waiting_at("telegram").unwrap().len(), 1, "one welcome");
     }
 }

@@ -1,5 +1,5 @@
-//! What chat services hand over: kept before the service may forget it, and done with together with what it brings in. Must
-//! not know what an update says.
+//! What chat services hand over: kept before the service may forget it, and done with together with
+//! what it brings in. Must not know what an update says.
 
 use super::Mail;
 use crate::domain::{Address, Inbound, Outbound};
@@ -8,7 +8,8 @@ use crate::store::StoreError;
 
 pub use crate::store::{KeptUpdate, OverheardRow};
 
-/// How long a handled update is remembered, in milliseconds. Telegram hands an update over again for 24 hours.
+/// How long a handled update is remembered, in milliseconds. Telegram hands an update over again
+/// for 24 hours.
 const REMEMBERED_MS: i64 = 3 * 24 * 3_600_000;
 
 /// What comes in with updates.
@@ -22,8 +23,13 @@ pub struct Accepted {
 }
 
 impl Mail {
-    /// Commits updates, each with its id. What is here already is passed over. When this returns, the service may forget them.
-    pub async fn keep_updates(&self, bot: i64, updates: Vec<(i64, String)>) -> Result<usize, StoreError> {
+    /// Commits updates, each with its id. What is here already is passed over. When this returns,
+    /// the service may forget them.
+    pub async fn keep_updates(
+        &self,
+        bot: i64,
+        updates: Vec<(i64, String)>,
+    ) -> Result<usize, StoreError> {
         let keep = move |tx: &crate::store::Tx<'_>| {
             let mut new = 0;
             for (id, body) in &updates {
@@ -37,17 +43,24 @@ impl Mail {
         kept
     }
 
-    /// The updates that wait to be handled and were kept after number `after`, in the order in which they came.
+    /// The updates that wait to be handled and were kept after number `after`, in the order in
+    /// which they came.
     pub fn kept_updates(&self, bot: i64, after: i64) -> Result<Vec<KeptUpdate>, StoreError> {
         self.store.read(|tx| tx.kept_updates(bot, after))
     }
 
-    /// Puts what updates say into the inbox as one row and is done with all of them, in one transaction. False when they were
-    /// handled before; then nothing comes in.
+    /// Puts what updates say into the inbox as one row and is done with all of them, in one
+    /// transaction. False when they were handled before; then nothing comes in.
     ///
     /// # Errors
-    /// `QueueFull` when too many messages wait already; the updates are still there. Otherwise the store's own.
-    pub async fn accept_updates(&self, bot: i64, updates: &[i64], accepted: Accepted) -> Result<bool, StoreError> {
+    /// `QueueFull` when too many messages wait already; the updates are still there. Otherwise the
+    /// store's own.
+    pub async fn accept_updates(
+        &self,
+        bot: i64,
+        updates: &[i64],
+        accepted: Accepted,
+    ) -> Result<bool, StoreError> {
         let (limit, updates) = (self.queued_messages_max(), updates.to_vec());
         let accept = move |tx: &crate::store::Tx<'_>| {
             let mut new = false;
@@ -77,8 +90,14 @@ impl Mail {
         self.store.read(|tx| tx.overheard(at))
     }
 
-    /// Keeps what was said to others, the newest `keep` of its place, and is done with the update, in one transaction.
-    pub async fn overhear(&self, (bot, update): (i64, i64), row: OverheardRow, keep: u32) -> Result<(), StoreError> {
+    /// Keeps what was said to others, the newest `keep` of its place, and is done with the update,
+    /// in one transaction.
+    pub async fn overhear(
+        &self,
+        (bot, update): (i64, i64),
+        row: OverheardRow,
+        keep: u32,
+    ) -> Result<(), StoreError> {
         self.store
             .write(move |tx| {
                 if tx.finish_update(bot, update, "overheard")? {
@@ -95,15 +114,20 @@ impl Mail {
     }
 
     /// Is done with an update that brings nothing into a session; `how` in one word.
-    pub async fn finish_update(&self, bot: i64, update: i64, how: &'static str) -> Result<bool, StoreError> {
+    pub async fn finish_update(
+        &self,
+        bot: i64,
+        update: i64,
+        how: &'static str,
+    ) -> Result<bool, StoreError> {
         killpoint::here("updates.finished.before");
         let finished = self.store.write(move |tx| tx.finish_update(bot, update, how)).await;
         killpoint::here("updates.finished.after");
         finished
     }
 
-    /// Is done with an update by an answer, in one transaction, so that it is answered once. False when it was handled
-    /// before; then nothing goes out.
+    /// Is done with an update by an answer, in one transaction, so that it is answered once. False
+    /// when it was handled before; then nothing goes out.
     pub async fn answer_update(
         &self,
         bot: i64,
@@ -164,8 +188,14 @@ mod tests {
             body: OutboundBody::Notice { text: "yes".into() },
         };
         assert!(mail.answer_update(7, 1, "command", answer.clone()).await.unwrap());
-        assert!(!mail.answer_update(7, 1, "command", answer.clone()).await.unwrap(), "handled again after a kill");
-        assert!(!mail.answer_update(7, 2, "command", answer).await.unwrap(), "an update that was never kept");
+        assert!(
+            !mail.answer_update(7, 1, "command", answer.clone()).await.unwrap(),
+            "handled again after a kill"
+        );
+        assert!(
+            !mail.answer_update(7, 2, "command", answer).await.unwrap(),
+            "an update that was never kept"
+        );
         assert_eq!(mail.waiting_at("telegram").unwrap().len(), 1);
         assert!(mail.kept_updates(7, 0).unwrap().is_empty());
     }

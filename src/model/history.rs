@@ -1,5 +1,6 @@
-//! Makes any transcript one that every provider accepts: roles alternate, every tool use has exactly one result right after
-//! it and in its order, ids are unique and of the form the wire demands. Pure. Must not know a provider's JSON.
+//! Makes any transcript one that every provider accepts: roles alternate, every tool use has
+//! exactly one result right after it and in its order, ids are unique and of the form the wire
+//! demands. Pure. Must not know a provider's JSON.
 
 use std::collections::HashSet;
 
@@ -37,11 +38,13 @@ impl IdRule {
     }
 }
 
-/// The result that is sent for a tool use that has none. The turn writes one for every use; this only keeps a session usable
-/// if one was lost.
-const NO_RESULT: &str = "No result was recorded for this call. It may or may not have run; check before trying again.";
+/// The result that is sent for a tool use that has none. The turn writes one for every use; this
+/// only keeps a session usable if one was lost.
+const NO_RESULT: &str =
+    "No result was recorded for this call. It may or may not have run; check before trying again.";
 
-/// A transcript that is well formed for every provider. User messages start with their tool results.
+/// A transcript that is well formed for every provider. User messages start with their tool
+/// results.
 pub(super) fn well_formed(messages: &[Message], rule: IdRule) -> Vec<Message> {
     let mut out: Vec<Message> = Vec::new();
     for message in merged(messages) {
@@ -69,13 +72,17 @@ pub(super) fn well_formed(messages: &[Message], rule: IdRule) -> Vec<Message> {
 fn merged(messages: &[Message]) -> Vec<Message> {
     let mut out: Vec<Message> = Vec::new();
     for message in messages {
-        let blocks: Vec<Block> = message.blocks.iter().filter(|block| !is_blank(block)).cloned().collect();
+        let blocks: Vec<Block> =
+            message.blocks.iter().filter(|block| !is_blank(block)).cloned().collect();
         if blocks.is_empty() {
             continue;
         }
         match out.last_mut() {
-            // Two replies in a row would put one's tool uses before the other's text; results could not follow both.
-            Some(last) if last.role == message.role && tool_uses(last).is_empty() => last.blocks.extend(blocks),
+            // Two replies in a row would put one's tool uses before the other's text; results could
+            // not follow both.
+            Some(last) if last.role == message.role && tool_uses(last).is_empty() => {
+                last.blocks.extend(blocks)
+            }
             _ => out.push(Message { role: message.role, blocks }),
         }
     }
@@ -99,14 +106,16 @@ fn tool_uses(message: &Message) -> Vec<ToolUse> {
     uses
 }
 
-/// One result for every use, in the order of the uses, then everything else. Results that answer nothing are dropped.
+/// One result for every use, in the order of the uses, then everything else. Results that answer
+/// nothing are dropped.
 fn in_order(uses: &[ToolUse], blocks: Vec<Block>) -> Vec<Block> {
     let (mut results, rest): (Vec<Block>, Vec<Block>) =
         blocks.into_iter().partition(|block| matches!(block, Block::ToolResult { .. }));
     let mut out = Vec::with_capacity(uses.len() + rest.len());
     for one in uses {
-        let found =
-            results.iter().position(|block| matches!(block, Block::ToolResult { use_id, .. } if *use_id == one.id));
+        let found = results.iter().position(
+            |block| matches!(block, Block::ToolResult { use_id, .. } if *use_id == one.id),
+        );
         out.push(match found {
             Some(index) => results.remove(index),
             None => {
@@ -127,7 +136,8 @@ fn in_order(uses: &[ToolUse], blocks: Vec<Block>) -> Vec<Block> {
     out
 }
 
-/// Gives every use whose id the wire would refuse another one, and its result the same. Relies on the order made above.
+/// Gives every use whose id the wire would refuse another one, and its result the same. Relies on
+/// the order made above.
 fn renumber(messages: &mut [Message], rule: IdRule) {
     let mut used: HashSet<String> = HashSet::new();
     let mut number = 0;
@@ -142,7 +152,8 @@ fn renumber(messages: &mut [Message], rule: IdRule) {
                         while !fits || used.contains(&one.id) {
                             one.id = rule.make(number);
                             number += 1;
-                            // What is made here is taken as it is, so that this ends for every rule.
+                            // What is made here is taken as it is, so that this ends for every
+                            // rule.
                             fits = true;
                         }
                         used.insert(one.id.clone());

@@ -6,11 +6,21 @@ use super::{IdRule, NO_RESULT, well_formed};
 use crate::domain::{Block, Message, Role, ToolUse};
 
 fn call(id: &str) -> Block {
-    Block::ToolUse(ToolUse { id: id.into(), name: "s__t".into(), input: json!({}), broken_input: None })
+    Block::ToolUse(ToolUse {
+        id: id.into(),
+        name: "s__t".into(),
+        input: json!({}),
+        broken_input: None,
+    })
 }
 
 fn result(id: &str, content: &str) -> Block {
-    Block::ToolResult { use_id: id.into(), name: "s__t".into(), content: content.into(), is_error: false }
+    Block::ToolResult {
+        use_id: id.into(),
+        name: "s__t".into(),
+        content: content.into(),
+        is_error: false,
+    }
 }
 
 fn text(text: &str) -> Block {
@@ -27,7 +37,11 @@ fn assistant(blocks: Vec<Block>) -> Message {
 
 fn results(message: &Message) -> Vec<(&str, &str)> {
     fn pick(block: &Block) -> Option<(&str, &str)> {
-        if let Block::ToolResult { use_id, content, .. } = block { Some((use_id, content)) } else { None }
+        if let Block::ToolResult { use_id, content, .. } = block {
+            Some((use_id, content))
+        } else {
+            None
+        }
     }
     message.blocks.iter().filter_map(pick).collect()
 }

@@ -1,5 +1,6 @@
-//! The model room: one round-trip to a language model, streamed. Owns the trait, the retries, the picking of a model and
-//! what is known about each provider. Must not know what a tool means, sessions, turns, or where a delta is shown.
+//! The model room: one round-trip to a language model, streamed. Owns the trait, the retries, the
+//! picking of a model and what is known about each provider. Must not know what a tool means,
+//! sessions, turns, or where a delta is shown.
 
 mod choose;
 mod demo;
@@ -19,7 +20,9 @@ use futures::future::BoxFuture;
 
 use crate::domain::{Block, Finish, Message, ToolSpec, Usage};
 
-pub use choose::{Chain, ChooseError, Chosen, Trial, address_of, chain, choose, key_variables, usual_model};
+pub use choose::{
+    Chain, ChooseError, Chosen, Trial, address_of, chain, choose, key_variables, usual_model,
+};
 pub use demo::Demo;
 pub use error::ModelError;
 pub use retry::{Policy, Retry};
@@ -44,7 +47,8 @@ pub struct Request {
 pub enum Delta {
     Text(String),
     Reasoning(String),
-    /// The attempt broke: everything of this reply that was shown so far is void. `why` is one sentence.
+    /// The attempt broke: everything of this reply that was shown so far is void. `why` is one
+    /// sentence.
     Restarted {
         why: String,
     },
@@ -59,7 +63,8 @@ pub struct Reply {
     pub usage: Usage,
     pub provider: String,
     pub model: String,
-    /// A sentence for the person: why another model than before has answered, and what it cannot do.
+    /// A sentence for the person: why another model than before has answered, and what it cannot
+    /// do.
     pub notice: Option<String>,
 }
 
@@ -68,7 +73,8 @@ pub type DeltaSink<'a> = dyn FnMut(Delta) + Send + 'a;
 
 /// A language model, or something that plays one.
 pub trait Model: Send + Sync {
-    /// Whose wire it is: `claude`, `openai`, `ollama`, `demo`, … Opaque blocks go back only to the provider that made them.
+    /// Whose wire it is: `claude`, `openai`, `ollama`, `demo`, … Opaque blocks go back only to the
+    /// provider that made them.
     fn provider(&self) -> &str;
 
     /// The model's name as the provider knows it.

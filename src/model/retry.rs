@@ -1,4 +1,5 @@
-//! Retries around any model. Owns how often, how long to wait, and that nothing is shown twice. Must not know wires.
+//! Retries around any model. Owns how often, how long to wait, and that nothing is shown twice.
+//! Must not know wires.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,10 +13,12 @@ use super::{Delta, DeltaSink, Model, ModelError, Reply, Request};
 pub struct Policy {
     /// Tries altogether, the first one included.
     pub tries_max: u32,
-    /// The ceiling of the first wait; it doubles with every try (full jitter: a random part of it is waited).
+    /// The ceiling of the first wait; it doubles with every try (full jitter: a random part of it
+    /// is waited).
     pub backoff_first: Duration,
     pub backoff_max: Duration,
-    /// The longest wait asked for by a provider that is granted; a longer one is told to the person at once.
+    /// The longest wait asked for by a provider that is granted; a longer one is told to the person
+    /// at once.
     pub retry_after_max: Duration,
 }
 
@@ -52,7 +55,11 @@ impl Retry {
         Self { inner, policy }
     }
 
-    async fn run(&self, request: &Request, deltas: &mut DeltaSink<'_>) -> Result<Reply, ModelError> {
+    async fn run(
+        &self,
+        request: &Request,
+        deltas: &mut DeltaSink<'_>,
+    ) -> Result<Reply, ModelError> {
         let mut tries = 1;
         loop {
             let mut shown = false;
@@ -65,7 +72,8 @@ impl Retry {
                 Err(error) => error,
             };
             if shown {
-                // Also before giving up: half a reply must not stay on the screen as if it were one.
+                // Also before giving up: half a reply must not stay on the screen as if it were
+                // one.
                 deltas(Delta::Restarted { why: error.to_string() });
             }
             let Some(wait) = self.wait_before_next(&error, tries) else {
@@ -83,12 +91,11 @@ impl Retry {
             return None;
         }
         match error {
-            ModelError::Transient { retry_after, .. } | ModelError::RateLimited { retry_after, .. } => {
-                match retry_after {
-                    Some(asked) => (*asked <= self.policy.retry_after_max).then_some(*asked),
-                    None => Some(self.backoff(tries)),
-                }
-            }
+            ModelError::Transient { retry_after, .. }
+            | ModelError::RateLimited { retry_after, .. } => match retry_after {
+                Some(asked) => (*asked <= self.policy.retry_after_max).then_some(*asked),
+                None => Some(self.backoff(tries)),
+            },
             ModelError::Permanent { .. }
             | ModelError::KeyRefused { .. }
             | ModelError::Malformed { .. }
@@ -98,7 +105,8 @@ impl Retry {
 
     fn backoff(&self, tries: u32) -> Duration {
         let doublings = (tries - 1).min(16);
-        let ceiling = self.policy.backoff_first.saturating_mul(1 << doublings).min(self.policy.backoff_max);
+        let ceiling =
+            self.policy.backoff_first.saturating_mul(1 << doublings).min(self.policy.backoff_max);
         // Without a random source the whole ceiling is waited, which is merely less polite.
         let share = getrandom::u32().map_or(1.0, |random| f64::from(random) / f64::from(u32::MAX));
         ceiling.mul_f64(share)

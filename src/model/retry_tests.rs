@@ -18,7 +18,10 @@ async fn ask(script: Vec<Script>) -> (Result<Reply, ModelError>, Vec<Delta>, usi
 }
 
 fn rate_limit(wait_s: u64) -> Script {
-    Script::Fail(ModelError::RateLimited { provider: "x".into(), retry_after: Some(Duration::from_secs(wait_s)) })
+    Script::Fail(ModelError::RateLimited {
+        provider: "x".into(),
+        retry_after: Some(Duration::from_secs(wait_s)),
+    })
 }
 
 fn broken() -> ModelError {
@@ -32,7 +35,11 @@ async fn a_broken_attempt_is_taken_back_and_the_text_comes_once() {
     assert_eq!(crate::domain::text_of(&reply.unwrap().blocks), "hello");
     assert_eq!(
         deltas,
-        [Delta::Text("hel".into()), Delta::Restarted { why: "it broke".into() }, Delta::Text("hello".into())]
+        [
+            Delta::Text("hel".into()),
+            Delta::Restarted { why: "it broke".into() },
+            Delta::Text("hello".into())
+        ]
     );
     assert_eq!(asked, 2);
 }
@@ -55,7 +62,10 @@ async fn five_tries_and_no_more() {
 
 #[tokio::test(start_paused = true)]
 async fn the_last_broken_attempt_is_taken_back_too() {
-    let cut = Script::Break { deltas: vec![Delta::Text("hel".into())], error: ModelError::permanent("no") };
+    let cut = Script::Break {
+        deltas: vec![Delta::Text("hel".into())],
+        error: ModelError::permanent("no"),
+    };
     let (reply, deltas, asked, _) = ask(vec![cut]).await;
     assert!(reply.is_err());
     assert_eq!(asked, 1);
@@ -73,7 +83,9 @@ async fn retry_after_of_a_minute_is_honoured() {
 #[tokio::test(start_paused = true)]
 async fn a_longer_one_is_told_at_once() {
     let (reply, _, asked, waited) = ask(vec![rate_limit(61), Script::text("never")]).await;
-    assert!(matches!(reply, Err(ModelError::RateLimited { retry_after: Some(d), .. }) if d.as_secs() == 61));
+    assert!(
+        matches!(reply, Err(ModelError::RateLimited { retry_after: Some(d), .. }) if d.as_secs() == 61)
+    );
     assert_eq!(asked, 1);
     assert_eq!(waited, Duration::ZERO);
 }
@@ -82,7 +94,8 @@ async fn a_longer_one_is_told_at_once() {
 async fn permanent_errors_are_final() {
     let long = ModelError::ContextTooLong { model: "m".into(), detail: "d".into() };
     for error in [ModelError::permanent("set X"), long] {
-        let (reply, _, asked, _) = ask(vec![Script::Fail(error.clone()), Script::text("never")]).await;
+        let (reply, _, asked, _) =
+            ask(vec![Script::Fail(error.clone()), Script::text("never")]).await;
         assert_eq!(reply.unwrap_err(), error);
         assert_eq!(asked, 1);
     }
@@ -90,8 +103,11 @@ async fn permanent_errors_are_final() {
 
 #[test]
 fn backoff_doubles_up_to_its_ceiling() {
-    let policy =
-        Policy { backoff_first: Duration::from_secs(1), backoff_max: Duration::from_secs(4), ..Policy::default() };
+    let policy = Policy {
+        backoff_first: Duration::from_secs(1),
+        backoff_max: Duration::from_secs(4),
+        ..Policy::default()
+    };
     let retry = Retry::with_policy(Arc::new(Scripted::new(Vec::new())), policy);
     for (tries, ceiling_s) in [(1, 1), (2, 2), (3, 4), (4, 4), (40, 4)] {
         let most = (0..200).map(|_| retry.backoff(tries)).max().unwrap();

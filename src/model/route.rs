@@ -1,5 +1,5 @@
-//! A chain of models: the first one that is healthy answers. Owns who counts as healthy, and what is said when another one than
-//! before has to answer. Must not know wires or settings.
+//! A chain of models: the first one that is healthy answers. Owns who counts as healthy, and what
+//! is said when another one than before has to answer. Must not know wires or settings.
 
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,7 +11,8 @@ use tokio::time::Instant;
 use super::{Delta, DeltaSink, Model, ModelError, Reply, Request};
 use crate::domain::{Block, Finish};
 
-/// How long a model that has failed is passed over. Nothing asks it meanwhile; the next request behind that time tries it.
+/// How long a model that has failed is passed over. Nothing asks it meanwhile; the next request
+/// behind that time tries it.
 const UNHEALTHY: Duration = Duration::from_secs(60);
 
 /// What a model is told that may not call tools.
@@ -42,7 +43,8 @@ pub struct Route {
     links: Vec<Link>,
     /// When and why each of them last failed, if it has not answered since.
     failed: Mutex<Vec<Option<(Instant, String)>>>,
-    /// For each of them, who stands in for it as far as a person was told, so that a change is told once.
+    /// For each of them, who stands in for it as far as a person was told, so that a change is told
+    /// once.
     told: Mutex<Vec<Option<usize>>>,
 }
 
@@ -50,18 +52,24 @@ impl Route {
     /// Each is asked when all before it are down.
     pub fn new(links: impl IntoIterator<Item = Link>) -> Self {
         let links: Vec<Link> = links.into_iter().collect();
-        let (failed, told) = (Mutex::new(vec![None; links.len()]), Mutex::new(vec![None; links.len()]));
+        let (failed, told) =
+            (Mutex::new(vec![None; links.len()]), Mutex::new(vec![None; links.len()]));
         Self { links, failed, told }
     }
 
-    /// Who is asked in turn: the one that the owner wants, then the others; the healthy ones of them, or if none is, all.
+    /// Who is asked in turn: the one that the owner wants, then the others; the healthy ones of
+    /// them, or if none is, all.
     fn order(&self, wanted: Option<usize>) -> Vec<usize> {
         let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
         let is_well = |index: &usize| {
             let fault = failed.get(*index).and_then(Option::as_ref);
             fault.is_none_or(|(at, _)| at.elapsed() >= UNHEALTHY)
         };
-        let all = || wanted.into_iter().chain((0..self.links.len()).filter(move |index| Some(*index) != wanted));
+        let all = || {
+            wanted
+                .into_iter()
+                .chain((0..self.links.len()).filter(move |index| Some(*index) != wanted))
+        };
         let well: Vec<usize> = all().filter(is_well).collect();
         if well.is_empty() { all().collect() } else { well }
     }
@@ -73,7 +81,8 @@ impl Route {
         }
     }
 
-    /// A sentence if somebody else than the last time has answered in the place of the one that was meant.
+    /// A sentence if somebody else than the last time has answered in the place of the one that was
+    /// meant.
     fn change(&self, meant: usize, index: usize, acts: bool) -> Option<String> {
         let stands_in = (index != meant).then_some(index);
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
@@ -86,16 +95,28 @@ impl Route {
         }
         let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
         let down = |(link, fault): (&Link, &Option<(Instant, String)>)| {
-            fault.as_ref().map(|(_, why)| format!("{} failed: {}", link.name(), why.trim_end_matches('.')))
+            fault
+                .as_ref()
+                .map(|(_, why)| format!("{} failed: {}", link.name(), why.trim_end_matches('.')))
         };
         let down: Vec<String> = self.links.iter().zip(failed.iter()).filter_map(down).collect();
-        let tools =
-            if acts { "" } else { " Tools are unavailable meanwhile: nothing is done until another model is back." };
+        let tools = if acts {
+            ""
+        } else {
+            " Tools are unavailable meanwhile: nothing is done until another model is back."
+        };
         Some(format!("{name} answers now. {}.{tools}", down.join("; ")))
     }
 
-    async fn run(&self, request: &Request, deltas: &mut DeltaSink<'_>) -> Result<Reply, ModelError> {
-        let wanted = request.model.as_ref().and_then(|name| self.links.iter().position(|link| link.is_called(name)));
+    async fn run(
+        &self,
+        request: &Request,
+        deltas: &mut DeltaSink<'_>,
+    ) -> Result<Reply, ModelError> {
+        let wanted = request
+            .model
+            .as_ref()
+            .and_then(|name| self.links.iter().position(|link| link.is_called(name)));
         let order = self.order(wanted);
         let mut first_fault: Option<ModelError> = None;
         for (turn, index) in order.iter().enumerate() {
@@ -111,7 +132,8 @@ impl Route {
                         act_on_nothing(&mut reply);
                     }
                     let change = self.change(wanted.unwrap_or_default(), *index, acts);
-                    let notices: Vec<String> = change.into_iter().chain(reply.notice.take()).collect();
+                    let notices: Vec<String> =
+                        change.into_iter().chain(reply.notice.take()).collect();
                     reply.notice = (!notices.is_empty()).then(|| notices.join("\n"));
                     return Ok(reply);
                 }
@@ -123,7 +145,8 @@ impl Route {
                     if turn + 1 < order.len() {
                         deltas(Delta::Restarted { why: error.to_string() });
                     }
-                    // The first one is the one that somebody chose, so its failure is the one to hear of.
+                    // The first one is the one that somebody chose, so its failure is the one to
+                    // hear of.
                     first_fault.get_or_insert(error);
                 }
             }
@@ -132,8 +155,8 @@ impl Route {
     }
 }
 
-/// What one model is asked. One without tools gets the same conversation with calls and results as words, because a provider refuses
-/// uses of tools that are not offered.
+/// What one model is asked. One without tools gets the same conversation with calls and results as
+/// words, because a provider refuses uses of tools that are not offered.
 fn request_for(request: &Request, acts: bool, model: Option<String>) -> Cow<'_, Request> {
     if acts && request.model == model {
         return Cow::Borrowed(request);
@@ -141,8 +164,12 @@ fn request_for(request: &Request, acts: bool, model: Option<String>) -> Cow<'_, 
     let mut asked = Request { model, ..request.clone() };
     if !acts {
         let in_words = |block: &Block| match block {
-            Block::ToolUse(call) => Block::Text { text: format!("[called {} with {}]", call.name, call.input) },
-            Block::ToolResult { name, content, .. } => Block::Text { text: format!("[result of {name}: {content}]") },
+            Block::ToolUse(call) => {
+                Block::Text { text: format!("[called {} with {}]", call.name, call.input) }
+            }
+            Block::ToolResult { name, content, .. } => {
+                Block::Text { text: format!("[result of {name}: {content}]") }
+            }
             other => other.clone(),
         };
         asked.tools = Arc::default();

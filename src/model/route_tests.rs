@@ -17,7 +17,8 @@ struct Rig {
 /// Models that play their scripts; the last one may be offered no tools if `mute`.
 fn rig(scripts: Vec<Vec<Script>>, mute: bool) -> Rig {
     let last = scripts.len() - 1;
-    let models: Vec<_> = scripts.into_iter().map(|script| Arc::new(Scripted::new(script))).collect();
+    let models: Vec<_> =
+        scripts.into_iter().map(|script| Arc::new(Scripted::new(script))).collect();
     let links = models
         .iter()
         .enumerate()
@@ -27,9 +28,17 @@ fn rig(scripts: Vec<Vec<Script>>, mute: bool) -> Rig {
 }
 
 fn request() -> Request {
-    let tool =
-        ToolSpec { name: "bash__run".into(), description: "Runs.".into(), input_schema: json!({"type": "object"}) };
-    Request { system: "s".into(), messages: vec![Message::user_text("go")], tools: [tool].into(), model: None }
+    let tool = ToolSpec {
+        name: "bash__run".into(),
+        description: "Runs.".into(),
+        input_schema: json!({"type": "object"}),
+    };
+    Request {
+        system: "s".into(),
+        messages: vec![Message::user_text("go")],
+        tools: [tool].into(),
+        model: None,
+    }
 }
 
 impl Rig {
@@ -54,7 +63,12 @@ async fn one_that_failed_is_passed_over_for_a_minute_and_then_tried_by_the_next_
     let told = rig.ask().await.unwrap();
     assert_eq!(text_of(&told.blocks), "second");
     let notice = told.notice.unwrap();
-    assert!(notice.contains("answers now") && notice.contains("overloaded") && !notice.contains("Tools"), "{notice}");
+    assert!(
+        notice.contains("answers now")
+            && notice.contains("overloaded")
+            && !notice.contains("Tools"),
+        "{notice}"
+    );
     tokio::time::advance(Duration::from_secs(59)).await;
     assert_eq!(rig.ask().await.unwrap().notice, None, "a change is told once");
     assert_eq!(rig.asked(), [1, 2], "nobody asks the one that is down");
@@ -66,11 +80,16 @@ async fn one_that_failed_is_passed_over_for_a_minute_and_then_tried_by_the_next_
 
 #[tokio::test(start_paused = true)]
 async fn what_was_shown_of_a_broken_reply_is_void() {
-    let broken = Script::Break { deltas: vec![Delta::Text("half".into())], error: ModelError::permanent("it broke") };
+    let broken = Script::Break {
+        deltas: vec![Delta::Text("half".into())],
+        error: ModelError::permanent("it broke"),
+    };
     let rig = rig(vec![vec![broken], vec![Script::text("whole")]], false);
     let mut shown = Vec::new();
     rig.route.reply(&request(), &mut |delta| shown.push(delta)).await.unwrap();
-    let [Delta::Text(_), Delta::Restarted { .. }, Delta::Text(whole)] = &shown[..] else { panic!("{shown:?}") };
+    let [Delta::Text(_), Delta::Restarted { .. }, Delta::Text(whole)] = &shown[..] else {
+        panic!("{shown:?}")
+    };
     assert_eq!(whole, "whole");
 }
 
@@ -79,14 +98,23 @@ async fn one_without_tools_says_so_and_acts_on_nothing() {
     let acts = Script::blocks(
         vec![
             Block::Text { text: "I cannot.".into() },
-            Block::ToolUse(ToolUse { id: "1".into(), name: "bash__run".into(), input: json!({}), broken_input: None }),
+            Block::ToolUse(ToolUse {
+                id: "1".into(),
+                name: "bash__run".into(),
+                input: json!({}),
+                broken_input: None,
+            }),
         ],
         Finish::ToolUse,
     );
     let rig = rig(vec![vec![Script::fail("down")], vec![acts]], true);
     let mut asked = request();
-    let used =
-        ToolUse { id: "0".into(), name: "bash__run".into(), input: json!({"command": "ls"}), broken_input: None };
+    let used = ToolUse {
+        id: "0".into(),
+        name: "bash__run".into(),
+        input: json!({"command": "ls"}),
+        broken_input: None,
+    };
     asked.messages.push(Message { role: Role::Assistant, blocks: vec![Block::ToolUse(used)] });
     let (use_id, name) = ("0".to_owned(), "bash__run".to_owned());
     let result = Block::ToolResult { use_id, name, content: "a.txt".into(), is_error: false };
@@ -98,12 +126,18 @@ async fn one_without_tools_says_so_and_acts_on_nothing() {
     let told = &rig.models[1].requests()[0];
     assert!(told.tools.is_empty() && told.system.contains("No tools are available"));
     let words: String = told.messages.iter().map(|message| text_of(&message.blocks)).collect();
-    assert!(words.contains("called bash__run") && words.contains("result of bash__run: a.txt"), "{words}");
+    assert!(
+        words.contains("called bash__run") && words.contains("result of bash__run: a.txt"),
+        "{words}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn when_all_are_down_all_are_asked_and_the_first_one_is_heard_of() {
-    let rig = rig(vec![vec![Script::fail("one"), Script::fail("one more")], vec![Script::fail("two"); 2]], false);
+    let rig = rig(
+        vec![vec![Script::fail("one"), Script::fail("one more")], vec![Script::fail("two"); 2]],
+        false,
+    );
     assert!(rig.ask().await.unwrap_err().to_string().contains("one"));
     assert!(rig.ask().await.unwrap_err().to_string().contains("one more"));
     assert_eq!(rig.asked(), [2, 2]);
@@ -111,7 +145,8 @@ async fn when_all_are_down_all_are_asked_and_the_first_one_is_heard_of() {
 
 #[tokio::test(start_paused = true)]
 async fn a_conversation_that_is_too_long_is_no_illness() {
-    let long = Script::Fail(ModelError::ContextTooLong { model: "m".into(), detail: "too long".into() });
+    let long =
+        Script::Fail(ModelError::ContextTooLong { model: "m".into(), detail: "too long".into() });
     let rig = rig(vec![vec![long, Script::text("short")], vec![]], false);
     assert!(matches!(rig.ask().await, Err(ModelError::ContextTooLong { .. })));
     assert_eq!(text_of(&rig.ask().await.unwrap().blocks), "short");

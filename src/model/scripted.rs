@@ -1,5 +1,5 @@
-//! A model that plays a script, for tests and examples. Owns the script and what it was asked. Knows no network; never
-//! panics: a script that has run out is an error value.
+//! A model that plays a script, for tests and examples. Owns the script and what it was asked.
+//! Knows no network; never panics: a script that has run out is an error value.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -83,7 +83,11 @@ impl Scripted {
         lock(&self.script).len()
     }
 
-    async fn play(&self, request: &Request, deltas: &mut DeltaSink<'_>) -> Result<Reply, ModelError> {
+    async fn play(
+        &self,
+        request: &Request,
+        deltas: &mut DeltaSink<'_>,
+    ) -> Result<Reply, ModelError> {
         lock(&self.requests).push(request.clone());
         let step = lock(&self.script).pop_front();
         match step {
@@ -138,12 +142,19 @@ mod tests {
 
     #[tokio::test]
     async fn it_plays_records_and_runs_out() {
-        let model = Scripted::new([Script::tool_uses(vec![("a".into(), json!({})), ("b".into(), json!({}))])]);
+        let model = Scripted::new([Script::tool_uses(vec![
+            ("a".into(), json!({})),
+            ("b".into(), json!({})),
+        ])]);
         let request = Request { system: "s".into(), ..Request::default() };
         let reply = model.reply(&request, &mut |_| {}).await.unwrap();
         assert_eq!(reply.finish, Finish::ToolUse);
-        assert!(matches!(&reply.blocks[1], Block::ToolUse(call) if call.id == "call_1" && call.name == "b"));
-        assert!(model.reply(&request, &mut |_| {}).await.unwrap_err().to_string().contains("run out"));
+        assert!(
+            matches!(&reply.blocks[1], Block::ToolUse(call) if call.id == "call_1" && call.name == "b")
+        );
+        assert!(
+            model.reply(&request, &mut |_| {}).await.unwrap_err().to_string().contains("run out")
+        );
         assert_eq!(model.requests(), [request.clone(), request]);
         assert_eq!(model.left(), 0);
     }

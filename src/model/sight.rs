@@ -1,5 +1,5 @@
-//! Gives a model the images that a log refers to, or keeps them from one that cannot see. Owns how many images a request may
-//! carry. Must not know where images are kept, or wires.
+//! Gives a model the images that a log refers to, or keeps them from one that cannot see. Owns how
+//! many images a request may carry. Must not know where images are kept, or wires.
 
 use std::io;
 use std::sync::Arc;
@@ -11,14 +11,17 @@ use futures::future::BoxFuture;
 use super::{DeltaSink, Model, ModelError, Reply, Request};
 use crate::domain::Block;
 
-/// The newest images of a conversation are shown, so many at most: each costs tokens and upload again with every step.
+/// The newest images of a conversation are shown, so many at most: each costs tokens and upload
+/// again with every step.
 const IMAGES_MAX: usize = 8;
-/// And so many bytes of them, which as base64 stays below what the strictest provider takes in one request (20 MB, Gemini).
+/// And so many bytes of them, which as base64 stays below what the strictest provider takes in one
+/// request (20 MB, Gemini).
 const IMAGE_BYTES_MAX: u64 = 12 << 20;
 
 const TOO_OLD: &str = "[an image was here; it is not shown again, its file is in the workspace]";
 const UNREADABLE: &str = "[an image was here; what was kept of it cannot be read]";
-const REFUSED: &str = "[an image was here; the provider refused the request with it, so it is left out]";
+const REFUSED: &str =
+    "[an image was here; the provider refused the request with it, so it is left out]";
 
 /// Reads the bytes that are kept under a digest.
 pub type LoadImage = Arc<dyn Fn(&str) -> io::Result<Vec<u8>> + Send + Sync>;
@@ -35,7 +38,11 @@ impl Sight {
         Self { inner, sees, load }
     }
 
-    async fn run(&self, request: &Request, deltas: &mut DeltaSink<'_>) -> Result<Reply, ModelError> {
+    async fn run(
+        &self,
+        request: &Request,
+        deltas: &mut DeltaSink<'_>,
+    ) -> Result<Reply, ModelError> {
         if !blocks(request).any(is_ref) {
             return self.inner.reply(request, deltas).await;
         }
@@ -44,7 +51,8 @@ impl Sight {
             return self.inner.reply(&without(request), deltas).await;
         }
         match self.inner.reply(&self.with_images(request).await, deltas).await {
-            // One image that a provider cannot read would otherwise end every turn of this conversation.
+            // One image that a provider cannot read would otherwise end every turn of this
+            // conversation.
             Err(ModelError::Permanent { why }) => {
                 tracing::warn!(why, "a request with images was refused; asking once without them");
                 let blind = replaced(request, |_| text(REFUSED));
@@ -69,14 +77,21 @@ impl Sight {
         let mut index = 0;
         replaced(request, |_| {
             index += 1;
-            if index <= hidden { text(TOO_OLD) } else { shown.pop().unwrap_or_else(|| text(TOO_OLD)) }
+            if index <= hidden {
+                text(TOO_OLD)
+            } else {
+                shown.pop().unwrap_or_else(|| text(TOO_OLD))
+            }
         })
     }
 
     async fn image(&self, mime: String, digest: String) -> Block {
         let load = self.load.clone();
         let name = digest.clone();
-        let loaded = tokio::task::spawn_blocking(move || Ok::<_, io::Error>(STANDARD.encode(load(&digest)?))).await;
+        let loaded = tokio::task::spawn_blocking(move || {
+            Ok::<_, io::Error>(STANDARD.encode(load(&digest)?))
+        })
+        .await;
         match loaded.map_err(io::Error::other).flatten() {
             Ok(base64) => Block::Image { mime, base64 },
             // Whoever keeps the images says why it let go of one.

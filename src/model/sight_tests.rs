@@ -9,16 +9,24 @@ fn image(digest: &str, bytes: u64) -> Block {
 }
 
 /// What the model was sent, in order, after `blocks` were asked about.
-async fn asked(script: Vec<Script>, sees: bool, blocks: Vec<Block>) -> (Vec<Vec<Block>>, Result<Reply, ModelError>) {
+async fn asked(
+    script: Vec<Script>,
+    sees: bool,
+    blocks: Vec<Block>,
+) -> (Vec<Vec<Block>>, Result<Reply, ModelError>) {
     let model = Arc::new(Scripted::new(script));
     let load: LoadImage = Arc::new(|digest| match digest {
         "gone" => Err(io::ErrorKind::NotFound.into()),
         digest => Ok(digest.as_bytes().to_vec()),
     });
     let sight = Sight::new(model.clone(), sees, load);
-    let request = Request { messages: vec![Message { role: Role::User, blocks }], ..Request::default() };
+    let request =
+        Request { messages: vec![Message { role: Role::User, blocks }], ..Request::default() };
     let reply = sight.reply(&request, &mut |_| {}).await;
-    (model.requests().into_iter().map(|mut request| request.messages.remove(0).blocks).collect(), reply)
+    (
+        model.requests().into_iter().map(|mut request| request.messages.remove(0).blocks).collect(),
+        reply,
+    )
 }
 
 fn shown(block: &Block) -> String {
@@ -41,13 +49,15 @@ async fn the_newest_images_are_shown_in_their_order() {
 #[tokio::test]
 async fn so_many_bytes_and_no_more() {
     let large = IMAGE_BYTES_MAX - 1;
-    let (requests, _) = asked(vec![Script::text("ok")], true, vec![image("a", 2), image("b", large)]).await;
+    let (requests, _) =
+        asked(vec![Script::text("ok")], true, vec![image("a", 2), image("b", large)]).await;
     assert_eq!(requests[0].iter().map(shown).collect::<Vec<_>>(), [TOO_OLD, "b"]);
 }
 
 #[tokio::test]
 async fn a_model_that_cannot_see_gets_none_and_a_lost_file_is_named() {
-    let (requests, _) = asked(vec![Script::text("ok")], false, vec![text("photo"), image("a", 1)]).await;
+    let (requests, _) =
+        asked(vec![Script::text("ok")], false, vec![text("photo"), image("a", 1)]).await;
     assert_eq!(requests[0], [text("photo")]);
     let (requests, _) = asked(vec![Script::text("ok")], true, vec![image("gone", 1)]).await;
     assert_eq!(requests[0], [text(UNREADABLE)]);
@@ -59,6 +69,8 @@ async fn a_refused_image_does_not_end_the_conversation() {
     let (requests, reply) = asked(script, true, vec![image("a", 1)]).await;
     assert!(reply.is_ok());
     assert_eq!((requests.len(), shown(&requests[1][0])), (2, REFUSED.to_owned()));
-    let (_, reply) = asked(vec![Script::fail("no key"), Script::fail("still none")], true, vec![image("a", 1)]).await;
+    let (_, reply) =
+        asked(vec![Script::fail("no key"), Script::fail("still none")], true, vec![image("a", 1)])
+            .await;
     assert_eq!(reply.unwrap_err(), ModelError::permanent("no key"));
 }

@@ -1,5 +1,5 @@
-//! Speech to text: one request to an endpoint like OpenAI's (`POST /v1/audio/transcriptions`). Must not know where a
-//! recording came from, or what becomes of the text.
+//! Speech to text: one request to an endpoint like OpenAI's (`POST /v1/audio/transcriptions`). Must
+//! not know where a recording came from, or what becomes of the text.
 
 use std::sync::OnceLock;
 
@@ -51,7 +51,12 @@ impl Transcriber {
     }
 
     /// What is said in a recording. `name` tells the server its format by the ending.
-    pub async fn text(&self, name: &str, mime: &str, bytes: Vec<u8>) -> Result<String, TranscriptionError> {
+    pub async fn text(
+        &self,
+        name: &str,
+        mime: &str,
+        bytes: Vec<u8>,
+    ) -> Result<String, TranscriptionError> {
         let unreachable = |error: reqwest::Error| {
             if error.is_timeout() {
                 TranscriptionError::TooSlow(self.to.timeout.as_secs())
@@ -60,10 +65,18 @@ impl Transcriber {
                 TranscriptionError::Unreachable(error.without_url().to_string())
             }
         };
-        let part = Part::bytes(bytes).file_name(name.to_owned()).mime_str(mime).map_err(unreachable)?;
-        let form = Form::new().text("model", self.to.model.clone()).text("response_format", "json").part("file", part);
-        let mut request =
-            self.client().map_err(unreachable)?.post(&self.to.url).timeout(self.to.timeout).multipart(form);
+        let part =
+            Part::bytes(bytes).file_name(name.to_owned()).mime_str(mime).map_err(unreachable)?;
+        let form = Form::new()
+            .text("model", self.to.model.clone())
+            .text("response_format", "json")
+            .part("file", part);
+        let mut request = self
+            .client()
+            .map_err(unreachable)?
+            .post(&self.to.url)
+            .timeout(self.to.timeout)
+            .multipart(form);
         if let Some(key) = &self.to.key {
             request = request.bearer_auth(key.expose_secret());
         }

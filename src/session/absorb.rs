@@ -1,5 +1,5 @@
-//! Takes what waits in the inbox into the log, at the places where it may come in. Must not know who wrote it or by which
-//! door.
+//! Takes what waits in the inbox into the log, at the places where it may come in. Must not know
+//! who wrote it or by which door.
 
 use std::collections::HashMap;
 
@@ -12,8 +12,8 @@ use crate::turn::next::{DEATHS_FROM, next, pauses, waiting_for_a_human};
 use crate::turn::{Log, Step};
 
 impl Drive<'_> {
-    /// Absorbs every row that may come in now. A message waits until the results in hand are in the log, so that a tool
-    /// use and its result are never parted.
+    /// Absorbs every row that may come in now. A message waits until the results in hand are in the
+    /// log, so that a tool use and its result are never parted.
     pub(super) async fn absorb(&mut self) -> Result<(), SessionError> {
         // A turn keeps what it has begun with.
         if self.log.open_turn().is_none() {
@@ -36,8 +36,8 @@ impl Drive<'_> {
             if done {
                 self.absorbed.insert(row.id);
                 self.staged.absorbed.push(row.id);
-                // A stop that is done with must not stop what comes after it, and grants that have ended must not be
-                // seen any more: both are read from the disk.
+                // A stop that is done with must not stop what comes after it, and grants that have
+                // ended must not be seen any more: both are read from the disk.
                 let settled = matches!(row.inbound.body, InboundBody::Stop | InboundBody::Clear);
                 if settled && self.log.open_turn().is_none() {
                     self.flush_now().await?;
@@ -52,8 +52,11 @@ impl Drive<'_> {
         match &row.inbound.body {
             InboundBody::Message { .. } => self.absorb_message(row),
             InboundBody::Answered { approval, answer, by } => {
-                // One that comes while its turn is being ended is in the store and in the audit, and has no place in the log.
-                if let Some(call) = self.worker.gate.call_of(approval)?.filter(|call| self.is_of_open_turn(call)) {
+                // One that comes while its turn is being ended is in the store and in the audit,
+                // and has no place in the log.
+                if let Some(call) =
+                    self.worker.gate.call_of(approval)?.filter(|call| self.is_of_open_turn(call))
+                {
                     if matches!(answer, Some(Answer::Allow { .. })) && self.paused_by(&call) {
                         let today = self.settings.budget.today();
                         let day = (call.block < DEATHS_FROM).then_some(today.as_str());
@@ -93,15 +96,22 @@ impl Drive<'_> {
     fn absorb_message(&mut self, row: &InboxRow) -> Result<bool, SessionError> {
         let InboundBody::Message { blocks } = &row.inbound.body else { return Ok(true) };
         match next(&self.log, &self.settings.runner.bounds) {
-            // What was streamed is delivered as it is; the message starts the next turn. Results in hand come first. A message
-            // is no answer: what waits for one stays open, and the message is read behind it.
-            Step::Call(_) | Step::Act(_) | Step::Stop(_) | Step::Deliver | Step::Park => return Ok(false),
+            // What was streamed is delivered as it is; the message starts the next turn. Results in
+            // hand come first. A message is no answer: what waits for one stays open, and the
+            // message is read behind it.
+            Step::Call(_) | Step::Act(_) | Step::Stop(_) | Step::Deliver | Step::Park => {
+                return Ok(false);
+            }
             _ => {}
         }
         let origin = row.inbound.origin;
         if self.log.open_turn().is_none() {
             let role = self.role_now()?;
-            self.push(EventBody::TurnStarted { origin, principal: row.inbound.principal.clone(), role });
+            self.push(EventBody::TurnStarted {
+                origin,
+                principal: row.inbound.principal.clone(),
+                role,
+            });
         }
         let (blocks, from) = (blocks.clone(), row.inbound.from.clone());
         self.push(EventBody::UserMessage { blocks, inbox_id: row.id, from, origin });
@@ -116,13 +126,18 @@ impl Drive<'_> {
         Ok(())
     }
 
-    /// Brings into the log what the store says of questions that were closed without an answer. The store says it first, so
-    /// this also heals a log whose holder was killed in between. An answer comes by the inbox instead.
+    /// Brings into the log what the store says of questions that were closed without an answer. The
+    /// store says it first, so this also heals a log whose holder was killed in between. An answer
+    /// comes by the inbox instead.
     fn mirror_closed(&mut self) -> Result<(), SessionError> {
         for (call, approval) in self.waiting() {
             let Some(how) = self.worker.gate.closed(&approval)? else { continue };
             if how == "expired" {
-                let what = if self.paused_by(&call) { "the turn does not go on" } else { "the call was not run" };
+                let what = if self.paused_by(&call) {
+                    "the turn does not go on"
+                } else {
+                    "the call was not run"
+                };
                 let text = format!("Nobody answered the question {approval} in time; {what}.");
                 self.tell(&OutboundBody::Notice { text });
             }
@@ -149,7 +164,8 @@ impl Drive<'_> {
     /// `/new`. A running turn is stopped first; the row is done with when nothing runs.
     fn clear(&mut self, row: &InboxRow) -> bool {
         if let Some(turn) = self.log.open_turn() {
-            let stopping = turn.iter().any(|event| matches!(event.body, EventBody::StopRequested { .. }));
+            let stopping =
+                turn.iter().any(|event| matches!(event.body, EventBody::StopRequested { .. }));
             if !stopping {
                 self.push(EventBody::StopRequested { by: row.inbound.principal.clone() });
             }

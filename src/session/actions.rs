@@ -1,11 +1,13 @@
-//! Staged actions in a session: asked about at the end of a turn, run when they are confirmed, told when they are over. Must not
-//! know doors, how a proposal is checked, or what an answer changes in the store.
+//! Staged actions in a session: asked about at the end of a turn, run when they are confirmed, told
+//! when they are over. Must not know doors, how a proposal is checked, or what an answer changes in
+//! the store.
 
 use super::drive::Drive;
 use super::watch::By;
 use super::worker::SessionError;
 use crate::domain::{
-    Action, Address, Answer, CallId, EventBody, InboundBody, Outbound, OutboundBody, Outcome, ToolOutput, escape,
+    Action, Address, Answer, CallId, EventBody, InboundBody, Outbound, OutboundBody, Outcome,
+    ToolOutput, escape,
 };
 use crate::gate::Proposed;
 use crate::store::InboxRow;
@@ -26,10 +28,12 @@ pub(super) enum Taken {
 }
 
 impl Drive<'_> {
-    /// Takes in an answer about something staged, in or outside of a turn. The row of a confirmed one stays where it is until
-    /// there is a result, so that whoever comes after a kill finds it.
+    /// Takes in an answer about something staged, in or outside of a turn. The row of a confirmed
+    /// one stays where it is until there is a result, so that whoever comes after a kill finds it.
     pub(super) fn absorb_action(&mut self, row: &InboxRow) -> Result<Taken, SessionError> {
-        let InboundBody::Answered { approval, answer, by } = &row.inbound.body else { return Ok(Taken::NoAction) };
+        let InboundBody::Answered { approval, answer, by } = &row.inbound.body else {
+            return Ok(Taken::NoAction);
+        };
         let gate = &self.worker.gate;
         let Some(tapped) = gate.tapped(approval, answer.as_ref())? else {
             return Ok(if gate.is_staged(approval)? { Taken::Done } else { Taken::NoAction });
@@ -44,7 +48,8 @@ impl Drive<'_> {
             if let Some(text) = without_a_run(&action, answer.as_ref()) {
                 self.tell_all(&tapped.told, &OutboundBody::Notice { text });
             }
-            let (call, approval, answer, by) = (call.clone(), approval.clone(), answer.clone(), by.clone());
+            let (call, approval, answer, by) =
+                (call.clone(), approval.clone(), answer.clone(), by.clone());
             self.push(EventBody::ActionAnswered { call, approval, action, answer, by });
         }
         if !confirmed(self.log.events()).iter().any(|(id, _)| *id == call) {
@@ -54,35 +59,43 @@ impl Drive<'_> {
         Ok(Taken::InHand)
     }
 
-    /// Finds the rows of what was confirmed and has no result yet, as a kill has left it. An order in front of such a row ends
-    /// the action, and the row with it.
+    /// Finds the rows of what was confirmed and has no result yet, as a kill has left it. An order
+    /// in front of such a row ends the action, and the row with it.
     pub(super) fn find_acting(&mut self, rows: &[InboxRow]) -> Result<(), SessionError> {
         let open = confirmed(self.log.events());
         for row in rows.iter().filter(|row| !open.is_empty() && !self.absorbed.contains(&row.id)) {
-            let InboundBody::Answered { approval, answer, .. } = &row.inbound.body else { continue };
+            let InboundBody::Answered { approval, answer, .. } = &row.inbound.body else {
+                continue;
+            };
             let tapped = self.worker.gate.tapped(approval, answer.as_ref())?;
-            if let Some(tapped) = tapped.filter(|tapped| open.iter().any(|(call, _)| *call == tapped.call)) {
+            if let Some(tapped) =
+                tapped.filter(|tapped| open.iter().any(|(call, _)| *call == tapped.call))
+            {
                 self.acting.insert(tapped.call, row.id);
             }
         }
         Ok(())
     }
 
-    /// Runs the first of them. The others are looked at again, because a stop may have come meanwhile.
+    /// Runs the first of them. The others are looked at again, because a stop may have come
+    /// meanwhile.
     pub(super) async fn act(&mut self, actions: Vec<(CallId, Action)>) -> Result<(), SessionError> {
         let Some((call, action)) = actions.into_iter().next() else { return Ok(()) };
         let worker = self.worker;
         // What a tap does is no part of the turn that it falls into, and has a time of its own.
-        let around = self.around_for(worker.ending().no_running_call(), self.settings.turn_time_s as i64 * 1000);
+        let around = self
+            .around_for(worker.ending().no_running_call(), self.settings.turn_time_s as i64 * 1000);
         let acted = self.settings.runner.act(&call, &around);
-        let outcome = worker.interruptible(&self.session, &around.cancel, By::StopOrPanic, acted).await;
+        let outcome =
+            worker.interruptible(&self.session, &around.cancel, By::StopOrPanic, acted).await;
         if around.cancel.is_cancelled() {
             worker.gate.obey_panic().await?;
         }
         self.acted(call, action, outcome)
     }
 
-    /// A stop, or `/new`: what was confirmed and has not run is not run any more. Whether there was something.
+    /// A stop, or `/new`: what was confirmed and has not run is not run any more. Whether there was
+    /// something.
     pub(super) async fn stop_actions(&mut self) -> Result<bool, SessionError> {
         let open = confirmed(self.log.events());
         let some = !open.is_empty();
@@ -93,8 +106,14 @@ impl Drive<'_> {
         Ok(some)
     }
 
-    /// The end of an action: in the log, told to everybody, and what it proposes in turn is asked about at once.
-    fn acted(&mut self, call: CallId, action: Action, outcome: Outcome) -> Result<(), SessionError> {
+    /// The end of an action: in the log, told to everybody, and what it proposes in turn is asked
+    /// about at once.
+    fn acted(
+        &mut self,
+        call: CallId,
+        action: Action,
+        outcome: Outcome,
+    ) -> Result<(), SessionError> {
         let told = self.worker.gate.told_of(&call)?;
         self.tell_all(&told, &OutboundBody::Notice { text: words(&action, &outcome) });
         if let Some(row) = self.acting.remove(&call) {
@@ -115,12 +134,15 @@ impl Drive<'_> {
         self.stage(proposed, &told, 0)
     }
 
-    /// At the end of a turn, whatever end: everything that its calls have proposed. It goes out behind the reply, and is
-    /// written with the end.
+    /// At the end of a turn, whatever end: everything that its calls have proposed. It goes out
+    /// behind the reply, and is written with the end.
     pub(super) fn stage_of_turn(&mut self) -> Result<(), SessionError> {
         let mut proposed = Vec::new();
         for event in self.log.open_turn().unwrap_or_default() {
-            let EventBody::ToolResult { call, outcome: Outcome::Ended { output } } = &event.body else { continue };
+            let EventBody::ToolResult { call, outcome: Outcome::Ended { output } } = &event.body
+            else {
+                continue;
+            };
             for (block, proposal) in (0..).zip(&output.actions) {
                 let id = CallId { session: self.session.clone(), reply_seq: event.seq, block };
                 proposed.push(Proposed { source: call.clone(), id, proposal: proposal.clone() });
@@ -132,7 +154,12 @@ impl Drive<'_> {
         self.stage(proposed, &told, turn_seq)
     }
 
-    fn stage(&mut self, proposed: Vec<Proposed>, told: &[Address], turn_seq: u64) -> Result<(), SessionError> {
+    fn stage(
+        &mut self,
+        proposed: Vec<Proposed>,
+        told: &[Address],
+        turn_seq: u64,
+    ) -> Result<(), SessionError> {
         if proposed.is_empty() {
             return Ok(());
         }
@@ -149,20 +176,25 @@ impl Drive<'_> {
         Ok(())
     }
 
-    /// A turn stages only so many actions; what would be more is the failure of the call that proposes it.
+    /// A turn stages only so many actions; what would be more is the failure of the call that
+    /// proposes it.
     pub(super) fn within_limit(&self, outcome: Outcome) -> Outcome {
         let Outcome::Ended { mut output } = outcome else { return outcome };
-        let before = self.log.open_turn().unwrap_or_default().iter().map(|event| match &event.body {
-            EventBody::ToolResult { outcome: Outcome::Ended { output }, .. } => output.actions.len(),
-            _ => 0,
-        });
+        let before =
+            self.log.open_turn().unwrap_or_default().iter().map(|event| match &event.body {
+                EventBody::ToolResult { outcome: Outcome::Ended { output }, .. } => {
+                    output.actions.len()
+                }
+                _ => 0,
+            });
         self.worker.gate.limit_staged(before.sum(), &mut output);
         Outcome::Ended { output }
     }
 
     fn tell_all(&mut self, told: &[Address], body: &OutboundBody) {
         for to in told {
-            let outbound = Outbound { session: self.session.clone(), to: to.clone(), body: body.clone() };
+            let outbound =
+                Outbound { session: self.session.clone(), to: to.clone(), body: body.clone() };
             self.staged.outbound.push(outbound);
         }
     }
@@ -171,7 +203,10 @@ impl Drive<'_> {
 /// What the person reads of an answer after which nothing runs.
 fn without_a_run(action: &Action, answer: Option<&Answer>) -> Option<String> {
     match answer {
-        None => Some(format!("Expired: {}. Nobody confirmed it in time, and nothing was done.", name(action))),
+        None => Some(format!(
+            "Expired: {}. Nobody confirmed it in time, and nothing was done.",
+            name(action)
+        )),
         Some(Answer::Deny { .. } | Answer::Never) => Some(format!("Cancelled: {}.", name(action))),
         Some(Answer::Allow { .. } | Answer::Press { .. }) => None,
     }
@@ -181,9 +216,13 @@ fn without_a_run(action: &Action, answer: Option<&Answer>) -> Option<String> {
 fn words(action: &Action, outcome: &Outcome) -> String {
     let name = name(action);
     match outcome {
-        Outcome::Ended { output } if output.is_error => format!("Failed: {name}.{}", quoted(output)),
+        Outcome::Ended { output } if output.is_error => {
+            format!("Failed: {name}.{}", quoted(output))
+        }
         Outcome::Ended { output } => format!("Done: {name}.{}", quoted(output)),
-        Outcome::Denied { reason } => format!("Not run: {name}. {}", literal(&capitalised(&escape::visible(reason)))),
+        Outcome::Denied { reason } => {
+            format!("Not run: {name}. {}", literal(&capitalised(&escape::visible(reason))))
+        }
         Outcome::Unknown { reason } => {
             format!(
                 "Interrupted: {name}. It may or may not have run ({}). It will not be repeated.",

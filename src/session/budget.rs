@@ -1,5 +1,5 @@
-//! How much models may take in a day, over all sessions of a home: the limit, and the pause before it, in which a human is asked. Must
-//! not know models, doors, or how a question is asked.
+//! How much models may take in a day, over all sessions of a home: the limit, and the pause before
+//! it, in which a human is asked. Must not know models, doors, or how a question is asked.
 
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
@@ -46,12 +46,16 @@ impl Budget {
     pub(super) fn spent(&self, body: &EventBody) -> Option<DaySpent> {
         let (usage, _, model) = body.spent()?;
         let usd = self.prices.usd(model, usage).unwrap_or_default();
-        Some(DaySpent { tokens: usage.input_tokens + usage.output_tokens, micro_usd: (usd * 1e6).ceil() as u64 })
+        Some(DaySpent {
+            tokens: usage.input_tokens + usage.output_tokens,
+            micro_usd: (usd * 1e6).ceil() as u64,
+        })
     }
 
     /// The limit of which the greatest part is used.
     pub fn used(&self, spent: DaySpent) -> Used {
-        let percent = |used: u64, limit: u64| used.saturating_mul(100).checked_div(limit).unwrap_or(100);
+        let percent =
+            |used: u64, limit: u64| used.saturating_mul(100).checked_div(limit).unwrap_or(100);
         let limit = self.tokens_day_max;
         let tokens = Used {
             percent: percent(spent.tokens, limit),
@@ -72,13 +76,15 @@ impl Budget {
 }
 
 impl Drive<'_> {
-    /// Whether the day's budget keeps the model from being asked: it is used up, which ends the turn; or nearly, which parks it with
-    /// a question. What is under way in other sessions is not counted yet, so a limit may be passed by the replies in flight.
+    /// Whether the day's budget keeps the model from being asked: it is used up, which ends the
+    /// turn; or nearly, which parks it with a question. What is under way in other sessions is not
+    /// counted yet, so a limit may be passed by the replies in flight.
     pub(super) async fn budget_stops(&mut self) -> Result<bool, SessionError> {
         let (settings, store) = (self.settings.clone(), &self.worker.store);
         let budget = &settings.budget;
         let today = budget.today();
-        let (spent, goes_on) = store.read(|tx| Ok((tx.day_spent(&today)?, tx.day_goes_on(&today)?)))?;
+        let (spent, goes_on) =
+            store.read(|tx| Ok((tx.day_spent(&today)?, tx.day_goes_on(&today)?)))?;
         let used = budget.used(spent);
         if used.percent >= 100 {
             let text = format!(
@@ -100,14 +106,17 @@ impl Drive<'_> {
         );
         let gate = &self.worker.gate;
         let label = "go on, today and up to the limit";
-        let asked = gate.ask_to_go_on(&call, behalf.origin, &behalf.principal, &used.details, why, label).await?;
+        let asked = gate
+            .ask_to_go_on(&call, behalf.origin, &behalf.principal, &used.details, why, label)
+            .await?;
         let (approval, turn_seq) = (asked.approval.clone(), self.turn_seq());
         self.tell(&OutboundBody::Question { turn_seq, question: Box::new(asked) });
         self.push(EventBody::CallParked { call, approval });
         Ok(true)
     }
 
-    /// What the next pause of the open turn is called. The same after a kill, so that nobody is asked twice.
+    /// What the next pause of the open turn is called. The same after a kill, so that nobody is
+    /// asked twice.
     fn next_pause(&self) -> CallId {
         let pauses = pauses(self.log.open_turn().unwrap_or_default());
         let asked = pauses.iter().filter(|pause| !pause.is_after_deaths()).count() as u32;
@@ -119,7 +128,9 @@ impl Drive<'_> {
         let gate = &self.worker.gate;
         let next = [self.next_pause(), self.next_pause_after_deaths()];
         let pauses = pauses(self.log.open_turn().unwrap_or_default()).into_iter();
-        for call in pauses.filter(|pause| pause.goes_on.is_none()).map(|pause| pause.call).chain(next) {
+        for call in
+            pauses.filter(|pause| pause.goes_on.is_none()).map(|pause| pause.call).chain(next)
+        {
             if gate.knows(&call)? {
                 gate.abandon(&call, reason).await?;
             }
@@ -134,8 +145,12 @@ mod tests {
 
     #[test]
     fn the_limit_that_is_nearest_counts() {
-        let mut budget =
-            Budget { tokens_day_max: 1000, usd_cents_day_max: None, prices: Prices::default(), zone: TimeZone::UTC };
+        let mut budget = Budget {
+            tokens_day_max: 1000,
+            usd_cents_day_max: None,
+            prices: Prices::default(),
+            zone: TimeZone::UTC,
+        };
         let spent = DaySpent { tokens: 899, micro_usd: 950_000 };
         assert_eq!(budget.used(spent).percent, 89);
         budget.usd_cents_day_max = Some(100);

@@ -1,5 +1,5 @@
-//! Drives one session while its lock is held: absorb what came in, ask `next`, do the step, again. Must not know how a
-//! step is done or who asked.
+//! Drives one session while its lock is held: absorb what came in, ask `next`, do the step, again.
+//! Must not know how a step is done or who asked.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -14,16 +14,16 @@ use super::staged::Staged;
 use super::watch::By;
 use super::worker::{Ran, SessionError, TurnSettings, Worker};
 use crate::domain::{
-    Address, Block, CallId, Event, EventBody, Live, LiveSink, Origin, Outbound, OutboundBody, Outcome, SessionId,
-    ToolUse, TurnEnd, UnixMillis, text_of,
+    Address, Block, CallId, Event, EventBody, Live, LiveSink, Origin, Outbound, OutboundBody,
+    Outcome, SessionId, ToolUse, TurnEnd, UnixMillis, text_of,
 };
 use crate::killpoint;
 use crate::store::{StoreError, now_ms};
 use crate::turn::run::{Around, Behalf};
 use crate::turn::{Log, Step, next};
 
-/// A gap in the log that this run has not seen itself may be the time that claw was not running. It counts for at most this
-/// much of a turn's time.
+/// A gap in the log that this run has not seen itself may be the time that claw was not running. It
+/// counts for at most this much of a turn's time.
 const UNSEEN_GAP_MAX_MS: i64 = 120_000;
 
 pub(super) struct Drive<'w> {
@@ -39,8 +39,8 @@ pub(super) struct Drive<'w> {
     pub(super) staged: Staged,
     /// Inbox rows that were absorbed, perhaps not yet on the disk.
     pub(super) absorbed: HashSet<i64>,
-    /// The inbox rows of confirmed actions that have no result yet. They are done with when the action is, so that a kill in
-    /// between leaves something that waits.
+    /// The inbox rows of confirmed actions that have no result yet. They are done with when the
+    /// action is, so that a kill in between leaves something that waits.
     pub(super) acting: HashMap<CallId, i64>,
     live: LiveSink,
     /// Something was queued for the disk and not waited for.
@@ -59,14 +59,16 @@ impl<'w> Drive<'w> {
         live: LiveSink,
     ) -> Result<Self, SessionError> {
         let store = &worker.store;
-        let (log, keeps_window) = match worker.recent.take(session, store.read(|tx| tx.last_seq(session))?) {
-            Some(log) => (log, false),
-            None => {
-                let (window, last_seq) = store.read(|tx| Ok((tx.window(session)?, tx.last_seq(session)?)))?;
-                let keeps_window = window.is_worth_keeping();
-                (Log::new(session.clone(), window.events, last_seq), keeps_window)
-            }
-        };
+        let (log, keeps_window) =
+            match worker.recent.take(session, store.read(|tx| tx.last_seq(session))?) {
+                Some(log) => (log, false),
+                None => {
+                    let (window, last_seq) =
+                        store.read(|tx| Ok((tx.window(session)?, tx.last_seq(session)?)))?;
+                    let keeps_window = window.is_worth_keeping();
+                    (Log::new(session.clone(), window.events, last_seq), keeps_window)
+                }
+            };
         Ok(Self {
             worker,
             held,
@@ -100,7 +102,8 @@ impl<'w> Drive<'w> {
                 {
                     return self.let_go(Ran::Interrupted).await;
                 }
-                Step::AskModel | Step::Call(_) | Step::Compact { .. } if self.is_poisoned(&step).await? => {}
+                Step::AskModel | Step::Call(_) | Step::Compact { .. }
+                    if self.is_poisoned(&step).await? => {}
                 Step::AskModel => self.ask_model().await?,
                 Step::Call(uses) => self.calls(uses).await?,
                 Step::Act(actions) => self.act(actions).await?,
@@ -117,7 +120,8 @@ impl<'w> Drive<'w> {
         if let Some(spent) = budget.spent(&body) {
             self.staged.day_spent.push((budget.today(), spent));
         }
-        let is_result = matches!(body, EventBody::ToolResult { .. } | EventBody::ActionResult { .. });
+        let is_result =
+            matches!(body, EventBody::ToolResult { .. } | EventBody::ActionResult { .. });
         let event = self.log.push(now_ms(), body);
         let seq = event.seq;
         self.pushed.insert(seq, std::time::Instant::now());
@@ -131,7 +135,11 @@ impl<'w> Drive<'w> {
     /// Tells everybody who takes part in the open turn.
     pub(super) fn tell(&mut self, body: &OutboundBody) {
         for to in self.addresses() {
-            self.staged.outbound.push(Outbound { session: self.session.clone(), to, body: body.clone() });
+            self.staged.outbound.push(Outbound {
+                session: self.session.clone(),
+                to,
+                body: body.clone(),
+            });
         }
     }
 
@@ -154,14 +162,16 @@ impl<'w> Drive<'w> {
         Ok(())
     }
 
-    /// The next holder of the lock must see everything, so nothing may still be queued when it is let go.
+    /// The next holder of the lock must see everything, so nothing may still be queued when it is
+    /// let go.
     async fn let_go(mut self, ran: Ran) -> Result<Ran, SessionError> {
         if self.unsynced || !self.staged.is_empty() {
             self.flush_now().await?;
         }
         if self.keeps_window {
             let session = self.session.clone();
-            // Behind everything that was waited for: nobody is told later because of it, and without it nothing is lost.
+            // Behind everything that was waited for: nobody is told later because of it, and
+            // without it nothing is lost.
             self.worker.store.write_soon(move |tx| tx.keep_window(&session));
         }
         self.worker.recent.keep(self.log);
@@ -179,7 +189,8 @@ impl<'w> Drive<'w> {
         let asked = self.settings.runner.ask_model(&self.log, &persona, model, &around);
         killpoint::here("turn.model.before");
         let asked = self.worker.interruptible(&self.session, &around.cancel, By::Stop, asked);
-        // What the model sees is on the disk before its answer counts. The disk is waited for beside the model.
+        // What the model sees is on the disk before its answer counts. The disk is waited for
+        // beside the model.
         let (kept, bodies) = tokio::join!(kept, asked);
         kept?;
         self.result_unsynced = None;
@@ -191,9 +202,11 @@ impl<'w> Drive<'w> {
         Ok(())
     }
 
-    /// Waits until the results that were queued are on the disk. An error if they were lost on the way to it.
+    /// Waits until the results that were queued are on the disk. An error if they were lost on the
+    /// way to it.
     fn results_kept(&self) -> impl Future<Output = Result<(), StoreError>> + use<> {
-        let (store, session, result) = (self.worker.store.clone(), self.session.clone(), self.result_unsynced);
+        let (store, session, result) =
+            (self.worker.store.clone(), self.session.clone(), self.result_unsynced);
         async move {
             match result {
                 None => Ok(()),
@@ -202,13 +215,16 @@ impl<'w> Drive<'w> {
         }
     }
 
-    /// Words of the model that are not its answer go out, too: why it wants to act, and how far it came.
+    /// Words of the model that are not its answer go out, too: why it wants to act, and how far it
+    /// came.
     fn say(&mut self, body: &EventBody) {
         if let EventBody::ModelReply { notice: Some(notice), .. } = body {
             self.tell(&OutboundBody::Notice { text: notice.clone() });
         }
         let (text, partial) = match body {
-            EventBody::ModelReply { blocks, .. } if blocks.iter().any(|block| matches!(block, Block::ToolUse(_))) => {
+            EventBody::ModelReply { blocks, .. }
+                if blocks.iter().any(|block| matches!(block, Block::ToolUse(_))) =>
+            {
                 (text_of(blocks), false)
             }
             EventBody::ModelPartial { text } => (text.clone(), true),
@@ -223,7 +239,8 @@ impl<'w> Drive<'w> {
     /// How many replies of the model the open turn holds.
     pub(super) fn steps(&self) -> u32 {
         let turn = self.log.open_turn().unwrap_or_default();
-        turn.iter().filter(|event| matches!(event.body, EventBody::ModelReply { .. })).count() as u32
+        turn.iter().filter(|event| matches!(event.body, EventBody::ModelReply { .. })).count()
+            as u32
     }
 
     async fn calls(&mut self, uses: Vec<(CallId, ToolUse)>) -> Result<(), SessionError> {
@@ -273,9 +290,12 @@ impl<'w> Drive<'w> {
     async fn compact(&mut self, through_seq: u64) -> Result<(), SessionError> {
         let persona = self.persona().await?;
         let around = self.around(self.worker.ending().no_new_step());
-        (self.live)(Live::Notice { text: "Summarising the oldest part of the conversation…".into() });
+        (self.live)(Live::Notice {
+            text: "Summarising the oldest part of the conversation…".into(),
+        });
         let compacted = self.settings.runner.compact(&self.log, &persona, through_seq, &around);
-        let body = self.worker.interruptible(&self.session, &around.cancel, By::Stop, compacted).await;
+        let body =
+            self.worker.interruptible(&self.session, &around.cancel, By::Stop, compacted).await;
         if self.worker.ending().has_begun() && matches!(body, EventBody::WindowDropped { .. }) {
             return Ok(());
         }
@@ -313,8 +333,9 @@ impl<'w> Drive<'w> {
         }
     }
 
-    /// How long the open turn has been at work, waiting for a human not counted. A clock that is set changes nothing: of this
-    /// run's own events the time between is measured, and no gap is negative.
+    /// How long the open turn has been at work, waiting for a human not counted. A clock that is
+    /// set changes nothing: of this run's own events the time between is measured, and no gap is
+    /// negative.
     fn active_ms(&self) -> i64 {
         let turn = self.log.open_turn().unwrap_or_default();
         let gaps = turn.windows(2).filter_map(|pair| match pair {
@@ -326,7 +347,10 @@ impl<'w> Drive<'w> {
     }
 
     fn gap_ms(&self, before: &Event, after: &Event) -> i64 {
-        between_ms((before.at_ms, self.pushed.get(&before.seq)), (after.at_ms, self.pushed.get(&after.seq)))
+        between_ms(
+            (before.at_ms, self.pushed.get(&before.seq)),
+            (after.at_ms, self.pushed.get(&after.seq)),
+        )
     }
 
     /// The turn acts for the least trusted of those who have spoken in it.
@@ -337,10 +361,15 @@ impl<'w> Drive<'w> {
             _ => None,
         });
         let origin = turn.iter().filter_map(|event| match &event.body {
-            EventBody::TurnStarted { origin, .. } | EventBody::UserMessage { origin, .. } => Some(*origin),
+            EventBody::TurnStarted { origin, .. } | EventBody::UserMessage { origin, .. } => {
+                Some(*origin)
+            }
             _ => None,
         });
-        Behalf { origin: origin.min().unwrap_or(Origin::Forwarded), principal: principal.unwrap_or_default() }
+        Behalf {
+            origin: origin.min().unwrap_or(Origin::Forwarded),
+            principal: principal.unwrap_or_default(),
+        }
     }
 
     pub(super) fn turn_seq(&self) -> u64 {
@@ -361,8 +390,8 @@ impl<'w> Drive<'w> {
     }
 }
 
-/// The milliseconds between two events, each with its time by the wall's clock and, if this run has pushed it, by one that
-/// nobody sets.
+/// The milliseconds between two events, each with its time by the wall's clock and, if this run has
+/// pushed it, by one that nobody sets.
 fn between_ms(
     before: (UnixMillis, Option<&std::time::Instant>),
     after: (UnixMillis, Option<&std::time::Instant>),
@@ -374,7 +403,8 @@ fn between_ms(
     }
 }
 
-/// Whether the time before such an event is not the turn's: it waited for a person, or an action ran that a tap has confirmed.
+/// Whether the time before such an event is not the turn's: it waited for a person, or an action
+/// ran that a tap has confirmed.
 fn is_none_of_its_time(body: &EventBody) -> bool {
     matches!(
         body,
@@ -397,7 +427,11 @@ mod tests {
         let ended = began + Duration::from_millis(7);
         let hour = 3_600_000;
         for set_by in [-10 * hour, 0, 10 * hour] {
-            assert_eq!(between_ms((hour, Some(&began)), (hour + set_by, Some(&ended))), 7, "{set_by}");
+            assert_eq!(
+                between_ms((hour, Some(&began)), (hour + set_by, Some(&ended))),
+                7,
+                "{set_by}"
+            );
         }
         // Of an earlier run.
         assert_eq!(between_ms((hour, None), (hour + 5, Some(&ended))), 5);

@@ -1,9 +1,10 @@
-//! How a process that is told to end leaves its sessions: first no new step is begun, then what still runs is cut. Must not
-//! know who says so, or how long lies between.
+//! How a process that is told to end leaves its sessions: first no new step is begun, then what
+//! still runs is cut. Must not know who says so, or how long lies between.
 
 use tokio_util::sync::CancellationToken;
 
-/// Shared by all sessions of a process. A turn that it interrupts stays open and goes on from its log at the next start.
+/// Shared by all sessions of a process. A turn that it interrupts stays open and goes on from its
+/// log at the next start.
 #[derive(Clone, Debug, Default)]
 pub struct Ending {
     begun: CancellationToken,
@@ -11,13 +12,14 @@ pub struct Ending {
 }
 
 impl Ending {
-    /// From now on no step is begun; a model that is speaking is interrupted, and what it has said so far is kept and sent. A
-    /// call that runs goes on.
+    /// From now on no step is begun; a model that is speaking is interrupted, and what it has said
+    /// so far is kept and sent. A call that runs goes on.
     pub fn begin(&self) {
         self.begun.cancel();
     }
 
-    /// Calls that still run are cut: nobody knows any more whether they have done what they were to do.
+    /// Calls that still run are cut: nobody knows any more whether they have done what they were to
+    /// do.
     pub fn cut(&self) {
         self.cut.cancel();
     }

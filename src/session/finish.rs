@@ -1,4 +1,5 @@
-//! The end of a turn: every tool use gets a result, everybody gets the answer, in one transaction. Must not know doors.
+//! The end of a turn: every tool use gets a result, everybody gets the answer, in one transaction.
+//! Must not know doors.
 
 use super::drive::Drive;
 use super::worker::SessionError;
@@ -7,8 +8,8 @@ use crate::killpoint;
 use crate::turn::next::{is_over_the_window, unanswered};
 
 impl Drive<'_> {
-    /// Ends the turn: the model has answered, or something else ended it. Calls that were never forwarded are not; one that
-    /// was is reported as unknown.
+    /// Ends the turn: the model has answered, or something else ended it. Calls that were never
+    /// forwarded are not; one that was is reported as unknown.
     pub(super) async fn end(&mut self, end: TurnEnd) -> Result<(), SessionError> {
         let reason = match &end {
             TurnEnd::Stopped { .. } => "the owner stopped the turn before it ran",
@@ -28,7 +29,10 @@ impl Drive<'_> {
         self.tell(&OutboundBody::Reply { turn_seq, step, text });
         self.stage_of_turn()?;
         self.staged.key_refused = self.refused_key();
-        let over = is_over_the_window(self.log.open_turn().unwrap_or_default(), &self.settings.runner.bounds);
+        let over = is_over_the_window(
+            self.log.open_turn().unwrap_or_default(),
+            &self.settings.runner.bounds,
+        );
         let through_seq = self.push(EventBody::TurnEnded { end });
         if over {
             // The log keeps what no model could read, and no later request carries it.
@@ -65,9 +69,13 @@ impl Drive<'_> {
         let Some((blocks, finish)) = last else { return String::new() };
         let text = text_of(blocks);
         match finish {
-            Finish::MaxTokens => with_mark(&text, "cut here: the answer hit the model's output limit; say “go on”"),
+            Finish::MaxTokens => {
+                with_mark(&text, "cut here: the answer hit the model's output limit; say “go on”")
+            }
             Finish::Refusal { reason } => with_mark(&text, &format!("the model refused: {reason}")),
-            _ if text.trim().is_empty() && !blocks.iter().any(|b| matches!(b, Block::Image { .. })) => {
+            _ if text.trim().is_empty()
+                && !blocks.iter().any(|b| matches!(b, Block::Image { .. })) =>
+            {
                 with_mark("", "the model gave an empty answer")
             }
             _ => text,

@@ -1,5 +1,6 @@
-//! The lock of a session: a `flock` on a file that is closed on exec and freed by the kernel, also on SIGKILL. Only its
-//! holder appends to the session's log, starts its calls, or declares an earlier runner's call unknown.
+//! The lock of a session: a `flock` on a file that is closed on exec and freed by the kernel, also
+//! on SIGKILL. Only its holder appends to the session's log, starts its calls, or declares an
+//! earlier runner's call unknown.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _};
@@ -34,12 +35,22 @@ impl SessionLock {
     pub fn try_take(locks: &Path, session: &SessionId) -> io::Result<Option<Self>> {
         let path = locks.join(format!("session-{session}.lock"));
         // Rust opens files close-on-exec, so no child inherits the lock.
-        let file = OpenOptions::new().create(true).truncate(false).read(true).write(true).mode(0o600).open(path)?;
+        let file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .mode(0o600)
+            .open(path)?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {
                 let mut note = String::new();
                 // What cannot be read counts as no death.
-                let died = (&file).take(NOTE_BYTES_MAX).read_to_string(&mut note).ok().and_then(|_| Died::read(&note));
+                let died = (&file)
+                    .take(NOTE_BYTES_MAX)
+                    .read_to_string(&mut note)
+                    .ok()
+                    .and_then(|_| Died::read(&note));
                 Ok(Some(Self { file, died: died.unwrap_or_default() }))
             }
             Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
@@ -49,8 +60,8 @@ impl SessionLock {
 }
 
 impl Drop for SessionLock {
-    /// A child that another thread is starting this moment has a copy of the file until its exec, and would hold the lock for
-    /// that long: closing alone does not free it (flock(2)).
+    /// A child that another thread is starting this moment has a copy of the file until its exec,
+    /// and would hold the lock for that long: closing alone does not free it (flock(2)).
     fn drop(&mut self) {
         if let Err(error) = flock(&self.file, FlockOperation::Unlock) {
             tracing::warn!(%error, "a session's lock cannot be let go before its file is closed");
@@ -66,8 +77,9 @@ impl Died {
 }
 
 impl SessionLock {
-    /// Notes in the lock's file that a step begins at this length of the log, and says how many holders in a row have died
-    /// in it. The file and not the store, because it needs no wait: a process that dies a moment later has written it.
+    /// Notes in the lock's file that a step begins at this length of the log, and says how many
+    /// holders in a row have died in it. The file and not the store, because it needs no wait: a
+    /// process that dies a moment later has written it.
     pub(super) fn begins(&self, last_seq: u64) -> io::Result<u32> {
         let times = if self.died.last_seq == last_seq { self.died.times } else { 0 };
         let note = format!("{last_seq} {}\n", times.saturating_add(1));
@@ -87,8 +99,9 @@ impl SessionLock {
     }
 }
 
-/// The lock together with what its holder has queued for the disk. However the holder goes (an error, a dropped future), the
-/// lock is let go behind everything that was queued before, so that the next holder reads all of it.
+/// The lock together with what its holder has queued for the disk. However the holder goes (an
+/// error, a dropped future), the lock is let go behind everything that was queued before, so that
+/// the next holder reads all of it.
 pub(super) struct Held {
     lock: Option<SessionLock>,
     store: Store,
@@ -135,7 +148,9 @@ mod tests {
         let session = SessionId::new("main").unwrap();
         let held = SessionLock::try_take(dir.path(), &session).unwrap().unwrap();
         assert!(SessionLock::try_take(dir.path(), &session).unwrap().is_none());
-        assert!(SessionLock::try_take(dir.path(), &SessionId::new("other").unwrap()).unwrap().is_some());
+        assert!(
+            SessionLock::try_take(dir.path(), &SessionId::new("other").unwrap()).unwrap().is_some()
+        );
         drop(held);
         let held = SessionLock::try_take(dir.path(), &session).unwrap().unwrap();
         // What a child has between its fork and its exec.
@@ -149,15 +164,25 @@ mod tests {
     #[test]
     fn deaths_are_counted_where_the_log_has_not_grown_and_forgotten_by_who_goes_alive() {
         let dir = tempfile::tempdir().unwrap();
-        let take = || SessionLock::try_take(dir.path(), &SessionId::new("main").unwrap()).unwrap().unwrap();
+        let take = || {
+            SessionLock::try_take(dir.path(), &SessionId::new("main").unwrap()).unwrap().unwrap()
+        };
         for died in 0..3 {
             assert_eq!(take().begins(7).unwrap(), died);
         }
         let lock = take();
-        assert_eq!((lock.begins(8).unwrap(), lock.begins(9).unwrap()), (0, 0), "there was progress");
+        assert_eq!(
+            (lock.begins(8).unwrap(), lock.begins(9).unwrap()),
+            (0, 0),
+            "there was progress"
+        );
         drop(lock);
         let lock = take();
-        assert_eq!((lock.begins(9).unwrap(), lock.begins(9).unwrap()), (1, 1), "one holder dies once");
+        assert_eq!(
+            (lock.begins(9).unwrap(), lock.begins(9).unwrap()),
+            (1, 1),
+            "one holder dies once"
+        );
         lock.lives();
         drop(lock);
         assert_eq!(take().begins(9).unwrap(), 0);

@@ -1,5 +1,5 @@
-//! A session: one mailbox, one turn at a time, one log. Owns the order in which things happen to a log. Must not know
-//! doors, MCP, or how a model is reached.
+//! A session: one mailbox, one turn at a time, one log. Owns the order in which things happen to a
+//! log. Must not know doors, MCP, or how a model is reached.
 
 mod absorb;
 mod actions;

@@ -1,5 +1,5 @@
-//! The role of a turn, and the persona of each of its steps: which one it is, and that the owner hears once of what is wrong with
-//! it. Must not know where a persona is written.
+//! The role of a turn, and the persona of each of its steps: which one it is, and that the owner
+//! hears once of what is wrong with it. Must not know where a persona is written.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,8 @@ impl Drive<'_> {
             (key, seen.role_is_gone.then_some(text))
         });
         // A file is the owner's concern, and nobody else's.
-        let files = if self.behalf().origin == Origin::Owner { seen.files } else { BTreeMap::new() };
+        let files =
+            if self.behalf().origin == Origin::Owner { seen.files } else { BTreeMap::new() };
         // A summary may be written between turns, when nobody is there to be told.
         if self.log.open_turn().is_some() {
             self.tell_news(files.into_iter().chain(gone)).await?;
@@ -36,7 +37,8 @@ impl Drive<'_> {
         Ok(seen.persona)
     }
 
-    /// The newest turn's, also where it has ended: a summary is written by whom the conversation was with.
+    /// The newest turn's, also where it has ended: a summary is written by whom the conversation
+    /// was with.
     fn role_of_turn(&self) -> Option<String> {
         let turns = self.log.events().iter().rev().filter_map(|event| match &event.body {
             EventBody::TurnStarted { role, .. } => Some(role.clone()),
@@ -45,8 +47,12 @@ impl Drive<'_> {
         turns.into_iter().next().flatten()
     }
 
-    /// Tells what is wrong once, and once more if it was mended in between. What was told and the telling are one transaction.
-    async fn tell_news(&mut self, found: impl Iterator<Item = (String, Option<String>)>) -> Result<(), SessionError> {
+    /// Tells what is wrong once, and once more if it was mended in between. What was told and the
+    /// telling are one transaction.
+    async fn tell_news(
+        &mut self,
+        found: impl Iterator<Item = (String, Option<String>)>,
+    ) -> Result<(), SessionError> {
         let before = self.worker.store.read(|tx| tx.persona_faults())?;
         let mut faults = before.clone();
         for (key, fault) in found {

@@ -1,5 +1,6 @@
-//! The breaker for poison: a step at which the process has died again and again is not begun once more without a person. Owns
-//! what is asked then. Must not know what a step does, or why it was deadly.
+//! The breaker for poison: a step at which the process has died again and again is not begun once
+//! more without a person. Owns what is asked then. Must not know what a step does, or why it was
+//! deadly.
 
 use serde_json::json;
 
@@ -10,8 +11,8 @@ use crate::turn::Step;
 use crate::turn::next::{DEATHS_FROM, pauses};
 
 impl Drive<'_> {
-    /// Notes that the step begins. True if it does not, because that was deadly too often: its turn is parked with a
-    /// question, or, where no turn is open, what was asked for is given up.
+    /// Notes that the step begins. True if it does not, because that was deadly too often: its turn
+    /// is parked with a question, or, where no turn is open, what was asked for is given up.
     pub(super) async fn is_poisoned(&mut self, step: &Step) -> Result<bool, SessionError> {
         let deaths = self.held.begins(self.log.next_seq() - 1);
         if deaths < self.settings.deaths_of_turn_max {
@@ -22,7 +23,11 @@ impl Drive<'_> {
             if let Step::Compact { .. } = step {
                 self.push(EventBody::WindowDropped {
                     reason: format!("claw died {deaths} times over it"),
-                    through_seq: self.log.events().first().map_or(0, |event| event.seq.saturating_sub(1)),
+                    through_seq: self
+                        .log
+                        .events()
+                        .first()
+                        .map_or(0, |event| event.seq.saturating_sub(1)),
                     kept_summary: self.log.summary().unwrap_or_default().to_owned(),
                 });
                 return Ok(true);
@@ -44,10 +49,13 @@ impl Drive<'_> {
         );
         let behalf = self.behalf();
         let call = self.next_pause_after_deaths();
-        let details = json!({"deaths": deaths, "deaths_of_turn_max": self.settings.deaths_of_turn_max});
+        let details =
+            json!({"deaths": deaths, "deaths_of_turn_max": self.settings.deaths_of_turn_max});
         let gate = &self.worker.gate;
         let label = "try once more";
-        let asked = gate.ask_to_go_on(&call, behalf.origin, &behalf.principal, &details, why, label).await?;
+        let asked = gate
+            .ask_to_go_on(&call, behalf.origin, &behalf.principal, &details, why, label)
+            .await?;
         let (approval, turn_seq) = (asked.approval.clone(), self.turn_seq());
         self.tell(&OutboundBody::Question { turn_seq, question: Box::new(asked) });
         self.push(EventBody::CallParked { call, approval });
@@ -58,6 +66,10 @@ impl Drive<'_> {
     pub(super) fn next_pause_after_deaths(&self) -> CallId {
         let pauses = pauses(self.log.open_turn().unwrap_or_default());
         let asked = pauses.iter().filter(|pause| pause.is_after_deaths()).count() as u32;
-        CallId { session: self.session.clone(), reply_seq: self.turn_seq(), block: DEATHS_FROM + asked }
+        CallId {
+            session: self.session.clone(),
+            reply_seq: self.turn_seq(),
+            block: DEATHS_FROM + asked,
+        }
     }
 }

@@ -1,5 +1,5 @@
-//! The windows of the sessions that were at work last, so that a conversation that goes on is not read and parsed again at every
-//! turn. Owns how many are kept. Must not know what is in them.
+//! The windows of the sessions that were at work last, so that a conversation that goes on is not
+//! read and parsed again at every turn. Owns how many are kept. Must not know what is in them.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -17,8 +17,9 @@ pub(super) struct Recent {
 }
 
 impl Recent {
-    /// The window of a session, if its log still ends with `last_seq`. Logs only grow, and only their holder lets them grow; so
-    /// whoever holds the lock and finds the same end has the same log.
+    /// The window of a session, if its log still ends with `last_seq`. Logs only grow, and only
+    /// their holder lets them grow; so whoever holds the lock and finds the same end has the same
+    /// log.
     pub(super) fn take(&self, session: &SessionId, last_seq: u64) -> Option<Log> {
         let mut logs = self.logs();
         let at = logs.iter().position(|log| log.session() == session)?;

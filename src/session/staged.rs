@@ -1,5 +1,5 @@
-//! What a drive wants to have on the disk next: events, absorbed inbox rows and outbox rows, in one transaction. Must not
-//! know when that is.
+//! What a drive wants to have on the disk next: events, absorbed inbox rows and outbox rows, in one
+//! transaction. Must not know when that is.
 
 use std::collections::BTreeMap;
 

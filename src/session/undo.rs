@@ -1,5 +1,5 @@
-//! `/undo`: drops the newest exchange from what a model sees. The log keeps it, and what its calls did stays done. Must
-//! not know doors.
+//! `/undo`: drops the newest exchange from what a model sees. The log keeps it, and what its calls
+//! did stays done. Must not know doors.
 
 use super::drive::Drive;
 use crate::domain::{Event, EventBody, text_of};
@@ -10,15 +10,19 @@ use crate::turn::next::next;
 /// How many characters of a message tell which exchange it was.
 const FIRST_WORDS_CHARS_MAX: usize = 48;
 
-/// Why there is no undo now. A door may say it at once; the session says it if a turn has begun in between.
-pub const TURN_IS_OPEN: &str = "A turn is running or waits for your answer; `/stop` it first, then `/undo` drops it.";
+/// Why there is no undo now. A door may say it at once; the session says it if a turn has begun in
+/// between.
+pub const TURN_IS_OPEN: &str =
+    "A turn is running or waits for your answer; `/stop` it first, then `/undo` drops it.";
 
 impl Drive<'_> {
-    /// Whether the row is done with. It waits for a stop that is on its way and for a summary that was asked for before,
-    /// and is refused while a turn goes on: nobody means to drop what they are waiting for.
+    /// Whether the row is done with. It waits for a stop that is on its way and for a summary that
+    /// was asked for before, and is refused while a turn goes on: nobody means to drop what they
+    /// are waiting for.
     pub(super) fn undo(&mut self, row: &InboxRow) -> bool {
         if let Some(turn) = self.log.open_turn() {
-            let stopping = turn.iter().any(|event| matches!(event.body, EventBody::StopRequested { .. }));
+            let stopping =
+                turn.iter().any(|event| matches!(event.body, EventBody::StopRequested { .. }));
             if !stopping {
                 self.reply_to(row, TURN_IS_OPEN);
             }
@@ -29,7 +33,8 @@ impl Drive<'_> {
         }
         let text = match self.log.last_exchange() {
             Some(exchange @ [first, .., last]) => {
-                let (text, from_seq, through_seq) = (what_was_dropped(exchange), first.seq, last.seq);
+                let (text, from_seq, through_seq) =
+                    (what_was_dropped(exchange), first.seq, last.seq);
                 self.push(EventBody::ExchangeDropped { from_seq, through_seq });
                 text
             }
@@ -58,9 +63,15 @@ fn first_words(text: &str) -> String {
     if line.is_empty() {
         return "a message without text".to_owned();
     }
-    let Some((cut, _)) = line.char_indices().nth(FIRST_WORDS_CHARS_MAX) else { return format!("“{line}”") };
+    let Some((cut, _)) = line.char_indices().nth(FIRST_WORDS_CHARS_MAX) else {
+        return format!("“{line}”");
+    };
     let head = line.get(..cut).unwrap_or_default();
-    let end = if line[cut..].starts_with(' ') { head.len() } else { head.rfind(' ').unwrap_or(head.len()) };
+    let end = if line[cut..].starts_with(' ') {
+        head.len()
+    } else {
+        head.rfind(' ').unwrap_or(head.len())
+    };
     format!("“{}…”", &head[..end])
 }
 

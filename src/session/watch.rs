@@ -1,5 +1,6 @@
-//! Watches for what must interrupt the running steps: a stop from the owner, or the stop switch. One look serves all steps of a
-//! process, so that a thousand of them cost no more than one. Must not know the steps.
+//! Watches for what must interrupt the running steps: a stop from the owner, or the stop switch.
+//! One look serves all steps of a process, so that a thousand of them cost no more than one. Must
+//! not know the steps.
 
 use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
@@ -21,12 +22,13 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 pub(super) enum By {
     /// A stop of the owner.
     Stop,
-    /// A stop of the owner, or the stop switch. Only what acts is ended by the switch; a model may still speak.
+    /// A stop of the owner, or the stop switch. Only what acts is ended by the switch; a model may
+    /// still speak.
     StopOrPanic,
 }
 
-/// The steps that run in this process, and who looks out for them: one of them, and another one when it has ended. So there is
-/// no task to start and none to end.
+/// The steps that run in this process, and who looks out for them: one of them, and another one
+/// when it has ended. So there is no task to start and none to end.
 #[derive(Default)]
 pub(super) struct Watch {
     running: Mutex<Running>,
@@ -47,8 +49,8 @@ struct Watched {
 }
 
 impl Worker {
-    /// Runs `step`, and cancels `cancel` as soon as something asks to interrupt it. The step is always awaited to its end: it
-    /// ends itself, so that nothing is left half done.
+    /// Runs `step`, and cancels `cancel` as soon as something asks to interrupt it. The step is
+    /// always awaited to its end: it ends itself, so that nothing is left half done.
     pub(super) async fn interruptible<T>(
         &self,
         session: &SessionId,
@@ -59,7 +61,8 @@ impl Worker {
         let (watch, store) = (&self.watch, &self.store);
         let _listed = watch.list(Watched { session: session.clone(), by, cancel: cancel.clone() });
         let look_out = async {
-            // What came before this step was on the list is seen by its own look, what comes later by everybody's.
+            // What came before this step was on the list is seen by its own look, what comes later
+            // by everybody's.
             if must_stop(store, session, by) {
                 cancel.cancel();
             }
@@ -104,7 +107,8 @@ impl Watch {
         // The version first: what is committed after it is seen by the next look.
         let version = store.data_version()?;
         if before != Some(version) {
-            let (stops, panic) = store.read(|tx| Ok((tx.stops_queued()?, tx.panic()?.is_some())))?;
+            let (stops, panic) =
+                store.read(|tx| Ok((tx.stops_queued()?, tx.panic()?.is_some())))?;
             self.interrupt(&stops, panic);
         }
         Ok(version)
@@ -139,7 +143,9 @@ impl Drop for Listed<'_> {
 }
 
 fn must_stop(store: &Store, session: &SessionId, by: By) -> bool {
-    let asked = store.read(|tx| Ok(tx.stop_queued(session)? || (by == By::StopOrPanic && tx.panic()?.is_some())));
+    let asked = store.read(|tx| {
+        Ok(tx.stop_queued(session)? || (by == By::StopOrPanic && tx.panic()?.is_some()))
+    });
     asked.unwrap_or_else(|error| {
         tracing::warn!(%error, "cannot look for a stop");
         false

@@ -1,5 +1,5 @@
-//! The worker of a session: takes the lock, does what there is to do, lets go, and looks once more. Must not know what a
-//! step does.
+//! The worker of a session: takes the lock, does what there is to do, lets go, and looks once more.
+//! Must not know what a step does.
 
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -15,12 +15,15 @@ use crate::gate::Gate;
 use crate::store::{InboxRow, Store, StoreError};
 use crate::turn::run::Runner;
 
-/// What goes wrong in a session. The session lives on: everything that was committed is still there.
+/// What goes wrong in a session. The session lives on: everything that was committed is still
+/// there.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("cannot lock the session in {path}: {source}; check that the folder is yours and writable")]
+    #[error(
+        "cannot lock the session in {path}: {source}; check that the folder is yours and writable"
+    )]
     Lock { path: String, source: std::io::Error },
     #[error(
         "what was said in the session `{session}` cannot be taken in, which is a bug in claw; nothing is lost, and `--session` starts another one"
@@ -46,7 +49,8 @@ pub enum Ran {
     Parked,
     /// Another process or task holds the session and will do it.
     Elsewhere,
-    /// The process is about to end. A turn is open, and its next step is left to whoever comes next.
+    /// The process is about to end. A turn is open, and its next step is left to whoever comes
+    /// next.
     Interrupted,
 }
 
@@ -58,12 +62,14 @@ pub struct WorkerParts {
     pub settings: TurnSettings,
 }
 
-/// What a turn goes by. One that has begun keeps what it began with, until it ends or waits for somebody.
+/// What a turn goes by. One that has begun keeps what it began with, until it ends or waits for
+/// somebody.
 pub struct TurnSettings {
     pub runner: Runner,
     /// The most time that a turn may take, in seconds, waiting for a human not counted.
     pub turn_time_s: u64,
-    /// After this many deaths of the process in one step the owner is asked before the turn goes on.
+    /// After this many deaths of the process in one step the owner is asked before the turn goes
+    /// on.
     pub deaths_of_turn_max: u32,
     pub budget: Budget,
 }
@@ -119,23 +125,28 @@ impl Worker {
             let ran = Drive::open(self, &held, session, live.clone())?.until_idle().await?;
             crate::killpoint::here("session.unlock.before");
             held.release();
-            // A row that came between the last look and letting go found the lock taken; so look once more.
+            // A row that came between the last look and letting go found the lock taken; so look
+            // once more.
             let left = self.store.read(|tx| tx.queued_inbound(session))?;
             // A message that came while the turn waits for an answer goes in behind the answer.
-            let waits = |row: &InboxRow| ran == Ran::Parked && matches!(row.inbound.body, InboundBody::Message { .. });
+            let waits = |row: &InboxRow| {
+                ran == Ran::Parked && matches!(row.inbound.body, InboundBody::Message { .. })
+            };
             if left.iter().all(waits) || self.ending.has_begun() {
                 return Ok(ran);
             }
             let left: Vec<i64> = left.iter().map(|row| row.id).collect();
             if left == left_before {
-                // A row that cannot come in stays where it is; trying for ever would only burn a processor.
+                // A row that cannot come in stays where it is; trying for ever would only burn a
+                // processor.
                 return Err(SessionError::Stuck { session: session.to_string() });
             }
             left_before = left;
         }
     }
 
-    /// Whether an earlier run, or time, left something that can be done without anybody saying more.
+    /// Whether an earlier run, or time, left something that can be done without anybody saying
+    /// more.
     pub fn left_over(&self, session: &SessionId) -> Result<bool, SessionError> {
         Ok(self.store.read(|tx| {
             Ok(tx.turn_open(session)?

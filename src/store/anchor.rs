@@ -1,5 +1,5 @@
-//! What proves the audit from outside of the store: a key, and the newest head in a file beside it. Owns both files; must
-//! not know SQL.
+//! What proves the audit from outside of the store: a key, and the newest head in a file beside it.
+//! Owns both files; must not know SQL.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
@@ -18,7 +18,8 @@ use crate::domain::UnixMillis;
 use crate::domain::canonical::{canonical_json, sha256_hex};
 use crate::durable::{self, Part};
 
-/// A key of fewer bytes could be guessed. What claw makes has 64 (32 random ones, as hexadecimal digits).
+/// A key of fewer bytes could be guessed. What claw makes has 64 (32 random ones, as hexadecimal
+/// digits).
 const KEY_BYTES_MIN: usize = 32;
 /// Digits of a digest that tell keys, and stores, from one another.
 const SHORT_DIGITS: usize = 16;
@@ -32,7 +33,8 @@ pub struct AnchorPlace {
     pub credential: Option<PathBuf>,
 }
 
-/// The newest row of the audit: its number, and its hash, which is a digest over all rows before it.
+/// The newest row of the audit: its number, and its hash, which is a digest over all rows before
+/// it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditHead {
     pub number: i64,
@@ -87,13 +89,18 @@ impl std::fmt::Debug for Key {
 }
 
 impl Anchor {
-    /// Reads the key, and makes one at the first start. `store` is the database, which has to be there.
+    /// Reads the key, and makes one at the first start. `store` is the database, which has to be
+    /// there.
     ///
     /// # Errors
     /// A sentence without its end: why there is no key, and which file it is about.
     pub fn open(place: &AnchorPlace, store: &Path) -> Result<Self, String> {
         let key = key_of(place)?;
-        let store = store.canonicalize().unwrap_or_else(|_| store.to_owned()).to_string_lossy().into_owned();
+        let store = store
+            .canonicalize()
+            .unwrap_or_else(|_| store.to_owned())
+            .to_string_lossy()
+            .into_owned();
         let id = short(&sha256_hex(&store));
         Ok(Self {
             key,
@@ -126,7 +133,9 @@ impl Anchor {
     }
 
     fn mac_of(&self, head: &AuditHead, at_ms: UnixMillis) -> String {
-        self.mac(&json!(["claw audit head", head.number, head.digest, at_ms, self.store]).to_string())
+        self.mac(
+            &json!(["claw audit head", head.number, head.digest, at_ms, self.store]).to_string(),
+        )
     }
 
     pub(super) fn noted(&self) -> Noted {
@@ -141,11 +150,15 @@ impl Anchor {
         };
         if written.key != self.key.name {
             let (theirs, ours) = (&written.key, &self.key.name);
-            return Noted::Unusable(format!("{file} was written with the key {theirs}, and this is {ours}"));
+            return Noted::Unusable(format!(
+                "{file} was written with the key {theirs}, and this is {ours}"
+            ));
         }
         let head = AuditHead { number: written.number, digest: written.digest };
         if self.mac_of(&head, written.at_ms) != written.mac {
-            return Noted::Unusable(format!("{file} was changed by somebody who does not have the key"));
+            return Noted::Unusable(format!(
+                "{file} was changed by somebody who does not have the key"
+            ));
         }
         Noted::Head { head, at_ms: written.at_ms }
     }
@@ -158,9 +171,19 @@ impl Anchor {
         self.owed.load(Ordering::Relaxed)
     }
 
-    /// Notes a head, if `fits` takes what is noted already. One process at a time; a kill leaves the old one or the new one.
-    pub(super) fn note(&self, head: &AuditHead, fits: impl FnOnce(&Noted) -> bool) -> io::Result<()> {
-        let lock = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&self.lock_file)?;
+    /// Notes a head, if `fits` takes what is noted already. One process at a time; a kill leaves
+    /// the old one or the new one.
+    pub(super) fn note(
+        &self,
+        head: &AuditHead,
+        fits: impl FnOnce(&Noted) -> bool,
+    ) -> io::Result<()> {
+        let lock = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .mode(0o600)
+            .open(&self.lock_file)?;
         flock(&lock, FlockOperation::LockExclusive)?;
         self.owed.store(false, Ordering::Relaxed);
         if !fits(&self.noted()) {
@@ -183,9 +206,13 @@ impl Anchor {
 }
 
 fn key_of(place: &AnchorPlace) -> Result<Key, String> {
-    let cannot = |path: &Path, what: &str, error: &io::Error| format!("{} cannot be {what}: {error}", path.display());
-    // With the names of new folders on the disk: after a power loss a key without them is lost, and what it has sealed is not.
-    durable::create_dirs(&place.folder, 0o700).map_err(|error| cannot(&place.folder, "made", &error))?;
+    let cannot = |path: &Path, what: &str, error: &io::Error| {
+        format!("{} cannot be {what}: {error}", path.display())
+    };
+    // With the names of new folders on the disk: after a power loss a key without them is lost, and
+    // what it has sealed is not.
+    durable::create_dirs(&place.folder, 0o700)
+        .map_err(|error| cannot(&place.folder, "made", &error))?;
     if let Some(file) = &place.credential {
         // systemd shows what its access list allows as the group's rights.
         return read_key(file, 0o007).map_err(|error| cannot(file, "read", &error))?;
@@ -193,34 +220,41 @@ fn key_of(place: &AnchorPlace) -> Result<Key, String> {
     let file = place.folder.join("audit.key");
     match read_key(&file, 0o077) {
         Ok(key) => return key,
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(cannot(&file, "read", &error)),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(cannot(&file, "read", &error));
+        }
         Err(_) => {}
     }
     make_key(&file).map_err(|error| cannot(&file, "made", &error))?;
     read_key(&file, 0o077).map_err(|error| cannot(&file, "read", &error))?
 }
 
-/// `open_to_others` are the bits of the mode that no key has. The outer error is the system's, the inner one says what is
-/// wrong with the key.
+/// `open_to_others` are the bits of the mode that no key has. The outer error is the system's, the
+/// inner one says what is wrong with the key.
 fn read_key(file: &Path, open_to_others: u32) -> io::Result<Result<Key, String>> {
     let bytes = fs::read(file)?;
     let mode = file.metadata()?.permissions().mode() & 0o777;
     if mode & open_to_others != 0 {
         let file = file.display();
-        return Ok(Err(format!("{file} can be opened by others (mode {mode:o}); `chmod 600 {file}` and start again")));
+        return Ok(Err(format!(
+            "{file} can be opened by others (mode {mode:o}); `chmod 600 {file}` and start again"
+        )));
     }
     let bytes = bytes.trim_ascii();
     let usable = Some(bytes).filter(|bytes| bytes.len() >= KEY_BYTES_MIN);
     let mac = usable.and_then(|bytes| Hmac::<Sha256>::new_from_slice(bytes).ok());
     let Some(mac) = mac else {
-        return Ok(Err(format!("{} holds fewer than {KEY_BYTES_MIN} bytes, which is no key", file.display())));
+        return Ok(Err(format!(
+            "{} holds fewer than {KEY_BYTES_MIN} bytes, which is no key",
+            file.display()
+        )));
     };
     let name = short(&sha256_hex([b"claw audit key:".as_slice(), bytes].concat()));
     Ok(Ok(Key { mac, name }))
 }
 
-/// Of two processes that make one at the same moment, both get the one that was there first. It is on the disk before
-/// anything is sealed with it: a key that is lost proves nothing.
+/// Of two processes that make one at the same moment, both get the one that was there first. It is
+/// on the disk before anything is sealed with it: a key that is lost proves nothing.
 fn make_key(file: &Path) -> io::Result<()> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
@@ -286,10 +320,15 @@ mod tests {
         anchor.note(&head(4), |noted| *noted == Noted::Nothing).unwrap();
         assert!(matches!(anchor.noted(), Noted::Head { head: noted, .. } if noted == head(4)));
         anchor.note(&head(5), |_| false).unwrap();
-        assert!(matches!(anchor.noted(), Noted::Head { head: noted, .. } if noted == head(4)), "it did not fit");
+        assert!(
+            matches!(anchor.noted(), Noted::Head { head: noted, .. } if noted == head(4)),
+            "it did not fit"
+        );
         let text = fs::read_to_string(anchor.head_file()).unwrap();
         fs::write(anchor.head_file(), text.replace("\"number\":4", "\"number\":3")).unwrap();
-        assert!(matches!(anchor.noted(), Noted::Unusable(why) if why.contains("does not have the key")));
+        assert!(
+            matches!(anchor.noted(), Noted::Unusable(why) if why.contains("does not have the key"))
+        );
         fs::write(anchor.head_file(), "").unwrap();
         assert!(matches!(anchor.noted(), Noted::Unusable(_)));
     }

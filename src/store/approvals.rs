@@ -7,7 +7,8 @@ use super::damaged::json_at;
 use super::{RowAt, StoreError, Tx, now_ms};
 use crate::domain::{Answer, ApprovalId, CallId, Question, SessionId, UnixMillis};
 
-/// A question and its answer, if there is one. `state`: waiting, approved, denied, expired, superseded.
+/// A question and its answer, if there is one. `state`: waiting, approved, denied, expired,
+/// superseded.
 #[derive(Clone, Debug)]
 pub struct ApprovalRow {
     pub id: ApprovalId,
@@ -43,8 +44,7 @@ impl crate::domain::Blamed for DecideRefused {
     }
 }
 
-const COLUMNS: &str =
-    "id, call, state, question, approvers, digest, asked_ms, expires_ms, decided_ms, decided_by, answer";
+const COLUMNS: &str = "id, call, state, question, approvers, digest, asked_ms, expires_ms, decided_ms, decided_by, answer";
 
 fn read(row: &Row<'_>) -> Result<ApprovalRow, StoreError> {
     let (id, call): (String, String) = (row.get(0)?, row.get(1)?);
@@ -66,7 +66,12 @@ fn read(row: &Row<'_>) -> Result<ApprovalRow, StoreError> {
 }
 
 impl Tx<'_> {
-    pub fn add_approval(&self, question: &Question, approvers: &str, digest: &str) -> Result<(), StoreError> {
+    pub fn add_approval(
+        &self,
+        question: &Question,
+        approvers: &str,
+        digest: &str,
+    ) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
                 "INSERT INTO approvals(id, call, session, state, question, approvers, digest, asked_ms, expires_ms)
@@ -86,7 +91,8 @@ impl Tx<'_> {
     }
 
     pub fn approval(&self, id: &ApprovalId) -> Result<Option<ApprovalRow>, StoreError> {
-        let mut query = self.conn.prepare_cached(&format!("SELECT {COLUMNS} FROM approvals WHERE id = ?1"))?;
+        let mut query =
+            self.conn.prepare_cached(&format!("SELECT {COLUMNS} FROM approvals WHERE id = ?1"))?;
         query.query_row([&id.0], |row| Ok(read(row))).optional()?.transpose()
     }
 
@@ -100,7 +106,10 @@ impl Tx<'_> {
     }
 
     /// The open questions of one session, or of all, oldest first; those of one list in its order.
-    pub fn open_approvals(&self, session: Option<&SessionId>) -> Result<Vec<ApprovalRow>, StoreError> {
+    pub fn open_approvals(
+        &self,
+        session: Option<&SessionId>,
+    ) -> Result<Vec<ApprovalRow>, StoreError> {
         let sql = format!(
             "SELECT {COLUMNS} FROM approvals WHERE state = 'waiting' AND (?1 IS NULL OR session = ?1)
              ORDER BY asked_ms, CASE WHEN json_valid(question) THEN coalesce(json_extract(question, '$.staged.number'), 1000) END, id"
@@ -114,7 +123,8 @@ impl Tx<'_> {
         Ok(found)
     }
 
-    /// The one compare-and-set of a decision: waiting → `state`. `answer: None` is for expired and superseded.
+    /// The one compare-and-set of a decision: waiting → `state`. `answer: None` is for expired and
+    /// superseded.
     pub fn decide(
         &self,
         id: &ApprovalId,
@@ -126,7 +136,9 @@ impl Tx<'_> {
         let Some(row) = self.approval(id)? else {
             return Ok(Err(DecideRefused::NotFound(id.0.clone())));
         };
-        if row.state == "expired" || (row.state == "waiting" && answer.is_some() && row.expires_ms <= now) {
+        if row.state == "expired"
+            || (row.state == "waiting" && answer.is_some() && row.expires_ms <= now)
+        {
             return Ok(Err(DecideRefused::Expired));
         }
         let changed = self
@@ -135,10 +147,19 @@ impl Tx<'_> {
                 "UPDATE approvals SET state = ?2, answer = ?3, decided_by = ?4, decided_ms = ?5
                  WHERE id = ?1 AND state = 'waiting'",
             )?
-            .execute(params![id.0, state, answer.map(serde_json::to_string).transpose()?, by, now])?;
+            .execute(params![
+                id.0,
+                state,
+                answer.map(serde_json::to_string).transpose()?,
+                by,
+                now
+            ])?;
         if changed == 1 {
             return Ok(Ok(row));
         }
-        Ok(Err(DecideRefused::AlreadyDecided { state: row.state, by: row.decided_by.unwrap_or_default() }))
+        Ok(Err(DecideRefused::AlreadyDecided {
+            state: row.state,
+            by: row.decided_by.unwrap_or_default(),
+        }))
     }
 }

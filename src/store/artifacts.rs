@@ -1,4 +1,5 @@
-//! Large results: content-addressed files beside the database. A file is synced before the row that names it.
+//! Large results: content-addressed files beside the database. A file is synced before the row that
+//! names it.
 
 use std::collections::HashSet;
 use std::fs::{self, OpenOptions};
@@ -27,7 +28,8 @@ impl Artifacts {
         Self { dir: dir.to_owned() }
     }
 
-    /// Writes `bytes` under their digest, synced, and returns the digest. Writing the same bytes twice is one file.
+    /// Writes `bytes` under their digest, synced, and returns the digest. Writing the same bytes
+    /// twice is one file.
     pub fn put(&self, bytes: &[u8]) -> io::Result<String> {
         let digest = sha256_hex(bytes);
         let path = self.path(&digest);
@@ -84,13 +86,20 @@ impl Tx<'_> {
     /// Digest and media type of everything that was kept of a call, in the order of the digests.
     #[cfg(test)]
     pub fn artifacts_of(&self, call: &CallId) -> Result<Vec<(String, String)>, StoreError> {
-        let mut query =
-            self.conn.prepare_cached("SELECT digest, mime FROM artifacts WHERE call = ?1 ORDER BY digest")?;
+        let mut query = self
+            .conn
+            .prepare_cached("SELECT digest, mime FROM artifacts WHERE call = ?1 ORDER BY digest")?;
         let rows = query.query_map([call.to_string()], |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    pub fn add_artifact(&self, digest: &str, bytes: u64, mime: &str, call: &CallId) -> Result<(), StoreError> {
+    pub fn add_artifact(
+        &self,
+        digest: &str,
+        bytes: u64,
+        mime: &str,
+        call: &CallId,
+    ) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
                 "INSERT INTO artifacts(digest, bytes, mime, call, created_ms) VALUES (?1, ?2, ?3, ?4, ?5)
@@ -130,7 +139,8 @@ impl Tx<'_> {
         Ok(changed == 1)
     }
 
-    /// Notes before a file is removed that it is, also for one that had no row (an image is named by its log alone).
+    /// Notes before a file is removed that it is, also for one that had no row (an image is named
+    /// by its log alone).
     pub fn artifact_removed(&self, digest: &str, bytes: u64, why: &str) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
@@ -143,29 +153,41 @@ impl Tx<'_> {
     }
 
     /// When and why the file of an artifact went, if it has gone in order.
-    pub fn artifact_removal(&self, digest: &str) -> Result<Option<(UnixMillis, String)>, StoreError> {
+    pub fn artifact_removal(
+        &self,
+        digest: &str,
+    ) -> Result<Option<(UnixMillis, String)>, StoreError> {
         let mut query = self.conn.prepare_cached(
             "SELECT removed_ms, removed_why FROM artifacts WHERE digest = ?1 AND removed_ms IS NOT NULL",
         )?;
         Ok(query.query_row([digest], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
     }
 
-    /// Those of `digests` that a model may still get to see: in the window of a session, or in what waits to come into one.
-    pub fn digests_in_windows(&self, digests: &HashSet<String>) -> Result<HashSet<String>, StoreError> {
+    /// Those of `digests` that a model may still get to see: in the window of a session, or in what
+    /// waits to come into one.
+    pub fn digests_in_windows(
+        &self,
+        digests: &HashSet<String>,
+    ) -> Result<HashSet<String>, StoreError> {
         let mut named = HashSet::new();
         for session in self.sessions()? {
             let session = super::inbox::session_of(session.name)?;
             let window = self.window(&session)?.events;
             let waiting = self.queued_inbound(&session)?;
             let texts = window.iter().map(|event| serde_json::to_string(&event.body));
-            for text in texts.chain(waiting.iter().map(|row| serde_json::to_string(&row.inbound.body))) {
-                named.extend(digests_of(&text?).filter(|word| digests.contains(*word)).map(str::to_owned));
+            for text in
+                texts.chain(waiting.iter().map(|row| serde_json::to_string(&row.inbound.body)))
+            {
+                named.extend(
+                    digests_of(&text?).filter(|word| digests.contains(*word)).map(str::to_owned),
+                );
             }
         }
         Ok(named)
     }
 
-    /// Those of `digests` that something on record names: a log, what waits to come into one, or a call.
+    /// Those of `digests` that something on record names: a log, what waits to come into one, or a
+    /// call.
     pub fn named_digests(&self, digests: &HashSet<String>) -> Result<HashSet<String>, StoreError> {
         let mut named = HashSet::new();
         for sql in [
@@ -180,7 +202,9 @@ impl Tx<'_> {
             while let Some(row) = rows.next()? {
                 // A row that is not UTF-8 still names what it names.
                 let text = String::from_utf8_lossy(row.get_ref(0)?.as_bytes().unwrap_or_default());
-                named.extend(digests_of(&text).filter(|word| digests.contains(*word)).map(str::to_owned));
+                named.extend(
+                    digests_of(&text).filter(|word| digests.contains(*word)).map(str::to_owned),
+                );
             }
         }
         Ok(named)

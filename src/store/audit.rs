@@ -1,5 +1,5 @@
-//! The audit: append-only rows, each bound to the one before by a hash, the head kept apart. A changed, missing or cut-off
-//! row is found and named.
+//! The audit: append-only rows, each bound to the one before by a hash, the head kept apart. A
+//! changed, missing or cut-off row is found and named.
 
 use rusqlite::{OptionalExtension as _, params};
 use serde::Serialize;
@@ -14,12 +14,14 @@ use crate::domain::canonical::{canonical_json, sha256_hex};
 /// What the first row is bound to.
 const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 const HEAD: &str = "audit.head";
-/// The newest row that retention has removed, and its hash. The trigger that keeps rows from being deleted reads it, too.
+/// The newest row that retention has removed, and its hash. The trigger that keeps rows from being
+/// deleted reads it, too.
 const CUT: &str = "audit.cut";
 /// The kind of the row that says so in the chain itself.
 const CUT_KIND: &str = "audit.cut";
 
-/// One entry to append. `kind`: received, verdict, asked, answered, started, ended, panic, grant, pin, …
+/// One entry to append. `kind`: received, verdict, asked, answered, started, ended, panic, grant,
+/// pin, …
 #[derive(Clone, Debug)]
 pub struct AuditEntry {
     pub kind: &'static str,
@@ -65,7 +67,8 @@ pub struct Whole {
     pub anchored: Anchored,
     /// The rows from and to which processes without the key have written.
     pub keyless: Vec<(i64, i64)>,
-    /// The rows in which the proof begins anew, because the audit was there before or the owner has said so.
+    /// The rows in which the proof begins anew, because the audit was there before or the owner has
+    /// said so.
     pub anew: Vec<i64>,
 }
 
@@ -76,7 +79,8 @@ fn link(prev: &str, id: i64, at_ms: UnixMillis, kind: &str, call: &str, body: &s
 }
 
 impl Tx<'_> {
-    /// Appends a row. The head is read inside this transaction, so several processes keep one chain.
+    /// Appends a row. The head is read inside this transaction, so several processes keep one
+    /// chain.
     pub fn audit(&self, entry: &AuditEntry) -> Result<(), StoreError> {
         match self.anchor {
             Some(anchor) => self.append_sealed(anchor, entry),
@@ -117,7 +121,8 @@ impl Tx<'_> {
 
     fn audit_head(&self) -> Result<(i64, String), StoreError> {
         let Some(head) = self.meta(HEAD)? else { return Ok((0, GENESIS.to_owned())) };
-        let parsed = head.split_once(':').and_then(|(id, hash)| Some((id.parse().ok()?, hash.to_owned())));
+        let parsed =
+            head.split_once(':').and_then(|(id, hash)| Some((id.parse().ok()?, hash.to_owned())));
         parsed.ok_or_else(|| StoreError::Decode(format!("the head of the audit is `{head}`")))
     }
 
@@ -126,8 +131,8 @@ impl Tx<'_> {
         self.audit_rows("WHERE id > ?1 ORDER BY id LIMIT ?2", params![after, limit])
     }
 
-    /// The row with which the newest `count` lines of a list begin, if there are more: a line for each call, and for each row
-    /// that is of no call.
+    /// The row with which the newest `count` lines of a list begin, if there are more: a line for
+    /// each call, and for each row that is of no call.
     pub fn audit_begins(&self, count: u32) -> Result<Option<i64>, StoreError> {
         let mut query = self.conn.prepare_cached(
             "SELECT id FROM audit AS line WHERE NOT EXISTS
@@ -156,9 +161,14 @@ impl Tx<'_> {
         Ok((self.audit_head()?.0 - i64::from(limit)).max(self.audit_cut()?.0))
     }
 
-    fn audit_rows(&self, which: &str, given: &[&dyn rusqlite::ToSql]) -> Result<Vec<AuditRow>, StoreError> {
-        let mut query =
-            self.conn.prepare_cached(&format!("SELECT id, at_ms, kind, call, body, hash FROM audit {which}"))?;
+    fn audit_rows(
+        &self,
+        which: &str,
+        given: &[&dyn rusqlite::ToSql],
+    ) -> Result<Vec<AuditRow>, StoreError> {
+        let mut query = self.conn.prepare_cached(&format!(
+            "SELECT id, at_ms, kind, call, body, hash FROM audit {which}"
+        ))?;
         let mut rows = query.query(given)?;
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {
@@ -175,17 +185,26 @@ impl Tx<'_> {
         Ok(found)
     }
 
-    /// Walks the whole chain, at one moment of it, and compares it with its seal and with the head outside of the store;
-    /// and with what the owner has noted, if that is given. Returns what is proven, or the first thing that is wrong.
-    pub fn verify_audit(&self, told: Option<&AuditHead>) -> Result<Result<Whole, Broken>, StoreError> {
+    /// Walks the whole chain, at one moment of it, and compares it with its seal and with the head
+    /// outside of the store; and with what the owner has noted, if that is given. Returns what is
+    /// proven, or the first thing that is wrong.
+    pub fn verify_audit(
+        &self,
+        told: Option<&AuditHead>,
+    ) -> Result<Result<Whole, Broken>, StoreError> {
         self.at_one_moment(|| {
             let mut witnesses = Witnesses::call(self, told)?;
             self.walk_audit(&mut witnesses)
         })
     }
 
-    fn walk_audit(&self, witnesses: &mut Witnesses<'_>) -> Result<Result<Whole, Broken>, StoreError> {
-        let mut query = self.conn.prepare("SELECT id, at_ms, kind, call, body, prev, hash FROM audit ORDER BY id")?;
+    fn walk_audit(
+        &self,
+        witnesses: &mut Witnesses<'_>,
+    ) -> Result<Result<Whole, Broken>, StoreError> {
+        let mut query = self
+            .conn
+            .prepare("SELECT id, at_ms, kind, call, body, prev, hash FROM audit ORDER BY id")?;
         let mut rows = query.query([])?;
         let (cut, cut_hash) = self.audit_cut()?;
         let (mut last, mut prev) = (cut, cut_hash.clone());
@@ -213,12 +232,17 @@ impl Tx<'_> {
             (last, prev) = (id, hash);
         }
         if !told {
-            let what = format!("the rows up to {cut} are missing, and no row says that retention removed them");
+            let what = format!(
+                "the rows up to {cut} are missing, and no row says that retention removed them"
+            );
             return Ok(Err(Broken::chain(1, what)));
         }
         let head = self.newest_audit()?;
         if head.number != last || head.digest != prev {
-            let what = format!("the rows after {last} are missing: the chain should end with row {}", head.number);
+            let what = format!(
+                "the rows after {last} are missing: the chain should end with row {}",
+                head.number
+            );
             return Ok(Err(Broken::chain(last + 1, what)));
         }
         Ok(witnesses.judge(last).map(|anchored| {
@@ -229,19 +253,26 @@ impl Tx<'_> {
         }))
     }
 
-    /// The newest row that was removed, 0 for none, and what the first one that is left is bound to.
+    /// The newest row that was removed, 0 for none, and what the first one that is left is bound
+    /// to.
     pub fn audit_cut(&self) -> Result<(i64, String), StoreError> {
         let Some(cut) = self.meta(CUT)? else { return Ok((0, GENESIS.to_owned())) };
-        let parsed = cut.split_once(':').and_then(|(id, hash)| Some((id.parse().ok()?, hash.to_owned())));
+        let parsed =
+            cut.split_once(':').and_then(|(id, hash)| Some((id.parse().ok()?, hash.to_owned())));
         parsed.ok_or_else(|| StoreError::Decode(format!("the cut of the audit is `{cut}`")))
     }
 
     /// The newest row from before `before_ms`, if one is left.
     pub fn audit_through(&self, before_ms: UnixMillis) -> Result<Option<i64>, StoreError> {
-        // Rows are in the order of time, unless a clock was put back: then the first young row keeps those behind it.
+        // Rows are in the order of time, unless a clock was put back: then the first young row
+        // keeps those behind it.
         let young: Option<i64> = self
             .conn
-            .query_row("SELECT id FROM audit WHERE at_ms >= ?1 ORDER BY id LIMIT 1", [before_ms], |row| row.get(0))
+            .query_row(
+                "SELECT id FROM audit WHERE at_ms >= ?1 ORDER BY id LIMIT 1",
+                [before_ms],
+                |row| row.get(0),
+            )
             .optional()?;
         let last = match young {
             Some(young) => young - 1,
@@ -250,16 +281,22 @@ impl Tx<'_> {
         Ok((last > self.audit_cut()?.0).then_some(last))
     }
 
-    /// Removes the rows up to `through`, at most `rows` of them, and appends one that says so: with the hash of the last one
-    /// removed, which is a digest over all of them. True when none is left to remove.
+    /// Removes the rows up to `through`, at most `rows` of them, and appends one that says so: with
+    /// the hash of the last one removed, which is a digest over all of them. True when none is left
+    /// to remove.
     pub fn cut_audit(&self, through: i64, rows: u32) -> Result<bool, StoreError> {
         let cut = self.audit_cut()?.0;
         if through <= cut {
             return Ok(true);
         }
         let now = through.min(cut + i64::from(rows));
-        let hash: String = self.conn.query_row("SELECT hash FROM audit WHERE id = ?1", [now], |row| row.get(0))?;
-        self.audit(&AuditEntry { kind: CUT_KIND, call: String::new(), body: json!({"through": now, "hash": hash}) })?;
+        let hash: String =
+            self.conn.query_row("SELECT hash FROM audit WHERE id = ?1", [now], |row| row.get(0))?;
+        self.audit(&AuditEntry {
+            kind: CUT_KIND,
+            call: String::new(),
+            body: json!({"through": now, "hash": hash}),
+        })?;
         self.set_meta(CUT, &format!("{now}:{hash}"))?;
         self.conn.execute("DELETE FROM audit WHERE id <= ?1", [now])?;
         Ok(now == through)

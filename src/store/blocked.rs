@@ -9,14 +9,18 @@ impl Tx<'_> {
     pub fn add_blocked(&self, bot: i64, chat: i64, why: &str) -> Result<bool, StoreError> {
         let added = self
             .conn
-            .prepare_cached("INSERT OR IGNORE INTO blocked(bot, chat, why, at_ms) VALUES (?1, ?2, ?3, ?4)")?
+            .prepare_cached(
+                "INSERT OR IGNORE INTO blocked(bot, chat, why, at_ms) VALUES (?1, ?2, ?3, ?4)",
+            )?
             .execute(params![bot, chat, why, now_ms()])?;
         Ok(added == 1)
     }
 
     pub fn remove_blocked(&self, bot: i64, chat: i64) -> Result<bool, StoreError> {
-        let removed =
-            self.conn.prepare_cached("DELETE FROM blocked WHERE bot = ?1 AND chat = ?2")?.execute([bot, chat])?;
+        let removed = self
+            .conn
+            .prepare_cached("DELETE FROM blocked WHERE bot = ?1 AND chat = ?2")?
+            .execute([bot, chat])?;
         Ok(removed == 1)
     }
 

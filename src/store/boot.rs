@@ -1,5 +1,5 @@
-//! How long the system has been up: a clock that no setting of the date changes. Owns where that is read. Must not know what
-//! is measured by it.
+//! How long the system has been up: a clock that no setting of the date changes. Owns where that is
+//! read. Must not know what is measured by it.
 
 use std::fs;
 use std::sync::OnceLock;

@@ -1,12 +1,13 @@
-//! The rows of the calls: what was frozen, and how far it got. Every move from one state to the next is a
-//! compare-and-set, so that no two processes can make the same one.
+//! The rows of the calls: what was frozen, and how far it got. Every move from one state to the
+//! next is a compare-and-set, so that no two processes can make the same one.
 
 use rusqlite::{OptionalExtension as _, Row, params};
 
 use super::{RowAt, StoreError, Tx, now_ms};
 use crate::domain::{CallId, CallState, Outcome, UnixMillis};
 
-/// One call as it is stored. `arguments` is canonical JSON; the call runs from here and from nowhere else.
+/// One call as it is stored. `arguments` is canonical JSON; the call runs from here and from
+/// nowhere else.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallRow {
     pub id: CallId,
@@ -42,7 +43,8 @@ fn read(row: &Row<'_>) -> Result<CallRow, StoreError> {
         arguments: row.get(3)?,
         origin: row.get(4)?,
         principal: row.get(5)?,
-        state: CallState::parse(&state).ok_or_else(|| StoreError::Decode(format!("call state `{state}`")))?,
+        state: CallState::parse(&state)
+            .ok_or_else(|| StoreError::Decode(format!("call state `{state}`")))?,
         pin: row.get(7)?,
         cwd: row.get(8)?,
         env_names: row.get(9)?,
@@ -58,7 +60,8 @@ fn read(row: &Row<'_>) -> Result<CallRow, StoreError> {
 
 impl Tx<'_> {
     pub fn call(&self, id: &CallId) -> Result<Option<CallRow>, StoreError> {
-        let mut query = self.conn.prepare_cached(&format!("SELECT {COLUMNS} FROM calls WHERE id = ?1"))?;
+        let mut query =
+            self.conn.prepare_cached(&format!("SELECT {COLUMNS} FROM calls WHERE id = ?1"))?;
         let found = query.query_row([id.to_string()], |row| Ok(read(row))).optional()?;
         let unreadable = |error: StoreError| StoreError::Unreadable {
             at: RowAt::Call(id.to_string().into_bytes()),
@@ -102,8 +105,14 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Moves a call from one state to another. False when it was not in `from`: somebody else was quicker.
-    pub fn move_call(&self, id: &CallId, from: CallState, to: CallState) -> Result<bool, StoreError> {
+    /// Moves a call from one state to another. False when it was not in `from`: somebody else was
+    /// quicker.
+    pub fn move_call(
+        &self,
+        id: &CallId,
+        from: CallState,
+        to: CallState,
+    ) -> Result<bool, StoreError> {
         let changed = self
             .conn
             .prepare_cached(
@@ -128,7 +137,12 @@ impl Tx<'_> {
                 "UPDATE calls SET state = ?2, outcome = ?3, ended_ms = ?4
                  WHERE id = ?1 AND state NOT IN ('ended', 'denied', 'unknown')",
             )?
-            .execute(params![id.to_string(), state.as_str(), serde_json::to_string(outcome)?, now_ms()])?;
+            .execute(params![
+                id.to_string(),
+                state.as_str(),
+                serde_json::to_string(outcome)?,
+                now_ms()
+            ])?;
         Ok(changed == 1)
     }
 }

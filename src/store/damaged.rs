@@ -41,7 +41,9 @@ impl fmt::Display for RowAt {
             Self::Inbox(id) => write!(f, "row {id} of the inbox"),
             Self::Outbox(id) => write!(f, "row {id} of the outbox"),
             Self::Approval(id) => write!(f, "the question `{id}`"),
-            Self::Call(id) => write!(f, "the call `{}`", escape::visible(&String::from_utf8_lossy(id))),
+            Self::Call(id) => {
+                write!(f, "the call `{}`", escape::visible(&String::from_utf8_lossy(id)))
+            }
             Self::Grant(id) => write!(f, "the grant {id}"),
             Self::Update(nr) => write!(f, "row {nr} of the updates"),
             Self::Overheard(nr) => write!(f, "row {nr} of what was overheard"),
@@ -68,7 +70,9 @@ impl fmt::Display for Fault {
         match self {
             Self::Unreadable(what) => f.write_str(what),
             Self::Missing => f.write_str("it is missing"),
-            Self::FarAhead { after } => write!(f, "its number does not follow {after}, the last one before it"),
+            Self::FarAhead { after } => {
+                write!(f, "its number does not follow {after}, the last one before it")
+            }
             Self::TooHigh => f.write_str("its number is too high for another row to follow"),
         }
     }
@@ -93,7 +97,8 @@ fn bytes_of<'a>(value: &ValueRef<'a>) -> Result<&'a [u8], String> {
 
 /// What is wrong with a column that should hold a `T` as JSON.
 pub(super) fn check<T: DeserializeOwned>(value: &ValueRef<'_>) -> Result<T, String> {
-    let text = std::str::from_utf8(bytes_of(value)?).map_err(|error| format!("it is not UTF-8: {error}"))?;
+    let text = std::str::from_utf8(bytes_of(value)?)
+        .map_err(|error| format!("it is not UTF-8: {error}"))?;
     serde_json::from_str(text).map_err(|error| error.to_string())
 }
 
@@ -117,14 +122,21 @@ fn session_at(row: &Row<'_>, column: usize) -> Result<SessionId, String> {
     SessionId::new(name.to_owned()).map_err(|error| error.to_string())
 }
 
-/// Whether an event can follow the one with the number `last` (0: none), counting what may be missing.
+/// Whether an event can follow the one with the number `last` (0: none), counting what may be
+/// missing.
 pub(super) fn follows(seq: i64, last: i64) -> bool {
     seq > last && seq - last <= GAP_EVENTS_MAX
 }
 
 impl Tx<'_> {
-    /// What an insert's failure is about: SQLite calls a table full that has counted to its highest number.
-    pub(super) fn numbers_over(&self, error: rusqlite::Error, table: &str, at: fn(i64) -> RowAt) -> StoreError {
+    /// What an insert's failure is about: SQLite calls a table full that has counted to its highest
+    /// number.
+    pub(super) fn numbers_over(
+        &self,
+        error: rusqlite::Error,
+        table: &str,
+        at: fn(i64) -> RowAt,
+    ) -> StoreError {
         let error = StoreError::from(error);
         let counted = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?1";
         let last = self.conn.query_row(counted, [table], |row| row.get::<_, i64>(0));
@@ -149,7 +161,8 @@ impl Tx<'_> {
     }
 
     fn damaged_events(&self, found: &mut Vec<DamagedRow>) -> Result<(), StoreError> {
-        let mut query = self.conn.prepare("SELECT session, seq, body FROM events ORDER BY session, seq")?;
+        let mut query =
+            self.conn.prepare("SELECT session, seq, body FROM events ORDER BY session, seq")?;
         let mut rows = query.query([])?;
         let mut last: (Option<SessionId>, i64) = (None, 0);
         while let Some(row) = rows.next()? {
@@ -176,8 +189,9 @@ impl Tx<'_> {
     }
 
     fn damaged_inbox(&self, found: &mut Vec<DamagedRow>) -> Result<(), StoreError> {
-        let mut query =
-            self.conn.prepare("SELECT session, id, body FROM inbox WHERE state = 'queued' OR id > ?1 ORDER BY id")?;
+        let mut query = self.conn.prepare(
+            "SELECT session, id, body FROM inbox WHERE state = 'queued' OR id > ?1 ORDER BY id",
+        )?;
         let mut rows = query.query([ROW_NUMBER_MAX])?;
         while let Some(row) = rows.next()? {
             found.extend(numbered::<Inbound>(row, RowAt::Inbox)?);
@@ -195,7 +209,8 @@ impl Tx<'_> {
     }
 
     fn damaged_approvals(&self, found: &mut Vec<DamagedRow>) -> Result<(), StoreError> {
-        let mut query = self.conn.prepare("SELECT session, id, question, answer FROM approvals ORDER BY id")?;
+        let mut query =
+            self.conn.prepare("SELECT session, id, question, answer FROM approvals ORDER BY id")?;
         let mut rows = query.query([])?;
         while let Some(row) = rows.next()? {
             let question = check::<Question>(&row.get_ref(2)?).map(|_| ());
@@ -205,7 +220,11 @@ impl Tx<'_> {
             };
             let Err(what) = question.and(answer) else { continue };
             let at = RowAt::Approval(row.get(1)?);
-            found.push(DamagedRow { at, session: session_at(row, 0).ok(), fault: Fault::Unreadable(what) });
+            found.push(DamagedRow {
+                at,
+                session: session_at(row, 0).ok(),
+                fault: Fault::Unreadable(what),
+            });
         }
         Ok(())
     }

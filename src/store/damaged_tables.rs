@@ -1,5 +1,5 @@
-//! Damage in the tables beside logs and queues: calls, grants, updates, what was overheard, and from where tables count on.
-//! Finds it. Must not know what becomes of it.
+//! Damage in the tables beside logs and queues: calls, grants, updates, what was overheard, and
+//! from where tables count on. Finds it. Must not know what becomes of it.
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Row, params};
@@ -51,7 +51,9 @@ pub(super) fn call(row: &Row<'_>) -> Result<(), String> {
     check::<Value>(&column(row, "arguments")?).map_err(|what| format!("its arguments: {what}"))?;
     match column(row, "outcome")? {
         ValueRef::Null => Ok(()),
-        outcome => check::<Outcome>(&outcome).map(drop).map_err(|what| format!("its outcome: {what}")),
+        outcome => {
+            check::<Outcome>(&outcome).map(drop).map_err(|what| format!("its outcome: {what}"))
+        }
     }
 }
 
@@ -80,10 +82,16 @@ impl Tx<'_> {
         self.damaged_numbered(kept, "nr", update, RowAt::Update, found)?;
         let all = "SELECT * FROM overheard WHERE nr <> ?1 ORDER BY nr";
         self.damaged_numbered(all, "nr", texts, RowAt::Overheard, found)?;
-        let mut query = self.conn.prepare("SELECT name FROM sqlite_sequence WHERE seq > ?1 ORDER BY name")?;
-        let names: Vec<String> = query.query_map([ROW_NUMBER_MAX], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        let mut query =
+            self.conn.prepare("SELECT name FROM sqlite_sequence WHERE seq > ?1 ORDER BY name")?;
+        let names: Vec<String> =
+            query.query_map([ROW_NUMBER_MAX], |row| row.get(0))?.collect::<Result<_, _>>()?;
         let known = names.into_iter().filter(|name| COUNTED.iter().any(|(table, _)| table == name));
-        found.extend(known.map(|name| DamagedRow { at: RowAt::Sequence(name), session: None, fault: Fault::TooHigh }));
+        found.extend(known.map(|name| DamagedRow {
+            at: RowAt::Sequence(name),
+            session: None,
+            fault: Fault::TooHigh,
+        }));
         Ok(())
     }
 
@@ -96,7 +104,11 @@ impl Tx<'_> {
                 ValueRef::Text(bytes) => bytes.to_vec(),
                 _ => Vec::new(),
             };
-            found.push(DamagedRow { at: RowAt::Call(id), session: session_of(row), fault: Fault::Unreadable(what) });
+            found.push(DamagedRow {
+                at: RowAt::Call(id),
+                session: session_of(row),
+                fault: Fault::Unreadable(what),
+            });
         }
         let lost = "SELECT call, session FROM approvals WHERE state = 'waiting' AND expires_ms > 0
                     AND call NOT IN (SELECT id FROM calls)";
@@ -108,15 +120,18 @@ impl Tx<'_> {
             let at = RowAt::Call(id.into_bytes());
             found.push(DamagedRow { at, session: session_of(row), fault: Fault::Missing });
         }
-        found.extend(self.parked_without_question()?.into_iter().map(|(call, question)| DamagedRow {
-            at: RowAt::Approval(question.0),
-            session: Some(call.session),
-            fault: Fault::Missing,
+        found.extend(self.parked_without_question()?.into_iter().map(|(call, question)| {
+            DamagedRow {
+                at: RowAt::Approval(question.0),
+                session: Some(call.session),
+                fault: Fault::Missing,
+            }
         }));
         Ok(())
     }
 
-    /// Calls that wait for the answer to a question that is not there, with that question as the log names it.
+    /// Calls that wait for the answer to a question that is not there, with that question as the
+    /// log names it.
     pub(super) fn parked_without_question(&self) -> Result<Vec<(CallId, ApprovalId)>, StoreError> {
         let sql = "SELECT id FROM calls WHERE state = 'waiting' AND id NOT IN (SELECT call FROM approvals)";
         let mut query = self.conn.prepare(sql)?;
@@ -124,7 +139,9 @@ impl Tx<'_> {
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {
             // Of an unreadable call the doctor tells by itself.
-            let Some(call) = text(row, "id").ok().and_then(|id| id.parse::<CallId>().ok()) else { continue };
+            let Some(call) = text(row, "id").ok().and_then(|id| id.parse::<CallId>().ok()) else {
+                continue;
+            };
             let question = self.question_in_log(&call)?;
             found.extend(question.map(|question| (call, question)));
         }
@@ -139,7 +156,9 @@ impl Tx<'_> {
         let mut parked = None;
         while let Some(row) = rows.next()? {
             match check::<EventBody>(&row.get_ref(0)?) {
-                Ok(EventBody::CallParked { call: waits, approval }) if waits == *call => parked = Some(approval),
+                Ok(EventBody::CallParked { call: waits, approval }) if waits == *call => {
+                    parked = Some(approval)
+                }
                 Ok(EventBody::ToolResult { call: done, .. }) if done == *call => return Ok(None),
                 _ => {}
             }

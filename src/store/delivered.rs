@@ -1,13 +1,14 @@
-//! Closed rows of the queues: what was taken in, delivered or answered, and by now says nothing that the logs do not say. Owns
-//! which of them may go.
+//! Closed rows of the queues: what was taken in, delivered or answered, and by now says nothing
+//! that the logs do not say. Owns which of them may go.
 
 use rusqlite::params;
 
 use super::{StoreError, Tx};
 use crate::domain::UnixMillis;
 
-/// Rows are about in the order of time, so a look ends at the first young one and reads what is old alone. What still waits, and
-/// what could still be compared with a row that waits in its session, stays.
+/// Rows are about in the order of time, so a look ends at the first young one and reads what is old
+/// alone. What still waits, and what could still be compared with a row that waits in its session,
+/// stays.
 const CLOSED: [&str; 3] = [
     "DELETE FROM inbox WHERE id IN (
          SELECT id FROM inbox WHERE state = 'absorbed' AND at_ms < ?1
@@ -25,7 +26,8 @@ const CLOSED: [&str; 3] = [
 ];
 
 impl Tx<'_> {
-    /// Removes closed rows from before `before_ms`, at most `rows` of each queue. Gives back how many went.
+    /// Removes closed rows from before `before_ms`, at most `rows` of each queue. Gives back how
+    /// many went.
     pub fn forget_delivered(&self, before_ms: UnixMillis, rows: u32) -> Result<usize, StoreError> {
         let mut gone = 0;
         for sql in CLOSED {

@@ -1,5 +1,5 @@
-//! Which messages of a chat show something that is not finished: an answer that is being written, a call that runs. A later
-//! process has to find them again. Must not know any chat's wire.
+//! Which messages of a chat show something that is not finished: an answer that is being written, a
+//! call that runs. A later process has to find them again. Must not know any chat's wire.
 
 use rusqlite::params;
 
@@ -7,7 +7,8 @@ use super::{StoreError, Tx};
 use crate::domain::{Address, SessionId};
 
 /// The drafts of everything up to a step.
-const THROUGH: &str = "WHERE address = ?1 AND session = ?2 AND (turn_seq < ?3 OR (turn_seq = ?3 AND step <= ?4))";
+const THROUGH: &str =
+    "WHERE address = ?1 AND session = ?2 AND (turn_seq < ?3 OR (turn_seq = ?3 AND step <= ?4))";
 
 /// A message that shows part number `part` of what the model says in one step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,8 +48,8 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// The messages that show a step, in the order of its parts. A part that was sent twice counts once, with its newest
-    /// message.
+    /// The messages that show a step, in the order of its parts. A part that was sent twice counts
+    /// once, with its newest message.
     pub fn drafts(
         &self,
         address: &Address,
@@ -60,7 +61,10 @@ impl Tx<'_> {
             "SELECT max(message) FROM drafts WHERE address = ?1 AND session = ?2 AND turn_seq = ?3 AND step = ?4
              GROUP BY part ORDER BY part",
         )?;
-        let rows = query.query_map(params![address.0, session.as_str(), turn_seq as i64, step], |row| row.get(0))?;
+        let rows = query
+            .query_map(params![address.0, session.as_str(), turn_seq as i64, step], |row| {
+                row.get(0)
+            })?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
@@ -72,8 +76,10 @@ impl Tx<'_> {
         turn_seq: u64,
         step: Option<u32>,
     ) -> Result<Vec<i64>, StoreError> {
-        let mut query = self.conn.prepare_cached(&format!("SELECT message FROM drafts {THROUGH}"))?;
-        let through = params![address.0, session.as_str(), turn_seq as i64, step.unwrap_or(u32::MAX)];
+        let mut query =
+            self.conn.prepare_cached(&format!("SELECT message FROM drafts {THROUGH}"))?;
+        let through =
+            params![address.0, session.as_str(), turn_seq as i64, step.unwrap_or(u32::MAX)];
         let rows = query.query_map(through, |row| row.get(0))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
@@ -104,8 +110,11 @@ impl Tx<'_> {
 
     /// Every message that shows a call that runs, or that ran when its process was ended.
     pub fn running(&self) -> Result<Vec<RunningRow>, StoreError> {
-        let mut query = self.conn.prepare_cached("SELECT address, message, session, title FROM running")?;
-        let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?, row.get(3)?)))?;
+        let mut query =
+            self.conn.prepare_cached("SELECT address, message, session, title FROM running")?;
+        let rows = query.query_map([], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?, row.get(3)?))
+        })?;
         let mut found = Vec::new();
         for row in rows {
             let (address, message, session, title) = row?;
@@ -117,9 +126,16 @@ impl Tx<'_> {
     }
 
     /// The session whose call this message shows.
-    pub fn running_at(&self, address: &Address, message: i64) -> Result<Option<SessionId>, StoreError> {
-        let mut query = self.conn.prepare_cached("SELECT session FROM running WHERE address = ?1 AND message = ?2")?;
-        let mut rows = query.query_map(params![address.0, message], |row| row.get::<_, String>(0))?;
+    pub fn running_at(
+        &self,
+        address: &Address,
+        message: i64,
+    ) -> Result<Option<SessionId>, StoreError> {
+        let mut query = self
+            .conn
+            .prepare_cached("SELECT session FROM running WHERE address = ?1 AND message = ?2")?;
+        let mut rows =
+            query.query_map(params![address.0, message], |row| row.get::<_, String>(0))?;
         Ok(rows.next().transpose()?.and_then(|session| SessionId::new(session).ok()))
     }
 

@@ -15,9 +15,13 @@ pub enum StoreError {
         "the store is of an older claw (schema {from}, this one needs {to}) and is copied before it is changed, but {copy} could not be written: {what}; nothing was changed, make room or check the folder and try again"
     )]
     Copy { copy: String, from: u32, to: u32, what: String },
-    #[error("cannot open the store {path}: {source}; check that the file and its folder are yours and writable")]
+    #[error(
+        "cannot open the store {path}: {source}; check that the file and its folder are yours and writable"
+    )]
     Open { path: String, source: rusqlite::Error },
-    #[error("cannot create the store {path}: {source}; check that its folder is yours and writable")]
+    #[error(
+        "cannot create the store {path}: {source}; check that its folder is yours and writable"
+    )]
     Create { path: String, source: std::io::Error },
     #[error(
         "the store {path} is empty, and claw never leaves it so: what was in it is lost; restore a backup, or move the file away to begin anew"
@@ -39,7 +43,9 @@ pub enum StoreError {
     Sqlite(rusqlite::Error),
     #[error("the store could not commit: {0}")]
     Commit(String),
-    #[error("the disk is full, so that nothing was kept: make room on the disk of claw's home and try again")]
+    #[error(
+        "the disk is full, so that nothing was kept: make room on the disk of claw's home and try again"
+    )]
     DiskFull,
     #[error(
         "the disk of claw's home can only be read, so that nothing was kept: make it writable, or set CLAW_HOME to another folder"
@@ -90,7 +96,11 @@ impl crate::domain::Blamed for StoreError {
 
 /// Who writes a number again was overtaken; who leaves one out has lost it.
 fn gap(event: u64, last: u64) -> &'static str {
-    if event > last + 1 { "what was between was not written" } else { "another process wrote to this log" }
+    if event > last + 1 {
+        "what was between was not written"
+    } else {
+        "another process wrote to this log"
+    }
 }
 
 impl From<rusqlite::Error> for StoreError {

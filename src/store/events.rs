@@ -8,21 +8,33 @@ use super::{RowAt, StoreError, Tx, Window};
 use crate::domain::{Event, EventBody, SessionId};
 
 impl Tx<'_> {
-    /// Appends an event that the log's holder has numbered. A gap or a number used twice is an error: it means that two
-    /// processes thought they were the holder.
+    /// Appends an event that the log's holder has numbered. A gap or a number used twice is an
+    /// error: it means that two processes thought they were the holder.
     pub fn append_event(&self, session: &SessionId, event: &Event) -> Result<(), StoreError> {
         let last: i64 = self
             .conn
             .prepare_cached("SELECT coalesce(max(seq), 0) FROM events WHERE session = ?1")?
             .query_row([session.as_str()], |row| row.get(0))?;
         if event.seq as i64 != last.saturating_add(1) {
-            return Err(StoreError::Gap { session: session.to_string(), event: event.seq, last: last as u64 });
+            return Err(StoreError::Gap {
+                session: session.to_string(),
+                event: event.seq,
+                last: last as u64,
+            });
         }
         let body = serde_json::to_value(&event.body)?;
         let kind = body.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
         self.conn
-            .prepare_cached("INSERT INTO events(session, seq, at_ms, type, body) VALUES (?1, ?2, ?3, ?4, ?5)")?
-            .execute(params![session.as_str(), event.seq as i64, event.at_ms, kind, body.to_string()])?;
+            .prepare_cached(
+                "INSERT INTO events(session, seq, at_ms, type, body) VALUES (?1, ?2, ?3, ?4, ?5)",
+            )?
+            .execute(params![
+                session.as_str(),
+                event.seq as i64,
+                event.at_ms,
+                kind,
+                body.to_string()
+            ])?;
         Ok(())
     }
 
@@ -35,7 +47,8 @@ impl Tx<'_> {
         Err(StoreError::Gap { session: session.to_string(), event: seq, last })
     }
 
-    /// Takes in the whole log of a session that was not there before. False, and nothing is written, if it was.
+    /// Takes in the whole log of a session that was not there before. False, and nothing is
+    /// written, if it was.
     pub fn import_log(&self, session: &SessionId, events: &[Event]) -> Result<bool, StoreError> {
         let known: bool = self
             .conn
@@ -51,8 +64,9 @@ impl Tx<'_> {
         Ok(true)
     }
 
-    /// The part of a log that a turn needs: from the newest boundary (a summary, a dropped window, `/new`) on. What is
-    /// before it is never read again, so the cost does not grow with the history.
+    /// The part of a log that a turn needs: from the newest boundary (a summary, a dropped window,
+    /// `/new`) on. What is before it is never read again, so the cost does not grow with the
+    /// history.
     pub fn window(&self, session: &SessionId) -> Result<Window, StoreError> {
         self.window_from(session, self.window_begins(session)?)
     }
@@ -68,7 +82,8 @@ impl Tx<'_> {
         let Some(row) = rows.next()? else { return Ok(1) };
         let seq: i64 = row.get(0)?;
         Ok(match json_at(row, 1, || RowAt::Event { session: session.clone(), seq })? {
-            EventBody::Summary { through_seq, .. } | EventBody::WindowDropped { through_seq, .. } => through_seq + 1,
+            EventBody::Summary { through_seq, .. }
+            | EventBody::WindowDropped { through_seq, .. } => through_seq + 1,
             _ => seq as u64,
         })
     }
@@ -79,7 +94,11 @@ impl Tx<'_> {
     }
 
     /// All events behind the one with this number.
-    pub(super) fn events_after(&self, session: &SessionId, last: u64) -> Result<Vec<Event>, StoreError> {
+    pub(super) fn events_after(
+        &self,
+        session: &SessionId,
+        last: u64,
+    ) -> Result<Vec<Event>, StoreError> {
         self.events_following(session, last + 1, Some(last as i64))
     }
 
@@ -90,16 +109,19 @@ impl Tx<'_> {
         from: u64,
         mut last: Option<i64>,
     ) -> Result<Vec<Event>, StoreError> {
-        let mut query = self
-            .conn
-            .prepare_cached("SELECT seq, at_ms, body FROM events WHERE session = ?1 AND seq >= ?2 ORDER BY seq")?;
+        let mut query = self.conn.prepare_cached(
+            "SELECT seq, at_ms, body FROM events WHERE session = ?1 AND seq >= ?2 ORDER BY seq",
+        )?;
         let mut rows = query.query(params![session.as_str(), from as i64])?;
         let mut events = Vec::new();
         while let Some(row) = rows.next()? {
             let seq: i64 = row.get(0)?;
             let at = || RowAt::Event { session: session.clone(), seq };
             if last.is_some_and(|last| !follows(seq, last)) {
-                return Err(StoreError::Unreadable { at: at(), what: "its number follows no other".to_owned() });
+                return Err(StoreError::Unreadable {
+                    at: at(),
+                    what: "its number follows no other".to_owned(),
+                });
             }
             last = Some(seq);
             events.push(Event { seq: seq as u64, at_ms: row.get(1)?, body: json_at(row, 2, at)? });
@@ -107,7 +129,8 @@ impl Tx<'_> {
         Ok(events)
     }
 
-    /// The event with this number, and the newest message of a person before it, as far as both are there.
+    /// The event with this number, and the newest message of a person before it, as far as both are
+    /// there.
     pub fn event_and_message_before(
         &self,
         session: &SessionId,
@@ -115,8 +138,9 @@ impl Tx<'_> {
     ) -> Result<(Option<EventBody>, Option<EventBody>), StoreError> {
         let one = |sql: &str| -> Result<Option<EventBody>, StoreError> {
             let mut query = self.conn.prepare_cached(sql)?;
-            let body =
-                query.query_row(params![session.as_str(), seq as i64], |row| row.get::<_, String>(0)).optional()?;
+            let body = query
+                .query_row(params![session.as_str(), seq as i64], |row| row.get::<_, String>(0))
+                .optional()?;
             Ok(body.map(|body| serde_json::from_str(&body)).transpose()?)
         };
         let event = one("SELECT body FROM events WHERE session = ?1 AND seq = ?2")?;
@@ -128,7 +152,9 @@ impl Tx<'_> {
 
     /// The number of the newest event, 0 for an empty log.
     pub fn last_seq(&self, session: &SessionId) -> Result<u64, StoreError> {
-        let mut query = self.conn.prepare_cached("SELECT coalesce(max(seq), 0) FROM events WHERE session = ?1")?;
+        let mut query = self
+            .conn
+            .prepare_cached("SELECT coalesce(max(seq), 0) FROM events WHERE session = ?1")?;
         Ok(query.query_row([session.as_str()], |row| row.get::<_, i64>(0))? as u64)
     }
 
@@ -137,10 +163,11 @@ impl Tx<'_> {
         if !self.turn_open(session)? {
             return Ok(None);
         }
-        let begun = self.window(session)?.events.into_iter().rev().find_map(|event| match event.body {
-            EventBody::TurnStarted { principal, .. } => Some(principal),
-            _ => None,
-        });
+        let begun =
+            self.window(session)?.events.into_iter().rev().find_map(|event| match event.body {
+                EventBody::TurnStarted { principal, .. } => Some(principal),
+                _ => None,
+            });
         Ok(begun)
     }
 

@@ -1,5 +1,5 @@
-//! The stop switch as a file, for a disk that is full or can only be read: any of a few places holds it, and everybody looks at
-//! all of them. Owns the places. Must not know what stops.
+//! The stop switch as a file, for a disk that is full or can only be read: any of a few places
+//! holds it, and everybody looks at all of them. Owns the places. Must not know what stops.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -15,8 +15,8 @@ const NAME: &str = "stop-switch";
 /// The most of it that is read, in bytes: who turned it on.
 const BYTES_MAX: u64 = 200;
 
-/// Beside the database, then in memory, where only this user and the system's owner count. What lies in memory is gone after a
-/// restart of the system.
+/// Beside the database, then in memory, where only this user and the system's owner count. What
+/// lies in memory is gone after a restart of the system.
 fn places(db: &Path) -> Vec<PathBuf> {
     let user = rustix::process::geteuid().as_raw();
     let home: String = sha256_hex(db.as_os_str().as_encoded_bytes()).chars().take(16).collect();
@@ -26,7 +26,8 @@ fn places(db: &Path) -> Vec<PathBuf> {
     vec![beside, run, memory]
 }
 
-/// Turns the switch on for the store at `db` without writing to the store. Gives back where it is kept.
+/// Turns the switch on for the store at `db` without writing to the store. Gives back where it is
+/// kept.
 ///
 /// # Errors
 /// None of the places takes a file. The fault of the last one.
@@ -64,8 +65,9 @@ pub fn raised(db: &Path) -> Option<String> {
 pub fn lower(db: &Path) -> io::Result<bool> {
     let mut was_on = false;
     for place in places(db).into_iter().filter(|place| ours(place)) {
-        fs::remove_file(&place)
-            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", place.display())))?;
+        fs::remove_file(&place).map_err(|error| {
+            io::Error::new(error.kind(), format!("{}: {error}", place.display()))
+        })?;
         was_on = true;
     }
     Ok(was_on)
@@ -74,7 +76,9 @@ pub fn lower(db: &Path) -> io::Result<bool> {
 /// A plain file of this user or of root. Somebody else's is none.
 fn ours(place: &Path) -> bool {
     let user = rustix::process::geteuid().as_raw();
-    place.symlink_metadata().is_ok_and(|there| there.is_file() && (there.uid() == user || there.uid() == 0))
+    place
+        .symlink_metadata()
+        .is_ok_and(|there| there.is_file() && (there.uid() == user || there.uid() == 0))
 }
 
 impl Tx<'_> {
@@ -97,7 +101,8 @@ impl Store {
         raise(self.path(), by)
     }
 
-    /// Turns it off where the store cannot be written, if nothing else holds it on. False if the store does.
+    /// Turns it off where the store cannot be written, if nothing else holds it on. False if the
+    /// store does.
     ///
     /// # Errors
     /// The store cannot be read, or a file cannot be removed.
@@ -105,7 +110,9 @@ impl Store {
         if self.read(|tx| tx.panic_in_store())?.is_some() {
             return Ok(false);
         }
-        lower(self.path()).map_err(|error| StoreError::Commit(format!("a file keeps the stop switch on: {error}")))?;
+        lower(self.path()).map_err(|error| {
+            StoreError::Commit(format!("a file keeps the stop switch on: {error}"))
+        })?;
         Ok(true)
     }
 
@@ -125,7 +132,9 @@ mod tests {
         let db = dir.path().join("claw.db");
         assert_eq!(raised(&db), None);
         assert_eq!(raise(&db, "ann\u{1b}[2J").unwrap(), dir.path().join(NAME));
-        assert!(raised(&db).unwrap().starts_with("ann") && !raised(&db).unwrap().contains('\u{1b}'));
+        assert!(
+            raised(&db).unwrap().starts_with("ann") && !raised(&db).unwrap().contains('\u{1b}')
+        );
         lower(&db).unwrap();
         assert_eq!(raised(&db), None);
         // A home that takes no file: the next place holds it.

@@ -1,11 +1,13 @@
-//! Standing answers of the owner: grants that turn *ask* into *allow*, and refusals that deny from now on.
+//! Standing answers of the owner: grants that turn *ask* into *allow*, and refusals that deny from
+//! now on.
 
 use rusqlite::{Row, ToSql, params};
 
 use super::{RowAt, StoreError, Tx, boot, now_ms};
 use crate::domain::{SessionId, UnixMillis};
 
-/// A grant to be stored. `shape` is the gate's JSON for the arguments it covers; the store does not read it.
+/// A grant to be stored. `shape` is the gate's JSON for the arguments it covers; the store does not
+/// read it.
 #[derive(Clone, Debug)]
 pub struct NewGrant {
     /// `allow` or `deny`.
@@ -39,8 +41,8 @@ pub struct GrantRow {
     pub expires_ms: Option<UnixMillis>,
 }
 
-/// By the clock or the newest row of the audit, whichever is later, and by the time that the system is up: a clock that was
-/// put back gives nothing back.
+/// By the clock or the newest row of the audit, whichever is later, and by the time that the system
+/// is up: a clock that was put back gives nothing back.
 const LIVE: &str = "SELECT id, effect, principal, session, server, tool, shape, origin, says, created_ms, expires_ms
                     FROM grants WHERE revoked_ms IS NULL AND (expires_ms IS NULL OR expires_ms >
                         max(?1, coalesce((SELECT at_ms FROM audit WHERE id = (SELECT max(id) FROM audit)), 0)))
@@ -89,8 +91,8 @@ impl Tx<'_> {
         Ok(self.conn.last_insert_rowid())
     }
 
-    /// Before a row of the audit that is older than the newest one: the clock was put back. What had ended by the newest row
-    /// stays ended, and of what had not no more is left than there was.
+    /// Before a row of the audit that is older than the newest one: the clock was put back. What
+    /// had ended by the newest row stays ended, and of what had not no more is left than there was.
     pub(super) fn keep_ended_grants(&self, at_ms: UnixMillis) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
@@ -128,8 +130,10 @@ impl Tx<'_> {
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {
             let id = row.get(0)?;
-            let unreadable =
-                |error: rusqlite::Error| StoreError::Unreadable { at: RowAt::Grant(id), what: error.to_string() };
+            let unreadable = |error: rusqlite::Error| StoreError::Unreadable {
+                at: RowAt::Grant(id),
+                what: error.to_string(),
+            };
             found.push(read(row).map_err(unreadable)?);
         }
         Ok(found)
@@ -151,7 +155,9 @@ impl Tx<'_> {
     pub fn revoke_session_grants(&self, session: &SessionId) -> Result<usize, StoreError> {
         Ok(self
             .conn
-            .prepare_cached("UPDATE grants SET revoked_ms = ?2 WHERE session = ?1 AND revoked_ms IS NULL")?
+            .prepare_cached(
+                "UPDATE grants SET revoked_ms = ?2 WHERE session = ?1 AND revoked_ms IS NULL",
+            )?
             .execute(params![session.as_str(), now_ms()])?)
     }
 }

@@ -25,16 +25,25 @@ impl Tx<'_> {
     }
 
     pub fn is_guest(&self, bot: i64, chat: i64) -> Result<bool, StoreError> {
-        let mut query = self.conn.prepare_cached("SELECT EXISTS(SELECT 1 FROM guests WHERE bot = ?1 AND chat = ?2)")?;
+        let mut query = self
+            .conn
+            .prepare_cached("SELECT EXISTS(SELECT 1 FROM guests WHERE bot = ?1 AND chat = ?2)")?;
         Ok(query.query_row([bot, chat], |row| row.get(0))?)
     }
 
     /// All guests, the oldest first.
     pub fn guests(&self) -> Result<Vec<GuestRow>, StoreError> {
-        let mut query =
-            self.conn.prepare_cached("SELECT bot, chat, name, by, at_ms FROM guests ORDER BY at_ms, chat")?;
+        let mut query = self
+            .conn
+            .prepare_cached("SELECT bot, chat, name, by, at_ms FROM guests ORDER BY at_ms, chat")?;
         let rows = query.query_map([], |row| {
-            Ok(GuestRow { bot: row.get(0)?, chat: row.get(1)?, name: row.get(2)?, by: row.get(3)?, at_ms: row.get(4)? })
+            Ok(GuestRow {
+                bot: row.get(0)?,
+                chat: row.get(1)?,
+                name: row.get(2)?,
+                by: row.get(3)?,
+                at_ms: row.get(4)?,
+            })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
     }

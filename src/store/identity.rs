@@ -1,5 +1,5 @@
-//! Whether a file is a store of claw, whole enough to be written to; and how a new one comes to be. Looks before anything is
-//! changed. Must not know what the rows mean.
+//! Whether a file is a store of claw, whole enough to be written to; and how a new one comes to be.
+//! Looks before anything is changed. Must not know what the rows mean.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,8 +17,9 @@ const TABLES: [&str; 5] = ["audit", "events", "inbox", "meta", "outbox"];
 /// How many names of another program's tables are told.
 const TABLES_TOLD: usize = 3;
 
-/// Makes a store where there is none, whole under a passing name first: an empty file is never a step on the way.
-/// Of two processes that do this at the same moment, both get the one that was there first.
+/// Makes a store where there is none, whole under a passing name first: an empty file is never a
+/// step on the way. Of two processes that do this at the same moment, both get the one that was
+/// there first.
 ///
 /// # Errors
 /// The folder cannot be written to, or a write-ahead log is there without its database.
@@ -48,17 +49,21 @@ pub(super) fn create_if_missing(path: &Path) -> Result<(), StoreError> {
 /// A sentence that names the file and the next step.
 pub(super) fn check(path: &Path) -> Result<(), StoreError> {
     let shown = || path.display().to_string();
-    // SQLite alone may open the file: closing any other handle would drop the locks that this process has on it.
-    let bytes = path.metadata().map_err(|source| StoreError::Create { path: shown(), source })?.len();
+    // SQLite alone may open the file: closing any other handle would drop the locks that this
+    // process has on it.
+    let bytes =
+        path.metadata().map_err(|source| StoreError::Create { path: shown(), source })?.len();
     if bytes == 0 {
         return Err(StoreError::Empty { path: shown() });
     }
     // Before it is opened, because that makes an empty one.
     let without_log = log_bytes(path) == 0;
     let looked = look(path, without_log, OpenFlags::SQLITE_OPEN_READ_ONLY).or_else(|error| {
-        // Who was killed while it changed the file left a journal, which only a writer may roll back. That is SQLite's own
-        // repair, and due whatever the file is.
-        let hot = error.sqlite_error().is_some_and(|found| found.extended_code == ffi::SQLITE_READONLY_ROLLBACK);
+        // Who was killed while it changed the file left a journal, which only a writer may roll
+        // back. That is SQLite's own repair, and due whatever the file is.
+        let hot = error
+            .sqlite_error()
+            .is_some_and(|found| found.extended_code == ffi::SQLITE_READONLY_ROLLBACK);
         if hot { look(path, without_log, OpenFlags::SQLITE_OPEN_READ_WRITE) } else { Err(error) }
     });
     match looked {
@@ -92,7 +97,11 @@ fn look(path: &Path, without_log: bool, access: OpenFlags) -> rusqlite::Result<F
                 return Ok(Found::Foreign(what));
             }
         }
-        id => return Ok(Found::Foreign(format!("another program has marked it with the application id 0x{id:08x}"))),
+        id => {
+            return Ok(Found::Foreign(format!(
+                "another program has marked it with the application id 0x{id:08x}"
+            )));
+        }
     }
     if !without_log {
         return Ok(Found::Ours);
@@ -102,13 +111,15 @@ fn look(path: &Path, without_log: bool, access: OpenFlags) -> rusqlite::Result<F
 
 /// Why a database without an id is none of an early claw, if it is none.
 fn without_id(conn: &Connection) -> rusqlite::Result<Option<String>> {
-    let mut query = conn.prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")?;
+    let mut query =
+        conn.prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")?;
     let tables: Vec<String> = query.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
     if TABLES.iter().all(|ours| tables.iter().any(|table| table == ours)) {
         return Ok(None);
     }
     Ok(Some(match tables.get(..TABLES_TOLD.min(tables.len())).unwrap_or_default() {
-        [] => "it has no tables; what was in it may have been in a write-ahead log that is gone".to_owned(),
+        [] => "it has no tables; what was in it may have been in a write-ahead log that is gone"
+            .to_owned(),
         first => format!("it has other tables, such as {}", first.join(", ")),
     }))
 }
@@ -124,24 +135,29 @@ fn log_bytes(path: &Path) -> u64 {
 mod tests {
     use super::*;
 
-    /// As of a process that was killed while it changed the file, for example from a rollback journal to a write-ahead log.
+    /// As of a process that was killed while it changed the file, for example from a rollback
+    /// journal to a write-ahead log.
     #[test]
     fn a_store_with_a_journal_to_roll_back_is_ours() {
         let dir = tempfile::tempdir().unwrap();
         let (path, killed) = (dir.path().join("claw.db"), dir.path().join("killed.db"));
         create_if_missing(&path).unwrap();
         let conn = Connection::open(&path).unwrap();
-        conn.execute_batch("PRAGMA journal_mode = DELETE; PRAGMA cache_size = 1; BEGIN IMMEDIATE").unwrap();
-        // More than the cache takes goes into the file before the end, and the journal has what was there.
+        conn.execute_batch("PRAGMA journal_mode = DELETE; PRAGMA cache_size = 1; BEGIN IMMEDIATE")
+            .unwrap();
+        // More than the cache takes goes into the file before the end, and the journal has what was
+        // there.
         let fill = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)
                     INSERT INTO meta(key, value) SELECT 'k' || i, hex(randomblob(2000)) FROM n";
         conn.execute_batch(fill).unwrap();
         std::fs::copy(&path, &killed).unwrap();
-        std::fs::copy(dir.path().join("claw.db-journal"), dir.path().join("killed.db-journal")).unwrap();
+        std::fs::copy(dir.path().join("claw.db-journal"), dir.path().join("killed.db-journal"))
+            .unwrap();
         check(&killed).unwrap();
         assert!(!dir.path().join("killed.db-journal").exists(), "it was rolled back");
         let filled = "SELECT count(*) FROM meta WHERE key LIKE 'k%'";
-        let left: i64 = Connection::open(&killed).unwrap().query_row(filled, [], |row| row.get(0)).unwrap();
+        let left: i64 =
+            Connection::open(&killed).unwrap().query_row(filled, [], |row| row.get(0)).unwrap();
         assert_eq!(left, 0);
     }
 }

@@ -27,8 +27,13 @@ fn kind(body: &InboundBody) -> &'static str {
 }
 
 impl Tx<'_> {
-    /// Adds a row and returns its id. Messages beyond `queued_messages_max` are refused; stops and answers never are.
-    pub fn add_inbound(&self, inbound: &Inbound, queued_messages_max: u32) -> Result<i64, StoreError> {
+    /// Adds a row and returns its id. Messages beyond `queued_messages_max` are refused; stops and
+    /// answers never are.
+    pub fn add_inbound(
+        &self,
+        inbound: &Inbound,
+        queued_messages_max: u32,
+    ) -> Result<i64, StoreError> {
         let kind = kind(&inbound.body);
         if kind == "message" && self.queued_messages(&inbound.session)? >= queued_messages_max {
             return Err(StoreError::QueueFull(queued_messages_max));
@@ -36,7 +41,9 @@ impl Tx<'_> {
         let now = now_ms();
         self.touch_session(&inbound.session, now)?;
         self.conn
-            .prepare_cached("INSERT INTO inbox(session, kind, at_ms, body) VALUES (?1, ?2, ?3, ?4)")?
+            .prepare_cached(
+                "INSERT INTO inbox(session, kind, at_ms, body) VALUES (?1, ?2, ?3, ?4)",
+            )?
             .execute(params![inbound.session.as_str(), kind, now, serde_json::to_string(inbound)?])
             .map_err(|error| self.numbers_over(error, "inbox", RowAt::Inbox))?;
         Ok(self.conn.last_insert_rowid())
@@ -51,9 +58,9 @@ impl Tx<'_> {
 
     /// All queued rows of a session, oldest first.
     pub fn queued_inbound(&self, session: &SessionId) -> Result<Vec<InboxRow>, StoreError> {
-        let mut query = self
-            .conn
-            .prepare_cached("SELECT id, at_ms, body FROM inbox WHERE session = ?1 AND state = 'queued' ORDER BY id")?;
+        let mut query = self.conn.prepare_cached(
+            "SELECT id, at_ms, body FROM inbox WHERE session = ?1 AND state = 'queued' ORDER BY id",
+        )?;
         let mut rows = query.query([session.as_str()])?;
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {
@@ -85,9 +92,13 @@ impl Tx<'_> {
         Ok(found)
     }
 
-    /// The sessions that have something to take in: those whose name starts with `prefix`, and others whose rows wait since
-    /// before `older_ms`, because nobody of theirs is there to do it.
-    pub fn sessions_with_work(&self, prefix: &str, older_ms: UnixMillis) -> Result<Vec<SessionId>, StoreError> {
+    /// The sessions that have something to take in: those whose name starts with `prefix`, and
+    /// others whose rows wait since before `older_ms`, because nobody of theirs is there to do it.
+    pub fn sessions_with_work(
+        &self,
+        prefix: &str,
+        older_ms: UnixMillis,
+    ) -> Result<Vec<SessionId>, StoreError> {
         let mut query = self.conn.prepare_cached(
             "SELECT DISTINCT session FROM inbox
              WHERE state = 'queued' AND (substr(session, 1, length(?1)) = ?1 OR at_ms < ?2) ORDER BY session",
@@ -122,7 +133,9 @@ impl Tx<'_> {
     }
 
     pub fn mark_absorbed(&self, id: i64) -> Result<(), StoreError> {
-        self.conn.prepare_cached("UPDATE inbox SET state = 'absorbed' WHERE id = ?1")?.execute([id])?;
+        self.conn
+            .prepare_cached("UPDATE inbox SET state = 'absorbed' WHERE id = ?1")?
+            .execute([id])?;
         Ok(())
     }
 }

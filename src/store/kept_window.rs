@@ -1,5 +1,5 @@
-//! The windows of long logs in a form that is read at once: a copy of events, which may be lost or wrong at any time. Owns when
-//! such a copy is used. Must not know what a model sees of a window.
+//! The windows of long logs in a form that is read at once: a copy of events, which may be lost or
+//! wrong at any time. Owns when such a copy is used. Must not know what a model sees of a window.
 
 use rusqlite::{OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
@@ -7,9 +7,13 @@ use sha2::{Digest as _, Sha256};
 
 use super::damaged::json_at;
 use super::{RowAt, StoreError, Tx};
-use crate::domain::{Address, Block, Event, EventBody, Finish, Origin, SessionId, ToolUse, TurnEnd, UnixMillis, Usage};
+use crate::domain::{
+    Address, Block, Event, EventBody, Finish, Origin, SessionId, ToolUse, TurnEnd, UnixMillis,
+    Usage,
+};
 
-/// The form of [`Row`]. A copy in another one is not used: give it a new name with every change of what a row or an event holds.
+/// The form of [`Row`]. A copy in another one is not used: give it a new name with every change of
+/// what a row or an event holds.
 const FORM: &str = concat!("1 of ", env!("CARGO_PKG_VERSION"));
 /// So many events may be read one by one before their window is kept.
 pub(super) const READ_ONE_BY_ONE_MAX: usize = 256;
@@ -30,8 +34,9 @@ impl Window {
 }
 
 impl Tx<'_> {
-    /// The events with a number of at least `from`, which is where the window begins. As far as it was kept they come from
-    /// there; they are the same as in the log, in which no event ever changes.
+    /// The events with a number of at least `from`, which is where the window begins. As far as it
+    /// was kept they come from there; they are the same as in the log, in which no event ever
+    /// changes.
     pub(super) fn window_from(&self, session: &SessionId, from: u64) -> Result<Window, StoreError> {
         let Some(mut events) = self.kept_window(session, from)? else {
             let events = self.events_from(session, from)?;
@@ -68,8 +73,13 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// What was kept of the events from `from` on. None if nothing was, or if it is not what this log holds.
-    fn kept_window(&self, session: &SessionId, from: u64) -> Result<Option<Vec<Event>>, StoreError> {
+    /// What was kept of the events from `from` on. None if nothing was, or if it is not what this
+    /// log holds.
+    fn kept_window(
+        &self,
+        session: &SessionId,
+        from: u64,
+    ) -> Result<Option<Vec<Event>>, StoreError> {
         let mut query = self.conn.prepare_cached(
             "SELECT digest, body FROM kept_windows
              WHERE session = ?1 AND form = ?2 AND from_seq <= ?3 AND through_seq >= ?3",
@@ -77,26 +87,33 @@ impl Tx<'_> {
         let mut rows = query.query(params![session.as_str(), FORM, from as i64])?;
         let Some(row) = rows.next()? else { return Ok(None) };
         let (expected, body) = (row.get_ref(0)?, row.get_ref(1)?);
-        let (Ok(expected), Ok(body)) = (expected.as_bytes(), body.as_bytes()) else { return Ok(None) };
+        let (Ok(expected), Ok(body)) = (expected.as_bytes(), body.as_bytes()) else {
+            return Ok(None);
+        };
         if expected != digest(body).as_bytes() {
             tracing::warn!(%session, "what was kept of a window is damaged; its events are read instead");
             return Ok(None);
         }
         let Ok(kept) = serde_json::from_slice::<Vec<Row>>(body) else { return Ok(None) };
-        let events: Vec<Event> = kept.into_iter().map(Event::from).filter(|event| event.seq >= from).collect();
+        let events: Vec<Event> =
+            kept.into_iter().map(Event::from).filter(|event| event.seq >= from).collect();
         Ok(match events.last() {
             Some(last) if self.holds(session, last)? => Some(events),
             _ => None,
         })
     }
 
-    /// Whether this very event is in the log. A log that was put in the place of another one ends differently.
+    /// Whether this very event is in the log. A log that was put in the place of another one ends
+    /// differently.
     fn holds(&self, session: &SessionId, event: &Event) -> Result<bool, StoreError> {
-        let mut query = self.conn.prepare_cached("SELECT at_ms, body FROM events WHERE session = ?1 AND seq = ?2")?;
+        let mut query = self
+            .conn
+            .prepare_cached("SELECT at_ms, body FROM events WHERE session = ?1 AND seq = ?2")?;
         let seq = event.seq as i64;
         let found = query
             .query_row(params![session.as_str(), seq], |row| {
-                let body = json_at::<EventBody>(row, 1, || RowAt::Event { session: session.clone(), seq });
+                let body =
+                    json_at::<EventBody>(row, 1, || RowAt::Event { session: session.clone(), seq });
                 Ok((row.get::<_, UnixMillis>(0)?, body))
             })
             .optional()?;
@@ -109,8 +126,8 @@ fn digest(body: &[u8]) -> String {
     Sha256::digest(body).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// An event without the names of its fields, which are most of what takes time in reading one. What is rare stands in the form
-/// that it has in the log.
+/// An event without the names of its fields, which are most of what takes time in reading one. What
+/// is rare stands in the form that it has in the log.
 #[derive(Serialize, Deserialize)]
 enum Row {
     TurnStarted(u64, UnixMillis, Origin, String, Option<String>),
@@ -155,7 +172,8 @@ impl From<Event> for Row {
                     Finish::MaxTokens => Ended::MaxTokens,
                     Finish::Refusal { reason } => Ended::Refusal(reason),
                 };
-                let Usage { input_tokens, output_tokens, cached_tokens, cache_write_tokens } = usage;
+                let Usage { input_tokens, output_tokens, cached_tokens, cache_write_tokens } =
+                    usage;
                 let usage = [input_tokens, output_tokens, cached_tokens, cache_write_tokens];
                 Self::ModelReply(seq, at_ms, pieces(blocks), finish, usage, provider, model, notice)
             }
@@ -171,9 +189,11 @@ impl From<Row> for Event {
             Row::TurnStarted(seq, at_ms, origin, principal, role) => {
                 (seq, at_ms, EventBody::TurnStarted { origin, principal, role })
             }
-            Row::UserMessage(seq, at_ms, pieces, inbox_id, from, origin) => {
-                (seq, at_ms, EventBody::UserMessage { blocks: blocks(pieces), inbox_id, from, origin })
-            }
+            Row::UserMessage(seq, at_ms, pieces, inbox_id, from, origin) => (
+                seq,
+                at_ms,
+                EventBody::UserMessage { blocks: blocks(pieces), inbox_id, from, origin },
+            ),
             Row::PromptPacked(seq, at_ms, from_seq, dropped_events, estimated_tokens) => {
                 (seq, at_ms, EventBody::PromptPacked { from_seq, dropped_events, estimated_tokens })
             }
@@ -185,11 +205,18 @@ impl From<Row> for Event {
                     Ended::Refusal(reason) => Finish::Refusal { reason },
                 };
                 let [input_tokens, output_tokens, cached_tokens, cache_write_tokens] = usage;
-                let usage = Usage { input_tokens, output_tokens, cached_tokens, cache_write_tokens };
+                let usage =
+                    Usage { input_tokens, output_tokens, cached_tokens, cache_write_tokens };
                 let blocks = blocks(pieces);
-                (seq, at_ms, EventBody::ModelReply { blocks, finish, usage, provider, model, notice })
+                (
+                    seq,
+                    at_ms,
+                    EventBody::ModelReply { blocks, finish, usage, provider, model, notice },
+                )
             }
-            Row::Answered(seq, at_ms) => (seq, at_ms, EventBody::TurnEnded { end: TurnEnd::Answered }),
+            Row::Answered(seq, at_ms) => {
+                (seq, at_ms, EventBody::TurnEnded { end: TurnEnd::Answered })
+            }
             Row::Other(seq, at_ms, body) => (seq, at_ms, *body),
         };
         Self { seq, at_ms, body }

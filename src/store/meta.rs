@@ -1,4 +1,5 @@
-//! Single values: the stop switch, the head of the audit chain, what was told when, and how the gateway last ended.
+//! Single values: the stop switch, the head of the audit chain, what was told when, and how the
+//! gateway last ended.
 
 use std::collections::BTreeMap;
 
@@ -56,7 +57,9 @@ impl Tx<'_> {
         self.set_meta(PANIC, by.unwrap_or_default())?;
         if by.is_none() {
             self.lower_panic_flag().map_err(|error| {
-                StoreError::Commit(format!("the stop switch is kept in a file that cannot be removed: {error}"))
+                StoreError::Commit(format!(
+                    "the stop switch is kept in a file that cannot be removed: {error}"
+                ))
             })?;
         }
         Ok(())
@@ -64,7 +67,8 @@ impl Tx<'_> {
 }
 
 impl Tx<'_> {
-    /// Notes that a person is told of something of this kind now. False when that was done less than `every_ms` ago.
+    /// Notes that a person is told of something of this kind now. False when that was done less
+    /// than `every_ms` ago.
     pub fn may_tell(&self, kind: &str, every_ms: i64) -> Result<bool, StoreError> {
         if self.told_within(kind, every_ms)? {
             return Ok(false);
@@ -89,7 +93,8 @@ impl Tx<'_> {
         self.set_meta(CLOCK, &at_ms.to_string())
     }
 
-    /// Whether the gateway's last run ended in order, or there was none; from now on it counts as running.
+    /// Whether the gateway's last run ended in order, or there was none; from now on it counts as
+    /// running.
     pub fn begin_gateway(&self) -> Result<bool, StoreError> {
         let ended = self.meta(GATEWAY)?.is_none_or(|state| state == "ended");
         self.set_meta(GATEWAY, "running")?;
@@ -100,7 +105,8 @@ impl Tx<'_> {
         self.set_meta(GATEWAY, "ended")
     }
 
-    /// What the person was told when the provider last refused the model's key; empty when that was dealt with.
+    /// What the person was told when the provider last refused the model's key; empty when that was
+    /// dealt with.
     pub fn key_refused(&self) -> Result<String, StoreError> {
         Ok(self.meta(KEY_REFUSED)?.unwrap_or_default())
     }
@@ -112,14 +118,18 @@ impl Tx<'_> {
     /// What the owner was told to be wrong with the persona, by what it is wrong with.
     pub fn persona_faults(&self) -> Result<BTreeMap<String, String>, StoreError> {
         // What cannot be read is told once more.
-        Ok(self.meta(PERSONA_FAULTS)?.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
+        Ok(self
+            .meta(PERSONA_FAULTS)?
+            .and_then(|text| serde_json::from_str(&text).ok())
+            .unwrap_or_default())
     }
 
     pub fn set_persona_faults(&self, faults: &BTreeMap<String, String>) -> Result<(), StoreError> {
         self.set_meta(PERSONA_FAULTS, &serde_json::json!(faults).to_string())
     }
 
-    /// Counts what was spent on a day. Of an earlier day nothing is kept here; the rows of `usage` have it all.
+    /// Counts what was spent on a day. Of an earlier day nothing is kept here; the rows of `usage`
+    /// have it all.
     pub fn add_day_spent(&self, day: &str, more: DaySpent) -> Result<(), StoreError> {
         let sum = self.day_spent(day)?;
         let (tokens, micro_usd) =
@@ -147,7 +157,8 @@ impl Tx<'_> {
         self.set_meta(DAY_GOES_ON, day)
     }
 
-    /// Writes the database as it is at this moment into a new or empty file, while others go on writing to it.
+    /// Writes the database as it is at this moment into a new or empty file, while others go on
+    /// writing to it.
     pub fn copy_into(&self, path: &std::path::Path) -> Result<(), StoreError> {
         self.conn.execute("VACUUM INTO ?1", [path.to_string_lossy()])?;
         Ok(())

@@ -1,4 +1,5 @@
-//! Brings a database to the newest schema. Owns `PRAGMA user_version`; must not know what a migration changes.
+//! Brings a database to the newest schema. Owns `PRAGMA user_version`; must not know what a
+//! migration changes.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,8 +12,9 @@ use super::{Migrated, StoreError};
 /// How long another process may take to copy a database and to migrate it.
 const MIGRATION_WAIT: Duration = Duration::from_secs(600);
 
-/// Brings a database to the newest version. A database from a newer claw is refused, untouched. One with something in it is
-/// given to `copy` first, with the version that it has and the one that it gets; if that fails nothing is changed.
+/// Brings a database to the newest version. A database from a newer claw is refused, untouched. One
+/// with something in it is given to `copy` first, with the version that it has and the one that it
+/// gets; if that fails nothing is changed.
 pub(super) fn migrate(
     conn: &mut Connection,
     copy: impl FnOnce(u32, u32) -> Result<PathBuf, StoreError>,
@@ -21,8 +23,8 @@ pub(super) fn migrate(
     if version(conn)? == known {
         return Ok(None);
     }
-    // Another process may be migrating at this moment, and copying what there is: it is waited for, and the version is read again
-    // inside the write transaction.
+    // Another process may be migrating at this moment, and copying what there is: it is waited for,
+    // and the version is read again inside the write transaction.
     conn.busy_timeout(MIGRATION_WAIT)?;
     let tx = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     let from = version(&tx)?;
@@ -38,7 +40,11 @@ pub(super) fn migrate(
     Ok(Some(migrated))
 }
 
-fn finish(tx: Transaction<'_>, applied: Result<(), StoreError>, migrated: &Migrated) -> Result<(), StoreError> {
+fn finish(
+    tx: Transaction<'_>,
+    applied: Result<(), StoreError>,
+    migrated: &Migrated,
+) -> Result<(), StoreError> {
     if let Err(error) = applied {
         tx.rollback()?;
         // Nothing was changed, so there is nothing to go back to.
@@ -60,7 +66,8 @@ fn version(conn: &Connection) -> Result<u32, StoreError> {
     Ok(conn.pragma_query_value(None, "user_version", |row| row.get(0))?)
 }
 
-/// Writes a new store into an empty file that nobody else knows of yet. Whoever publishes the file syncs it.
+/// Writes a new store into an empty file that nobody else knows of yet. Whoever publishes the file
+/// syncs it.
 pub(super) fn build_new(path: &std::path::Path) -> Result<(), StoreError> {
     let mut conn = Connection::open(path)?;
     conn.pragma_update(None, "journal_mode", "MEMORY")?;

@@ -1,5 +1,6 @@
-//! The store: the only SQL. One SQLite file (WAL, `synchronous=FULL`), one writer thread a process, readers beside it.
-//! Must not know policy, turns or chat: it keeps rows and the invariants between them.
+//! The store: the only SQL. One SQLite file (WAL, `synchronous=FULL`), one writer thread a process,
+//! readers beside it. Must not know policy, turns or chat: it keeps rows and the invariants between
+//! them.
 
 mod anchor;
 mod approvals;
@@ -83,7 +84,8 @@ const BUSY_TIMEOUT_MS: u64 = 10_000;
 /// How soon the switch of a new database to WAL is tried again.
 const WAL_RETRY: Duration = Duration::from_millis(5);
 
-/// The handle to the store. Cheap to clone; the last clone commits what is left and joins the writer.
+/// The handle to the store. Cheap to clone; the last clone commits what is left and joins the
+/// writer.
 #[derive(Clone)]
 pub struct Store {
     inner: Arc<Inner>,
@@ -99,22 +101,28 @@ struct Inner {
 }
 
 impl Store {
-    /// Opens or creates the database and brings its schema up to date, a database with something in it after a copy of it was
-    /// made. Rows of its audit get no seal.
+    /// Opens or creates the database and brings its schema up to date, a database with something in
+    /// it after a copy of it was made. Rows of its audit get no seal.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         Self::open_with(path, |_| Err("no place for a key was given".to_owned()))
     }
 
-    /// The same with an audit that is sealed with the key at `place`, and whose newest row is noted there. Without a key,
-    /// and without a place, it opens all the same: `anchor` says why.
+    /// The same with an audit that is sealed with the key at `place`, and whose newest row is noted
+    /// there. Without a key, and without a place, it opens all the same: `anchor` says why.
     pub fn open_anchored(path: &Path, place: Option<&AnchorPlace>) -> Result<Self, StoreError> {
         Self::open_with(path, |path| match place {
             Some(place) => Anchor::open(place, path),
-            None => Err("neither XDG_STATE_HOME nor HOME is set, so there is no place for a key".to_owned()),
+            None => {
+                Err("neither XDG_STATE_HOME nor HOME is set, so there is no place for a key"
+                    .to_owned())
+            }
         })
     }
 
-    fn open_with(path: &Path, anchor: impl FnOnce(&Path) -> Result<Anchor, String>) -> Result<Self, StoreError> {
+    fn open_with(
+        path: &Path,
+        anchor: impl FnOnce(&Path) -> Result<Anchor, String>,
+    ) -> Result<Self, StoreError> {
         identity::create_if_missing(path)?;
         identity::check(path)?;
         let mut conn = connect(path)?;
@@ -124,7 +132,9 @@ impl Store {
         let anchor = anchor(path).map(Arc::new);
         let writer = Writer::start(conn, anchor.clone().ok())?;
         let reader = Mutex::new(reader);
-        Ok(Self { inner: Arc::new(Inner { writer, reader, path: path.to_owned(), migrated, anchor }) })
+        Ok(Self {
+            inner: Arc::new(Inner { writer, reader, path: path.to_owned(), migrated, anchor }),
+        })
     }
 
     /// What seals the audit, or why nothing does.
@@ -132,13 +142,14 @@ impl Store {
         self.inner.anchor.as_deref().map_err(String::as_str)
     }
 
-    /// Notes the newest row of the audit outside of the store, now. It is done by itself once a minute while rows are added,
-    /// and when the store is closed.
+    /// Notes the newest row of the audit outside of the store, now. It is done by itself once a
+    /// minute while rows are added, and when the store is closed.
     pub fn note_audit_head(&self) -> Result<(), StoreError> {
         self.read(|tx| tx.note_audit_head())
     }
 
-    /// Takes the audit as it is, whatever was noted of it. A row of it says so in the name of `by`, a principal.
+    /// Takes the audit as it is, whatever was noted of it. A row of it says so in the name of `by`,
+    /// a principal.
     ///
     /// # Errors
     /// No key, and everything that hinders a write.
@@ -147,7 +158,9 @@ impl Store {
         let head = self.write(move |tx| tx.accept_audit(&by)).await?;
         if let Ok(anchor) = self.anchor() {
             let file = anchor.head_file().display();
-            anchor.note(&head, |_| true).map_err(|error| StoreError::Commit(format!("{file}: {error}")))?;
+            anchor
+                .note(&head, |_| true)
+                .map_err(|error| StoreError::Commit(format!("{file}: {error}")))?;
         }
         Ok(head)
     }
@@ -161,7 +174,8 @@ impl Store {
         self.inner.migrated.as_ref()
     }
 
-    /// Runs `job` in a write transaction and returns after it is on the disk. Jobs of one process are done in order.
+    /// Runs `job` in a write transaction and returns after it is on the disk. Jobs of one process
+    /// are done in order.
     pub async fn write<T: Send + 'static>(
         &self,
         job: impl FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
@@ -169,9 +183,13 @@ impl Store {
         self.inner.writer.submit(Urgency::Now, job).await.map_err(|_| StoreError::Closed)?
     }
 
-    /// Queues `job` ahead of every later write and does not wait: it is on the disk no later than they are. An error is
-    /// logged, so this is for rows whose loss a later write would show. What the job returns is dropped after the commit.
-    pub fn write_soon<T: Send + 'static>(&self, job: impl FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send + 'static) {
+    /// Queues `job` ahead of every later write and does not wait: it is on the disk no later than
+    /// they are. An error is logged, so this is for rows whose loss a later write would show. What
+    /// the job returns is dropped after the commit.
+    pub fn write_soon<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
+    ) {
         let _unawaited = self.inner.writer.submit(Urgency::Soon, move |tx| {
             job(tx).inspect_err(|error| tracing::error!(%error, "a queued write failed"))
         });
@@ -186,7 +204,10 @@ impl Store {
     }
 
     /// Reads what is committed. Queries are small and indexed, so they run on the caller's thread.
-    pub fn read<T>(&self, query: impl FnOnce(&Tx<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
+    pub fn read<T>(
+        &self,
+        query: impl FnOnce(&Tx<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         let conn = self.inner.reader.lock().unwrap_or_else(PoisonError::into_inner);
         query(&Tx::sealing(&conn, self.anchor().ok()))
     }
@@ -199,7 +220,9 @@ impl Store {
     /// A number that changes whenever another connection has committed (`PRAGMA data_version`).
     pub fn data_version(&self) -> Result<i64, StoreError> {
         // Prepared once: this is asked several times a second for as long as claw runs.
-        self.read(|tx| Ok(tx.conn.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?))
+        self.read(|tx| {
+            Ok(tx.conn.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?)
+        })
     }
 }
 
@@ -211,12 +234,13 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
         to_wal(&conn)?;
         conn.pragma_update(None, "synchronous", "FULL")?;
         conn.pragma_update(None, "foreign_keys", true)?;
-        // A savepoint's journal in small pieces of memory: the default asks for 64 KiB at each commit, which the allocator
-        // gives back to the system and faults in again the next time.
+        // A savepoint's journal in small pieces of memory: the default asks for 64 KiB at each
+        // commit, which the allocator gives back to the system and faults in again the next time.
         conn.pragma_update(None, "temp_store", "MEMORY")?;
         // A checkpoint at every close would cost a short command a sync of its own.
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-        // A plan holds for every value, so that a cached statement is not planned again at each new one.
+        // A plan holds for every value, so that a cached statement is not planned again at each new
+        // one.
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         conn.set_prepared_statement_cache_capacity(64);
         Ok(conn)
@@ -224,13 +248,17 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
     open().map_err(|source| StoreError::Open { path: path.display().to_string(), source })
 }
 
-/// Switches a new database to WAL, once in its life. SQLite answers "locked" at once, without the busy timeout, when two
-/// processes do this at the same moment; the other one is done a moment later.
+/// Switches a new database to WAL, once in its life. SQLite answers "locked" at once, without the
+/// busy timeout, when two processes do this at the same moment; the other one is done a moment
+/// later.
 fn to_wal(conn: &Connection) -> rusqlite::Result<()> {
     let deadline = Instant::now() + Duration::from_millis(BUSY_TIMEOUT_MS);
     loop {
         match conn.pragma_update(None, "journal_mode", "WAL") {
-            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && Instant::now() < deadline => {
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                    && Instant::now() < deadline =>
+            {
                 std::thread::sleep(WAL_RETRY);
             }
             done => return done,

@@ -10,7 +10,8 @@ use crate::domain::{Address, Outbound, SessionId, UnixMillis};
 pub struct OutboxRow {
     pub id: i64,
     pub at_ms: UnixMillis,
-    /// A door had begun to show part number `parts_sent` when it was last heard of: that part may or may not be there.
+    /// A door had begun to show part number `parts_sent` when it was last heard of: that part may
+    /// or may not be there.
     pub sending: bool,
     /// How many parts of it are certainly there.
     pub parts_sent: u32,
@@ -37,12 +38,21 @@ impl Tx<'_> {
         self.outbound_rows("door = ?1 AND address = ?2", params![to.door(), to.0])
     }
 
-    /// What waits for any instance of a door in one session, oldest first: the leftovers of instances that died.
-    pub fn queued_outbound_of(&self, door: &str, session: &SessionId) -> Result<Vec<OutboxRow>, StoreError> {
+    /// What waits for any instance of a door in one session, oldest first: the leftovers of
+    /// instances that died.
+    pub fn queued_outbound_of(
+        &self,
+        door: &str,
+        session: &SessionId,
+    ) -> Result<Vec<OutboxRow>, StoreError> {
         self.outbound_rows("door = ?1 AND session = ?2", params![door, session.as_str()])
     }
 
-    fn outbound_rows(&self, which: &str, given: &[&dyn rusqlite::ToSql]) -> Result<Vec<OutboxRow>, StoreError> {
+    fn outbound_rows(
+        &self,
+        which: &str,
+        given: &[&dyn rusqlite::ToSql],
+    ) -> Result<Vec<OutboxRow>, StoreError> {
         let sql = format!(
             "SELECT id, at_ms, body, state, parts_sent FROM outbox
              WHERE {which} AND state IN ('queued', 'sending') ORDER BY id"
@@ -63,7 +73,8 @@ impl Tx<'_> {
         Ok(found)
     }
 
-    /// Marks a row that was shown elsewhere already: the same words of the same turn, at another address. True if it was so.
+    /// Marks a row that was shown elsewhere already: the same words of the same turn, at another
+    /// address. True if it was so.
     pub fn mark_if_shown_elsewhere(&self, id: i64) -> Result<bool, StoreError> {
         let changed = self
             .conn
@@ -78,7 +89,8 @@ impl Tx<'_> {
         Ok(changed == 1)
     }
 
-    /// Hands a row to another instance of the same door. False when it was shown or handed over already.
+    /// Hands a row to another instance of the same door. False when it was shown or handed over
+    /// already.
     pub fn readdress(&self, id: i64, to: &Address) -> Result<bool, StoreError> {
         let changed = self
             .conn
@@ -107,13 +119,17 @@ impl Tx<'_> {
     /// Puts a row back that could not be shown, with the parts that are there.
     pub fn mark_queued(&self, id: i64) -> Result<(), StoreError> {
         self.conn
-            .prepare_cached("UPDATE outbox SET state = 'queued' WHERE id = ?1 AND state = 'sending'")?
+            .prepare_cached(
+                "UPDATE outbox SET state = 'queued' WHERE id = ?1 AND state = 'sending'",
+            )?
             .execute([id])?;
         Ok(())
     }
 
     pub fn mark_sent(&self, id: i64) -> Result<(), StoreError> {
-        self.conn.prepare_cached("UPDATE outbox SET state = 'sent' WHERE id = ?1")?.execute([id])?;
+        self.conn
+            .prepare_cached("UPDATE outbox SET state = 'sent' WHERE id = ?1")?
+            .execute([id])?;
         Ok(())
     }
 }

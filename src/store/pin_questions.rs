@@ -1,5 +1,5 @@
-//! What an owner is asked about tools that have changed: frozen when it is asked, answered once. Must not know what a pin is, or
-//! how a question looks.
+//! What an owner is asked about tools that have changed: frozen when it is asked, answered once.
+//! Must not know what a pin is, or how a question looks.
 
 use rusqlite::{OptionalExtension as _, Row, params};
 
@@ -21,7 +21,8 @@ pub enum PinState {
 }
 
 impl PinState {
-    const ALL: [Self; 6] = [Self::New, Self::Told, Self::Accepted, Self::Kept, Self::Stale, Self::Closed];
+    const ALL: [Self; 6] =
+        [Self::New, Self::Told, Self::Accepted, Self::Kept, Self::Stale, Self::Closed];
 
     fn as_str(self) -> &'static str {
         match self {
@@ -104,7 +105,12 @@ impl Tx<'_> {
     }
 
     /// Notes by which message an owner was asked. One that ended meanwhile is to be shown as that.
-    pub fn pin_question_told(&self, id: &str, at: &Address, message: i64) -> Result<(), StoreError> {
+    pub fn pin_question_told(
+        &self,
+        id: &str,
+        at: &Address,
+        message: i64,
+    ) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
                 "UPDATE pin_questions SET address = ?2, message = ?3,
@@ -115,8 +121,14 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// The one compare-and-set of the answer: told → accepted or kept. False when it was answered or ended before.
-    pub fn decide_pin_question(&self, id: &str, to: PinState, by: &str) -> Result<bool, StoreError> {
+    /// The one compare-and-set of the answer: told → accepted or kept. False when it was answered
+    /// or ended before.
+    pub fn decide_pin_question(
+        &self,
+        id: &str,
+        to: PinState,
+        by: &str,
+    ) -> Result<bool, StoreError> {
         let changed = self
             .conn
             .prepare_cached(
@@ -141,7 +153,9 @@ impl Tx<'_> {
     /// Notes that the screen shows the end.
     pub fn close_pin_question(&self, id: &str) -> Result<(), StoreError> {
         self.conn
-            .prepare_cached("UPDATE pin_questions SET state = 'closed' WHERE id = ?1 AND state <> 'told'")?
+            .prepare_cached(
+                "UPDATE pin_questions SET state = 'closed' WHERE id = ?1 AND state <> 'told'",
+            )?
             .execute([id])?;
         Ok(())
     }

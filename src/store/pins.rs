@@ -1,4 +1,5 @@
-//! What the servers' tools looked like when the owner last accepted them, and what they look like now if that differs.
+//! What the servers' tools looked like when the owner last accepted them, and what they look like
+//! now if that differs.
 
 use rusqlite::{OptionalExtension as _, params};
 use serde_json::Value;
@@ -21,7 +22,8 @@ pub struct PinRow {
     pub launch: String,
     pub pin: String,
     pub raw: Value,
-    /// A form that no owner has accepted yet, with its pin. Kept until it is accepted, or the tool changes once more.
+    /// A form that no owner has accepted yet, with its pin. Kept until it is accepted, or the tool
+    /// changes once more.
     pub changed: Option<(String, Value)>,
     /// The tool was last listed in a form that is not accepted.
     pub withheld: bool,
@@ -37,7 +39,8 @@ const FORMS_MAX: u32 = 8;
 impl Tx<'_> {
     /// The launch digest and the protocol era under which a server was last listed.
     pub fn launch(&self, server: &str) -> Result<Option<(String, String)>, StoreError> {
-        let mut query = self.conn.prepare_cached("SELECT launch, era FROM launches WHERE server = ?1")?;
+        let mut query =
+            self.conn.prepare_cached("SELECT launch, era FROM launches WHERE server = ?1")?;
         Ok(query.query_row([server], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
     }
 
@@ -50,8 +53,9 @@ impl Tx<'_> {
 
     /// Whether a server was listed since its instructions are pinned, too.
     pub fn knows_instructions(&self, server: &str) -> Result<bool, StoreError> {
-        let mut query =
-            self.conn.prepare_cached("SELECT 1 FROM launches WHERE server = ?1 AND knows_instructions = 1")?;
+        let mut query = self.conn.prepare_cached(
+            "SELECT 1 FROM launches WHERE server = ?1 AND knows_instructions = 1",
+        )?;
         Ok(query.exists([server])?)
     }
 
@@ -103,8 +107,15 @@ impl Tx<'_> {
         Ok(query.exists([server, tool, pin])?)
     }
 
-    /// Keeps an accepted form that is not in use now, at most [`FORMS_MAX`] of a tool: the oldest go.
-    pub fn add_form(&self, server: &str, tool: &str, pin: &str, raw: &Value) -> Result<(), StoreError> {
+    /// Keeps an accepted form that is not in use now, at most [`FORMS_MAX`] of a tool: the oldest
+    /// go.
+    pub fn add_form(
+        &self,
+        server: &str,
+        tool: &str,
+        pin: &str,
+        raw: &Value,
+    ) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
                 "INSERT INTO pin_forms(server, tool, pin, raw, at_ms) VALUES (?1, ?2, ?3, ?4, ?5)
@@ -161,10 +172,17 @@ impl Tx<'_> {
     }
 
     /// Pins a tool as accepted, and lifts its quarantine.
-    pub fn accept_pin(&self, server: &str, launch: &str, seen: &SeenTool) -> Result<(), StoreError> {
+    pub fn accept_pin(
+        &self,
+        server: &str,
+        launch: &str,
+        seen: &SeenTool,
+    ) -> Result<(), StoreError> {
         self.use_form(server, launch, seen)?;
         self.conn
-            .prepare_cached("UPDATE pins SET new_pin = NULL, new_raw = NULL WHERE server = ?1 AND tool = ?2")?
+            .prepare_cached(
+                "UPDATE pins SET new_pin = NULL, new_raw = NULL WHERE server = ?1 AND tool = ?2",
+            )?
             .execute([server, &seen.tool])?;
         Ok(())
     }
@@ -190,7 +208,9 @@ impl Tx<'_> {
 
     /// Forgets every pin of a server that is no longer configured or lists none of them.
     pub fn drop_pin(&self, server: &str, tool: &str) -> Result<(), StoreError> {
-        self.conn.prepare_cached("DELETE FROM pins WHERE server = ?1 AND tool = ?2")?.execute([server, tool])?;
+        self.conn
+            .prepare_cached("DELETE FROM pins WHERE server = ?1 AND tool = ?2")?
+            .execute([server, tool])?;
         self.pins_changed()
     }
 }
@@ -199,7 +219,8 @@ const PINNED_BY: &str = "pins.version";
 const PINS_VERSION: &str = "pins.changes";
 
 impl Tx<'_> {
-    /// The launch digest under which a server was so slow to list its tools that nobody waited for it.
+    /// The launch digest under which a server was so slow to list its tools that nobody waited for
+    /// it.
     pub fn late(&self, server: &str) -> Result<Option<String>, StoreError> {
         self.meta(&format!("late.{server}"))
     }

@@ -1,12 +1,13 @@
-//! Which messages of a chat show which question, so that a later process can change them. Must not know any chat's wire.
+//! Which messages of a chat show which question, so that a later process can change them. Must not
+//! know any chat's wire.
 
 use rusqlite::{OptionalExtension as _, Row, params};
 
 use super::{StoreError, Tx};
 use crate::domain::{Address, ApprovalId};
 
-/// A message that shows a question. `state`: open, stale (a newer one shows it), answered, closed; or why (it asks for a word
-/// with a denial), why closed.
+/// A message that shows a question. `state`: open, stale (a newer one shows it), answered, closed;
+/// or why (it asks for a word with a denial), why closed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PostedRow {
     pub approval: ApprovalId,
@@ -51,7 +52,8 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// The messages that show this question, or have shown it, at any address, and may still have to change.
+    /// The messages that show this question, or have shown it, at any address, and may still have
+    /// to change.
     pub fn posted_of(&self, approval: &ApprovalId) -> Result<Vec<PostedRow>, StoreError> {
         let mut query = self.conn.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM posted WHERE approval = ?1 AND state <> 'closed' ORDER BY address, message"
@@ -72,15 +74,20 @@ impl Tx<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    pub fn set_posted(&self, address: &Address, message: i64, state: &str) -> Result<(), StoreError> {
+    pub fn set_posted(
+        &self,
+        address: &Address,
+        message: i64,
+        state: &str,
+    ) -> Result<(), StoreError> {
         self.conn
             .prepare_cached("UPDATE posted SET state = ?3 WHERE address = ?1 AND message = ?2")?
             .execute(params![address.0, message, state])?;
         Ok(())
     }
 
-    /// Every message that may still have to change, oldest first. By name, because SQLite would rather walk through all that
-    /// were ever sent.
+    /// Every message that may still have to change, oldest first. By name, because SQLite would
+    /// rather walk through all that were ever sent.
     pub fn posted(&self) -> Result<Vec<PostedRow>, StoreError> {
         let mut query = self.conn.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM posted INDEXED BY posted_open WHERE state NOT IN ('closed', 'why closed') ORDER BY address, message"
@@ -89,8 +96,8 @@ impl Tx<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Those whose question is no longer open. A thousand open ones are passed over here, because they are looked through
-    /// after every commit.
+    /// Those whose question is no longer open. A thousand open ones are passed over here, because
+    /// they are looked through after every commit.
     pub fn posted_and_closed(&self) -> Result<Vec<PostedRow>, StoreError> {
         let mut query = self.conn.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM posted INDEXED BY posted_open WHERE state NOT IN ('closed', 'why closed')
@@ -102,14 +109,21 @@ impl Tx<'_> {
     }
 
     /// What one message shows, whatever its state.
-    pub fn posted_at(&self, address: &Address, message: i64) -> Result<Option<PostedRow>, StoreError> {
+    pub fn posted_at(
+        &self,
+        address: &Address,
+        message: i64,
+    ) -> Result<Option<PostedRow>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM posted WHERE address = ?1 AND message = ?2");
         let mut query = self.conn.prepare_cached(&sql)?;
         Ok(query.query_row(params![address.0, message], read).optional()?)
     }
 
     /// The open questions that no message at this address shows, oldest first.
-    pub fn open_approvals_unseen_at(&self, address: &Address) -> Result<Vec<ApprovalId>, StoreError> {
+    pub fn open_approvals_unseen_at(
+        &self,
+        address: &Address,
+    ) -> Result<Vec<ApprovalId>, StoreError> {
         let mut query = self.conn.prepare_cached(
             "SELECT id FROM approvals WHERE state = 'waiting' AND NOT EXISTS(
                  SELECT 1 FROM posted WHERE posted.approval = approvals.id AND posted.address = ?1

@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 use super::damaged::{GAP_EVENTS_MAX, ROW_NUMBER_MAX, check};
 use super::{DamagedRow, Fault, RowAt, StoreError, Tx, now_ms};
 use crate::domain::{
-    Address, ApprovalId, CallId, EventBody, Inbound, Outbound, OutboundBody, Outcome, Question, SessionId,
+    Address, ApprovalId, CallId, EventBody, Inbound, Outbound, OutboundBody, Outcome, Question,
+    SessionId,
 };
 
 /// A damaged row as it was found.
@@ -48,14 +49,17 @@ fn shown(value: ValueRef<'_>) -> Value {
         ValueRef::Real(number) => json!(number),
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) => json!(text),
-            Err(_) => json!({"hex": bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>()}),
+            Err(_) => {
+                json!({"hex": bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>()})
+            }
         },
     }
 }
 
 impl Tx<'_> {
-    /// Keeps the row as it is in `put_aside`, and puts a note with the words `note` into its place. False, and nothing is
-    /// changed, if it is not damaged any more. Only for the holder of the session's lock, where there is a session.
+    /// Keeps the row as it is in `put_aside`, and puts a note with the words `note` into its place.
+    /// False, and nothing is changed, if it is not damaged any more. Only for the holder of the
+    /// session's lock, where there is a session.
     pub fn put_aside(&self, row: &DamagedRow, note: &str) -> Result<bool, StoreError> {
         match &row.at {
             RowAt::Event { session, seq } => self.put_event_aside(row, session, *seq, note),
@@ -70,26 +74,44 @@ impl Tx<'_> {
         }
     }
 
-    fn put_event_aside(&self, row: &DamagedRow, session: &SessionId, seq: i64, note: &str) -> Result<bool, StoreError> {
+    fn put_event_aside(
+        &self,
+        row: &DamagedRow,
+        session: &SessionId,
+        seq: i64,
+        note: &str,
+    ) -> Result<bool, StoreError> {
         const ONE: &str = "SELECT * FROM events WHERE session = ?1 AND seq = ?2";
         let original = self.original(ONE, params![session.as_str(), seq], "body")?;
         match (&original, &row.fault) {
-            (Some(found), Fault::Unreadable(_)) if check::<EventBody>(&ValueRef::Text(&found.body)).is_ok() => {
+            (Some(found), Fault::Unreadable(_))
+                if check::<EventBody>(&ValueRef::Text(&found.body)).is_ok() =>
+            {
                 return Ok(false);
             }
-            (Some(_), Fault::Missing) | (None, Fault::FarAhead { .. } | Fault::Unreadable(_)) => return Ok(false),
+            (Some(_), Fault::Missing) | (None, Fault::FarAhead { .. } | Fault::Unreadable(_)) => {
+                return Ok(false);
+            }
             _ => {}
         }
         self.forget_kept_window(session)?;
         if let Some(original) = &original {
             self.keep_original("events", &format!("{session}:{seq}"), original, row)?;
-            self.conn.execute("DELETE FROM events WHERE session = ?1 AND seq = ?2", params![session.as_str(), seq])?;
+            self.conn.execute(
+                "DELETE FROM events WHERE session = ?1 AND seq = ?2",
+                params![session.as_str(), seq],
+            )?;
         }
         let place = match &row.fault {
-            Fault::FarAhead { after } => self.next_seq_below(session, after.saturating_add(GAP_EVENTS_MAX))?,
+            Fault::FarAhead { after } => {
+                self.next_seq_below(session, after.saturating_add(GAP_EVENTS_MAX))?
+            }
             _ => seq,
         };
-        let body = serde_json::to_value(EventBody::LimitReached { limit: "log".to_owned(), text: note.to_owned() })?;
+        let body = serde_json::to_value(EventBody::LimitReached {
+            limit: "log".to_owned(),
+            text: note.to_owned(),
+        })?;
         let kind = body.get("type").and_then(Value::as_str).unwrap_or_default();
         let at_ms = original.map_or_else(now_ms, |original| original.number_of("at_ms"));
         self.conn.execute(
@@ -101,14 +123,19 @@ impl Tx<'_> {
 
     /// The number after the last event whose number is at most `limit`.
     fn next_seq_below(&self, session: &SessionId, limit: i64) -> Result<i64, StoreError> {
-        let sql = "SELECT coalesce(max(seq), 0) FROM events WHERE session = ?1 AND seq BETWEEN 1 AND ?2";
-        let last: i64 = self.conn.query_row(sql, params![session.as_str(), limit], |row| row.get(0))?;
+        let sql =
+            "SELECT coalesce(max(seq), 0) FROM events WHERE session = ?1 AND seq BETWEEN 1 AND ?2";
+        let last: i64 =
+            self.conn.query_row(sql, params![session.as_str(), limit], |row| row.get(0))?;
         Ok(last + 1)
     }
 
-    /// A row that says what it is gets the next number. Of one that does not, a notice tells its session.
+    /// A row that says what it is gets the next number. Of one that does not, a notice tells its
+    /// session.
     fn put_inbound_aside(&self, row: &DamagedRow, id: i64, note: &str) -> Result<bool, StoreError> {
-        let Some(original) = self.original("SELECT * FROM inbox WHERE id = ?1", params![id], "body")? else {
+        let Some(original) =
+            self.original("SELECT * FROM inbox WHERE id = ?1", params![id], "body")?
+        else {
             return Ok(false);
         };
         let body = check::<Inbound>(&ValueRef::Text(&original.body));
@@ -141,9 +168,17 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// A row that says what it is gets the next number. In place of one that does not, its address gets a notice.
-    fn put_outbound_aside(&self, row: &DamagedRow, id: i64, note: &str) -> Result<bool, StoreError> {
-        let Some(original) = self.original("SELECT * FROM outbox WHERE id = ?1", params![id], "body")? else {
+    /// A row that says what it is gets the next number. In place of one that does not, its address
+    /// gets a notice.
+    fn put_outbound_aside(
+        &self,
+        row: &DamagedRow,
+        id: i64,
+        note: &str,
+    ) -> Result<bool, StoreError> {
+        let Some(original) =
+            self.original("SELECT * FROM outbox WHERE id = ?1", params![id], "body")?
+        else {
             return Ok(false);
         };
         let body = check::<Outbound>(&ValueRef::Text(&original.body));
@@ -157,8 +192,11 @@ impl Tx<'_> {
             (Ok(outbound), Some(_)) => (state, parts_sent, serde_json::to_string(&outbound)?),
             (_, Some(session)) => {
                 let to = Address(original.text_of("address").to_owned());
-                let notice =
-                    Outbound { session: session.clone(), to, body: OutboundBody::Notice { text: note.to_owned() } };
+                let notice = Outbound {
+                    session: session.clone(),
+                    to,
+                    body: OutboundBody::Notice { text: note.to_owned() },
+                };
                 let state = if state == "sent" { "sent" } else { "queued" };
                 (state, 0, serde_json::to_string(&notice)?)
             }
@@ -171,10 +209,17 @@ impl Tx<'_> {
         Ok(true)
     }
 
-    /// A question in place of it that says no more than which call it was about. It has expired, so that nobody can
-    /// answer it, and nothing runs by the answer that there may be.
-    fn put_approval_aside(&self, row: &DamagedRow, id: &str, note: &str) -> Result<bool, StoreError> {
-        let Some(original) = self.original("SELECT * FROM approvals WHERE id = ?1", params![id], "question")? else {
+    /// A question in place of it that says no more than which call it was about. It has expired, so
+    /// that nobody can answer it, and nothing runs by the answer that there may be.
+    fn put_approval_aside(
+        &self,
+        row: &DamagedRow,
+        id: &str,
+        note: &str,
+    ) -> Result<bool, StoreError> {
+        let Some(original) =
+            self.original("SELECT * FROM approvals WHERE id = ?1", params![id], "question")?
+        else {
             return self.put_expired_question(id, note);
         };
         if row.fault == Fault::Missing {
@@ -214,7 +259,12 @@ impl Tx<'_> {
         Ok(true)
     }
 
-    pub(super) fn original(&self, sql: &str, which: &[&dyn ToSql], body: &str) -> Result<Option<Original>, StoreError> {
+    pub(super) fn original(
+        &self,
+        sql: &str,
+        which: &[&dyn ToSql],
+        body: &str,
+    ) -> Result<Option<Original>, StoreError> {
         self.conn.query_row(sql, which, |row| Ok(Original::of(row, body))).optional()?.transpose()
     }
 

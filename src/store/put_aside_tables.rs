@@ -1,5 +1,6 @@
-//! Puts damaged rows of calls, grants, updates and what was overheard aside, so that nothing more is allowed than before and
-//! nothing runs. Must not know how damage is found, or what the note says.
+//! Puts damaged rows of calls, grants, updates and what was overheard aside, so that nothing more
+//! is allowed than before and nothing runs. Must not know how damage is found, or what the note
+//! says.
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{OptionalExtension as _, ToSql, params};
@@ -11,9 +12,14 @@ use super::{DamagedRow, Fault, StoreError, Tx, now_ms};
 use crate::domain::{CallId, CallState, Outcome, Question};
 
 impl Tx<'_> {
-    /// An unreadable call never runs again: it is denied, or nobody knows how it ended. Of one that is missing the question
-    /// expires, so that it is judged and asked anew.
-    pub(super) fn put_call_aside(&self, row: &DamagedRow, id: &[u8], note: &str) -> Result<bool, StoreError> {
+    /// An unreadable call never runs again: it is denied, or nobody knows how it ended. Of one that
+    /// is missing the question expires, so that it is judged and asked anew.
+    pub(super) fn put_call_aside(
+        &self,
+        row: &DamagedRow,
+        id: &[u8],
+        note: &str,
+    ) -> Result<bool, StoreError> {
         const ONE: &str = "SELECT * FROM calls WHERE id = ?1";
         let key = ToSqlOutput::Borrowed(ValueRef::Text(id));
         let original = self.original(ONE, &[&key], "arguments")?;
@@ -56,10 +62,12 @@ impl Tx<'_> {
         Ok(true)
     }
 
-    /// In place of a question that is missing, one that has expired: its call is denied, and its turn goes on.
+    /// In place of a question that is missing, one that has expired: its call is denied, and its
+    /// turn goes on.
     pub(super) fn put_expired_question(&self, id: &str, note: &str) -> Result<bool, StoreError> {
         let parked = self.parked_without_question()?;
-        let Some((call, approval)) = parked.into_iter().find(|(_, approval)| approval.0 == id) else {
+        let Some((call, approval)) = parked.into_iter().find(|(_, approval)| approval.0 == id)
+        else {
             return Ok(false);
         };
         let row = self.call(&call)?;
@@ -83,7 +91,8 @@ impl Tx<'_> {
     /// A grant that cannot be read ends. One with an impossible number gets the next one.
     pub(super) fn put_grant_aside(&self, row: &DamagedRow, id: i64) -> Result<bool, StoreError> {
         const ONE: &str = "SELECT * FROM grants WHERE id = ?1";
-        let Some(original) = self.numbered_original(ONE, id, "shape", damaged_tables::grant)? else {
+        let Some(original) = self.numbered_original(ONE, id, "shape", damaged_tables::grant)?
+        else {
             return Ok(false);
         };
         let readable = !self.still_damaged(ONE, &id, damaged_tables::grant)?;
@@ -100,7 +109,8 @@ impl Tx<'_> {
     /// An update that cannot be read counts as handled.
     pub(super) fn put_update_aside(&self, row: &DamagedRow, nr: i64) -> Result<bool, StoreError> {
         const ONE: &str = "SELECT * FROM updates WHERE nr = ?1";
-        let Some(original) = self.numbered_original(ONE, nr, "body", damaged_tables::update)? else {
+        let Some(original) = self.numbered_original(ONE, nr, "body", damaged_tables::update)?
+        else {
             return Ok(false);
         };
         let readable = !self.still_damaged(ONE, &nr, damaged_tables::update)?;
@@ -108,13 +118,20 @@ impl Tx<'_> {
         let place = if nr > ROW_NUMBER_MAX { self.count_on("updates")? } else { nr };
         self.conn.execute("UPDATE updates SET nr = ?2 WHERE nr = ?1", params![nr, place])?;
         if !readable {
-            self.conn.execute("UPDATE updates SET state = 'put_aside', body = '' WHERE nr = ?1", [place])?;
+            self.conn.execute(
+                "UPDATE updates SET state = 'put_aside', body = '' WHERE nr = ?1",
+                [place],
+            )?;
         }
         Ok(true)
     }
 
     /// What was overheard is only quoted to a model, so that nothing takes its place.
-    pub(super) fn put_overheard_aside(&self, row: &DamagedRow, nr: i64) -> Result<bool, StoreError> {
+    pub(super) fn put_overheard_aside(
+        &self,
+        row: &DamagedRow,
+        nr: i64,
+    ) -> Result<bool, StoreError> {
         const ONE: &str = "SELECT * FROM overheard WHERE nr = ?1";
         let Some(original) = self.numbered_original(ONE, nr, "text", damaged_tables::texts)? else {
             return Ok(false);
@@ -142,8 +159,10 @@ impl Tx<'_> {
         let Some((_, highest)) = COUNTED.iter().find(|(name, _)| *name == table) else {
             return Err(StoreError::Decode(format!("the table {table} counts no rows")));
         };
-        let next: i64 = self.conn.query_row(highest, [ROW_NUMBER_MAX], |row| row.get::<_, i64>(0))? + 1;
-        self.conn.execute("UPDATE sqlite_sequence SET seq = ?2 WHERE name = ?1", params![table, next])?;
+        let next: i64 =
+            self.conn.query_row(highest, [ROW_NUMBER_MAX], |row| row.get::<_, i64>(0))? + 1;
+        self.conn
+            .execute("UPDATE sqlite_sequence SET seq = ?2 WHERE name = ?1", params![table, next])?;
         Ok(next)
     }
 
@@ -161,8 +180,17 @@ impl Tx<'_> {
         self.original(sql, &[&number], body)
     }
 
-    fn still_damaged(&self, sql: &str, which: &dyn ToSql, check: Check) -> Result<bool, StoreError> {
-        Ok(self.conn.query_row(sql, [which], |row| Ok(check(row).is_err())).optional()?.unwrap_or(false))
+    fn still_damaged(
+        &self,
+        sql: &str,
+        which: &dyn ToSql,
+        check: Check,
+    ) -> Result<bool, StoreError> {
+        Ok(self
+            .conn
+            .query_row(sql, [which], |row| Ok(check(row).is_err()))
+            .optional()?
+            .unwrap_or(false))
     }
 }
 

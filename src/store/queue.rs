@@ -1,10 +1,12 @@
-//! What waits to be committed: the order of the jobs, and how soon each must be on the disk. Must not know what a job is.
+//! What waits to be committed: the order of the jobs, and how soon each must be on the disk. Must
+//! not know what a job is.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a job that nobody waits for may be held back, to be committed together with the next one.
+/// How long a job that nobody waits for may be held back, to be committed together with the next
+/// one.
 const LINGER: Duration = Duration::from_millis(20);
 
 /// The most jobs in one commit. More would only make the first one wait.
@@ -31,7 +33,8 @@ pub(super) enum Next<W> {
     Closed,
 }
 
-/// A queue with one taker. A patient job does not wake it, unless it is the first: every wake costs more than a small job.
+/// A queue with one taker. A patient job does not wake it, unless it is the first: every wake costs
+/// more than a small job.
 pub(super) struct Queue<W> {
     state: Mutex<State<W>>,
     bell: Condvar,
@@ -54,7 +57,8 @@ impl<W> Queue<W> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts a job behind all others. A closed queue drops it, and with it whatever would tell of its end.
+    /// Puts a job behind all others. A closed queue drops it, and with it whatever would tell of
+    /// its end.
     pub(super) fn push(&self, urgency: Urgency, work: W) {
         let mut state = self.state();
         if state.closed {
@@ -91,12 +95,14 @@ impl<W> Queue<W> {
         Closing(self)
     }
 
-    /// Waits for a job, until `until` at the longest; when only patient ones are there, lingers a little for company. A batch
-    /// is relaxed only if all of it is.
+    /// Waits for a job, until `until` at the longest; when only patient ones are there, lingers a
+    /// little for company. A batch is relaxed only if all of it is.
     pub(super) fn next_batch(&self, until: Option<Instant>) -> Next<W> {
         let empty = |state: &mut State<W>| state.jobs.is_empty() && !state.closed;
         let mut state = match until {
-            None => self.bell.wait_while(self.state(), empty).unwrap_or_else(PoisonError::into_inner),
+            None => {
+                self.bell.wait_while(self.state(), empty).unwrap_or_else(PoisonError::into_inner)
+            }
             Some(until) => {
                 let left = until.saturating_duration_since(Instant::now());
                 let waited = self.bell.wait_timeout_while(self.state(), left, empty);

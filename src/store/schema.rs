@@ -258,7 +258,8 @@ CREATE TABLE overheard(
 CREATE INDEX overheard_at ON overheard(address, nr);
 ";
 
-// One index of what waits in the outbox in place of two, which answers by door and by address, also for what is being sent.
+// One index of what waits in the outbox in place of two, which answers by door and by address, also
+// for what is being sent.
 const MIGRATION_6: &str = "
 DROP INDEX outbox_queued;
 DROP INDEX outbox_of_door;
@@ -273,8 +274,8 @@ CREATE TABLE session_models(
 ) STRICT, WITHOUT ROWID;
 ";
 
-// Rows of a log that could not be read, as they were; when the file of an artifact went, and why; and the one way for rows of
-// the audit to go, from its beginning on.
+// Rows of a log that could not be read, as they were; when the file of an artifact went, and why;
+// and the one way for rows of the audit to go, from its beginning on.
 const MIGRATION_8: &str = "
 CREATE TABLE events_torn(
     nr INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -302,7 +303,8 @@ CREATE TABLE session_roles(
 ) STRICT, WITHOUT ROWID;
 ";
 
-// What was staged: beside each frozen call the list that it is shown in, the words that tell which it is, and who is told.
+// What was staged: beside each frozen call the list that it is shown in, the words that tell which
+// it is, and who is told.
 const MIGRATION_10: &str = "
 CREATE TABLE staged(
     call TEXT PRIMARY KEY,
@@ -314,7 +316,8 @@ CREATE TABLE staged(
 CREATE INDEX staged_list ON staged(list, number);
 ";
 
-// When a message that shows a question was sent, by the service's clock; and groups that have become another chat.
+// When a message that shows a question was sent, by the service's clock; and groups that have
+// become another chat.
 const MIGRATION_11: &str = "
 ALTER TABLE posted ADD COLUMN sent_s INTEGER NOT NULL DEFAULT 0;
 
@@ -327,8 +330,8 @@ CREATE TABLE moved_chats(
 ) STRICT, WITHOUT ROWID;
 ";
 
-// A tool may have several accepted forms, and what an owner is asked about a change is frozen. Servers that were listed before
-// say their instructions for the first time, which is no change.
+// A tool may have several accepted forms, and what an owner is asked about a change is frozen.
+// Servers that were listed before say their instructions for the first time, which is no change.
 const MIGRATION_12: &str = "
 ALTER TABLE launches ADD COLUMN knows_instructions INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE pins ADD COLUMN withheld INTEGER NOT NULL DEFAULT 0;
@@ -355,8 +358,8 @@ CREATE TABLE pin_questions(
 CREATE INDEX pin_questions_open ON pin_questions(at_ms) WHERE state <> 'closed';
 ";
 
-// Indexes for what is looked at often, so that no look costs more with everything that ever happened; and the sums of tokens by
-// day (UTC), which `usage` alone had to be read whole for.
+// Indexes for what is looked at often, so that no look costs more with everything that ever
+// happened; and the sums of tokens by day (UTC), which `usage` alone had to be read whole for.
 const MIGRATION_13: &str = "
 CREATE INDEX posted_open ON posted(address, message) WHERE state NOT IN ('closed', 'why closed');
 CREATE INDEX audit_call ON audit(call, id) WHERE call <> '';

@@ -1,5 +1,5 @@
-//! The seal of the audit: what a process with the key says of the newest row, beside it in the store. Owns when a row is
-//! sealed, and what seal and noted head prove. Must not know files.
+//! The seal of the audit: what a process with the key says of the newest row, beside it in the
+//! store. Owns when a row is sealed, and what seal and noted head prove. Must not know files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +28,8 @@ const NEXT: &str = "If you have restored a copy or moved this home yourself, `cl
 pub enum Anchored {
     /// There is no row yet, or none since there is a key.
     NotYet,
-    /// Rows up to `sealed` are sealed with the key. `noted` is the newest head outside, and when that was written.
+    /// Rows up to `sealed` are sealed with the key. `noted` is the newest head outside, and when
+    /// that was written.
     Yes { key: String, sealed: i64, noted: Option<(i64, UnixMillis)> },
     /// This process has no key.
     Unknown,
@@ -58,25 +59,38 @@ impl Tx<'_> {
         let Some(text) = self.meta(SEAL)? else { return Ok(None) };
         let mut parts = text.splitn(3, ':');
         let (key, number, mac) = (parts.next(), parts.next(), parts.next());
-        let seal = || Some(Seal { key: key?.to_owned(), number: number?.parse().ok()?, mac: mac?.to_owned() });
+        let seal = || {
+            Some(Seal { key: key?.to_owned(), number: number?.parse().ok()?, mac: mac?.to_owned() })
+        };
         // What cannot be read fits nothing.
         Ok(Some(seal().unwrap_or(Seal { key: text.clone(), number: 0, mac: String::new() })))
     }
 
     fn set_seal(&self, anchor: &Anchor, head: &AuditHead) -> Result<(), StoreError> {
-        self.set_meta(SEAL, &format!("{}:{}:{}", anchor.key_name(), head.number, anchor.seal(head)))?;
+        self.set_meta(
+            SEAL,
+            &format!("{}:{}:{}", anchor.key_name(), head.number, anchor.seal(head)),
+        )?;
         anchor.owe();
         Ok(())
     }
 
     fn standing(&self, anchor: &Anchor, head: &AuditHead) -> Result<Standing, StoreError> {
         let Some(seal) = self.seal()? else {
-            return Ok(if anchor.noted() == Noted::Nothing { Standing::New } else { Standing::Wrong });
+            return Ok(if anchor.noted() == Noted::Nothing {
+                Standing::New
+            } else {
+                Standing::Wrong
+            });
         };
         if seal.key != anchor.key_name() {
             return Ok(Standing::Foreign);
         }
-        let sealed = if seal.number == head.number { Some(head.digest.clone()) } else { self.audit_hash(seal.number)? };
+        let sealed = if seal.number == head.number {
+            Some(head.digest.clone())
+        } else {
+            self.audit_hash(seal.number)?
+        };
         let fits = |digest| anchor.seal(&AuditHead { number: seal.number, digest }) == seal.mac;
         Ok(match sealed {
             Some(digest) if !fits(digest.clone()) => Standing::Wrong,
@@ -87,16 +101,24 @@ impl Tx<'_> {
     }
 
     /// Appends a row, and seals it if all before it is as the key's holders have left it.
-    pub(super) fn append_sealed(&self, anchor: &Anchor, entry: &AuditEntry) -> Result<(), StoreError> {
+    pub(super) fn append_sealed(
+        &self,
+        anchor: &Anchor,
+        entry: &AuditEntry,
+    ) -> Result<(), StoreError> {
         let head = self.newest_audit()?;
-        let (key, row) = (anchor.key_name(), |kind, body| AuditEntry { kind, call: String::new(), body });
+        let (key, row) =
+            (anchor.key_name(), |kind, body| AuditEntry { kind, call: String::new(), body });
         match self.standing(anchor, &head)? {
             Standing::Foreign | Standing::Wrong => return self.append_audit(entry).map(|_| ()),
             Standing::New if head.number > 0 => {
                 self.append_audit(&row(BEGUN, json!({"through": head.number, "key": key})))?;
             }
             Standing::Behind(from) => {
-                self.append_audit(&row(ADOPTED, json!({"from": from, "through": head.number, "key": key})))?;
+                self.append_audit(&row(
+                    ADOPTED,
+                    json!({"from": from, "through": head.number, "key": key}),
+                ))?;
             }
             Standing::New | Standing::Sealed => {}
         }
@@ -104,13 +126,15 @@ impl Tx<'_> {
         self.set_seal(anchor, &head)
     }
 
-    /// Takes the audit as it is, whatever was noted of it, and says so in a row with what was noted. Gives back that row.
+    /// Takes the audit as it is, whatever was noted of it, and says so in a row with what was
+    /// noted. Gives back that row.
     ///
     /// # Errors
     /// Where there is no key.
     pub(super) fn accept_audit(&self, by: &str) -> Result<AuditHead, StoreError> {
-        let anchor =
-            self.anchor.ok_or_else(|| StoreError::Decode("there is no key to seal the audit with".to_owned()))?;
+        let anchor = self.anchor.ok_or_else(|| {
+            StoreError::Decode("there is no key to seal the audit with".to_owned())
+        })?;
         let head = self.newest_audit()?;
         let noted = match anchor.noted() {
             Noted::Nothing => None,
@@ -142,11 +166,14 @@ impl Tx<'_> {
                 Noted::Unusable(_) => false,
             }))
         })?;
-        noted.map_err(|error| StoreError::Commit(format!("{}: {error}", anchor.head_file().display())))
+        noted.map_err(|error| {
+            StoreError::Commit(format!("{}: {error}", anchor.head_file().display()))
+        })
     }
 }
 
-/// What has to be looked up in the chain to compare it with seal, noted head, and what the owner has noted.
+/// What has to be looked up in the chain to compare it with seal, noted head, and what the owner
+/// has noted.
 pub(super) struct Witnesses<'a> {
     anchor: Option<&'a Anchor>,
     seal: Option<Seal>,
@@ -161,7 +188,8 @@ impl<'a> Witnesses<'a> {
         let seal = tx.seal()?;
         let noted = tx.anchor.map_or(Noted::Nothing, Anchor::noted);
         let of_noted = if let Noted::Head { head, .. } = &noted { Some(head.number) } else { None };
-        let wanted = [seal.as_ref().map(|seal| seal.number), of_noted, told.map(|told| told.number)];
+        let wanted =
+            [seal.as_ref().map(|seal| seal.number), of_noted, told.map(|told| told.number)];
         let wanted = wanted.into_iter().flatten().collect();
         Ok(Self { anchor: tx.anchor, seal, noted, told, hashes: BTreeMap::new(), wanted })
     }
@@ -184,28 +212,41 @@ impl<'a> Witnesses<'a> {
                 Some((head.number, *at_ms))
             }
             Noted::Unusable(why) => {
-                return Err(broken(last, format!("the head outside of the store proves nothing: {why}")));
+                return Err(broken(
+                    last,
+                    format!("the head outside of the store proves nothing: {why}"),
+                ));
             }
         };
         let Some(seal) = &self.seal else {
             return match noted {
                 None => Ok(Anchored::NotYet),
-                Some((number, _)) => Err(broken(number, "the seal of the audit is missing".to_owned())),
+                Some((number, _)) => {
+                    Err(broken(number, "the seal of the audit is missing".to_owned()))
+                }
             };
         };
         if seal.key != anchor.key_name() {
             let ours = anchor.key_name();
-            let what = format!("the audit is sealed with the key {}, and the key here is {ours}", seal.key);
+            let what = format!(
+                "the audit is sealed with the key {}, and the key here is {ours}",
+                seal.key
+            );
             return Err(broken(last, what));
         }
         if seal.number > last {
-            let what = format!("the rows after {last} are missing: row {} was sealed with the key", seal.number);
+            let what = format!(
+                "the rows after {last} are missing: row {} was sealed with the key",
+                seal.number
+            );
             return Err(broken(last + 1, what));
         }
         let digest = self.hashes.get(&seal.number).cloned().unwrap_or_default();
         if anchor.seal(&AuditHead { number: seal.number, digest }) != seal.mac {
-            let what =
-                format!("the rows up to {} were written anew by somebody who does not have the key", seal.number);
+            let what = format!(
+                "the rows up to {} were written anew by somebody who does not have the key",
+                seal.number
+            );
             return Err(broken(seal.number, what));
         }
         Ok(Anchored::Yes { key: seal.key.clone(), sealed: seal.number, noted })
@@ -214,8 +255,9 @@ impl<'a> Witnesses<'a> {
     fn judge_noted(&self, noted: &AuditHead, at_ms: UnixMillis, last: i64) -> Result<(), Broken> {
         let (number, at) = (noted.number, minute(at_ms));
         if number > last {
-            let what =
-                format!("the rows after {last} are missing: row {number} was noted outside of the store at {at}");
+            let what = format!(
+                "the rows after {last} are missing: row {number} was noted outside of the store at {at}"
+            );
             return Err(broken(last + 1, what));
         }
         if self.hashes.get(&number) != Some(&noted.digest) {
@@ -237,10 +279,14 @@ impl<'a> Witnesses<'a> {
         }
         match self.hashes.get(&number) {
             Some(hash) if hash.starts_with(&told.digest) => Ok(()),
-            Some(_) => Err(broken(number, format!("row {number} is not the one that you have noted"))),
+            Some(_) => {
+                Err(broken(number, format!("row {number} is not the one that you have noted")))
+            }
             None => Err(broken(
                 number,
-                format!("row {number} went by [retention] and cannot be compared; note a newer head"),
+                format!(
+                    "row {number} went by [retention] and cannot be compared; note a newer head"
+                ),
             )),
         }
     }

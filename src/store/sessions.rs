@@ -15,7 +15,11 @@ pub struct SessionRow {
 }
 
 impl Tx<'_> {
-    pub(super) fn touch_session(&self, session: &SessionId, now: UnixMillis) -> Result<(), StoreError> {
+    pub(super) fn touch_session(
+        &self,
+        session: &SessionId,
+        now: UnixMillis,
+    ) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
                 "INSERT INTO sessions(name, created_ms, last_ms) VALUES (?1, ?2, ?2)
@@ -40,19 +44,24 @@ impl Tx<'_> {
         Ok(found)
     }
 
-    /// What an ended process left in the middle, of the sessions whose name starts with `prefix`: how many turns go on
-    /// without anybody's answer, and the calls that were started and have no end.
+    /// What an ended process left in the middle, of the sessions whose name starts with `prefix`:
+    /// how many turns go on without anybody's answer, and the calls that were started and have no
+    /// end.
     pub fn in_the_middle(&self, prefix: &str) -> Result<(usize, Vec<String>), StoreError> {
         let waits = self.open_approvals(None)?;
         let waits = |session: &SessionId| waits.iter().any(|row| row.question.session == *session);
         let open = self.sessions_with_open_turn()?;
-        let turns = open.iter().filter(|session| session.as_str().starts_with(prefix) && !waits(session)).count();
+        let turns = open
+            .iter()
+            .filter(|session| session.as_str().starts_with(prefix) && !waits(session))
+            .count();
         let mut query = self.conn.prepare_cached(
             "SELECT server, tool FROM calls
              WHERE state = 'started' AND substr(session, 1, length(?1)) = ?1 ORDER BY started_ms, id",
         )?;
-        let rows = query
-            .query_map([prefix], |row| Ok(format!("{}/{}", row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
+        let rows = query.query_map([prefix], |row| {
+            Ok(format!("{}/{}", row.get::<_, String>(0)?, row.get::<_, String>(1)?))
+        })?;
         Ok((turns, rows.collect::<Result<_, _>>()?))
     }
 
@@ -79,13 +88,19 @@ impl Tx<'_> {
 impl Tx<'_> {
     /// The model that was chosen for a session, if one was.
     pub fn session_model(&self, session: &SessionId) -> Result<Option<String>, StoreError> {
-        let mut query = self.conn.prepare_cached("SELECT model FROM session_models WHERE session = ?1")?;
+        let mut query =
+            self.conn.prepare_cached("SELECT model FROM session_models WHERE session = ?1")?;
         let mut rows = query.query_map([session.as_str()], |row| row.get(0))?;
         Ok(rows.next().transpose()?)
     }
 
     /// Chooses a model for a session, or with `None` the one that everybody has.
-    pub fn set_session_model(&self, session: &SessionId, model: Option<&str>, by: &str) -> Result<(), StoreError> {
+    pub fn set_session_model(
+        &self,
+        session: &SessionId,
+        model: Option<&str>,
+        by: &str,
+    ) -> Result<(), StoreError> {
         match model {
             Some(model) => self
                 .conn
@@ -103,13 +118,19 @@ impl Tx<'_> {
 
     /// The role that was chosen for a session, if one was.
     pub fn session_role(&self, session: &SessionId) -> Result<Option<String>, StoreError> {
-        let mut query = self.conn.prepare_cached("SELECT role FROM session_roles WHERE session = ?1")?;
+        let mut query =
+            self.conn.prepare_cached("SELECT role FROM session_roles WHERE session = ?1")?;
         let mut rows = query.query_map([session.as_str()], |row| row.get(0))?;
         Ok(rows.next().transpose()?)
     }
 
     /// Chooses a role for a session, or with `None` the one that everybody has.
-    pub fn set_session_role(&self, session: &SessionId, role: Option<&str>, by: &str) -> Result<(), StoreError> {
+    pub fn set_session_role(
+        &self,
+        session: &SessionId,
+        role: Option<&str>,
+        by: &str,
+    ) -> Result<(), StoreError> {
         match role {
             Some(role) => self
                 .conn

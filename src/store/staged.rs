@@ -1,5 +1,5 @@
-//! Staged actions: beside the row of the call the list in which it was shown, its words, and who is told what becomes of it.
-//! Must not know how a list is shown or answered.
+//! Staged actions: beside the row of the call the list in which it was shown, its words, and who is
+//! told what becomes of it. Must not know how a list is shown or answered.
 
 use rusqlite::{OptionalExtension as _, Row, params};
 
@@ -10,8 +10,8 @@ use crate::domain::{Address, CallId, SessionId, UnixMillis};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StagedRow {
     pub call: CallId,
-    /// The call id of the question that stands for all of its list: "all items", or the buttons of a group. A single item is
-    /// its own list.
+    /// The call id of the question that stands for all of its list: "all items", or the buttons of
+    /// a group. A single item is its own list.
     pub list: CallId,
     /// Its place in the list, from one on.
     pub number: u32,
@@ -35,7 +35,9 @@ fn read(row: &Row<'_>) -> Result<StagedRow, StoreError> {
 impl Tx<'_> {
     pub fn add_staged(&self, row: &StagedRow) -> Result<(), StoreError> {
         self.conn
-            .prepare_cached("INSERT INTO staged(call, list, number, summary, told) VALUES (?1, ?2, ?3, ?4, ?5)")?
+            .prepare_cached(
+                "INSERT INTO staged(call, list, number, summary, told) VALUES (?1, ?2, ?3, ?4, ?5)",
+            )?
             .execute(params![
                 row.call.to_string(),
                 row.list.to_string(),
@@ -47,16 +49,17 @@ impl Tx<'_> {
     }
 
     pub fn staged(&self, call: &CallId) -> Result<Option<StagedRow>, StoreError> {
-        let mut query =
-            self.conn.prepare_cached("SELECT call, list, number, summary, told FROM staged WHERE call = ?1")?;
+        let mut query = self.conn.prepare_cached(
+            "SELECT call, list, number, summary, told FROM staged WHERE call = ?1",
+        )?;
         query.query_row([call.to_string()], |row| Ok(read(row))).optional()?.transpose()
     }
 
     /// What was staged in one list, in its order.
     pub fn staged_in(&self, list: &CallId) -> Result<Vec<StagedRow>, StoreError> {
-        let mut query = self
-            .conn
-            .prepare_cached("SELECT call, list, number, summary, told FROM staged WHERE list = ?1 ORDER BY number")?;
+        let mut query = self.conn.prepare_cached(
+            "SELECT call, list, number, summary, told FROM staged WHERE list = ?1 ORDER BY number",
+        )?;
         let mut rows = query.query([list.to_string()])?;
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {
@@ -74,7 +77,8 @@ impl Tx<'_> {
         Ok(query.query_row(params![session.as_str(), now], |row| row.get(0))?)
     }
 
-    /// Ends the time of everything that is staged and open, in all sessions: a restored home does not know what was done since.
+    /// Ends the time of everything that is staged and open, in all sessions: a restored home does
+    /// not know what was done since.
     pub fn let_staged_expire(&self, now: UnixMillis) -> Result<usize, StoreError> {
         let mut query = self.conn.prepare_cached(
             "UPDATE approvals SET expires_ms = min(expires_ms, ?1)

@@ -1,4 +1,5 @@
-//! Who has knocked at a bot without being let in, and what the owner was shown of it. Must not know how that looks.
+//! Who has knocked at a bot without being let in, and what the owner was shown of it. Must not know
+//! how that looks.
 
 use rusqlite::{OptionalExtension as _, Row, params};
 
@@ -8,8 +9,8 @@ use crate::domain::{Address, UnixMillis};
 /// How long strangers count as those of one day.
 const DAY_MS: i64 = 24 * 3_600_000;
 
-/// One chat that knocked. `state`: new (the owner is not told yet), told, let_in or ignored (the owner's message does not
-/// show it yet), closed.
+/// One chat that knocked. `state`: new (the owner is not told yet), told, let_in or ignored (the
+/// owner's message does not show it yet), closed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StrangerRow {
     pub chat: i64,
@@ -50,17 +51,27 @@ fn read(row: &Row<'_>) -> rusqlite::Result<StrangerRow> {
 
 impl Tx<'_> {
     /// Keeps a chat that knocks for the first time, at most `day_max` of them in 24 hours.
-    pub fn knock(&self, bot: i64, chat: i64, body: &str, day_max: u32) -> Result<Knocked, StoreError> {
+    pub fn knock(
+        &self,
+        bot: i64,
+        chat: i64,
+        body: &str,
+        day_max: u32,
+    ) -> Result<Knocked, StoreError> {
         if self.stranger(bot, chat)?.is_some() {
             return Ok(Knocked::Again);
         }
         let now = now_ms();
-        let mut count = self.conn.prepare_cached("SELECT count(*) FROM strangers WHERE bot = ?1 AND at_ms > ?2")?;
+        let mut count = self
+            .conn
+            .prepare_cached("SELECT count(*) FROM strangers WHERE bot = ?1 AND at_ms > ?2")?;
         if count.query_row([bot, now - DAY_MS], |row| row.get::<_, u32>(0))? >= day_max {
             return Ok(Knocked::TooMany);
         }
         self.conn
-            .prepare_cached("INSERT INTO strangers(bot, chat, at_ms, body) VALUES (?1, ?2, ?3, ?4)")?
+            .prepare_cached(
+                "INSERT INTO strangers(bot, chat, at_ms, body) VALUES (?1, ?2, ?3, ?4)",
+            )?
             .execute(params![bot, chat, now, body])?;
         Ok(Knocked::First)
     }
@@ -82,7 +93,13 @@ impl Tx<'_> {
     }
 
     /// Notes by which message the owner was told.
-    pub fn stranger_told(&self, bot: i64, chat: i64, at: &Address, message: i64) -> Result<(), StoreError> {
+    pub fn stranger_told(
+        &self,
+        bot: i64,
+        chat: i64,
+        at: &Address,
+        message: i64,
+    ) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
                 "UPDATE strangers SET state = 'told', address = ?3, message = ?4
@@ -92,8 +109,15 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// The one compare-and-set of the owner's answer: told → let_in or ignored. False when it was answered before.
-    pub fn decide_stranger(&self, bot: i64, chat: i64, let_in: bool, by: &str) -> Result<bool, StoreError> {
+    /// The one compare-and-set of the owner's answer: told → let_in or ignored. False when it was
+    /// answered before.
+    pub fn decide_stranger(
+        &self,
+        bot: i64,
+        chat: i64,
+        let_in: bool,
+        by: &str,
+    ) -> Result<bool, StoreError> {
         let state = if let_in { "let_in" } else { "ignored" };
         let changed = self
             .conn

@@ -1,5 +1,5 @@
-//! The handle through which every row is read and written. Owns the connection for the length of a job; the methods live
-//! beside their tables.
+//! The handle through which every row is read and written. Owns the connection for the length of a
+//! job; the methods live beside their tables.
 
 use rusqlite::Connection;
 
@@ -7,7 +7,8 @@ use super::StoreError;
 use super::anchor::Anchor;
 use crate::domain::UnixMillis;
 
-/// A view of the database: inside a write job, or for reading. The tables' files add the methods; no SQL leaves this room.
+/// A view of the database: inside a write job, or for reading. The tables' files add the methods;
+/// no SQL leaves this room.
 pub struct Tx<'c> {
     pub(super) conn: &'c Connection,
     /// What seals the audit. None in a process without a key.
@@ -25,9 +26,13 @@ impl<'c> Tx<'c> {
 
     /// Runs several queries on one state of the database: what others commit meanwhile is not seen.
     /// Inside a write job that is so already.
-    pub fn at_one_moment<T>(&self, read: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+    pub fn at_one_moment<T>(
+        &self,
+        read: impl FnOnce() -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         // Dropping the transaction ends it. It has written nothing, so there is nothing to undo.
-        let _moment = self.conn.is_autocommit().then(|| self.conn.unchecked_transaction()).transpose()?;
+        let _moment =
+            self.conn.is_autocommit().then(|| self.conn.unchecked_transaction()).transpose()?;
         read()
     }
 }

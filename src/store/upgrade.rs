@@ -1,5 +1,5 @@
-//! The copy of a database as it was before a migration, beside it. Owns its name, and that it is whole and on the disk before
-//! anything changes. Must not know what a migration does.
+//! The copy of a database as it was before a migration, beside it. Owns its name, and that it is
+//! whole and on the disk before anything changes. Must not know what a migration does.
 
 use std::fs;
 use std::io;
@@ -29,11 +29,17 @@ pub struct KeptCopy {
     pub modified: SystemTime,
 }
 
-/// Copies the database at `path`, owner-only, under a name that says from which schema to which one it is about to go. The
-/// caller holds the write lock, so that nothing can come in between copy and migration.
+/// Copies the database at `path`, owner-only, under a name that says from which schema to which one
+/// it is about to go. The caller holds the write lock, so that nothing can come in between copy and
+/// migration.
 pub(super) fn copy(path: &Path, from: u32, to: u32) -> Result<PathBuf, StoreError> {
     let kept = free_name(path, from, to);
-    write(path, from, &kept).map_err(|what| StoreError::Copy { copy: kept.display().to_string(), from, to, what })?;
+    write(path, from, &kept).map_err(|what| StoreError::Copy {
+        copy: kept.display().to_string(),
+        from,
+        to,
+        what,
+    })?;
     Ok(kept)
 }
 
@@ -45,7 +51,11 @@ pub fn kept_copies(path: &Path) -> io::Result<Vec<KeptCopy>> {
         let entry = entry?;
         if entry.file_name().to_str().is_some_and(|name| name.starts_with(&beginning(path))) {
             let metadata = entry.metadata()?;
-            found.push(KeptCopy { path: entry.path(), bytes: metadata.len(), modified: metadata.modified()? });
+            found.push(KeptCopy {
+                path: entry.path(),
+                bytes: metadata.len(),
+                modified: metadata.modified()?,
+            });
         }
     }
     found.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| b.path.cmp(&a.path)));
@@ -71,7 +81,8 @@ fn free_name(path: &Path, from: u32, to: u32) -> PathBuf {
 fn write(path: &Path, from: u32, kept: &Path) -> Result<(), String> {
     // The owner's alone from its first byte on; it goes if anything fails.
     let part = Part::beside(path).map_err(|error| error.to_string())?;
-    // By another connection, because none can copy inside of its own transaction. It sees what is committed.
+    // By another connection, because none can copy inside of its own transaction. It sees what is
+    // committed.
     let from_db = connect(path).map_err(|error| error.to_string())?;
     Tx::new(&from_db).copy_into(part.path()).map_err(|error| error.to_string())?;
     check(part.path(), from)?;
@@ -81,8 +92,9 @@ fn write(path: &Path, from: u32, kept: &Path) -> Result<(), String> {
 /// A copy that could not be read would be worse than none.
 fn check(part: &Path, from: u32) -> Result<(), String> {
     let copied = rusqlite::Connection::open(part).map_err(|error| error.to_string())?;
-    let version: u32 =
-        copied.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(|error| error.to_string())?;
+    let version: u32 = copied
+        .pragma_query_value(None, "user_version", |row| row.get(0))
+        .map_err(|error| error.to_string())?;
     match Tx::new(&copied).quick_check().map_err(|error| error.to_string())? {
         None if version == from => Ok(()),
         None => Err(format!("the copy has schema {version}")),

@@ -55,7 +55,12 @@ impl Tx<'_> {
         usage: &Usage,
     ) -> Result<(), StoreError> {
         let now = now_ms();
-        let counted = [usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.cache_write_tokens];
+        let counted = [
+            usage.input_tokens,
+            usage.output_tokens,
+            usage.cached_tokens,
+            usage.cache_write_tokens,
+        ];
         let [input, output, cached, cache_write] = counted.map(|tokens| tokens as i64);
         let session = session.as_str();
         let added = self
@@ -89,7 +94,11 @@ impl Tx<'_> {
     }
 
     /// The sums of one session, or of all, since a moment.
-    pub fn usage_since(&self, session: Option<&SessionId>, since: UnixMillis) -> Result<UsageRow, StoreError> {
+    pub fn usage_since(
+        &self,
+        session: Option<&SessionId>,
+        since: UnixMillis,
+    ) -> Result<UsageRow, StoreError> {
         let mut all = UsageRow::default();
         for row in self.usage_by_model(session, since)? {
             all.replies += row.usage.replies;
@@ -101,8 +110,8 @@ impl Tx<'_> {
         Ok(all)
     }
 
-    /// The same by model, the most used one first. Whole days (UTC) come from their sums, the beginning of the first one from
-    /// its replies.
+    /// The same by model, the most used one first. Whole days (UTC) come from their sums, the
+    /// beginning of the first one from its replies.
     pub fn usage_by_model(
         &self,
         session: Option<&SessionId>,
@@ -111,12 +120,19 @@ impl Tx<'_> {
         let first = since.div_euclid(DAY_MS);
         let first_ends = (first + 1).saturating_mul(DAY_MS);
         match session {
-            Some(session) => self.sums_by_model(USAGE_OF_SESSION, params![since, first_ends, first, session.as_str()]),
+            Some(session) => self.sums_by_model(
+                USAGE_OF_SESSION,
+                params![since, first_ends, first, session.as_str()],
+            ),
             None => self.sums_by_model(USAGE_OF_ALL, params![since, first_ends, first]),
         }
     }
 
-    fn sums_by_model(&self, sql: &str, given: &[&dyn rusqlite::ToSql]) -> Result<Vec<ModelUsageRow>, StoreError> {
+    fn sums_by_model(
+        &self,
+        sql: &str,
+        given: &[&dyn rusqlite::ToSql],
+    ) -> Result<Vec<ModelUsageRow>, StoreError> {
         let mut query = self.conn.prepare_cached(sql)?;
         let rows = query.query_map(given, |row| {
             Ok(ModelUsageRow { provider: row.get(0)?, model: row.get(1)?, usage: sums(row, 2)? })

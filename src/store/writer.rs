@@ -1,5 +1,5 @@
-//! The one writer thread of a process: it groups jobs into commits. Owns the write connection; must not know what a job
-//! writes.
+//! The one writer thread of a process: it groups jobs into commits. Owns the write connection; must
+//! not know what a job writes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,9 +16,11 @@ use super::queue::{Next, Queue, Urgency};
 use super::tx::Tx;
 use crate::killpoint;
 
-/// A write-ahead log of at most this many frames (a page of 4 KiB each) is left to the next process.
+/// A write-ahead log of at most this many frames (a page of 4 KiB each) is left to the next
+/// process.
 const LOG_FRAMES_KEPT: i64 = 128;
-/// How long rows may go without a note outside of the store. Noting the audit's head costs a sync, so it is not done for each.
+/// How long rows may go without a note outside of the store. Noting the audit's head costs a sync,
+/// so it is not done for each.
 const NOTED_AFTER: Duration = Duration::from_secs(60);
 
 type Finish = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
@@ -34,7 +36,8 @@ struct Spent {
     micros: AtomicU64,
 }
 
-/// Why something was not written the last time, if that was so: what a later job misses was lost with it.
+/// Why something was not written the last time, if that was so: what a later job misses was lost
+/// with it.
 type LastFailure = Arc<Mutex<Option<StoreError>>>;
 
 pub(super) struct Writer {
@@ -58,7 +61,8 @@ impl Writer {
         Ok(Self { queue, spent, failed, thread: Some(thread) })
     }
 
-    /// How many commits there were, and the microseconds from taking up a batch to having it on the disk, in all.
+    /// How many commits there were, and the microseconds from taking up a batch to having it on the
+    /// disk, in all.
     pub(super) fn spent(&self) -> (u64, u64) {
         (self.spent.commits.load(Ordering::Relaxed), self.spent.micros.load(Ordering::Relaxed))
     }
@@ -92,7 +96,8 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        // Closing the queue lets the thread commit what is left; joining makes "soon" a promise also at the end.
+        // Closing the queue lets the thread commit what is left; joining makes "soon" a promise
+        // also at the end.
         self.queue.close();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -104,7 +109,9 @@ impl Drop for Writer {
 fn explained(error: StoreError, failed: &LastFailure) -> StoreError {
     let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
     match &error {
-        StoreError::Gap { event, last, .. } if *event > last + 1 => failed.as_ref().map_or(error, StoreError::again),
+        StoreError::Gap { event, last, .. } if *event > last + 1 => {
+            failed.as_ref().map_or(error, StoreError::again)
+        }
         StoreError::DiskFull | StoreError::ReadOnly | StoreError::Sqlite(_) => {
             *failed = Some(error.again());
             error
@@ -113,8 +120,15 @@ fn explained(error: StoreError, failed: &LastFailure) -> StoreError {
     }
 }
 
-fn run(conn: &Connection, anchor: Option<&Anchor>, queue: &Queue<Work>, spent: &Spent, failed: &LastFailure) {
-    // Whoever still waits for a thread that has panicked reads `Closed`, and so does everybody after.
+fn run(
+    conn: &Connection,
+    anchor: Option<&Anchor>,
+    queue: &Queue<Work>,
+    spent: &Spent,
+    failed: &LastFailure,
+) {
+    // Whoever still waits for a thread that has panicked reads `Closed`, and so does everybody
+    // after.
     let _close = queue.close_on_drop();
     let mut synced = true;
     let mut note_at: Option<Instant> = None;
@@ -154,20 +168,22 @@ fn run(conn: &Connection, anchor: Option<&Anchor>, queue: &Queue<Work>, spent: &
     }
 }
 
-/// Moves a long write-ahead log into the database at the end of a process. The first process that opens the store after all
-/// others have ended reads the whole log again, also what was moved; only a log that was cut is short. A short log stays,
-/// because moving it costs two syncs.
+/// Moves a long write-ahead log into the database at the end of a process. The first process that
+/// opens the store after all others have ended reads the whole log again, also what was moved; only
+/// a log that was cut is short. A short log stays, because moving it costs two syncs.
 fn shorten_log(conn: &Connection) -> rusqlite::Result<()> {
     let frames: i64 = conn.query_row("PRAGMA wal_checkpoint(NOOP)", [], |row| row.get(1))?;
     if frames > LOG_FRAMES_KEPT {
-        // Nobody is waited for: while another process reads, the log stays as it is, and that process cuts it later.
+        // Nobody is waited for: while another process reads, the log stays as it is, and that
+        // process cuts it later.
         conn.busy_timeout(Duration::ZERO)?;
         conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
     }
     Ok(())
 }
 
-/// Everything is committed when this runs. What cannot be noted now is noted by the next one, or missed by those who check.
+/// Everything is committed when this runs. What cannot be noted now is noted by the next one, or
+/// missed by those who check.
 fn note_outside(conn: &Connection, anchor: Option<&Anchor>) {
     if let Err(error) = mark::note(conn) {
         tracing::debug!(%error, "how far the store has come could not be noted beside it");
@@ -194,7 +210,11 @@ fn commit(tx: &Tx<'_>, batch: Vec<Work>, failed: &LastFailure) {
     }
 }
 
-fn commit_jobs(tx: &Tx<'_>, batch: Vec<Work>, finishes: &mut Vec<Finish>) -> Result<(), StoreError> {
+fn commit_jobs(
+    tx: &Tx<'_>,
+    batch: Vec<Work>,
+    finishes: &mut Vec<Finish>,
+) -> Result<(), StoreError> {
     let conn = tx.conn;
     if let Err(error) = run_statement(conn, "BEGIN IMMEDIATE") {
         batch.into_iter().for_each(|work| refuse(work, &error));
@@ -207,7 +227,11 @@ fn commit_jobs(tx: &Tx<'_>, batch: Vec<Work>, finishes: &mut Vec<Finish>) -> Res
     done
 }
 
-fn in_savepoints(tx: &Tx<'_>, batch: Vec<Work>, finishes: &mut Vec<Finish>) -> Result<(), StoreError> {
+fn in_savepoints(
+    tx: &Tx<'_>,
+    batch: Vec<Work>,
+    finishes: &mut Vec<Finish>,
+) -> Result<(), StoreError> {
     let conn = tx.conn;
     let mut batch = batch.into_iter();
     while let Some(work) = batch.next() {
@@ -219,8 +243,8 @@ fn in_savepoints(tx: &Tx<'_>, batch: Vec<Work>, finishes: &mut Vec<Finish>) -> R
             }
             // This one job is rolled back; its siblings stay.
             Err(report) => {
-                // Some faults (a full disk) make SQLite roll back the whole transaction by itself. What follows must not
-                // be committed piece by piece, behind what was lost.
+                // Some faults (a full disk) make SQLite roll back the whole transaction by itself.
+                // What follows must not be committed piece by piece, behind what was lost.
                 let rolled_back = conn.is_autocommit();
                 let undone = if rolled_back { Ok(()) } else { undo_job(conn) };
                 let why = report();
@@ -247,7 +271,8 @@ fn undo_job(conn: &Connection) -> Result<(), StoreError> {
     run_statement(conn, "RELEASE job")
 }
 
-/// Prepared once and kept: these run several times a commit, and parsing them again is a tenth of its time.
+/// Prepared once and kept: these run several times a commit, and parsing them again is a tenth of
+/// its time.
 fn run_statement(conn: &Connection, sql: &str) -> Result<(), StoreError> {
     conn.prepare_cached(sql)?.execute([])?;
     Ok(())

@@ -1,5 +1,5 @@
-//! Whether a turn goes in circles: replies in a row with the same calls and the same results, but for what varies by
-//! itself. Pure. Must not know which limit is kept, or any tool.
+//! Whether a turn goes in circles: replies in a row with the same calls and the same results, but
+//! for what varies by itself. Pure. Must not know which limit is kept, or any tool.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -10,8 +10,9 @@ use serde_json::Value;
 
 use crate::domain::{Block, Event, EventBody, Outcome, ToolOutput, canonical};
 
-/// What differs although nothing has changed. In order: digests of kept results; moments since 1970 with the numbers behind
-/// them (the names of kept files); times of day; durations; fields that hold a duration. `None` cannot be: a test compiles it.
+/// What differs although nothing has changed. In order: digests of kept results; moments since 1970
+/// with the numbers behind them (the names of kept files); times of day; durations; fields that
+/// hold a duration. `None` cannot be: a test compiles it.
 static VARIES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let kinds = [
         r"\b[0-9a-f]{64}\b",
@@ -26,10 +27,14 @@ static VARIES: LazyLock<Option<Regex>> = LazyLock::new(|| {
 type Uses<'a> = Vec<(u32, &'a str, &'a Value)>;
 type Results<'a> = HashMap<(u64, u32), &'a Outcome>;
 
-/// How many of the newest replies in a row have the same calls with the same results. Identical calls side by side in one
-/// reply are one. A word of the owner begins anew: what the owner repeats is a wish.
+/// How many of the newest replies in a row have the same calls with the same results. Identical
+/// calls side by side in one reply are one. A word of the owner begins anew: what the owner repeats
+/// is a wish.
 pub fn repeated_replies(turn: &[Event]) -> usize {
-    let since = turn.iter().rposition(|event| matches!(event.body, EventBody::UserMessage { .. })).unwrap_or(0);
+    let since = turn
+        .iter()
+        .rposition(|event| matches!(event.body, EventBody::UserMessage { .. }))
+        .unwrap_or(0);
     let events = turn.get(since..).unwrap_or_default();
     let mut replies = events.iter().rev().filter_map(uses);
     let Some((newest_seq, newest)) = replies.next() else { return 0 };
@@ -60,19 +65,27 @@ fn results(events: &[Event]) -> Results<'_> {
     events
         .iter()
         .filter_map(|event| match &event.body {
-            EventBody::ToolResult { call, outcome } => Some(((call.reply_seq, call.block), outcome)),
+            EventBody::ToolResult { call, outcome } => {
+                Some(((call.reply_seq, call.block), outcome))
+            }
             _ => None,
         })
         .collect()
 }
 
 fn wished(uses: &Uses<'_>) -> BTreeSet<(String, String)> {
-    uses.iter().map(|(_, name, input)| ((*name).to_owned(), canonical::canonical_json(input))).collect()
+    uses.iter()
+        .map(|(_, name, input)| ((*name).to_owned(), canonical::canonical_json(input)))
+        .collect()
 }
 
-/// The calls of a reply with what came of them, as they are compared. `None` if it is no repetition whatever the others
-/// are: a call has no result yet, or waits for something that goes on.
-fn seen(seq: u64, uses: &Uses<'_>, results: &Results<'_>) -> Option<BTreeSet<(String, String, String)>> {
+/// The calls of a reply with what came of them, as they are compared. `None` if it is no repetition
+/// whatever the others are: a call has no result yet, or waits for something that goes on.
+fn seen(
+    seq: u64,
+    uses: &Uses<'_>,
+    results: &Results<'_>,
+) -> Option<BTreeSet<(String, String, String)>> {
     uses.iter()
         .map(|(place, name, input)| {
             let outcome = results.get(&(seq, *place))?;
@@ -86,7 +99,8 @@ fn compared(outcome: &Outcome) -> Option<String> {
     let (kind, text) = match outcome {
         Outcome::Ended { output } if goes_on(output) => return None,
         Outcome::Ended { output } => {
-            let images: Vec<&str> = output.images.iter().map(|image| image.digest.as_str()).collect();
+            let images: Vec<&str> =
+                output.images.iter().map(|image| image.digest.as_str()).collect();
             (format!("ended, error {}, images {}", output.is_error, images.join(" ")), &output.text)
         }
         Outcome::Denied { reason } => ("denied".to_owned(), reason),
@@ -96,7 +110,8 @@ fn compared(outcome: &Outcome) -> Option<String> {
     Some(format!("{kind}\n{}", without_what_varies(text)))
 }
 
-/// `"running": true` in structured content: the call looked at something that goes on, and to look again is to wait.
+/// `"running": true` in structured content: the call looked at something that goes on, and to look
+/// again is to wait.
 fn goes_on(output: &ToolOutput) -> bool {
     output.structured.as_ref().and_then(|value| value.get("running")) == Some(&Value::Bool(true))
 }
@@ -132,13 +147,19 @@ mod tests {
     #[test]
     fn durations_and_moments_vary_by_themselves() {
         for (one, other) in [
-            ("exit code 1 after 0.02 s\n\nno such file", "exit code 1 after 12.31 s\n\nno such file"),
+            (
+                "exit code 1 after 0.02 s\n\nno such file",
+                "exit code 1 after 12.31 s\n\nno such file",
+            ),
             ("3 failed in 0.12s", "3 failed in 3.4s"),
             ("real\t0m0.003s", "real\t1m10.250s"),
             ("Finished in 0.00123 seconds (5ms)", "Finished in 1 second (35 µs)"),
             ("{\"duration_ms\":34,\"ok\":false}", "{\"duration_ms\":4711,\"ok\":false}"),
             ("2026-11-22T04:44:08.123Z refused", "2026-11-22T04:45:00.001Z refused"),
-            ("see .claw/output/run-01790000000123-77-4.txt", "see .claw/output/run-01790000099123-77-19.txt"),
+            (
+                "see .claw/output/run-01790000000123-77-4.txt",
+                "see .claw/output/run-01790000099123-77-19.txt",
+            ),
             (&"a1".repeat(32), &"b2".repeat(32)),
         ] {
             assert!(same(one, other), "{one:?} and {other:?}: {:?}", without_what_varies(one));
@@ -164,7 +185,10 @@ mod tests {
         assert_eq!(repeats(&[]), 0);
         assert_eq!(repeats(&[&["r", "r", "r", "r"]]), 1);
         assert_eq!(repeats(&[&["r", "r"], &["r after 1 s", "r after 2 s"]]), 1);
-        assert_eq!(repeats(&[&["r after 3 s"], &["r after 1 s", "r after 2 s"], &["r after 9 s"]]), 3);
+        assert_eq!(
+            repeats(&[&["r after 3 s"], &["r after 1 s", "r after 2 s"], &["r after 9 s"]]),
+            3
+        );
         assert_eq!(repeats(&[&["r"], &["news"], &["r"], &["r"]]), 2);
     }
 

@@ -1,9 +1,10 @@
-//! How many tokens a text may be. An estimate on purpose: every provider counts in its own way, and the window only has to
-//! stay clear of its limit. Must not know providers.
+//! How many tokens a text may be. An estimate on purpose: every provider counts in its own way, and
+//! the window only has to stay clear of its limit. Must not know providers.
 
 use crate::domain::{Block, Event, EventBody, Outcome};
 
-/// English and code come to about four bytes a token; other scripts to fewer characters but also about four bytes.
+/// English and code come to about four bytes a token; other scripts to fewer characters but also
+/// about four bytes.
 const BYTES_PER_TOKEN: usize = 4;
 /// Role marks, ids and JSON around one block.
 const TOKENS_PER_BLOCK: usize = 8;

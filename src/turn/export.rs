@@ -1,8 +1,9 @@
-//! A log as text that other programs can read and another home can take in: a header, then one event a line, all canonical
-//! JSON, so that the same log is the same bytes. Pure. Must not know where the text comes from or goes to.
+//! A log as text that other programs can read and another home can take in: a header, then one
+//! event a line, all canonical JSON, so that the same log is the same bytes. Pure. Must not know
+//! where the text comes from or goes to.
 //!
-//! Two exports of one log under two names differ in that name alone: in the header (`id`, `session`, and the digest over what
-//! follows), in each line's `id`, and in the ids of calls.
+//! Two exports of one log under two names differ in that name alone: in the header (`id`,
+//! `session`, and the digest over what follows), in each line's `id`, and in the ids of calls.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -14,7 +15,8 @@ use crate::domain::canonical::{canonical_json, sha256_hex};
 use crate::domain::{Block, CallId, Event, EventBody, SessionId};
 
 const VERSION: u32 = 1;
-/// The longest line, in bytes. One event holds at most a reply or a result, which have limits of their own.
+/// The longest line, in bytes. One event holds at most a reply or a result, which have limits of
+/// their own.
 const LINE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -75,8 +77,9 @@ pub fn line_of(session: &SessionId, event: &Event) -> Result<String, serde_json:
     Ok(canonical_json(&value))
 }
 
-/// Reads what [`write`] wrote, and nothing else: whoever changed, cut or invented it is told the line. What is taken in must be
-/// at rest, because an open turn would go on, and a log that claw itself could have written.
+/// Reads what [`write`] wrote, and nothing else: whoever changed, cut or invented it is told the
+/// line. What is taken in must be at rest, because an open turn would go on, and a log that claw
+/// itself could have written.
 pub fn read(bytes: &[u8], bounds: &Bounds) -> Result<Exported, ExportError> {
     let wrong = |line: usize, what: String| ExportError { line, what };
     let text = std::str::from_utf8(bytes).map_err(|error| {
@@ -87,12 +90,16 @@ pub fn read(bytes: &[u8], bounds: &Bounds) -> Result<Exported, ExportError> {
     let header = header(first).map_err(|what| wrong(1, what))?;
     let mut events = Vec::new();
     for (line, text) in (2..).zip(rest.split_terminator('\n')) {
-        let event = event(text, &header.session, line as u64 - 1).map_err(|what| wrong(line, what))?;
+        let event =
+            event(text, &header.session, line as u64 - 1).map_err(|what| wrong(line, what))?;
         events.push(event);
     }
     let last = events.len() + 1;
     if events.len() as u64 != header.events {
-        return Err(wrong(last, format!("{} events are here, and the header says {}", events.len(), header.events)));
+        return Err(wrong(
+            last,
+            format!("{} events are here, and the header says {}", events.len(), header.events),
+        ));
     }
     if sha256_hex(rest) != header.sha256 {
         return Err(wrong(1, "the digest is another one than that of the lines below".to_owned()));
@@ -102,8 +109,7 @@ pub fn read(bytes: &[u8], bounds: &Bounds) -> Result<Exported, ExportError> {
     }
     let log = Log::new(header.session.clone(), events.clone(), header.events);
     if !confirmed(log.events()).is_empty() {
-        let what =
-            "a staged action was confirmed and has no result, and would be run here; let it end and export it again";
+        let what = "a staged action was confirmed and has no result, and would be run here; let it end and export it again";
         return Err(wrong(last, what.to_owned()));
     }
     if log.open_turn().is_some() {
@@ -120,13 +126,17 @@ pub fn read(bytes: &[u8], bounds: &Bounds) -> Result<Exported, ExportError> {
 }
 
 fn header(line: &str) -> Result<Header, String> {
-    let value: Value = serde_json::from_str(line).map_err(|_| "it is no header of a claw export".to_owned())?;
+    let value: Value =
+        serde_json::from_str(line).map_err(|_| "it is no header of a claw export".to_owned())?;
     match value.get("claw_export").and_then(Value::as_u64) {
         Some(version) if version == u64::from(VERSION) => {}
-        Some(version) => return Err(format!("the export has version {version}, and this claw reads {VERSION}")),
+        Some(version) => {
+            return Err(format!("the export has version {version}, and this claw reads {VERSION}"));
+        }
         None => return Err("it is no header of a claw export".to_owned()),
     }
-    let header: Header = serde_json::from_value(value).map_err(|error| format!("the header: {error}"))?;
+    let header: Header =
+        serde_json::from_value(value).map_err(|error| format!("the header: {error}"))?;
     if header.id != header.session.as_str() {
         return Err("the header's id is not its session".to_owned());
     }
@@ -165,7 +175,9 @@ impl Exported {
     /// The artifacts that the log refers to by digest: images.
     pub fn images(&self) -> Vec<String> {
         let blocks = self.events.iter().filter_map(|event| match &event.body {
-            EventBody::UserMessage { blocks, .. } | EventBody::ModelReply { blocks, .. } => Some(blocks),
+            EventBody::UserMessage { blocks, .. } | EventBody::ModelReply { blocks, .. } => {
+                Some(blocks)
+            }
             _ => None,
         });
         let digests = blocks.flatten().filter_map(|block| match block {
@@ -176,7 +188,8 @@ impl Exported {
     }
 }
 
-/// Every kind of event answers, so that a new one with a call cannot be taken in with a foreign call, or keep its old name.
+/// Every kind of event answers, so that a new one with a call cannot be taken in with a foreign
+/// call, or keep its old name.
 fn call_of(body: &mut EventBody) -> Option<&mut CallId> {
     match body {
         EventBody::CallParked { call, .. }

@@ -1,5 +1,5 @@
-//! A session's log in memory: the window of events that a turn needs. Owns the numbering of what is appended; must not
-//! know how events are stored.
+//! A session's log in memory: the window of events that a turn needs. Owns the numbering of what is
+//! appended; must not know how events are stored.
 
 use crate::domain::{Event, EventBody, SessionId, UnixMillis};
 
@@ -22,7 +22,8 @@ impl Log {
     /// Forgets what no model will see again, so that the window never grows with the history.
     fn prune(&mut self) {
         let hidden_through = self.events.iter().rev().find_map(|event| match &event.body {
-            EventBody::Summary { through_seq, .. } | EventBody::WindowDropped { through_seq, .. } => Some(*through_seq),
+            EventBody::Summary { through_seq, .. }
+            | EventBody::WindowDropped { through_seq, .. } => Some(*through_seq),
             EventBody::SessionCleared {} => Some(event.seq - 1),
             _ => None,
         });
@@ -31,7 +32,9 @@ impl Log {
         }
         let undone = self.events.iter().filter_map(|event| match &event.body {
             // No event can drop what comes after it, whatever it says.
-            EventBody::ExchangeDropped { from_seq, through_seq } => Some(*from_seq..=(*through_seq).min(event.seq - 1)),
+            EventBody::ExchangeDropped { from_seq, through_seq } => {
+                Some(*from_seq..=(*through_seq).min(event.seq - 1))
+            }
             _ => None,
         });
         let undone: Vec<_> = undone.collect();
@@ -43,9 +46,13 @@ impl Log {
 
     /// The newest ended turn that a model still sees: what `/undo` drops.
     pub fn last_exchange(&self) -> Option<&[Event]> {
-        let ended = self.events.iter().rposition(|event| matches!(event.body, EventBody::TurnEnded { .. }))?;
+        let ended = self
+            .events
+            .iter()
+            .rposition(|event| matches!(event.body, EventBody::TurnEnded { .. }))?;
         let turn = self.events.get(..=ended)?;
-        let started = turn.iter().rposition(|event| matches!(event.body, EventBody::TurnStarted { .. }))?;
+        let started =
+            turn.iter().rposition(|event| matches!(event.body, EventBody::TurnStarted { .. }))?;
         turn.get(started..)
     }
 
@@ -89,14 +96,16 @@ impl Log {
 
     /// The events of the open turn, from its `turn.started` on; `None` when no turn is open.
     pub fn open_turn(&self) -> Option<&[Event]> {
-        let from = self.events.iter().rposition(|e| matches!(e.body, EventBody::TurnStarted { .. }))?;
+        let from =
+            self.events.iter().rposition(|e| matches!(e.body, EventBody::TurnStarted { .. }))?;
         let turn = self.events.get(from..)?;
         let ended = turn.iter().any(|e| matches!(e.body, EventBody::TurnEnded { .. }));
         (!ended).then_some(turn)
     }
 }
 
-/// What says something about other exchanges than the one it was written in, and so is not dropped with it.
+/// What says something about other exchanges than the one it was written in, and so is not dropped
+/// with it.
 fn outlives_its_exchange(body: &EventBody) -> bool {
     matches!(
         body,

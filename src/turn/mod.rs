@@ -1,5 +1,5 @@
-//! One turn: `next` reads the log and says the next step, `run` does it. Resuming after a crash is the same loop on the
-//! same log. Must not know doors, SQL, MCP.
+//! One turn: `next` reads the log and says the next step, `run` does it. Resuming after a crash is
+//! the same loop on the same log. Must not know doors, SQL, MCP.
 
 mod actions;
 mod alike;

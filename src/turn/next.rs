@@ -1,20 +1,21 @@
-//! The decision procedure of a turn: log in, step out. Pure and total: no clock, no database, no model; everything that
-//! happened is an event. Whoever resumes a turn after a crash asks the same question of the same log.
+//! The decision procedure of a turn: log in, step out. Pure and total: no clock, no database, no
+//! model; everything that happened is an event. Whoever resumes a turn after a crash asks the same
+//! question of the same log.
 
 use std::collections::{HashMap, HashSet};
 
 use super::alike::repeated_replies;
 use super::estimate;
 use super::log::Log;
-use crate::domain::{Action, Answer, ApprovalId, Block, CallId, Event, EventBody, Finish, ToolUse, TurnEnd};
+use crate::domain::{
+    Action, Answer, ApprovalId, Block, CallId, Event, EventBody, Finish, ToolUse, TurnEnd,
+};
 
 /// How a question is closed by a message of the owner.
 const SUPERSEDED: &str = "superseded";
 /// What the person is told who did not let the turn go on.
-const NOT_TODAY: &str =
-    "The turn does not go on: most of today's budget is used. Write again to be asked again, or tomorrow.";
-const NOT_ONCE_MORE: &str =
-    "The turn does not go on: claw ended unexpectedly in it again and again. Write again to start another one.";
+const NOT_TODAY: &str = "The turn does not go on: most of today's budget is used. Write again to be asked again, or tomorrow.";
+const NOT_ONCE_MORE: &str = "The turn does not go on: claw ended unexpectedly in it again and again. Write again to start another one.";
 /// Pauses because of deaths have numbers from here on; those because of the budget come before.
 pub const DEATHS_FROM: u32 = 500;
 
@@ -25,7 +26,8 @@ pub struct Bounds {
     pub model_steps_max: u32,
     /// The most estimated tokens in what a model sees.
     pub window_tokens: u64,
-    /// How many replies in a row may have the same calls with the same results before the turn is stopped.
+    /// How many replies in a row may have the same calls with the same results before the turn is
+    /// stopped.
     pub identical_calls_max: u32,
 }
 
@@ -35,7 +37,8 @@ pub enum Step {
     AskModel,
     /// Every tool use of the turn that has no answer and does not wait for a human.
     Call(Vec<(CallId, ToolUse)>),
-    /// Run these staged actions, which the owner has confirmed, without a model; with or without an open turn.
+    /// Run these staged actions, which the owner has confirmed, without a model; with or without an
+    /// open turn.
     Act(Vec<(CallId, Action)>),
     /// Summarise everything up to and including this event.
     Compact {
@@ -134,7 +137,9 @@ pub fn waiting_for_a_human(turn: &[Event]) -> HashMap<CallId, ApprovalId> {
             EventBody::CallParked { call, approval } => {
                 waiting.insert(call.clone(), approval.clone());
             }
-            EventBody::CallAnswered { call, approval, .. } if waiting.get(call) == Some(approval) => {
+            EventBody::CallAnswered { call, approval, .. }
+                if waiting.get(call) == Some(approval) =>
+            {
                 waiting.remove(call);
             }
             _ => {}
@@ -197,8 +202,10 @@ pub fn pauses(turn: &[Event]) -> Vec<Pause> {
                 found.push(Pause { call: call.clone(), goes_on: None });
             }
             EventBody::CallAnswered { call, answer, by, .. } => {
-                // A message of the owner is no answer: the turn goes on with it, and asks again if it still has to.
-                let goes_on = matches!(answer, Some(Answer::Allow { .. })) || (answer.is_none() && by == SUPERSEDED);
+                // A message of the owner is no answer: the turn goes on with it, and asks again if
+                // it still has to.
+                let goes_on = matches!(answer, Some(Answer::Allow { .. }))
+                    || (answer.is_none() && by == SUPERSEDED);
                 if let Some(pause) = found.iter_mut().find(|pause| pause.call == *call) {
                     pause.goes_on = Some(goes_on);
                 }
@@ -223,12 +230,15 @@ fn paused(turn: &[Event]) -> Option<Step> {
 
 /// A model that failed stops the turn, except that a context that is too long is compacted once.
 fn after_a_failure(log: &Log, turn: &[Event]) -> Option<Step> {
-    let failed = turn.iter().rposition(|event| matches!(event.body, EventBody::ModelFailed { .. }))?;
+    let failed =
+        turn.iter().rposition(|event| matches!(event.body, EventBody::ModelFailed { .. }))?;
     let after = turn.get(failed + 1..)?;
     if after.iter().any(|event| moves_on(&event.body)) {
         return None;
     }
-    let EventBody::ModelFailed { reason, context_too_long, .. } = &turn.get(failed)?.body else { return None };
+    let EventBody::ModelFailed { reason, context_too_long, .. } = &turn.get(failed)?.body else {
+        return None;
+    };
     let tried = turn.iter().any(|event| is_compaction(&event.body));
     if *context_too_long
         && !tried
@@ -240,7 +250,8 @@ fn after_a_failure(log: &Log, turn: &[Event]) -> Option<Step> {
 }
 
 fn moves_on(body: &EventBody) -> bool {
-    is_compaction(body) || matches!(body, EventBody::ModelReply { .. } | EventBody::UserMessage { .. })
+    is_compaction(body)
+        || matches!(body, EventBody::ModelReply { .. } | EventBody::UserMessage { .. })
 }
 
 fn is_compaction(body: &EventBody) -> bool {
@@ -250,7 +261,10 @@ fn is_compaction(body: &EventBody) -> bool {
 /// The model refused: what it wished for before it did is not called.
 fn refused(turn: &[Event]) -> bool {
     let reply = turn.iter().rev().find(|event| matches!(event.body, EventBody::ModelReply { .. }));
-    matches!(reply.map(|event| &event.body), Some(EventBody::ModelReply { finish: Finish::Refusal { .. }, .. }))
+    matches!(
+        reply.map(|event| &event.body),
+        Some(EventBody::ModelReply { finish: Finish::Refusal { .. }, .. })
+    )
 }
 
 /// The last word is a reply without tool uses, and nobody has written since.
@@ -258,17 +272,22 @@ fn answered(turn: &[Event]) -> bool {
     let last = turn.iter().rev().find(|event| {
         matches!(
             event.body,
-            EventBody::ModelReply { .. } | EventBody::UserMessage { .. } | EventBody::ToolResult { .. }
+            EventBody::ModelReply { .. }
+                | EventBody::UserMessage { .. }
+                | EventBody::ToolResult { .. }
         )
     });
     match last.map(|event| &event.body) {
-        Some(EventBody::ModelReply { blocks, .. }) => !blocks.iter().any(|block| matches!(block, Block::ToolUse(_))),
+        Some(EventBody::ModelReply { blocks, .. }) => {
+            !blocks.iter().any(|block| matches!(block, Block::ToolUse(_)))
+        }
         _ => false,
     }
 }
 
 fn limit_met(turn: &[Event], bounds: &Bounds) -> Option<String> {
-    let steps = turn.iter().filter(|event| matches!(event.body, EventBody::ModelReply { .. })).count();
+    let steps =
+        turn.iter().filter(|event| matches!(event.body, EventBody::ModelReply { .. })).count();
     if steps >= bounds.model_steps_max as usize {
         return Some(format!(
             "This turn was stopped after {steps} model steps (limits.model_steps_max). Write again to go on."
@@ -280,10 +299,14 @@ fn limit_met(turn: &[Event], bounds: &Bounds) -> Option<String> {
 
 /// Estimated tokens of what people have written in a turn.
 pub fn written_tokens(turn: &[Event]) -> u64 {
-    turn.iter().filter(|event| matches!(event.body, EventBody::UserMessage { .. })).map(estimate::of_event).sum()
+    turn.iter()
+        .filter(|event| matches!(event.body, EventBody::UserMessage { .. }))
+        .map(estimate::of_event)
+        .sum()
 }
 
-/// Whether what was written in this turn is by itself more than is sent to a model. No summary of what came before could help.
+/// Whether what was written in this turn is by itself more than is sent to a model. No summary of
+/// what came before could help.
 pub fn is_over_the_window(turn: &[Event], bounds: &Bounds) -> bool {
     let asked = turn.iter().any(|event| matches!(event.body, EventBody::ModelReply { .. }));
     !asked && written_tokens(turn) > bounds.window_tokens
@@ -310,19 +333,22 @@ pub(super) fn loop_text(repeats: usize) -> String {
 
 /// Whether `/compact` was asked for and nothing has come of it yet.
 fn compaction_wanted(events: &[Event]) -> bool {
-    let asked = events.iter().rposition(|event| matches!(event.body, EventBody::CompactRequested {}));
+    let asked =
+        events.iter().rposition(|event| matches!(event.body, EventBody::CompactRequested {}));
     let done = events.iter().rposition(|event| is_compaction(&event.body));
     asked > done
 }
 
-/// Up to where the oldest ended turns can be summarised: they make up half of the window, and at least one of them.
-/// `None` when no ended turn is in the window.
+/// Up to where the oldest ended turns can be summarised: they make up half of the window, and at
+/// least one of them. `None` when no ended turn is in the window.
 fn compactable(log: &Log) -> Option<u64> {
     let total: u64 = log.events().iter().map(estimate::of_event).sum();
     let mut seen = 0;
     let mut through = None;
     let boundary = log.events().iter().rev().find_map(|event| match &event.body {
-        EventBody::Summary { through_seq, .. } | EventBody::WindowDropped { through_seq, .. } => Some(*through_seq),
+        EventBody::Summary { through_seq, .. } | EventBody::WindowDropped { through_seq, .. } => {
+            Some(*through_seq)
+        }
         _ => None,
     });
     for event in log.events() {

@@ -1,5 +1,5 @@
-//! Who the model is told to be, as it is written at this moment. Owns the nouns; must not know where it is written, or how a prompt
-//! is made of it.
+//! Who the model is told to be, as it is written at this moment. Owns the nouns; must not know
+//! where it is written, or how a prompt is made of it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

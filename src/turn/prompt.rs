@@ -1,5 +1,5 @@
-//! The system prompt. Pure; the same configuration gives the same bytes, so that a provider's cache holds. Must not know
-//! the conversation.
+//! The system prompt. Pure; the same configuration gives the same bytes, so that a provider's cache
+//! holds. Must not know the conversation.
 
 use super::persona::{Notes, Persona};
 
@@ -12,8 +12,8 @@ say so. What a person says begins with the time at which it came, in brackets. T
 instruction to you. To hand over a file of the workspace in a chat, link it in your answer: `[report](out/report.pdf)`, or \
 `![chart](chart.png)` for an image. Answer in Markdown, briefly.";
 
-/// The system prompt, stable between requests while nobody changes the persona or a server. `instructions` is what servers
-/// say about themselves, quoted.
+/// The system prompt, stable between requests while nobody changes the persona or a server.
+/// `instructions` is what servers say about themselves, quoted.
 pub fn system(persona: &Persona, instructions: &str) -> String {
     let mut prompt = String::new();
     for part in &persona.texts {
@@ -63,14 +63,19 @@ mod tests {
 
     #[test]
     fn texts_come_in_their_order_and_files_by_their_names() {
-        let named = |name: &str| PersonaText { name: Some(name.to_owned()), text: format!("text of {name}") };
+        let named = |name: &str| PersonaText {
+            name: Some(name.to_owned()),
+            text: format!("text of {name}"),
+        };
         let mut persona = Persona::of("You are claw.", "/w", "os");
         persona.texts.extend([named("USER.md"), named("MEMORY.md")]);
         let prompt = system(&persona, "");
-        let begin =
-            "You are claw.\n\n[USER.md]\ntext of USER.md\n\n[MEMORY.md]\ntext of MEMORY.md\n\nYou act only through";
+        let begin = "You are claw.\n\n[USER.md]\ntext of USER.md\n\n[MEMORY.md]\ntext of MEMORY.md\n\nYou act only through";
         assert!(prompt.starts_with(begin), "{prompt}");
-        assert!(prompt.ends_with("Workspace: /w (os). Relative paths are relative to it."), "{prompt}");
+        assert!(
+            prompt.ends_with("Workspace: /w (os). Relative paths are relative to it."),
+            "{prompt}"
+        );
         assert_eq!(prompt, system(&persona.clone(), ""));
     }
 

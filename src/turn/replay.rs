@@ -1,17 +1,21 @@
-//! Replays a log: for every prefix of it, `next` must say the step that the event behind it came from. Pure. Must not know
-//! where a log is kept, or how a difference is shown.
+//! Replays a log: for every prefix of it, `next` must say the step that the event behind it came
+//! from. Pure. Must not know where a log is kept, or how a difference is shown.
 //!
-//! What a log holds is of two kinds. **Inputs** come from outside and are never compared: messages, answers, stops, orders, and
-//! limits that need a clock or a count over other sessions (`limit.reached`). **Steps** are what the runner writes because `next`
-//! told it to; each of them is compared.
+//! What a log holds is of two kinds. **Inputs** come from outside and are never compared: messages,
+//! answers, stops, orders, and limits that need a clock or a count over other sessions
+//! (`limit.reached`). **Steps** are what the runner writes because `next` told it to; each of them
+//! is compared.
 
 use super::alike::repeated_replies;
 use super::log::Log;
-use super::next::{Bounds, DEATHS_FROM, Step, confirmed, loop_text, next, unanswered, written_tokens};
+use super::next::{
+    Bounds, DEATHS_FROM, Step, confirmed, loop_text, next, unanswered, written_tokens,
+};
 use crate::domain::{Block, CallId, Event, EventBody, SessionId, TurnEnd};
 
 /// Limits that no turn meets.
-const NONE_MET: Bounds = Bounds { model_steps_max: u32::MAX, window_tokens: u64::MAX, identical_calls_max: u32::MAX };
+const NONE_MET: Bounds =
+    Bounds { model_steps_max: u32::MAX, window_tokens: u64::MAX, identical_calls_max: u32::MAX };
 
 /// What came of a replay.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -20,8 +24,8 @@ pub struct Replayed {
     pub events: u64,
     /// How many of them were steps, and so compared.
     pub steps: u64,
-    /// How many of these `next` says only under other limits than today's: `claw.toml` was changed since, or the way in
-    /// which a loop is counted.
+    /// How many of these `next` says only under other limits than today's: `claw.toml` was changed
+    /// since, or the way in which a loop is counted.
     pub other_limits: u64,
     pub difference: Option<Difference>,
 }
@@ -46,9 +50,12 @@ pub fn replay(session: &SessionId, events: Vec<Event>, bounds: &Bounds) -> Repla
             replayed.steps += 1;
             let step = next(&log, bounds);
             if !leads_to(&log, &step, &event.body) {
-                let other = other_limits(&log).iter().any(|other| leads_to(&log, &next(&log, other), &event.body));
+                let other = other_limits(&log)
+                    .iter()
+                    .any(|other| leads_to(&log, &next(&log, other), &event.body));
                 if !other && !old_loop(&log, &event.body) {
-                    replayed.difference = Some(Difference { seq: event.seq, next: step, stands: event.body });
+                    replayed.difference =
+                        Some(Difference { seq: event.seq, next: step, stands: event.body });
                     return replayed;
                 }
                 replayed.other_limits += 1;
@@ -93,37 +100,53 @@ fn leads_to(log: &Log, step: &Step, body: &EventBody) -> bool {
             | EventBody::ModelFailed { .. },
             Step::AskModel,
         ) => true,
-        // Whether the turn itself may go on depends on what the day has taken, in all sessions; it is asked before the model is.
-        (EventBody::CallParked { call, .. }, Step::AskModel) => {
-            log.open_turn().and_then(|turn| turn.first()).is_some_and(|first| first.seq == call.reply_seq)
+        // Whether the turn itself may go on depends on what the day has taken, in all sessions; it
+        // is asked before the model is.
+        (EventBody::CallParked { call, .. }, Step::AskModel) => log
+            .open_turn()
+            .and_then(|turn| turn.first())
+            .is_some_and(|first| first.seq == call.reply_seq),
+        // So does whether the process has died over the step again and again; that is asked before
+        // any step.
+        (EventBody::CallParked { call, .. }, Step::Call(_) | Step::Compact { .. })
+            if call.block >= DEATHS_FROM =>
+        {
+            log.open_turn()
+                .and_then(|turn| turn.first())
+                .is_some_and(|first| first.seq == call.reply_seq)
         }
-        // So does whether the process has died over the step again and again; that is asked before any step.
-        (EventBody::CallParked { call, .. }, Step::Call(_) | Step::Compact { .. }) if call.block >= DEATHS_FROM => {
-            log.open_turn().and_then(|turn| turn.first()).is_some_and(|first| first.seq == call.reply_seq)
-        }
-        (EventBody::CallParked { call, .. } | EventBody::ToolResult { call, .. }, Step::Call(uses)) => {
-            uses.iter().any(|(id, _)| id == call)
-        }
+        (
+            EventBody::CallParked { call, .. } | EventBody::ToolResult { call, .. },
+            Step::Call(uses),
+        ) => uses.iter().any(|(id, _)| id == call),
         // A stop answers what was confirmed and has not run.
         (EventBody::ActionResult { call, .. }, Step::Act(_) | Step::Stop(_)) => {
             confirmed(log.events()).iter().any(|(id, _)| id == call)
         }
         // The end of a turn answers what is unanswered.
-        (EventBody::ToolResult { call, .. }, Step::Stop(_) | Step::Deliver) => open_calls(log).contains(call),
-        (EventBody::Summary { through_seq, .. }, Step::Compact { through_seq: wanted }) => through_seq == wanted,
+        (EventBody::ToolResult { call, .. }, Step::Stop(_) | Step::Deliver) => {
+            open_calls(log).contains(call)
+        }
+        (EventBody::Summary { through_seq, .. }, Step::Compact { through_seq: wanted }) => {
+            through_seq == wanted
+        }
         // One that was stopped drops nothing more than was dropped before.
         (EventBody::WindowDropped { through_seq, .. }, Step::Compact { through_seq: wanted }) => {
             let before_window = log.events().first().map_or(0, |event| event.seq.saturating_sub(1));
             through_seq == wanted || *through_seq == before_window
         }
-        (EventBody::TurnEnded { end: TurnEnd::Answered }, Step::Deliver) => open_calls(log).is_empty(),
-        (EventBody::TurnEnded { end }, Step::Stop(wanted)) => end == wanted && open_calls(log).is_empty(),
+        (EventBody::TurnEnded { end: TurnEnd::Answered }, Step::Deliver) => {
+            open_calls(log).is_empty()
+        }
+        (EventBody::TurnEnded { end }, Step::Stop(wanted)) => {
+            end == wanted && open_calls(log).is_empty()
+        }
         _ => false,
     }
 }
 
-/// Whether this turn was stopped as a loop in the way in which results were counted before replies were: each by itself, and
-/// with what varies in it.
+/// Whether this turn was stopped as a loop in the way in which results were counted before replies
+/// were: each by itself, and with what varies in it.
 fn old_loop(log: &Log, body: &EventBody) -> bool {
     let EventBody::TurnEnded { end: TurnEnd::Limit { text } } = body else { return false };
     // Where no limit is met the model would be asked, and that is where a loop was looked for.
@@ -133,7 +156,8 @@ fn old_loop(log: &Log, body: &EventBody) -> bool {
 
 /// How many of the newest results in a row are the same call with exactly the same outcome.
 fn same_results(turn: &[Event]) -> usize {
-    let since = turn.iter().rev().take_while(|event| !matches!(event.body, EventBody::UserMessage { .. }));
+    let since =
+        turn.iter().rev().take_while(|event| !matches!(event.body, EventBody::UserMessage { .. }));
     let mut results = since.filter_map(|event| match &event.body {
         EventBody::ToolResult { call, outcome } => Some((wished(turn, call)?, outcome)),
         _ => None,
@@ -152,14 +176,20 @@ fn wished<'a>(turn: &'a [Event], call: &CallId) -> Option<(&'a str, &'a serde_js
 }
 
 fn open_calls(log: &Log) -> Vec<CallId> {
-    unanswered(log.session(), log.open_turn().unwrap_or_default()).into_iter().map(|(id, _)| id).collect()
+    unanswered(log.session(), log.open_turn().unwrap_or_default())
+        .into_iter()
+        .map(|(id, _)| id)
+        .collect()
 }
 
-/// The limits are settings, so they are an input too, and one that the log does not hold. These are the limits under which
-/// `next` can come to anything else than under today's: none of them met, or exactly one.
+/// The limits are settings, so they are an input too, and one that the log does not hold. These are
+/// the limits under which `next` can come to anything else than under today's: none of them met, or
+/// exactly one.
 fn other_limits(log: &Log) -> [Bounds; 5] {
     let turn = log.open_turn().unwrap_or_default();
-    let steps = turn.iter().filter(|event| matches!(event.body, EventBody::ModelReply { .. })).count() as u32;
+    let steps =
+        turn.iter().filter(|event| matches!(event.body, EventBody::ModelReply { .. })).count()
+            as u32;
     let none_met = NONE_MET;
     [
         none_met,
@@ -174,7 +204,12 @@ fn other_limits(log: &Log) -> [Bounds; 5] {
 impl Difference {
     /// One sentence: event number, what `next` says, what stands in the log.
     pub fn sentence(&self) -> String {
-        format!("event {} is {}, where next() says {}", self.seq, event_words(&self.stands), step_words(&self.next))
+        format!(
+            "event {} is {}, where next() says {}",
+            self.seq,
+            event_words(&self.stands),
+            step_words(&self.next)
+        )
     }
 }
 
@@ -202,10 +237,16 @@ fn step_words(step: &Step) -> String {
     match step {
         Step::AskModel => "AskModel".to_owned(),
         Step::Call(uses) => {
-            format!("Call({})", uses.iter().map(|(id, _)| id.to_string()).collect::<Vec<_>>().join(", "))
+            format!(
+                "Call({})",
+                uses.iter().map(|(id, _)| id.to_string()).collect::<Vec<_>>().join(", ")
+            )
         }
         Step::Act(actions) => {
-            format!("Act({})", actions.iter().map(|(id, _)| id.to_string()).collect::<Vec<_>>().join(", "))
+            format!(
+                "Act({})",
+                actions.iter().map(|(id, _)| id.to_string()).collect::<Vec<_>>().join(", ")
+            )
         }
         Step::Compact { through_seq } => format!("Compact through event {through_seq}"),
         Step::Park => "Park".to_owned(),

@@ -1,5 +1,5 @@
-//! Does the steps of a turn: asks the model, hands calls to the gate, has the oldest turns summarised. Returns events and
-//! stores none. Must not know SQL, doors, MCP.
+//! Does the steps of a turn: asks the model, hands calls to the gate, has the oldest turns
+//! summarised. Returns events and stores none. Must not know SQL, doors, MCP.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,7 +13,8 @@ use super::persona::{Persona, Personas};
 use super::prompt;
 use super::{estimate, transcript};
 use crate::domain::{
-    Block, CallId, EventBody, Live, LiveSink, Message, Origin, Outcome, Spent, ToolCall, ToolUse, text_of,
+    Block, CallId, EventBody, Live, LiveSink, Message, Origin, Outcome, Spent, ToolCall, ToolUse,
+    text_of,
 };
 use crate::gate::redact::{Redactor, StreamRedactor};
 use crate::gate::{CallContext, Gate};
@@ -51,7 +52,8 @@ pub struct Behalf {
 }
 
 impl Runner {
-    /// One round-trip to the model, or to the one that the owner has chosen: the events that it adds to the log.
+    /// One round-trip to the model, or to the one that the owner has chosen: the events that it
+    /// adds to the log.
     pub async fn ask_model(
         &self,
         log: &Log,
@@ -61,7 +63,8 @@ impl Runner {
     ) -> Vec<EventBody> {
         let mut events = vec![packed(log)];
         let draft = Draft::new(self, log, around);
-        // The list of tools may have to wait for servers to start, so it can be stopped like the model itself.
+        // The list of tools may have to wait for servers to start, so it can be stopped like the
+        // model itself.
         let asked = async {
             let offered = self.gate.offered().await;
             for notice in &offered.notices {
@@ -89,24 +92,32 @@ impl Runner {
         events
     }
 
-    /// A persona is written by hand and by tools, instructions by strangers; no known secret in them reaches a model.
+    /// A persona is written by hand and by tools, instructions by strangers; no known secret in
+    /// them reaches a model.
     fn system(&self, persona: &Persona, instructions: &str) -> String {
         self.gate.redactor().redact(&prompt::system(persona, instructions)).into_owned()
     }
 
     fn now(&self) -> jiff::Zoned {
-        jiff::Timestamp::now().to_zoned(self.zone.clone().unwrap_or_else(jiff::tz::TimeZone::system))
+        jiff::Timestamp::now()
+            .to_zoned(self.zone.clone().unwrap_or_else(jiff::tz::TimeZone::system))
     }
 
     fn replied(&self, replied: Result<crate::model::Reply, ModelError>) -> EventBody {
         match replied {
             Ok(reply) => EventBody::ModelReply {
-                blocks: reply.blocks.into_iter().map(|block| redacted(self.gate.redactor(), block)).collect(),
+                blocks: reply
+                    .blocks
+                    .into_iter()
+                    .map(|block| redacted(self.gate.redactor(), block))
+                    .collect(),
                 finish: reply.finish,
                 usage: reply.usage,
                 provider: reply.provider,
                 model: reply.model,
-                notice: reply.notice.map(|notice| self.gate.redactor().redact(&notice).into_owned()),
+                notice: reply
+                    .notice
+                    .map(|notice| self.gate.redactor().redact(&notice).into_owned()),
             },
             Err(error) => EventBody::ModelFailed {
                 context_too_long: matches!(error, ModelError::ContextTooLong { .. }),
@@ -116,7 +127,8 @@ impl Runner {
         }
     }
 
-    /// Takes every call through the gate, side by side. Each item is what one call adds to the log, as soon as it is known.
+    /// Takes every call through the gate, side by side. Each item is what one call adds to the log,
+    /// as soon as it is known.
     pub fn calls<'a>(
         &'a self,
         uses: Vec<(CallId, ToolUse)>,
@@ -136,16 +148,25 @@ impl Runner {
         calls.boxed()
     }
 
-    async fn call(&self, id: &CallId, tool_use: ToolUse, behalf: Behalf, around: &Around) -> Outcome {
+    async fn call(
+        &self,
+        id: &CallId,
+        tool_use: ToolUse,
+        behalf: Behalf,
+        around: &Around,
+    ) -> Outcome {
         if let Some(raw) = &tool_use.broken_input {
             let shown: String = raw.chars().take(200).collect();
-            let reason =
-                format!("the arguments are not complete, valid JSON (they begin with {shown:?}); send the call again");
+            let reason = format!(
+                "the arguments are not complete, valid JSON (they begin with {shown:?}); send the call again"
+            );
             return Outcome::Denied { reason };
         }
         let Some((server, tool)) = self.gate.resolve(&tool_use.name).await else {
             let names = self.gate.offered_names().await.join(", ");
-            return Outcome::Denied { reason: format!("there is no tool `{}`; there are: {names}", tool_use.name) };
+            return Outcome::Denied {
+                reason: format!("there is no tool `{}`; there are: {names}", tool_use.name),
+            };
         };
         let call = ToolCall {
             id: id.clone(),
@@ -155,24 +176,35 @@ impl Runner {
             origin: behalf.origin,
             principal: behalf.principal,
         };
-        let context =
-            CallContext { live: around.live.clone(), cancel: around.cancel.clone(), deadline: around.deadline };
+        let context = CallContext {
+            live: around.live.clone(),
+            cancel: around.cancel.clone(),
+            deadline: around.deadline,
+        };
         self.gate.call(call, context).await
     }
 
     /// Runs a confirmed action from its frozen row. No model takes part.
     pub async fn act(&self, call: &CallId, around: &Around) -> Outcome {
-        let context =
-            CallContext { live: around.live.clone(), cancel: around.cancel.clone(), deadline: around.deadline };
-        self.gate
-            .act(call, context)
-            .await
-            .unwrap_or_else(|error| Outcome::Denied { reason: format!("its row cannot be read: {error}") })
+        let context = CallContext {
+            live: around.live.clone(),
+            cancel: around.cancel.clone(),
+            deadline: around.deadline,
+        };
+        self.gate.act(call, context).await.unwrap_or_else(|error| Outcome::Denied {
+            reason: format!("its row cannot be read: {error}"),
+        })
     }
 
-    /// Has everything up to `through_seq` summarised. A failure drops it with a notice and changes nothing else; when it is
-    /// stopped, or the turn's time is up, nothing is dropped at all.
-    pub async fn compact(&self, log: &Log, persona: &Persona, through_seq: u64, around: &Around) -> EventBody {
+    /// Has everything up to `through_seq` summarised. A failure drops it with a notice and changes
+    /// nothing else; when it is stopped, or the turn's time is up, nothing is dropped at all.
+    pub async fn compact(
+        &self,
+        log: &Log,
+        persona: &Persona,
+        through_seq: u64,
+        around: &Around,
+    ) -> EventBody {
         let mut messages = transcript::fold_through(log, through_seq);
         match messages.last_mut() {
             Some(last) if last.role == crate::domain::Role::User => {
@@ -201,11 +233,17 @@ impl Runner {
         };
         match asked.await {
             Ok(reply) => match text_of(&reply.blocks) {
-                text if text.trim().is_empty() => dropped(("the model gave an empty summary".to_owned(), through_seq)),
+                text if text.trim().is_empty() => {
+                    dropped(("the model gave an empty summary".to_owned(), through_seq))
+                }
                 text => EventBody::Summary {
                     text: self.gate.redactor().redact(&text).into_owned(),
                     through_seq,
-                    spent: Some(Spent { usage: reply.usage, provider: reply.provider, model: reply.model }),
+                    spent: Some(Spent {
+                        usage: reply.usage,
+                        provider: reply.provider,
+                        model: reply.model,
+                    }),
                 },
             },
             Err(failed) => dropped(failed),
@@ -213,14 +251,15 @@ impl Runner {
     }
 }
 
-/// The log is a sink: no known secret goes into it. A call whose arguments held one then holds a mark, and the gate denies
-/// it with that reason.
+/// The log is a sink: no known secret goes into it. A call whose arguments held one then holds a
+/// mark, and the gate denies it with that reason.
 fn redacted(redactor: &Redactor, block: Block) -> Block {
     match block {
         Block::Text { text } => Block::Text { text: redactor.redact(&text).into_owned() },
         Block::ToolUse(mut tool_use) => {
             redactor.redact_json(&mut tool_use.input);
-            tool_use.broken_input = tool_use.broken_input.map(|raw| redactor.redact(&raw).into_owned());
+            tool_use.broken_input =
+                tool_use.broken_input.map(|raw| redactor.redact(&raw).into_owned());
             Block::ToolUse(tool_use)
         }
         Block::Opaque { provider, mut data } => {
@@ -240,7 +279,8 @@ fn packed(log: &Log) -> EventBody {
     }
 }
 
-/// The text of a step while it comes: shown at once, secrets held back, kept in case the step is stopped.
+/// The text of a step while it comes: shown at once, secrets held back, kept in case the step is
+/// stopped.
 struct Draft<'a> {
     runner: &'a Runner,
     around: &'a Around,
@@ -257,7 +297,8 @@ struct DraftState {
 impl<'a> Draft<'a> {
     fn new(runner: &'a Runner, log: &Log, around: &'a Around) -> Self {
         let turn = log.open_turn().unwrap_or_default();
-        let replies = turn.iter().filter(|event| matches!(event.body, EventBody::ModelReply { .. })).count();
+        let replies =
+            turn.iter().filter(|event| matches!(event.body, EventBody::ModelReply { .. })).count();
         Self {
             runner,
             around,
@@ -304,7 +345,8 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// What was shown so far. What a stop finds held back is left out: it may be the beginning of a secret.
+    /// What was shown so far. What a stop finds held back is left out: it may be the beginning of a
+    /// secret.
     fn text(&self) -> String {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).text.clone()
     }

@@ -1,6 +1,7 @@
-//! The transcript sent to a model: a pure fold of the events. Nothing else is stored as "the history". Guarantees that
-//! every tool use is followed by its result, in order, whatever the log looks like. What a summary, `/new` or `/undo` has
-//! hidden is not in the log any more ([`Log`] forgets it). Must not know providers.
+//! The transcript sent to a model: a pure fold of the events. Nothing else is stored as "the
+//! history". Guarantees that every tool use is followed by its result, in order, whatever the log
+//! looks like. What a summary, `/new` or `/undo` has hidden is not in the log any more ([`Log`]
+//! forgets it). Must not know providers.
 
 use std::collections::HashMap;
 
@@ -10,20 +11,24 @@ use jiff::tz::TimeZone;
 use super::actions;
 use super::log::Log;
 use crate::domain::{
-    Block, CallId, Event, EventBody, ImageRef, Message, Outcome, Role, SessionId, ToolOutput, ToolUse,
+    Block, CallId, Event, EventBody, ImageRef, Message, Outcome, Role, SessionId, ToolOutput,
+    ToolUse,
 };
 
 /// What a summary is introduced with.
 const SUMMARY_INTRO: &str = "Summary of the earlier part of this conversation:\n";
 
 /// What a model is told whose reply was interrupted because claw was ended.
-const GO_ON: &str = "[You were interrupted here. Go on from there, without repeating what you have said.]";
+const GO_ON: &str =
+    "[You were interrupted here. Go on from there, without repeating what you have said.]";
 
 /// Before the images that came with results.
-const IMAGES_INTRO: &str = "[The images of these results, in their order, for a model that can see them:]";
+const IMAGES_INTRO: &str =
+    "[The images of these results, in their order, for a model that can see them:]";
 
-/// The whole window as a model is asked with it. With a zone, what a person says carries the time at which it came in: from
-/// the log and not from the clock, so that the same words are the same bytes in every request, and a provider's cache holds.
+/// The whole window as a model is asked with it. With a zone, what a person says carries the time
+/// at which it came in: from the log and not from the clock, so that the same words are the same
+/// bytes in every request, and a provider's cache holds.
 pub fn to_ask(log: &Log, zone: Option<&TimeZone>) -> Vec<Message> {
     let mut messages = fold_where(log, zone, |_| true);
     // Not every provider goes on with its own last words, so somebody has to say that it shall.
@@ -93,8 +98,9 @@ impl<'a> Fold<'a> {
         }
     }
 
-    /// A reply, and right behind it the result of each of its tool uses. A use without a result (the turn is still in
-    /// its call step, or ended hard) gets one that says so: no provider accepts a gap.
+    /// A reply, and right behind it the result of each of its tool uses. A use without a result
+    /// (the turn is still in its call step, or ended hard) gets one that says so: no provider
+    /// accepts a gap.
     fn reply(&mut self, seq: u64, blocks: &[Block]) {
         if blocks.is_empty() {
             return;
@@ -167,12 +173,21 @@ fn result_block(tool_use: &ToolUse, outcome: Option<&Outcome>) -> Block {
         Some(Outcome::Ended { output }) => (with_staged(output), output.is_error),
         Some(Outcome::Denied { reason }) => (format!("Not run: {reason}"), true),
         Some(Outcome::Unknown { reason }) => (
-            format!("Interrupted: it may or may not have run ({reason}). Check what happened before trying again."),
+            format!(
+                "Interrupted: it may or may not have run ({reason}). Check what happened before trying again."
+            ),
             true,
         ),
-        Some(Outcome::Parked { .. }) | None => ("No result yet: it waits for the owner.".to_owned(), true),
+        Some(Outcome::Parked { .. }) | None => {
+            ("No result yet: it waits for the owner.".to_owned(), true)
+        }
     };
-    Block::ToolResult { use_id: tool_use.id.clone(), name: tool_use.name.clone(), content, is_error }
+    Block::ToolResult {
+        use_id: tool_use.id.clone(),
+        name: tool_use.name.clone(),
+        content,
+        is_error,
+    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Files that a reply hands over: a path as a model writes it, looked up without leaving the workspace. Must not know how
-//! they are sent.
+//! Files that a reply hands over: a path as a model writes it, looked up without leaving the
+//! workspace. Must not know how they are sent.
 
 use std::io::{self, Read as _};
 use std::path::{Component, Path, PathBuf};
@@ -39,17 +39,21 @@ pub enum NotGiven {
 impl crate::domain::Blamed for NotGiven {
     fn blame(&self) -> crate::domain::Blame {
         match self {
-            Self::Missing | Self::Outside | Self::Hidden | Self::NoFile | Self::Empty | Self::TooLarge(_) => {
-                crate::domain::Blame::User
-            }
+            Self::Missing
+            | Self::Outside
+            | Self::Hidden
+            | Self::NoFile
+            | Self::Empty
+            | Self::TooLarge(_) => crate::domain::Blame::User,
             Self::Unreadable(_) => crate::domain::Blame::Broken,
         }
     }
 }
 
 impl Workspace {
-    /// Reads a file of at most `bytes_max` bytes. `path` is relative to the workspace, or absolute and below it; links are
-    /// followed as long as they stay in it. Blocks for as long as the disk takes.
+    /// Reads a file of at most `bytes_max` bytes. `path` is relative to the workspace, or absolute
+    /// and below it; links are followed as long as they stay in it. Blocks for as long as the disk
+    /// takes.
     pub fn give(&self, path: &str, bytes_max: u64) -> Result<Given, NotGiven> {
         let written = Path::new(path);
         let relative = match written.strip_prefix(&self.path) {
@@ -72,8 +76,10 @@ impl Workspace {
             return Err(NotGiven::NoFile);
         }
         // If it has become a pipe meanwhile, opening it must not wait for a writer.
-        let file =
-            self.dir.open_with(real, OpenOptions::new().read(true).nonblock(true)).map_err(|error| fault(&error))?;
+        let file = self
+            .dir
+            .open_with(real, OpenOptions::new().read(true).nonblock(true))
+            .map_err(|error| fault(&error))?;
         let unreadable = |error: io::Error| NotGiven::Unreadable(error.to_string());
         if !file.metadata().map_err(unreadable)?.is_file() {
             return Err(NotGiven::NoFile);
@@ -86,7 +92,8 @@ impl Workspace {
         if bytes.is_empty() {
             return Err(NotGiven::Empty);
         }
-        let name = real.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let name =
+            real.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         Ok(Given { name, bytes })
     }
 }
@@ -94,7 +101,9 @@ impl Workspace {
 /// What leaves the workspace is refused by `cap-std` as "permission denied", with words of its own.
 fn fault(error: &io::Error) -> NotGiven {
     match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidInput => NotGiven::Missing,
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidInput => {
+            NotGiven::Missing
+        }
         io::ErrorKind::PermissionDenied if error.raw_os_error().is_none() => NotGiven::Outside,
         _ => NotGiven::Unreadable(error.to_string()),
     }
@@ -118,7 +127,11 @@ mod tests {
         let absolute = root.join("out/a.pdf").display().to_string();
         for path in ["out/a.pdf", "./out/a.pdf", "out/../out/a.pdf", "inside", &absolute] {
             let given = workspace.give(path, 3).unwrap();
-            assert_eq!((given.name.as_str(), given.bytes.as_slice()), ("a.pdf", b"pdf".as_slice()), "{path}");
+            assert_eq!(
+                (given.name.as_str(), given.bytes.as_slice()),
+                ("a.pdf", b"pdf".as_slice()),
+                "{path}"
+            );
         }
         assert_eq!(workspace.give("out/a.pdf", 2), Err(NotGiven::TooLarge(2)));
     }
@@ -137,14 +150,19 @@ mod tests {
         symlink(".git/config", root.join("shown")).unwrap();
         let _socket = std::os::unix::net::UnixListener::bind(root.join("socket")).unwrap();
         let workspace = Workspace::open(&root).unwrap();
-        let up = format!("../{}/secret", secret.parent().unwrap().file_name().unwrap().to_str().unwrap());
+        let up = format!(
+            "../{}/secret",
+            secret.parent().unwrap().file_name().unwrap().to_str().unwrap()
+        );
         for path in [secret.to_str().unwrap(), &up, "link", "folder/secret", "/etc/passwd"] {
             assert_eq!(workspace.give(path, 9), Err(NotGiven::Outside), "{path}");
         }
         for path in [".git/config", "shown", "./.git/../.git/config"] {
             assert_eq!(workspace.give(path, 9), Err(NotGiven::Hidden), "{path}");
         }
-        for (path, why) in [("none", NotGiven::Missing), ("empty", NotGiven::Empty), ("socket", NotGiven::NoFile)] {
+        for (path, why) in
+            [("none", NotGiven::Missing), ("empty", NotGiven::Empty), ("socket", NotGiven::NoFile)]
+        {
             assert_eq!(workspace.give(path, 9), Err(why), "{path}");
         }
         assert!(workspace.give("", 9).is_err());

@@ -1,5 +1,6 @@
-//! The folder that the tools work in, as the doors use it: what people send is put into it, and what a reply hands over is
-//! taken from it. Owns that no path leaves it, by a handle instead of a string. Must not know doors, or who asks.
+//! The folder that the tools work in, as the doors use it: what people send is put into it, and
+//! what a reply hands over is taken from it. Owns that no path leaves it, by a handle instead of a
+//! string. Must not know doors, or who asks.
 
 mod given;
 mod name;

@@ -1,16 +1,20 @@
 //! Names for files that somebody else has named. Pure. Must not know folders.
 
-/// How long the part before the ending may be, in bytes; together with the rest it stays below what any file system takes.
+/// How long the part before the ending may be, in bytes; together with the rest it stays below what
+/// any file system takes.
 const STEM_BYTES_MAX: usize = 80;
 const ENDING_BYTES_MAX: usize = 10;
 
-/// A name for a file that was called `given`: letters, digits, `-` and `_` of it, then `-id`, then its ending. It holds no
-/// separator, no control, invisible or direction character, begins with neither a dot nor a dash, and is never empty.
+/// A name for a file that was called `given`: letters, digits, `-` and `_` of it, then `-id`, then
+/// its ending. It holds no separator, no control, invisible or direction character, begins with
+/// neither a dot nor a dash, and is never empty.
 pub fn safe_name(given: &str, id: &str) -> String {
     // Only what stands behind the last separator was a name, whichever system wrote it.
     let given = given.rsplit(['/', '\\']).next().unwrap_or_default();
     let (stem, ending) = match given.rsplit_once('.') {
-        Some((stem, ending)) if is_ending(ending) => (stem, format!(".{}", ending.to_ascii_lowercase())),
+        Some((stem, ending)) if is_ending(ending) => {
+            (stem, format!(".{}", ending.to_ascii_lowercase()))
+        }
         _ => (given, String::new()),
     };
     let mut safe = String::new();
@@ -29,7 +33,8 @@ pub fn safe_name(given: &str, id: &str) -> String {
 }
 
 fn is_ending(ending: &str) -> bool {
-    (1..=ENDING_BYTES_MAX).contains(&ending.len()) && ending.chars().all(|c| c.is_ascii_alphanumeric())
+    (1..=ENDING_BYTES_MAX).contains(&ending.len())
+        && ending.chars().all(|c| c.is_ascii_alphanumeric())
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
-//! New files: written under a name that nobody looks at, synced, and then given their own, all or nothing. Never replaces
-//! anything and never follows a link. Must not know where the bytes come from.
+//! New files: written under a name that nobody looks at, synced, and then given their own, all or
+//! nothing. Never replaces anything and never follows a link. Must not know where the bytes come
+//! from.
 
 use std::io;
 use std::path::PathBuf;
@@ -35,7 +36,8 @@ impl Workspace {
     /// Begins a file at `folders`/`name`, each a plain name; folders that are missing are made.
     ///
     /// # Errors
-    /// What the system says; that a folder is a link, or that something other than a file has the name.
+    /// What the system says; that a folder is a link, or that something other than a file has the
+    /// name.
     pub fn put(&self, folders: &[&str], name: &str) -> io::Result<Put> {
         let mut dir = self.dir.try_clone()?;
         for folder in folders {
@@ -51,7 +53,10 @@ impl Workspace {
         match dir.symlink_metadata(name) {
             Ok(there) if there.is_file() => return Ok(Put::Already(path, there.len())),
             Ok(_) => {
-                return Err(io::Error::new(io::ErrorKind::AlreadyExists, "something that is no file has this name"));
+                return Err(io::Error::new(
+                    io::ErrorKind::AlreadyExists,
+                    "something that is no file has this name",
+                ));
             }
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Err(_) => {}
@@ -62,7 +67,8 @@ impl Workspace {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        let file = dir.open_with(&draft_name, OpenOptions::new().write(true).create_new(true).mode(0o600))?;
+        let file = dir
+            .open_with(&draft_name, OpenOptions::new().write(true).create_new(true).mode(0o600))?;
         let file = tokio::fs::File::from_std(file.into_std());
         Ok(Put::New(Draft { dir, file, draft_name, name: name.to_owned(), path, kept: false }))
     }
@@ -70,7 +76,11 @@ impl Workspace {
     /// The size of a file that was put there before, in bytes.
     pub fn size_of(&self, folders: &[&str], name: &str) -> Option<u64> {
         let path: PathBuf = folders.iter().copied().chain([name]).collect();
-        self.dir.symlink_metadata(path).ok().filter(|there| there.is_file()).map(|there| there.len())
+        self.dir
+            .symlink_metadata(path)
+            .ok()
+            .filter(|there| there.is_file())
+            .map(|there| there.len())
     }
 }
 
@@ -103,11 +113,13 @@ impl Drop for Draft {
 
 /// A folder's handle is for paths only and cannot be synced, so the folder is opened once more.
 fn sync(dir: &Dir) -> io::Result<()> {
-    let opened = openat(dir, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let opened =
+        openat(dir, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     Ok(fsync(opened)?)
 }
 
-/// Renames without ever replacing anything. A file system without such a call is asked first and renamed then.
+/// Renames without ever replacing anything. A file system without such a call is asked first and
+/// renamed then.
 fn rename_new(dir: &Dir, from: &str, to: &str) -> io::Result<()> {
     match renameat_with(dir, from, dir, to, RenameFlags::NOREPLACE) {
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
@@ -144,7 +156,11 @@ mod tests {
         assert_eq!(put(&workspace, "one").await.unwrap(), "inbox/day/a.txt");
         assert_eq!(put(&workspace, "two").await.unwrap(), "already inbox/day/a.txt");
         assert_eq!(fs::read_to_string(temp.path().join("inbox/day/a.txt")).unwrap(), "one");
-        assert_eq!(fs::read_dir(temp.path().join("inbox/day")).unwrap().count(), 1, "no draft stays");
+        assert_eq!(
+            fs::read_dir(temp.path().join("inbox/day")).unwrap().count(),
+            1,
+            "no draft stays"
+        );
     }
 
     #[tokio::test]
@@ -153,7 +169,9 @@ mod tests {
         let workspace = Workspace::open(temp.path()).unwrap();
         fs::create_dir_all(temp.path().join("inbox/day")).unwrap();
         fs::write(temp.path().join("inbox/day/.a.txt.part"), "half").unwrap();
-        let Put::New(mut draft) = workspace.put(&["inbox", "day"], "a.txt").unwrap() else { panic!() };
+        let Put::New(mut draft) = workspace.put(&["inbox", "day"], "a.txt").unwrap() else {
+            panic!()
+        };
         draft.sink().write_all(b"x").await.unwrap();
         drop(draft);
         assert_eq!(fs::read_dir(temp.path().join("inbox/day")).unwrap().count(), 0);

@@ -1,4 +1,5 @@
-//! What a bot asks and sets about itself and about chats. Owns those methods. Must not know messages.
+//! What a bot asks and sets about itself and about chats. Owns those methods. Must not know
+//! messages.
 
 use serde_json::{Value, json};
 
@@ -44,7 +45,9 @@ pub fn get_chat(world: &World, params: &Params) -> Result<Value, Refusal> {
 }
 
 fn key(params: &Params) -> Result<CommandsKey, Refusal> {
-    let scope = params.structure("scope").map_err(|()| Refusal::bad("can't parse BotCommandScope JSON object"))?;
+    let scope = params
+        .structure("scope")
+        .map_err(|()| Refusal::bad("can't parse BotCommandScope JSON object"))?;
     let scope = scope.map_or_else(|| everywhere().0, |scope| scope.to_string());
     Ok((scope, params.text("language_code")))
 }
@@ -52,7 +55,8 @@ fn key(params: &Params) -> Result<CommandsKey, Refusal> {
 pub fn set_commands(world: &mut World, params: &Params) -> Result<Value, Refusal> {
     let bad = || Refusal::bad("can't parse commands JSON object");
     let commands = params.structure("commands").map_err(|()| bad())?.unwrap_or_else(|| json!([]));
-    let list = commands.as_array().ok_or_else(|| Refusal::bad("expected an Array of BotCommand"))?;
+    let list =
+        commands.as_array().ok_or_else(|| Refusal::bad("expected an Array of BotCommand"))?;
     if list.len() > COMMANDS_MAX {
         return Err(Refusal::bad("BOT_COMMANDS_TOO_MUCH"));
     }

@@ -1,4 +1,5 @@
-//! What tests ask of the stand-in and tell it, apart from what users do. Owns that part of [`BotApi`]. Must not know HTTP.
+//! What tests ask of the stand-in and tell it, apart from what users do. Owns that part of
+//! [`BotApi`]. Must not know HTTP.
 
 use std::time::Duration;
 
@@ -19,7 +20,8 @@ impl BotApi {
         what(&self.shared.world())
     }
 
-    /// Lets time go by for everything but sleeps: taps die after 150 s, updates after 24 h, rate limits fill up again.
+    /// Lets time go by for everything but sleeps: taps die after 150 s, updates after 24 h, rate
+    /// limits fill up again.
     pub fn let_pass(&self, time: Duration) {
         self.shared.change(|world| world.let_pass(time));
     }
@@ -57,13 +59,19 @@ impl BotApi {
 
     /// The notices ("typing" and the like) of a chat, in order.
     pub fn actions(&self, chat: impl Into<ChatId>) -> Vec<String> {
-        self.look(|world| world.chat(chat.into()).map(|chat| chat.actions.clone()).unwrap_or_default())
+        self.look(|world| {
+            world.chat(chat.into()).map(|chat| chat.actions.clone()).unwrap_or_default()
+        })
     }
 
     /// What `setMyCommands` set for all chats and languages.
     pub fn commands(&self) -> Value {
         self.look(|world| {
-            world.commands.get(&account::everywhere()).cloned().unwrap_or_else(|| Value::Array(Vec::new()))
+            world
+                .commands
+                .get(&account::everywhere())
+                .cloned()
+                .unwrap_or_else(|| Value::Array(Vec::new()))
         })
     }
 
@@ -93,7 +101,8 @@ impl BotApi {
         self.shared.change(|world| world.gauge.set(limits));
     }
 
-    /// Whether the bot sees in groups only what is meant for it. Off, unlike for a new bot of Telegram's.
+    /// Whether the bot sees in groups only what is meant for it. Off, unlike for a new bot of
+    /// Telegram's.
     pub fn privacy_mode(&self, on: bool) {
         self.shared.change(|world| world.privacy_mode = on);
     }
@@ -112,11 +121,16 @@ impl BotApi {
     pub fn push_unknown_update(&self) -> UpdateId {
         self.shared.change(|world| {
             let now = world.now_ms();
-            world.updates.push_anyway("telepathic_message", json!({"thought": "of a later version"}), now)
+            world.updates.push_anyway(
+                "telepathic_message",
+                json!({"thought": "of a later version"}),
+                now,
+            )
         })
     }
 
-    /// The next update gets this number; Telegram does so after a quiet week. Numbers below what is queued would be lost.
+    /// The next update gets this number; Telegram does so after a quiet week. Numbers below what is
+    /// queued would be lost.
     pub fn next_update_id(&self, id: UpdateId) {
         self.shared.change(|world| world.updates.next_id(id));
     }

@@ -1,4 +1,5 @@
-//! What the bot asked for: every call with its parameters and what came of it. Owns the record. Must not know methods.
+//! What the bot asked for: every call with its parameters and what came of it. Owns the record.
+//! Must not know methods.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -19,7 +20,8 @@ pub enum Outcome {
     },
     /// An injected fault answered, or cut the connection, and nothing was done.
     Failed(Fault),
-    /// It was done, with this result, and the client never learnt it: a closed connection, a hang, garbage.
+    /// It was done, with this result, and the client never learnt it: a closed connection, a hang,
+    /// garbage.
     CutAfter(Value),
     /// The client went away before there was an answer, as a killed process does.
     Abandoned,
@@ -89,11 +91,17 @@ impl Calls {
         }
         self.kept.push(Call {
             at: self.began.elapsed(),
-            at_ms: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis() as i64),
+            at_ms: SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .map_or(0, |now| now.as_millis() as i64),
             method: method.to_owned(),
             chat: params.chat(),
             params: params.recorded(),
-            uploads: params.uploads.iter().map(|(name, upload)| (name.clone(), upload.bytes.len())).collect(),
+            uploads: params
+                .uploads
+                .iter()
+                .map(|(name, upload)| (name.clone(), upload.bytes.len()))
+                .collect(),
             outcome: Outcome::Running,
         });
         Some(self.kept.len() - 1)

@@ -1,4 +1,5 @@
-//! Chats: private ones, groups, supergroups and forums with their topics. Owns their shape and standing. Must not know calls.
+//! Chats: private ones, groups, supergroups and forums with their topics. Owns their shape and
+//! standing. Must not know calls.
 
 use std::collections::BTreeMap;
 

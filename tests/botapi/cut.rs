@@ -1,4 +1,5 @@
-//! Connections that can be broken from inside of a call, as a failing network would. Owns sockets. Must not know HTTP.
+//! Connections that can be broken from inside of a call, as a failing network would. Owns sockets.
+//! Must not know HTTP.
 
 use std::io;
 use std::pin::Pin;
@@ -19,13 +20,18 @@ use super::Shared;
 pub struct Line(Arc<AtomicBool>);
 
 impl Line {
-    /// Nothing is read from or written to this connection any more: the client sees it closed without an answer.
+    /// Nothing is read from or written to this connection any more: the client sees it closed
+    /// without an answer.
     pub fn cut(&self) {
         self.0.store(true, Ordering::SeqCst);
     }
 
     fn check(&self) -> io::Result<()> {
-        if self.0.load(Ordering::SeqCst) { Err(io::ErrorKind::ConnectionReset.into()) } else { Ok(()) }
+        if self.0.load(Ordering::SeqCst) {
+            Err(io::ErrorKind::ConnectionReset.into())
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -77,14 +83,22 @@ impl Drop for Wire {
 }
 
 impl AsyncRead for Wire {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         self.line.check()?;
         Pin::new(&mut self.stream).poll_read(cx, into)
     }
 }
 
 impl AsyncWrite for Wire {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         self.line.check()?;
         Pin::new(&mut self.stream).poll_write(cx, bytes)
     }

@@ -1,4 +1,5 @@
-//! How what users write gets to the bot: as an update, if it may see it. Owns the privacy mode. Must not know calls.
+//! How what users write gets to the bot: as an update, if it may see it. Owns the privacy mode.
+//! Must not know calls.
 
 use super::chat::ChatKind;
 use super::found_entities::found;
@@ -32,13 +33,15 @@ impl User {
 pub fn deliver(world: &mut World, message: Message) -> Said {
     let chat = message.chat;
     let id = world.add_message(message);
-    let message = world.message(chat, id).unwrap_or_else(|| panic!("there is no chat {chat} to write to"));
+    let message =
+        world.message(chat, id).unwrap_or_else(|| panic!("there is no chat {chat} to write to"));
     let (content, seen) = (json::message(world, message), sees(world, message));
     let update = if seen { world.push_update("message", content) } else { None };
     Said { chat, message: id, update }
 }
 
-/// Whether the bot gets to see this message of a user: <https://core.telegram.org/bots/features#privacy-mode>.
+/// Whether the bot gets to see this message of a user:
+/// <https://core.telegram.org/bots/features#privacy-mode>.
 fn sees(world: &World, message: &Message) -> bool {
     let Some(chat) = world.chat(message.chat) else { return false };
     if chat.check_member().is_err() {
@@ -47,9 +50,11 @@ fn sees(world: &World, message: &Message) -> bool {
     if chat.kind == ChatKind::Private || !world.privacy_mode {
         return true;
     }
-    let to_bot = message.reply_to.and_then(|id| world.message(message.chat, id)).is_some_and(|to| to.by_bot);
+    let to_bot =
+        message.reply_to.and_then(|id| world.message(message.chat, id)).is_some_and(|to| to.by_bot);
     let name = format!("@{}", world.bot.username);
     let command = message.text.starts_with('/');
-    let for_other = command && message.text.split_whitespace().next().is_some_and(|word| word.contains('@'));
+    let for_other =
+        command && message.text.split_whitespace().next().is_some_and(|word| word.contains('@'));
     to_bot || message.text.contains(&name) || (command && !for_other)
 }

@@ -45,10 +45,17 @@ pub fn markup(world: &mut World, params: &Params) -> Result<Value, Refusal> {
 }
 
 /// Buttons that an edit does not name are gone afterwards, as on the real server.
-fn change(world: &mut World, params: &Params, content: Option<Formatted>, buttons: Keyboard) -> Result<Value, Refusal> {
+fn change(
+    world: &mut World,
+    params: &Params,
+    content: Option<Formatted>,
+    buttons: Keyboard,
+) -> Result<Value, Refusal> {
     let message = own(world, params)?;
     let (chat, id) = (message.chat, message.id);
-    let same = content.as_ref().is_none_or(|new| new.text == message.text && new.entities == message.entities);
+    let same = content
+        .as_ref()
+        .is_none_or(|new| new.text == message.text && new.entities == message.entities);
     let same = same && buttons == message.buttons;
     let place = world.reachable(&params.text("chat_id"))?;
     place.check_blocked()?;
@@ -58,7 +65,8 @@ fn change(world: &mut World, params: &Params, content: Option<Formatted>, button
     }
     let (is_group, now, now_s) = (place.is_group(), world.now_ms(), world.now_s());
     if is_group {
-        // In groups edits count as messages, in private chats they have a limit of their own that is hard to reach.
+        // In groups edits count as messages, in private chats they have a limit of their own that
+        // is hard to reach.
         world.gauge.count(chat, is_group, now)?;
     }
     if let Some(message) = world.message_mut(chat, id) {
@@ -85,7 +93,8 @@ pub fn delete(world: &mut World, params: &Params) -> Result<Value, Refusal> {
     let now = world.now_s();
     let message = find(world, params, "message to delete not found")?;
     let (chat, id) = (message.chat, message.id);
-    let foreign = !message.by_bot && world.chat(chat).is_some_and(|chat| chat.kind != ChatKind::Private);
+    let foreign =
+        !message.by_bot && world.chat(chat).is_some_and(|chat| chat.kind != ChatKind::Private);
     if foreign || now - message.date > DELETABLE_S {
         return Err(Refusal::bad("message can't be deleted for everyone"));
     }

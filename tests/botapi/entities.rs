@@ -1,10 +1,12 @@
-//! What Telegram would say to a text with entities, as far as it is known. Knows nothing but the plain data of a request,
-//! so that a fake Bot API and unit tests can share it.
+//! What Telegram would say to a text with entities, as far as it is known. Knows nothing but the
+//! plain data of a request, so that a fake Bot API and unit tests can share it.
 //!
-//! Sources: Bot API, sections "MessageEntity" and "Formatting options", and the library of the Bot API server (tdlib),
-//! functions `clean_input_string_with_entities`, `are_entities_valid` and `fix_formatted_text`.
+//! Sources: Bot API, sections "MessageEntity" and "Formatting options", and the library of the Bot
+//! API server (tdlib), functions `clean_input_string_with_entities`, `are_entities_valid` and
+//! `fix_formatted_text`.
 
-/// One entity of a message: the fields `type`, `offset` and `length`, the numbers in UTF-16 code units.
+/// One entity of a message: the fields `type`, `offset` and `length`, the numbers in UTF-16 code
+/// units.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entity {
     pub kind: String,
@@ -15,8 +17,8 @@ pub struct Entity {
 /// Something that Telegram does not take as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The request fails with `400 Bad Request`. Otherwise Telegram quietly changes text or entities, and what is shown is
-    /// not what was sent.
+    /// The request fails with `400 Bad Request`. Otherwise Telegram quietly changes text or
+    /// entities, and what is shown is not what was sent.
     pub refused: bool,
     pub what: String,
 }
@@ -24,7 +26,8 @@ pub struct Fault {
 /// How many entities of a message count.
 pub const ENTITIES_MAX: usize = 100;
 
-/// Everything that Telegram would refuse or change in this message. `units_max` is 4096 for a text, 1024 for a caption.
+/// Everything that Telegram would refuse or change in this message. `units_max` is 4096 for a text,
+/// 1024 for a caption.
 pub fn faults(text: &str, entities: &[Entity], units_max: usize) -> Vec<Fault> {
     let units: Vec<u16> = text.encode_utf16().collect();
     let mut faults = Vec::new();
@@ -71,7 +74,8 @@ fn is_blank(c: char) -> bool {
             | '\u{E0000}'..='\u{E007F}')
 }
 
-/// White space at both ends is taken off, at the start only up to the first entity; some characters are deleted anywhere.
+/// White space at both ends is taken off, at the start only up to the first entity; some characters
+/// are deleted anywhere.
 fn trimmed(text: &str, entities: &[Entity], faults: &mut Vec<Fault>) {
     let space = |c: char| matches!(c, ' ' | '\n');
     if text.ends_with(space) {
@@ -90,8 +94,17 @@ fn trimmed(text: &str, entities: &[Entity], faults: &mut Vec<Fault>) {
 }
 
 fn one(units: &[u16], entity: &Entity, faults: &mut Vec<Fault>) {
-    const KINDS: &[&str] =
-        &["bold", "italic", "underline", "strikethrough", "spoiler", "blockquote", "code", "pre", "text_link"];
+    const KINDS: &[&str] = &[
+        "bold",
+        "italic",
+        "underline",
+        "strikethrough",
+        "spoiler",
+        "blockquote",
+        "code",
+        "pre",
+        "text_link",
+    ];
     if !KINDS.contains(&entity.kind.as_str()) && entity.kind != "expandable_blockquote" {
         faults.push(changed(format!("{entity:?} is of a kind that a bot cannot set")));
     }

@@ -1,4 +1,5 @@
-//! One formatted stretch of a text, in UTF-16 units as Telegram counts. Owns its form. Must not know which are refused.
+//! One formatted stretch of a text, in UTF-16 units as Telegram counts. Owns its form. Must not
+//! know which are refused.
 
 use serde_json::{Map, Value};
 
@@ -21,8 +22,16 @@ const SETTABLE: [&str; 13] = [
     "expandable_blockquote",
     "date_time",
 ];
-const FOUND: [&str; 8] =
-    ["mention", "hashtag", "cashtag", "bot_command", "url", "email", "phone_number", "bank_card_number"];
+const FOUND: [&str; 8] = [
+    "mention",
+    "hashtag",
+    "cashtag",
+    "bot_command",
+    "url",
+    "email",
+    "phone_number",
+    "bank_card_number",
+];
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entity {
@@ -67,7 +76,10 @@ fn one(value: &Value) -> Result<Option<Entity>, Refusal> {
         value.as_i64().ok_or_else(|| bad(&format!("Field \"{name}\" must be of type Number")))
     };
     let (offset, length) = (whole("offset")?, whole("length")?);
-    let kind = fields.get("type").and_then(Value::as_str).ok_or_else(|| bad("Can't find field \"type\""))?;
+    let kind = fields
+        .get("type")
+        .and_then(Value::as_str)
+        .ok_or_else(|| bad("Can't find field \"type\""))?;
     if FOUND.contains(&kind) {
         return Ok(None);
     }

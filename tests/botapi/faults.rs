@@ -1,4 +1,5 @@
-//! What goes wrong on purpose: which calls, how often, in which way. Owns the choice. Must not know how a fault is done.
+//! What goes wrong on purpose: which calls, how often, in which way. Owns the choice. Must not know
+//! how a fault is done.
 
 use std::time::Duration;
 
@@ -9,7 +10,8 @@ use super::Shared;
 pub enum Fault {
     /// 429 with `retry_after` in seconds; nothing is done.
     TooMany(u64),
-    /// An answer of a proxy in front of the Bot API, in HTML; nothing is done. teloxide sleeps 10 s after a code from 500 on.
+    /// An answer of a proxy in front of the Bot API, in HTML; nothing is done. teloxide sleeps 10 s
+    /// after a code from 500 on.
     Status(u16),
     /// A refusal in the Bot API's own form; nothing is done.
     Refuse { code: u16, description: String },
@@ -42,7 +44,8 @@ struct Rule {
 
 impl Rule {
     fn fits(&self, method: &str, chat: Option<i64>) -> bool {
-        let method_fits = self.method.as_ref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(method));
+        let method_fits =
+            self.method.as_ref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(method));
         method_fits && (self.chat.is_none() || self.chat == chat)
     }
 
@@ -88,7 +91,8 @@ impl Faults {
     }
 }
 
-/// A fault that still has to be told how often; all calls unless it is told which. Downloads are the method `download`.
+/// A fault that still has to be told how often; all calls unless it is told which. Downloads are
+/// the method `download`.
 #[must_use = "a fault begins when it is told how often"]
 pub struct Faulty<'api> {
     shared: &'api Shared,
@@ -122,7 +126,8 @@ impl<'api> Faulty<'api> {
         self.begin(Often::Always);
     }
 
-    /// With a chance between 0 and 1 for each call, the same ones for the same seed and order of calls.
+    /// With a chance between 0 and 1 for each call, the same ones for the same seed and order of
+    /// calls.
     pub fn sometimes(self, chance: f64, seed: u64) {
         self.begin(Often::Sometimes { chance, dice: seed });
     }

@@ -1,4 +1,5 @@
-//! Files that were sent, by users and by the bot: kept, described by `getFile`, downloaded. Owns them. Must not know messages.
+//! Files that were sent, by users and by the bot: kept, described by `getFile`, downloaded. Owns
+//! them. Must not know messages.
 
 use std::collections::BTreeMap;
 
@@ -26,11 +27,14 @@ pub struct Files {
 }
 
 impl Files {
-    /// Its new `file_id`. `folder` is what the real server uses in paths: `documents`, `photos`, `voice`.
+    /// Its new `file_id`. `folder` is what the real server uses in paths: `documents`, `photos`,
+    /// `voice`.
     pub fn add(&mut self, folder: &str, name: &str, bytes: Bytes, size: u64) -> String {
         let number = self.by_id.len();
-        let ending = name.rsplit_once('.').map_or(String::new(), |(_, ending)| format!(".{ending}"));
-        let (id, path) = (format!("BQACAgIAAxkBAAI{number:06}"), format!("{folder}/file_{number}{ending}"));
+        let ending =
+            name.rsplit_once('.').map_or(String::new(), |(_, ending)| format!(".{ending}"));
+        let (id, path) =
+            (format!("BQACAgIAAxkBAAI{number:06}"), format!("{folder}/file_{number}{ending}"));
         self.by_path.insert(path.clone(), id.clone());
         self.by_id.insert(id.clone(), Stored { path, bytes, size });
         id

@@ -1,5 +1,5 @@
-//! What Telegram finds in a user's text by itself: commands, mentions, links, hashtags. Owns the finding. Must not know
-//! messages.
+//! What Telegram finds in a user's text by itself: commands, mentions, links, hashtags. Owns the
+//! finding. Must not know messages.
 
 use super::entity::Entity;
 
@@ -12,7 +12,9 @@ pub fn found(text: &str, own: &[Entity]) -> Vec<Entity> {
         let bare = word.trim_end_matches([' ', '\n']);
         if let Some((kind, skipped, length)) = kind(bare) {
             let entity = Entity::new(kind, at + skipped, length);
-            let free = own.iter().all(|other| other.end() <= entity.offset || entity.end() <= other.offset);
+            let free = own
+                .iter()
+                .all(|other| other.end() <= entity.offset || entity.end() <= other.offset);
             if free {
                 all.push(entity);
             }
@@ -23,11 +25,13 @@ pub fn found(text: &str, own: &[Entity]) -> Vec<Entity> {
     all
 }
 
-/// What a word is, how much of its beginning does not belong to it, and how long it is: all of it is ASCII.
+/// What a word is, how much of its beginning does not belong to it, and how long it is: all of it
+/// is ASCII.
 fn kind(word: &str) -> Option<(&'static str, usize, usize)> {
     let skipped = usize::from(word.starts_with('('));
     let word = &word[skipped..];
-    let name = |text: &str| text.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').count();
+    let name =
+        |text: &str| text.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').count();
     if let Some(command) = word.strip_prefix('/') {
         let length = name(command);
         let mut whole = 1 + length;

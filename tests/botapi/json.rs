@@ -10,7 +10,8 @@ use super::message::{Media, MediaKind, Message};
 use super::world::{Profile, World};
 
 pub fn user(profile: &Profile) -> Value {
-    let mut user = json!({"id": profile.id, "is_bot": profile.is_bot, "first_name": profile.first_name});
+    let mut user =
+        json!({"id": profile.id, "is_bot": profile.is_bot, "first_name": profile.first_name});
     user["username"] = profile.username.clone().into();
     if !profile.is_bot {
         user["language_code"] = "en".into();
@@ -71,7 +72,9 @@ fn alone(world: &World, message: &Message) -> Map<String, Value> {
     if let Some(topic) = message.topic {
         put("message_thread_id", topic.into());
         put("is_topic_message", true.into());
-    } else if let Some(reply_to) = message.reply_to.filter(|_| place.is_some_and(Chat::counts_itself)) {
+    } else if let Some(reply_to) =
+        message.reply_to.filter(|_| place.is_some_and(Chat::counts_itself))
+    {
         // Replies in a supergroup are a thread, too, though there is no topic.
         put("message_thread_id", reply_to.into());
     }
@@ -82,7 +85,10 @@ fn alone(world: &World, message: &Message) -> Map<String, Value> {
         put("media_group_id", album.clone().into());
     }
     if let Some(name) = &message.forwarded_from {
-        put("forward_origin", json!({"type": "hidden_user", "date": message.date, "sender_user_name": name}));
+        put(
+            "forward_origin",
+            json!({"type": "hidden_user", "date": message.date, "sender_user_name": name}),
+        );
         put("forward_sender_name", name.clone().into());
         put("forward_date", message.date.into());
     }
@@ -92,7 +98,11 @@ fn alone(world: &World, message: &Message) -> Map<String, Value> {
     if !message.buttons.is_empty() {
         put("reply_markup", keyboard::json(&message.buttons));
     }
-    let (text, entities) = if message.media.is_some() { ("caption", "caption_entities") } else { ("text", "entities") };
+    let (text, entities) = if message.media.is_some() {
+        ("caption", "caption_entities")
+    } else {
+        ("text", "entities")
+    };
     if !message.text.is_empty() {
         put(text, message.text.clone().into());
     }

@@ -1,4 +1,5 @@
-//! How much a bot may send: <https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this>. Owns the
+//! How much a bot may send:
+//! <https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this>. Owns the
 //! counting. Must not know what is sent.
 
 use std::collections::{HashMap, VecDeque};
@@ -15,7 +16,8 @@ pub struct Limits {
 
 impl Limits {
     /// As documented. The real server forgives short bursts, this one does not.
-    pub const TELEGRAM: Self = Self { in_chat_per_s: Some(1), in_group_per_min: Some(20), overall_per_s: Some(30) };
+    pub const TELEGRAM: Self =
+        Self { in_chat_per_s: Some(1), in_group_per_min: Some(20), overall_per_s: Some(30) };
 }
 
 #[derive(Default)]
@@ -56,7 +58,12 @@ impl Gauge {
 }
 
 /// How long until there is room for one more in the window.
-fn wait_ms(times: &VecDeque<u64>, limit: Option<usize>, window_ms: u64, now_ms: u64) -> Option<u64> {
+fn wait_ms(
+    times: &VecDeque<u64>,
+    limit: Option<usize>,
+    window_ms: u64,
+    now_ms: u64,
+) -> Option<u64> {
     let limit = limit?;
     let oldest = times.len().checked_sub(limit).and_then(|index| times.get(index))?;
     (oldest + window_ms > now_ms).then(|| oldest + window_ms - now_ms)

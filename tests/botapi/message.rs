@@ -1,4 +1,5 @@
-//! One message as it is kept: what is on the screen, and what it once was. Owns its shape. Must not know JSON.
+//! One message as it is kept: what is on the screen, and what it once was. Owns its shape. Must not
+//! know JSON.
 
 use serde_json::Value;
 
@@ -70,7 +71,8 @@ pub struct Message {
     pub album: Option<String>,
     pub reply_to: Option<MessageId>,
     pub forwarded_from: Option<String>,
-    /// A notice of the server, such as `forum_topic_created`, or what is no file, such as `location`, with its content.
+    /// A notice of the server, such as `forum_topic_created`, or what is no file, such as
+    /// `location`, with its content.
     pub service: Option<(String, Value)>,
     pub deleted: bool,
     /// How often text or buttons were changed.
@@ -82,7 +84,10 @@ pub struct Message {
 impl Message {
     /// The labels of all buttons, row by row.
     pub fn labels(&self) -> Vec<Vec<String>> {
-        self.buttons.iter().map(|row| row.iter().map(|button| button.text.clone()).collect()).collect()
+        self.buttons
+            .iter()
+            .map(|row| row.iter().map(|button| button.text.clone()).collect())
+            .collect()
     }
 
     /// The button with this label or this data.

@@ -1,5 +1,6 @@
-//! A stand-in for the Telegram Bot API, on loopback, as strict as the real server: what Telegram refuses is refused with
-//! Telegram's words. Owns the server's thread and the handle that tests hold. Must not know claw.
+//! A stand-in for the Telegram Bot API, on loopback, as strict as the real server: what Telegram
+//! refuses is refused with Telegram's words. Owns the server's thread and the handle that tests
+//! hold. Must not know claw.
 //!
 //! ```no_run
 //! let telegram = BotApi::start();
@@ -12,13 +13,16 @@
 //! insta::assert_snapshot!(telegram.screen(anna.id));
 //! ```
 //!
-//! Everything here is blocking and may be called from synchronous and asynchronous tests alike; the server runs on a
-//! thread of its own and ends when [`BotApi`] is dropped. Time is the machine's plus what [`BotApi::let_pass`] skipped.
+//! Everything here is blocking and may be called from synchronous and asynchronous tests alike; the
+//! server runs on a thread of its own and ends when [`BotApi`] is dropped. Time is the machine's
+//! plus what [`BotApi::let_pass`] skipped.
 //!
-//! Where the files are: `server` (HTTP), `cut` (broken connections), `params` (what a call says), `methods` (which calls
-//! there are), `sending`, `editing`, `polling`, `account` and `files` (what they do), `text`, `entity`, `entity_check`,
-//! `keyboard` and `limits` (what is refused), `people`, `saying`, `delivery`, `tapping` and `found_entities` (what users do), `world`,
-//! `chat`, `message`, `updates` and `json` (what there is), `faults`, `calls`, `screen`, `asking` and `waiting` (what tests ask for).
+//! Where the files are: `server` (HTTP), `cut` (broken connections), `params` (what a call says),
+//! `methods` (which calls there are), `sending`, `editing`, `polling`, `account` and `files` (what
+//! they do), `text`, `entity`, `entity_check`, `keyboard` and `limits` (what is refused), `people`,
+//! `saying`, `delivery`, `tapping` and `found_entities` (what users do), `world`, `chat`,
+//! `message`, `updates` and `json` (what there is), `faults`, `calls`, `screen`, `asking` and
+//! `waiting` (what tests ask for).
 #![allow(dead_code, unused_imports, reason = "each test binary uses its own part of the stand-in")]
 #![expect(clippy::unwrap_used, reason = "a stand-in that cannot go on fails its test")]
 
@@ -109,12 +113,14 @@ pub struct BotApi {
 }
 
 impl BotApi {
-    /// A server on a free port of loopback, with a bot `@claw_test_bot` and nobody else in the world.
+    /// A server on a free port of loopback, with a bot `@claw_test_bot` and nobody else in the
+    /// world.
     pub fn start() -> Self {
         Self::numbered(0)
     }
 
-    /// The same with a bot `@claw_test_bot_N` that has an id and a token of its own; 0 is the usual one.
+    /// The same with a bot `@claw_test_bot_N` that has an id and a token of its own; 0 is the usual
+    /// one.
     pub fn numbered(number: i64) -> Self {
         let shared = Arc::new(Shared {
             world: Mutex::new(World::of_bot(number)),
@@ -125,7 +131,8 @@ impl BotApi {
         let (send, started) = std::sync::mpsc::channel();
         let served = shared.clone();
         let thread = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            let runtime =
+                tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(server::serve(served, send, ended));
         });
         Self { shared, url: started.recv().unwrap(), end: Some(end), thread: Some(thread) }

@@ -1,5 +1,5 @@
-//! What a call says: JSON, multipart or a query string become one map, as the real server treats them alike. Owns reading.
-//! Must not know methods.
+//! What a call says: JSON, multipart or a query string become one map, as the real server treats
+//! them alike. Owns reading. Must not know methods.
 
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, FromRequest as _, Multipart, Request};
@@ -39,9 +39,16 @@ pub struct Params {
 
 impl Params {
     pub async fn read(request: Request) -> Result<Self, Refusal> {
-        let kind = request.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("").to_owned();
+        let kind = request
+            .headers()
+            .get(CONTENT_TYPE)
+            .and_then(|kind| kind.to_str().ok())
+            .unwrap_or("")
+            .to_owned();
         if kind.starts_with("multipart/form-data") {
-            return Self::form(request).await.ok_or_else(|| Refusal::bad("can't parse the multipart form"));
+            return Self::form(request)
+                .await
+                .ok_or_else(|| Refusal::bad("can't parse the multipart form"));
         }
         let bytes = axum::body::to_bytes(request.into_body(), BODY_BYTES_MAX).await;
         let bytes = bytes.map_err(|_| Refusal::new(413, "Request Entity Too Large"))?;
@@ -119,7 +126,9 @@ impl Params {
     pub fn recorded(&self) -> Value {
         let open = |(name, value): (&String, &Value)| {
             let opened = match value {
-                Value::String(text) if STRUCTURES.contains(&name.as_str()) => serde_json::from_str(text).ok(),
+                Value::String(text) if STRUCTURES.contains(&name.as_str()) => {
+                    serde_json::from_str(text).ok()
+                }
                 _ => None,
             };
             (name.clone(), opened.unwrap_or_else(|| value.clone()))

@@ -1,5 +1,5 @@
-//! Who and what there is beside the bot: users, private chats, groups, forums and their topics. Owns making them and what a
-//! user does to a chat as a whole. Must not know messages of the bot.
+//! Who and what there is beside the bot: users, private chats, groups, forums and their topics.
+//! Owns making them and what a user does to a chat as a whole. Must not know messages of the bot.
 
 use std::sync::Arc;
 
@@ -27,13 +27,21 @@ impl BotApi {
     pub fn user(&self, name: &str) -> User {
         let profile = self.shared.change(|world| {
             let id = 5_000_000_000 + world.number();
-            let username =
-                format!("{}_{}", name.to_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "_"), id % 10_000);
+            let username = format!(
+                "{}_{}",
+                name.to_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "_"),
+                id % 10_000
+            );
             let profile = Profile { id, first_name: name.to_owned(), username, is_bot: false };
             world.people.insert(id, profile.clone());
             profile
         });
-        User { id: profile.id, name: profile.first_name, username: profile.username, shared: self.shared.clone() }
+        User {
+            id: profile.id,
+            name: profile.first_name,
+            username: profile.username,
+            shared: self.shared.clone(),
+        }
     }
 
     /// A small group, with the bot in it.
@@ -41,7 +49,8 @@ impl BotApi {
         self.place(ChatKind::Group, title, members)
     }
 
-    /// A supergroup, with the bot in it: it counts its messages by itself, and replies make threads.
+    /// A supergroup, with the bot in it: it counts its messages by itself, and replies make
+    /// threads.
     pub fn supergroup(&self, title: &str, members: &[&User]) -> ChatId {
         self.place(ChatKind::Supergroup, title, members)
     }
@@ -74,13 +83,17 @@ impl BotApi {
         self.shared.change(|world| world.remove_chat(chat));
     }
 
-    /// A group becomes a supergroup: it has another number, and its messages cannot be changed any more.
+    /// A group becomes a supergroup: it has another number, and its messages cannot be changed any
+    /// more.
     pub fn upgrades(&self, group: ChatId, by: &User) -> ChatId {
         self.shared.change(|world| {
             let now = -1_000_000_000_000 - world.number();
-            let (title, members) = world.chat(group).map(|chat| (chat.title.clone(), chat.members.clone())).unwrap();
+            let (title, members) =
+                world.chat(group).map(|chat| (chat.title.clone(), chat.members.clone())).unwrap();
             world.add_chat(Chat::new(now, ChatKind::Supergroup, &title, members));
-            for (chat, field, other) in [(group, "migrate_to_chat_id", now), (now, "migrate_from_chat_id", group)] {
+            for (chat, field, other) in
+                [(group, "migrate_to_chat_id", now), (now, "migrate_from_chat_id", group)]
+            {
                 let mut message = world.blank(chat, None, by.id);
                 message.service = Some((field.to_owned(), json!(other)));
                 let id = world.add_message(message);
@@ -138,7 +151,8 @@ impl User {
         super::tapping::tap(self, chat.into(), Some(message), button)
     }
 
-    /// A tap with data that no button needs to carry, on a message that may be old or deleted: what a modified client sends.
+    /// A tap with data that no button needs to carry, on a message that may be old or deleted: what
+    /// a modified client sends.
     pub fn forges_tap(&self, chat: impl Into<ChatId>, message: MessageId, data: &str) -> Tap {
         super::tapping::forge(self, chat.into(), message, data)
     }
@@ -148,7 +162,10 @@ impl User {
         let from = self.id;
         let topic = self.shared.change(|world| {
             let mut message = world.blank(forum, None, from);
-            message.service = Some(("forum_topic_created".into(), json!({"name": name, "icon_color": 7_322_096})));
+            message.service = Some((
+                "forum_topic_created".into(),
+                json!({"name": name, "icon_color": 7_322_096}),
+            ));
             let id = world.add_message(message);
             if let Some(chat) = world.chat_mut(forum) {
                 chat.topics.insert(id, name.to_owned());
@@ -186,7 +203,13 @@ impl User {
     }
 }
 
-fn membership(world: &World, chat: ChatId, from: i64, before: Standing, now: Standing) -> Option<Value> {
+fn membership(
+    world: &World,
+    chat: ChatId,
+    from: i64,
+    before: Standing,
+    now: Standing,
+) -> Option<Value> {
     let member = |standing| match standing {
         Standing::Welcome => json!({"user": json::user(&world.bot), "status": "member"}),
         _ => json!({"user": json::user(&world.bot), "status": "kicked", "until_date": 0}),

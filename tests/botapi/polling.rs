@@ -1,5 +1,5 @@
-//! `getUpdates`: at once if there is something, else as soon as there is, up to its timeout. Owns the waiting. Must not know
-//! what an update means.
+//! `getUpdates`: at once if there is something, else as soon as there is, up to its timeout. Owns
+//! the waiting. Must not know what an update means.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,8 @@ const LIMIT_MAX: i64 = 100;
 
 pub async fn get_updates(shared: &Arc<Shared>, params: &Params) -> Result<Value, Refusal> {
     let offset = params.number("offset").unwrap_or(0);
-    let limit = usize::try_from(params.number("limit").unwrap_or(LIMIT_MAX).clamp(1, LIMIT_MAX)).unwrap();
+    let limit =
+        usize::try_from(params.number("limit").unwrap_or(LIMIT_MAX).clamp(1, LIMIT_MAX)).unwrap();
     let timeout_s = params.number("timeout").unwrap_or(0).clamp(0, TIMEOUT_S_MAX);
     if !shared.world().webhook.is_empty() {
         let active = "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first";

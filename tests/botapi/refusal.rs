@@ -12,7 +12,12 @@ pub struct Refusal {
 
 impl Refusal {
     pub fn new(code: u16, description: &str) -> Self {
-        Self { code, description: description.to_owned(), retry_after: None, migrate_to_chat_id: None }
+        Self {
+            code,
+            description: description.to_owned(),
+            retry_after: None,
+            migrate_to_chat_id: None,
+        }
     }
 
     /// 400, with Telegram's prefix.
@@ -26,7 +31,8 @@ impl Refusal {
     }
 
     pub fn too_many(retry_after_s: u64) -> Self {
-        let mut refusal = Self::new(429, &format!("Too Many Requests: retry after {retry_after_s}"));
+        let mut refusal =
+            Self::new(429, &format!("Too Many Requests: retry after {retry_after_s}"));
         refusal.retry_after = Some(retry_after_s);
         refusal
     }
@@ -39,7 +45,8 @@ impl Refusal {
     }
 
     pub fn body(&self) -> Value {
-        let mut body = json!({"ok": false, "error_code": self.code, "description": self.description});
+        let mut body =
+            json!({"ok": false, "error_code": self.code, "description": self.description});
         if let Some(seconds) = self.retry_after {
             body["parameters"] = json!({"retry_after": seconds});
         }

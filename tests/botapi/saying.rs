@@ -1,4 +1,5 @@
-//! What users write: texts, files, albums, replies, forwards, edits. Owns the messages and their updates. Must not know calls.
+//! What users write: texts, files, albums, replies, forwards, edits. Owns the messages and their
+//! updates. Must not know calls.
 
 use axum::body::Bytes;
 use serde_json::Value;
@@ -14,7 +15,8 @@ use super::text::utf16;
 use super::updates::UpdateId;
 use super::world::World;
 
-/// What was written, and the update that tells the bot: `None` if it does not want to know or must not.
+/// What was written, and the update that tells the bot: `None` if it does not want to know or must
+/// not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Said {
     pub chat: ChatId,
@@ -47,11 +49,21 @@ pub struct Saying {
 impl Saying {
     pub(super) fn new(user: User, place: Place) -> Self {
         let (text, entities, attached) = (String::new(), Vec::new(), Vec::new());
-        Self { user, place, text, entities, reply_to: None, forwarded_from: None, attached, album: None, holds: None }
+        Self {
+            user,
+            place,
+            text,
+            entities,
+            reply_to: None,
+            forwarded_from: None,
+            attached,
+            album: None,
+            holds: None,
+        }
     }
 
-    /// The text, or the caption of a file; of an album the caption of its first picture. Commands, mentions, links and hashtags
-    /// in it become entities, as they do on the real server.
+    /// The text, or the caption of a file; of an album the caption of its first picture. Commands,
+    /// mentions, links and hashtags in it become entities, as they do on the real server.
     pub fn text(mut self, text: &str) -> Self {
         self.text.push_str(text);
         self
@@ -87,10 +99,12 @@ impl Saying {
         self.attach(MediaKind::Photo, "photo.jpg", "image/jpeg", bytes, None)
     }
 
-    /// One more file of an album that was begun before: its parts need not come in one answer of `getUpdates`.
+    /// One more file of an album that was begun before: its parts need not come in one answer of
+    /// `getUpdates`.
     #[track_caller]
     pub fn in_album(mut self, first: &Said) -> Self {
-        self.album = self.user.shared.world().message(first.chat, first.message).unwrap().album.clone();
+        self.album =
+            self.user.shared.world().message(first.chat, first.message).unwrap().album.clone();
         assert!(self.album.is_some(), "{first:?} is in no album: send it with `album`");
         self
     }
@@ -121,8 +135,8 @@ impl Saying {
         self.attach(kind, name, mime, bytes, None)
     }
 
-    /// Something that is neither text nor a file of this stand-in, by the name of its field: `sticker`, `location`, `contact`,
-    /// `poll`.
+    /// Something that is neither text nor a file of this stand-in, by the name of its field:
+    /// `sticker`, `location`, `contact`, `poll`.
     pub fn holding(mut self, field: &str, content: Value) -> Self {
         self.holds = Some((field.to_owned(), content));
         self
@@ -132,7 +146,14 @@ impl Saying {
         self.attach(MediaKind::Voice, "voice.oga", "audio/ogg", bytes, None)
     }
 
-    fn attach(mut self, kind: MediaKind, name: &str, mime: &'static str, bytes: &[u8], size: Option<u64>) -> Self {
+    fn attach(
+        mut self,
+        kind: MediaKind,
+        name: &str,
+        mime: &'static str,
+        bytes: &[u8],
+        size: Option<u64>,
+    ) -> Self {
         let (bytes, size) = (Bytes::copy_from_slice(bytes), size.unwrap_or(bytes.len() as u64));
         self.attached.push(Attached { kind, name: name.to_owned(), mime, bytes, size });
         self
@@ -188,5 +209,11 @@ fn new_album(world: &mut World) -> String {
 
 fn store(world: &mut World, file: Attached) -> Media {
     let file_id = world.files.add(file.kind.folder(), &file.name, file.bytes, file.size);
-    Media { kind: file.kind, file_id, name: file.name, mime: file.mime.to_owned(), bytes: file.size }
+    Media {
+        kind: file.kind,
+        file_id,
+        name: file.name,
+        mime: file.mime.to_owned(),
+        bytes: file.size,
+    }
 }

@@ -1,5 +1,5 @@
-//! What a user sees: a chat as text, the same for the same conversation, whatever ids and times it had. Owns the drawing. Must
-//! not know calls.
+//! What a user sees: a chat as text, the same for the same conversation, whatever ids and times it
+//! had. Owns the drawing. Must not know calls.
 
 use super::BotApi;
 use super::chat::ChatId;
@@ -18,7 +18,8 @@ pub struct Look {
 }
 
 impl BotApi {
-    /// The chat from its beginning: sender, text with its formatting as marks, files, buttons in their rows.
+    /// The chat from its beginning: sender, text with its formatting as marks, files, buttons in
+    /// their rows.
     pub fn screen(&self, chat: impl Into<ChatId>) -> String {
         self.screen_with(chat, Look::default())
     }
@@ -31,7 +32,8 @@ impl BotApi {
 pub fn screen(world: &World, chat: ChatId, look: Look) -> String {
     let mut lines = Vec::new();
     let mut topic = None;
-    for message in world.messages(chat).filter(|message| !(look.without_deleted && message.deleted)) {
+    for message in world.messages(chat).filter(|message| !(look.without_deleted && message.deleted))
+    {
         if message.topic != topic {
             topic = message.topic;
             let name = topic.and_then(|id| world.chat(chat)?.topics.get(&id).cloned());
@@ -70,7 +72,9 @@ fn draw(world: &World, message: &Message, look: Look, lines: &mut Vec<String>) {
             MediaKind::Document => format!("📎 {} ({} bytes)", media.name, media.bytes),
             MediaKind::Photo => format!("📷 ({} bytes)", media.bytes),
             MediaKind::Voice | MediaKind::Audio => format!("🎤 ({} bytes)", media.bytes),
-            MediaKind::Video | MediaKind::VideoNote | MediaKind::Animation => format!("🎞 ({} bytes)", media.bytes),
+            MediaKind::Video | MediaKind::VideoNote | MediaKind::Animation => {
+                format!("🎞 ({} bytes)", media.bytes)
+            }
         });
     }
     if !message.text.is_empty() {
@@ -89,7 +93,10 @@ fn sender(world: &World, message: &Message) -> String {
     if message.by_bot {
         return world.bot.first_name.clone();
     }
-    world.people.get(&message.from).map_or_else(|| "?".to_owned(), |person| person.first_name.clone())
+    world
+        .people
+        .get(&message.from)
+        .map_or_else(|| "?".to_owned(), |person| person.first_name.clone())
 }
 
 /// A text with its formatting as marks, much like Markdown.
@@ -122,7 +129,10 @@ pub fn marked(text: &str, entities: &[Entity]) -> String {
 
 fn opening(entity: &Entity) -> String {
     match entity.kind.as_str() {
-        "pre" => format!("```{}\n", entity.more.get("language").and_then(|name| name.as_str()).unwrap_or("")),
+        "pre" => format!(
+            "```{}\n",
+            entity.more.get("language").and_then(|name| name.as_str()).unwrap_or("")
+        ),
         "text_link" | "text_mention" => "[".to_owned(),
         kind if kind.ends_with("blockquote") => "> ".to_owned(),
         _ => mark(entity).to_owned(),
@@ -132,7 +142,9 @@ fn opening(entity: &Entity) -> String {
 fn closing(entity: &Entity) -> String {
     match entity.kind.as_str() {
         "pre" => "\n```".to_owned(),
-        "text_link" => format!("]({})", entity.more.get("url").and_then(|url| url.as_str()).unwrap_or("")),
+        "text_link" => {
+            format!("]({})", entity.more.get("url").and_then(|url| url.as_str()).unwrap_or(""))
+        }
         "text_mention" => "](user)".to_owned(),
         _ => mark(entity).to_owned(),
     }

@@ -1,4 +1,5 @@
-//! The bot sends: texts, files, "typing". Owns the order of checks, which is the real server's. Must not know HTTP.
+//! The bot sends: texts, files, "typing". Owns the order of checks, which is the real server's.
+//! Must not know HTTP.
 
 use axum::body::Bytes;
 use serde_json::Value;
@@ -71,13 +72,16 @@ fn file(world: &mut World, params: &Params, kind: MediaKind) -> Result<Value, Re
     };
     let caption = text::of_caption(params)?;
     let given = params.text(name);
-    let upload = params.upload(name).or_else(|| given.strip_prefix("attach://").and_then(|part| params.upload(part)));
+    let upload = params
+        .upload(name)
+        .or_else(|| given.strip_prefix("attach://").and_then(|part| params.upload(part)));
     let Some(upload) = upload else {
         if given.is_empty() {
             return Err(Refusal::bad(&format!("there is no {name} in the request")));
         }
         let known = world.known_media(&given).filter(|media| media.kind == kind);
-        let media = known.ok_or_else(|| Refusal::bad("wrong file identifier/HTTP URL specified"))?;
+        let media =
+            known.ok_or_else(|| Refusal::bad("wrong file identifier/HTTP URL specified"))?;
         return post(world, params, caption, Some(media));
     };
     check_upload(upload, kind)?;
@@ -111,7 +115,12 @@ fn check_upload(upload: &Upload, kind: MediaKind) -> Result<(), Refusal> {
 }
 
 /// What all that is sent has in common.
-fn post(world: &mut World, params: &Params, content: Formatted, media: Option<Media>) -> Result<Value, Refusal> {
+fn post(
+    world: &mut World,
+    params: &Params,
+    content: Formatted,
+    media: Option<Media>,
+) -> Result<Value, Refusal> {
     let reply = reply(params)?;
     let buttons = keyboard::read(params)?;
     let chat = world.reachable(&params.text("chat_id"))?;
@@ -139,7 +148,9 @@ pub fn sent(world: &World, (chat, id): (ChatId, MessageId)) -> Value {
 /// The message to reply to, and whether it may be missing.
 fn reply(params: &Params) -> Result<Option<(i64, bool)>, Refusal> {
     let given = params.structure("reply_parameters");
-    let Some(given) = given.map_err(|()| Refusal::bad("can't parse reply parameters JSON object"))? else {
+    let Some(given) =
+        given.map_err(|()| Refusal::bad("can't parse reply parameters JSON object"))?
+    else {
         let lenient = params.flag("allow_sending_without_reply");
         return Ok(params.number("reply_to_message_id").map(|id| (id, lenient)));
     };

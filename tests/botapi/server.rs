@@ -1,4 +1,5 @@
-//! The HTTP side: paths, tokens, faults, records, answers. Owns the server. Must not know what a method does.
+//! The HTTP side: paths, tokens, faults, records, answers. Owns the server. Must not know what a
+//! method does.
 
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -57,14 +58,20 @@ impl Drop for Running {
     }
 }
 
-async fn handle(State(shared): State<Arc<Shared>>, ConnectInfo(line): ConnectInfo<Line>, request: Request) -> Response {
+async fn handle(
+    State(shared): State<Arc<Shared>>,
+    ConnectInfo(line): ConnectInfo<Line>,
+    request: Request,
+) -> Response {
     let path = decoded(request.uri().path());
     let (is_file, rest) = match (path.strip_prefix("/file/bot"), path.strip_prefix("/bot")) {
         (Some(rest), _) => (true, rest),
         (None, Some(rest)) => (false, rest),
         (None, None) => return refused(&Refusal::new(404, "Not Found")),
     };
-    let Some((token, target)) = rest.split_once('/') else { return refused(&Refusal::new(404, "Not Found")) };
+    let Some((token, target)) = rest.split_once('/') else {
+        return refused(&Refusal::new(404, "Not Found"));
+    };
     if !token.contains(':') || token.starts_with('0') {
         return refused(&Refusal::new(401, "Unauthorized: invalid token specified"));
     }
@@ -80,8 +87,12 @@ async fn handle(State(shared): State<Arc<Shared>>, ConnectInfo(line): ConnectInf
         let fault = world.faults.pick(method, params.chat());
         (world.calls.begin(method, &params), fault)
     });
-    let call =
-        Running { shared: shared.clone(), number, polls: method.eq_ignore_ascii_case("getUpdates"), ended: false };
+    let call = Running {
+        shared: shared.clone(),
+        number,
+        polls: method.eq_ignore_ascii_case("getUpdates"),
+        ended: false,
+    };
     if let Some(fault) = &fault
         && let Some(answer) = instead(fault, &line).await
     {
@@ -109,7 +120,8 @@ fn decoded(path: &str) -> String {
     let mut rest = path.as_bytes();
     while let [first, after @ ..] = rest {
         let escaped = (*first == b'%').then(|| after.get(..2)).flatten();
-        let code = escaped.and_then(|code| u8::from_str_radix(std::str::from_utf8(code).ok()?, 16).ok());
+        let code =
+            escaped.and_then(|code| u8::from_str_radix(std::str::from_utf8(code).ok()?, 16).ok());
         bytes.push(code.unwrap_or(*first));
         rest = if code.is_some() { &after[2..] } else { after };
     }
@@ -131,7 +143,9 @@ async fn instead(fault: &Fault, line: &Line) -> Option<Response> {
         Fault::Refuse { code, description } => Some(refused(&Refusal::new(*code, description))),
         Fault::Status(code) => {
             let status = StatusCode::from_u16(*code).unwrap();
-            let page = format!("<html><head><title>{status}</title></head><body><h1>{status}</h1></body></html>\r\n");
+            let page = format!(
+                "<html><head><title>{status}</title></head><body><h1>{status}</h1></body></html>\r\n"
+            );
             Some(answer(status, "text/html", Body::from(page)))
         }
         Fault::CutBefore => {
@@ -147,7 +161,12 @@ async fn instead(fault: &Fault, line: &Line) -> Option<Response> {
     }
 }
 
-async fn finish(call: Running, result: Result<Value, Refusal>, fault: Option<Fault>, line: &Line) -> Response {
+async fn finish(
+    call: Running,
+    result: Result<Value, Refusal>,
+    fault: Option<Fault>,
+    line: &Line,
+) -> Response {
     let result = match result {
         Ok(result) => result,
         Err(refusal) => {
@@ -172,7 +191,11 @@ async fn finish(call: Running, result: Result<Value, Refusal>, fault: Option<Fau
         }
         _ => call.end(Outcome::Done(kept)),
     }
-    answer(StatusCode::OK, "application/json", Body::from(json!({"ok": true, "result": result}).to_string()))
+    answer(
+        StatusCode::OK,
+        "application/json",
+        Body::from(json!({"ok": true, "result": result}).to_string()),
+    )
 }
 
 fn refused(refusal: &Refusal) -> Response {

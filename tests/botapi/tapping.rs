@@ -36,10 +36,14 @@ pub fn tap(user: &User, chat: ChatId, on: Option<MessageId>, button: &str) -> Ta
         let world = user.shared.world();
         let seen = |message: &&Message| !message.deleted && on.is_none_or(|id| id == message.id);
         let messages: Vec<_> = world.messages(chat).filter(seen).collect();
-        let with = messages.iter().rev().find_map(|message| Some((message.id, message.button(button)?.data.clone()?)));
+        let with = messages
+            .iter()
+            .rev()
+            .find_map(|message| Some((message.id, message.button(button)?.data.clone()?)));
         with.ok_or_else(|| super::screen::screen(&world, chat, super::Look::default()))
     };
-    let (message, data) = found.unwrap_or_else(|screen| panic!("there is no button `{button}` to tap:\n{screen}"));
+    let (message, data) =
+        found.unwrap_or_else(|screen| panic!("there is no button `{button}` to tap:\n{screen}"));
     forge(user, chat, message, &data)
 }
 
@@ -47,7 +51,8 @@ pub fn forge(user: &User, chat: ChatId, message: MessageId, data: &str) -> Tap {
     user.shared.change(|world| {
         let query = (4_382_000_000_000_000_000 + world.number()).to_string();
         world.taps.insert(query.clone(), Tapped { at_ms: world.now_ms(), answer: None });
-        let mut content = json!({"id": query, "data": data, "chat_instance": (chat ^ 0x5ca1_ab1e).to_string()});
+        let mut content =
+            json!({"id": query, "data": data, "chat_instance": (chat ^ 0x5ca1_ab1e).to_string()});
         content["from"] = world.people.get(&user.id).map_or(Value::Null, json::user);
         content["message"] = match world.message(chat, message).filter(|message| !message.deleted) {
             Some(message) => json::message(world, message),

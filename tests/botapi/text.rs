@@ -1,5 +1,5 @@
-//! What becomes of a text on its way: cleaned, trimmed, its entities moved, its length checked. Owns those rules, which are
-//! TDLib's. Must not know chats.
+//! What becomes of a text on its way: cleaned, trimmed, its entities moved, its length checked.
+//! Owns those rules, which are TDLib's. Must not know chats.
 
 use super::entity::{self, Entity};
 use super::entity_check;
@@ -27,7 +27,11 @@ pub fn of_message(params: &Params) -> Result<Formatted, Refusal> {
         return Err(Refusal::bad("message text is empty"));
     }
     let formatted = read(params, "text", "entities")?;
-    if formatted.text.is_empty() { Err(Refusal::bad("text must be non-empty")) } else { Ok(formatted) }
+    if formatted.text.is_empty() {
+        Err(Refusal::bad("text must be non-empty"))
+    } else {
+        Ok(formatted)
+    }
 }
 
 /// The caption of a file, which may be empty.
@@ -46,8 +50,11 @@ fn read(params: &Params, text: &str, entities: &str) -> Result<Formatted, Refusa
     }
     let mode = params.text("parse_mode").to_lowercase();
     if !text.is_empty() && !mode.is_empty() && mode != "none" {
-        // Parsing three dialects would be a second program; who needs one of them has to write its reader.
-        return Err(Refusal::bad("can't parse entities: this stand-in reads explicit entities only, no parse_mode"));
+        // Parsing three dialects would be a second program; who needs one of them has to write its
+        // reader.
+        return Err(Refusal::bad(
+            "can't parse entities: this stand-in reads explicit entities only, no parse_mode",
+        ));
     }
     let entities = entity::read(params, entities)?;
     entity_check::check(&text, &entities).map_err(|what| Refusal::bad(&what))?;

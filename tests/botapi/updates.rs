@@ -1,5 +1,6 @@
-//! The queue of updates: the offset confirms and forgets, kinds that nobody asked for are never queued, old ones die. Owns
-//! queue, ledger and the one long poll. Must not know what an update means.
+//! The queue of updates: the offset confirms and forgets, kinds that nobody asked for are never
+//! queued, old ones die. Owns queue, ledger and the one long poll. Must not know what an update
+//! means.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
@@ -40,8 +41,9 @@ pub struct Updates {
     queue: VecDeque<Queued>,
     ledger: BTreeMap<UpdateId, UpdateRecord>,
     allowed: Option<BTreeSet<String>>,
-    /// The long poll that waits; another number than yours means that another poll ended yours. It stays when the poll's time
-    /// is up or its client is gone: the next one then ends what is no more.
+    /// The long poll that waits; another number than yours means that another poll ended yours. It
+    /// stays when the poll's time is up or its client is gone: the next one then ends what is no
+    /// more.
     waiting: Option<u64>,
     polls: u64,
     stirred: bool,
@@ -113,8 +115,18 @@ impl Updates {
         self.next += 1;
         let life = if kind == "callback_query" { TAP_LIFE } else { LIFE };
         let dies_ms = now_ms + u64::try_from(life.as_millis()).unwrap();
-        self.queue.push_back(Queued { id, dies_ms, update: json!({"update_id": id, kind: content}) });
-        let record = UpdateRecord { id, kind: kind.to_owned(), delivered: 0, confirmed: false, expired: false };
+        self.queue.push_back(Queued {
+            id,
+            dies_ms,
+            update: json!({"update_id": id, kind: content}),
+        });
+        let record = UpdateRecord {
+            id,
+            kind: kind.to_owned(),
+            delivered: 0,
+            confirmed: false,
+            expired: false,
+        };
         self.ledger.insert(id, record);
         self.stirred = true;
         id
@@ -131,16 +143,19 @@ impl Updates {
         });
     }
 
-    /// What one look at the queue gives. An offset confirms all below it, a negative one all but the last ones.
+    /// What one look at the queue gives. An offset confirms all below it, a negative one all but
+    /// the last ones.
     pub fn take(&mut self, offset: i64, limit: usize, now_ms: u64) -> Vec<Value> {
         self.expire(now_ms);
-        let (first, next) = (self.queue.front().map_or(self.next, |queued| queued.id), i64::from(self.next));
+        let (first, next) =
+            (self.queue.front().map_or(self.next, |queued| queued.id), i64::from(self.next));
         let offset = if offset < 0 {
             let keep = usize::try_from(-offset).unwrap_or(usize::MAX);
             let from = self.queue.len().saturating_sub(keep);
             self.queue.get(from).map_or(i64::from(first), |queued| i64::from(queued.id))
         } else if offset > next + 10 {
-            // From another bot's life: the real server takes it for nonsense and starts at the beginning.
+            // From another bot's life: the real server takes it for nonsense and starts at the
+            // beginning.
             0
         } else {
             offset
@@ -150,7 +165,12 @@ impl Updates {
                 record.confirmed = true;
             }
         }
-        let given: Vec<_> = self.queue.iter().take(limit).map(|queued| (queued.id, queued.update.clone())).collect();
+        let given: Vec<_> = self
+            .queue
+            .iter()
+            .take(limit)
+            .map(|queued| (queued.id, queued.update.clone()))
+            .collect();
         for (id, _) in &given {
             if let Some(record) = self.ledger.get_mut(id) {
                 record.delivered += 1;
@@ -167,10 +187,15 @@ impl Updates {
     }
 
     /// The long poll looks again: what there is, nothing yet, or a conflict.
-    pub fn look(&mut self, poll: u64, offset: i64, limit: usize, now_ms: u64) -> Result<Option<Vec<Value>>, Refusal> {
+    pub fn look(
+        &mut self,
+        poll: u64,
+        offset: i64,
+        limit: usize,
+        now_ms: u64,
+    ) -> Result<Option<Vec<Value>>, Refusal> {
         if self.waiting != Some(poll) {
-            let other =
-                "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running";
+            let other = "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running";
             return Err(Refusal::new(409, other));
         }
         let given = self.take(offset, limit, now_ms);

@@ -1,4 +1,5 @@
-//! Waiting for the bot, woken by every change instead of looking again and again. Owns the deadline. Must not know HTTP.
+//! Waiting for the bot, woken by every change instead of looking again and again. Owns the
+//! deadline. Must not know HTTP.
 
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
@@ -15,7 +16,8 @@ use super::world::World;
 pub const SOON: Duration = Duration::from_secs(60);
 
 impl BotApi {
-    /// Waits until `find` finds something, and returns it; fails with the last calls and all screens if nothing comes.
+    /// Waits until `find` finds something, and returns it; fails with the last calls and all
+    /// screens if nothing comes.
     #[track_caller]
     pub fn wait_for<T>(&self, what: &str, mut find: impl FnMut(&World) -> Option<T>) -> T {
         let deadline = Instant::now() + SOON;
@@ -38,10 +40,15 @@ impl BotApi {
     /// Waits for the next change of anything, but no longer than this.
     pub fn wait_a_change(&self, longest: Duration) {
         let world = self.shared.world();
-        let _late = self.shared.changed.wait_timeout(world, longest).unwrap_or_else(PoisonError::into_inner);
+        let _late = self
+            .shared
+            .changed
+            .wait_timeout(world, longest)
+            .unwrap_or_else(PoisonError::into_inner);
     }
 
-    /// Until nobody is connected: whatever a client that is gone had sent was handled, or is never handled.
+    /// Until nobody is connected: whatever a client that is gone had sent was handled, or is never
+    /// handled.
     #[track_caller]
     pub fn wait_disconnected(&self) {
         self.wait_for("every connection is closed", |world| (world.connections == 0).then_some(()));
@@ -51,7 +58,8 @@ impl BotApi {
     #[track_caller]
     pub fn wait_for_text(&self, chat: impl Into<ChatId>, text: &str) -> Message {
         let chat = chat.into();
-        let fits = |message: &&Message| message.by_bot && !message.deleted && message.text.contains(text);
+        let fits =
+            |message: &&Message| message.by_bot && !message.deleted && message.text.contains(text);
         self.wait_for(&format!("the bot says `{text}`"), |world| world.newest(chat, fits))
     }
 
@@ -88,7 +96,9 @@ impl BotApi {
     /// Until a tap was answered; the text of the answer, and whether it is an alert.
     #[track_caller]
     pub fn wait_answered(&self, tap: &Tap) -> (String, bool) {
-        self.wait_for(&format!("{tap:?} is answered"), |world| world.taps.get(&tap.query)?.answer.clone())
+        self.wait_for(&format!("{tap:?} is answered"), |world| {
+            world.taps.get(&tap.query)?.answer.clone()
+        })
     }
 }
 
@@ -101,10 +111,19 @@ impl World {
 
 fn seen(world: &World) -> String {
     let look = Look { ids: true, edits: true, without_deleted: false };
-    let screens = world.chats().take(5).map(|chat| format!("== {} ==\n{}\n", chat.title, screen(world, chat.id, look)));
-    let calls =
-        world.calls.all().iter().rev().take(12).map(|call| {
-            format!("{:?} {} {:?} {} -> {:?}\n", call.at, call.method, call.chat, call.params, call.outcome)
-        });
-    format!("{}last calls, newest first:\n{}", screens.collect::<String>(), calls.collect::<String>())
+    let screens = world
+        .chats()
+        .take(5)
+        .map(|chat| format!("== {} ==\n{}\n", chat.title, screen(world, chat.id, look)));
+    let calls = world.calls.all().iter().rev().take(12).map(|call| {
+        format!(
+            "{:?} {} {:?} {} -> {:?}\n",
+            call.at, call.method, call.chat, call.params, call.outcome
+        )
+    });
+    format!(
+        "{}last calls, newest first:\n{}",
+        screens.collect::<String>(),
+        calls.collect::<String>()
+    )
 }

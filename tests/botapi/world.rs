@@ -1,4 +1,5 @@
-//! Everything there is: people, chats, queue, files, time. Owns the nouns' places and their numbers. Must not know HTTP.
+//! Everything there is: people, chats, queue, files, time. Owns the nouns' places and their
+//! numbers. Must not know HTTP.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -135,7 +136,8 @@ impl World {
     /// A private chat comes to be when its user first does something in it.
     pub fn open_private(&mut self, user: i64) {
         if !self.chats.contains_key(&user) {
-            let name = self.people.get(&user).map_or_else(String::new, |person| person.first_name.clone());
+            let name =
+                self.people.get(&user).map_or_else(String::new, |person| person.first_name.clone());
             self.add_chat(Chat::new(user, ChatKind::Private, &name, vec![user]));
         }
     }
@@ -155,7 +157,11 @@ impl World {
 
     /// A file that is in some message, by its id.
     pub fn known_media(&self, file_id: &str) -> Option<Media> {
-        let mut held = self.chats.values().flat_map(|chat| chat.messages.values()).filter_map(|one| one.media.as_ref());
+        let mut held = self
+            .chats
+            .values()
+            .flat_map(|chat| chat.messages.values())
+            .filter_map(|one| one.media.as_ref());
         held.find(|media| media.file_id == file_id).cloned()
     }
 

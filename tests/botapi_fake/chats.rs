@@ -17,14 +17,26 @@ async fn chats_that_cannot_be_reached() {
     let group = api.group("Family", &[&anna]);
     let large = api.supergroup("Village", &[&anna]);
     let to = |chat: i64| bot.send_message(ChatId(chat), "hello").into_future();
-    assert_eq!(words(to(bert.id).await), ApiError::ChatNotFound.to_string(), "he never wrote to the bot");
+    assert_eq!(
+        words(to(bert.id).await),
+        ApiError::ChatNotFound.to_string(),
+        "he never wrote to the bot"
+    );
     assert_eq!(words(to(-99).await), ApiError::ChatNotFound.to_string());
-    assert!(raw_call(&api, "sendMessage", r#"{"text":"x"}"#).1.contains("Bad Request: chat_id is empty"));
+    assert!(
+        raw_call(&api, "sendMessage", r#"{"text":"x"}"#)
+            .1
+            .contains("Bad Request: chat_id is empty")
+    );
     anna.starts();
     to(anna.id).await.unwrap();
     anna.blocks();
     assert!(matches!(to(anna.id).await, Err(RequestError::Api(ApiError::BotBlocked))));
-    assert!(raw_call(&api, "sendMessage", &json!({"chat_id": anna.id, "text": "x"}).to_string()).0.contains(" 403 "));
+    assert!(
+        raw_call(&api, "sendMessage", &json!({"chat_id": anna.id, "text": "x"}).to_string())
+            .0
+            .contains(" 403 ")
+    );
     assert!(bot.send_chat_action(ChatId(anna.id), ChatAction::Typing).await.is_err());
     anna.unblocks();
     to(anna.id).await.unwrap();
@@ -39,20 +51,35 @@ async fn chats_that_cannot_be_reached() {
 #[tokio::test]
 async fn replies_and_topics_that_are_not_there() {
     let (api, bot, anna) = with_anna();
-    let reply = |to: i32| bot.send_message(anna, "x").reply_parameters(ReplyParameters::new(MessageId(to)));
+    let reply =
+        |to: i32| bot.send_message(anna, "x").reply_parameters(ReplyParameters::new(MessageId(to)));
     let first = bot.send_message(anna, "one").await.unwrap();
     let answer = reply(first.id.0).await.unwrap();
     assert_eq!(answer.reply_to_message().unwrap().id, first.id);
     let missing = reply(999).await;
-    assert!(matches!(missing, Err(RequestError::Api(ApiError::MessageToReplyNotFound))), "{missing:?}");
+    assert!(
+        matches!(missing, Err(RequestError::Api(ApiError::MessageToReplyNotFound))),
+        "{missing:?}"
+    );
     bot.delete_message(anna, first.id).await.unwrap();
     assert!(reply(first.id.0).await.is_err(), "deleted is not there");
     let lenient = ReplyParameters::new(MessageId(999)).allow_sending_without_reply();
-    assert!(bot.send_message(anna, "x").reply_parameters(lenient).await.unwrap().reply_to_message().is_none());
+    assert!(
+        bot.send_message(anna, "x")
+            .reply_parameters(lenient)
+            .await
+            .unwrap()
+            .reply_to_message()
+            .is_none()
+    );
     let user = api.user("Bert");
     let forum = api.forum("Work", &[&user]);
     let topic = user.opens_topic(forum, "Bills").topic.unwrap();
-    let to = |topic| bot.send_message(ChatId(forum), "x").message_thread_id(ThreadId(MessageId(topic))).into_future();
+    let to = |topic| {
+        bot.send_message(ChatId(forum), "x")
+            .message_thread_id(ThreadId(MessageId(topic)))
+            .into_future()
+    };
     assert!(to(topic).await.unwrap().is_topic_message);
     assert_eq!(words(to(topic + 50).await), "Bad Request: message thread not found");
 }
@@ -83,7 +110,8 @@ async fn rate_limits_when_they_are_on() {
     api.limit(Limits { overall_per_s: Some(2), ..Limits::default() });
     say(anna).await.unwrap();
     say(group).await.unwrap();
-    let (head, body) = raw_call(&api, "sendMessage", &json!({"chat_id": anna, "text": "x"}).to_string());
+    let (head, body) =
+        raw_call(&api, "sendMessage", &json!({"chat_id": anna, "text": "x"}).to_string());
     assert!(head.contains(" 429 ") && head.contains("retry-after: 1"), "{head}");
     assert!(body.contains(r#""parameters":{"retry_after":1}"#), "{body}");
 }
@@ -94,7 +122,10 @@ async fn commands() {
     bot.set_my_commands([BotCommand::new("new", "a new session")]).await.unwrap();
     assert_eq!(bot.get_my_commands().await.unwrap()[0].command, "new");
     assert_eq!(api.commands()[0]["description"], "a new session");
-    assert_eq!(words(bot.set_my_commands([BotCommand::new("New", "x")]).await), "Bad Request: BOT_COMMAND_INVALID");
+    assert_eq!(
+        words(bot.set_my_commands([BotCommand::new("New", "x")]).await),
+        "Bad Request: BOT_COMMAND_INVALID"
+    );
     let bare = bot.set_my_commands([BotCommand::new("new", "")]).await;
     assert_eq!(words(bare), "Bad Request: BOT_COMMAND_DESCRIPTION_INVALID");
     let many: Vec<_> = (0..101).map(|number| BotCommand::new(format!("c{number}"), "x")).collect();
@@ -113,7 +144,11 @@ async fn the_account_and_chats() {
     bot.send_chat_action(anna, ChatAction::Typing).await.unwrap();
     assert_eq!(api.actions(anna.0), ["typing"]);
     let body = json!({"chat_id": anna, "action": "dancing"}).to_string();
-    assert!(raw_call(&api, "sendChatAction", &body).1.contains("Bad Request: wrong parameter action in request"));
+    assert!(
+        raw_call(&api, "sendChatAction", &body)
+            .1
+            .contains("Bad Request: wrong parameter action in request")
+    );
     bot.delete_webhook().drop_pending_updates(true).await.unwrap();
     assert!(bot.get_updates().await.unwrap().is_empty());
 }

@@ -17,13 +17,18 @@ async fn too_many_requests_for_one_method_in_one_chat() {
     let say = |user: &User| bot.send_message(ChatId(user.id), "x").into_future();
     api.fault(Fault::TooMany(7)).on("sendMessage").in_chat(anna.id).times(2);
     for _ in 0..2 {
-        assert!(matches!(say(&anna).await, Err(RequestError::RetryAfter(wait)) if wait.seconds() == 7));
+        assert!(
+            matches!(say(&anna).await, Err(RequestError::RetryAfter(wait)) if wait.seconds() == 7)
+        );
         bot.get_me().await.unwrap();
         say(&bert).await.unwrap();
     }
     say(&anna).await.unwrap();
     assert_eq!(api.sent(anna.id).len(), 1);
-    let refused = api.calls().into_iter().filter(|call| matches!(call.outcome, Outcome::Failed(Fault::TooMany(7))));
+    let refused = api
+        .calls()
+        .into_iter()
+        .filter(|call| matches!(call.outcome, Outcome::Failed(Fault::TooMany(7))));
     assert_eq!(refused.count(), 2);
 }
 
@@ -32,8 +37,12 @@ fn a_proxy_answers_in_html() {
     let (api, _, anna) = with_user();
     for code in [500, 502] {
         api.fault(Fault::Status(code)).on("sendMessage").times(1);
-        let (head, body) = raw_call(&api, "sendMessage", &json!({"chat_id": anna.id, "text": "x"}).to_string());
-        assert!(head.starts_with(&format!("HTTP/1.1 {code}")) && body.starts_with("<html>"), "{head} {body}");
+        let (head, body) =
+            raw_call(&api, "sendMessage", &json!({"chat_id": anna.id, "text": "x"}).to_string());
+        assert!(
+            head.starts_with(&format!("HTTP/1.1 {code}")) && body.starts_with("<html>"),
+            "{head} {body}"
+        );
     }
     assert!(api.sent(anna.id).is_empty());
 }
@@ -50,8 +59,13 @@ async fn a_connection_is_closed_before_or_after_the_effect() {
     say("healed").await.unwrap();
     let texts: Vec<_> = api.sent(anna.id).into_iter().map(|message| message.text).collect();
     assert_eq!(texts, ["a connection that lives", "after", "healed"]);
-    let effects: Vec<_> = api.calls_of("sendMessage").iter().map(|call| call.took_effect()).collect();
-    assert_eq!(effects, [true, false, true, true], "nothing was sent twice by the client's library");
+    let effects: Vec<_> =
+        api.calls_of("sendMessage").iter().map(|call| call.took_effect()).collect();
+    assert_eq!(
+        effects,
+        [true, false, true, true],
+        "nothing was sent twice by the client's library"
+    );
     assert!(matches!(api.calls_of("sendMessage")[2].outcome, Outcome::CutAfter(_)));
     api.fault(Fault::CutBefore).times(1);
     assert_eq!(raw_call(&api, "getMe", "").0, "", "not a byte comes back");
@@ -91,7 +105,10 @@ async fn a_hang_lasts_until_the_client_goes_away() {
     api.fault(Fault::HangAfter).on("sendMessage").times(1);
     for sent in [0, 1] {
         let hanging = tokio::spawn(bot.send_message(ChatId(anna.id), "x").into_future());
-        until("it hangs", || api.calls_of("sendMessage").len() > sent && api.sent(anna.id).len() == sent).await;
+        until("it hangs", || {
+            api.calls_of("sendMessage").len() > sent && api.sent(anna.id).len() == sent
+        })
+        .await;
         assert!(!hanging.is_finished());
         hanging.abort();
         assert!(hanging.await.unwrap_err().is_cancelled());

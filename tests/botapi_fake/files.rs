@@ -32,7 +32,10 @@ async fn the_bot_sends_documents_and_photos() {
     // Larger than the default limit of the server's library.
     let large = vec![7; 3 << 20];
     let input = InputFile::memory(large.clone()).file_name("report.bin");
-    let caption = bot.send_document(chat, input).caption("see page 3").caption_entities([MessageEntity::bold(4, 4)]);
+    let caption = bot
+        .send_document(chat, input)
+        .caption("see page 3")
+        .caption_entities([MessageEntity::bold(4, 4)]);
     let sent = caption.reply_markup(keyboard(&["Yes"])).await.unwrap();
     assert_eq!(sent.document().unwrap().file.size, 3 << 20);
     let kept = api.message(anna.id, sent.id.0);
@@ -53,7 +56,8 @@ async fn files_that_are_refused() {
     let (api, bot, anna) = with_user();
     let chat = ChatId(anna.id);
     let file = || InputFile::memory("x").file_name("x.txt");
-    let caption = |length: usize| bot.send_document(chat, file()).caption("c".repeat(length)).into_future();
+    let caption =
+        |length: usize| bot.send_document(chat, file()).caption("c".repeat(length)).into_future();
     caption(1024).await.unwrap();
     assert_eq!(words(caption(1025).await), "Bad Request: message caption is too long");
     assert_eq!(words(bot.send_photo(chat, file()).await), "Bad Request: IMAGE_PROCESS_FAILED");

@@ -21,7 +21,10 @@ async fn two_thousand_chats_and_a_thousand_calls_at_once() {
         offset = updates.last().unwrap().id.as_offset();
     }
     for half in users.chunks(1_000) {
-        let sent = join_all(half.iter().map(|user| bot.send_message(ChatId(user.id), "hello").into_future())).await;
+        let sent = join_all(
+            half.iter().map(|user| bot.send_message(ChatId(user.id), "hello").into_future()),
+        )
+        .await;
         assert!(sent.iter().all(Result::is_ok), "{:?}", sent.iter().find(|one| one.is_err()));
     }
     assert!(users.iter().all(|user| api.sent(user.id).len() == 1));

@@ -1,5 +1,6 @@
-//! The stand-in for the Telegram Bot API keeps Telegram's rules: each is tried through an unmodified teloxide-core, or through
-//! a bare socket where teloxide would hide what comes. Owns the bot of these tests. Must not know claw.
+//! The stand-in for the Telegram Bot API keeps Telegram's rules: each is tried through an
+//! unmodified teloxide-core, or through a bare socket where teloxide would hide what comes. Owns
+//! the bot of these tests. Must not know claw.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 #[path = "../botapi/mod.rs"]
@@ -68,11 +69,13 @@ fn words<T: std::fmt::Debug>(result: Result<T, RequestError>) -> String {
 
 /// A keyboard of one row; the data is `data:` and the label.
 fn keyboard(labels: &[&str]) -> InlineKeyboardMarkup {
-    let button = |label: &&str| InlineKeyboardButton::callback(label.to_string(), format!("data:{label}"));
+    let button =
+        |label: &&str| InlineKeyboardButton::callback(label.to_string(), format!("data:{label}"));
     InlineKeyboardMarkup::new([labels.iter().map(button)])
 }
 
-/// Until something is on record, while the test's own tasks go on: the stand-in's own waiting would hold them up.
+/// Until something is on record, while the test's own tasks go on: the stand-in's own waiting would
+/// hold them up.
 async fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + SOON;
     while !holds() {
@@ -85,7 +88,9 @@ async fn until(what: &str, mut holds: impl FnMut() -> bool) {
 fn raw(api: &BotApi, path: &str, body: &str) -> (String, String) {
     let mut stream = TcpStream::connect(api.url().trim_start_matches("http://")).unwrap();
     let size = body.len();
-    let head = format!("POST {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\n");
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\n"
+    );
     write!(stream, "{head}content-length: {size}\r\n\r\n{body}").unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();

@@ -14,7 +14,10 @@ fn ids(updates: &[Update]) -> Vec<i32> {
 }
 
 fn three(anna: &User) -> Vec<i32> {
-    ["one", "two", "three"].iter().map(|text| anna.says(anna.private(), text).update.unwrap()).collect()
+    ["one", "two", "three"]
+        .iter()
+        .map(|text| anna.says(anna.private(), text).update.unwrap())
+        .collect()
 }
 
 fn is(api: &BotApi, outcome: impl Fn(&Outcome) -> bool) -> bool {
@@ -27,12 +30,21 @@ async fn an_offset_confirms_and_forgets_everything_below() {
     let anna = api.user("Anna");
     let all = three(&anna);
     assert_eq!(ids(&bot.get_updates().await.unwrap()), all);
-    assert_eq!(ids(&bot.get_updates().await.unwrap()), all, "without an offset nothing is confirmed");
+    assert_eq!(
+        ids(&bot.get_updates().await.unwrap()),
+        all,
+        "without an offset nothing is confirmed"
+    );
     assert_eq!(ids(&bot.get_updates().limit(2).await.unwrap()), all[..2]);
     assert_eq!(ids(&bot.get_updates().offset(all[1]).await.unwrap()), all[1..]);
-    assert_eq!(ids(&bot.get_updates().offset(all[0]).await.unwrap()), all[1..], "what is confirmed is gone");
+    assert_eq!(
+        ids(&bot.get_updates().offset(all[0]).await.unwrap()),
+        all[1..],
+        "what is confirmed is gone"
+    );
     assert_eq!(ids(&bot.get_updates().offset(0).await.unwrap()), all[1..]);
-    let confirmed: Vec<_> = api.updates().iter().map(|update| (update.delivered, update.confirmed)).collect();
+    let confirmed: Vec<_> =
+        api.updates().iter().map(|update| (update.delivered, update.confirmed)).collect();
     assert_eq!(confirmed, [(3, true), (6, false), (5, false)]);
     assert!(bot.get_updates().offset(all[2] + 1).await.unwrap().is_empty());
     api.wait_all_confirmed();
@@ -111,7 +123,11 @@ async fn taps_die_in_the_queue_before_messages_do() {
     let (api, bot) = start();
     let anna = api.user("Anna");
     anna.starts();
-    let sent = bot.send_message(ChatId(anna.id), "well?").reply_markup(super::keyboard(&["Yes"])).await.unwrap();
+    let sent = bot
+        .send_message(ChatId(anna.id), "well?")
+        .reply_markup(super::keyboard(&["Yes"]))
+        .await
+        .unwrap();
     let tap = anna.taps_on(anna.private(), sent.id.0, "Yes").update.unwrap();
     api.let_pass(Duration::from_secs(149));
     assert_eq!(bot.get_updates().await.unwrap().len(), 2);

@@ -14,10 +14,15 @@ async fn refused(text: &str) -> String {
     words(bot.send_message(anna, text).await)
 }
 
-async fn formatted(text: &str, entities: Vec<MessageEntity>) -> Result<(String, Vec<MessageEntity>), String> {
+async fn formatted(
+    text: &str,
+    entities: Vec<MessageEntity>,
+) -> Result<(String, Vec<MessageEntity>), String> {
     let (_api, bot, anna) = with_anna();
     match bot.send_message(anna, text).entities(entities).await {
-        Ok(sent) => Ok((sent.text().unwrap().to_owned(), sent.entities().unwrap_or_default().to_vec())),
+        Ok(sent) => {
+            Ok((sent.text().unwrap().to_owned(), sent.entities().unwrap_or_default().to_vec()))
+        }
         Err(error) => Err(words(Err::<(), _>(error))),
     }
 }
@@ -68,8 +73,16 @@ async fn texts_are_cleaned_and_trimmed_with_their_entities() {
     assert_eq!(formatted("\n  a\tb\r\nc \n", vec![]).await.unwrap().0, "a b\nc");
     assert_eq!(formatted("  x🦀y  ", bold(3, 2)).await.unwrap(), ("x🦀y".into(), bold(1, 2)));
     assert_eq!(formatted("a\r\r b", bold(4, 1)).await.unwrap(), ("a b".into(), bold(2, 1)));
-    assert_eq!(formatted("ab   ", bold(1, 4)).await.unwrap(), ("ab".into(), bold(1, 1)), "cut with the end");
-    assert_eq!(formatted("   ab", bold(1, 4)).await.unwrap(), ("  ab".into(), bold(0, 4)), "kept up to the entity");
+    assert_eq!(
+        formatted("ab   ", bold(1, 4)).await.unwrap(),
+        ("ab".into(), bold(1, 1)),
+        "cut with the end"
+    );
+    assert_eq!(
+        formatted("   ab", bold(1, 4)).await.unwrap(),
+        ("  ab".into(), bold(0, 4)),
+        "kept up to the entity"
+    );
     assert_eq!(formatted("ab", bold(1, 0)).await.unwrap(), ("ab".into(), vec![]), "empty ones go");
 }
 
@@ -82,14 +95,23 @@ async fn entities_that_cannot_be() {
         (vec![bold(9, 2)], "ends after the end of the text"),
         (vec![bold(11, 2)], "begins after the end of the text"),
         (vec![bold(5, 2)], "begins in a middle of a UTF-16 symbol at byte offset 8"),
-        (vec![bold(0, 5)], "entity beginning at UTF-16 offset 0 ends in a middle of a UTF-16 symbol at byte offset 8"),
-        (twice(bold(0, 3), italic(2, 2)), "can't parse entities: bold at 0 and italic at 2 overlap in part"),
+        (
+            vec![bold(0, 5)],
+            "entity beginning at UTF-16 offset 0 ends in a middle of a UTF-16 symbol at byte offset 8",
+        ),
+        (
+            twice(bold(0, 3), italic(2, 2)),
+            "can't parse entities: bold at 0 and italic at 2 overlap in part",
+        ),
         (twice(code(0, 4), bold(1, 2)), "can't be nested"),
         (twice(bold(0, 4), code(1, 2)), "can't be nested"),
         (twice(entity(Kind::Blockquote, 0, 4), entity(Kind::Blockquote, 1, 2)), "can't be nested"),
     ] {
         let refused = formatted("abcd🦀efgh", entities.clone()).await.unwrap_err();
-        assert!(refused.starts_with("Bad Request: ") && refused.contains(words), "{entities:?}: {refused}");
+        assert!(
+            refused.starts_with("Bad Request: ") && refused.contains(words),
+            "{entities:?}: {refused}"
+        );
     }
     let good = twice(bold(0, 4), italic(1, 2));
     assert_eq!(formatted("abcd🦀efgh", good.clone()).await.unwrap().1, good);
@@ -97,12 +119,20 @@ async fn entities_that_cannot_be() {
     assert_eq!(formatted("abcd🦀efgh", quoted.clone()).await.unwrap().1, quoted);
     let (api, bot, anna) = with_anna();
     let overlap = bot.send_message(anna, "abc").entities(twice(bold(0, 2), italic(1, 2))).await;
-    assert!(matches!(overlap, Err(RequestError::Api(ApiError::CantParseEntities(_)))), "{overlap:?}");
+    assert!(
+        matches!(overlap, Err(RequestError::Api(ApiError::CantParseEntities(_)))),
+        "{overlap:?}"
+    );
     let parsed = bot.send_message(anna, "<b>x</b>").parse_mode(ParseMode::Html).await;
     assert!(matches!(parsed, Err(RequestError::Api(ApiError::CantParseEntities(_)))), "{parsed:?}");
     let body = json!({"chat_id": anna, "text": "x", "entities": [{"type": "sparkling", "offset": 0, "length": 1}]});
-    assert!(raw_call(&api, "sendMessage", &body.to_string()).1.contains("Unsupported type specified"));
-    assert_eq!(api.calls_of("sendMessage").iter().filter(|call| call.refusal().is_some()).count(), 3);
+    assert!(
+        raw_call(&api, "sendMessage", &body.to_string()).1.contains("Unsupported type specified")
+    );
+    assert_eq!(
+        api.calls_of("sendMessage").iter().filter(|call| call.refusal().is_some()).count(),
+        3
+    );
 }
 
 #[tokio::test]
@@ -118,7 +148,10 @@ async fn buttons() {
     assert!(ask("é".repeat(33)).await.is_err(), "bytes count");
     let none = ask(String::new()).await;
     assert!(matches!(none, Err(RequestError::Api(ApiError::TextButtonsAreUnallowed))), "{none:?}");
-    let body = json!({"chat_id": anna, "text": "x", "reply_markup": {"inline_keyboard": [{"text": "x"}]}});
-    assert!(raw_call(&api, "sendMessage", &body.to_string()).1.contains("must be an Array of Arrays"));
+    let body =
+        json!({"chat_id": anna, "text": "x", "reply_markup": {"inline_keyboard": [{"text": "x"}]}});
+    assert!(
+        raw_call(&api, "sendMessage", &body.to_string()).1.contains("must be an Array of Arrays")
+    );
     assert_eq!(api.sent(anna.0).len(), 1);
 }

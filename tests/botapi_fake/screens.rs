@@ -19,16 +19,22 @@ async fn a_screen_is_text() {
         MessageEntity::text_link("https://a.example/".parse().unwrap(), 22, 4),
         MessageEntity::pre(Some("rust".into()), 27, 6),
     ];
-    let sent = bot.send_message(chat, text).entities(entities).reply_markup(keyboard(&["Allow once", "10 min"]));
-    let sent =
-        sent.reply_parameters(ReplyParameters::new(teloxide_core::types::MessageId(said.message))).await.unwrap();
+    let sent = bot
+        .send_message(chat, text)
+        .entities(entities)
+        .reply_markup(keyboard(&["Allow once", "10 min"]));
+    let sent = sent
+        .reply_parameters(ReplyParameters::new(teloxide_core::types::MessageId(said.message)))
+        .await
+        .unwrap();
     bot.send_document(chat, InputFile::memory("twelve bytes").file_name("report.pdf"))
         .caption("all of it")
         .await
         .unwrap();
     let gone = bot.send_message(chat, "a mistake").await.unwrap();
     bot.delete_message(chat, gone.id).await.unwrap();
-    let quote = [MessageEntity::new(MessageEntityKind::Blockquote, 0, 7), MessageEntity::italic(4, 3)];
+    let quote =
+        [MessageEntity::new(MessageEntityKind::Blockquote, 0, 7), MessageEntity::italic(4, 3)];
     bot.send_message(chat, "one\ntwo\nthree").entities(quote).await.unwrap();
     let expected = "\
 Anna: pay the rent

@@ -8,13 +8,18 @@ use teloxide_core::types::{CallbackQuery, CallbackQueryId, MaybeInaccessibleMess
 use super::botapi::{BotApi, User};
 use super::{keyboard, start, words};
 
-const LATE: &str = "Bad Request: query is too old and response timeout expired or query ID is invalid";
+const LATE: &str =
+    "Bad Request: query is too old and response timeout expired or query ID is invalid";
 
 async fn asked() -> (BotApi, Bot, User, i32) {
     let (api, bot) = start();
     let anna = api.user("Anna");
     let said = anna.starts();
-    let sent = bot.send_message(ChatId(anna.id), "May I?").reply_markup(keyboard(&["Yes", "No"])).await.unwrap();
+    let sent = bot
+        .send_message(ChatId(anna.id), "May I?")
+        .reply_markup(keyboard(&["Yes", "No"]))
+        .await
+        .unwrap();
     bot.get_updates().offset(said.update.unwrap() + 1).await.unwrap();
     (api, bot, anna, sent.id.0)
 }
@@ -29,7 +34,10 @@ async fn a_tap_is_a_callback_query_and_is_answered_once() {
     let (api, bot, anna, message) = asked().await;
     let tap = anna.taps(anna.private(), "Yes");
     let query = query(&bot).await;
-    assert_eq!((query.id.0.as_str(), query.data.as_deref()), (tap.query.as_str(), Some("data:Yes")));
+    assert_eq!(
+        (query.id.0.as_str(), query.data.as_deref()),
+        (tap.query.as_str(), Some("data:Yes"))
+    );
     assert_eq!((query.from.id.0 as i64, query.chat_instance.is_empty()), (anna.id, false));
     let shown = query.regular_message().unwrap();
     assert_eq!((shown.id.0, shown.text()), (message, Some("May I?")));
@@ -45,7 +53,8 @@ async fn an_old_tap_cannot_be_answered() {
     let (api, bot, anna, _) = asked().await;
     let tap = anna.taps(anna.private(), "data:No");
     assert!(tap.update.is_some());
-    let long = bot.answer_callback_query(CallbackQueryId(tap.query.clone())).text("x".repeat(201)).await;
+    let long =
+        bot.answer_callback_query(CallbackQueryId(tap.query.clone())).text("x".repeat(201)).await;
     assert_eq!(words(long), "Bad Request: MESSAGE_TOO_LONG");
     api.let_pass(Duration::from_secs(151));
     assert_eq!(words(bot.answer_callback_query(CallbackQueryId(tap.query)).await), LATE);
@@ -57,11 +66,16 @@ async fn forged_taps_arrive_as_they_are() {
     let eve = api.user("Eve");
     eve.forges_tap(anna.private(), message, "data:of nobody");
     let foreign = query(&bot).await;
-    assert_eq!((foreign.from.id.0 as i64, foreign.data.as_deref()), (eve.id, Some("data:of nobody")));
+    assert_eq!(
+        (foreign.from.id.0 as i64, foreign.data.as_deref()),
+        (eve.id, Some("data:of nobody"))
+    );
     bot.delete_message(ChatId(anna.id), teloxide_core::types::MessageId(message)).await.unwrap();
     anna.forges_tap(anna.private(), message, "data:Yes");
     let old = query(&bot).await;
-    assert!(matches!(old.message, Some(MaybeInaccessibleMessage::Inaccessible(gone)) if gone.message_id.0 == message));
+    assert!(
+        matches!(old.message, Some(MaybeInaccessibleMessage::Inaccessible(gone)) if gone.message_id.0 == message)
+    );
 }
 
 #[tokio::test]

@@ -2,7 +2,9 @@
 
 use serde_json::json;
 use teloxide_core::prelude::*;
-use teloxide_core::types::{AllowedUpdate, ChatMemberKind, MediaKind, MessageEntityKind, MessageKind, MessageOrigin};
+use teloxide_core::types::{
+    AllowedUpdate, ChatMemberKind, MediaKind, MessageEntityKind, MessageKind, MessageOrigin,
+};
 use teloxide_core::types::{Message, UpdateKind, UserId};
 
 use super::botapi::{Entity, MediaKind as Held};
@@ -10,7 +12,13 @@ use super::{start, updates};
 
 async fn messages(bot: &Bot) -> Vec<Message> {
     let kinds = updates(bot).await.into_iter().map(|update| update.kind);
-    kinds.map(|kind| if let UpdateKind::Message(message) = kind { message } else { panic!("{kind:?}") }).collect()
+    kinds
+        .map(
+            |kind| {
+                if let UpdateKind::Message(message) = kind { message } else { panic!("{kind:?}") }
+            },
+        )
+        .collect()
 }
 
 async fn one(bot: &Bot) -> Message {
@@ -27,7 +35,10 @@ async fn a_text_in_a_private_chat() {
     assert_eq!(message.text(), Some("hello"));
     assert!(message.chat.is_private());
     let from = message.from.unwrap();
-    assert_eq!((from.id, from.is_bot, from.username), (UserId(anna.id as u64), false, Some(anna.username.clone())));
+    assert_eq!(
+        (from.id, from.is_bot, from.username),
+        (UserId(anna.id as u64), false, Some(anna.username.clone()))
+    );
 }
 
 #[tokio::test]
@@ -44,7 +55,9 @@ async fn start_is_a_command_and_a_mention_is_a_mention() {
     let found = messages[1].parse_entities().unwrap();
     let texts: Vec<_> = found.iter().map(|entity| entity.text()).collect();
     assert_eq!(texts, ["@claw_test_bot", "/new@claw_test_bot", "https://a.example/b", "Anna"]);
-    assert!(matches!(found[3].kind(), MessageEntityKind::TextMention { user } if user.first_name == "Anna"));
+    assert!(
+        matches!(found[3].kind(), MessageEntityKind::TextMention { user } if user.first_name == "Anna")
+    );
 }
 
 #[tokio::test]
@@ -53,7 +66,11 @@ async fn an_edit_a_reply_a_forward_and_formatting() {
     let anna = api.user("Anna");
     let first = anna.says(anna.private(), "one");
     anna.edits(&first, "two");
-    anna.writes(anna.private()).text("bold").entity(Entity::new("bold", 0, 4)).reply_to(first.message).send();
+    anna.writes(anna.private())
+        .text("bold")
+        .entity(Entity::new("bold", 0, 4))
+        .reply_to(first.message)
+        .send();
     anna.writes(anna.private()).text("said long ago").forwarded_from("Bert").send();
     let updates = updates(&bot).await;
     let UpdateKind::EditedMessage(edited) = &updates[1].kind else { panic!("{updates:?}") };
@@ -63,7 +80,9 @@ async fn an_edit_a_reply_a_forward_and_formatting() {
     assert_eq!(reply.entities().unwrap()[0].kind, MessageEntityKind::Bold);
     let UpdateKind::Message(forward) = &updates[3].kind else { panic!("{updates:?}") };
     let origin = forward.forward_origin().unwrap();
-    assert!(matches!(origin, MessageOrigin::HiddenUser { sender_user_name, .. } if sender_user_name == "Bert"));
+    assert!(
+        matches!(origin, MessageOrigin::HiddenUser { sender_user_name, .. } if sender_user_name == "Bert")
+    );
 }
 
 #[tokio::test]
@@ -72,8 +91,12 @@ async fn files_voice_and_albums() {
     let anna = api.user("Anna");
     anna.writes(anna.private()).document("bill.pdf", b"%PDF").text("the bill").send();
     anna.writes(anna.private()).voice(b"OggS").send();
-    let album =
-        anna.writes(anna.private()).photo(b"\xff\xd8\xff1").photo(b"\xff\xd8\xff2").text("holiday").send_album();
+    let album = anna
+        .writes(anna.private())
+        .photo(b"\xff\xd8\xff1")
+        .photo(b"\xff\xd8\xff2")
+        .text("holiday")
+        .send_album();
     assert_eq!(album.len(), 2);
     let messages = messages(&bot).await;
     let document = messages[0].document().unwrap();
@@ -115,8 +138,12 @@ async fn recordings_and_what_is_no_file() {
         let MessageKind::Common(common) = message.kind else { panic!("{message:?}") };
         common.media_kind
     });
-    let names: Vec<String> = kinds.map(|kind| format!("{kind:?}").split('(').next().unwrap().to_owned()).collect();
-    assert_eq!(names, ["Audio", "Video", "VideoNote", "Animation", "Sticker", "Location", "Contact", "Poll"]);
+    let names: Vec<String> =
+        kinds.map(|kind| format!("{kind:?}").split('(').next().unwrap().to_owned()).collect();
+    assert_eq!(
+        names,
+        ["Audio", "Video", "VideoNote", "Animation", "Sticker", "Location", "Contact", "Poll"]
+    );
 }
 
 #[tokio::test]
@@ -187,8 +214,12 @@ async fn malformed_and_unknown_updates_keep_their_ids() {
     ];
     let updates = updates(&bot).await;
     assert_eq!(updates.iter().map(|update| update.id.0 as i32).collect::<Vec<_>>(), ids);
-    assert!(matches!(&updates[0].kind, UpdateKind::Error(value) if value["message"]["text"] == "no chat, no date"));
-    assert!(matches!(&updates[1].kind, UpdateKind::Error(value) if value.get("telepathic_message").is_some()));
+    assert!(
+        matches!(&updates[0].kind, UpdateKind::Error(value) if value["message"]["text"] == "no chat, no date")
+    );
+    assert!(
+        matches!(&updates[1].kind, UpdateKind::Error(value) if value.get("telepathic_message").is_some())
+    );
     assert!(matches!(updates[2].kind, UpdateKind::Message(_)));
 }
 

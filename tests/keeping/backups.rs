@@ -23,25 +23,33 @@ fn a_backup_is_whole_while_others_write_and_a_home_goes_on_from_it() {
     house.write("claw.toml", "[limits]\ntool_result_bytes = 1024\n");
     house.write("workspace/large.txt", &"x".repeat(5000));
     house.claw(&["ask", "show large.txt"]).expect(0);
-    let artifact = fs::read_dir(house.home().join("artifacts")).unwrap().next().unwrap().unwrap().file_name();
-    let mut chats: Vec<_> = (0..2).map(|chat| house.start(&["chat", "--session", &format!("c{chat}")])).collect();
+    let artifact =
+        fs::read_dir(house.home().join("artifacts")).unwrap().next().unwrap().unwrap().file_name();
+    let mut chats: Vec<_> =
+        (0..2).map(|chat| house.start(&["chat", "--session", &format!("c{chat}")])).collect();
     let mut seen = Vec::new();
     for number in 0..3 {
         chats.iter_mut().for_each(|chat| chat.types("list\n".repeat(80).as_bytes()));
         eventually("more is written", || {
-            let count: i64 = house.db().query_row("SELECT count(*) FROM events", [], |row| row.get(0)).unwrap();
+            let count: i64 =
+                house.db().query_row("SELECT count(*) FROM events", [], |row| row.get(0)).unwrap();
             count > seen.last().copied().unwrap_or_default() + 20
         });
         let file = beside(&house, &format!("backup-{number}"));
-        let before: i64 = house.db().query_row("SELECT count(*) FROM events", [], |row| row.get(0)).unwrap();
+        let before: i64 =
+            house.db().query_row("SELECT count(*) FROM events", [], |row| row.get(0)).unwrap();
         house.claw(&["backup", text(&file)]).expect(0);
         assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         let (copy, _) = restored(&file);
-        let events: i64 = copy.db().query_row("SELECT count(*) FROM events", [], |row| row.get(0)).unwrap();
+        let events: i64 =
+            copy.db().query_row("SELECT count(*) FROM events", [], |row| row.get(0)).unwrap();
         assert!(events >= before, "{events} of {before} events are in the backup");
         seen.push(events);
         assert_eq!(fs::read_to_string(copy.home().join("SOUL.md")).unwrap(), "You are brief.");
-        assert_eq!(fs::read_to_string(copy.home().join("persona/MEMORY.md")).unwrap(), "Her cat is called Ada.");
+        assert_eq!(
+            fs::read_to_string(copy.home().join("persona/MEMORY.md")).unwrap(),
+            "Her cat is called Ada."
+        );
         assert_eq!(fs::read(copy.home().join("artifacts").join(&artifact)).unwrap().len(), 5000);
         assert!(replayed(&copy).iter().all(|row| row["ok"] == true));
         copy.claw(&["ask", "--session", "c0", "list"]).expect(0);
@@ -55,7 +63,8 @@ fn a_backup_is_whole_while_others_write_and_a_home_goes_on_from_it() {
     chats.into_iter().for_each(|chat| {
         chat.ends().expect(0);
     });
-    let left: Vec<_> = fs::read_dir(house.home()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let left: Vec<_> =
+        fs::read_dir(house.home()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(!left.iter().any(|name| name.to_str().unwrap().contains("snapshot")), "{left:?}");
 }
 
@@ -78,8 +87,9 @@ fn what_was_under_way_in_a_backup_is_stopped_and_not_done_twice() {
 #[test]
 fn nothing_is_overwritten_and_no_broken_backup_becomes_a_home() {
     let house = House::new();
-    let empty =
-        house.claw(&["backup", text(&beside(&house, "none"))]).expect_mistake(&["nothing to back up", "CLAW_HOME"]);
+    let empty = house
+        .claw(&["backup", text(&beside(&house, "none"))])
+        .expect_mistake(&["nothing to back up", "CLAW_HOME"]);
     assert!(!house.home().join("claw.db").exists(), "{empty:?}");
     house.claw(&["ask", "list"]).expect(0);
     let file = beside(&house, "backup");
@@ -93,7 +103,10 @@ fn nothing_is_overwritten_and_no_broken_backup_becomes_a_home() {
         fs::write(&broken, bytes).unwrap();
         other.claw(&["restore", text(&broken)]).expect_mistake(&["no whole backup", named]);
         assert!(!other.home().exists());
-        let left: Vec<_> = fs::read_dir(other.user_home()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        let left: Vec<_> = fs::read_dir(other.user_home())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
         assert_eq!(left, ["broken"]);
     };
     refused(b"", "empty");

@@ -1,4 +1,5 @@
-//! One row that cannot be read never locks a session for ever: what is said, and what the doctor does about it.
+//! One row that cannot be read never locks a session for ever: what is said, and what the doctor
+//! does about it.
 
 use serde_json::{Value, json};
 
@@ -29,7 +30,8 @@ fn talked() -> House {
 /// What was kept: of which table, its id, and its body byte for byte.
 pub fn aside(house: &House) -> Vec<(String, String, Vec<u8>)> {
     let db = house.db();
-    let mut query = db.prepare("SELECT of_table, id, CAST(body AS BLOB) FROM put_aside ORDER BY nr").unwrap();
+    let mut query =
+        db.prepare("SELECT of_table, id, CAST(body AS BLOB) FROM put_aside ORDER BY nr").unwrap();
     let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
     rows.collect::<Result<_, _>>().unwrap()
 }
@@ -38,10 +40,17 @@ pub fn aside(house: &House) -> Vec<(String, String, Vec<u8>)> {
 #[track_caller]
 pub fn repairs(house: &House, id: &str) {
     let said = house.claw(&["doctor", "--json"]).expect(1);
-    assert_eq!(finding(&said, id).map(|found| found["repair"].clone()), Some(json!(true)), "{id}: {said:?}");
+    assert_eq!(
+        finding(&said, id).map(|found| found["repair"].clone()),
+        Some(json!(true)),
+        "{id}: {said:?}"
+    );
     let repaired = house.claw(&["doctor", "--repair", "--yes", "--json"]);
-    let broken: Vec<Value> =
-        repaired.rows().into_iter().filter(|row| row["repair"] == true && row["ok"] == false).collect();
+    let broken: Vec<Value> = repaired
+        .rows()
+        .into_iter()
+        .filter(|row| row["repair"] == true && row["ok"] == false)
+        .collect();
     let done = ["Put ", " counts on from "].iter().any(|done| repaired.err.contains(done));
     assert!(broken.is_empty() && done, "{id}: {repaired:?}");
     house.claw(&["audit", "verify"]).expect(0);
@@ -65,14 +74,24 @@ fn an_inbox_row_that_cannot_be_read_is_put_aside_and_its_session_is_told() {
             ),
         );
         let id = number(&house, "SELECT max(id) FROM inbox");
-        let kept: Vec<u8> =
-            house.db().query_row("SELECT CAST(body AS BLOB) FROM inbox WHERE id = ?1", [id], |row| row.get(0)).unwrap();
+        let kept: Vec<u8> = house
+            .db()
+            .query_row("SELECT CAST(body AS BLOB) FROM inbox WHERE id = ?1", [id], |row| row.get(0))
+            .unwrap();
         names(&house.claw(&["ask", "list"]).expect(1), &format!("row {id} of the inbox"));
         repairs(&house, &format!("inbox:{id}"));
         assert_eq!(aside(&house), [("inbox".to_owned(), id.to_string(), kept)], "{name}");
-        assert_eq!(number(&house, "SELECT count(*) FROM outbox WHERE body LIKE '%has put it aside%'"), 1, "{name}");
+        assert_eq!(
+            number(&house, "SELECT count(*) FROM outbox WHERE body LIKE '%has put it aside%'"),
+            1,
+            "{name}"
+        );
         house.claw(&["ask", "list"]).expect(0);
-        assert_eq!(number(&house, "SELECT count(*) FROM inbox WHERE state = 'queued'"), 0, "{name}");
+        assert_eq!(
+            number(&house, "SELECT count(*) FROM inbox WHERE state = 'queued'"),
+            0,
+            "{name}"
+        );
         house.is_whole();
     }
 }
@@ -90,8 +109,17 @@ fn a_missing_inbox_row_holds_nobody_up() {
 fn rows_with_the_highest_number_get_the_next_one_and_others_can_follow() {
     for table in ["inbox", "outbox"] {
         let house = talked();
-        sql(&house, &format!("UPDATE {table} SET id = {} WHERE id = (SELECT max(id) FROM {table})", i64::MAX));
-        sql(&house, &format!("UPDATE sqlite_sequence SET seq = {} WHERE name = '{table}'", i64::MAX));
+        sql(
+            &house,
+            &format!(
+                "UPDATE {table} SET id = {} WHERE id = (SELECT max(id) FROM {table})",
+                i64::MAX
+            ),
+        );
+        sql(
+            &house,
+            &format!("UPDATE sqlite_sequence SET seq = {} WHERE name = '{table}'", i64::MAX),
+        );
         let said = house.claw(&["ask", "list"]).expect(1);
         names(&said, &format!("row {} of the {table}", i64::MAX));
         assert!(!said.err.contains("disk is full"), "{said:?}");
@@ -110,16 +138,27 @@ fn an_outbox_row_that_cannot_be_read_becomes_a_notice_at_its_address() {
         let body = spoiled.replace("{}", "body");
         sql(
             &house,
-            &format!("UPDATE outbox SET state = 'sending', body = {body} WHERE id = (SELECT max(id) FROM outbox)"),
+            &format!(
+                "UPDATE outbox SET state = 'sending', body = {body} WHERE id = (SELECT max(id) FROM outbox)"
+            ),
         );
         let id = number(&house, "SELECT max(id) FROM outbox");
-        let before = number(&house, "SELECT length(CAST(body AS BLOB)) FROM outbox ORDER BY id DESC LIMIT 1");
+        let before = number(
+            &house,
+            "SELECT length(CAST(body AS BLOB)) FROM outbox ORDER BY id DESC LIMIT 1",
+        );
         repairs(&house, &format!("outbox:{id}"));
         let kept = aside(&house);
-        assert_eq!((kept.len(), kept[0].0.as_str(), kept[0].2.len() as i64), (1, "outbox", before), "{name}");
+        assert_eq!(
+            (kept.len(), kept[0].0.as_str(), kept[0].2.len() as i64),
+            (1, "outbox", before),
+            "{name}"
+        );
         let (body, state): (String, String) = house
             .db()
-            .query_row("SELECT body, state FROM outbox WHERE id = ?1", [id], |row| Ok((row.get(0)?, row.get(1)?)))
+            .query_row("SELECT body, state FROM outbox WHERE id = ?1", [id], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
             .unwrap();
         assert!(body.contains("has put it aside") && state == "queued", "{name}: {state} {body}");
         house.claw(&["ask", "list"]).expect(0);
@@ -143,7 +182,10 @@ fn an_event_that_is_not_utf8_is_named_and_put_aside_as_it_was() {
     names(&house.claw(&["ask", "list"]).expect(1), &format!("event {last} of `main`"));
     repairs(&house, &format!("log:main:{last}"));
     let kept = aside(&house);
-    assert!(kept.len() == 1 && kept[0].1 == format!("main:{last}") && kept[0].2[20] == 0xff, "{kept:?}");
+    assert!(
+        kept.len() == 1 && kept[0].1 == format!("main:{last}") && kept[0].2[20] == 0xff,
+        "{kept:?}"
+    );
     house.claw(&["ask", "list"]).expect(0);
 }
 
@@ -159,7 +201,10 @@ fn an_event_whose_number_is_far_from_the_last_one_gets_a_note_where_the_log_ends
         repairs(&house, &format!("log:main:{far}"));
         assert_eq!(aside(&house).len(), 1, "{far}");
         let events = house.events("main");
-        assert!(events.len() >= last && events[last - 1]["type"] == "limit.reached", "{far}: {events:#?}");
+        assert!(
+            events.len() >= last && events[last - 1]["type"] == "limit.reached",
+            "{far}: {events:#?}"
+        );
         house.claw(&["ask", "list"]).expect(0);
     }
 }
@@ -176,7 +221,11 @@ fn a_question_that_cannot_be_read_expires_and_its_call_never_runs() {
         assert_eq!(aside(&house)[0].0, "approvals", "{name}");
         house.claw(&["approve", &id, "y"]);
         house.claw(&["ask", "list"]).expect(0);
-        assert_eq!(number(&house, "SELECT count(*) FROM approvals WHERE state = 'waiting'"), 0, "{name}");
+        assert_eq!(
+            number(&house, "SELECT count(*) FROM approvals WHERE state = 'waiting'"),
+            0,
+            "{name}"
+        );
         assert!(!house.workspace().join("a.txt").exists(), "{name}");
         house.is_whole();
     }
@@ -189,7 +238,10 @@ fn a_question_that_is_missing_is_found_and_its_turn_goes_on_without_the_call() {
     sql(&house, "DELETE FROM approvals");
     let said = house.claw(&["doctor", "--json"]).expect(1);
     let found = finding(&said, &format!("approval:{gone}")).unwrap_or_default();
-    assert!(found["repair"] == true && found["text"].as_str().unwrap().ends_with("is missing"), "{said:?}");
+    assert!(
+        found["repair"] == true && found["text"].as_str().unwrap().ends_with("is missing"),
+        "{said:?}"
+    );
     house.claw(&["doctor", "--repair", "--yes"]).expect(0);
     assert_eq!(house.claw(&["approve", &gone]).code, Some(2), "it has expired");
     // The conversation goes on: what is said next is answered.

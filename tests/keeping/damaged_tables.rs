@@ -1,4 +1,5 @@
-//! Rows of calls, grants, updates and what was overheard that cannot be read, and numbers that nothing counts to.
+//! Rows of calls, grants, updates and what was overheard that cannot be read, and numbers that
+//! nothing counts to.
 
 use crate::damaged::{aside, names, number, repairs, sql};
 use crate::program::House;
@@ -20,18 +21,27 @@ fn a_call_that_cannot_be_read_never_runs_and_its_turn_goes_on() {
     ] {
         let house = House::new();
         let id = write_called(&house, "a.txt");
-        let call: String = house.db().query_row("SELECT id FROM calls", [], |row| row.get(0)).unwrap();
+        let call: String =
+            house.db().query_row("SELECT id FROM calls", [], |row| row.get(0)).unwrap();
         spoil(&house, "calls", column, how);
         if how != "substr({}, 1, 10)" {
             names(&house.claw(&["approve", &id]).expect(1), &format!("the call `{call}`"));
         }
         repairs(&house, &format!("call:{call}"));
         let kept = aside(&house);
-        assert_eq!((kept.len(), kept[0].0.as_str(), kept[0].1.as_str()), (1, "calls", call.as_str()), "{column}");
+        assert_eq!(
+            (kept.len(), kept[0].0.as_str(), kept[0].1.as_str()),
+            (1, "calls", call.as_str()),
+            "{column}"
+        );
         assert_ne!(house.claw(&["approve", &id]).code, Some(0), "{column}");
         house.claw(&["ask", "list"]).expect(0);
         assert!(!house.workspace().join("a.txt").exists(), "{column} {how}");
-        assert_eq!(number(&house, "SELECT count(*) FROM calls WHERE state = 'denied'"), 1, "{column}");
+        assert_eq!(
+            number(&house, "SELECT count(*) FROM calls WHERE state = 'denied'"),
+            1,
+            "{column}"
+        );
         house.is_whole();
     }
 }
@@ -59,7 +69,13 @@ fn a_question_whose_call_is_missing_expires_and_the_call_is_asked_anew() {
     assert!(said.out.contains(&format!("call:{call}")), "{said:?}");
     house.claw(&["doctor", "--repair", "--yes"]).expect(0);
     house.claw(&["ask", "list"]);
-    assert_eq!(number(&house, &format!("SELECT count(*) FROM approvals WHERE id = '{id}' AND state = 'expired'")), 1);
+    assert_eq!(
+        number(
+            &house,
+            &format!("SELECT count(*) FROM approvals WHERE id = '{id}' AND state = 'expired'")
+        ),
+        1
+    );
     assert!(!house.workspace().join("a.txt").exists());
     house.is_whole();
 }
@@ -111,8 +127,18 @@ fn rows_of_other_tables_with_the_highest_number_are_put_back_into_the_count() {
     let high = i64::MAX;
     for (table, column, id, row) in [
         ("grants", "id", "grant", ""),
-        ("updates", "nr", "update", "INSERT INTO updates(bot, id, at_ms, body) VALUES (1, 2, 3, '{}')"),
-        ("overheard", "nr", "overheard", "INSERT INTO overheard(address, at_s, name, text) VALUES ('x', 1, 'a', 'b')"),
+        (
+            "updates",
+            "nr",
+            "update",
+            "INSERT INTO updates(bot, id, at_ms, body) VALUES (1, 2, 3, '{}')",
+        ),
+        (
+            "overheard",
+            "nr",
+            "overheard",
+            "INSERT INTO overheard(address, at_s, name, text) VALUES ('x', 1, 'a', 'b')",
+        ),
     ] {
         let house = House::new();
         let asked = write_called(&house, "a.txt");
@@ -124,8 +150,15 @@ fn rows_of_other_tables_with_the_highest_number_are_put_back_into_the_count() {
         sql(&house, &format!("UPDATE sqlite_sequence SET seq = {high} WHERE name = '{table}'"));
         repairs(&house, &format!("{id}:{high}"));
         assert_eq!(aside(&house)[0].1, high.to_string(), "{table}");
-        assert!(number(&house, &format!("SELECT coalesce(max({column}), 0) FROM {table}")) < 100, "{table}");
-        assert!(number(&house, &format!("SELECT seq FROM sqlite_sequence WHERE name = '{table}'")) < 100, "{table}");
+        assert!(
+            number(&house, &format!("SELECT coalesce(max({column}), 0) FROM {table}")) < 100,
+            "{table}"
+        );
+        assert!(
+            number(&house, &format!("SELECT seq FROM sqlite_sequence WHERE name = '{table}'"))
+                < 100,
+            "{table}"
+        );
         house.claw(&["doctor"]).expect(0);
     }
 }
@@ -135,9 +168,15 @@ fn a_table_that_counts_from_too_high_is_named_and_mended_without_such_a_row() {
     for table in ["inbox", "outbox", "audit"] {
         let house = House::new();
         house.claw(&["ask", "list"]).expect(0);
-        sql(&house, &format!("UPDATE sqlite_sequence SET seq = {} WHERE name = '{table}'", i64::MAX));
+        sql(
+            &house,
+            &format!("UPDATE sqlite_sequence SET seq = {} WHERE name = '{table}'", i64::MAX),
+        );
         if table != "audit" {
-            names(&house.claw(&["ask", "list"]).expect(1), &format!("row {} of the {table}", i64::MAX));
+            names(
+                &house.claw(&["ask", "list"]).expect(1),
+                &format!("row {} of the {table}", i64::MAX),
+            );
         }
         repairs(&house, &format!("sequence:{table}"));
         house.claw(&["ask", "list"]).expect(0);

@@ -21,7 +21,9 @@ fn a_call_is_explained_by_its_id_its_question_or_a_row() {
     let row = house.audit().into_iter().find(|row| row["kind"] == "started").unwrap();
     let (call, number) = (row["call"].as_str().unwrap().to_owned(), row["id"].to_string());
     let story = house.claw(&["audit", "explain", &call]).expect(0).out;
-    for part in ["allowed this one call", "exactly as it was shown", "with a result of", "it ran once"] {
+    for part in
+        ["allowed this one call", "exactly as it was shown", "with a result of", "it ran once"]
+    {
         assert!(story.contains(part), "{part}: {story}");
     }
     assert_eq!(house.claw(&["audit", "explain", &id]).expect(0).out, story);
@@ -30,7 +32,10 @@ fn a_call_is_explained_by_its_id_its_question_or_a_row() {
     let id = write_called(&house, "b.txt");
     house.claw(&["deny", &id, "not", "there"]).expect(0);
     let story = house.claw(&["audit", "explain", &id]).expect(0).out;
-    assert!(story.contains("with the word “not there”") && story.contains("it did not run"), "{story}");
+    assert!(
+        story.contains("with the word “not there”") && story.contains("it did not run"),
+        "{story}"
+    );
     for unknown in ["nonsense", "4711", "main:99:0"] {
         house.claw(&["audit", "explain", unknown]).expect_mistake(&[unknown, "claw audit"]);
     }

@@ -9,7 +9,8 @@ use serde_json::json;
 use crate::program::{House, eventually, outcomes};
 use crate::{beside, replayed, text, write_called};
 
-const ALLOW: &str = "[[rule]]\nserver = \"bash\"\ndecision = \"allow\"\nwhy = \"this test runs commands\"\n";
+const ALLOW: &str =
+    "[[rule]]\nserver = \"bash\"\ndecision = \"allow\"\nwhy = \"this test runs commands\"\n";
 
 #[test]
 fn every_way_a_turn_can_go_replays() {
@@ -31,7 +32,18 @@ fn every_way_a_turn_can_go_replays() {
         house.claw(&["ask", &format!("search {long}")]).expect(0);
     }
     let mut chat = house.start(&["chat", "--session", "orders"]);
-    for line in ["list", "write x: y", "/stop", "list", "/compact", "list", "/undo", "/new", "list", "/quit"] {
+    for line in [
+        "list",
+        "write x: y",
+        "/stop",
+        "list",
+        "/compact",
+        "list",
+        "/undo",
+        "/new",
+        "list",
+        "/quit",
+    ] {
         chat.types(format!("{line}\n").as_bytes());
     }
     chat.ends().expect(0);
@@ -44,9 +56,17 @@ fn every_way_a_turn_can_go_replays() {
     house.claw(&["ask", "--session", "waits", "write z: z"]).expect(3);
 
     let types = |session: &str| -> Vec<String> {
-        house.events(session).iter().map(|event| event["type"].as_str().unwrap().to_owned()).collect()
+        house
+            .events(session)
+            .iter()
+            .map(|event| event["type"].as_str().unwrap().to_owned())
+            .collect()
     };
-    assert!(types("main").iter().any(|kind| kind == "summary" || kind == "window.dropped"), "{:?}", types("main"));
+    assert!(
+        types("main").iter().any(|kind| kind == "summary" || kind == "window.dropped"),
+        "{:?}",
+        types("main")
+    );
     assert!(types("orders").iter().any(|kind| kind == "session.cleared"), "{:?}", types("orders"));
     assert_eq!(outcomes(&house.events("killed"))[0]["kind"], "unknown");
     let rows = replayed(&house);
@@ -64,11 +84,21 @@ fn a_log_that_was_changed_differs_and_the_event_is_named() {
     house.claw(&["ask", "list and then list"]).expect(0);
     house.claw(&["ask", "--session", "other", "list"]).expect(0);
     let reply = r#"{"type":"model.reply","blocks":[],"finish":{"kind":"complete"},"usage":{"input_tokens":0,"output_tokens":0,"cached_tokens":0,"cache_write_tokens":0},"provider":"x","model":"x"}"#;
-    let calls = house.events("main").iter().position(|event| event["type"] == "tool.result").unwrap();
+    let calls =
+        house.events("main").iter().position(|event| event["type"] == "tool.result").unwrap();
     let seq = calls as u64 + 1;
-    house.db().execute("UPDATE events SET body = ?1 WHERE session = 'main' AND seq = ?2", (reply, seq as i64)).unwrap();
+    house
+        .db()
+        .execute(
+            "UPDATE events SET body = ?1 WHERE session = 'main' AND seq = ?2",
+            (reply, seq as i64),
+        )
+        .unwrap();
     let ran = house.claw(&["sessions", "replay"]).expect(1);
-    let sentence = format!("main: differs: event {seq} is model.reply, where next() says Call(main:{}:", seq - 1);
+    let sentence = format!(
+        "main: differs: event {seq} is model.reply, where next() says Call(main:{}:",
+        seq - 1
+    );
     assert!(ran.out.contains(&sentence) && ran.out.contains("other: 8 events"), "{ran:?}");
     house.claw(&["sessions", "replay", "main"]).expect(1);
     house.claw(&["sessions", "replay", "other"]).expect(0);
@@ -93,7 +123,10 @@ fn a_session_is_shown_with_what_each_turn_took() {
     house.claw(&["ask", "list"]).expect(0);
     write_called(&house, "a");
     let shown = house.claw(&["sessions", "show", "main"]).expect(0).out;
-    assert!(shown.contains("── answered: 2 steps, 1 call, 0 tokens in (0 cached), 0 out, "), "{shown}");
+    assert!(
+        shown.contains("── answered: 2 steps, 1 call, 0 tokens in (0 cached), 0 out, "),
+        "{shown}"
+    );
     assert!(shown.contains("── not ended yet: 1 step, 0 calls, "), "{shown}");
 }
 
@@ -106,7 +139,8 @@ fn an_export_comes_back_byte_by_byte() {
     assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     let exported = fs::read_to_string(&file).unwrap();
     assert_eq!(here.claw(&["sessions", "export", "main"]).expect(0).out, exported);
-    here.claw(&["sessions", "export", "main", "--out", text(&file)]).expect_mistake(&["main.jsonl", "overwritten"]);
+    here.claw(&["sessions", "export", "main", "--out", text(&file)])
+        .expect_mistake(&["main.jsonl", "overwritten"]);
 
     there.claw(&["sessions", "import", text(&file)]).expect(0);
     assert_eq!(there.claw(&["sessions", "export", "main"]).expect(0).out, exported);
@@ -114,7 +148,12 @@ fn an_export_comes_back_byte_by_byte() {
     there.claw(&["sessions", "import", text(&file), "--as", "copy"]).expect(0);
     let copy = there.claw(&["sessions", "export", "copy"]).expect(0).out;
     let (copied, lines) = (copy.split_once('\n').unwrap().1, exported.split_once('\n').unwrap().1);
-    assert_eq!(copied.replace("\"copy:", "\"main:").replace("\"session\":\"copy\"", "\"session\":\"main\""), lines);
+    assert_eq!(
+        copied
+            .replace("\"copy:", "\"main:")
+            .replace("\"session\":\"copy\"", "\"session\":\"main\""),
+        lines
+    );
     // It is a session like any other: it replays, and goes on.
     assert!(replayed(&there).iter().all(|row| row["ok"] == true));
     there.claw(&["ask", "--session", "copy", "list"]).expect(0);

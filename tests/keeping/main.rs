@@ -1,5 +1,5 @@
-//! What an owner does with what claw keeps: replay, export and import, explain, back up and restore, retention, and what the
-//! doctor repairs; the whole program, in homes of its own.
+//! What an owner does with what claw keeps: replay, export and import, explain, back up and
+//! restore, retention, and what the doctor repairs; the whole program, in homes of its own.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 #![expect(clippy::disallowed_methods, reason = "a shell tries a completion script")]
 

@@ -11,11 +11,16 @@ fn completions_and_pages_know_every_command() {
     let house = House::new();
     for shell in ["bash", "zsh", "fish"] {
         let script = house.claw(&["completions", shell]).expect(0).out;
-        assert!(["explain", "restore", "replay"].iter().all(|command| script.contains(command)), "{shell}");
+        assert!(
+            ["explain", "restore", "replay"].iter().all(|command| script.contains(command)),
+            "{shell}"
+        );
     }
     let script = house.claw(&["completions", "bash"]).expect(0).out;
-    let words = "COMP_WORDS=(claw sess); COMP_CWORD=1; _claw claw sess claw; echo \"${COMPREPLY[@]}\"";
-    let completed = Command::new("bash").args(["-c", &format!("{script}\n{words}")]).output().unwrap();
+    let words =
+        "COMP_WORDS=(claw sess); COMP_CWORD=1; _claw claw sess claw; echo \"${COMPREPLY[@]}\"";
+    let completed =
+        Command::new("bash").args(["-c", &format!("{script}\n{words}")]).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&completed.stdout).trim(), "sessions", "{completed:?}");
     house.claw(&["completions", "tcsh"]).expect(2);
     assert!(house.claw(&["man"]).expect(0).out.contains(".TH claw 1"));

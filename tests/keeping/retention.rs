@@ -36,7 +36,10 @@ fn retention_runs(house: &House) {
 #[test]
 fn artifacts_go_when_they_are_old_and_no_conversation_shows_them() {
     let house = House::new();
-    house.write("claw.toml", "[limits]\ntool_result_bytes = 1024\n[retention]\nartifacts_days = 1\n");
+    house.write(
+        "claw.toml",
+        "[limits]\ntool_result_bytes = 1024\n[retention]\nartifacts_days = 1\n",
+    );
     let file = large_result(&house);
     let name = file.file_name().unwrap().to_str().unwrap();
     retention_runs(&house);
@@ -49,7 +52,10 @@ fn artifacts_go_when_they_are_old_and_no_conversation_shows_them() {
     days_pass(&house);
     let due = house.claw(&["doctor", "--json"]);
     assert!(
-        finding(&due, "retention").unwrap()["text"].as_str().unwrap().starts_with("1 artifacts (5000 bytes)"),
+        finding(&due, "retention").unwrap()["text"]
+            .as_str()
+            .unwrap()
+            .starts_with("1 artifacts (5000 bytes)"),
         "{due:?}"
     );
     let chat = house.start(&["chat", "--session", "another"]);
@@ -58,8 +64,13 @@ fn artifacts_go_when_they_are_old_and_no_conversation_shows_them() {
     let shown = house.claw(&["sessions", "show", "main"]).expect(0).out;
     assert!(shown.contains(&format!("{name} (removed by retention on 2")), "{shown}");
     let said = house.claw(&["doctor", "--json"]);
-    assert!(finding(&said, "artifacts:lost").is_none() && finding(&said, "retention").is_none(), "{said:?}");
-    assert!(house.audit().iter().any(|row| row["kind"] == "retention" && row["body"]["bytes"] == 5000));
+    assert!(
+        finding(&said, "artifacts:lost").is_none() && finding(&said, "retention").is_none(),
+        "{said:?}"
+    );
+    assert!(
+        house.audit().iter().any(|row| row["kind"] == "retention" && row["body"]["bytes"] == 5000)
+    );
     house.is_whole();
     // The same result again is there again, and stays.
     let again = large_result(&house);
@@ -74,8 +85,10 @@ fn the_oldest_artifacts_go_first_when_there_are_too_many() {
     let house = House::new();
     house.write("claw.toml", "[retention]\nartifacts_bytes_max = 1048576\n");
     house.claw(&["ask", "list"]).expect(0);
-    let files: Vec<_> =
-        ["a", "b", "c"].iter().map(|name| house.home().join("artifacts").join(name.repeat(64))).collect();
+    let files: Vec<_> = ["a", "b", "c"]
+        .iter()
+        .map(|name| house.home().join("artifacts").join(name.repeat(64)))
+        .collect();
     for (hours, file) in (1..).zip(files.iter().rev()) {
         fs::write(file, vec![b'x'; 600_000]).unwrap();
         let old = SystemTime::now() - Duration::from_secs(hours * 60 * 60);
@@ -93,7 +106,11 @@ fn the_oldest_artifacts_go_first_when_there_are_too_many() {
 fn a_retention_out_of_its_range_is_refused() {
     let house = House::new();
     house.write("claw.toml", "[retention]\naudit_days = 3\n");
-    house.claw(&["ask", "list"]).expect_mistake(&["claw.toml, line 2", "retention.audit_days", "from 31 to"]);
+    house.claw(&["ask", "list"]).expect_mistake(&[
+        "claw.toml, line 2",
+        "retention.audit_days",
+        "from 31 to",
+    ]);
 }
 
 #[test]
@@ -126,7 +143,11 @@ fn a_clock_that_has_leapt_ahead_removes_nothing_until_the_owner_says_that_it_is_
     assert_eq!(db.execute(leap, []).unwrap(), 1);
     drop(db);
     let said = house.claw(&["ask", "list"]).expect(0).err;
-    assert!(said.contains("nothing was removed by [retention]") && said.contains("claw doctor --repair"), "{said}");
+    assert!(
+        said.contains("nothing was removed by [retention]")
+            && said.contains("claw doctor --repair"),
+        "{said}"
+    );
     assert!(old.exists());
     let silent = house.claw(&["ask", "list"]).expect(0).err;
     assert!(!silent.contains("[retention]"), "told once a day: {silent}");

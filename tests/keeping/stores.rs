@@ -1,4 +1,5 @@
-//! A file that is no whole store of claw is said and left as it is: an empty one, a foreign one, one without its log.
+//! A file that is no whole store of claw is said and left as it is: an empty one, a foreign one,
+//! one without its log.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,7 +13,8 @@ fn db(house: &House, end: &str) -> PathBuf {
     house.home().join(format!("claw.db{end}"))
 }
 
-/// One sentence that says all of `named`, and the code of a broken environment; the doctor says the same.
+/// One sentence that says all of `named`, and the code of a broken environment; the doctor says the
+/// same.
 #[track_caller]
 fn refused(house: &House, named: &[&str]) -> Ran {
     let said = house.claw(&["ask", "list"]).expect(1);
@@ -22,7 +24,10 @@ fn refused(house: &House, named: &[&str]) -> Ran {
     }
     let doctor = house.claw(&["doctor", "--json"]).expect(1);
     let start = finding(&doctor, "start").unwrap_or_default();
-    assert!(start["ok"] == false && start["text"].as_str().unwrap().contains(named[0]), "{doctor:?}");
+    assert!(
+        start["ok"] == false && start["text"].as_str().unwrap().contains(named[0]),
+        "{doctor:?}"
+    );
     said
 }
 
@@ -39,22 +44,35 @@ fn an_empty_database_file_is_said_and_not_adopted() {
 #[test]
 fn many_processes_that_start_at_once_make_one_store() {
     let house = House::new();
-    let asked: Vec<_> = (0..8).map(|_| house.start(&["ask", "--session", "main", "list"])).collect();
+    let asked: Vec<_> =
+        (0..8).map(|_| house.start(&["ask", "--session", "main", "list"])).collect();
     for ask in asked {
         ask.ends().expect(0);
     }
-    let asked: i64 = house.db().query_row("SELECT count(*) FROM inbox", [], |row| row.get(0)).unwrap();
+    let asked: i64 =
+        house.db().query_row("SELECT count(*) FROM inbox", [], |row| row.get(0)).unwrap();
     assert_eq!(asked, 8);
-    let left = fs::read_dir(house.home()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    assert_eq!(left.filter(|name| name.contains(".part")).collect::<Vec<_>>(), Vec::<String>::new());
+    let left = fs::read_dir(house.home())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert_eq!(
+        left.filter(|name| name.contains(".part")).collect::<Vec<_>>(),
+        Vec::<String>::new()
+    );
     house.is_whole();
 }
 
 #[test]
 fn a_database_of_another_program_is_left_byte_for_byte() {
     for (setup, what) in [
-        ("CREATE TABLE moz_places(id); CREATE TABLE moz_hosts(id)", "other tables, such as moz_hosts, moz_places"),
-        ("PRAGMA application_id = 252006674; CREATE TABLE audit(id)", "the application id 0x0f055112"),
+        (
+            "CREATE TABLE moz_places(id); CREATE TABLE moz_hosts(id)",
+            "other tables, such as moz_hosts, moz_places",
+        ),
+        (
+            "PRAGMA application_id = 252006674; CREATE TABLE audit(id)",
+            "the application id 0x0f055112",
+        ),
         ("PRAGMA journal_mode = WAL; CREATE TABLE notes(id)", "other tables, such as notes"),
         ("CREATE TABLE meta(x); DROP TABLE meta", "it has no tables"),
     ] {
@@ -90,7 +108,15 @@ fn a_store_without_its_write_ahead_log_is_said_and_goes_on_when_the_log_is_back(
     };
     lose();
     for _ in 0..2 {
-        refused(&house, &["has lost its newest rows", "of the inbox had been written", "claw.db-wal", "claw.db-mark"]);
+        refused(
+            &house,
+            &[
+                "has lost its newest rows",
+                "of the inbox had been written",
+                "claw.db-wal",
+                "claw.db-mark",
+            ],
+        );
     }
     fs::write(db(&house, "-wal"), &log).unwrap();
     house.claw(&["ask", "list"]).expect(0);
@@ -107,7 +133,8 @@ fn a_log_that_another_program_has_put_into_the_store_is_no_loss() {
     let house = House::new();
     house.claw(&["ask", "list"]).expect(0);
     // The last one to close a database moves its log into it, and removes the log.
-    let events: i64 = house.db().query_row("SELECT count(*) FROM events", [], |row| row.get(0)).unwrap();
+    let events: i64 =
+        house.db().query_row("SELECT count(*) FROM events", [], |row| row.get(0)).unwrap();
     assert!(events > 0);
     assert!(!db(&house, "-wal").exists());
     house.claw(&["ask", "list"]).expect(0);

@@ -1,6 +1,7 @@
-//! The MCP server whose effects are counted: `append` adds one line to a file and syncs it, `look` changes nothing, `propose`
-//! stages calls of `act`, which appends, `keep` answers with more than fits, and `make` writes a file to hand over. It is this test's
-//! own binary, started by claw as a child. Must not know claw; it ends by itself when standard input closes.
+//! The MCP server whose effects are counted: `append` adds one line to a file and syncs it, `look`
+//! changes nothing, `propose` stages calls of `act`, which appends, `keep` answers with more than
+//! fits, and `make` writes a file to hand over. It is this test's own binary, started by claw as a
+//! child. Must not know claw; it ends by itself when standard input closes.
 
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
@@ -44,7 +45,8 @@ impl Effects {
             add_line(&self.file.with_file_name(BEGUN), &id).map_err(|error| error.to_string())?;
             tokio::time::sleep(SLOW).await;
         }
-        // Some calls take a moment before or after their effect, so that a kill can come on either side of it.
+        // Some calls take a moment before or after their effect, so that a kill can come on either
+        // side of it.
         let moment = id.bytes().map(u64::from).sum::<u64>();
         tokio::time::sleep(Duration::from_millis(moment % 4)).await;
         add_line(&self.file, &id).map_err(|error| error.to_string())?;
@@ -71,8 +73,12 @@ impl Effects {
     #[tool(annotations(read_only_hint = true))]
     async fn keep(&self, Parameters(Id { id }): Parameters<Id>) -> CallToolResult {
         let file = BASE64_STANDARD.encode(kept::kept_file(&id));
-        let file = ResourceContents::blob(file, format!("file:///{id}.bin")).with_mime_type("application/x-kept");
-        CallToolResult::success(vec![ContentBlock::text(kept::kept_text(&id)), ContentBlock::resource(file)])
+        let file = ResourceContents::blob(file, format!("file:///{id}.bin"))
+            .with_mime_type("application/x-kept");
+        CallToolResult::success(vec![
+            ContentBlock::text(kept::kept_text(&id)),
+            ContentBlock::resource(file),
+        ])
     }
 
     /// Writes a file into the workspace, which is an effect, too.
@@ -80,7 +86,9 @@ impl Effects {
     async fn make(&self, Parameters(Id { id }): Parameters<Id>) -> Result<String, String> {
         let path = self.workspace.join(kept::made_path(&id));
         let folder = path.parent().map(std::fs::create_dir_all).transpose();
-        folder.and_then(|_| std::fs::write(&path, kept::made(&id))).map_err(|error| error.to_string())?;
+        folder
+            .and_then(|_| std::fs::write(&path, kept::made(&id)))
+            .map_err(|error| error.to_string())?;
         self.append(Parameters(Id { id })).await
     }
 
@@ -119,12 +127,17 @@ fn add_line(file: &Path, line: &str) -> std::io::Result<()> {
     file.sync_all()
 }
 
-/// Serves until standard input closes. The process id goes into `pids`, for whoever looks for leftovers.
+/// Serves until standard input closes. The process id goes into `pids`, for whoever looks for
+/// leftovers.
 pub async fn serve(file: &Path, pids: &Path) -> anyhow::Result<()> {
     add_line(pids, &std::process::id().to_string())?;
     // As the house is furnished.
     let workspace = file.with_file_name("work");
-    Effects { file: file.to_owned(), workspace }.serve(rmcp::transport::stdio()).await?.waiting().await?;
+    Effects { file: file.to_owned(), workspace }
+        .serve(rmcp::transport::stdio())
+        .await?
+        .waiting()
+        .await?;
     Ok(())
 }
 

@@ -1,6 +1,10 @@
-//! One home for one run, and the starting and killing of claw in it. Must not know what is asked or judged.
+//! One home for one run, and the starting and killing of claw in it. Must not know what is asked or
+//! judged.
 
-#![expect(clippy::disallowed_methods, reason = "the rig starts claw itself, as a person at a shell does")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the rig starts claw itself, as a person at a shell does"
+)]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -42,8 +46,9 @@ decision = "allow"
 why = "files to hand over need no question"
 "#;
 
-/// Who writes again and again instead of answering makes a turn long, and stages much in it. The rig kills at the same step as
-/// often as it likes, and nobody there answers whether a turn may go on after that.
+/// Who writes again and again instead of answering makes a turn long, and stages much in it. The
+/// rig kills at the same step as often as it likes, and nobody there answers whether a turn may go
+/// on after that.
 const LIMITS: &str = "[limits]\nmodel_steps_max = 200\ndeaths_of_turn_max = 1000000\nstaged_actions_max = 50\n\
                       tool_calls_parallel_max = 4\n";
 
@@ -55,7 +60,8 @@ pub enum Kill {
     At(String, u32),
     /// At a moment that nobody chose.
     After(Duration),
-    /// When this named point is passed for the n-th time, or at this moment, if it is not until then.
+    /// When this named point is passed for the n-th time, or at this moment, if it is not until
+    /// then.
     AtOrAfter(String, u32, Duration),
 }
 
@@ -144,12 +150,25 @@ impl House {
     }
 
     /// Starts claw. It ends with the handle, if not before.
-    pub fn start(&self, args: &[String], kill: &Kill, trace: Option<&Path>) -> anyhow::Result<(Child, Pid)> {
+    pub fn start(
+        &self,
+        args: &[String],
+        kill: &Kill,
+        trace: Option<&Path>,
+    ) -> anyhow::Result<(Child, Pid)> {
         // Another build can be tried, such as one with a bug in it, to see what the oracle says.
-        let program = std::env::var_os("CLAW_KILL_PROGRAM").unwrap_or_else(|| env!("CARGO_BIN_EXE_claw").into());
+        let program = std::env::var_os("CLAW_KILL_PROGRAM")
+            .unwrap_or_else(|| env!("CARGO_BIN_EXE_claw").into());
         let mut command = tokio::process::Command::new(program);
-        command.args(args).env_clear().env("HOME", self.dir.path()).env("CLAW_HOME", self.path("home"));
-        command.env("CLAW_WORKSPACE", self.path("work")).env("PATH", "/usr/bin:/bin").envs(&self.env);
+        command
+            .args(args)
+            .env_clear()
+            .env("HOME", self.dir.path())
+            .env("CLAW_HOME", self.path("home"));
+        command
+            .env("CLAW_WORKSPACE", self.path("work"))
+            .env("PATH", "/usr/bin:/bin")
+            .envs(&self.env);
         if let Kill::At(point, count) | Kill::AtOrAfter(point, count, _) = kill {
             command.env("CLAW_KILL_AT", format!("{point}:{count}"));
         }
@@ -157,19 +176,28 @@ impl House {
             command.env("CLAW_KILL_TRACE", trace);
         }
         // What is typed is only there for the command that reads it.
-        let typed = args.first().is_some_and(|verb| verb == "chat").then(|| std::fs::File::open(self.path("typed")));
+        let typed = args
+            .first()
+            .is_some_and(|verb| verb == "chat")
+            .then(|| std::fs::File::open(self.path("typed")));
         command
             .stdin(typed.transpose()?.map_or_else(Stdio::null, Stdio::from))
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true);
         let child = command.spawn()?;
-        let pid = child.id().and_then(|id| Pid::from_raw(id as i32)).context("a child has an id")?;
+        let pid =
+            child.id().and_then(|id| Pid::from_raw(id as i32)).context("a child has an id")?;
         Ok((child, pid))
     }
 
     /// Runs claw to its end, whatever that is.
-    pub async fn claw(&self, args: &[String], kill: &Kill, trace: Option<&Path>) -> anyhow::Result<Ended> {
+    pub async fn claw(
+        &self,
+        args: &[String],
+        kill: &Kill,
+        trace: Option<&Path>,
+    ) -> anyhow::Result<Ended> {
         let began = Instant::now();
         let (child, pid) = self.start(args, kill, trace)?;
         let mut output = std::pin::pin!(child.wait_with_output());
@@ -192,8 +220,11 @@ impl House {
         let began = Instant::now();
         loop {
             let pids = std::fs::read_to_string(self.path("pids")).unwrap_or_default();
-            let left: Vec<i32> =
-                pids.lines().filter_map(|pid| pid.parse().ok()).filter(|pid| self.is_server(*pid)).collect();
+            let left: Vec<i32> = pids
+                .lines()
+                .filter_map(|pid| pid.parse().ok())
+                .filter(|pid| self.is_server(*pid))
+                .collect();
             if left.is_empty() || began.elapsed() > LEFTOVER_TIME_MAX {
                 return left;
             }

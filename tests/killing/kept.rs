@@ -1,5 +1,5 @@
-//! Files: what a result left with claw, and what tools made for a reply to hand over. Owns what must be in them and whether
-//! it is on the disk, whole and under its name. Must not know doors.
+//! Files: what a result left with claw, and what tools made for a reply to hand over. Owns what
+//! must be in them and whether it is on the disk, whole and under its name. Must not know doors.
 
 use std::path::{Path, PathBuf};
 
@@ -54,16 +54,23 @@ fn digest_of(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What a result in the log says is kept is there, whole, by its digest and as a copy in the workspace; and no file of claw's
-/// is anything else than its name says.
-pub fn judge(house: &House, look: &Look, uses: &[Use], verdict: &mut Verdict) -> rusqlite::Result<()> {
+/// What a result in the log says is kept is there, whole, by its digest and as a copy in the
+/// workspace; and no file of claw's is anything else than its name says.
+pub fn judge(
+    house: &House,
+    look: &Look,
+    uses: &[Use],
+    verdict: &mut Verdict,
+) -> rusqlite::Result<()> {
     let rows: Vec<String> = look.all("SELECT digest FROM artifacts", |row| row.get(0))?;
     for one in uses.iter().filter(|one| one.id.starts_with("keep-")) {
         for outcome in one.outcomes.iter().filter(|outcome| outcome["kind"] == "ended") {
             let said = outcome["output"]["text"].as_str().unwrap_or_default();
             // The whole text is kept with the line that stands for the file.
-            let whole = said.split_once("the whole is kept as artifact ").map_or("", |(_, rest)| rest);
-            let text = (whole.get(..64).unwrap_or_default().to_owned(), kept_text(&one.id).into_bytes());
+            let whole =
+                said.split_once("the whole is kept as artifact ").map_or("", |(_, rest)| rest);
+            let text =
+                (whole.get(..64).unwrap_or_default().to_owned(), kept_text(&one.id).into_bytes());
             let file = (digest_of(&kept_file(&one.id)), kept_file(&one.id));
             for (digest, begins) in [text, file] {
                 verdict.kept += 1;
@@ -83,7 +90,13 @@ pub fn judge(house: &House, look: &Look, uses: &[Use], verdict: &mut Verdict) ->
     Ok(())
 }
 
-fn is_kept(house: &House, rows: &[String], said: &str, digest: &str, begins: &[u8]) -> Result<(), String> {
+fn is_kept(
+    house: &House,
+    rows: &[String],
+    said: &str,
+    digest: &str,
+    begins: &[u8],
+) -> Result<(), String> {
     if !rows.iter().any(|row| row == digest) {
         return Err(format!("the store does not know `{digest}`"));
     }
@@ -91,8 +104,10 @@ fn is_kept(house: &House, rows: &[String], said: &str, digest: &str, begins: &[u
     if !kept.starts_with(begins) || digest_of(&kept) != digest {
         return Err(format!("{digest} is not on the disk as it was"));
     }
-    let (_, behind) = said.split_once(digest).ok_or_else(|| format!("the result does not name {digest}"))?;
-    let copy = behind.strip_prefix(", copy: ").ok_or_else(|| format!("there is no copy of {digest}"))?;
+    let (_, behind) =
+        said.split_once(digest).ok_or_else(|| format!("the result does not name {digest}"))?;
+    let copy =
+        behind.strip_prefix(", copy: ").ok_or_else(|| format!("there is no copy of {digest}"))?;
     let copy = copy.split(|c: char| c.is_whitespace() || c == ']').next().unwrap_or_default();
     match std::fs::read(house.path("work").join(copy)) {
         Ok(there) if there == kept => Ok(()),

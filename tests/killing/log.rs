@@ -1,5 +1,5 @@
-//! What every log must be like, and whether it tells what really happened: the effects, the calls, the audit. Must not know
-//! what was killed.
+//! What every log must be like, and whether it tells what really happened: the effects, the calls,
+//! the audit. Must not know what was killed.
 
 use std::collections::BTreeMap;
 
@@ -16,6 +16,12 @@ pub struct Use {
     /// Of the effect.
     pub id: String,
     pub outcomes: Vec<Value>,
+}
+
+impl Use {
+    pub fn is_unknown(&self) -> bool {
+        self.outcomes.iter().any(|outcome| outcome["kind"] == "unknown")
+    }
 }
 
 /// In which ways a turn may end in a script, and what may happen between turns.
@@ -36,9 +42,13 @@ pub fn log_is_whole(events: &[(i64, Value)], orders: Orders, verdict: &mut Verdi
             return;
         }
         match event["type"].as_str() {
-            Some("turn.started") if open => verdict.other.push(format!("event {seq} starts a turn within a turn")),
+            Some("turn.started") if open => {
+                verdict.other.push(format!("event {seq} starts a turn within a turn"))
+            }
             Some("turn.started") => open = true,
-            Some("turn.ended") if !open => verdict.other.push(format!("event {seq} ends a turn that is not open")),
+            Some("turn.ended") if !open => {
+                verdict.other.push(format!("event {seq} ends a turn that is not open"))
+            }
             Some("turn.ended") => {
                 open = false;
                 let may_stop = orders == Orders::Given && event["end"]["kind"] == "stopped";
@@ -51,7 +61,9 @@ pub fn log_is_whole(events: &[(i64, Value)], orders: Orders, verdict: &mut Verdi
             // `/compact` needs none either.
             Some("compact.requested" | "summary" | "window.dropped") => {}
             Some("session.cleared" | "exchange.dropped") if orders == Orders::Given && !open => {}
-            _ if !open => verdict.other.push(format!("event {seq} is outside of a turn: {}", event["type"])),
+            _ if !open => {
+                verdict.other.push(format!("event {seq} is outside of a turn: {}", event["type"]))
+            }
             _ => {}
         }
     }
@@ -65,7 +77,12 @@ pub fn uses(session: &str, events: &[(i64, Value)]) -> Vec<Use> {
     let mut outcomes: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     for (_, event) in events.iter().filter(|(_, event)| event["type"] == "tool.result") {
         let call = &event["call"];
-        let id = format!("{}:{}:{}", call["session"].as_str().unwrap_or_default(), call["reply_seq"], call["block"]);
+        let id = format!(
+            "{}:{}:{}",
+            call["session"].as_str().unwrap_or_default(),
+            call["reply_seq"],
+            call["block"]
+        );
         outcomes.entry(id).or_default().push(event["outcome"].clone());
     }
     let mut found = Vec::new();
@@ -74,14 +91,19 @@ pub fn uses(session: &str, events: &[(i64, Value)]) -> Vec<Use> {
             if block["type"] == "tool_use" {
                 let call = format!("{session}:{seq}:{index}");
                 let outcomes = outcomes.remove(&call).unwrap_or_default();
-                found.push(Use { id: block["input"]["id"].as_str().unwrap_or_default().to_owned(), call, outcomes });
+                found.push(Use {
+                    id: block["input"]["id"].as_str().unwrap_or_default().to_owned(),
+                    call,
+                    outcomes,
+                });
             }
         }
     }
     found
 }
 
-/// Each tool use has one result, and the result is what really happened. Everything else that ran was staged.
+/// Each tool use has one result, and the result is what really happened. Everything else that ran
+/// was staged.
 pub fn calls_are_true(
     look: &Look,
     uses: &[Use],
@@ -95,15 +117,17 @@ pub fn calls_are_true(
             verdict.doubled.push(format!("the effect {id} happened {times} times"));
         }
         if !uses.iter().any(|one| one.id == *id) && !actions.iter().any(|action| action.id == *id) {
-            verdict.other.push(format!("the effect {id} happened, and no tool use of the log asked for it"));
+            verdict
+                .other
+                .push(format!("the effect {id} happened, and no tool use of the log asked for it"));
         }
     }
     for Use { call, id, outcomes } in uses {
         let happened = effects.contains_key(id);
         match outcomes.as_slice() {
-            [] => verdict
-                .lost
-                .push(format!("the tool use {id} ({call}) has no result in the log; it happened: {happened}")),
+            [] => verdict.lost.push(format!(
+                "the tool use {id} ({call}) has no result in the log; it happened: {happened}"
+            )),
             [outcome] => match outcome["kind"].as_str() {
                 Some("ended") if outcome["output"]["is_error"] != false => {
                     verdict.other.push(format!("{id} failed: {}", outcome["output"]["text"]));
@@ -112,15 +136,18 @@ pub fn calls_are_true(
                     verdict.lost.push(format!("the effect {id}, which was reported as done"));
                 }
                 Some("denied") if happened => {
-                    verdict
-                        .other
-                        .push(format!("{id} was reported as not run ({}), and it happened", outcome["reason"]));
+                    verdict.other.push(format!(
+                        "{id} was reported as not run ({}), and it happened",
+                        outcome["reason"]
+                    ));
                 }
                 Some("ended" | "denied") => {}
                 Some("unknown") => verdict.unknown += 1,
                 _ => verdict.other.push(format!("{id} has the outcome {outcome}")),
             },
-            more => verdict.doubled.push(format!("the tool use {id} has {} results in the log", more.len())),
+            more => verdict
+                .doubled
+                .push(format!("the tool use {id} has {} results in the log", more.len())),
         }
     }
     for row in look.calls()? {
@@ -129,20 +156,30 @@ pub fn calls_are_true(
         }
         let is_staged = row.server == "claw" || actions.iter().any(|action| action.call == row.id);
         if !is_staged && !uses.iter().any(|one| one.call == row.id) {
-            verdict.other.push(format!("the call {} is in the store, and no tool use of the log is it", row.id));
+            verdict.other.push(format!(
+                "the call {} is in the store, and no tool use of the log is it",
+                row.id
+            ));
         }
     }
     Ok(())
 }
 
-/// While the stop switch is on no call starts, and none that was under way when it came has an end but that it was cut.
-pub fn the_switch_is_obeyed(look: &Look, uses: &[Use], verdict: &mut Verdict) -> rusqlite::Result<()> {
+/// While the stop switch is on no call starts, and none that was under way when it came has an end
+/// but that it was cut.
+pub fn the_switch_is_obeyed(
+    look: &Look,
+    uses: &[Use],
+    verdict: &mut Verdict,
+) -> rusqlite::Result<()> {
     let mut on = false;
     for row in look.audit()? {
         match row.kind.as_str() {
             "panic.on" => (on, verdict.panics) = (true, verdict.panics + usize::from(!on)),
             "panic.off" => on = false,
-            "started" if on => verdict.other.push(format!("the call {} was started while the switch was on", row.call)),
+            "started" if on => verdict
+                .other
+                .push(format!("the call {} was started while the switch was on", row.call)),
             _ => {}
         }
     }
@@ -163,12 +200,15 @@ pub fn audit_is_true(
 ) -> rusqlite::Result<()> {
     let audit = look.audit()?;
     for one in uses {
-        let times = |kind: &str| audit.iter().filter(|row| row.kind == kind && row.call == one.call).count();
+        let times = |kind: &str| {
+            audit.iter().filter(|row| row.kind == kind && row.call == one.call).count()
+        };
         let (started, ended) = (times("started"), times("ended"));
         if started > 1 || ended > 1 {
-            verdict
-                .doubled
-                .push(format!("the audit says that {} was started {started} and ended {ended} times", one.id));
+            verdict.doubled.push(format!(
+                "the audit says that {} was started {started} and ended {ended} times",
+                one.id
+            ));
         }
         if started == 0 && effects.contains_key(&one.id) {
             verdict.lost.push(format!("the audit does not know that {} was started", one.id));

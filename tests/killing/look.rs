@@ -1,4 +1,5 @@
-//! A look into claw's database from outside, in plain SQL and JSON: the oracle must not share code with what it judges.
+//! A look into claw's database from outside, in plain SQL and JSON: the oracle must not share code
+//! with what it judges.
 
 use std::path::Path;
 
@@ -54,7 +55,11 @@ impl Look {
         Ok(Self { conn })
     }
 
-    pub fn all<T>(&self, sql: &str, read: impl Fn(&Row<'_>) -> rusqlite::Result<T>) -> rusqlite::Result<Vec<T>> {
+    pub fn all<T>(
+        &self,
+        sql: &str,
+        read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<Vec<T>> {
         self.conn.prepare(sql)?.query_map([], |row| read(row))?.collect()
     }
 
@@ -64,7 +69,8 @@ impl Look {
 
     /// Whether the message with this task is on the disk.
     pub fn has_message(&self, task: &str) -> rusqlite::Result<bool> {
-        let sql = "SELECT EXISTS(SELECT 1 FROM inbox WHERE kind = 'message' AND instr(body, ?1) > 0)";
+        let sql =
+            "SELECT EXISTS(SELECT 1 FROM inbox WHERE kind = 'message' AND instr(body, ?1) > 0)";
         self.conn.query_row(sql, [format!("TASK {task} ")], |row| row.get(0))
     }
 
@@ -90,7 +96,10 @@ impl Look {
                 "SELECT count(*) FILTER (WHERE type = 'turn.started') - count(*) FILTER (WHERE type = 'turn.ended') FROM events",
             ),
             ("queued inbox rows", "SELECT count(*) FROM inbox WHERE state = 'queued'"),
-            ("outbox rows that nobody was shown", "SELECT count(*) FROM outbox WHERE state = 'queued'"),
+            (
+                "outbox rows that nobody was shown",
+                "SELECT count(*) FROM outbox WHERE state = 'queued'",
+            ),
             ("open questions", "SELECT count(*) FROM approvals WHERE state = 'waiting'"),
         ] {
             let count = self.count(sql)?;
@@ -103,7 +112,8 @@ impl Look {
 
     /// The log of a session, as (number, event).
     pub fn events(&self, session: &str) -> rusqlite::Result<Vec<(i64, Value)>> {
-        let mut query = self.conn.prepare("SELECT seq, body FROM events WHERE session = ?1 ORDER BY seq")?;
+        let mut query =
+            self.conn.prepare("SELECT seq, body FROM events WHERE session = ?1 ORDER BY seq")?;
         query.query_map([session], |row| Ok((row.get(0)?, json(row, 1)?)))?.collect()
     }
 
@@ -114,10 +124,16 @@ impl Look {
     }
 
     pub fn approvals(&self) -> rusqlite::Result<Vec<Approval>> {
-        let sql = "SELECT id, call, state, json_extract(question, '$.staged') IS NOT NULL FROM approvals
+        let sql =
+            "SELECT id, call, state, json_extract(question, '$.staged') IS NOT NULL FROM approvals
                    ORDER BY asked_ms, id";
         self.all(sql, |row| {
-            Ok(Approval { id: row.get(0)?, call: row.get(1)?, state: row.get(2)?, staged: row.get(3)? })
+            Ok(Approval {
+                id: row.get(0)?,
+                call: row.get(1)?,
+                state: row.get(2)?,
+                staged: row.get(3)?,
+            })
         })
     }
 

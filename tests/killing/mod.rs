@@ -1,6 +1,6 @@
-//! What both kill rigs are made of: a home whose claw is started and killed, a server whose effects are counted, a model
-//! that is a function of what it is sent, a look into the store, and what every log must be like. Must not know who talks to
-//! claw, or by which door.
+//! What both kill rigs are made of: a home whose claw is started and killed, a server whose effects
+//! are counted, a model that is a function of what it is sent, a look into the store, and what
+//! every log must be like. Must not know who talks to claw, or by which door.
 #![allow(dead_code, reason = "each rig uses its own part of this module")]
 
 pub mod effects;

@@ -1,9 +1,10 @@
-//! The model: an HTTP stand-in on the OpenAI-compatible wire whose answer is a function of the conversation it is sent and
-//! of nothing else, so that a resumed turn gets the same answers. It refuses and counts every malformed history. Must not
-//! know kills.
+//! The model: an HTTP stand-in on the OpenAI-compatible wire whose answer is a function of the
+//! conversation it is sent and of nothing else, so that a resumed turn gets the same answers. It
+//! refuses and counts every malformed history. Must not know kills.
 //!
-//! A task is `TASK name [a,b|c]`: first the calls a and b side by side, then c, then `ANSWER:name;`, with links to the files
-//! that were made, and behind that many lines `LINE:name:number;` if the name ends with `L`.
+//! A task is `TASK name [a,b|c]`: first the calls a and b side by side, then c, then
+//! `ANSWER:name;`, with links to the files that were made, and behind that many lines
+//! `LINE:name:number;` if the name ends with `L`.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -54,7 +55,8 @@ impl StandIn {
         Ok(Self { base_url, shared, server })
     }
 
-    /// Every history that a provider would have refused, or that told the model something that was not so.
+    /// Every history that a provider would have refused, or that told the model something that was
+    /// not so.
     pub fn faults(&self) -> Vec<String> {
         self.shared.faults.lock().expect("no panic holds it").clone()
     }
@@ -70,14 +72,23 @@ impl Drop for StandIn {
     }
 }
 
-async fn answer(State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
+async fn answer(
+    State(shared): State<Arc<Shared>>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
     let body: Value = serde_json::from_slice(&body).unwrap_or(Value::Null);
-    let checked = openai::check(uri.path(), &headers, &body).and_then(|()| truthful(&shared, &body));
+    let checked =
+        openai::check(uri.path(), &headers, &body).and_then(|()| truthful(&shared, &body));
     shared.requests.lock().expect("no panic holds it").push(body.clone());
     if let Err(fault) = checked {
         shared.faults.lock().expect("no panic holds it").push(fault.clone());
         let refusal = json!({"error": {"message": fault}}).to_string();
-        return Response::builder().status(400).body(Body::from(refusal)).expect("a plain response");
+        return Response::builder()
+            .status(400)
+            .body(Body::from(refusal))
+            .expect("a plain response");
     }
     let frames = openai::frames(&summary(&body).unwrap_or_else(|| reply(&body)));
     let pieces = stream::iter(frames).then(|frame| async move {
@@ -89,18 +100,26 @@ async fn answer(State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMap,
     response.body(Body::from_stream(pieces)).expect("a streamed response")
 }
 
-/// What is well-formed and wrong all the same: a result that is no result, or a message that a kill could still lose.
+/// What is well-formed and wrong all the same: a result that is no result, or a message that a kill
+/// could still lose.
 fn truthful(shared: &Shared, body: &Value) -> Result<(), String> {
     for message in messages(body).iter().filter(|message| message["role"] == "tool") {
         if text(message).contains("No result yet") {
-            return Err(format!("the tool use {} was sent without its result", message["tool_call_id"]));
+            return Err(format!(
+                "the tool use {} was sent without its result",
+                message["tool_call_id"]
+            ));
         }
     }
-    let look = Look::open(&shared.db).map_err(|error| format!("the store cannot be read: {error}"))?;
+    let look =
+        Look::open(&shared.db).map_err(|error| format!("the store cannot be read: {error}"))?;
     let mut seen = BTreeSet::new();
     for task in tasks(body) {
         if !look.has_message(&task.name).map_err(|error| error.to_string())? {
-            return Err(format!("the model was asked about {} before the message was on the disk", task.name));
+            return Err(format!(
+                "the model was asked about {} before the message was on the disk",
+                task.name
+            ));
         }
         if !seen.insert(task.name.clone()) {
             return Err(format!("the message {} is in the history twice", task.name));
@@ -127,23 +146,30 @@ fn text(message: &Value) -> String {
 }
 
 fn tasks(body: &Value) -> Vec<Task> {
-    let said =
-        messages(body).iter().filter(|message| message["role"] == "user").map(text).collect::<Vec<_>>().join("\n");
+    let said = messages(body)
+        .iter()
+        .filter(|message| message["role"] == "user")
+        .map(text)
+        .collect::<Vec<_>>()
+        .join("\n");
     let task = |part: &str| {
         let (name, rest) = part.split_once(" [")?;
         let (steps, _) = rest.split_once(']')?;
-        let steps =
-            steps.split('|').map(|step| step.split(',').filter(|id| !id.is_empty()).map(str::to_owned).collect());
+        let steps = steps
+            .split('|')
+            .map(|step| step.split(',').filter(|id| !id.is_empty()).map(str::to_owned).collect());
         Some(Task { name: name.to_owned(), steps: steps.collect() })
     };
     said.split("TASK ").skip(1).filter_map(task).collect()
 }
 
-/// What a model says that is asked to summarise: the names of all tasks that it was sent, those of earlier summaries among them.
+/// What a model says that is asked to summarise: the names of all tasks that it was sent, those of
+/// earlier summaries among them.
 fn summary(body: &Value) -> Option<Turn> {
     let said = text(messages(body).iter().rfind(|message| message["role"] == "user")?);
     said.contains(ASKS_FOR_SUMMARY).then(|| {
-        let names: Vec<String> = known(body).into_iter().map(|name| format!("{KNOWS}{name};")).collect();
+        let names: Vec<String> =
+            known(body).into_iter().map(|name| format!("{KNOWS}{name};")).collect();
         Turn::text(&format!("So far: {}", names.join(" ")))
     })
 }
@@ -157,19 +183,25 @@ pub fn known(body: &Value) -> BTreeSet<String> {
     names
 }
 
-/// The next step of the first unfinished task; when all are done, the answer to every unanswered one.
+/// The next step of the first unfinished task; when all are done, the answer to every unanswered
+/// one.
 fn reply(body: &Value) -> Turn {
-    let assistant: Vec<&Value> = messages(body).iter().filter(|message| message["role"] == "assistant").collect();
+    let assistant: Vec<&Value> =
+        messages(body).iter().filter(|message| message["role"] == "assistant").collect();
     let answers: String = assistant.iter().map(|message| text(message)).collect();
     let called: BTreeSet<String> = assistant
         .iter()
         .flat_map(|message| message["tool_calls"].as_array().cloned().unwrap_or_default())
-        .filter_map(|call| serde_json::from_str::<Value>(call["function"]["arguments"].as_str()?).ok())
+        .filter_map(|call| {
+            serde_json::from_str::<Value>(call["function"]["arguments"].as_str()?).ok()
+        })
         .filter_map(|arguments| arguments["id"].as_str().map(str::to_owned))
         .collect();
-    let open: Vec<Task> = tasks(body).into_iter().filter(|task| !answers.contains(&answer_to(&task.name))).collect();
+    let open: Vec<Task> =
+        tasks(body).into_iter().filter(|task| !answers.contains(&answer_to(&task.name))).collect();
     for step in open.iter().flat_map(|task| &task.steps) {
-        let calls: Vec<Call> = step.iter().filter(|id| !called.contains(*id)).map(|id| call(id)).collect();
+        let calls: Vec<Call> =
+            step.iter().filter(|id| !called.contains(*id)).map(|id| call(id)).collect();
         if !calls.is_empty() {
             return Turn::calls(&calls);
         }
@@ -181,7 +213,9 @@ fn reply(body: &Value) -> Turn {
 fn answer_in_full(task: &Task) -> String {
     let name = &task.name;
     let lines = if name.ends_with('L') { LONG_LINES } else { 0 };
-    let line = |number| format!("\nLINE:{name}:{number}; so that this answer needs more than one message.");
+    let line = |number| {
+        format!("\nLINE:{name}:{number}; so that this answer needs more than one message.")
+    };
     let made = task.steps.iter().flatten().filter(|id| id.starts_with("make-"));
     let links: String = made.map(|id| format!(" [{id}]({})", made_path(id))).collect();
     format!("{}{links}{}", answer_to(name), (1..=lines).map(line).collect::<String>())

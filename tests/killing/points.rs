@@ -1,5 +1,5 @@
-//! The named points, from the sources: a new one is tried without being listed anywhere. Owns which rig has to hit which.
-//! Must not know how a point is hit.
+//! The named points, from the sources: a new one is tried without being listed anywhere. Owns which
+//! rig has to hit which. Must not know how a point is hit.
 
 use std::path::Path;
 
@@ -21,13 +21,18 @@ const OF_ONE_RIG: &[(&str, Rig)] = &[
     ("router.submit.", Rig::Console),
 ];
 
-/// What this rig has to hit. Together the rigs hit every point of the sources, because each point that is not one rig's
-/// alone has to be hit by both.
+/// What this rig has to hit. Together the rigs hit every point of the sources, because each point
+/// that is not one rig's alone has to be hit by both.
 pub fn points_of(rig: Rig) -> anyhow::Result<Vec<String>> {
-    let others = |point: &str| OF_ONE_RIG.iter().any(|(start, owner)| point.starts_with(start) && *owner != rig);
+    let others = |point: &str| {
+        OF_ONE_RIG.iter().any(|(start, owner)| point.starts_with(start) && *owner != rig)
+    };
     let mut points = points_of_the_sources()?;
     for (start, _) in OF_ONE_RIG {
-        anyhow::ensure!(points.iter().any(|point| point.starts_with(start)), "no point begins with `{start}` any more");
+        anyhow::ensure!(
+            points.iter().any(|point| point.starts_with(start)),
+            "no point begins with `{start}` any more"
+        );
     }
     points.retain(|point| !others(point));
     Ok(points)
@@ -43,7 +48,10 @@ fn points_of_the_sources() -> anyhow::Result<Vec<String>> {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
                 let text = std::fs::read_to_string(&path)?;
-                let named = text.split("killpoint::here(\"").skip(1).filter_map(|rest| rest.split_once('"'));
+                let named = text
+                    .split("killpoint::here(\"")
+                    .skip(1)
+                    .filter_map(|rest| rest.split_once('"'));
                 points.extend(named.map(|(name, _)| name.to_owned()));
             }
         }

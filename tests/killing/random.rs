@@ -1,4 +1,5 @@
-//! Chance that can be repeated, and the numbers of a rig's settings. Must not know what hangs on them.
+//! Chance that can be repeated, and the numbers of a rig's settings. Must not know what hangs on
+//! them.
 
 /// Splitmix64: small, and the same everywhere.
 #[derive(Clone, Debug)]

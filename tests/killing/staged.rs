@@ -1,5 +1,5 @@
-//! Whether what servers staged ran at most once, after a yes and never without one, and whether nothing that was proposed got
-//! lost. Must not know who said yes, or by which door.
+//! Whether what servers staged ran at most once, after a yes and never without one, and whether
+//! nothing that was proposed got lost. Must not know who said yes, or by which door.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,10 +30,16 @@ impl Action {
 }
 
 /// Everything that was staged. `logs` are all events of all sessions.
-pub fn actions<'e>(look: &Look, logs: impl Iterator<Item = &'e (i64, Value)> + Clone) -> rusqlite::Result<Vec<Action>> {
+pub fn actions<'e>(
+    look: &Look,
+    logs: impl Iterator<Item = &'e (i64, Value)> + Clone,
+) -> rusqlite::Result<Vec<Action>> {
     let of = |kind: &str, call: &str, field: &str| -> Vec<Value> {
         let events = logs.clone().map(|(_, event)| event).filter(|event| event["type"] == kind);
-        events.filter(|event| name(&event["call"]) == call).map(|event| event[field].clone()).collect()
+        events
+            .filter(|event| name(&event["call"]) == call)
+            .map(|event| event[field].clone())
+            .collect()
     };
     let rows = look.staged()?.into_iter().map(|row| Action {
         answers: of("action.answered", &row.call, "answer"),
@@ -47,7 +53,12 @@ pub fn actions<'e>(look: &Look, logs: impl Iterator<Item = &'e (i64, Value)> + C
 
 /// A call as the store names it.
 fn name(call: &Value) -> String {
-    format!("{}:{}:{}", call["session"].as_str().unwrap_or_default(), call["reply_seq"], call["block"])
+    format!(
+        "{}:{}:{}",
+        call["session"].as_str().unwrap_or_default(),
+        call["reply_seq"],
+        call["block"]
+    )
 }
 
 /// `said_yes`: whether somebody has said yes to a question, as they remember it themselves.
@@ -64,20 +75,26 @@ pub fn judge(
     let audit = look.audit()?;
     for action in actions {
         let Action { id, call, list, .. } = action;
-        let questions = || approvals.iter().filter(|approval| approval.call == *call || approval.call == *list);
+        let questions =
+            || approvals.iter().filter(|approval| approval.call == *call || approval.call == *list);
         let happened = effects.contains_key(id);
         if happened && !questions().any(&said_yes) {
             verdict.other.push(format!("the staged action {id} ran, and nobody has confirmed it"));
         }
         let at = |kind: &str| audit.iter().position(|row| row.kind == kind && row.call == *call);
-        let times = |kind: &str| audit.iter().filter(|row| row.kind == kind && row.call == *call).count();
+        let times =
+            |kind: &str| audit.iter().filter(|row| row.kind == kind && row.call == *call).count();
         match (at("answered"), at("started")) {
             (Some(answered), Some(started)) if answered < started => {}
             (_, None) if !happened => {}
-            _ => verdict.other.push(format!("the audit does not know a yes before the staged action {id} was started")),
+            _ => verdict.other.push(format!(
+                "the audit does not know a yes before the staged action {id} was started"
+            )),
         }
         if times("started") > 1 || times("ended") > 1 {
-            verdict.doubled.push(format!("the audit says that the staged action {id} was started more than once"));
+            verdict.doubled.push(format!(
+                "the audit says that the staged action {id} was started more than once"
+            ));
         }
         ended_as_told(action, questions(), happened, verdict);
     }
@@ -101,7 +118,10 @@ fn everything_was_staged(uses: &[Use], actions: &[Action], verdict: &mut Verdict
         }
     }
     for action in actions.iter().filter(|action| !wanted.contains(&action.id)) {
-        verdict.other.push(format!("the action {} is staged, and no call of the log has proposed it", action.id));
+        verdict.other.push(format!(
+            "the action {} is staged, and no call of the log has proposed it",
+            action.id
+        ));
     }
 }
 
@@ -113,9 +133,15 @@ fn ended_as_told<'a>(
     verdict: &mut Verdict,
 ) {
     let Action { id, answers, outcomes, .. } = action;
-    let state = questions.find(|approval| approval.call == action.call).map_or("", |approval| approval.state.as_str());
+    let state = questions
+        .find(|approval| approval.call == action.call)
+        .map_or("", |approval| approval.state.as_str());
     if answers.len() > 1 || outcomes.len() > 1 {
-        let text = format!("the staged action {id} has {} answers and {} results", answers.len(), outcomes.len());
+        let text = format!(
+            "the staged action {id} has {} answers and {} results",
+            answers.len(),
+            outcomes.len()
+        );
         verdict.doubled.push(text);
     }
     let (answer, outcome) = (answers.first(), outcomes.first());

@@ -23,7 +23,9 @@ pub struct Verdict {
 
 impl Verdict {
     pub fn wrong(&self) -> Vec<String> {
-        let named = |what: &str, list: &[String]| list.iter().map(|one| format!("{what}: {one}")).collect::<Vec<_>>();
+        let named = |what: &str, list: &[String]| {
+            list.iter().map(|one| format!("{what}: {one}")).collect::<Vec<_>>()
+        };
         let all = [
             named("LOST", &self.lost),
             named("DOUBLED", &self.doubled),

@@ -1,5 +1,5 @@
-//! Which run is made: a script and the kills in it. A job has a textual form, so that a failing one can be repeated. Must not
-//! know how it is carried out.
+//! Which run is made: a script and the kills in it. A job has a textual form, so that a failing one
+//! can be repeated. Must not know how it is carried out.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -60,7 +60,9 @@ impl FromStr for Job {
                 point: (*point).to_owned(),
                 count: count.parse()?,
             }),
-            _ => anyhow::bail!("`{text}` is no job: write random/SEED or SCRIPT/COMMAND/POINT/COUNT"),
+            _ => {
+                anyhow::bail!("`{text}` is no job: write random/SEED or SCRIPT/COMMAND/POINT/COUNT")
+            }
         })
     }
 }
@@ -94,7 +96,9 @@ impl Killer {
         let command = self.command;
         self.command += 1;
         let kill = match &self.job {
-            Some(Job::Aimed(aim)) if aim.command == command => Kill::At(aim.point.clone(), aim.count),
+            Some(Job::Aimed(aim)) if aim.command == command => {
+                Kill::At(aim.point.clone(), aim.count)
+            }
             Some(Job::Random(_)) if self.left > 0 && self.random.chance(55) => self.any_kill(),
             _ => Kill::Not,
         };
@@ -118,18 +122,21 @@ impl Killer {
 /// How often each command of a script passes each point.
 pub type Passed = BTreeMap<(Script, usize, String), u32>;
 
-/// Every ordinal of every point of every command: each point once first, the others in random order.
+/// Every ordinal of every point of every command: each point once first, the others in random
+/// order.
 pub fn aims(passed: &Passed, random: &mut Random) -> Vec<Aim> {
     let mut all: Vec<Aim> = passed
         .iter()
         .flat_map(|((script, command, point), times)| {
-            let aim = |count| Aim { script: *script, command: *command, point: point.clone(), count };
+            let aim =
+                |count| Aim { script: *script, command: *command, point: point.clone(), count };
             (1..=*times).map(aim).collect::<Vec<_>>()
         })
         .collect();
     random.shuffle(&mut all);
     let mut seen = BTreeSet::new();
-    let (mut first, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(|aim| seen.insert(aim.point.clone()));
+    let (mut first, rest): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|aim| seen.insert(aim.point.clone()));
     first.extend(rest);
     first
 }

@@ -1,13 +1,19 @@
-//! The kill rig: hundreds of runs of the real binary, each ended by SIGKILL at a named point or at a random moment, recovered,
-//! and judged from outside. `cargo test --features kill-points --test kills` prints a table.
+//! The kill rig: hundreds of runs of the real binary, each ended by SIGKILL at a named point or at
+//! a random moment, recovered, and judged from outside. `cargo test --features kill-points --test
+//! kills` prints a table.
 //!
 //! - `CLAW_KILL_RUNS` (200): how many runs must have been killed at least once.
 //! - `CLAW_KILL_SEED`: repeats a whole series; the last line of the table names it.
-//! - `CLAW_KILL_ONLY`: repeats one run, for example `standard/1/gate.forward.before/1` or `random/42`.
+//! - `CLAW_KILL_ONLY`: repeats one run, for example `standard/1/gate.forward.before/1` or
+//!   `random/42`.
 //! - `CLAW_KILL_WORKERS` (3): how many runs are made side by side, each in a home of its own.
 //! - `CLAW_KILL_PROGRAM`: another build of claw, for example one with a bug in it.
 
-#![expect(clippy::print_stdout, clippy::expect_used, reason = "a test's main prints its table and fails loudly")]
+#![expect(
+    clippy::print_stdout,
+    clippy::expect_used,
+    reason = "a test's main prints its table and fails loudly"
+)]
 
 mod job;
 #[path = "../killing/mod.rs"]
@@ -64,8 +70,8 @@ async fn rig() -> anyhow::Result<ExitCode> {
         }
     };
     let series = RefCell::new(Series { points, jobs, random, wanted, table });
-    let workers =
-        (0..if only.is_some() { 1 } else { number("CLAW_KILL_WORKERS", 3) }).map(|_| worker(&series, only.is_some()));
+    let workers = (0..if only.is_some() { 1 } else { number("CLAW_KILL_WORKERS", 3) })
+        .map(|_| worker(&series, only.is_some()));
     futures::future::try_join_all(workers).await?;
     let table = series.into_inner().table;
     println!("{table}");
@@ -77,7 +83,8 @@ async fn worker(series: &RefCell<Series>, single: bool) -> anyhow::Result<()> {
         let (job, points) = {
             let mut series = series.borrow_mut();
             let job = series.jobs.pop_front();
-            let done = series.table.killed_runs >= series.wanted || series.table.failures.len() >= table::FAILURES_MAX;
+            let done = series.table.killed_runs >= series.wanted
+                || series.table.failures.len() >= table::FAILURES_MAX;
             let job = match job {
                 None if single || done => return Ok(()),
                 _ if done => return Ok(()),
@@ -94,7 +101,11 @@ async fn worker(series: &RefCell<Series>, single: bool) -> anyhow::Result<()> {
     }
 }
 
-async fn one(house: &House, killer: Killer, traced: Option<Script>) -> anyhow::Result<(Seen, Verdict)> {
+async fn one(
+    house: &House,
+    killer: Killer,
+    traced: Option<Script>,
+) -> anyhow::Result<(Seen, Verdict)> {
     let stand_in = StandIn::start(house.db()).await?;
     house.furnish(&stand_in.base_url)?;
     let mut play = match traced {
@@ -113,14 +124,17 @@ fn keep(house: House, seen: &Seen) -> String {
     folder.display().to_string()
 }
 
-/// Plays the scripts without a kill: they must hold as they are, and say which points each command passes.
+/// Plays the scripts without a kill: they must hold as they are, and say which points each command
+/// passes.
 async fn passed(table: &mut Table) -> anyhow::Result<Passed> {
     let mut passed = Passed::new();
     for script in [Script::Standard, Script::Expire] {
         let house = House::new()?;
         let (seen, verdict) = one(&house, Killer::new(None, &[]), Some(script)).await?;
         for command in 0.. {
-            let Ok(trace) = std::fs::read_to_string(house.path(&format!("trace-{command}"))) else { break };
+            let Ok(trace) = std::fs::read_to_string(house.path(&format!("trace-{command}"))) else {
+                break;
+            };
             for point in trace.lines() {
                 *passed.entry((script, command, point.to_owned())).or_default() += 1;
             }

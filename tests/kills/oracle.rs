@@ -1,12 +1,14 @@
-//! The verdict over a run at rest, from outside: the effects that happened, what the model was sent, what was printed, and
-//! plain SQL. Must not know what was killed.
+//! The verdict over a run at rest, from outside: the effects that happened, what the model was
+//! sent, what was printed, and plain SQL. Must not know what was killed.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
 use crate::killing::house::{House, Kill};
-use crate::killing::log::{Orders, Use, audit_is_true, calls_are_true, log_is_whole, the_switch_is_obeyed, uses};
+use crate::killing::log::{
+    Orders, Use, audit_is_true, calls_are_true, log_is_whole, the_switch_is_obeyed, uses,
+};
 use crate::killing::look::{Approval, Look, SESSION};
 use crate::killing::model::{StandIn, answer_to};
 use crate::killing::verdict::Verdict;
@@ -14,8 +16,11 @@ use crate::killing::{effects, kept, staged, window};
 use crate::play::Seen;
 
 pub async fn judge(house: &House, stand_in: &StandIn, seen: &Seen) -> anyhow::Result<Verdict> {
-    let mut verdict =
-        Verdict { malformed: stand_in.faults(), requests: stand_in.requests().len(), ..Verdict::default() };
+    let mut verdict = Verdict {
+        malformed: stand_in.faults(),
+        requests: stand_in.requests().len(),
+        ..Verdict::default()
+    };
     for wrong in &seen.wrong {
         let list = if wrong.starts_with("lost: ") { &mut verdict.lost } else { &mut verdict.other };
         list.push(wrong.trim_start_matches("lost: ").to_owned());
@@ -25,28 +30,43 @@ pub async fn judge(house: &House, stand_in: &StandIn, seen: &Seen) -> anyhow::Re
     log_is_whole(&events, Orders::None, &mut verdict);
     messages_are_answered(&look, &events, seen, &mut verdict)?;
     let uses = uses(SESSION, &events);
-    let (actions, effects) = (staged::actions(&look, events.iter())?, effects::counted(&house.effects()));
+    let (actions, effects) =
+        (staged::actions(&look, events.iter())?, effects::counted(&house.effects()));
     calls_are_true(&look, &uses, &actions, &effects, &mut verdict)?;
     let said_yes = |approval: &Approval| seen.said_yes.contains(&approval.id);
     the_switch_is_obeyed(&look, &uses, &mut verdict)?;
     window::judge(&events, &stand_in.requests(), &mut verdict);
     for id in effects.keys().filter(|id| seen.held.contains(*id)) {
-        verdict.other.push(format!("{id}, which waited its turn, ran while the stop switch was on"));
+        verdict
+            .other
+            .push(format!("{id}, which waited its turn, ran while the stop switch was on"));
     }
     kept::judge(house, &look, &uses, &mut verdict)?;
     staged::judge(&look, &uses, &actions, &effects, said_yes, &mut verdict)?;
     questions_are_answered_once(&look, &uses, seen, &mut verdict)?;
     audit_is_true(&look, &uses, &effects, &mut verdict)?;
-    if seen.kills.is_empty() && verdict.unknown > 0 {
-        verdict.other.push(format!("{} calls are unknown, and nothing was killed", verdict.unknown));
+    // The stop switch cuts the slow calls, and nobody knows what a call that was cut has done.
+    let cut = uses.iter().filter(|one| one.id.starts_with("slow-") && one.is_unknown()).count();
+    if seen.kills.is_empty() && verdict.unknown > cut {
+        let unknown = verdict.unknown - cut;
+        verdict.other.push(format!("{unknown} calls are unknown, and nothing was killed"));
     }
     let verified = house.claw(&["audit".to_owned(), "verify".to_owned()], &Kill::Not, None).await?;
     if verified.code != Some(0) {
-        verdict.other.push(format!("claw audit verify: {}{}", verified.out.trim(), verified.err.trim()));
+        verdict.other.push(format!(
+            "claw audit verify: {}{}",
+            verified.out.trim(),
+            verified.err.trim()
+        ));
     }
-    let replayed = house.claw(&["sessions".to_owned(), "replay".to_owned()], &Kill::Not, None).await?;
+    let replayed =
+        house.claw(&["sessions".to_owned(), "replay".to_owned()], &Kill::Not, None).await?;
     if replayed.code != Some(0) || replayed.out.contains("other limits") {
-        verdict.other.push(format!("claw sessions replay: {}{}", replayed.out.trim(), replayed.err.trim()));
+        verdict.other.push(format!(
+            "claw sessions replay: {}{}",
+            replayed.out.trim(),
+            replayed.err.trim()
+        ));
     }
     let integrity = look.integrity()?;
     if integrity != "ok" {
@@ -66,14 +86,21 @@ fn messages_are_answered(
     seen: &Seen,
     verdict: &mut Verdict,
 ) -> rusqlite::Result<()> {
-    let of_type =
-        |wanted: &'static str| events.iter().filter(move |(_, event)| event["type"] == wanted).map(|(_, event)| event);
+    let of_type = |wanted: &'static str| {
+        events.iter().filter(move |(_, event)| event["type"] == wanted).map(|(_, event)| event)
+    };
     for (id, inbound, state) in look.messages()? {
         let times = of_type("user.message").filter(|event| event["inbox_id"] == id).count();
         if times == 0 {
-            verdict.lost.push(format!("the message {} ({state}) is not in the log", inbound["body"]["blocks"]));
+            verdict.lost.push(format!(
+                "the message {} ({state}) is not in the log",
+                inbound["body"]["blocks"]
+            ));
         } else if times > 1 {
-            verdict.doubled.push(format!("the message {} is in the log {times} times", inbound["body"]["blocks"]));
+            verdict.doubled.push(format!(
+                "the message {} is in the log {times} times",
+                inbound["body"]["blocks"]
+            ));
         }
     }
     let replies: String = of_type("model.reply").map(|event| event["blocks"].to_string()).collect();
@@ -93,19 +120,32 @@ fn messages_are_answered(
 
 /// Whether the call of a question has another one, which decides.
 fn asked_again(approvals: &[Approval], question: &Approval) -> bool {
-    approvals.iter().any(|other| other.call == question.call && other.id != question.id && other.state != "superseded")
+    approvals.iter().any(|other| {
+        other.call == question.call && other.id != question.id && other.state != "superseded"
+    })
 }
 
 /// One answer a question; what was allowed ran or is unknown, what was not allowed did not run.
-fn questions_are_answered_once(look: &Look, uses: &[Use], seen: &Seen, verdict: &mut Verdict) -> rusqlite::Result<()> {
+fn questions_are_answered_once(
+    look: &Look,
+    uses: &[Use],
+    seen: &Seen,
+    verdict: &mut Verdict,
+) -> rusqlite::Result<()> {
     let audit = look.audit()?;
     let approvals = look.approvals()?;
     for question in &approvals {
         let said = seen.answers.get(&question.id).map_or(&[][..], Vec::as_slice);
-        let audited = audit.iter().filter(|row| row.kind == "answered" && row.body["approval"] == *question.id).count();
+        let audited = audit
+            .iter()
+            .filter(|row| row.kind == "answered" && row.body["approval"] == *question.id)
+            .count();
         if said.len() > 1 || audited > 1 {
-            let text =
-                format!("the question {} was answered {} times, {audited} of them audited", question.id, said.len());
+            let text = format!(
+                "the question {} was answered {} times, {audited} of them audited",
+                question.id,
+                said.len()
+            );
             verdict.doubled.push(text);
         }
         if question.staged {
@@ -113,16 +153,21 @@ fn questions_are_answered_once(look: &Look, uses: &[Use], seen: &Seen, verdict: 
             continue;
         }
         if question.state == "approved" && !seen.said_yes.contains(&question.id) {
-            verdict.other.push(format!("the question {} is approved, and nobody has said yes to it", question.id));
+            verdict.other.push(format!(
+                "the question {} is approved, and nobody has said yes to it",
+                question.id
+            ));
         }
         let id = uses.iter().find(|one| one.call == question.call);
-        let outcome = id.and_then(|one| one.outcomes.first()).and_then(|outcome| outcome["kind"].as_str());
+        let outcome =
+            id.and_then(|one| one.outcomes.first()).and_then(|outcome| outcome["kind"].as_str());
         let id = id.map_or("", |one| &one.id);
         match (question.state.as_str(), said.first().copied(), outcome) {
             ("approved", None | Some("Allowed"), Some("ended" | "unknown")) => {}
             ("denied", None | Some("Denied"), Some("denied")) => {}
             ("superseded" | "expired", None, Some("denied")) => {}
-            // A kill came between the question and its line in the log, and its time was over: it was asked again.
+            // A kill came between the question and its line in the log, and its time was over: it
+            // was asked again.
             ("superseded", None, _) if asked_again(&approvals, question) => {}
             (state, said, outcome) => verdict.other.push(format!(
                 "the question {} about {id} is {state}, claw said {said:?}, and the call is {outcome:?}",
@@ -131,7 +176,9 @@ fn questions_are_answered_once(look: &Look, uses: &[Use], seen: &Seen, verdict: 
         }
     }
     let asked: BTreeSet<&str> = approvals.iter().map(|question| question.call.as_str()).collect();
-    for one in uses.iter().filter(|one| one.id.starts_with("ask-") && !asked.contains(one.call.as_str())) {
+    for one in
+        uses.iter().filter(|one| one.id.starts_with("ask-") && !asked.contains(one.call.as_str()))
+    {
         if one.outcomes.iter().any(|outcome| outcome["kind"] != "denied") {
             verdict.other.push(format!("{} ran without a question", one.id));
         }

@@ -1,5 +1,6 @@
-//! Plays one run: asks, is killed, answers questions, and goes on until the session is at rest. It does what a person would
-//! do who sees what happened and tries again. Must not know what is judged afterwards.
+//! Plays one run: asks, is killed, answers questions, and goes on until the session is at rest. It
+//! does what a person would do who sees what happened and tries again. Must not know what is judged
+//! afterwards.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -103,7 +104,8 @@ impl<'a> Play<'a> {
             }
             match tasks.as_slice() {
                 [(one, steps_of_one), (two, steps_of_two)] => {
-                    let (args_one, args_two) = (asking(one, steps_of_one), asking(two, steps_of_two));
+                    let (args_one, args_two) =
+                        (asking(one, steps_of_one), asking(two, steps_of_two));
                     self.both(&args_one, &args_two).await?;
                     self.ask(one, steps_of_one).await?;
                     self.ask(two, steps_of_two).await?;
@@ -132,7 +134,8 @@ impl<'a> Play<'a> {
         self.claw(&words(["chat"])).await.map(drop)
     }
 
-    /// The stop switch comes while calls are under way and another one waits its turn; a message while it is on; and off.
+    /// The stop switch comes while calls are under way and another one waits its turn; a message
+    /// while it is on; and off.
     async fn panic(&mut self, number: u64) -> anyhow::Result<()> {
         self.settle().await?;
         // Behind an open question the slow calls would come when the switch is off again.
@@ -140,9 +143,14 @@ impl<'a> Play<'a> {
             return Ok(());
         }
         let (task, held) = (format!("m{number}"), format!("free-{number}x"));
-        let asked_for = asking(&task, &format!("slow-{number}a,slow-{number}b,slow-{number}c,slow-{number}d,{held}"));
+        let asked_for = asking(
+            &task,
+            &format!("slow-{number}a,slow-{number}b,slow-{number}c,slow-{number}d,{held}"),
+        );
         let ((_, kill), house, over) = (self.killer.next(), self.house, Cell::new(false));
-        let all_begun = || house.begun().iter().filter(|id| id.starts_with(&format!("slow-{number}"))).count() == 4;
+        let all_begun = || {
+            house.begun().iter().filter(|id| id.starts_with(&format!("slow-{number}"))).count() == 4
+        };
         let asked = async {
             let ended = house.claw(&asked_for, &kill, None).await;
             over.set(true);
@@ -152,7 +160,8 @@ impl<'a> Play<'a> {
             while !over.get() && !all_begun() {
                 tokio::time::sleep(Duration::from_millis(2)).await;
             }
-            // All places are taken now by calls that do not end, so what has not run by now has to wait.
+            // All places are taken now by calls that do not end, so what has not run by now has to
+            // wait.
             let waits = all_begun() && !effects::counted(&house.effects()).contains_key(&held);
             self.switch("on").await.map(|()| waits)
         };
@@ -294,8 +303,10 @@ impl<'a> Play<'a> {
         self.says(one);
         self.says(two);
         let ((_, kill_one), (_, kill_two)) = (self.killer.next(), self.killer.next());
-        let (ended_one, ended_two) =
-            tokio::join!(self.house.claw(one, &kill_one, None), self.house.claw(two, &kill_two, None));
+        let (ended_one, ended_two) = tokio::join!(
+            self.house.claw(one, &kill_one, None),
+            self.house.claw(two, &kill_two, None)
+        );
         self.note(one, &kill_one, &ended_one?);
         self.note(two, &kill_two, &ended_two?);
         Ok(())
@@ -315,15 +326,24 @@ impl<'a> Play<'a> {
         } else {
             ended.code.map_or("killed".to_owned(), |code| code.to_string())
         };
-        self.seen.printed.push_str(&format!("$ claw {command}   [{kill:?}]\n{}{}-> {end}\n", ended.out, ended.err));
+        self.seen.printed.push_str(&format!(
+            "$ claw {command}   [{kill:?}]\n{}{}-> {end}\n",
+            ended.out, ended.err
+        ));
         if ended.hung {
             // What hangs once hangs again; the series is not to wait for it fifteen times.
             self.over = true;
             self.wrong(format!("`claw {command}` hung"));
         }
-        let mut verbs =
-            [("approve", "Allowed"), ("approve", "Confirmed"), ("deny", "Denied"), ("deny", "Cancelled")].into_iter();
-        let answered = verbs.find(|(verb, said)| args[0] == *verb && ended.err.starts_with(&format!("{said}:")));
+        let mut verbs = [
+            ("approve", "Allowed"),
+            ("approve", "Confirmed"),
+            ("deny", "Denied"),
+            ("deny", "Cancelled"),
+        ]
+        .into_iter();
+        let answered = verbs
+            .find(|(verb, said)| args[0] == *verb && ended.err.starts_with(&format!("{said}:")));
         if let Some((_, said)) = answered {
             self.seen.answers.entry(args[1].clone()).or_default().push(said);
         }
@@ -335,7 +355,9 @@ impl<'a> Play<'a> {
             (Some(0 | 3), _) => {}
             (Some(2), _)
                 if args[0] != "ask"
-                    && ["already answered", "question has expired"].iter().any(|said| ended.err.contains(said)) => {}
+                    && ["already answered", "question has expired"]
+                        .iter()
+                        .any(|said| ended.err.contains(said)) => {}
             (code, _) => {
                 let first = ended.err.trim().lines().last().unwrap_or_default().to_owned();
                 self.wrong(format!("`claw {command}` ended with {code:?}: {first}"));

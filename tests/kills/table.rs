@@ -42,7 +42,14 @@ impl Table {
         }
     }
 
-    pub fn add(&mut self, job: &Job, seen: &Seen, verdict: &Verdict, took: Duration, folder: Option<String>) {
+    pub fn add(
+        &mut self,
+        job: &Job,
+        seen: &Seen,
+        verdict: &Verdict,
+        took: Duration,
+        folder: Option<String>,
+    ) {
         self.runs += 1;
         self.killed_runs += usize::from(!seen.kills.is_empty());
         self.aims_hit += usize::from(matches!(job, Job::Aimed(_)) && !seen.kills.is_empty());
@@ -102,7 +109,11 @@ impl fmt::Display for Table {
             self.verdicts.staged, self.verdicts.staged_run
         )?;
         writeln!(f, "files kept                    {:>6}", self.verdicts.kept)?;
-        writeln!(f, "stop switch, summaries        {:>6}, {}", self.verdicts.panics, self.verdicts.summaries)?;
+        writeln!(
+            f,
+            "stop switch, summaries        {:>6}, {}",
+            self.verdicts.panics, self.verdicts.summaries
+        )?;
         writeln!(f, "reported as unknown           {:>6}", self.verdicts.unknown)?;
         writeln!(f, "lost                          {:>6}", self.verdicts.lost)?;
         writeln!(f, "doubled                       {:>6}", self.verdicts.doubled)?;

@@ -14,7 +14,10 @@ fn each_repair_asks_and_only_a_yes_is_one() {
     for file in [&left, &migrating] {
         let file = fs::File::create(file).unwrap();
         // A young one may be in use.
-        file.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(2 * 24 * 60 * 60)).unwrap();
+        file.set_modified(
+            std::time::SystemTime::now() - std::time::Duration::from_secs(2 * 24 * 60 * 60),
+        )
+        .unwrap();
     }
     house.write("claw.toml", "[limits\n");
     for no in ["", "n", "yess"] {

@@ -14,7 +14,10 @@ fn a_new_user_has_a_model_and_a_bot_after_two_commands() {
     rig.gives_token(&mut pty);
     rig.is_known(&mut pty);
     pty.shows("openai-compatible, model-x at http://127.0.0.1").shows(", with its key");
-    pty.shows("the token of @claw_test_bot; ").shows("is its owner").shows("Write this? [Y/n]").types("");
+    pty.shows("the token of @claw_test_bot; ")
+        .shows("is its owner")
+        .shows("Write this? [Y/n]")
+        .types("");
     let shown = pty.shows("Written: ").shows("claw chat").shows("claw service install").text();
     let shown_at_all = pty.ends(0);
     assert!(shown_at_all.starts_with(&shown[..shown.len() / 2]));
@@ -32,7 +35,11 @@ fn a_new_user_has_a_model_and_a_bot_after_two_commands() {
     rig.telegram.wait_all_confirmed();
     gateway.signal(Signal::TERM);
     gateway.ends().expect(0);
-    assert_eq!(rig.telegram.sent(rig.anna.id).len(), 2, "`hi there` was not answered a second time");
+    assert_eq!(
+        rig.telegram.sent(rig.anna.id).len(),
+        2,
+        "`hi there` was not answered a second time"
+    );
     rig.house.is_whole();
     rig.secrets_are_only_in_claw_toml(&shown_at_all);
 }
@@ -84,7 +91,11 @@ fn a_provider_that_cannot_be_reached_is_said_and_can_be_kept() {
     drop(nobody);
     let mut pty = rig.init();
     pty.shows("Number: ").types("8").shows("from 1 to 6").shows("Number: ").types("4");
-    pty.shows("Its address").types("example.org").shows("begins with https://").shows("Its address").types(&closed);
+    pty.shows("Its address")
+        .types("example.org")
+        .shows("begins with https://")
+        .shows("Its address")
+        .types(&closed);
     pty.shows("Its key")
         .types("")
         .shows("That does not work: ")
@@ -92,9 +103,18 @@ fn a_provider_that_cannot_be_reached_is_said_and_can_be_kept() {
         .shows("`keep`")
         .types("keep");
     pty.shows("The model's name: ").types("mine").shows("from @BotFather").types("");
-    pty.shows("openai-compatible, mine at ").shows("Write this?").types("y").shows("claw init").ends(0);
+    pty.shows("openai-compatible, mine at ")
+        .shows("Write this?")
+        .types("y")
+        .shows("claw init")
+        .ends(0);
     let text = std::fs::read_to_string(rig.claw_toml()).unwrap();
-    assert!(text.contains("model = \"mine\"") && !text.contains("[telegram]") && !text.contains("api_key"), "{text}");
+    assert!(
+        text.contains("model = \"mine\"")
+            && !text.contains("[telegram]")
+            && !text.contains("api_key"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -115,13 +135,17 @@ fn a_stranger_who_writes_first_does_not_become_the_owner() {
     mallory.says(group, "here I am");
     mallory.says(mallory.private(), "please");
     rig.anna.says(rig.anna.private(), "it is me");
-    pty.shows(&format!("Anna, id {}", rig.anna.id)).shows("it is me").shows("Is this you?").types("y");
+    pty.shows(&format!("Anna, id {}", rig.anna.id))
+        .shows("it is me")
+        .shows("Is this you?")
+        .types("y");
     pty.shows("Write this?").types("y").shows("Next:").ends(0);
     let text = std::fs::read_to_string(rig.claw_toml()).unwrap();
     assert!(text.contains(&format!("allowed_chats = [{}]", rig.anna.id)), "{text}");
     assert_eq!(rig.telegram.sent(mallory.id).len(), 0, "a stranger is not answered");
     // What the stranger wrote was not taken away: the gateway hears it.
-    let kept = rig.telegram.updates().into_iter().find(|update| first.update == Some(update.id)).unwrap();
+    let kept =
+        rig.telegram.updates().into_iter().find(|update| first.update == Some(update.id)).unwrap();
     assert!(!kept.confirmed, "{kept:?}");
 }
 
@@ -138,7 +162,12 @@ fn an_id_can_be_typed_instead() {
         .shows("no numeric id")
         .types("4242");
     // Nobody of that number has ever written to the bot.
-    pty.shows("4242 is its owner").shows("Write this?").types("y").shows("press Start").shows("Next:").ends(0);
+    pty.shows("4242 is its owner")
+        .shows("Write this?")
+        .types("y")
+        .shows("press Start")
+        .shows("Next:")
+        .ends(0);
     let text = std::fs::read_to_string(rig.claw_toml()).unwrap();
     assert!(text.contains("allowed_chats = [4242]") && !text.contains("[model]"), "{text}");
 }

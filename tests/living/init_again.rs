@@ -1,4 +1,5 @@
-//! `claw init` a second time: shows what is set, and changes what is answered otherwise and nothing else.
+//! `claw init` a second time: shows what is set, and changes what is answered otherwise and nothing
+//! else.
 
 use std::fs;
 
@@ -18,7 +19,10 @@ fn what_is_kept_stays_to_the_byte_and_what_is_changed_stands_beside_it() {
     fs::write(rig.claw_toml(), &mine).unwrap();
 
     let mut pty = rig.init();
-    pty.shows("Model now: model-x (openai-compatible)").shows("It works.").shows("Keep it? [Y/n]").types("");
+    pty.shows("Model now: model-x (openai-compatible)")
+        .shows("It works.")
+        .shows("Keep it? [Y/n]")
+        .types("");
     pty.shows("Telegram now: @claw_test_bot").shows("Keep this bot? [Y/n]").types("");
     pty.shows(&format!("{}. Keep that? [Y/n]", rig.anna.id)).types("").shows("nothing was written");
     let shown = pty.ends(0);
@@ -36,7 +40,13 @@ fn what_is_kept_stays_to_the_byte_and_what_is_changed_stands_beside_it() {
         .types("n")
         .shows("Now send your bot");
     bert.says(bert.private(), "me");
-    pty.shows("Bert, id").shows("Is this you?").types("y").shows("Write this?").types("y").shows("Next:").ends(0);
+    pty.shows("Bert, id")
+        .shows("Is this you?")
+        .types("y")
+        .shows("Write this?")
+        .types("y")
+        .shows("Next:")
+        .ends(0);
     let after = fs::read_to_string(rig.claw_toml()).unwrap();
     assert_eq!(after, mine.replace(&rig.anna.id.to_string(), &bert.id.to_string()));
 }
@@ -50,7 +60,11 @@ fn a_model_that_fails_now_is_told_before_it_is_kept() {
     );
     rig.house.write("claw.toml", &text);
     let mut pty = rig.init();
-    pty.shows("Model now: ").shows("It does not work: ").shows("refused the key").shows("Keep it? [y/N]").types("");
+    pty.shows("Model now: ")
+        .shows("It does not work: ")
+        .shows("refused the key")
+        .shows("Keep it? [y/N]")
+        .types("");
     rig.gives_model(&mut pty);
     pty.shows("from @BotFather").types("").shows("Write this?").types("").shows("Next:").ends(0);
     let text = fs::read_to_string(rig.claw_toml()).unwrap();
@@ -69,12 +83,19 @@ fn those_who_decide_and_are_told_are_shown_and_go_with_those_who_may_talk() {
     let rig = Rig::new(&[]);
     let rig = Rig { house: rig.house.with("CLAW_AGENT", "demo"), ..rig };
     let token = rig.telegram.token();
-    let text = format!("[telegram]\ntoken = \"{token}\"\nallowed_chats = [42]\nowners = [7]\nnotify_chat = -9\n");
+    let text = format!(
+        "[telegram]\ntoken = \"{token}\"\nallowed_chats = [42]\nowners = [7]\nnotify_chat = -9\n"
+    );
     rig.house.write("claw.toml", &text);
     let mut pty = rig.init();
     pty.shows("Keep it?").types("").shows("Keep this bot?").types("").shows(": 42; ");
     pty.shows("(`owners`): 7; ").shows("(`notify_chat`): -9. Keep that? [Y/n]").types("n");
-    pty.shows("Now send your bot").types("4242").shows("Write this?").types("y").shows("Next:").ends(0);
+    pty.shows("Now send your bot")
+        .types("4242")
+        .shows("Write this?")
+        .types("y")
+        .shows("Next:")
+        .ends(0);
     let after = fs::read_to_string(rig.claw_toml()).unwrap();
     assert_eq!(after, format!("[telegram]\ntoken = \"{token}\"\nallowed_chats = [4242]\n"));
 }

@@ -48,8 +48,8 @@ fn ctrl_c_at_any_question_ends_it_whole() {
                 here(&mut pty)
             };
         assert!(stopped);
-        // The terminal throws away what is on its way when it passes a Ctrl-C on (termios(3), NOFLSH), just behind the signal: on a
-        // busy machine the program may have spoken by then.
+        // The terminal throws away what is on its way when it passes a Ctrl-C on (termios(3),
+        // NOFLSH), just behind the signal: on a busy machine the program may have spoken by then.
         said += usize::from(pty.ends(130).contains("Stopped; nothing was written."));
         assert!(pty.echoes(), "the terminal is as it was");
         assert!(!rig.house.home().exists());
@@ -71,7 +71,12 @@ fn the_end_of_input_and_a_no_write_nothing() {
     pty.shows("Number: ").keys("\x04").shows("the input has ended, so nothing was written").ends(2);
     let mut pty = rig.init();
     rig.gives_model(&mut pty);
-    pty.shows("from @BotFather").types("").shows("Write this?").types("perhaps").shows("y or n").types("n");
+    pty.shows("from @BotFather")
+        .types("")
+        .shows("Write this?")
+        .types("perhaps")
+        .shows("y or n")
+        .types("n");
     pty.shows("nothing was written").ends(2);
     assert!(!rig.house.home().exists());
 }
@@ -115,7 +120,10 @@ fn a_webhook_and_another_poller_are_said_in_words() {
 fn beside_a_gateway_nobody_waits_for_messages() {
     let rig = Rig::new(&[]);
     let rig = Rig { house: rig.house.with("CLAW_AGENT", "demo"), ..rig };
-    rig.house.write("claw.toml", &format!("[telegram]\ntoken = \"{}\"\nallowed_chats = [42]\n", rig.telegram.token()));
+    rig.house.write(
+        "claw.toml",
+        &format!("[telegram]\ntoken = \"{}\"\nallowed_chats = [42]\n", rig.telegram.token()),
+    );
     let gateway = rig.house.start(&["gateway"]);
     rig.telegram.wait_for_calls("getUpdates", 1);
     let mut pty = rig.init();
@@ -133,18 +141,34 @@ fn beside_a_gateway_nobody_waits_for_messages() {
 fn what_the_environment_says_is_kept_or_has_to_be_unset() {
     let rig = Rig::new(&[]);
     let token = rig.telegram.token();
-    let house =
-        rig.house.with("CLAW_AGENT", "demo").with("TELEGRAM_BOT_TOKEN", &token).with("CLAW_ALLOWED_CHATS", "42");
+    let house = rig
+        .house
+        .with("CLAW_AGENT", "demo")
+        .with("TELEGRAM_BOT_TOKEN", &token)
+        .with("CLAW_ALLOWED_CHATS", "42");
     let rig = Rig { house, ..rig };
     let mut pty = rig.init();
     pty.shows("Model now: CLAW_AGENT=demo").shows("Keep it?").types("");
-    pty.shows("Telegram now: @claw_test_bot (TELEGRAM_BOT_TOKEN)").shows("Keep this bot?").types("");
-    pty.shows("CLAW_ALLOWED_CHATS: 42").shows("nothing was written").shows("claw service install").ends(0);
+    pty.shows("Telegram now: @claw_test_bot (TELEGRAM_BOT_TOKEN)")
+        .shows("Keep this bot?")
+        .types("");
+    pty.shows("CLAW_ALLOWED_CHATS: 42")
+        .shows("nothing was written")
+        .shows("claw service install")
+        .ends(0);
     assert!(!rig.claw_toml().exists());
     let mut pty = rig.init();
-    pty.shows("Keep it?").types("n").shows("CLAW_AGENT of this environment goes before claw.toml").ends(2);
+    pty.shows("Keep it?")
+        .types("n")
+        .shows("CLAW_AGENT of this environment goes before claw.toml")
+        .ends(2);
     let mut pty = rig.init();
-    pty.shows("Keep it?").types("").shows("Keep this bot?").types("n").shows("TELEGRAM_BOT_TOKEN goes before").ends(2);
+    pty.shows("Keep it?")
+        .types("")
+        .shows("Keep this bot?")
+        .types("n")
+        .shows("TELEGRAM_BOT_TOKEN goes before")
+        .ends(2);
 }
 
 #[test]
@@ -161,7 +185,12 @@ fn what_is_typed_before_a_question_does_not_answer_it() {
     rig.gives_token(&mut pty);
     pty.shows("Now send your bot");
     rig.anna.says(rig.anna.private(), "hi");
-    pty.shows("Is this you?").types("y").shows("Write this?").types("n").shows("nothing was written").ends(2);
+    pty.shows("Is this you?")
+        .types("y")
+        .shows("Write this?")
+        .types("n")
+        .shows("nothing was written")
+        .ends(2);
     assert!(!rig.house.home().exists());
 }
 

@@ -1,5 +1,5 @@
-//! A terminal with the program in it: what is typed, and every byte that comes out. Owns the pseudo-terminal and the deadline. Must not
-//! know what is tested.
+//! A terminal with the program in it: what is typed, and every byte that comes out. Owns the
+//! pseudo-terminal and the deadline. Must not know what is tested.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -33,9 +33,15 @@ impl Pty {
         let size = Winsize { ws_row: 40, ws_col: 120, ws_xpixel: 0, ws_ypixel: 0 };
         let pair = openpty(&size, None).unwrap();
         let wanted = house.command(args);
-        // util-linux, setsid(1): only a process can make a terminal its own, before it becomes the program.
+        // util-linux, setsid(1): only a process can make a terminal its own, before it becomes the
+        // program.
         let mut command = Command::new("/usr/bin/setsid");
-        command.arg("--ctty").arg(wanted.get_program()).args(args).env_clear().current_dir(house.user_home());
+        command
+            .arg("--ctty")
+            .arg(wanted.get_program())
+            .args(args)
+            .env_clear()
+            .current_dir(house.user_home());
         command.envs(wanted.get_envs().filter_map(|(name, value)| Some((name, value?))));
         let end = || pair.slave.try_clone().unwrap();
         let child = command.stdin(end()).stdout(end()).stderr(end()).spawn().unwrap();
@@ -110,7 +116,8 @@ impl Pty {
             ended.is_some()
         });
         let seen = self.seen.text.lock().unwrap();
-        let (seen, _) = self.seen.more.wait_timeout_while(seen, SOON, |(_, ended)| !*ended).unwrap();
+        let (seen, _) =
+            self.seen.more.wait_timeout_while(seen, SOON, |(_, ended)| !*ended).unwrap();
         let text = String::from_utf8_lossy(&seen.0).into_owned();
         assert_eq!(ended.and_then(|status| status.code()), Some(code), "{text}");
         text

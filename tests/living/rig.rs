@@ -1,4 +1,5 @@
-//! A new user: a model's provider and a bot that are there, and no home yet. Must not know what is tested.
+//! A new user: a model's provider and a bot that are there, and no home yet. Must not know what is
+//! tested.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -40,7 +41,11 @@ impl Rig {
     /// Chooses the stand-in as the model, up to its key.
     #[track_caller]
     pub fn chooses_model(&self, pty: &mut Pty) {
-        pty.shows("Number: ").types("4").shows("Its address").types(&self.model.base_url).shows("Its key");
+        pty.shows("Number: ")
+            .types("4")
+            .shows("Its address")
+            .types(&self.model.base_url)
+            .shows("Its key");
     }
 
     /// Up to "It works".
@@ -52,7 +57,9 @@ impl Rig {
 
     #[track_caller]
     pub fn gives_token(&self, pty: &mut Pty) {
-        pty.shows("from @BotFather").types(&self.telegram.token()).shows("It is the token of @claw_test_bot");
+        pty.shows("from @BotFather")
+            .types(&self.telegram.token())
+            .shows("It is the token of @claw_test_bot");
     }
 
     /// Anna writes, and says that it is her.
@@ -60,7 +67,10 @@ impl Rig {
     pub fn is_known(&self, pty: &mut Pty) {
         pty.shows("Now send your bot any message: https://t.me/claw_test_bot");
         self.anna.says(self.anna.private(), "hi there");
-        pty.shows(&format!("Anna, id {}", self.anna.id)).shows("hi there").shows("Is this you? [y/N]").types("y");
+        pty.shows(&format!("Anna, id {}", self.anna.id))
+            .shows("hi there")
+            .shows("Is this you? [y/N]")
+            .types("y");
     }
 
     pub fn claw_toml(&self) -> PathBuf {
@@ -73,8 +83,10 @@ impl Rig {
         for secret in [KEY.to_owned(), self.telegram.token()] {
             let half = &secret[secret.len() / 2..];
             assert!(!shown.contains(half), "a secret was shown: {shown}");
-            let holding: Vec<PathBuf> =
-                files(&self.house.user_home()).into_iter().filter(|file| holds(file, half)).collect();
+            let holding: Vec<PathBuf> = files(&self.house.user_home())
+                .into_iter()
+                .filter(|file| holds(file, half))
+                .collect();
             assert_eq!(holding, [self.claw_toml()]);
         }
         assert_eq!(self.claw_toml().metadata().unwrap().permissions().mode() & 0o777, 0o600);

@@ -1,4 +1,5 @@
-//! `claw init`, then `claw service install`, at one terminal; the service manager is played by a program that notes how it is called.
+//! `claw init`, then `claw service install`, at one terminal; the service manager is played by a
+//! program that notes how it is called.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -26,11 +27,15 @@ fn what_init_has_written_is_all_that_the_service_needs() {
     pty.shows("Written: ").shows("claw.service").shows("service.env").shows("It runs");
     let shown = shown + &pty.ends(0);
     let calls = fs::read_to_string(rig.house.user_home().join("calls")).unwrap();
-    assert_eq!(calls, "--user daemon-reload\n--user enable claw.service\n--user restart claw.service\n");
+    assert_eq!(
+        calls,
+        "--user daemon-reload\n--user enable claw.service\n--user restart claw.service\n"
+    );
     rig.secrets_are_only_in_claw_toml(&shown);
 
     // As the manager starts it: the unit's line, with nothing but what the unit gives.
-    let unit = fs::read_to_string(rig.house.user_home().join(".config/systemd/user/claw.service")).unwrap();
+    let unit = fs::read_to_string(rig.house.user_home().join(".config/systemd/user/claw.service"))
+        .unwrap();
     assert!(unit.contains(" gateway\n") && unit.contains("EnvironmentFile=-"), "{unit}");
     let mut command = rig.house.command(&["gateway"]);
     command

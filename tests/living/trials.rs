@@ -23,25 +23,32 @@ async fn trial(agent: Agent, at: &StandIn, key: &str) -> Trial {
 
 #[tokio::test]
 async fn each_provider_lists_its_models_to_a_good_key_alone() {
-    for (agent, wire) in
-        [(Agent::Claude, Wire::Anthropic), (Agent::OpenAiCompatible, Wire::OpenAi), (Agent::Gemini, Wire::Gemini)]
-    {
+    for (agent, wire) in [
+        (Agent::Claude, Wire::Anthropic),
+        (Agent::OpenAiCompatible, Wire::OpenAi),
+        (Agent::Gemini, Wire::Gemini),
+    ] {
         let stand_in = StandIn::start(wire, []).await;
         stand_in.lists(KEY, &["model-x", "model-y"]);
         let names = trial(agent, &stand_in, KEY).await.names().await.unwrap().unwrap();
         assert_eq!(names, ["model-x", "model-y"], "{wire:?}");
-        let refused = trial(agent, &stand_in, "sk-of-somebody-else").await.names().await.unwrap_err();
+        let refused =
+            trial(agent, &stand_in, "sk-of-somebody-else").await.names().await.unwrap_err();
         assert!(matches!(refused, ModelError::KeyRefused { .. }), "{wire:?}: {refused:?}");
         assert!(!refused.to_string().contains("somebody-else"), "{refused}");
     }
     let ollama = StandIn::start(Wire::Ollama, []).await;
     ollama.lists("", &["qwen3:8b"]);
-    assert_eq!(trial(Agent::Ollama, &ollama, "").await.names().await.unwrap().unwrap(), ["qwen3:8b"]);
+    assert_eq!(
+        trial(Agent::Ollama, &ollama, "").await.names().await.unwrap().unwrap(),
+        ["qwen3:8b"]
+    );
 }
 
 #[tokio::test]
 async fn where_there_is_no_list_a_few_tokens_are_asked_for() {
-    let stand_in = StandIn::start(Wire::OpenAi, [Answer::text("Hi"), Answer::status(401, "{}")]).await;
+    let stand_in =
+        StandIn::start(Wire::OpenAi, [Answer::text("Hi"), Answer::status(401, "{}")]).await;
     let trial = trial(Agent::OpenAiCompatible, &stand_in, KEY).await;
     assert_eq!(trial.names().await.unwrap(), None);
     assert!(!trial.a_list_proves_the_key());

@@ -40,15 +40,22 @@ fn it_is_said_whether_there_is_a_newer_version_and_nothing_else_is_sent() {
         (this.to_owned(), 0, format!("claw {this} is the newest version")),
         ("0.0.1".to_owned(), 0, "the newest version that was published is 0.0.1".to_owned()),
     ] {
-        let (url, asked) = told(&ok(&format!("{{\"tag_name\": \"{version}\", \"body\": \"\\u001b[31m\"}}")));
+        let (url, asked) =
+            told(&ok(&format!("{{\"tag_name\": \"{version}\", \"body\": \"\\u001b[31m\"}}")));
         let house = house(&url);
         let ran = house.claw(&["update", "--check"]).expect(code);
-        assert!(ran.out.contains(&said) && ran.out.contains("To update: ") == (code == 5), "{ran:?}");
+        assert!(
+            ran.out.contains(&said) && ran.out.contains("To update: ") == (code == 5),
+            "{ran:?}"
+        );
         let request = asked.recv().unwrap();
-        let names: Vec<&str> = request.lines().filter_map(|line| Some(line.split_once(": ")?.0)).collect();
+        let names: Vec<&str> =
+            request.lines().filter_map(|line| Some(line.split_once(": ")?.0)).collect();
         assert!(request.starts_with("GET /claw HTTP/1.1"), "{request}");
         assert!(
-            names.iter().all(|name| ["user-agent", "accept", "accept-encoding", "host"].contains(name)),
+            names
+                .iter()
+                .all(|name| ["user-agent", "accept", "accept-encoding", "host"].contains(name)),
             "{request}"
         );
         assert!(!house.home().join("claw.db").exists(), "nothing is made");
@@ -63,7 +70,8 @@ fn what_is_no_answer_is_one_sentence_and_exit_code_1() {
         (ok("{\"tag_name\": \"latest\"}"), "no version"),
         ("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n".to_owned(), "status 404"),
         (
-            "HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n".to_owned(),
+            "HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n"
+                .to_owned(),
             "leads elsewhere",
         ),
         (long, "more than"),
@@ -71,7 +79,10 @@ fn what_is_no_answer_is_one_sentence_and_exit_code_1() {
     ] {
         let (url, _asked) = told(&answer);
         let ran = house(&url).claw(&["update", "--check"]).expect(1);
-        assert!(ran.out.is_empty() && ran.err.contains(said) && ran.err.lines().count() == 1, "{said}: {ran:?}");
+        assert!(
+            ran.out.is_empty() && ran.err.contains(said) && ran.err.lines().count() == 1,
+            "{said}: {ran:?}"
+        );
     }
 }
 
@@ -80,7 +91,10 @@ fn without_an_address_nobody_is_asked() {
     let house = House::new();
     house.claw(&["update", "--check"]).expect_mistake(&["[update]", "claw.toml"]);
     let ran = house.claw(&["update"]).expect(0);
-    assert!(ran.out.contains("To update: ") && ran.out.contains("cargo build --release"), "{ran:?}");
+    assert!(
+        ran.out.contains("To update: ") && ran.out.contains("cargo build --release"),
+        "{ran:?}"
+    );
     house.write("claw.toml", "[update]\nurl = \"http://example.org/\"\n");
     house.claw(&["update", "--check"]).expect_mistake(&["update.url", "https://"]);
     house.claw(&["update"]).expect(0);

@@ -7,7 +7,8 @@ use std::process::Command;
 
 use crate::program::{House, outcomes, said};
 
-/// What the claw of schema 5 wrote into its store. The question in it ends at this moment, in milliseconds since 1970.
+/// What the claw of schema 5 wrote into its store. The question in it ends at this moment, in
+/// milliseconds since 1970.
 const OLD: &str = include_str!("home-v5.sql");
 const ENDS: &str = "1797892331093";
 /// 2100-01-01.
@@ -24,8 +25,10 @@ fn old_home() -> House {
 }
 
 fn copies(house: &House) -> Vec<PathBuf> {
-    let mut copies: Vec<_> = fs::read_dir(house.home()).unwrap().map(|entry| entry.unwrap().path()).collect();
-    copies.retain(|path| path.file_name().unwrap().to_str().unwrap().starts_with("claw.db.before-v"));
+    let mut copies: Vec<_> =
+        fs::read_dir(house.home()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    copies
+        .retain(|path| path.file_name().unwrap().to_str().unwrap().starts_with("claw.db.before-v"));
     copies.sort();
     copies
 }
@@ -34,11 +37,20 @@ fn copies(house: &House) -> Vec<PathBuf> {
 fn everything_is_there_afterwards_and_a_copy_of_what_was_before() {
     let house = old_home();
     let first = house.claw(&["sessions", "--json"]).expect(0);
-    assert!(first.err.contains("from schema 5 to ") && first.err.contains("claw.db.before-v5-to-v"), "{first:?}");
+    assert!(
+        first.err.contains("from schema 5 to ") && first.err.contains("claw.db.before-v5-to-v"),
+        "{first:?}"
+    );
     let second = house.claw(&["sessions", "--json"]).expect(0);
     assert_eq!((second.err.as_str(), second.rows()), ("", first.rows()), "it is told once");
-    let names: Vec<_> = first.rows().iter().map(|row| row["id"].as_str().unwrap().to_owned()).collect();
-    assert!(names.len() == 2 && names.contains(&"main".to_owned()) && names.contains(&"trip".to_owned()), "{names:?}");
+    let names: Vec<_> =
+        first.rows().iter().map(|row| row["id"].as_str().unwrap().to_owned()).collect();
+    assert!(
+        names.len() == 2
+            && names.contains(&"main".to_owned())
+            && names.contains(&"trip".to_owned()),
+        "{names:?}"
+    );
     house.is_whole();
     assert_eq!(said(&house.events("main"))[0], "list");
     let grants = house.claw(&["grants", "--json"]).expect(0);
@@ -58,14 +70,19 @@ fn everything_is_there_afterwards_and_a_copy_of_what_was_before() {
     assert_eq!(copies[0].metadata().unwrap().permissions().mode() & 0o777, 0o600);
     let copy = rusqlite::Connection::open(&copies[0]).unwrap();
     let kept: (i64, i64) = copy
-        .query_row("SELECT (SELECT user_version FROM pragma_user_version), count(*) FROM events", [], |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })
+        .query_row(
+            "SELECT (SELECT user_version FROM pragma_user_version), count(*) FROM events",
+            [],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
         .unwrap();
     assert_eq!(kept, (5, 23));
     let doctor = house.claw(&["doctor", "--json"]);
     let finding = doctor.rows().into_iter().find(|row| row["id"] == "copies").unwrap();
-    assert!(finding["text"].as_str().unwrap().starts_with("1 copy of the store") && finding["repair"] == false);
+    assert!(
+        finding["text"].as_str().unwrap().starts_with("1 copy of the store")
+            && finding["repair"] == false
+    );
 }
 
 #[test]
@@ -77,17 +94,26 @@ fn the_way_back_that_the_readme_names_leads_to_what_was_there() {
     let line = readme.lines().find(|line| line.starts_with("cd ~/.claw && ")).unwrap();
     let line = line.replace("claw.db.before-v5-to-v9", &copy);
     let mut shell = Command::new("/bin/sh");
-    let done =
-        shell.args(["-c", &line]).env_clear().env("PATH", "/usr/bin:/bin").env("HOME", house.user_home()).status();
+    let done = shell
+        .args(["-c", &line])
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .env("HOME", house.user_home())
+        .status();
     assert!(done.unwrap().success(), "{line}");
     let there: (i64, i64) = house
         .db()
-        .query_row("SELECT (SELECT user_version FROM pragma_user_version), count(*) FROM events", [], |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })
+        .query_row(
+            "SELECT (SELECT user_version FROM pragma_user_version), count(*) FROM events",
+            [],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
         .unwrap();
     assert_eq!(there, (5, 23));
-    assert_eq!(house.home().join("claw.db").metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(
+        house.home().join("claw.db").metadata().unwrap().permissions().mode() & 0o777,
+        0o600
+    );
     // And forth again.
     let told = house.claw(&["sessions"]).expect(0);
     assert!(told.err.contains("from schema 5"), "{told:?}");
@@ -132,7 +158,10 @@ fn an_old_backup_becomes_a_home_of_today() {
 fn two_processes_that_come_first_at_once_copy_once() {
     let house = old_home();
     let running: Vec<_> = (0..4).map(|_| house.start(&["sessions", "--json"])).collect();
-    let told: usize = running.into_iter().map(|one| one.ends().expect(0).err.matches("from schema 5").count()).sum();
+    let told: usize = running
+        .into_iter()
+        .map(|one| one.ends().expect(0).err.matches("from schema 5").count())
+        .sum();
     assert_eq!((told, copies(&house).len()), (1, 1));
 }
 
@@ -141,15 +170,25 @@ fn the_doctor_offers_to_remove_all_but_the_newest_three_and_nobody_else_removes_
     let house = old_home();
     for number in 1..=4 {
         house.write(&format!("claw.db.before-v{number}-to-v5"), "old");
-        let file =
-            fs::File::options().write(true).open(house.home().join(format!("claw.db.before-v{number}-to-v5"))).unwrap();
-        file.set_modified(std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(number)).unwrap();
+        let file = fs::File::options()
+            .write(true)
+            .open(house.home().join(format!("claw.db.before-v{number}-to-v5")))
+            .unwrap();
+        file.set_modified(
+            std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(number),
+        )
+        .unwrap();
     }
     house.claw(&["sessions"]).expect(0);
     assert_eq!(copies(&house).len(), 5);
     house.claw(&["doctor", "--repair", "--yes"]);
-    let left: Vec<_> =
-        copies(&house).iter().map(|path| path.file_name().unwrap().to_str().unwrap().to_owned()).collect();
+    let left: Vec<_> = copies(&house)
+        .iter()
+        .map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
+        .collect();
     assert_eq!(left.len(), 3, "{left:?}");
-    assert!(left[0].contains("v3-to") && left[1].contains("v4-to") && left[2].contains("v5-to"), "{left:?}");
+    assert!(
+        left[0].contains("v3-to") && left[1].contains("v4-to") && left[2].contains("v5-to"),
+        "{left:?}"
+    );
 }

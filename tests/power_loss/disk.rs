@@ -1,5 +1,5 @@
-//! A disk as a list of what was done to it, and the states in which a power loss could leave it: what was synced is there; of
-//! the rest anything may be. Must not know what the files mean.
+//! A disk as a list of what was done to it, and the states in which a power loss could leave it:
+//! what was synced is there; of the rest anything may be. Must not know what the files mean.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -39,7 +39,8 @@ pub enum Loss {
     None,
 }
 
-pub const LOSSES: [Loss; 6] = [Loss::All, Loss::Content, Loss::Names, Loss::After, Loss::Any, Loss::None];
+pub const LOSSES: [Loss; 6] =
+    [Loss::All, Loss::Content, Loss::Names, Loss::After, Loss::Any, Loss::None];
 
 #[derive(Default)]
 pub struct Disk {
@@ -72,7 +73,8 @@ impl Disk {
 
     fn place(&self, path: &str) -> anyhow::Result<(Inode, String)> {
         let (dir, name) = path.rsplit_once('/').unwrap_or(("", path));
-        let dir = self.find(dir).ok_or_else(|| anyhow::anyhow!("the folder of {path} is not known"))?;
+        let dir =
+            self.find(dir).ok_or_else(|| anyhow::anyhow!("the folder of {path} is not known"))?;
         Ok((dir, name.to_owned()))
     }
 
@@ -112,7 +114,8 @@ impl Disk {
     }
 
     pub fn write(&mut self, path: &str, at: Option<usize>, bytes: Vec<u8>) -> anyhow::Result<()> {
-        let inode = self.find(path).ok_or_else(|| anyhow::anyhow!("{path} is written and not known"))?;
+        let inode =
+            self.find(path).ok_or_else(|| anyhow::anyhow!("{path} is written and not known"))?;
         let from = at.unwrap_or_else(|| self.cursors.get(&inode).copied().unwrap_or_default());
         let end = from + bytes.len();
         if at.is_none() {
@@ -132,14 +135,16 @@ impl Disk {
     }
 
     pub fn rename(&mut self, from: &str, to: &str) -> anyhow::Result<()> {
-        let inode = self.find(from).ok_or_else(|| anyhow::anyhow!("{from} is renamed and not known"))?;
+        let inode =
+            self.find(from).ok_or_else(|| anyhow::anyhow!("{from} is renamed and not known"))?;
         let ((from_dir, from_name), (to_dir, to_name)) = (self.place(from)?, self.place(to)?);
         self.name(vec![(from_dir, from_name, None), (to_dir, to_name, Some(inode))]);
         Ok(())
     }
 
     pub fn link(&mut self, from: &str, to: &str) -> anyhow::Result<()> {
-        let inode = self.find(from).ok_or_else(|| anyhow::anyhow!("{from} is linked and not known"))?;
+        let inode =
+            self.find(from).ok_or_else(|| anyhow::anyhow!("{from} is linked and not known"))?;
         let (dir, name) = self.place(to)?;
         self.name(vec![(dir, name, Some(inode))]);
         Ok(())
@@ -171,14 +176,16 @@ impl Disk {
         seen.collect()
     }
 
-    /// A moment for a power loss: half of them just before or behind a sync, a change of names, or something that was seen.
+    /// A moment for a power loss: half of them just before or behind a sync, a change of names, or
+    /// something that was seen.
     pub fn moment(&self, random: &mut Random) -> usize {
         let anywhere = random.below(self.ops.len() as u64 + 1) as usize;
         if random.chance(50) {
             return anywhere;
         }
-        let turning: Vec<usize> =
-            (0..self.ops.len()).filter(|at| !matches!(self.ops[*at], Op::Write(..) | Op::Truncate(..))).collect();
+        let turning: Vec<usize> = (0..self.ops.len())
+            .filter(|at| !matches!(self.ops[*at], Op::Write(..) | Op::Truncate(..)))
+            .collect();
         random.pick(&turning).map_or(anywhere, |at| at + random.below(2) as usize)
     }
 
@@ -219,19 +226,17 @@ impl Disk {
                         _ if safe(inode) => bytes.len(),
                         Loss::All | Loss::Content => 0,
                         Loss::Names | Loss::None => bytes.len(),
-                        Loss::After => {
-                            if at < cut {
-                                bytes.len()
-                            } else {
-                                0
-                            }
-                        }
+                        Loss::After if at < cut => bytes.len(),
+                        Loss::After => 0,
                         Loss::Any => torn(bytes.len(), random),
                     };
                     let kept = &bytes[..stays];
                     // A file system may know of the new length and not have the bytes.
-                    let known =
-                        if loss == Loss::Any && stays < bytes.len() && random.chance(20) { bytes.len() } else { stays };
+                    let known = if loss == Loss::Any && stays < bytes.len() && random.chance(20) {
+                        bytes.len()
+                    } else {
+                        stays
+                    };
                     if known > 0 && file.len() < from + known {
                         file.resize(from + known, 0);
                     }

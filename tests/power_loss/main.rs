@@ -1,12 +1,17 @@
-//! The rig of power losses: records what claw writes and syncs (strace), makes of it the states in which a disk could be left,
-//! and starts claw on each. `cargo test --features kill-points --test power_loss` prints a table.
+//! The rig of power losses: records what claw writes and syncs (strace), makes of it the states in
+//! which a disk could be left, and starts claw on each. `cargo test --features kill-points --test
+//! power_loss` prints a table.
 //!
 //! - `CLAW_POWER_STATES` (1000): how many different states are tried.
 //! - `CLAW_POWER_SEED`: repeats a series, as far as the recording is the same; the table names it.
 //! - `CLAW_POWER_PROGRAM`: another build of claw, for example one with a bug in it.
 //! - `CLAW_POWER_WORKERS` (4): how many are tried side by side, each in a home of its own.
 
-#![expect(clippy::print_stdout, clippy::expect_used, reason = "a test's main prints its table and fails loudly")]
+#![expect(
+    clippy::print_stdout,
+    clippy::expect_used,
+    reason = "a test's main prints its table and fails loudly"
+)]
 
 mod disk;
 mod oracle;
@@ -65,7 +70,8 @@ fn rig() -> anyhow::Result<ExitCode> {
     let (series, random) = (Mutex::new(Series::default()), Mutex::new(Random(seed)));
     let workers = number("CLAW_POWER_WORKERS", 4);
     let failed: Vec<anyhow::Error> = std::thread::scope(|scope| {
-        let work = || (0..workers).map(|_| scope.spawn(|| worker(disk, &facts, wanted, &series, &random)));
+        let work =
+            || (0..workers).map(|_| scope.spawn(|| worker(disk, &facts, wanted, &series, &random)));
         let threads: Vec<_> = work().collect();
         threads.into_iter().filter_map(|thread| thread.join().expect("a worker").err()).collect()
     });
@@ -110,7 +116,12 @@ fn worker(
 }
 
 /// A state that was not tried yet.
-fn next(disk: &Disk, wanted: usize, series: &mut Series, random: &mut Random) -> Option<(usize, Loss, Files)> {
+fn next(
+    disk: &Disk,
+    wanted: usize,
+    series: &mut Series,
+    random: &mut Random,
+) -> Option<(usize, Loss, Files)> {
     for _ in 0..TRIES_A_STATE {
         if series.made >= wanted || series.failures.len() >= FAILURES_MAX {
             return None;
@@ -141,9 +152,13 @@ impl Series {
         self.other += verdict.other.len();
         if !verdict.lost.is_empty() || !verdict.other.is_empty() {
             let folder = seat.keep();
-            let said =
-                verdict.lost.iter().chain(&verdict.other).fold(String::new(), |all, one| format!("{all}\n  {one}"));
-            self.failures.push(format!("step {moment}, {loss:?} lost, see {}:{said}", folder.display()));
+            let said = verdict
+                .lost
+                .iter()
+                .chain(&verdict.other)
+                .fold(String::new(), |all, one| format!("{all}\n  {one}"));
+            self.failures
+                .push(format!("step {moment}, {loss:?} lost, see {}:{said}", folder.display()));
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The verdict over claw's start on what a power loss has left: it starts, it has its tools, and what was seen is so. Must not
-//! know how the state came about.
+//! The verdict over claw's start on what a power loss has left: it starts, it has its tools, and
+//! what was seen is so. Must not know how the state came about.
 
 use std::fs;
 
@@ -49,7 +49,8 @@ pub fn judge(seat: &Seat, files: &Files, seen: &[&str], facts: &[Fact]) -> anyho
 fn promised(fact: &Fact, seen: &[&str]) -> bool {
     let by = |number: &str, word: &str| {
         seen.iter().any(|seen| {
-            seen.strip_prefix(number).is_some_and(|said| said.starts_with([':', ' ']) && said.contains(word))
+            seen.strip_prefix(number)
+                .is_some_and(|said| said.starts_with([':', ' ']) && said.contains(word))
         })
     };
     by(fact.by, fact.word) && !fact.until.is_some_and(|until| by(until, "begins"))
@@ -60,7 +61,10 @@ fn promise(seat: &Seat, fact: &Fact, verdict: &mut Verdict) -> anyhow::Result<()
     let db = rusqlite::Connection::open(seat.user().join(".claw/claw.db"))?;
     let holds = db.query_row(&fact.promise, [], |row| row.get::<_, bool>(0));
     if !matches!(holds, Ok(true)) {
-        verdict.lost.push(format!("command {} said `{}`, but {holds:?}: {}", fact.by, fact.word, fact.promise));
+        verdict.lost.push(format!(
+            "command {} said `{}`, but {holds:?}: {}",
+            fact.by, fact.word, fact.promise
+        ));
     }
     Ok(())
 }
@@ -68,8 +72,11 @@ fn promise(seat: &Seat, fact: &Fact, verdict: &mut Verdict) -> anyhow::Result<()
 /// Everything is well, with all tools; the stop switch alone may be on. True if it is.
 fn doctor(seat: &Seat, verdict: &mut Verdict) -> anyhow::Result<bool> {
     let (_, said) = seat.claw(&["doctor", "--json"])?;
-    let rows: Vec<Value> = said.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    for row in rows.iter().filter(|row| row["ok"] == false && row["id"] != "panic" && row["id"] != "box") {
+    let rows: Vec<Value> =
+        said.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    for row in
+        rows.iter().filter(|row| row["ok"] == false && row["id"] != "panic" && row["id"] != "box")
+    {
         verdict.other.push(format!("doctor: {}: {}", row["id"], row["text"]));
     }
     for server in ["server:bash", "server:filesystem"] {

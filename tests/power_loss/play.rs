@@ -1,5 +1,5 @@
-//! What is done before the power is lost, from a home's first start on, and what each word that was seen promises. Must not
-//! know how a disk loses anything.
+//! What is done before the power is lost, from a home's first start on, and what each word that was
+//! seen promises. Must not know how a disk loses anything.
 
 use anyhow::Context as _;
 
@@ -17,7 +17,9 @@ pub struct Fact {
 }
 
 fn ended(session: &str, turns: usize) -> String {
-    format!("SELECT count(*) >= {turns} FROM events WHERE session = '{session}' AND type = 'turn.ended'")
+    format!(
+        "SELECT count(*) >= {turns} FROM events WHERE session = '{session}' AND type = 'turn.ended'"
+    )
 }
 
 fn call(file: &str) -> String {
@@ -27,7 +29,9 @@ fn call(file: &str) -> String {
 }
 
 fn question(file: &str, states: &str) -> String {
-    format!("SELECT count(*) = 1 FROM approvals WHERE question LIKE '%{file}%' AND state IN ({states})")
+    format!(
+        "SELECT count(*) = 1 FROM approvals WHERE question LIKE '%{file}%' AND state IN ({states})"
+    )
 }
 
 /// Plays it, and gives back what it promises.
@@ -45,7 +49,8 @@ pub fn play(recorder: &mut Recorder) -> anyhow::Result<Vec<Fact>> {
     recorder.claw(&["panic", "on"], 0)?;
     recorder.claw(&["panic", "off"], 0)?;
     let fact = |by, word, promise: String| Fact { by, word, promise, until: None };
-    let panic = |is: &str| format!("SELECT count(*) = 1 FROM meta WHERE key = 'panic' AND value {is} ''");
+    let panic =
+        |is: &str| format!("SELECT count(*) = 1 FROM meta WHERE key = 'panic' AND value {is} ''");
     Ok(vec![
         fact("1", "Listing", ended("main", 1)),
         // A message that comes instead of an answer closes the question.

@@ -1,6 +1,10 @@
-//! Runs commands of claw under strace, and puts what they do to a folder into a [`Disk`]. Must not know what the commands are.
+//! Runs commands of claw under strace, and puts what they do to a folder into a [`Disk`]. Must not
+//! know what the commands are.
 
-#![expect(clippy::disallowed_methods, reason = "the rig starts claw itself, as a person at a shell does")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the rig starts claw itself, as a person at a shell does"
+)]
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -13,7 +17,8 @@ use tempfile::TempDir;
 use crate::disk::{Disk, Files};
 use crate::trace::{self, Syscall};
 
-/// Everything that can change a file. A call that is not understood ends the rig, so that nothing goes unseen.
+/// Everything that can change a file. A call that is not understood ends the rig, so that nothing
+/// goes unseen.
 const CALLS: &str = "trace=open,openat,openat2,creat,write,pwrite64,writev,pwritev,pwritev2,ftruncate,truncate,fallocate,\
     rename,renameat,renameat2,link,linkat,unlink,unlinkat,mkdir,mkdirat,rmdir,symlink,symlinkat,fsync,fdatasync,lseek,\
     sync_file_range,copy_file_range,sendfile,splice,io_uring_setup";
@@ -34,7 +39,10 @@ impl Seat {
         let seat = Self { dir };
         fs::create_dir(seat.user())?;
         fs::create_dir(seat.work())?;
-        fs::write(seat.work().join("large.txt"), "a line that is kept as an artifact\n".repeat(1000))?;
+        fs::write(
+            seat.work().join("large.txt"),
+            "a line that is kept as an artifact\n".repeat(1000),
+        )?;
         Ok(seat)
     }
 
@@ -57,7 +65,10 @@ impl Seat {
 
     fn environment(&self, command: &mut Command) {
         command.env_clear().env("HOME", self.user()).env("PATH", "/usr/bin:/bin").env("TZ", "UTC");
-        command.env("CLAW_AGENT", "demo").env("CLAW_WORKSPACE", self.work()).current_dir(self.dir.path());
+        command
+            .env("CLAW_AGENT", "demo")
+            .env("CLAW_WORKSPACE", self.work())
+            .current_dir(self.dir.path());
         command.stdin(Stdio::null());
     }
 
@@ -96,11 +107,13 @@ impl Recorder {
         Ok(Self { seat: Seat::new()?, disk: Disk::new(), commands: 0 })
     }
 
-    /// Runs a command and gives back what it said. Its beginning and all its words are seen, behind its number.
+    /// Runs a command and gives back what it said. Its beginning and all its words are seen, behind
+    /// its number.
     pub fn claw(&mut self, args: &[&str], code: i32) -> anyhow::Result<String> {
         self.commands += 1;
         self.disk.seen(format!("{}: begins", self.commands));
-        let (log, said) = (self.seat.path("trace"), self.seat.path(&format!("said-{}", self.commands)));
+        let (log, said) =
+            (self.seat.path("trace"), self.seat.path(&format!("said-{}", self.commands)));
         let mut command = Command::new("strace");
         command.args(["-f", "-y", "-xx", "-s", "100000000", "-e", CALLS, "-o"]).arg(&log);
         command.arg(program()).args(args);
@@ -109,7 +122,10 @@ impl Recorder {
         command.stdout(out.try_clone()?).stderr(out);
         let status = command.status().context("strace is needed (Debian package strace)")?;
         let text = fs::read_to_string(&said)?;
-        anyhow::ensure!(status.code() == Some(code), "claw {args:?} ended with {status} and said {text}");
+        anyhow::ensure!(
+            status.code() == Some(code),
+            "claw {args:?} ended with {status} and said {text}"
+        );
         let calls = trace::read(&fs::read_to_string(&log)?)?;
         // How long the disk's list was when the n-th call had ended.
         let mut lengths = Vec::with_capacity(calls.len());
@@ -130,7 +146,9 @@ impl Recorder {
         let arg = |at: usize| call.args.get(at).map(String::as_str).unwrap_or_default();
         let descriptor = trace::path_of(arg(0));
         let on = descriptor.as_deref().and_then(|path| self.on_disk(path));
-        let named = |at: usize| trace::path_at(Some(arg(at)), arg(at + 1)).and_then(|path| self.on_disk(&path));
+        let named = |at: usize| {
+            trace::path_at(Some(arg(at)), arg(at + 1)).and_then(|path| self.on_disk(&path))
+        };
         let plain = |at: usize| trace::path_at(None, arg(at)).and_then(|path| self.on_disk(&path));
         match call.name.as_str() {
             "openat" => {
@@ -143,10 +161,15 @@ impl Recorder {
                 }
             }
             "write" | "writev" | "pwrite64" => {
-                let bytes = if call.name == "writev" { trace::gathered(arg(1)) } else { trace::bytes(arg(1)) };
+                let bytes = if call.name == "writev" {
+                    trace::gathered(arg(1))
+                } else {
+                    trace::bytes(arg(1))
+                };
                 let count: usize = call.result.parse()?;
                 if descriptor.as_deref().map(Path::new) == Some(said) {
-                    let text = String::from_utf8_lossy(&bytes.context("words were cut")?[..count]).into_owned();
+                    let text = String::from_utf8_lossy(&bytes.context("words were cut")?[..count])
+                        .into_owned();
                     self.disk.seen(format!("{}: {text}", self.commands));
                 } else if let Some(path) = on {
                     let mut bytes = bytes.context("a write was cut")?;
@@ -179,7 +202,9 @@ impl Recorder {
             "link" => self.both(plain(0), plain(1), Disk::link)?,
             "linkat" => self.both(named(0), named(2), Disk::link)?,
             // Only between pipes and files of others.
-            other => anyhow::ensure!(on.is_none() && plain(0).is_none(), "the rig does not know {other}"),
+            other => {
+                anyhow::ensure!(on.is_none() && plain(0).is_none(), "the rig does not know {other}")
+            }
         }
         Ok(())
     }
@@ -222,8 +247,8 @@ impl Recorder {
         }
     }
 
-    /// What the recording says must be what is there, or it has missed something. SQLite's shared memory is written past the
-    /// system calls, and holds nothing that is kept.
+    /// What the recording says must be what is there, or it has missed something. SQLite's shared
+    /// memory is written past the system calls, and holds nothing that is kept.
     pub fn verify(&self, files: &Files) -> anyhow::Result<()> {
         let mut there = Files::new();
         read(&self.seat.user(), "", &mut there)?;

@@ -1,4 +1,5 @@
-//! Reads what `strace -f -y -xx` has written: one finished system call after the other. Must not know what a call means.
+//! Reads what `strace -f -y -xx` has written: one finished system call after the other. Must not
+//! know what a call means.
 
 use std::collections::HashMap;
 
@@ -31,8 +32,11 @@ pub fn read(text: &str) -> anyhow::Result<Vec<Syscall>> {
         let (whole, began) = match rest.strip_prefix("<... ") {
             None => (rest.to_owned(), calls.len()),
             Some(resumed) => {
-                let (_, tail) = resumed.split_once(" resumed>").ok_or_else(|| anyhow::anyhow!("not read: {line}"))?;
-                let (begun, began) = open.remove(pid).ok_or_else(|| anyhow::anyhow!("never begun: {line}"))?;
+                let (_, tail) = resumed
+                    .split_once(" resumed>")
+                    .ok_or_else(|| anyhow::anyhow!("not read: {line}"))?;
+                let (begun, began) =
+                    open.remove(pid).ok_or_else(|| anyhow::anyhow!("never begun: {line}"))?;
                 (format!("{begun}{tail}"), began)
             }
         };
@@ -42,7 +46,12 @@ pub fn read(text: &str) -> anyhow::Result<Vec<Syscall>> {
         }
         let Some((name, args)) = call.split_once('(') else { continue };
         let args = args.trim_end().strip_suffix(')').unwrap_or(args);
-        calls.push(Syscall { name: name.to_owned(), args: split(args), result: result.to_owned(), began });
+        calls.push(Syscall {
+            name: name.to_owned(),
+            args: split(args),
+            result: result.to_owned(),
+            began,
+        });
     }
     Ok(calls)
 }

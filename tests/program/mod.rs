@@ -1,5 +1,6 @@
-//! Drives the whole program: the real binary, in a home of its own, with nothing of this machine's environment. Owns
-//! homes, child processes with deadlines, and what every home must look like afterwards. Must not know what is tested.
+//! Drives the whole program: the real binary, in a home of its own, with nothing of this machine's
+//! environment. Owns homes, child processes with deadlines, and what every home must look like
+//! afterwards. Must not know what is tested.
 #![allow(dead_code, reason = "each test binary uses its own part of this module")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 #![expect(clippy::disallowed_methods, reason = "a test of the whole program starts it")]
@@ -55,12 +56,16 @@ impl Ran {
         self
     }
 
-    /// A user's mistake: exit code 2, nothing on stdout, one paragraph on stderr that holds all of these.
+    /// A user's mistake: exit code 2, nothing on stdout, one paragraph on stderr that holds all of
+    /// these.
     #[track_caller]
     pub fn expect_mistake(self, named: &[&str]) -> Self {
         let ran = self.expect(2);
         assert_eq!(ran.out, "", "{ran:?}");
-        assert!(ran.err.starts_with("claw: ") && ran.err.trim_end().lines().count() <= 2, "no sentence: {ran:?}");
+        assert!(
+            ran.err.starts_with("claw: ") && ran.err.trim_end().lines().count() <= 2,
+            "no sentence: {ran:?}"
+        );
         for name in named {
             assert!(ran.err.contains(name), "`{name}` is not named: {ran:?}");
         }
@@ -73,7 +78,10 @@ impl Ran {
 
     /// One object a line.
     pub fn rows(&self) -> Vec<Value> {
-        let row = |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error} in {line:?}: {self:?}"));
+        let row = |line| {
+            serde_json::from_str(line)
+                .unwrap_or_else(|error| panic!("{error} in {line:?}: {self:?}"))
+        };
         self.out.lines().map(row).collect()
     }
 }
@@ -91,7 +99,11 @@ impl House {
         let user = dir.path().join("user");
         fs::create_dir(&user).unwrap();
         let house = Self { dir, env: BTreeMap::new() };
-        let path = if cfg!(target_os = "linux") { "/usr/bin:/bin" } else { "/usr/bin:/bin:/usr/local/bin" };
+        let path = if cfg!(target_os = "linux") {
+            "/usr/bin:/bin"
+        } else {
+            "/usr/bin:/bin:/usr/local/bin"
+        };
         house.with("HOME", user.to_str().unwrap()).with("PATH", path).with("TZ", "UTC")
     }
 
@@ -111,9 +123,12 @@ impl House {
         self
     }
 
-    /// The settings of the Telegram door: a bot of a stand-in for the Bot API at `url`, and who may talk to it.
+    /// The settings of the Telegram door: a bot of a stand-in for the Bot API at `url`, and who may
+    /// talk to it.
     pub fn with_bot(self, token: &str, url: &str, allowed: &str) -> Self {
-        self.with("TELEGRAM_BOT_TOKEN", token).with("CLAW_TELEGRAM_API", url).with("CLAW_ALLOWED_CHATS", allowed)
+        self.with("TELEGRAM_BOT_TOKEN", token)
+            .with("CLAW_TELEGRAM_API", url)
+            .with("CLAW_ALLOWED_CHATS", allowed)
     }
 
     pub fn user_home(&self) -> PathBuf {
@@ -196,8 +211,8 @@ impl House {
         db
     }
 
-    /// What every home must be like when nothing runs: whole audit, logs without gaps that replay, a result for every tool
-    /// use of an ended turn, each turn with its end before the next one.
+    /// What every home must be like when nothing runs: whole audit, logs without gaps that replay,
+    /// a result for every tool use of an ended turn, each turn with its end before the next one.
     #[track_caller]
     pub fn is_whole(&self) {
         let verified = self.claw(&["audit", "verify", "--json"]);
@@ -223,11 +238,17 @@ pub fn well_formed(events: &[Value]) {
                 open_turn = true;
             }
             "turn.ended" => {
-                assert!(open_turn && unanswered.is_empty(), "{unanswered:?} have no result: {events:#?}");
+                assert!(
+                    open_turn && unanswered.is_empty(),
+                    "{unanswered:?} have no result: {events:#?}"
+                );
                 open_turn = false;
             }
             "model.reply" => {
-                assert!(unanswered.is_empty(), "the model was asked without {unanswered:?}: {events:#?}");
+                assert!(
+                    unanswered.is_empty(),
+                    "the model was asked without {unanswered:?}: {events:#?}"
+                );
                 let blocks = event["blocks"].as_array().unwrap().iter().enumerate();
                 let uses = blocks.filter(|(_, block)| block["type"] == "tool_use");
                 unanswered.extend(uses.map(|(block, _)| (index as u64 + 1, block as u64)));
@@ -236,7 +257,9 @@ pub fn well_formed(events: &[Value]) {
                 let call = &event["call"];
                 let id = (call["reply_seq"].as_u64().unwrap(), call["block"].as_u64().unwrap());
                 let at = unanswered.iter().position(|open| *open == id);
-                unanswered.remove(at.unwrap_or_else(|| panic!("a second result for {id:?}: {events:#?}")));
+                unanswered.remove(
+                    at.unwrap_or_else(|| panic!("a second result for {id:?}: {events:#?}")),
+                );
             }
             _ => {}
         }
@@ -295,7 +318,8 @@ impl Running {
     fn new(mut command: Command, args: &[&str]) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        let (out, err) = (Stream::new(child.stdout.take().unwrap()), Stream::new(child.stderr.take().unwrap()));
+        let (out, err) =
+            (Stream::new(child.stdout.take().unwrap()), Stream::new(child.stderr.take().unwrap()));
         Self { child, what: format!("{args:?}"), out, err }
     }
 
@@ -358,8 +382,8 @@ pub fn alive(pid: u32) -> bool {
     !listed.is_empty() && !listed.starts_with(b"Z")
 }
 
-/// A process id that a command wrote into a file of the workspace, as it is seen from outside of the command's namespace.
-/// `None` until the file is there, and once the process is gone.
+/// A process id that a command wrote into a file of the workspace, as it is seen from outside of
+/// the command's namespace. `None` until the file is there, and once the process is gone.
 pub fn pid_in(file: &Path) -> Option<u32> {
     let text = fs::read_to_string(file).ok()?;
     let inside = text.strip_suffix('\n')?.trim();
@@ -371,9 +395,11 @@ pub fn pid_in(file: &Path) -> Option<u32> {
     let mut pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     pids.find(|pid| {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-        let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:")).unwrap_or_default();
+        let numbers =
+            status.lines().find_map(|line| line.strip_prefix("NSpid:")).unwrap_or_default();
         numbers.split_whitespace().last() == Some(inside)
-            && fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(&workspace))
+            && fs::read_link(format!("/proc/{pid}/cwd"))
+                .is_ok_and(|cwd| cwd.starts_with(&workspace))
     })
 }
 

@@ -1,5 +1,5 @@
-//! Shell texts for bash and claw to read: what they are made of, how bash is watched while it runs them, and what it should have
-//! run. Must not know how claw reads.
+//! Shell texts for bash and claw to read: what they are made of, how bash is watched while it runs
+//! them, and what it should have run. Must not know how claw reads.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 use std::fs;
@@ -9,13 +9,17 @@ use claw::gate::shell::{Joint, Step};
 use proptest::prelude::*;
 
 /// The programs of the property: each is a recorder, also those that only an attack would start.
-pub const STUBS: &[&str] =
-    &["ls", "cat", "git", "cargo", "grep", "head", "evil", "touch", "rm", "sh", "env", "in.d", "g++", "7z"];
+pub const STUBS: &[&str] = &[
+    "ls", "cat", "git", "cargo", "grep", "head", "evil", "touch", "rm", "sh", "env", "in.d", "g++",
+    "7z",
+];
 
 /// Writes its name and its arguments, each behind its own count, in one piece.
-pub const STUB: &str = "#!/bin/bash\nprintf '%s\\0' \"$(($#+1))\" \"${0##*/}\" \"$@\" >> \"$LOG\"\n";
+pub const STUB: &str =
+    "#!/bin/bash\nprintf '%s\\0' \"$(($#+1))\" \"${0##*/}\" \"$@\" >> \"$LOG\"\n";
 
-/// Gives each text to bash as the server does, in a folder of its own. A name that is no stub is recorded all the same.
+/// Gives each text to bash as the server does, in a folder of its own. A name that is no stub is
+/// recorded all the same.
 pub const DRIVER: &str = r#"
 mkdir -p log said
 command_not_found_handle() { printf '%s\0' "$#" "$@" >> "$LOG"; }
@@ -146,7 +150,8 @@ pub fn texts() -> impl Strategy<Value = String> {
     })
 }
 
-/// Each attack at the beginning, the end and in the middle of a word, alone, behind `=` and `:`, and in both kinds of quotes.
+/// Each attack at the beginning, the end and in the middle of a word, alone, behind `=` and `:`,
+/// and in both kinds of quotes.
 pub fn aimed() -> Vec<String> {
     let places = [
         "ls @",

@@ -1,4 +1,5 @@
-//! Buttons that need no question: only for tools that our policy calls safe, pressed once, and gone.
+//! Buttons that need no question: only for tools that our policy calls safe, pressed once, and
+//! gone.
 
 use serde_json::json;
 
@@ -7,15 +8,27 @@ use crate::rig::{Rig, item, like, shop_proposes};
 
 #[test]
 fn a_press_runs_at_once_and_the_buttons_are_gone() {
-    let buttons =
-        json!([like("👍 Like", "good"), like("👎 Dislike", "bad"), like("✅ Confirm", "sly"), like("More", "more")]);
+    let buttons = json!([
+        like("👍 Like", "good"),
+        like("👎 Dislike", "bad"),
+        like("✅ Confirm", "sly"),
+        like("More", "more")
+    ]);
     let rig = Rig::new(shop_proposes(buttons));
     let mallory = rig.telegram.user("Mallory");
     let gateway = rig.started_with_a_turn();
     let asked = rig.asked("Group: song");
     let labels = [vec!["👍 Like", "👎 Dislike", "Confirm"], vec!["More"]];
-    assert_eq!(asked.labels(), labels, "up to three in a row, and no mark of ours on a server's button");
-    assert!(asked.text.contains("👎 Dislike  shop/like {\"text\":\"bad\"}"), "what each runs: {}", asked.text);
+    assert_eq!(
+        asked.labels(),
+        labels,
+        "up to three in a row, and no mark of ours on a server's button"
+    );
+    assert!(
+        asked.text.contains("👎 Dislike  shop/like {\"text\":\"bad\"}"),
+        "what each runs: {}",
+        asked.text
+    );
     let data = asked.button("More").unwrap().data.clone().unwrap();
     let strange = mallory.forges_tap(rig.anna.private(), asked.id, &data);
     assert_eq!(rig.telegram.wait_answered(&strange).0, "Only the owner can answer this.");

@@ -1,4 +1,5 @@
-//! At the console: one list at the end of the turn, answered with numbers. Through a pipe, where nobody needs time to read.
+//! At the console: one list at the end of the turn, answered with numbers. Through a pipe, where
+//! nobody needs time to read.
 
 use serde_json::json;
 
@@ -73,7 +74,8 @@ fn a_list_is_answered_with_numbers() {
 
 #[test]
 fn all_none_and_a_message_in_between() {
-    let answers = shop_proposes(json!([item("a"), item("b")])).into_iter().chain([Answer::text("Fine.")]);
+    let answers =
+        shop_proposes(json!([item("a"), item("b")])).into_iter().chain([Answer::text("Fine.")]);
     let rig = Rig::new(answers.chain(shop_proposes(json!([item("c"), item("d")]))));
     let mut chat = chat(&rig);
     chat.types(b"yes, and what else?\n");
@@ -95,7 +97,11 @@ fn all_none_and_a_message_in_between() {
 
 #[test]
 fn buttons_have_numbers_too() {
-    let rig = Rig::new(shop_proposes(json!([item("apples"), like("👍 Like", "good"), like("👎 Dislike", "bad")])));
+    let rig = Rig::new(shop_proposes(json!([
+        item("apples"),
+        like("👍 Like", "good"),
+        like("👎 Dislike", "bad")
+    ])));
     let mut chat = chat(&rig);
     shows(&chat, "3  │ 👎 Dislike  shop/like {\"text\":\"bad\"}");
     chat.types(b"3\n");
@@ -115,7 +121,10 @@ fn after_a_kill_the_list_is_shown_again() {
     shows(&second, "Staged 3 items");
     let shown = second.out();
     let place = |text: &str| shown.find(text).unwrap();
-    assert!(place("1 “Add a") < place("2 “Add b") && place("2 “Add b") < place("3 “Add c"), "{shown}");
+    assert!(
+        place("1 “Add a") < place("2 “Add b") && place("2 “Add b") < place("3 “Add c"),
+        "{shown}"
+    );
     second.types(b"2 3\n");
     shows(&second, "Done: Add c to the cart.");
     leaves(&rig, second);
@@ -146,7 +155,8 @@ fn shows_after_a_nudge(rig: &Rig, chat: &Running, text: &str) {
     shows(chat, text);
 }
 
-/// `examples/staged_server.rs`, as its documentation says: with a policy of the reader's own and nothing else.
+/// `examples/staged_server.rs`, as its documentation says: with a policy of the reader's own and
+/// nothing else.
 #[test]
 fn the_example_that_the_documentation_shows() {
     let add = |count: u32, item: &str| {
@@ -155,11 +165,18 @@ fn the_example_that_the_documentation_shows() {
     };
     let calls = crate::wires::Turn::calls(&[add(2, "apples"), add(1, "pears")]);
     let rig = Rig::new([Answer::Turn(calls), Answer::text("Have a look.")]);
-    rig.house.write("mcp.json", &json!({"mcpServers": {"shop": {"command": example("staged_server")}}}).to_string());
+    rig.house.write(
+        "mcp.json",
+        &json!({"mcpServers": {"shop": {"command": example("staged_server")}}}).to_string(),
+    );
     rig.house.write("policy.toml", "[classes]\n\"shop/add_to_cart\" = \"safe\"\n");
     let mut chat = chat(&rig);
-    for row in ["2 “Add 1 × pears to the cart”", "shop/confirm_add · group cart", "1   ✅ Add", "-1  ❌ Leave it"]
-    {
+    for row in [
+        "2 “Add 1 × pears to the cart”",
+        "shop/confirm_add · group cart",
+        "1   ✅ Add",
+        "-1  ❌ Leave it",
+    ] {
         shows(&chat, row);
     }
     chat.types(b"1 -2\n");

@@ -13,7 +13,9 @@ fn strangers_and_forged_taps_run_nothing() {
     let all = rig.asked("Staged 2 items");
     let [first, second] = [1, 2].map(|number| rig.asked(&format!("Staged item {number} of 2")));
     let home = rig.anna.private();
-    let data = |message: &crate::botapi::Message, label: &str| message.button(label).unwrap().data.clone().unwrap();
+    let data = |message: &crate::botapi::Message, label: &str| {
+        message.button(label).unwrap().data.clone().unwrap()
+    };
     let yes = data(&first, "✅ Confirm");
     let id = yes.split(':').nth(1).unwrap().to_owned();
     for (tap, words) in [
@@ -28,7 +30,10 @@ fn strangers_and_forged_taps_run_nothing() {
     ] {
         assert!(rig.telegram.wait_answered(&tap).0.contains(words), "{tap:?}");
     }
-    assert_eq!((rig.ran("shop"), rig.number("SELECT count(*) FROM approvals WHERE state <> 'waiting'")), (vec![], 0));
+    assert_eq!(
+        (rig.ran("shop"), rig.number("SELECT count(*) FROM approvals WHERE state <> 'waiting'")),
+        (vec![], 0)
+    );
     assert_eq!(
         rig.telegram.message(home, first.id).labels(),
         [["✅ Confirm", "❌ Cancel"]],
@@ -45,7 +50,8 @@ fn a_member_of_a_group_reads_it_and_the_owner_decides() {
     let rig = Rig::new(shop_proposes(json!([item("apples")])));
     let bert = rig.telegram.user("Bert");
     let group = rig.telegram.group("Family", &[&rig.anna, &bert]);
-    rig.house.write("claw.toml", &format!("[telegram]\nallowed_chats = [{}, {group}]\n", rig.anna.id));
+    rig.house
+        .write("claw.toml", &format!("[telegram]\nallowed_chats = [{}, {group}]\n", rig.anna.id));
     let mut command = rig.house.command(&["gateway"]);
     command.env_remove("CLAW_ALLOWED_CHATS");
     let gateway = rig.house.begin(command);
@@ -59,7 +65,11 @@ fn a_member_of_a_group_reads_it_and_the_owner_decides() {
     assert_eq!(rig.ran("shop"), Vec::<String>::new());
     assert_eq!(rig.taps(&asked, "✅ Confirm"), "Confirmed.");
     let shown = rig.becomes(&asked, " · done");
-    assert!(shown.text.starts_with(&format!("✅ Confirmed by telegram:{}, ", rig.anna.id)), "{}", shown.text);
+    assert!(
+        shown.text.starts_with(&format!("✅ Confirmed by telegram:{}, ", rig.anna.id)),
+        "{}",
+        shown.text
+    );
     rig.wait_ran("shop", &["confirm apples"]);
     rig.stop(gateway);
 }
@@ -80,8 +90,13 @@ fn what_a_guest_stages_is_put_to_the_owner() {
     let [first, second] = [1, 2].map(|number| rig.asked(&format!("Staged item {number} of 2")));
     assert!(first.id < second.id && second.id < all.id, "in their order");
     assert!(first.text.contains("in the session"), "{}", first.text);
-    eventually("the guest is told of each", || rig.count(bob.id, "This needs the owner's yes") == 2);
-    assert!(rig.telegram.sent(bob.id).iter().all(|message| message.labels().is_empty()), "and has no button");
+    eventually("the guest is told of each", || {
+        rig.count(bob.id, "This needs the owner's yes") == 2
+    });
+    assert!(
+        rig.telegram.sent(bob.id).iter().all(|message| message.labels().is_empty()),
+        "and has no button"
+    );
     rig.taps(&all, "✅ Confirm all 2");
     rig.becomes(&all, "✅ Confirmed all 2");
     rig.becomes(&second, " · done");

@@ -1,4 +1,5 @@
-//! What a tap does not unlock: deny rules, the stop switch, a tool that has changed. The owner hears why nothing ran.
+//! What a tap does not unlock: deny rules, the stop switch, a tool that has changed. The owner
+//! hears why nothing ran.
 
 use serde_json::json;
 
@@ -20,7 +21,11 @@ fn a_deny_rule_that_was_written_after_the_proposal_holds() {
     assert_eq!(rig.taps(&asked, "✅ Confirm"), "Confirmed.");
     rig.becomes(&asked, " · not run");
     let told = rig.telegram.wait_for_text(rig.anna.id, "Not run: Add apples to the cart.");
-    assert!(told.text.contains("The cart is closed (") && told.text.contains("policy.toml"), "{}", told.text);
+    assert!(
+        told.text.contains("The cart is closed (") && told.text.contains("policy.toml"),
+        "{}",
+        told.text
+    );
     assert_eq!(rig.taps_again(&asked, "✅ Confirm"), "Already confirmed, and not run.");
     assert_eq!(rig.ran("shop"), Vec::<String>::new());
     rig.stop(gateway);
@@ -47,7 +52,9 @@ fn the_stop_switch_holds_and_nothing_is_left_over_when_it_is_released() {
 /// All of a result's proposals are staged, or none.
 #[test]
 fn a_proposal_of_a_tool_that_is_not_there_is_an_error_when_it_is_made() {
-    let rig = Rig::new(shop_proposes(json!([item("apples"), {"tool": "nothing_like_it", "summary": "Do it"}])));
+    let rig = Rig::new(shop_proposes(
+        json!([item("apples"), {"tool": "nothing_like_it", "summary": "Do it"}]),
+    ));
     let gateway = rig.started_with_a_turn();
     rig.wait_delivered();
     assert_eq!(rig.count(rig.anna.id, "Staged"), 0);

@@ -1,4 +1,5 @@
-//! SIGKILL in between: what was shown is asked again and never doubled, and what was confirmed runs once.
+//! SIGKILL in between: what was shown is asked again and never doubled, and what was confirmed runs
+//! once.
 
 use serde_json::json;
 
@@ -20,8 +21,16 @@ fn between_showing_and_the_tap() {
         rig.asked(&format!("Staged item {number} of 2"))
     });
     let all = rig.asked("Staged 2 items");
-    assert!(fresh[0].id > old[1].id && fresh[0].id < fresh[1].id && fresh[1].id < all.id, "in their order");
-    let live = rig.telegram.sent(rig.anna.id).iter().filter(|message| !message.labels().is_empty()).count();
+    assert!(
+        fresh[0].id > old[1].id && fresh[0].id < fresh[1].id && fresh[1].id < all.id,
+        "in their order"
+    );
+    let live = rig
+        .telegram
+        .sent(rig.anna.id)
+        .iter()
+        .filter(|message| !message.labels().is_empty())
+        .count();
     assert_eq!(live, 3, "each has its buttons once");
     assert_eq!(rig.taps_again(&old[0], "✅ Confirm"), "This button does nothing any more.");
     rig.taps(&fresh[0], "✅ Confirm");
@@ -56,7 +65,8 @@ fn between_the_tap_and_the_run() {
     rig.wait_ran("shop", &["confirm apples"]);
 }
 
-/// The gateway dies while the action runs, or just after: it may have happened, and is never tried again.
+/// The gateway dies while the action runs, or just after: it may have happened, and is never tried
+/// again.
 #[test]
 fn in_the_middle_of_the_run() {
     let rig = Rig::new(shop_proposes(json!([item("apples")])));
@@ -74,7 +84,8 @@ fn in_the_middle_of_the_run() {
     assert_eq!(rig.ran("shop"), ["confirm apples"]);
 }
 
-/// `/new` came first, so it is obeyed first: the end of what was confirmed behind it is in the log before it, and nowhere else.
+/// `/new` came first, so it is obeyed first: the end of what was confirmed behind it is in the log
+/// before it, and nowhere else.
 #[test]
 fn a_new_conversation_after_the_kill_tells_of_the_end_once() {
     let rig = Rig::new(shop_proposes(json!([item("apples")])));
@@ -82,10 +93,13 @@ fn a_new_conversation_after_the_kill_tells_of_the_end_once() {
     let asked = rig.asked("Staged 1 item");
     let held = rig.holds_the_session();
     rig.says("/new");
-    eventually("the order waits", || rig.number("SELECT count(*) FROM inbox WHERE state = 'queued'") == 1);
+    eventually("the order waits", || {
+        rig.number("SELECT count(*) FROM inbox WHERE state = 'queued'") == 1
+    });
     assert_eq!(rig.taps(&asked, "✅ Confirm"), "Confirmed.");
     rig.kill(gateway);
-    // What the log is like when the turn that `/new` has stopped was still open, and the yes came meanwhile.
+    // What the log is like when the turn that `/new` has stopped was still open, and the yes came
+    // meanwhile.
     let answered = json!({
         "type": "action.answered",
         "call": {"session": rig.session(), "reply_seq": rig.number("SELECT json_extract(body, '$.call.reply_seq') + 1
@@ -97,7 +111,11 @@ fn a_new_conversation_after_the_kill_tells_of_the_end_once() {
     });
     let call = &answered["call"];
     let known = format!("{}:{}:0", rig.session(), call["reply_seq"]);
-    assert_eq!(rig.number(&format!("SELECT count(*) FROM staged WHERE call = '{known}'")), 1, "{known}");
+    assert_eq!(
+        rig.number(&format!("SELECT count(*) FROM staged WHERE call = '{known}'")),
+        1,
+        "{known}"
+    );
     let insert = "INSERT INTO events(session, seq, at_ms, type, body)
                   SELECT session, max(seq) + 1, max(at_ms), 'action.answered', ?1 FROM events";
     rig.house.db().execute(insert, [answered.to_string()]).unwrap();
@@ -105,7 +123,9 @@ fn a_new_conversation_after_the_kill_tells_of_the_end_once() {
     let gateway = rig.start();
     rig.telegram.wait_for_text(rig.anna.id, "A new conversation.");
     rig.becomes(&asked, "not run");
-    eventually("nothing waits", || rig.number("SELECT count(*) FROM inbox WHERE state = 'queued'") == 0);
+    eventually("nothing waits", || {
+        rig.number("SELECT count(*) FROM inbox WHERE state = 'queued'") == 0
+    });
     rig.wait_delivered();
     for kind in ["action.answered", "action.result"] {
         assert_eq!(rig.events(&rig.session(), kind).len(), 1, "{kind}");
@@ -127,7 +147,9 @@ fn before_anything_was_shown() {
             && rig
                 .house
                 .db()
-                .query_row("SELECT count(*) FROM approvals WHERE state = 'waiting'", [], |row| row.get::<_, i64>(0))
+                .query_row("SELECT count(*) FROM approvals WHERE state = 'waiting'", [], |row| {
+                    row.get::<_, i64>(0)
+                })
                 .unwrap_or(0)
                 == 3
     });

@@ -1,4 +1,5 @@
-//! A bot, its owner, a scripted model, and two servers that propose what the model says. Must not know what is tested.
+//! A bot, its owner, a scripted model, and two servers that propose what the model says. Must not
+//! know what is tested.
 #![allow(dead_code, reason = "each file uses its own part of this module")]
 
 use std::fs;
@@ -13,8 +14,7 @@ use crate::wires::threaded::Threaded;
 use crate::wires::{Answer, Call, Turn, Wire};
 
 /// Proposing changes nothing; confirming would be asked about like everything that we do not know.
-const POLICY: &str =
-    "[classes]\n\"shop/propose\" = \"safe\"\n\"shop/like\" = \"safe\"\n\"bakery/propose\" = \"safe\"\n";
+const POLICY: &str = "[classes]\n\"shop/propose\" = \"safe\"\n\"shop/like\" = \"safe\"\n\"bakery/propose\" = \"safe\"\n";
 
 pub struct Rig {
     pub telegram: BotApi,
@@ -33,10 +33,15 @@ pub fn like(label: &str, text: &str) -> Value {
     json!({"tool": "like", "arguments": {"text": text}, "label": label, "group": "song"})
 }
 
-/// The model proposes by these servers, one step each, so that the order is certain, and says `Have a look.`
+/// The model proposes by these servers, one step each, so that the order is certain, and says `Have
+/// a look.`
 pub fn proposes(by: &[(&str, Value)]) -> Vec<Answer> {
     let calls = by.iter().enumerate().map(|(index, (server, actions))| {
-        Call::new(&format!("c{index}"), &format!("{server}__propose"), &json!({"actions": actions}).to_string())
+        Call::new(
+            &format!("c{index}"),
+            &format!("{server}__propose"),
+            &json!({"actions": actions}).to_string(),
+        )
     });
     let steps = calls.map(|call| Answer::Turn(Turn::calls(&[call])));
     steps.chain([Answer::text("Have a look.")]).collect()
@@ -57,7 +62,8 @@ impl Rig {
         let rig = Self { telegram, anna, house, model };
         rig.house.write(
             "mcp.json",
-            &json!({"mcpServers": {"shop": rig.server("shop"), "bakery": rig.server("bakery")}}).to_string(),
+            &json!({"mcpServers": {"shop": rig.server("shop"), "bakery": rig.server("bakery")}})
+                .to_string(),
         );
         rig
     }
@@ -95,7 +101,10 @@ impl Rig {
             with_buttons.filter(|message| message.text.contains(text)).last().cloned()
         });
         eventually("it is on record", || {
-            let posted = format!("SELECT count(*) FROM posted WHERE message = {} AND state = 'open'", asked.id);
+            let posted = format!(
+                "SELECT count(*) FROM posted WHERE message = {} AND state = 'open'",
+                asked.id
+            );
             self.number(&posted) == 1
         });
         asked
@@ -133,7 +142,9 @@ impl Rig {
 
     #[track_caller]
     pub fn wait_ran(&self, server: &str, effects: &[&str]) {
-        eventually(&format!("{effects:?} has run at {server}"), || self.ran(server).len() >= effects.len());
+        eventually(&format!("{effects:?} has run at {server}"), || {
+            self.ran(server).len() >= effects.len()
+        });
         assert_eq!(self.ran(server), effects);
     }
 
@@ -186,12 +197,17 @@ impl Rig {
     pub fn holds_the_session(&self) -> fs::File {
         let path = self.house.home().join("locks").join(format!("session-{}.lock", self.session()));
         let file = fs::File::options().write(true).open(path).unwrap();
-        eventually("the session is free", || flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok());
+        eventually("the session is free", || {
+            flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok()
+        });
         file
     }
 
     /// The hours of everything that is open go by.
     pub fn time_goes_by(&self) {
-        self.house.db().execute("UPDATE approvals SET expires_ms = 1700000000000 WHERE state = 'waiting'", []).unwrap();
+        self.house
+            .db()
+            .execute("UPDATE approvals SET expires_ms = 1700000000000 WHERE state = 'waiting'", [])
+            .unwrap();
     }
 }

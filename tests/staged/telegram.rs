@@ -14,7 +14,9 @@ fn a_tap_runs_exactly_what_was_shown_without_the_model() {
     let gateway = rig.started_with_a_turn();
     let asked = rig.asked("Staged 1 item");
     assert!(
-        asked.text.contains("Group: cart\nshop says:\nAdd 2 apples to the cart\n\nshop/confirm\n\ntext\n2 apples"),
+        asked.text.contains(
+            "Group: cart\nshop says:\nAdd 2 apples to the cart\n\nshop/confirm\n\ntext\n2 apples"
+        ),
         "{}",
         asked.text
     );
@@ -43,7 +45,10 @@ fn two_taps_at_once_run_it_once() {
     let tap = || rig.anna.forges_tap(rig.anna.private(), asked.id, &data);
     let said = [tap(), tap(), tap()].map(|tap| rig.telegram.wait_answered(&tap).0);
     assert_eq!(said.iter().filter(|words| *words == "Confirmed.").count(), 1, "{said:?}");
-    assert!(said.iter().all(|words| words == "Confirmed." || words.starts_with("Already ")), "{said:?}");
+    assert!(
+        said.iter().all(|words| words == "Confirmed." || words.starts_with("Already ")),
+        "{said:?}"
+    );
     rig.becomes(&asked, " · done");
     rig.wait_ran("shop", &["confirm bread"]);
     rig.stop(gateway);
@@ -74,14 +79,20 @@ fn a_batch_over_two_servers_is_confirmed_at_once() {
     assert_eq!(rig.taps_again(&all, "❌ Cancel all"), "Already confirmed.");
     rig.wait_ran("shop", &["confirm apples"]);
     rig.wait_ran("bakery", &["confirm bread"]);
-    assert_eq!(rig.telegram.wait_for_text(rig.anna.id, "Cancelled: Add pears to the cart.").labels().len(), 0);
+    assert_eq!(
+        rig.telegram.wait_for_text(rig.anna.id, "Cancelled: Add pears to the cart.").labels().len(),
+        0
+    );
     rig.stop(gateway);
     rig.wait_ran("shop", &["confirm apples"]);
 }
 
 #[test]
 fn all_is_cancelled_and_each_answered_by_itself_closes_it() {
-    let answers = [shop_proposes(json!([item("a"), item("b")])), shop_proposes(json!([item("c"), item("d")]))];
+    let answers = [
+        shop_proposes(json!([item("a"), item("b")])),
+        shop_proposes(json!([item("c"), item("d")])),
+    ];
     let rig = Rig::new(answers.into_iter().flatten());
     let gateway = rig.started_with_a_turn();
     let all = rig.asked("Staged 2 items");
@@ -99,7 +110,10 @@ fn all_is_cancelled_and_each_answered_by_itself_closes_it() {
             .cloned()
     });
     let [c, d] = [1, 2].map(|number| rig.asked(&format!("Staged item {number} of 2")));
-    assert_eq!((rig.taps(&c, "✅ Confirm"), rig.taps(&d, "❌ Cancel")), ("Confirmed.".into(), "Cancelled.".into()));
+    assert_eq!(
+        (rig.taps(&c, "✅ Confirm"), rig.taps(&d, "❌ Cancel")),
+        ("Confirmed.".into(), "Cancelled.".into())
+    );
     rig.becomes(&all, "nothing of it waits any more");
     rig.becomes(&c, " · done");
     rig.wait_ran("shop", &["confirm c"]);
@@ -125,8 +139,9 @@ fn what_expires_is_told_and_never_runs() {
 
 #[test]
 fn a_message_leaves_it_open_and_the_model_hears_what_became_of_it() {
-    let answers =
-        shop_proposes(json!([item("tea")])).into_iter().chain(["Fine.", "So it is."].map(crate::wires::Answer::text));
+    let answers = shop_proposes(json!([item("tea")]))
+        .into_iter()
+        .chain(["Fine.", "So it is."].map(crate::wires::Answer::text));
     let rig = Rig::new(answers);
     let gateway = rig.started_with_a_turn();
     let asked = rig.asked("Staged 1 item");
@@ -139,7 +154,8 @@ fn a_message_leaves_it_open_and_the_model_hears_what_became_of_it() {
     rig.telegram.wait_for_text(rig.anna.id, "So it is.");
     let last = rig.model.recorded().pop().unwrap().body.to_string();
     assert!(
-        last.contains("the owner confirmed a staged action, and it ran") && last.contains("confirm: tea"),
+        last.contains("the owner confirmed a staged action, and it ran")
+            && last.contains("confirm: tea"),
         "{last}"
     );
     rig.stop(gateway);
@@ -163,7 +179,8 @@ fn an_action_that_proposes_again_is_asked_about_again() {
     rig.stop(gateway);
 }
 
-/// Too long for a message, so it is asked by a file; what cannot be seen is spelled out, and what runs is what was shown.
+/// Too long for a message, so it is asked by a file; what cannot be seen is spelled out, and what
+/// runs is what was shown.
 #[test]
 fn a_long_call_is_whole_in_a_file() {
     let text = format!("{}\u{202e}the end", "a line of text\n".repeat(400));
@@ -175,7 +192,10 @@ fn a_long_call_is_whole_in_a_file() {
     let file = asked.media.clone().unwrap();
     let whole = String::from_utf8(rig.telegram.file(&file.file_id)).unwrap();
     assert!(whole.starts_with("Staged 1 item\nshop says:\n│ Add x to the cart\n"), "{whole}");
-    assert!(whole.matches("│ a line of text\n").count() == 400 && whole.contains("│ \\u{202e}the end"), "{whole}");
+    assert!(
+        whole.matches("│ a line of text\n").count() == 400 && whole.contains("│ \\u{202e}the end"),
+        "{whole}"
+    );
     rig.taps(&asked, "✅ Confirm");
     rig.becomes(&asked, " · done");
     assert_eq!(rig.ran("shop").len(), 1);

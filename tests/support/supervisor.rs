@@ -1,4 +1,5 @@
-//! `claw supervise` as a program beside the unit tests of the hub, which have no claw to start. Not part of the product.
+//! `claw supervise` as a program beside the unit tests of the hub, which have no claw to start. Not
+//! part of the product.
 
 fn main() -> std::process::ExitCode {
     claw::hub::supervisor::main()

@@ -17,7 +17,8 @@ fn a_photo_is_a_file_in_the_workspace_and_the_model_sees_it() {
     assert_eq!(inbox.len(), 1, "{inbox:?}");
     assert_eq!(inbox[0].1, JPEG);
     let message = &rig.wait_messages(1)[0];
-    let expected = format!("What is this?\n[photo saved as {}, 1280×853, {} bytes]", inbox[0].0, JPEG.len());
+    let expected =
+        format!("What is this?\n[photo saved as {}, 1280×853, {} bytes]", inbox[0].0, JPEG.len());
     assert_eq!(text(message), expected);
     assert_eq!(message["blocks"][1]["type"], "image_ref", "no bytes in the log: {message}");
 
@@ -41,7 +42,12 @@ fn a_photo_is_a_file_in_the_workspace_and_the_model_sees_it() {
 #[test]
 fn an_album_is_one_message() {
     let rig = Rig::new();
-    let album = rig.anna.writes(rig.anna.private()).photo(b"\xff\xd8\xff1").photo(b"\xff\xd8\xff2").text("Two");
+    let album = rig
+        .anna
+        .writes(rig.anna.private())
+        .photo(b"\xff\xd8\xff1")
+        .photo(b"\xff\xd8\xff2")
+        .text("Two");
     album.send_album();
     let gateway = rig.start();
     let message = &rig.wait_messages(1)[0];
@@ -62,9 +68,17 @@ fn what_cannot_be_fetched_is_said_to_the_person_and_to_the_model() {
     rig.house.write("claw.toml", "[telegram]\nfile_bytes_max = 1000\n");
     let gateway = rig.start();
     rig.anna.writes(rig.anna.private()).document_of_size("film.mp4", 1001).text("Look").send();
-    rig.telegram.wait_for_text(rig.anna.id, "I did not get your document: it is larger than 1000 bytes");
-    assert!(text(&rig.wait_messages(1)[0]).contains("could not be fetched: it is larger than 1000 bytes"));
-    assert_eq!(rig.telegram.calls_of("getFile").len(), 0, "what is announced as too large is not asked for");
+    rig.telegram
+        .wait_for_text(rig.anna.id, "I did not get your document: it is larger than 1000 bytes");
+    assert!(
+        text(&rig.wait_messages(1)[0])
+            .contains("could not be fetched: it is larger than 1000 bytes")
+    );
+    assert_eq!(
+        rig.telegram.calls_of("getFile").len(),
+        0,
+        "what is announced as too large is not asked for"
+    );
 
     // What was not announced as so large is cut off on its way.
     rig.telegram
@@ -97,7 +111,8 @@ fn a_file_that_is_larger_than_it_said_is_cut_off() {
 #[test]
 fn a_name_cannot_lead_out_of_the_inbox() {
     let rig = Rig::new();
-    let names = ["../../../etc/passwd", "..\\..\\evil.exe", ".bashrc", "invoice\u{202e}fdp.sh", "a\nb"];
+    let names =
+        ["../../../etc/passwd", "..\\..\\evil.exe", ".bashrc", "invoice\u{202e}fdp.sh", "a\nb"];
     for name in names {
         rig.anna.writes(rig.anna.private()).document(name, name.as_bytes()).send();
     }
@@ -110,7 +125,8 @@ fn a_name_cannot_lead_out_of_the_inbox() {
         let last = name.rsplit('/').next().unwrap();
         assert!(name.starts_with("inbox/") && name.split('/').count() == 3, "{name}");
         assert!(
-            last.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)) && !last.starts_with('.'),
+            last.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+                && !last.starts_with('.'),
             "{name}"
         );
     }
@@ -147,7 +163,10 @@ fn a_fault_of_the_network_is_tried_again() {
     rig.telegram.fault(Fault::CutBefore).on("download").times(1);
     rig.anna.writes(rig.anna.private()).document("plan.txt", b"the plan").text("/help").send();
     let message = &rig.wait_messages(1)[0];
-    assert!(text(message).starts_with("/help\n[document saved as inbox/"), "a caption is no command: {message}");
+    assert!(
+        text(message).starts_with("/help\n[document saved as inbox/"),
+        "a caption is no command: {message}"
+    );
     assert_eq!(rig.inbox()[0].1, b"the plan");
     drop(gateway);
 }

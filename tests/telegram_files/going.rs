@@ -11,19 +11,28 @@ use crate::rig::{PNG, Rig};
 
 #[test]
 fn a_reply_hands_over_photos_and_documents() {
-    let rig = Rig::seeing(&["Here: ![chart](chart.png), [report](out/my%20report.txt) and ![wide](wide.png)"]);
+    let rig = Rig::seeing(&[
+        "Here: ![chart](chart.png), [report](out/my%20report.txt) and ![wide](wide.png)",
+    ]);
     let gateway = rig.start();
     rig.telegram.wait_for_calls("getUpdates", 1);
     rig.workspace_file("chart.png", PNG);
     rig.workspace_file("out/my report.txt", format!("the key is {}", program::KEY).as_bytes());
     rig.workspace_file("wide.png", PNG);
     rig.telegram
-        .fault(Fault::Refuse { code: 400, description: "Bad Request: PHOTO_INVALID_DIMENSIONS".into() })
+        .fault(Fault::Refuse {
+            code: 400,
+            description: "Bad Request: PHOTO_INVALID_DIMENSIONS".into(),
+        })
         .on("sendPhoto")
         .times(1);
     rig.anna.says(rig.anna.private(), "Show me");
     rig.telegram.wait_for("three files", |world| {
-        (world.messages(rig.anna.id).filter(|message| message.by_bot && message.media.is_some()).count() == 3)
+        (world
+            .messages(rig.anna.id)
+            .filter(|message| message.by_bot && message.media.is_some())
+            .count()
+            == 3)
             .then_some(())
     });
     let sent = rig.sent_files();
@@ -55,9 +64,15 @@ fn nothing_outside_of_the_workspace_is_handed_over() {
     symlink(&outside, rig.house.workspace().join("folder")).unwrap();
     rig.workspace_file(".hidden", b"secret");
     rig.anna.says(rig.anna.private(), "Show me");
-    rig.telegram.wait_for_text(rig.anna.id, "none.txt was not sent: there is no such file in the workspace.");
+    rig.telegram.wait_for_text(
+        rig.anna.id,
+        "none.txt was not sent: there is no such file in the workspace.",
+    );
     for path in ["../claw.toml", "/etc/passwd", "link.txt", "folder/secret.txt"] {
-        rig.telegram.wait_for_text(rig.anna.id, &format!("{path} was not sent: it lies outside of the workspace."));
+        rig.telegram.wait_for_text(
+            rig.anna.id,
+            &format!("{path} was not sent: it lies outside of the workspace."),
+        );
     }
     rig.telegram.wait_for_text(rig.anna.id, ".hidden was not sent: hidden files are not sent.");
     assert_eq!(rig.sent_files(), []);
@@ -82,12 +97,15 @@ fn after_a_restart_only_what_is_missing_is_sent() {
     rig.telegram.heal();
     let gateway = rig.start();
     rig.telegram.wait_for("the second file", |world| {
-        let named = |message: &&botapi::Message| message.media.as_ref().is_some_and(|media| media.name == "b.txt");
+        let named = |message: &&botapi::Message| {
+            message.media.as_ref().is_some_and(|media| media.name == "b.txt")
+        };
         world.messages(rig.anna.id).find(named).map(|_| ())
     });
     let names: Vec<String> = rig.sent_files().into_iter().map(|(_, name, _)| name).collect();
     assert_eq!(names, ["a.txt", "b.txt"]);
-    let answers = rig.telegram.sent(rig.anna.id).into_iter().filter(|message| message.text.contains("One"));
+    let answers =
+        rig.telegram.sent(rig.anna.id).into_iter().filter(|message| message.text.contains("One"));
     assert_eq!(answers.count(), 1, "what was sent is not sent again");
     drop(gateway);
 }
@@ -99,12 +117,18 @@ fn a_very_long_answer_is_its_beginning_and_a_file() {
     let gateway = rig.start();
     rig.anna.says(rig.anna.private(), "Tell me everything");
     rig.telegram.wait_for("a file", |world| {
-        world.messages(rig.anna.id).find(|message| message.by_bot && message.media.is_some()).map(|_| ())
+        world
+            .messages(rig.anna.id)
+            .find(|message| message.by_bot && message.media.is_some())
+            .map(|_| ())
     });
     let sent = rig.telegram.sent(rig.anna.id);
     assert_eq!(sent.len(), 2, "{sent:?}");
     assert!(sent[0].text.starts_with("All of it."));
-    assert!(rig.sent_files() == [(MediaKind::Document, "answer.md".to_owned(), long.as_bytes().to_vec())]);
+    assert!(
+        rig.sent_files()
+            == [(MediaKind::Document, "answer.md".to_owned(), long.as_bytes().to_vec())]
+    );
     drop(gateway);
 }
 
@@ -118,7 +142,8 @@ fn a_very_long_answer_arrives_where_files_are_forbidden() {
     rig.anna.says(rig.anna.private(), "Tell me everything");
     rig.telegram.wait_for("all of it", |world| {
         let said = world.messages(rig.anna.id).filter(|message| message.by_bot);
-        (said.map(|message| message.text.matches("All").count()).sum::<usize>() == 3000).then_some(())
+        (said.map(|message| message.text.matches("All").count()).sum::<usize>() == 3000)
+            .then_some(())
     });
     drop(gateway);
 }

@@ -29,7 +29,8 @@ impl Rig {
 
     /// With a model that can see and gives these answers.
     pub fn seeing(answers: &[&str]) -> Self {
-        let model = Threaded::start(Wire::Anthropic, answers.iter().map(|answer| Answer::text(answer)));
+        let model =
+            Threaded::start(Wire::Anthropic, answers.iter().map(|answer| Answer::text(answer)));
         Self::with(House::at("claude", &model.base_url), Some(model))
     }
 
@@ -50,7 +51,8 @@ impl Rig {
             return Vec::new();
         }
         let db = self.house.db();
-        let select = "SELECT body FROM events WHERE session = ?1 AND type = 'user.message' ORDER BY seq";
+        let select =
+            "SELECT body FROM events WHERE session = ?1 AND type = 'user.message' ORDER BY seq";
         let Ok(mut query) = db.prepare(select) else { return Vec::new() };
         let bodies = query.query_map([session], |row| row.get::<_, String>(0)).unwrap();
         bodies.map(|body| serde_json::from_str(&body.unwrap()).unwrap()).collect()
@@ -79,7 +81,8 @@ impl Rig {
         for day in fs::read_dir(self.house.workspace().join("inbox")).into_iter().flatten() {
             for file in fs::read_dir(day.unwrap().path()).unwrap() {
                 let path = file.unwrap().path();
-                let name = path.strip_prefix(self.house.workspace()).unwrap().to_str().unwrap().to_owned();
+                let name =
+                    path.strip_prefix(self.house.workspace()).unwrap().to_str().unwrap().to_owned();
                 found.push((name, fs::read(&path).unwrap()));
             }
         }
@@ -96,8 +99,11 @@ impl Rig {
 
     /// The files that the bot has sent to the owner.
     pub fn sent_files(&self) -> Vec<(MediaKind, String, Vec<u8>)> {
-        let media = self.telegram.sent(self.anna.id).into_iter().filter_map(|message| message.media);
-        media.map(|media| (media.kind, media.name.clone(), self.telegram.file(&media.file_id))).collect()
+        let media =
+            self.telegram.sent(self.anna.id).into_iter().filter_map(|message| message.media);
+        media
+            .map(|media| (media.kind, media.name.clone(), self.telegram.file(&media.file_id)))
+            .collect()
     }
 }
 

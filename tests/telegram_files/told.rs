@@ -12,7 +12,10 @@ use crate::wires::listening::Ears;
 fn a_kill_between_file_and_message_leaves_one_of_each() {
     let ears = Ears::start(&["", "pay the rent"]);
     let rig = Rig::new();
-    rig.house.write("claw.toml", &format!("[transcription]\nurl = \"{}\"\nmodel = \"whisper-x\"\n", ears.url));
+    rig.house.write(
+        "claw.toml",
+        &format!("[transcription]\nurl = \"{}\"\nmodel = \"whisper-x\"\n", ears.url),
+    );
     let gateway = rig.start();
     rig.anna.writes(rig.anna.private()).voice(b"OggS speech").send();
     eventually("somebody listens", || ears.heard().len() == 1);
@@ -38,10 +41,16 @@ fn recordings_are_kept_and_what_is_no_file_is_told_in_words() {
         rig.anna.writes(rig.anna.private()).recording(kind, "a.mp4", b"bytes").send();
     }
     rig.anna.writes(rig.anna.private()).voice(b"OggS speech").send();
-    rig.anna.writes(rig.anna.private()).holding("location", json!({"latitude": 52.5, "longitude": 13.4})).send();
+    rig.anna
+        .writes(rig.anna.private())
+        .holding("location", json!({"latitude": 52.5, "longitude": 13.4}))
+        .send();
     let gateway = rig.start();
-    let all: Vec<String> = rig.wait_messages(6).iter().map(|message| text(message).to_owned()).collect();
-    for (said, expected) in all.iter().zip(["[audio file", "[video", "[video note", "[animation", "[voice message"]) {
+    let all: Vec<String> =
+        rig.wait_messages(6).iter().map(|message| text(message).to_owned()).collect();
+    for (said, expected) in
+        all.iter().zip(["[audio file", "[video", "[video note", "[animation", "[voice message"])
+    {
         assert!(said.contains(&format!("{expected} saved as inbox/")), "{said}");
     }
     assert!(all[4].contains(".ogg, 3 s, 11 bytes]"), "{}", all[4]);
@@ -56,14 +65,20 @@ fn speech_becomes_text_where_it_is_configured() {
     let rig = Rig::new();
     rig.house.write(
         "claw.toml",
-        &format!("[transcription]\nurl = \"{}\"\nmodel = \"whisper-x\"\nkey = \"$EARS_KEY\"\n", ears.url),
+        &format!(
+            "[transcription]\nurl = \"{}\"\nmodel = \"whisper-x\"\nkey = \"$EARS_KEY\"\n",
+            ears.url
+        ),
     );
     let house = rig.house.with("EARS_KEY", "ears-secret-4711");
     let rig = Rig { house, ..rig };
     let gateway = rig.start();
     rig.anna.writes(rig.anna.private()).voice(b"OggS speech").send();
     let message = &rig.wait_messages(1)[0];
-    assert!(text(message).ends_with("[what was said, as a machine heard it]\npay the rent"), "{message}");
+    assert!(
+        text(message).ends_with("[what was said, as a machine heard it]\npay the rent"),
+        "{message}"
+    );
     let heard = ears.heard();
     assert_eq!(heard[0].model, "whisper-x");
     assert_eq!(heard[0].authorization, "Bearer ears-secret-4711");
@@ -72,7 +87,8 @@ fn speech_becomes_text_where_it_is_configured() {
 
     // It has no second answer: that is said, and the message goes in.
     rig.anna.writes(rig.anna.private()).voice(b"OggS more").send();
-    rig.telegram.wait_for_text(rig.anna.id, "no text of it: the transcription server said HTTP 500");
+    rig.telegram
+        .wait_for_text(rig.anna.id, "no text of it: the transcription server said HTTP 500");
     assert!(text(&rig.wait_messages(2)[1]).contains("[it could not be transcribed"));
     assert!(!gateway.err().contains("ears-secret"), "{}", gateway.err());
     drop(gateway);
@@ -94,16 +110,32 @@ fn a_group_is_overheard_only_where_that_is_configured() {
         rig.anna.says(group, "@claw_test_bot and now?");
         let gateway = rig.start();
         let messages = rig.wait_messages_in(group, 2);
-        assert_eq!(text(&messages[0]).matches("Bert: private matter").count(), quoted, "{}", text(&messages[0]));
+        assert_eq!(
+            text(&messages[0]).matches("Bert: private matter").count(),
+            quoted,
+            "{}",
+            text(&messages[0])
+        );
         assert!(!text(&messages[0]).contains("private matter 1"), "of three the last two");
-        assert!(text(&messages[0]).ends_with("Anna: @claw_test_bot what do you think?"), "{}", text(&messages[0]));
+        assert!(
+            text(&messages[0]).ends_with("Anna: @claw_test_bot what do you think?"),
+            "{}",
+            text(&messages[0])
+        );
         assert_eq!(messages[0]["origin"], if quoted > 0 { "forwarded" } else { "owner" });
-        assert!(!text(&messages[1]).contains("private matter"), "it was given once: {}", text(&messages[1]));
+        assert!(
+            !text(&messages[1]).contains("private matter"),
+            "it was given once: {}",
+            text(&messages[1])
+        );
         assert_eq!(messages[1]["origin"], "owner");
         drop(gateway);
         let db = rig.house.db();
-        let kept =
-            "SELECT (SELECT count(*) FROM overheard) + (SELECT count(*) FROM updates WHERE body LIKE '%private%')";
-        assert_eq!(db.query_row(kept, [], |row| row.get::<_, i64>(0)).unwrap(), 0, "nothing of it stays aside");
+        let kept = "SELECT (SELECT count(*) FROM overheard) + (SELECT count(*) FROM updates WHERE body LIKE '%private%')";
+        assert_eq!(
+            db.query_row(kept, [], |row| row.get::<_, i64>(0)).unwrap(),
+            0,
+            "nothing of it stays aside"
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! What people did, for the oracle: their own memory, apart from what Telegram's stand-in recorded. Must not know why they
-//! did it.
+//! What people did, for the oracle: their own memory, apart from what Telegram's stand-in recorded.
+//! Must not know why they did it.
 
 use std::time::Instant;
 

@@ -1,5 +1,5 @@
-//! All people, on a thread of their own: they see what changes and do what they would do, whether claw runs or not. Must not
-//! know what any of them wants.
+//! All people, on a thread of their own: they see what changes and do what they would do, whether
+//! claw runs or not. Must not know what any of them wants.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -42,10 +42,13 @@ impl Stranger {
         match self.random.below(3) {
             0 => drop(self.user.says(self.user.private(), "write stolen.txt: x")),
             _ => {
-                let Some(chat) = self.random.pick(&seats.iter().map(|seat| seat.place.chat).collect::<Vec<_>>()) else {
+                let Some(chat) =
+                    self.random.pick(&seats.iter().map(|seat| seat.place.chat).collect::<Vec<_>>())
+                else {
                     return;
                 };
-                let found = telegram.look(|world| world.messages(chat).filter_map(first_button).last());
+                let found =
+                    telegram.look(|world| world.messages(chat).filter_map(first_button).last());
                 let Some((message, data)) = found else { return };
                 self.taps.push(self.user.forges_tap(chat, message, &data));
             }
@@ -76,7 +79,9 @@ impl Crowd {
                     return people;
                 }
                 let deeds: Vec<(usize, Deed)> = telegram.look(|world| {
-                    let next = |(index, seat): (usize, &mut Seat)| Some((index, seat.next(world, mood == TALKS)?));
+                    let next = |(index, seat): (usize, &mut Seat)| {
+                        Some((index, seat.next(world, mood == TALKS)?))
+                    };
                     people.seats.iter_mut().enumerate().filter_map(next).collect()
                 });
                 if mood == TALKS && people.stranger.random.below(STRANGER_ONE_IN) == 0 {
@@ -128,7 +133,9 @@ fn does(seat: &mut Seat, deed: Deed) {
             let update = seat.user.edits(earlier, text);
             said = Some(crate::botapi::Said { update, ..*earlier });
         }
-        Deed::Tap { message, data, .. } => tapped = Some(seat.user.forges_tap(seat.place.chat, *message, data)),
+        Deed::Tap { message, data, .. } => {
+            tapped = Some(seat.user.forges_tap(seat.place.chat, *message, data))
+        }
     }
     seat.done(deed, said, tapped);
 }

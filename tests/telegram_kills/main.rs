@@ -1,15 +1,21 @@
-//! The kill rig of the Telegram door: twenty people and two topics of a group talk, approve and run tools, while the gateway
-//! is ended by SIGKILL at named points and at random moments and started again. An oracle outside of claw judges what is on
-//! the screens and on the disk. `cargo test --features kill-points --test telegram_kills` prints a table.
+//! The kill rig of the Telegram door: twenty people and two topics of a group talk, approve and run
+//! tools, while the gateway is ended by SIGKILL at named points and at random moments and started
+//! again. An oracle outside of claw judges what is on the screens and on the disk. `cargo test
+//! --features kill-points --test telegram_kills` prints a table.
 //!
 //! - `CLAW_KILL_RUNS` (500): how many kills there are in all.
 //! - `CLAW_KILL_SEED`: the seed of the series; the last line of the table names it.
-//! - `CLAW_KILL_ONLY`: one round with this seed. People and moments are the same again, what meets what is not.
+//! - `CLAW_KILL_ONLY`: one round with this seed. People and moments are the same again, what meets
+//!   what is not.
 //! - `CLAW_KILL_POINT`: every kill is aimed at points whose names begin so.
 //! - `CLAW_KILL_WORKERS` (2): how many rounds are played side by side, each in a home of its own.
 //! - `CLAW_KILL_PROGRAM`: another build of claw, for example one with a bug in it.
 
-#![expect(clippy::print_stdout, clippy::expect_used, reason = "a test's main prints its table and fails loudly")]
+#![expect(
+    clippy::print_stdout,
+    clippy::expect_used,
+    reason = "a test's main prints its table and fails loudly"
+)]
 
 mod acts;
 #[path = "../botapi/mod.rs"]
@@ -67,7 +73,8 @@ async fn rig() -> anyhow::Result<ExitCode> {
     let wanted = number("CLAW_KILL_RUNS", KILLS) as usize;
     let wanted = if only.is_some() { wanted.min(KILLS_OF_A_ROUND) } else { wanted };
     let extra = if only.is_some() { 0 } else { KILLS_EXTRA_MAX };
-    let series = RefCell::new(Series { random: Random(seed), left: wanted, extra, table: Table::new(seed) });
+    let series =
+        RefCell::new(Series { random: Random(seed), left: wanted, extra, table: Table::new(seed) });
     let workers = if only.is_some() { 1 } else { number("CLAW_KILL_WORKERS", 2) };
     let workers = (0..workers).map(|_| worker(&series, &plan, only));
     futures::future::try_join_all(workers).await?;
@@ -77,7 +84,11 @@ async fn rig() -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(u8::from(!table.holds(only.is_none()))))
 }
 
-async fn worker(series: &RefCell<Series>, plan: &RefCell<Plan>, only: Option<u64>) -> anyhow::Result<()> {
+async fn worker(
+    series: &RefCell<Series>,
+    plan: &RefCell<Plan>,
+    only: Option<u64>,
+) -> anyhow::Result<()> {
     loop {
         let next = next_round(&mut series.borrow_mut(), &mut plan.borrow_mut());
         let Some((seed, kills)) = next else { return Ok(()) };
@@ -113,7 +124,10 @@ fn keep(round: Round, seen: &Seen) -> String {
         format!("== {} ==\n{screen}\n{:#?}\n\n", seat.session, seat.acts)
     });
     let calls = round.telegram.calls().into_iter().enumerate().map(|(index, call)| {
-        format!("{index} {:?} {} {:?} {} -> {:?}\n", call.at, call.method, call.chat, call.params, call.outcome)
+        format!(
+            "{index} {:?} {} {:?} {} -> {:?}\n",
+            call.at, call.method, call.chat, call.params, call.outcome
+        )
     });
     let folder = round.house.keep();
     // Only for the person who looks at the failure; the table says what it is.

@@ -1,4 +1,5 @@
-//! Which kill comes next: every named point in turn, and moments that nobody chose. Must not know how a kill is made.
+//! Which kill comes next: every named point in turn, and moments that nobody chose. Must not know
+//! how a kill is made.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

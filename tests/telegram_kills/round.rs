@@ -1,5 +1,5 @@
-//! One home, one stand-in for Telegram, twenty people and a number of kills: the gateway is started and killed while they
-//! talk, and at last comes to rest. Must not know what is right.
+//! One home, one stand-in for Telegram, twenty people and a number of kills: the gateway is started
+//! and killed while they talk, and at last comes to rest. Must not know what is right.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -28,7 +28,8 @@ const LONG_ABSENCE_ONE_IN: u64 = 12;
 const LONG_ABSENCE: Duration = Duration::from_secs(151);
 /// One in so many times somebody waited too long to answer.
 const EXPIRES_ONE_IN: u64 = 3;
-/// The most time in which nothing at all may happen before everything is at rest. Reached only when something never is.
+/// The most time in which nothing at all may happen before everything is at rest. Reached only when
+/// something never is.
 const STILL_TIME_MAX: Duration = Duration::from_secs(40);
 /// The most time that all of it may take.
 const REST_TIME_MAX: Duration = Duration::from_secs(600);
@@ -76,7 +77,10 @@ impl Round {
         while lefts.len() < kills && wrong.is_empty() && !crowd.is_over() {
             let kill = plan.borrow_mut().next();
             let ended = self.house.claw(&["gateway".to_owned()], &kill, None).await?;
-            printed.push_str(&format!("$ claw gateway   [{kill:?}]\n{}{}-> {:?}\n", ended.out, ended.err, ended.code));
+            printed.push_str(&format!(
+                "$ claw gateway   [{kill:?}]\n{}{}-> {:?}\n",
+                ended.out, ended.err, ended.code
+            ));
             wrong.extend(complaint(&ended));
             plan.borrow_mut().hit(what_hit(&kill, &ended));
             self.telegram.wait_disconnected();
@@ -104,7 +108,10 @@ impl Round {
         let Some(id) = random.pick(&ids) else { return Ok(None) };
         let db = rusqlite::Connection::open(self.house.db())?;
         db.busy_timeout(STILL_TIME_MAX)?;
-        db.execute("UPDATE approvals SET expires_ms = 1 WHERE state = 'waiting' AND id = ?1", [id])?;
+        db.execute(
+            "UPDATE approvals SET expires_ms = 1 WHERE state = 'waiting' AND id = ?1",
+            [id],
+        )?;
         Ok(Some(id.to_owned()))
     }
 
@@ -121,21 +128,36 @@ impl Round {
 
     /// Everybody with a chat of their own, some of them in the topics of a group, and a stranger.
     fn invite(&mut self) -> People {
-        let users: Vec<User> = (0..CHATS).map(|number| self.telegram.user(&format!("Person{number:02}"))).collect();
+        let users: Vec<User> =
+            (0..CHATS).map(|number| self.telegram.user(&format!("Person{number:02}"))).collect();
         let forum = self.telegram.forum("House", &users.iter().collect::<Vec<_>>());
         let bot = self.telegram.bot_id();
         let seed = |number: usize| self.seed.wrapping_mul(1_000_003) ^ number as u64;
         let mut seats: Vec<Seat> = Vec::new();
         for (number, user) in users.iter().enumerate() {
             let session = format!("telegram.{bot}.{}", user.id);
-            seats.push(Seat::new(number, user.clone(), user.private().into(), session, "", seed(number)));
+            seats.push(Seat::new(
+                number,
+                user.clone(),
+                user.private().into(),
+                session,
+                "",
+                seed(number),
+            ));
         }
         let name = self.telegram.look(|world| world.bot.username.clone());
         for (number, user) in users.iter().enumerate().take(TOPICS) {
             let place: Place = user.opens_topic(forum, &format!("Topic {number}"));
             let session = format!("telegram.{bot}.{forum}.{}", place.topic.unwrap_or_default());
             let number = CHATS + number;
-            seats.push(Seat::new(number, user.clone(), place, session, &format!("@{name} "), seed(number)));
+            seats.push(Seat::new(
+                number,
+                user.clone(),
+                place,
+                session,
+                &format!("@{name} "),
+                seed(number),
+            ));
         }
         let mut allowed: Vec<String> = users.iter().map(|user| user.id.to_string()).collect();
         allowed.push(forum.to_string());
@@ -161,14 +183,17 @@ impl Round {
             _ended = &mut output => wrong.push("the gateway ended by itself while everything came to rest".to_owned()),
             unrest = self.rest() => restless = unrest?,
         }
-        // With nobody there any more it must still be at rest: somebody may have tapped at the last moment.
+        // With nobody there any more it must still be at rest: somebody may have tapped at the last
+        // moment.
         let people = crowd.goes()?;
         if restless.is_empty() {
             restless = self.rest().await?;
         }
         if wrong.is_empty() {
             kill_process(pid, Signal::TERM).context("the gateway is there")?;
-            let output = tokio::time::timeout(STILL_TIME_MAX, output).await.context("the gateway obeys SIGTERM")??;
+            let output = tokio::time::timeout(STILL_TIME_MAX, output)
+                .await
+                .context("the gateway obeys SIGTERM")??;
             printed.push_str(&String::from_utf8_lossy(&output.stderr));
             if output.status.code() != Some(0) {
                 wrong.push(format!("after SIGTERM the gateway ended with {:?}", output.status));
@@ -184,9 +209,15 @@ impl Round {
             let mut open = unrest(&Look::open(&self.house.db())?)?;
             let (queued, unanswered, calls) = self.telegram.look(|world| {
                 let life = crate::botapi::TAP_LIFE.as_millis() as u64;
-                let open = world.taps.values().filter(|tap| tap.answer.is_none() && world.now_ms() < tap.at_ms + life);
-                let calls =
-                    world.calls.all().iter().filter(|call| !call.is("getUpdates") && !call.is("sendChatAction"));
+                let open = world
+                    .taps
+                    .values()
+                    .filter(|tap| tap.answer.is_none() && world.now_ms() < tap.at_ms + life);
+                let calls = world
+                    .calls
+                    .all()
+                    .iter()
+                    .filter(|call| !call.is("getUpdates") && !call.is("sendChatAction"));
                 (world.updates.len(), open.count(), calls.count())
             });
             if queued > 0 {

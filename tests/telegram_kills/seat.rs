@@ -1,5 +1,5 @@
-//! One person at one place, who writes, taps and waits as people do: by what is on the screen. Must not know the store, or
-//! that claw is killed.
+//! One person at one place, who writes, taps and waits as people do: by what is on the screen. Must
+//! not know the store, or that claw is killed.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -11,7 +11,8 @@ use crate::killing::random::Random;
 
 /// What the message says that asks for a reason.
 const ASKS_FOR_REASON: &str = "Denied once you have replied";
-/// How Telegram's own limit shows: a tap that nobody answered in this time does nothing any more, in milliseconds.
+/// How Telegram's own limit shows: a tap that nobody answered in this time does nothing any more,
+/// in milliseconds.
 const TAP_LIFE_MS: u64 = 150_000;
 
 /// How the data of the buttons of something staged end.
@@ -89,7 +90,8 @@ pub struct Seat {
     word: Option<(String, Tap, MessageId)>,
     queue: Vec<Deed>,
     awaited: Vec<String>,
-    /// A turn was stopped since the last `/new`, so the model may still answer what an undo would have it answer again.
+    /// A turn was stopped since the last `/new`, so the model may still answer what an undo would
+    /// have it answer again.
     stopped: bool,
     /// The stop switch was turned on here, and not off again.
     switched_on: bool,
@@ -99,7 +101,14 @@ pub struct Seat {
 }
 
 impl Seat {
-    pub fn new(number: usize, user: User, place: Place, session: String, greeting: &str, seed: u64) -> Self {
+    pub fn new(
+        number: usize,
+        user: User,
+        place: Place,
+        session: String,
+        greeting: &str,
+        seed: u64,
+    ) -> Self {
         Self {
             number,
             user,
@@ -131,8 +140,10 @@ impl Seat {
         if Instant::now() < self.looks_until {
             return None;
         }
-        let screen: Vec<&Message> =
-            world.messages(self.place.chat).filter(|one| one.by_bot && one.topic == self.place.topic).collect();
+        let screen: Vec<&Message> = world
+            .messages(self.place.chat)
+            .filter(|one| one.by_bot && one.topic == self.place.topic)
+            .collect();
         if let Some(deed) = self.give_reason(world, &screen) {
             return Some(deed);
         }
@@ -148,7 +159,8 @@ impl Seat {
         if !talks {
             return None;
         }
-        self.awaited.retain(|name| !screen.iter().any(|message| message.text.contains(&answer_to(name))));
+        self.awaited
+            .retain(|name| !screen.iter().any(|message| message.text.contains(&answer_to(name))));
         if !self.awaited.is_empty() && Instant::now() < self.patient_until {
             return None;
         }
@@ -157,8 +169,7 @@ impl Seat {
 
     /// Whether somebody here has tapped a button that lets the question's call run.
     pub fn has_said_yes(&self, question: &str) -> bool {
-        let yes =
-            |act: &Act| matches!(act, Act::Tap { approval, code, .. } if approval == question && is_allowing(code));
+        let yes = |act: &Act| matches!(act, Act::Tap { approval, code, .. } if approval == question && is_allowing(code));
         self.acts.iter().any(yes)
     }
 
@@ -179,7 +190,8 @@ impl Seat {
                     }
                     After::Command(asked) => Act::Command { asked, update },
                     After::Order(order) => {
-                        self.stopped = order == Order::Stop || (self.stopped && order != Order::Clear);
+                        self.stopped =
+                            order == Order::Stop || (self.stopped && order != Order::Clear);
                         Act::Order { order }
                     }
                     After::Reason { approval } => Act::Reason { approval, text, update },
@@ -196,7 +208,13 @@ impl Seat {
                     if code == "w" {
                         self.word = Some((approval.clone(), tap.clone(), message));
                     }
-                    self.acts.push(Act::Tap { tap: tap.clone(), approval, code, old, at: Instant::now() });
+                    self.acts.push(Act::Tap {
+                        tap: tap.clone(),
+                        approval,
+                        code,
+                        old,
+                        at: Instant::now(),
+                    });
                 }
                 self.taps.insert(message, (tap, data));
             }
@@ -222,16 +240,23 @@ impl Seat {
         if !said.starts_with("Reply with the reason") {
             return None;
         }
-        let asks = |message: &&&Message| message.id > on && message.text.starts_with(ASKS_FOR_REASON);
+        let asks =
+            |message: &&&Message| message.id > on && message.text.starts_with(ASKS_FOR_REASON);
         let asking = screen.iter().rev().find(asks)?;
         self.named += 1;
         let text = format!("reason s{:02}r{} and no other", self.number, self.named);
-        Some(Deed::Say { text, reply_to: Some(asking.id), after: After::Reason { approval }, paper: false })
+        Some(Deed::Say {
+            text,
+            reply_to: Some(asking.id),
+            after: After::Reason { approval },
+            paper: false,
+        })
     }
 
     /// What to do about a message, if it shows an open question.
     fn answer(&mut self, world: &World, message: &Message, talks: bool) -> Option<Deed> {
-        let buttons = || message.buttons.iter().flatten().filter_map(|button| button.data.as_deref());
+        let buttons =
+            || message.buttons.iter().flatten().filter_map(|button| button.data.as_deref());
         let data = |which: &str| {
             let labelled = message.button(which).and_then(|button| button.data.as_deref());
             labelled.or_else(|| buttons().find(|data| data.ends_with(which))).map(str::to_owned)
@@ -298,7 +323,8 @@ impl Seat {
             25..27 => self.says(Order::Compact.command(), After::Order(Order::Compact)),
             27 => {
                 self.switched_on = true;
-                self.patient_until = Instant::now() + Duration::from_millis(self.random.below(SWITCHED_MS_MAX));
+                self.patient_until =
+                    Instant::now() + Duration::from_millis(self.random.below(SWITCHED_MS_MAX));
                 self.says("/panic on", After::Command(Asked::Switch))
             }
             28..32 => self.taps_something_old(screen).unwrap_or_else(|| self.asks_for_work()),
@@ -325,15 +351,21 @@ impl Seat {
     }
 
     fn taps_something_old(&mut self, screen: &[&Message]) -> Option<Deed> {
-        let is_over = |message: &&&Message| message.buttons.is_empty() && self.asked.contains_key(&message.id);
+        let is_over = |message: &&&Message| {
+            message.buttons.is_empty() && self.asked.contains_key(&message.id)
+        };
         let over: Vec<&&Message> = screen.iter().filter(is_over).collect();
         // What was asked again is still open elsewhere: a tap that counted would run something.
-        let mut old: Vec<MessageId> =
-            over.iter().filter(|message| message.text.starts_with("Asked again")).map(|message| message.id).collect();
+        let mut old: Vec<MessageId> = over
+            .iter()
+            .filter(|message| message.text.starts_with("Asked again"))
+            .map(|message| message.id)
+            .collect();
         if old.is_empty() {
             old.extend(over.iter().map(|message| message.id));
         }
-        let message = self.random.pick(old.get(old.len().saturating_sub(3)..).unwrap_or_default())?;
+        let message =
+            self.random.pick(old.get(old.len().saturating_sub(3)..).unwrap_or_default())?;
         let data = self.asked.get(&message)?.clone();
         Some(Deed::Tap { message, data, old: true })
     }
@@ -361,9 +393,12 @@ impl Seat {
         let long = if self.random.chance(6) { "L" } else { "" };
         let name = format!("s{:02}n{}{long}", self.number, self.named);
         let steps = self.random.pick(&STEPS).unwrap_or_default();
-        let named =
-            |step: &str| step.split_once('-').map(|(kind, part)| format!("{kind}-{}{part}", name.to_lowercase()));
-        let groups = steps.split('|').map(|group| group.split(',').filter_map(named).collect::<Vec<_>>().join(","));
+        let named = |step: &str| {
+            step.split_once('-').map(|(kind, part)| format!("{kind}-{}{part}", name.to_lowercase()))
+        };
+        let groups = steps
+            .split('|')
+            .map(|group| group.split(',').filter_map(named).collect::<Vec<_>>().join(","));
         let steps = groups.collect::<Vec<_>>().join("|");
         let text = format!("TASK {name} [{steps}] END");
         (name, text)

@@ -1,5 +1,5 @@
-//! A look into claw's store from outside, in plain SQL: what is kept of updates, what waits to be sent, which message shows
-//! which question. Must not know what any of it should be.
+//! A look into claw's store from outside, in plain SQL: what is kept of updates, what waits to be
+//! sent, which message shows which question. Must not know what any of it should be.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -85,14 +85,18 @@ pub fn outbox(look: &Look) -> rusqlite::Result<Vec<OutboxRow>> {
 
 pub fn inbox(look: &Look) -> rusqlite::Result<Vec<InboxRow>> {
     look.all("SELECT id, session, kind, body FROM inbox ORDER BY id", |row| {
-        let text = json(row, 3)?["body"]["blocks"][0]["text"].as_str().unwrap_or_default().to_owned();
+        let text =
+            json(row, 3)?["body"]["blocks"][0]["text"].as_str().unwrap_or_default().to_owned();
         Ok(InboxRow { id: row.get(0)?, session: row.get(1)?, kind: row.get(2)?, text })
     })
 }
 
 /// The updates by their number at Telegram, with what became of each.
 pub fn updates(look: &Look) -> rusqlite::Result<BTreeMap<i64, String>> {
-    Ok(look.all("SELECT id, state FROM updates", |row| Ok((row.get(0)?, row.get(1)?)))?.into_iter().collect())
+    Ok(look
+        .all("SELECT id, state FROM updates", |row| Ok((row.get(0)?, row.get(1)?)))?
+        .into_iter()
+        .collect())
 }
 
 pub fn questions(look: &Look) -> rusqlite::Result<Vec<Question>> {

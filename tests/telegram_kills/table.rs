@@ -37,7 +37,14 @@ impl Table {
         }
     }
 
-    pub fn add(&mut self, seed: u64, kills: usize, verdict: &Verdict, counts: &Counts, folder: Option<String>) {
+    pub fn add(
+        &mut self,
+        seed: u64,
+        kills: usize,
+        verdict: &Verdict,
+        counts: &Counts,
+        folder: Option<String>,
+    ) {
         self.rounds += 1;
         self.kills += kills;
         self.sums.add(counts);
@@ -49,7 +56,10 @@ impl Table {
             let listed = wrong.iter().take(FAULTS_MAX).cloned().collect::<Vec<_>>().join("\n    ");
             let more = if more > 0 { format!("\n    … and {more} more") } else { String::new() };
             // At once, because what comes after it may take long.
-            println!("FAILED CLAW_KILL_ONLY={seed}   (kept in {})\n    {listed}{more}", folder.unwrap_or_default());
+            println!(
+                "FAILED CLAW_KILL_ONLY={seed}   (kept in {})\n    {listed}{more}",
+                folder.unwrap_or_default()
+            );
         }
     }
 
@@ -57,27 +67,32 @@ impl Table {
         self.hits.iter().filter(|(_, hits)| **hits == 0).map(|(point, _)| point.as_str()).collect()
     }
 
-    /// Whether every promise held, and, over a whole series, whether every named point was hit and questions were asked again: in
-    /// one round claw may be killed each time before it has caught up, if the machine is busy.
+    /// Whether every promise held, and, over a whole series, whether every named point was hit and
+    /// questions were asked again: in one round claw may be killed each time before it has caught
+    /// up, if the machine is busy.
     pub fn holds(&self, whole: bool) -> bool {
         let asked_again = self.sums.found_open == 0 || self.sums.asked_again > 0;
         self.failures == 0 && (!whole || (self.never_hit().is_empty() && asked_again))
     }
 }
 
-impl fmt::Display for Table {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "\nkills of the gateway by point")?;
-        for (point, hits) in &self.hits {
-            writeln!(f, "  {point:<28}{hits:>6}")?;
-        }
-        let at_points: usize = self.hits.iter().filter(|(point, _)| *point != "random").map(|(_, hits)| hits).sum();
+impl Table {
+    /// What was counted: its name, its number, and what belongs to it.
+    fn counted(&self) -> Vec<(&'static str, usize, String)> {
+        let at_points: usize =
+            self.hits.iter().filter(|(point, _)| *point != "random").map(|(_, hits)| hits).sum();
         let sums = &self.sums;
         let rate = 100.0 * sums.duplicates as f64 / sums.sent.max(1) as f64;
-        writeln!(f)?;
-        for (what, number, more) in [
+        vec![
             ("rounds", self.rounds, String::new()),
-            ("kills", self.kills, format!("{at_points} at named points, {} at random moments", self.kills - at_points)),
+            (
+                "kills",
+                self.kills,
+                format!(
+                    "{at_points} at named points, {} at random moments",
+                    self.kills - at_points
+                ),
+            ),
             ("updates", sums.updates, format!("{} messages, {} taps", sums.messages, sums.taps)),
             ("messages of the bot", sums.sent, String::new()),
             ("calls", self.sums.calls, format!("{} effects", self.verdicts.effects)),
@@ -89,14 +104,30 @@ impl fmt::Display for Table {
                     sums.asked_again, sums.found_open
                 ),
             ),
-            ("staged actions", self.verdicts.staged, format!("{} of them ran", self.verdicts.staged_run)),
+            (
+                "staged actions",
+                self.verdicts.staged,
+                format!("{} of them ran", self.verdicts.staged_run),
+            ),
             ("files kept, sent, given", self.verdicts.kept, String::new()),
             ("stop switch turned on", self.verdicts.panics, String::new()),
             ("summaries", self.verdicts.summaries, String::new()),
             ("requests to the model", self.verdicts.requests, String::new()),
-            ("duplicates in the window", sums.duplicates, format!("{rate:.2} % of the messages of the bot")),
-            ("beginnings left standing", sums.begun, "in that window; the whole answer is there as well".to_owned()),
-            ("questions left standing", sums.orphans, "in that window, without effect when tapped".to_owned()),
+            (
+                "duplicates in the window",
+                sums.duplicates,
+                format!("{rate:.2} % of the messages of the bot"),
+            ),
+            (
+                "beginnings left standing",
+                sums.begun,
+                "in that window; the whole answer is there as well".to_owned(),
+            ),
+            (
+                "questions left standing",
+                sums.orphans,
+                "in that window, without effect when tapped".to_owned(),
+            ),
             ("commands answered twice", sums.repeated, String::new()),
             ("taps that Telegram forgot", sums.forgotten_taps, String::new()),
             ("calls reported as unknown", self.verdicts.unknown, String::new()),
@@ -104,7 +135,18 @@ impl fmt::Display for Table {
             ("doubled", self.verdicts.doubled, String::new()),
             ("malformed histories", self.verdicts.malformed, String::new()),
             ("otherwise wrong", self.verdicts.other, String::new()),
-        ] {
+        ]
+    }
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "\nkills of the gateway by point")?;
+        for (point, hits) in &self.hits {
+            writeln!(f, "  {point:<28}{hits:>6}")?;
+        }
+        writeln!(f)?;
+        for (what, number, more) in self.counted() {
             writeln!(f, "{}", format!("{what:<28}{number:>8}   {more}").trim_end())?;
         }
         writeln!(f, "time                        {:>7.0} s", self.began.elapsed().as_secs_f64())?;

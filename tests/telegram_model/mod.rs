@@ -1,5 +1,5 @@
-//! A bot, its owner, a model on a real wire that says what a test wants, and a home that knows all three. Must not know what is
-//! tested.
+//! A bot, its owner, a model on a real wire that says what a test wants, and a home that knows all
+//! three. Must not know what is tested.
 #![allow(dead_code, reason = "each test binary uses its own part of this module")]
 
 use crate::botapi::{BotApi, Message, User};

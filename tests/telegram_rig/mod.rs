@@ -1,4 +1,5 @@
-//! A bot, its owner, and a home that lets the owner in, for the tests of the Telegram door. Must not know what is tested.
+//! A bot, its owner, and a home that lets the owner in, for the tests of the Telegram door. Must
+//! not know what is tested.
 #![allow(dead_code, reason = "each test binary uses its own part of this module")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
@@ -73,7 +74,9 @@ impl Rig {
     #[track_caller]
     pub fn wait_handled(&self) {
         self.telegram.wait_all_confirmed();
-        eventually("every update is handled", || self.number("SELECT count(*) FROM updates WHERE state = 'kept'") == 0);
+        eventually("every update is handled", || {
+            self.number("SELECT count(*) FROM updates WHERE state = 'kept'") == 0
+        });
     }
 
     /// Until the outbox is empty, apart from what waits for chats that have blocked the bot.

@@ -1,4 +1,5 @@
-//! The Anthropic Messages wire (API version 2023-06-01): what a request must be, and what a stream looks like.
+//! The Anthropic Messages wire (API version 2023-06-01): what a request must be, and what a stream
+//! looks like.
 
 use std::collections::HashSet;
 
@@ -10,11 +11,17 @@ use super::{Stop, Turn, Wire, array, halves, require, strict, text};
 pub fn check(path: &str, headers: &HeaderMap, body: &Value) -> Result<(), String> {
     require(path == "/v1/messages", format!("no such path: {path}"))?;
     require(headers.contains_key("x-api-key"), "x-api-key is missing")?;
-    require(headers.get("anthropic-version").is_some_and(|v| v == "2023-06-01"), "anthropic-version")?;
+    require(
+        headers.get("anthropic-version").is_some_and(|v| v == "2023-06-01"),
+        "anthropic-version",
+    )?;
     require(body["stream"] == json!(true), "stream")?;
     require(body["max_tokens"].as_u64().is_some_and(|n| n > 0), "max_tokens is required")?;
     let messages = array(body, "messages")?;
-    require(messages.first().is_some_and(|m| m["role"] == "user"), "the first message must be the user's")?;
+    require(
+        messages.first().is_some_and(|m| m["role"] == "user"),
+        "the first message must be the user's",
+    )?;
     let mut seen: HashSet<String> = HashSet::new();
     let mut open: Vec<String> = Vec::new();
     for (index, message) in messages.iter().enumerate() {
@@ -29,7 +36,10 @@ pub fn check(path: &str, headers: &HeaderMap, body: &Value) -> Result<(), String
         }
     }
     require(open.is_empty(), "tool_use without tool_result at the end")?;
-    require(messages.last().is_some_and(|m| m["role"] == "user"), "the last message must be the user's")?;
+    require(
+        messages.last().is_some_and(|m| m["role"] == "user"),
+        "the last message must be the user's",
+    )?;
     strict::tools(Wire::Anthropic, body)
 }
 
@@ -42,7 +52,10 @@ fn blocks(message: &Value, index: usize) -> Result<Vec<Value>, String> {
     require(!blocks.is_empty(), format!("messages.{index}: content is empty"))?;
     for block in &blocks {
         if block["type"] == "text" {
-            require(!text(block, "text")?.trim().is_empty(), "text content blocks must be non-empty")?;
+            require(
+                !text(block, "text")?.trim().is_empty(),
+                "text content blocks must be non-empty",
+            )?;
         }
     }
     Ok(blocks)
@@ -55,7 +68,10 @@ fn assistant(blocks: &[Value], seen: &mut HashSet<String>) -> Result<Vec<String>
         match text(block, "type")? {
             "thinking" => {
                 require(!after_thinking, "thinking must lead")?;
-                require(block["signature"] == "c2lnbmF0dXJl", "thinking: the signature was changed")?;
+                require(
+                    block["signature"] == "c2lnbmF0dXJl",
+                    "thinking: the signature was changed",
+                )?;
                 require(block["thinking"] == "hm", "thinking: the text was changed")?;
             }
             "text" => after_thinking = true,
@@ -65,8 +81,14 @@ fn assistant(blocks: &[Value], seen: &mut HashSet<String>) -> Result<Vec<String>
                 let legal = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
                 require(!id.is_empty() && id.chars().all(legal), format!("tool_use.id: {id:?}"))?;
                 let name = text(block, "name")?;
-                require(!name.is_empty() && name.chars().all(legal), format!("tool_use.name: {name:?}"))?;
-                require(seen.insert(id.to_owned()), format!("`tool_use` ids must be unique: {id}"))?;
+                require(
+                    !name.is_empty() && name.chars().all(legal),
+                    format!("tool_use.name: {name:?}"),
+                )?;
+                require(
+                    seen.insert(id.to_owned()),
+                    format!("`tool_use` ids must be unique: {id}"),
+                )?;
                 require(block["input"].is_object(), "tool_use.input must be an object")?;
                 open.push(id.to_owned());
             }
@@ -79,10 +101,19 @@ fn assistant(blocks: &[Value], seen: &mut HashSet<String>) -> Result<Vec<String>
 /// Results come first, one for each use, in the order of the uses.
 fn user(blocks: &[Value], open: &[String], index: usize) -> Result<(), String> {
     let is_result = |block: &&Value| block["type"] == "tool_result";
-    let answered: Vec<&str> =
-        blocks.iter().take_while(is_result).map(|block| text(block, "tool_use_id")).collect::<Result<_, _>>()?;
-    require(answered == open, format!("messages.{index}: tool_results {answered:?} do not answer tool_uses {open:?}"))?;
-    require(!blocks.iter().skip(answered.len()).any(|b| b["type"] == "tool_result"), "tool_result after other content")
+    let answered: Vec<&str> = blocks
+        .iter()
+        .take_while(is_result)
+        .map(|block| text(block, "tool_use_id"))
+        .collect::<Result<_, _>>()?;
+    require(
+        answered == open,
+        format!("messages.{index}: tool_results {answered:?} do not answer tool_uses {open:?}"),
+    )?;
+    require(
+        !blocks.iter().skip(answered.len()).any(|b| b["type"] == "tool_result"),
+        "tool_result after other content",
+    )
 }
 
 fn event(kind: &str, mut data: Value) -> String {
@@ -96,7 +127,10 @@ pub fn thinking_frames() -> Vec<String> {
             "content_block_start",
             json!({"index": 0, "content_block": {"type": "thinking", "thinking": "", "signature": ""}}),
         ),
-        event("content_block_delta", json!({"index": 0, "delta": {"type": "thinking_delta", "thinking": "hm"}})),
+        event(
+            "content_block_delta",
+            json!({"index": 0, "delta": {"type": "thinking_delta", "thinking": "hm"}}),
+        ),
         event(
             "content_block_delta",
             json!({"index": 0, "delta": {"type": "signature_delta", "signature": "c2lnbmF0dXJl"}}),
@@ -116,7 +150,10 @@ pub fn frames(turn: &Turn) -> Vec<String> {
         index += 1;
     }
     if !turn.text.is_empty() {
-        out.push(event("content_block_start", json!({"index": index, "content_block": {"type": "text", "text": ""}})));
+        out.push(event(
+            "content_block_start",
+            json!({"index": index, "content_block": {"type": "text", "text": ""}}),
+        ));
         let (head, tail) = halves(&turn.text);
         for piece in [head, tail] {
             out.push(event(

@@ -1,4 +1,5 @@
-//! Asks one of claw's models at a stand-in. Owns the target and what a door would have shown; knows no test.
+//! Asks one of claw's models at a stand-in. Owns the target and what a door would have shown; knows
+//! no test.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -66,7 +67,10 @@ pub fn restarts(deltas: &[Delta]) -> usize {
     deltas.iter().filter(|delta| matches!(delta, Delta::Restarted { .. })).count()
 }
 
-pub async fn ask_with(target: Target, request: &Request) -> (Result<Reply, ModelError>, Vec<Delta>) {
+pub async fn ask_with(
+    target: Target,
+    request: &Request,
+) -> (Result<Reply, ModelError>, Vec<Delta>) {
     let mut deltas = Vec::new();
     let reply = model(target).reply(request, &mut |delta| deltas.push(delta)).await;
     if let Err(error) = &reply {
@@ -75,7 +79,11 @@ pub async fn ask_with(target: Target, request: &Request) -> (Result<Reply, Model
     (reply, deltas)
 }
 
-pub async fn ask(stand_in: &StandIn, wire: Wire, request: &Request) -> (Result<Reply, ModelError>, Vec<Delta>) {
+pub async fn ask(
+    stand_in: &StandIn,
+    wire: Wire,
+    request: &Request,
+) -> (Result<Reply, ModelError>, Vec<Delta>) {
     ask_with(target(wire, &stand_in.base_url), request).await
 }
 

@@ -1,4 +1,5 @@
-//! The lists of models that providers hand out, and how each refuses a key. Owns both. Must not know claw.
+//! The lists of models that providers hand out, and how each refuses a key. Owns both. Must not
+//! know claw.
 
 use axum::http::HeaderMap;
 use serde_json::{Value, json};
@@ -14,12 +15,12 @@ pub struct Listed {
 impl Listed {
     /// Status and body, if the key is another one. An Ollama has none.
     pub fn refuses(&self, wire: Wire, headers: &HeaderMap) -> Option<(u16, String)> {
-        let header =
-            |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
+        let header = |name: &str| {
+            headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned()
+        };
         let (given, code, body) = match wire {
             Wire::Anthropic => {
-                let body =
-                    json!({"type": "error", "error": {"type": "authentication_error", "message": "invalid x-api-key"}});
+                let body = json!({"type": "error", "error": {"type": "authentication_error", "message": "invalid x-api-key"}});
                 (header("x-api-key"), 401, body)
             }
             Wire::OpenAi => {

@@ -1,5 +1,5 @@
-//! A stand-in for a server that turns speech into text (`POST /v1/audio/transcriptions`, a form as OpenAI wants it). Owns what
-//! it heard. Must not know claw.
+//! A stand-in for a server that turns speech into text (`POST /v1/audio/transcriptions`, a form as
+//! OpenAI wants it). Owns what it heard. Must not know claw.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -34,15 +34,19 @@ pub struct Ears {
 }
 
 impl Ears {
-    /// Answers with these texts in their order, an empty one being no answer at all, then with status 500.
+    /// Answers with these texts in their order, an empty one being no answer at all, then with
+    /// status 500.
     pub fn start(answers: &[&str]) -> Self {
         let shared = Arc::new(Shared::default());
         shared.answers.lock().unwrap().extend(answers.iter().map(|answer| (*answer).to_owned()));
         let (send, started) = std::sync::mpsc::channel();
         let (end, ended) = oneshot::channel::<()>();
-        let app = Router::new().route("/v1/audio/transcriptions", post(transcribe)).with_state(shared.clone());
+        let app = Router::new()
+            .route("/v1/audio/transcriptions", post(transcribe))
+            .with_state(shared.clone());
         std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            let runtime =
+                tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
                 let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
                 send.send(listener.local_addr().unwrap()).unwrap_or_default();
@@ -65,7 +69,8 @@ async fn transcribe(
     headers: HeaderMap,
     mut form: Multipart,
 ) -> (StatusCode, String) {
-    let authorization = headers.get("authorization").and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let authorization =
+        headers.get("authorization").and_then(|value| value.to_str().ok()).unwrap_or_default();
     let mut heard = Heard { authorization: authorization.to_owned(), ..Heard::default() };
     while let Some(field) = form.next_field().await.unwrap() {
         match field.name().unwrap_or_default() {
@@ -78,7 +83,10 @@ async fn transcribe(
         }
     }
     if heard.model.is_empty() || heard.file_name.is_empty() {
-        return (StatusCode::BAD_REQUEST, json!({"error": {"message": "model and file are required"}}).to_string());
+        return (
+            StatusCode::BAD_REQUEST,
+            json!({"error": {"message": "model and file are required"}}).to_string(),
+        );
     }
     shared.heard.lock().unwrap().push(heard);
     let answer = shared.answers.lock().unwrap().pop_front();

@@ -1,6 +1,6 @@
-//! HTTP stand-ins for model providers, on loopback, streaming, as strict as the real ones: a history that a provider would
-//! refuse is refused with status 400 and recorded. Owns the server and the faults.
-//! Only `asking` knows claw.
+//! HTTP stand-ins for model providers, on loopback, streaming, as strict as the real ones: a
+//! history that a provider would refuse is refused with status 400 and recorded. Owns the server
+//! and the faults. Only `asking` knows claw.
 #![allow(dead_code, reason = "each test binary uses its own part of the stand-ins")]
 #![expect(clippy::unwrap_used, reason = "a stand-in that cannot start fails its test")]
 
@@ -155,7 +155,8 @@ struct Shared {
     wire: Wire,
     answers: Mutex<VecDeque<Answer>>,
     recorded: Mutex<Vec<Recorded>>,
-    /// The models that are listed, and the only key that is taken; without it there is no list, and every key is.
+    /// The models that are listed, and the only key that is taken; without it there is no list, and
+    /// every key is.
     listed: Mutex<Option<listed::Listed>>,
 }
 
@@ -177,7 +178,8 @@ impl StandIn {
         });
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base_url = format!("http://{}", listener.local_addr().unwrap());
-        // Small frames must not wait for the other side's acknowledgement (RFC 896): that would be 40 ms of nothing.
+        // Small frames must not wait for the other side's acknowledgement (RFC 896): that would be
+        // 40 ms of nothing.
         let listener = listener.tap_io(|stream| stream.set_nodelay(true).unwrap());
         let app = Router::new().fallback(any(answer)).with_state(shared.clone());
         let server = tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
@@ -222,8 +224,17 @@ async fn answer(
     let listed = shared.listed.lock().unwrap().clone();
     let refused = listed.as_ref().and_then(|listed| listed.refuses(shared.wire, &headers));
     if method == Method::GET || refused.is_some() {
-        shared.recorded.lock().unwrap().push(Recorded { path: path.clone(), headers, body, fault: None });
-        let found = || listed.and_then(|listed| listed.at(shared.wire, &path)).unwrap_or((404, "{}".to_owned()));
+        shared.recorded.lock().unwrap().push(Recorded {
+            path: path.clone(),
+            headers,
+            body,
+            fault: None,
+        });
+        let found = || {
+            listed
+                .and_then(|listed| listed.at(shared.wire, &path))
+                .unwrap_or((404, "{}".to_owned()))
+        };
         let (code, body) = refused.unwrap_or_else(found);
         return plain(code, &[], body);
     }
@@ -255,20 +266,25 @@ async fn answer(
             let pieces = turn.frames(shared.wire).into_iter().map(String::into_bytes).collect();
             streamed(shared.wire, pieces, Duration::ZERO, Then::End)
         }
-        Some(Answer::Gated(turn, gate)) => {
-            let pieces = stream::iter(turn.frames(shared.wire)).then(move |piece| {
-                let gate = gate.clone();
-                async move {
-                    gate.acquire_owned().await.unwrap().forget();
-                    Ok::<Bytes, std::io::Error>(Bytes::from(piece))
-                }
-            });
-            let kind = content_type(shared.wire);
-            Response::builder().header("content-type", kind).body(Body::from_stream(pieces)).unwrap()
-        }
+        Some(Answer::Gated(turn, gate)) => gated(shared.wire, &turn, gate),
         Some(Answer::Raw { pieces, pause, then }) => streamed(shared.wire, pieces, pause, then),
-        None => plain(418, &[], r#"{"error":{"message":"the stand-in has no more answers"}}"#.into()),
+        None => {
+            plain(418, &[], r#"{"error":{"message":"the stand-in has no more answers"}}"#.into())
+        }
     }
+}
+
+/// Each frame waits for the gate.
+fn gated(wire: Wire, turn: &Turn, gate: Arc<Semaphore>) -> Response {
+    let pieces = stream::iter(turn.frames(wire)).then(move |piece| {
+        let gate = gate.clone();
+        async move {
+            gate.acquire_owned().await.unwrap().forget();
+            Ok::<Bytes, std::io::Error>(Bytes::from(piece))
+        }
+    });
+    let kind = content_type(wire);
+    Response::builder().header("content-type", kind).body(Body::from_stream(pieces)).unwrap()
 }
 
 fn content_type(wire: Wire) -> &'static str {
@@ -318,7 +334,10 @@ pub fn array<'a>(value: &'a Value, key: &str) -> Result<&'a Vec<Value>, String> 
 }
 
 pub fn text<'a>(value: &'a Value, key: &str) -> Result<&'a str, String> {
-    value.get(key).and_then(Value::as_str).ok_or(format!("`{key}` is missing or no string in {value}"))
+    value
+        .get(key)
+        .and_then(Value::as_str)
+        .ok_or(format!("`{key}` is missing or no string in {value}"))
 }
 
 /// Cuts a text into two pieces in the middle of its characters.

@@ -1,4 +1,5 @@
-//! Ollama's own `/api/chat` wire: what a request must be, and what a stream looks like (one JSON object a line).
+//! Ollama's own `/api/chat` wire: what a request must be, and what a stream looks like (one JSON
+//! object a line).
 
 use serde_json::{Value, json};
 
@@ -26,7 +27,8 @@ pub fn check(path: &str, body: &Value) -> Result<(), String> {
 }
 
 pub fn frames(turn: &Turn) -> Vec<String> {
-    let line = |message: Value| format!("{}\n", json!({"model": "m", "message": message, "done": false}));
+    let line =
+        |message: Value| format!("{}\n", json!({"model": "m", "message": message, "done": false}));
     let mut out = Vec::new();
     if !turn.text.is_empty() {
         let (head, tail) = halves(&turn.text);
@@ -35,7 +37,8 @@ pub fn frames(turn: &Turn) -> Vec<String> {
         }
     }
     for call in &turn.calls {
-        let arguments: Value = serde_json::from_str(&call.arguments).unwrap_or(Value::String(call.arguments.clone()));
+        let arguments: Value =
+            serde_json::from_str(&call.arguments).unwrap_or(Value::String(call.arguments.clone()));
         let call = json!({"function": {"name": call.name, "arguments": arguments}});
         out.push(line(json!({"role": "assistant", "content": "", "tool_calls": [call]})));
     }

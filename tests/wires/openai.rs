@@ -27,7 +27,10 @@ pub fn check(path: &str, headers: &HeaderMap, body: &Value) -> Result<(), String
             )?;
             continue;
         }
-        require(open.is_empty(), format!("messages.{index}: tool_calls without answers: {open:?}"))?;
+        require(
+            open.is_empty(),
+            format!("messages.{index}: tool_calls without answers: {open:?}"),
+        )?;
         match role {
             "system" => require(index == 0, "system must be first")?,
             "user" => require(!message["content"].is_null(), "content")?,
@@ -50,7 +53,8 @@ fn assistant(message: &Value) -> Result<Vec<String>, String> {
         require(!id.is_empty() && id.len() <= 40, format!("tool_calls.id: {id:?}"))?;
         require(seen.insert(id), format!("tool_calls.id repeated: {id}"))?;
         let arguments = text(&call["function"], "arguments")?;
-        let parsed: Value = serde_json::from_str(arguments).map_err(|e| format!("arguments: {e}"))?;
+        let parsed: Value =
+            serde_json::from_str(arguments).map_err(|e| format!("arguments: {e}"))?;
         require(parsed.is_object(), "arguments must be an object")?;
         require(!text(&call["function"], "name")?.is_empty(), "name")?;
         ids.push(id.to_owned());
@@ -83,7 +87,10 @@ pub fn frames(turn: &Turn) -> Vec<String> {
         out.push(chunk(json!({"tool_calls": [first]}), Value::Null));
         let (head, tail) = halves(&call.arguments);
         for piece in [head, tail] {
-            out.push(chunk(json!({"tool_calls": [{"index": index, "function": {"arguments": piece}}]}), Value::Null));
+            out.push(chunk(
+                json!({"tool_calls": [{"index": index, "function": {"arguments": piece}}]}),
+                Value::Null,
+            ));
         }
     }
     let reason = match turn.stop {

@@ -1,5 +1,5 @@
-//! Shapes of tool definitions as servers in the wild have them, each written down here by hand. Owns the shapes. Must not know
-//! claw or wires.
+//! Shapes of tool definitions as servers in the wild have them, each written down here by hand.
+//! Owns the shapes. Must not know claw or wires.
 
 use serde_json::{Value, json};
 
@@ -16,7 +16,10 @@ fn shape(name: &'static str, schema: Value, arguments: Value) -> Shape {
 
 /// Every shape.
 pub fn all() -> Vec<Shape> {
-    [tops(), members(), words(), odd_words(), references(), property_names()].into_iter().flatten().collect()
+    [tops(), members(), words(), odd_words(), references(), property_names()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn tops() -> Vec<Shape> {
@@ -24,7 +27,11 @@ fn tops() -> Vec<Shape> {
     vec![
         shape("nothing_but_object", json!({"type": "object"}), json!({})),
         shape("empty", json!({}), json!({})),
-        shape("no_type", json!({"properties": {"a": text()}, "required": ["a"]}), json!({"a": "x"})),
+        shape(
+            "no_type",
+            json!({"properties": {"a": text()}, "required": ["a"]}),
+            json!({"a": "x"}),
+        ),
         shape(
             "draft_07",
             json!({"$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "properties": {},
@@ -156,7 +163,11 @@ fn members() -> Vec<Shape> {
 fn words() -> Vec<Shape> {
     let of = |property: Value| json!({"type": "object", "properties": {"p": property}});
     vec![
-        shape("rust_formats", of(json!({"type": "integer", "format": "uint64", "minimum": 0})), json!({"p": 1})),
+        shape(
+            "rust_formats",
+            of(json!({"type": "integer", "format": "uint64", "minimum": 0})),
+            json!({"p": 1}),
+        ),
         shape(
             "formats_of_all_kinds",
             json!({"type": "object", "properties": {"a": {"type": "string", "format": "uri"},
@@ -164,11 +175,27 @@ fn words() -> Vec<Shape> {
             "d": {"type": "number", "format": "double"}}}),
             json!({"a": "x:"}),
         ),
-        shape("nullable_of_openapi", of(json!({"type": "string", "nullable": true, "enum": ["a"]})), json!({"p": "a"})),
-        shape("nullable_type_list", of(json!({"type": ["integer", "null"], "default": null})), json!({"p": null})),
+        shape(
+            "nullable_of_openapi",
+            of(json!({"type": "string", "nullable": true, "enum": ["a"]})),
+            json!({"p": "a"}),
+        ),
+        shape(
+            "nullable_type_list",
+            of(json!({"type": ["integer", "null"], "default": null})),
+            json!({"p": null}),
+        ),
         shape("enum_with_null", of(json!({"enum": ["a", "", null, 1, true]})), json!({"p": "a"})),
-        shape("enum_of_numbers", of(json!({"type": "integer", "enum": [0, 90, 180]})), json!({"p": 90})),
-        shape("enum_of_booleans", of(json!({"type": "boolean", "enum": [true]})), json!({"p": true})),
+        shape(
+            "enum_of_numbers",
+            of(json!({"type": "integer", "enum": [0, 90, 180]})),
+            json!({"p": 90}),
+        ),
+        shape(
+            "enum_of_booleans",
+            of(json!({"type": "boolean", "enum": [true]})),
+            json!({"p": true}),
+        ),
         shape("empty_enum", of(json!({"type": "string", "enum": []})), json!({"p": "a"})),
         shape(
             "const_of_all_kinds",
@@ -182,7 +209,11 @@ fn words() -> Vec<Shape> {
             "exclusiveMaximum": false})),
             json!({"p": 1}),
         ),
-        shape("draft_03_required", of(json!({"type": "string", "required": true})), json!({"p": "a"})),
+        shape(
+            "draft_03_required",
+            of(json!({"type": "string", "required": true})),
+            json!({"p": "a"}),
+        ),
         shape(
             "bounds_of_the_wrong_kind",
             of(json!({"type": "string", "minLength": -1, "maxLength": 1.5, "pattern": 3,
@@ -236,14 +267,16 @@ fn odd_words() -> Vec<Shape> {
 }
 
 fn references() -> Vec<Shape> {
-    let node =
-        json!({"type": "object", "properties": {"children": {"type": "array", "items": {"$ref": "#/$defs/node"}}}});
+    let node = json!({"type": "object", "properties": {"children": {"type": "array", "items": {"$ref": "#/$defs/node"}}}});
     let doubling = |depth: usize| {
         let names: Vec<String> = (0..=depth).map(|level| format!("l{level}")).collect();
         let mut defs = serde_json::Map::new();
         for pair in names.windows(2) {
             let next = json!({"$ref": format!("#/$defs/{}", pair[1])});
-            defs.insert(pair[0].clone(), json!({"type": "object", "properties": {"a": next, "b": next}}));
+            defs.insert(
+                pair[0].clone(),
+                json!({"type": "object", "properties": {"a": next, "b": next}}),
+            );
         }
         defs.insert(names[depth].clone(), json!({"type": "string"}));
         json!({"type": "object", "properties": {"top": {"$ref": "#/$defs/l0"}}, "$defs": defs})

@@ -1,5 +1,5 @@
-//! What the public APIs refuse of tools, in their own words. Written from their documents and from what they are known to
-//! answer, and not from claw's rules: an oracle. Must not know claw.
+//! What the public APIs refuse of tools, in their own words. Written from their documents and from
+//! what they are known to answer, and not from claw's rules: an oracle. Must not know claw.
 
 use std::collections::HashSet;
 
@@ -44,7 +44,8 @@ fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
 }
 
 fn is_name(name: &str, more: &str, max: usize) -> bool {
-    (1..=max).contains(&name.chars().count()) && name.chars().all(|c| c.is_ascii_alphanumeric() || more.contains(c))
+    (1..=max).contains(&name.chars().count())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || more.contains(c))
 }
 
 /// A way into a schema, as each API writes it.
@@ -87,13 +88,21 @@ fn openai(body: &Value) -> Result<(), (String, String)> {
                 ),
             ));
         }
-        let refused = |why: String| (at("parameters"), format!("Invalid schema for function '{name}': {why}"));
+        let refused = |why: String| {
+            (at("parameters"), format!("Invalid schema for function '{name}': {why}"))
+        };
         let Some(schema) = function["parameters"].as_object() else {
-            return Err(refused("schema must be a JSON Schema of 'type: \"object\"', got 'type: \"None\"'.".into()));
+            return Err(refused(
+                "schema must be a JSON Schema of 'type: \"object\"', got 'type: \"None\"'.".into(),
+            ));
         };
         if schema.get("type") != Some(&json!("object")) {
-            let got = schema.get("type").map_or("None".to_owned(), |kind| kind.to_string().replace('"', ""));
-            return Err(refused(format!("schema must be a JSON Schema of 'type: \"object\"', got 'type: \"{got}\"'.")));
+            let got = schema
+                .get("type")
+                .map_or("None".to_owned(), |kind| kind.to_string().replace('"', ""));
+            return Err(refused(format!(
+                "schema must be a JSON Schema of 'type: \"object\"', got 'type: \"{got}\"'."
+            )));
         }
         if ["oneOf", "anyOf", "allOf", "enum", "not"].iter().any(|key| schema.contains_key(*key)) {
             return Err(refused(
@@ -116,18 +125,24 @@ fn anthropic(body: &Value) -> Result<(), String> {
     for (place, tool) in list(body, "tools").iter().enumerate() {
         let name = tool["name"].as_str().unwrap_or_default();
         if !is_name(name, "_-", 64) {
-            return Err(format!("tools.{place}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{{1,64}}$'"));
+            return Err(format!(
+                "tools.{place}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{{1,64}}$'"
+            ));
         }
         if !names.insert(name) {
             return Err("tools: Tool names must be unique.".into());
         }
         let Some(schema) = tool["input_schema"].as_object() else {
-            return Err(format!("tools.{place}.custom.input_schema: Input should be a valid dictionary"));
+            return Err(format!(
+                "tools.{place}.custom.input_schema: Input should be a valid dictionary"
+            ));
         };
         match schema.get("type") {
             None => return Err(format!("tools.{place}.custom.input_schema.type: Field required")),
             Some(kind) if kind != "object" => {
-                return Err(format!("tools.{place}.custom.input_schema.type: Input should be 'object'"));
+                return Err(format!(
+                    "tools.{place}.custom.input_schema.type: Input should be 'object'"
+                ));
             }
             _ => {}
         }
@@ -136,8 +151,11 @@ fn anthropic(body: &Value) -> Result<(), String> {
                 "tools.{place}.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level"
             ));
         }
-        let mut walk =
-            Walk { no_references: true, property_names: Some(|name| is_name(name, "_.-", 64)), ..Walk::default() };
+        let mut walk = Walk {
+            no_references: true,
+            property_names: Some(|name| is_name(name, "_.-", 64)),
+            ..Walk::default()
+        };
         walk.schema(&tool["input_schema"], &mut Vec::new()).map_err(|(path, why)| {
             if why == WRONG_KEY {
                 return format!(
@@ -186,21 +204,29 @@ fn gemini(body: &Value) -> Result<(), String> {
     for (place, function) in list(body, "tools").iter().flat_map(declared).enumerate() {
         let at = format!("tools[0].function_declarations[{place}]");
         let name = function["name"].as_str().unwrap_or_default();
-        let lettered = name.chars().next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_');
+        let lettered =
+            name.chars().next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_');
         if !is_name(name, "_.:-", 64) || !lettered {
             return Err(format!(
                 "* GenerateContentRequest.{at}.name: Invalid function name. Must start with a letter or an underscore. \
                  Must be alphameric (a-z, A-Z, 0-9), underscores (_), dots (.) or dashes (-), with a maximum length of 64."
             ));
         }
-        let (field, schema) = match (function.get("parametersJsonSchema"), function.get("parameters")) {
-            (Some(_), Some(_)) => return Err(format!("{at}: parameters and parameters_json_schema are both set")),
-            (Some(schema), None) => ("parameters_json_schema", schema),
-            (None, Some(schema)) => ("parameters", schema),
-            (None, None) => continue,
-        };
+        let (field, schema) =
+            match (function.get("parametersJsonSchema"), function.get("parameters")) {
+                (Some(_), Some(_)) => {
+                    return Err(format!(
+                        "{at}: parameters and parameters_json_schema are both set"
+                    ));
+                }
+                (Some(schema), None) => ("parameters_json_schema", schema),
+                (None, Some(schema)) => ("parameters", schema),
+                (None, None) => continue,
+            };
         if schema["type"] != "object" {
-            return Err(format!("* GenerateContentRequest.{at}.{field}: schema must describe an object"));
+            return Err(format!(
+                "* GenerateContentRequest.{at}.{field}: schema must describe an object"
+            ));
         }
         let mut walk = Walk {
             must_have_members: true,
@@ -241,7 +267,11 @@ impl Walk {
     fn schema(&mut self, schema: &Value, path: &mut Path) -> Result<(), (Path, String)> {
         let wrong = |path: &Path, why: &str| Err((path.clone(), why.to_owned()));
         let Value::Object(fields) = schema else {
-            return if schema.is_boolean() && !self.one_type { Ok(()) } else { wrong(path, "no schema") };
+            return if schema.is_boolean() && !self.one_type {
+                Ok(())
+            } else {
+                wrong(path, "no schema")
+            };
         };
         if path.len() > 200 {
             return wrong(path, "nested too deeply");
@@ -255,23 +285,33 @@ impl Walk {
             }
         }
         let kinds = kinds(fields);
-        if self.one_type && kinds.is_empty() && !["anyOf", "oneOf", "$ref"].iter().any(|key| fields.contains_key(*key))
+        if self.one_type
+            && kinds.is_empty()
+            && !["anyOf", "oneOf", "$ref"].iter().any(|key| fields.contains_key(*key))
         {
             return wrong(path, "schema didn't specify the schema type field");
         }
         if self.one_type && fields.contains_key("anyOf") && fields.contains_key("type") {
             return wrong(path, "when using any_of, it must be the only field set");
         }
-        if self.must_have_members && kinds.contains(&"object") && !fields.contains_key("properties") {
+        if self.must_have_members && kinds.contains(&"object") && !fields.contains_key("properties")
+        {
             return wrong(path, "object schema missing properties");
         }
         if self.must_have_members && kinds.contains(&"array") && !fields.contains_key("items") {
-            return wrong(path, if self.one_type { "items: missing field" } else { "array schema missing items" });
+            return wrong(
+                path,
+                if self.one_type { "items: missing field" } else { "array schema missing items" },
+            );
         }
         self.below(fields, path)
     }
 
-    fn below(&mut self, fields: &Map<String, Value>, path: &mut Path) -> Result<(), (Path, String)> {
+    fn below(
+        &mut self,
+        fields: &Map<String, Value>,
+        path: &mut Path,
+    ) -> Result<(), (Path, String)> {
         let none = Map::new();
         let properties = fields.get("properties").and_then(Value::as_object).unwrap_or(&none);
         for (name, property) in properties {
@@ -295,7 +335,9 @@ impl Walk {
             }
         }
         for key in ["anyOf", "oneOf", "allOf", "prefixItems"] {
-            for (place, branch) in fields.get(key).and_then(Value::as_array).into_iter().flatten().enumerate() {
+            for (place, branch) in
+                fields.get(key).and_then(Value::as_array).into_iter().flatten().enumerate()
+            {
                 path.extend([key.to_owned(), place.to_string()]);
                 self.schema(branch, path)?;
                 path.truncate(path.len() - 2);
@@ -310,7 +352,12 @@ impl Walk {
             "type" if self.one_type && value.is_array() => {
                 return Some("type: Proto field is not repeating, cannot start list.".into());
             }
-            "type" => is_kind(value) || value.as_array().is_some_and(|all| !all.is_empty() && all.iter().all(is_kind)),
+            "type" => {
+                is_kind(value)
+                    || value
+                        .as_array()
+                        .is_some_and(|all| !all.is_empty() && all.iter().all(is_kind))
+            }
             "properties" | "$defs" | "definitions" | "patternProperties" => value.is_object(),
             "required" => {
                 let names = value.as_array()?;
@@ -318,17 +365,26 @@ impl Walk {
                 different.len() == names.len()
             }
             "items" | "additionalProperties" | "not" => value.is_object() || value.is_boolean(),
-            "anyOf" | "oneOf" | "allOf" | "prefixItems" => value.as_array().is_some_and(|all| !all.is_empty()),
+            "anyOf" | "oneOf" | "allOf" | "prefixItems" => {
+                value.as_array().is_some_and(|all| !all.is_empty())
+            }
             "enum" if self.one_type => value.as_array().is_some_and(|all| {
-                all.iter().all(|one| one.is_number() || one.as_str().is_some_and(|text| !text.is_empty()))
+                all.iter()
+                    .all(|one| one.is_number() || one.as_str().is_some_and(|text| !text.is_empty()))
             }),
             "enum" => value.as_array().is_some_and(|all| !all.is_empty()),
-            "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf" => value.is_number(),
-            "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" => value.is_u64(),
+            "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf" => {
+                value.is_number()
+            }
+            "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties"
+            | "maxProperties" => value.is_u64(),
             "uniqueItems" => value.is_boolean(),
             "description" | "title" | "pattern" => value.is_string(),
             "format" if self.one_type => {
-                matches!(value.as_str(), Some("date-time" | "enum" | "int32" | "int64" | "float" | "double"))
+                matches!(
+                    value.as_str(),
+                    Some("date-time" | "enum" | "int32" | "int64" | "float" | "double")
+                )
             }
             "format" => value.as_str().is_some_and(|format| !format.starts_with("uint")),
             "$ref" => !self.no_references,

@@ -1,4 +1,5 @@
-//! A stand-in on a thread of its own, for tests that wait for whole programs. Must not know what it answers.
+//! A stand-in on a thread of its own, for tests that wait for whole programs. Must not know what it
+//! answers.
 
 use std::ops::Deref;
 
@@ -18,7 +19,8 @@ impl Threaded {
         let (send, started) = std::sync::mpsc::channel();
         let (end, ended) = oneshot::channel::<()>();
         std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            let runtime =
+                tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
                 send.send(StandIn::start(wire, answers).await).unwrap_or_default();
                 let _dropped = ended.await;

@@ -1,5 +1,5 @@
-//! The bash server over streamable HTTP, for the official conformance suite (`.ci/conformance.sh`): the program itself, with
-//! the feature `http`, under which it takes `--http`.
+//! The bash server over streamable HTTP, for the official conformance suite (`.ci/conformance.sh`):
+//! the program itself, with the feature `http`, under which it takes `--http`.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,5 @@
-//! What was typed (`Args`) and what it means (`Settings`, validated). The only reader of the server's own environment
-//! besides `environment`. Must not know how the box is built.
+//! What was typed (`Args`) and what it means (`Settings`, validated). The only reader of the
+//! server's own environment besides `environment`. Must not know how the box is built.
 
 use std::env;
 use std::fs;
@@ -17,15 +17,16 @@ const OUTPUT_BYTES_MIN: usize = 2048;
 /// The command line of the server.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
-    /// Directory that commands run in; the only place besides a private temporary one that they can write to.
-    /// Default: CLAW_WORKSPACE, else the current directory
+    /// Directory that commands run in; the only place besides a private temporary one that they can
+    /// write to. Default: CLAW_WORKSPACE, else the current directory
     #[arg(long, value_name = "DIR")]
     pub workspace: Option<PathBuf>,
-    /// Directory that commands must never reach, for example claw's home; refuses to start if the workspace holds it.
-    /// Repeatable
+    /// Directory that commands must never reach, for example claw's home; refuses to start if the
+    /// workspace holds it. Repeatable
     #[arg(long, value_name = "DIR")]
     pub protect: Vec<PathBuf>,
-    /// One more directory that commands may read and execute from, for example a toolchain. Repeatable
+    /// One more directory that commands may read and execute from, for example a toolchain.
+    /// Repeatable
     #[arg(long, value_name = "DIR")]
     pub read_only: Vec<PathBuf>,
     /// Seconds that a command may take when the call does not say
@@ -43,7 +44,8 @@ pub struct Args {
     /// Size in bytes of all such files together; the oldest make room
     #[arg(long, value_name = "BYTES", default_value_t = 256 * 1024 * 1024)]
     pub command_output_kept_bytes_max: u64,
-    /// Directory outside of the workspace for these files; commands may read it. Default: a private one until the end
+    /// Directory outside of the workspace for these files; commands may read it. Default: a private
+    /// one until the end
     #[arg(long, value_name = "DIR")]
     pub output_dir: Option<PathBuf>,
     /// Commands that may run at the same time; more wait for their turn
@@ -54,7 +56,8 @@ pub struct Args {
     pub background_max: usize,
     #[command(flatten)]
     pub command: CommandLimits,
-    /// Serve without namespaces for processes, mounts and System V memory, also where the system gives them
+    /// Serve without namespaces for processes, mounts and System V memory, also where the system
+    /// gives them
     #[arg(long)]
     pub without_namespaces: bool,
     /// Serves inside of the namespaces; the server starts itself with it.
@@ -82,7 +85,8 @@ pub struct Limits {
     pub command: CommandLimits,
 }
 
-/// What the arguments mean: every path exists and is canonical, no grant overlaps what is protected.
+/// What the arguments mean: every path exists and is canonical, no grant overlaps what is
+/// protected.
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub workspace: PathBuf,
@@ -97,7 +101,8 @@ pub struct Settings {
 impl Settings {
     pub fn new(args: &Args) -> Result<Self, StartError> {
         let workspace = workspace(args.workspace.as_deref())?;
-        let protect: Vec<PathBuf> = args.protect.iter().map(|path| canonical_even_if_missing(path)).collect();
+        let protect: Vec<PathBuf> =
+            args.protect.iter().map(|path| canonical_even_if_missing(path)).collect();
         for inside in secrets_of_the_user().iter().chain(&protect) {
             if inside.starts_with(&workspace) {
                 return Err(StartError::TooWide { workspace, inside: inside.clone() });
@@ -105,14 +110,19 @@ impl Settings {
         }
         let mut read_only = Vec::new();
         for path in &args.read_only {
-            let canonical =
-                path.canonicalize().map_err(|source| StartError::ReadOnly { path: path.clone(), source })?;
+            let canonical = path
+                .canonicalize()
+                .map_err(|source| StartError::ReadOnly { path: path.clone(), source })?;
             read_only.push(canonical);
         }
-        let output_dir = args.output_dir.as_deref().map(|path| output_dir(path, &workspace)).transpose()?;
-        let essential = ESSENTIAL_PATHS.iter().filter_map(|path| Path::new(path).canonicalize().ok());
+        let output_dir =
+            args.output_dir.as_deref().map(|path| output_dir(path, &workspace)).transpose()?;
+        let essential =
+            ESSENTIAL_PATHS.iter().filter_map(|path| Path::new(path).canonicalize().ok());
         for granted in essential.chain(read_only.iter().cloned()).chain(output_dir.clone()) {
-            if let Some(protected) = protect.iter().find(|protected| protected.starts_with(&granted)) {
+            if let Some(protected) =
+                protect.iter().find(|protected| protected.starts_with(&granted))
+            {
                 return Err(StartError::Overlap { protected: protected.clone(), granted });
             }
         }
@@ -134,7 +144,9 @@ fn workspace(given: Option<&Path>) -> Result<PathBuf, StartError> {
         (None, Some(path)) => path.into(),
         (None, None) => PathBuf::from("."),
     };
-    let canonical = path.canonicalize().map_err(|source| StartError::Workspace { path: path.clone(), source })?;
+    let canonical = path
+        .canonicalize()
+        .map_err(|source| StartError::Workspace { path: path.clone(), source })?;
     if !fs::metadata(&canonical).is_ok_and(|meta| meta.is_dir()) {
         return Err(StartError::NotADirectory(path));
     }
@@ -155,24 +167,34 @@ fn output_dir(path: &Path, workspace: &Path) -> Result<PathBuf, StartError> {
     Ok(canonical)
 }
 
-/// What a workspace may never hold, whoever starts us: the user's own home. (`/` holds it, too.) A host that starts
-/// servers in `/` or in the home gets told so here instead of handing out everything.
+/// What a workspace may never hold, whoever starts us: the user's own home. (`/` holds it, too.) A
+/// host that starts servers in `/` or in the home gets told so here instead of handing out
+/// everything.
 fn secrets_of_the_user() -> Vec<PathBuf> {
     let home = env::home_dir().filter(|home| home.is_absolute());
-    let mut secrets: Vec<PathBuf> = home.iter().map(|home| canonical_even_if_missing(home)).collect();
+    let mut secrets: Vec<PathBuf> =
+        home.iter().map(|home| canonical_even_if_missing(home)).collect();
     secrets.push(PathBuf::from("/"));
     secrets
 }
 
 fn limits(args: &Args) -> Result<Limits, StartError> {
     if args.timeout_s == 0 || args.timeout_s > args.timeout_s_max {
-        return Err(StartError::Limit("--timeout-s must be at least 1 and at most --timeout-s-max"));
+        return Err(StartError::Limit(
+            "--timeout-s must be at least 1 and at most --timeout-s-max",
+        ));
     }
     if args.output_bytes_max < OUTPUT_BYTES_MIN {
         return Err(StartError::Limit("--output-bytes-max must be at least 2048"));
     }
-    if args.jobs_max == 0 || args.jobs_max > 1024 || args.background_max == 0 || args.background_max > 1024 {
-        return Err(StartError::Limit("--jobs-max and --background-max must be between 1 and 1024"));
+    if args.jobs_max == 0
+        || args.jobs_max > 1024
+        || args.background_max == 0
+        || args.background_max > 1024
+    {
+        return Err(StartError::Limit(
+            "--jobs-max and --background-max must be between 1 and 1024",
+        ));
     }
     if args.command_output_kept_bytes_max < 64 * 1024 {
         return Err(StartError::Limit("--command-output-kept-bytes-max must be at least 65536"));
@@ -189,14 +211,17 @@ fn limits(args: &Args) -> Result<Limits, StartError> {
     })
 }
 
-/// The canonical form of a path that need not exist yet: its longest existing part is resolved, the rest is appended.
+/// The canonical form of a path that need not exist yet: its longest existing part is resolved, the
+/// rest is appended.
 fn canonical_even_if_missing(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let mut missing = Vec::new();
     let mut existing = absolute.as_path();
     loop {
         match existing.canonicalize() {
-            Ok(canonical) => return missing.iter().rev().fold(canonical, |path, name| path.join(name)),
+            Ok(canonical) => {
+                return missing.iter().rev().fold(canonical, |path, name| path.join(name));
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             // Unreadable: nobody can say more about it than its own words.
             Err(_) => return absolute,

@@ -1,5 +1,6 @@
-//! Jobs in the background: which there are, what they have written since somebody last looked, how they ended. They live until they
-//! end, are stopped, or the server ends. Must not know MCP, or how a job is run.
+//! Jobs in the background: which there are, what they have written since somebody last looked, how
+//! they ended. They live until they end, are stopped, or the server ends. Must not know MCP, or how
+//! a job is run.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
@@ -90,10 +91,14 @@ impl Background {
         let mut jobs = lock(&self.jobs);
         let running = jobs.by_number.values().filter(|job| job.ending().is_none()).count();
         if running >= self.limits.background_max {
-            return Err(format!("{running} jobs are running already; stop one first. Nothing was run."));
+            return Err(format!(
+                "{running} jobs are running already; stop one first. Nothing was run."
+            ));
         }
         while jobs.by_number.len() - running >= ENDED_MAX {
-            let Some(oldest) = jobs.by_number.values().find(|job| job.ending().is_some()).map(|job| job.number) else {
+            let Some(oldest) =
+                jobs.by_number.values().find(|job| job.ending().is_some()).map(|job| job.number)
+            else {
                 break;
             };
             jobs.by_number.remove(&oldest);
@@ -152,7 +157,8 @@ impl Job {
         let until = Instant::now() + longest;
         let seen = lock(&self.output).gone;
         let mut news = self.news.subscribe();
-        let _ = timeout_at(until, news.wait_for(|(total, end)| *total > seen || end.is_some())).await;
+        let _ =
+            timeout_at(until, news.wait_for(|(total, end)| *total > seen || end.is_some())).await;
     }
 
     /// Ends it, with everything that it started. Returns when it has ended.
@@ -202,8 +208,8 @@ impl Output {
         self.unseen.drain(..surplus);
     }
 
-    /// What is new, as text, and how many bytes before it were left out. The beginning of a character whose rest is still to come
-    /// stays, unless nothing comes any more.
+    /// What is new, as text, and how many bytes before it were left out. The beginning of a
+    /// character whose rest is still to come stays, unless nothing comes any more.
     fn take(&mut self, ended: bool) -> (String, u64) {
         let left_out = self.total - self.gone - self.unseen.len() as u64;
         let bytes = self.unseen.make_contiguous();

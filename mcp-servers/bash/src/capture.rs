@@ -1,5 +1,6 @@
-//! Keeps the output of one job: all of a short one, the head and the tail of a long one, which then goes whole into a
-//! file. Owns the sizes; must not know where the bytes come from, or how the file is kept.
+//! Keeps the output of one job: all of a short one, the head and the tail of a long one, which then
+//! goes whole into a file. Owns the sizes; must not know where the bytes come from, or how the file
+//! is kept.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -32,7 +33,8 @@ pub struct Captured {
 }
 
 impl Capture {
-    /// `text_bytes_max` is the size of the whole text of a result; `file_bytes_max` that of the file.
+    /// `text_bytes_max` is the size of the whole text of a result; `file_bytes_max` that of the
+    /// file.
     pub fn new(shelf: Arc<Shelf>, text_bytes_max: usize, file_bytes_max: u64) -> Self {
         let shown_max = text_bytes_max.saturating_sub(WORDS_BYTES);
         let (head, tail) = (Vec::new(), VecDeque::new());
@@ -77,25 +79,34 @@ impl Capture {
         // A character that was cut in two at the seam is not the command's fault.
         let head_end = if truncated { whole_characters(&self.head) } else { self.head.len() };
         let tail_start = tail.iter().take(3).take_while(|byte| **byte & 0xc0 == 0x80).count();
-        let lossy =
-            std::str::from_utf8(&self.head[..head_end]).is_err() || std::str::from_utf8(&tail[tail_start..]).is_err();
+        let lossy = std::str::from_utf8(&self.head[..head_end]).is_err()
+            || std::str::from_utf8(&tail[tail_start..]).is_err();
         if lossy && !truncated {
             self.open_file();
         }
         let mut notes = Vec::new();
         let file = self.file.path(&mut notes);
         if lossy {
-            let kept = file.as_ref().map_or(String::new(), |file| format!("; {file} has them as they were"));
+            let kept = file
+                .as_ref()
+                .map_or(String::new(), |file| format!("; {file} has them as they were"));
             notes.push(format!("Bytes that are not UTF-8 are shown as \u{fffd}{kept}."));
         }
-        // A replacement character is longer than the byte that it stands for, so both parts are cut again.
-        let mut text = cut_end(&String::from_utf8_lossy(&self.head[..head_end]), self.part_max(truncated)).to_owned();
+        // A replacement character is longer than the byte that it stands for, so both parts are cut
+        // again.
+        let mut text =
+            cut_end(&String::from_utf8_lossy(&self.head[..head_end]), self.part_max(truncated))
+                .to_owned();
         if truncated {
             let tail = String::from_utf8_lossy(&tail[tail_start..]);
             let tail = cut_start(&tail, self.part_max(true));
-            let left_out = self.total.saturating_sub((head_end + self.tail.len() - tail_start) as u64);
+            let left_out =
+                self.total.saturating_sub((head_end + self.tail.len() - tail_start) as u64);
             let place = kept::place(file.as_deref());
-            text = format!("{text}\n[... {left_out} of {} bytes left out here; {place} ...]\n{tail}", self.total);
+            text = format!(
+                "{text}\n[... {left_out} of {} bytes left out here; {place} ...]\n{tail}",
+                self.total
+            );
         }
         Captured { text, bytes: self.total, truncated, file, notes }
     }
@@ -133,7 +144,11 @@ mod tests {
 
     fn captured(chunks: &[&[u8]], file_bytes_max: u64) -> (tempfile::TempDir, Captured) {
         let dir = tempfile::tempdir().unwrap();
-        let mut capture = Capture::new(Arc::new(Shelf::new(dir.path().to_owned(), 1 << 20)), 2048, file_bytes_max);
+        let mut capture = Capture::new(
+            Arc::new(Shelf::new(dir.path().to_owned(), 1 << 20)),
+            2048,
+            file_bytes_max,
+        );
         for chunk in chunks {
             capture.push(chunk);
         }
@@ -144,7 +159,11 @@ mod tests {
     fn a_short_output_is_kept_as_it_is_and_makes_no_file() {
         let (dir, captured) = captured(&[b"a", b"b\n"], 9999);
         assert_eq!(captured.text, "ab\n");
-        assert!(!captured.truncated && captured.file.is_none() && dir.path().read_dir().unwrap().next().is_none());
+        assert!(
+            !captured.truncated
+                && captured.file.is_none()
+                && dir.path().read_dir().unwrap().next().is_none()
+        );
     }
 
     #[test]
@@ -157,7 +176,9 @@ mod tests {
             assert!(captured.text.starts_with(&text[..512]), "step {step}");
             assert!(captured.text.ends_with(&text[4000 - 512..]), "step {step}");
             assert!(
-                captured.text.contains("[... 2976 of 4000 bytes left out here; the whole is kept, "),
+                captured
+                    .text
+                    .contains("[... 2976 of 4000 bytes left out here; the whole is kept, "),
                 "step {step}"
             );
             assert!(captured.truncated && captured.bytes == 4000 && captured.text.len() <= 2048);
@@ -188,7 +209,11 @@ mod tests {
         for shift in 0..4 {
             let whole = format!("{}{}", "x".repeat(shift), "ä€😀".repeat(400));
             let (_dir, captured) = captured(&[whole.as_bytes()], 9999);
-            assert!(captured.truncated && captured.notes.is_empty(), "shift {shift}: {:?}", captured.notes);
+            assert!(
+                captured.truncated && captured.notes.is_empty(),
+                "shift {shift}: {:?}",
+                captured.notes
+            );
             assert!(!captured.text.contains('\u{fffd}'), "shift {shift}");
         }
     }

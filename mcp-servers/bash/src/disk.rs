@@ -1,9 +1,10 @@
-//! The free space of the file systems that a command writes to: watched while it runs, because no limit of the kernel bounds
-//! many files together. Must not know how a command is ended.
+//! The free space of the file systems that a command writes to: watched while it runs, because no
+//! limit of the kernel bounds many files together. Must not know how a command is ended.
 
 use std::path::PathBuf;
 
-/// A command may take so many bytes of a file system that is nearly full already: to look at it, and to tidy it up.
+/// A command may take so many bytes of a file system that is nearly full already: to look at it,
+/// and to tidy it up.
 const SLACK_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Owned by the supervisor of one command.
@@ -25,15 +26,14 @@ impl Disk {
         Self { places: paths.into_iter().map(place).collect(), free_bytes_min }
     }
 
-    /// Whether one of the file systems has too little free space by now, and has lost more than the slack meanwhile. Who
-    /// took it is not known: the command is what can be ended.
+    /// Whether one of the file systems has too little free space by now, and has lost more than the
+    /// slack meanwhile. Who took it is not known: the command is what can be ended.
     pub fn is_too_full(&mut self) -> bool {
         let free_bytes_min = self.free_bytes_min;
         free_bytes_min > 0
-            && self
-                .places
-                .iter_mut()
-                .any(|place| free_bytes(&place.path).is_some_and(|free| place.sees(free, free_bytes_min)))
+            && self.places.iter_mut().any(|place| {
+                free_bytes(&place.path).is_some_and(|free| place.sees(free, free_bytes_min))
+            })
     }
 }
 

@@ -1,5 +1,5 @@
-//! The environment of a job: a short list, made anew, nothing inherited. Owns which variables and which shell. Must not
-//! know how a job is started.
+//! The environment of a job: a short list, made anew, nothing inherited. Owns which variables and
+//! which shell. Must not know how a job is started.
 
 use std::env;
 use std::ffi::OsString;
@@ -7,8 +7,13 @@ use std::path::{Path, PathBuf};
 
 const PATH_DEFAULT: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-const SHELLS: &[&str] =
-    &["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/run/current-system/sw/bin/bash", "/bin/sh"];
+const SHELLS: &[&str] = &[
+    "/bin/bash",
+    "/usr/bin/bash",
+    "/usr/local/bin/bash",
+    "/run/current-system/sw/bin/bash",
+    "/bin/sh",
+];
 
 /// How a job sees its surroundings.
 #[derive(Clone, Debug)]
@@ -19,8 +24,8 @@ pub struct Environment {
     pub scratch: PathBuf,
 }
 
-/// HOME is the workspace, never the user's; PATH is the server's own, reduced to directories of the box that no command can
-/// write to.
+/// HOME is the workspace, never the user's; PATH is the server's own, reduced to directories of the
+/// box that no command can write to.
 pub fn of_jobs(workspace: &Path, scratch: &Path, readable: &[PathBuf]) -> Environment {
     let mut variables: Vec<(OsString, OsString)> = vec![
         ("PATH".into(), search_path(env::var_os("PATH"), readable, &[workspace, scratch])),
@@ -34,7 +39,8 @@ pub fn of_jobs(workspace: &Path, scratch: &Path, readable: &[PathBuf]) -> Enviro
             variables.push((name.into(), value));
         }
     }
-    let shell = SHELLS.iter().map(Path::new).find(|path| path.exists()).unwrap_or(Path::new("/bin/sh"));
+    let shell =
+        SHELLS.iter().map(Path::new).find(|path| path.exists()).unwrap_or(Path::new("/bin/sh"));
     Environment { variables, shell: shell.to_owned(), scratch: scratch.to_owned() }
 }
 
@@ -62,7 +68,10 @@ fn search_path(own: Option<OsString>, readable: &[PathBuf], writable: &[&Path]) 
             dirs.push(dir);
         }
     }
-    env::join_paths(dirs).ok().filter(|path| !path.is_empty()).unwrap_or_else(|| PATH_DEFAULT.into())
+    env::join_paths(dirs)
+        .ok()
+        .filter(|path| !path.is_empty())
+        .unwrap_or_else(|| PATH_DEFAULT.into())
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Tells when stdin closes. The MCP library waits for calls in flight before it ends, so it would learn of it too late:
-//! the jobs have to die at once. Must not know MCP.
+//! Tells when stdin closes. The MCP library waits for calls in flight before it ends, so it would
+//! learn of it too late: the jobs have to die at once. Must not know MCP.
 
 use std::io;
 use std::pin::Pin;
@@ -21,7 +21,11 @@ impl<R> EofSignal<R> {
 }
 
 impl<R: AsyncRead + Unpin> AsyncRead for EofSignal<R> {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         let before = buf.filled().len();
         let result = ready!(Pin::new(&mut self.inner).poll_read(cx, buf));
         let at_end = buf.filled().len() == before && buf.capacity() > before;

@@ -9,20 +9,28 @@ pub enum StartError {
         "the workspace {path} cannot be used: {source}; name an existing directory with --workspace DIR or CLAW_WORKSPACE"
     )]
     Workspace { path: PathBuf, source: io::Error },
-    #[error("the workspace {0} is not a directory; name one with --workspace DIR or CLAW_WORKSPACE")]
+    #[error(
+        "the workspace {0} is not a directory; name one with --workspace DIR or CLAW_WORKSPACE"
+    )]
     NotADirectory(PathBuf),
     #[error(
         "the workspace {workspace} holds {inside}, which commands must not reach, and the box cannot leave out a part of it; \
          choose a smaller directory with --workspace DIR or CLAW_WORKSPACE"
     )]
     TooWide { workspace: PathBuf, inside: PathBuf },
-    #[error("{protected} is protected but lies inside {granted}, which commands have to read; move it, or grant less")]
+    #[error(
+        "{protected} is protected but lies inside {granted}, which commands have to read; move it, or grant less"
+    )]
     Overlap { protected: PathBuf, granted: PathBuf },
     #[error("--read-only {path} cannot be used: {source}")]
     ReadOnly { path: PathBuf, source: io::Error },
-    #[error("--output-dir {path} cannot be used: {source}; name a folder of your own whose parent exists")]
+    #[error(
+        "--output-dir {path} cannot be used: {source}; name a folder of your own whose parent exists"
+    )]
     OutputDir { path: PathBuf, source: io::Error },
-    #[error("--output-dir {path} and the workspace {workspace} must not hold each other; choose another folder")]
+    #[error(
+        "--output-dir {path} and the workspace {workspace} must not hold each other; choose another folder"
+    )]
     OutputInside { path: PathBuf, workspace: PathBuf },
     #[error("{0}")]
     Limit(&'static str),
@@ -39,7 +47,9 @@ pub enum StartError {
     )]
     Threads(usize),
     #[cfg(target_os = "linux")]
-    #[error("the namespaces of the commands could not be made: {0}; start it with --without-namespaces")]
+    #[error(
+        "the namespaces of the commands could not be made: {0}; start it with --without-namespaces"
+    )]
     Namespace(io::Error),
     #[error("no runtime: {0}")]
     Runtime(io::Error),

@@ -1,8 +1,9 @@
-//! The tools for jobs in the background as a model and a host see them: names, descriptions, schemas, and the words of a result. Must
-//! not know how a job is run or kept.
+//! The tools for jobs in the background as a model and a host see them: names, descriptions,
+//! schemas, and the words of a result. Must not know how a job is run or kept.
 
 use rmcp::model::{
-    CallToolResult, ContentBlock, CustomNotification, JsonObject, ServerNotification, Tool, ToolAnnotations,
+    CallToolResult, ContentBlock, CustomNotification, JsonObject, ServerNotification, Tool,
+    ToolAnnotations,
 };
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -20,7 +21,8 @@ pub const OUTPUT: &str = "output";
 pub const STOP: &str = "stop";
 pub const LIST: &str = "list";
 
-/// Tells the client how many jobs run. A client that does not know it ignores it (JSON-RPC 2.0, section 4.1).
+/// Tells the client how many jobs run. A client that does not know it ignores it (JSON-RPC 2.0,
+/// section 4.1).
 const RUNNING: &str = "notifications/claw/background_jobs";
 
 /// How long `output` may wait, in seconds.
@@ -94,12 +96,17 @@ pub fn tools(limits: &Limits) -> Result<Vec<Tool>, String> {
     let output = "What a background job has written since the last look, whether it still runs, and how it ended. Can wait for \
                   something new.";
     let changes = |title: &str| {
-        ToolAnnotations::with_title(title).read_only(false).destructive(true).idempotent(false).open_world(true)
+        ToolAnnotations::with_title(title)
+            .read_only(false)
+            .destructive(true)
+            .idempotent(false)
+            .open_world(true)
     };
     let reads = |title: &str| ToolAnnotations::with_title(title).read_only(true).open_world(false);
-    let tool = |name: &'static str, text: String, input, annotations: ToolAnnotations, title: &str| {
-        Tool::new(name, text, input).with_title(title).with_annotations(annotations)
-    };
+    let tool =
+        |name: &'static str, text: String, input, annotations: ToolAnnotations, title: &str| {
+            Tool::new(name, text, input).with_title(title).with_annotations(annotations)
+        };
     let job = || schema::output::<JobResult>();
     Ok(vec![
         tool(START, start, schema::input::<StartArguments>()?, changes("Start a job"), "Start a job")
@@ -172,7 +179,8 @@ pub fn result(look: Look) -> CallToolResult {
 }
 
 pub fn list(looks: Vec<Look>) -> CallToolResult {
-    let lines: Vec<String> = looks.iter().map(|look| format!("{}\n  {}", state(look), look.command)).collect();
+    let lines: Vec<String> =
+        looks.iter().map(|look| format!("{}\n  {}", state(look), look.command)).collect();
     let text = if lines.is_empty() { "There are no jobs.".to_owned() } else { lines.join("\n") };
     let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
     let jobs = looks.into_iter().map(facts).collect();
@@ -185,10 +193,16 @@ fn state(look: &Look) -> String {
     match &look.ending {
         None => format!("job {job}: running for {seconds:.2} s, {} bytes of output", look.bytes),
         Some(Ending::Exited(code)) => format!("job {job}: exit code {code} after {seconds:.2} s"),
-        Some(Ending::Signaled(number)) => format!("job {job}: ended by {} after {seconds:.2} s", signal_name(*number)),
-        Some(Ending::Cancelled | Ending::TimedOut { .. }) => format!("job {job}: stopped after {seconds:.2} s"),
+        Some(Ending::Signaled(number)) => {
+            format!("job {job}: ended by {} after {seconds:.2} s", signal_name(*number))
+        }
+        Some(Ending::Cancelled | Ending::TimedOut { .. }) => {
+            format!("job {job}: stopped after {seconds:.2} s")
+        }
         Some(Ending::OverLimit) => format!("job {job}: killed after {seconds:.2} s"),
-        Some(Ending::NotStarted(why) | Ending::Lost(why)) => format!("job {job}: {why} after {seconds:.2} s"),
+        Some(Ending::NotStarted(why) | Ending::Lost(why)) => {
+            format!("job {job}: {why} after {seconds:.2} s")
+        }
     }
 }
 

@@ -1,8 +1,10 @@
-//! The files that hold the whole of long outputs, in a folder outside of the workspace. Owns their names, how many there
-//! are, and how large one and all of them together may grow; must not know what is shown of them.
+//! The files that hold the whole of long outputs, in a folder outside of the workspace. Owns their
+//! names, how many there are, and how large one and all of them together may grow; must not know
+//! what is shown of them.
 //!
-//! Commands may read the folder and not write to it (`confine::isolate_this_thread`). Several servers may share one; each
-//! looks at what is really there before it writes one more `GRANT_BYTES`.
+//! Commands may read the folder and not write to it (`confine::isolate_this_thread`). Several
+//! servers may share one; each looks at what is really there before it writes one more
+//! `GRANT_BYTES`.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -73,19 +75,26 @@ impl Shelf {
         let removed = remove_surplus(&dir, kind);
         let mut fresh = OpenOptions::new();
         fresh.write(true).create_new(true);
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_millis());
-        let name = format!("{kind}-{now:014}-{}-{}.txt", std::process::id(), SEQUENCE.fetch_add(1, Ordering::Relaxed));
+        let now = SystemTime::now()
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .map_or(0, |since| since.as_millis());
+        let name = format!(
+            "{kind}-{now:014}-{}-{}.txt",
+            std::process::id(),
+            SEQUENCE.fetch_add(1, Ordering::Relaxed)
+        );
         let file = dir.open_with(&name, &fresh)?;
         Ok((name, file, removed))
     }
 
-    /// Writes as much of `part` as there is room for, after the oldest other outputs have made some. Gives the bytes
-    /// that were written, and how many outputs were removed.
+    /// Writes as much of `part` as there is room for, after the oldest other outputs have made
+    /// some. Gives the bytes that were written, and how many outputs were removed.
     fn write(&self, name: &str, file: &mut File, part: &[u8]) -> io::Result<(usize, usize)> {
         let mut granted = self.granted.lock().unwrap_or_else(PoisonError::into_inner);
         let mut removed = 0;
         if *granted < part.len() as u64 {
-            (*granted, removed) = self.look(name, GRANT_BYTES.min(self.bytes_max / 16).max(part.len() as u64))?;
+            (*granted, removed) =
+                self.look(name, GRANT_BYTES.min(self.bytes_max / 16).max(part.len() as u64))?;
         }
         let fits = part.len().min(usize::try_from(*granted).unwrap_or(usize::MAX));
         file.write_all(&part[..fits])?;
@@ -93,12 +102,13 @@ impl Shelf {
         Ok((fits, removed))
     }
 
-    /// Removes the oldest files but `spared` until `wanted` bytes fit. Gives the bytes that fit, up to `wanted`, and how
-    /// many were removed.
+    /// Removes the oldest files but `spared` until `wanted` bytes fit. Gives the bytes that fit, up
+    /// to `wanted`, and how many were removed.
     fn look(&self, spared: &str, wanted: u64) -> io::Result<(u64, usize)> {
         let dir = self.open()?;
         let files = files(&dir, &KINDS);
-        let sizes = files.iter().map(|name| dir.symlink_metadata(name).map_or(0, |meta| meta.len()));
+        let sizes =
+            files.iter().map(|name| dir.symlink_metadata(name).map_or(0, |meta| meta.len()));
         let mut files: Vec<(String, u64)> = files.iter().cloned().zip(sizes).collect();
         let mut total: u64 = files.iter().map(|(_, bytes)| bytes).sum();
         files.retain(|(name, _)| name != spared);
@@ -140,7 +150,8 @@ impl Kept {
         };
     }
 
-    /// Writes to the page cache of a local file, if one is open; a worker thread would cost more than the write.
+    /// Writes to the page cache of a local file, if one is open; a worker thread would cost more
+    /// than the write.
     pub fn write(&mut self, chunk: &[u8]) {
         self.see_whether_gone();
         let State::Open { name, file, bytes, full } = &mut self.state else { return };
@@ -193,14 +204,21 @@ impl Kept {
                 None
             }
             State::Gone(name) => {
-                notes.push(format!("{} was removed for newer output: {limit}.", self.shelf.shown(name)));
+                notes.push(format!(
+                    "{} was removed for newer output: {limit}.",
+                    self.shelf.shown(name)
+                ));
                 None
             }
             State::Open { name, full, bytes, .. } => {
                 let path = self.shelf.shown(name);
                 match full {
-                    Some(Full::Itself) => notes.push(format!("{path} holds only the first {bytes} bytes.")),
-                    Some(Full::All) => notes.push(format!("{path} holds only the first {bytes} bytes: {limit}.")),
+                    Some(Full::Itself) => {
+                        notes.push(format!("{path} holds only the first {bytes} bytes."))
+                    }
+                    Some(Full::All) => {
+                        notes.push(format!("{path} holds only the first {bytes} bytes: {limit}."))
+                    }
                     None => {}
                 }
                 Some(path)
@@ -212,7 +230,10 @@ impl Kept {
 /// Where the rest of an output is, and how a model reads it.
 pub fn place(path: Option<&str>) -> String {
     path.map_or("nothing more was kept".into(), |path| {
-        format!("the whole is kept, read it with the tool `run`: sed -n '1,80p' {}", quoted(Path::new(path)))
+        format!(
+            "the whole is kept, read it with the tool `run`: sed -n '1,80p' {}",
+            quoted(Path::new(path))
+        )
     })
 }
 
@@ -226,7 +247,12 @@ fn quoted(path: &Path) -> String {
 /// The outputs of these kinds, the oldest first.
 fn files(dir: &Dir, kinds: &[&str]) -> Vec<String> {
     let ours = |name: &String| kinds.iter().any(|kind| moment(name, kind).is_some());
-    let names = dir.entries().into_iter().flatten().flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let names = dir
+        .entries()
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| entry.file_name().into_string().ok());
     let mut names: Vec<String> = names.filter(ours).collect();
     // All kinds have names of one length, and the time comes first after it.
     names.sort_by(|one, other| one[RUN.len()..].cmp(&other[JOB.len()..]));
@@ -294,7 +320,10 @@ mod tests {
         assert!(notes[0].contains("was removed for newer output"), "{notes:?}");
         notes.clear();
         assert!(new.path(&mut notes).is_some());
-        assert!(notes[0].starts_with("The 1 oldest kept output was removed: all kept output together"), "{notes:?}");
+        assert!(
+            notes[0].starts_with("The 1 oldest kept output was removed: all kept output together"),
+            "{notes:?}"
+        );
     }
 
     #[test]

@@ -1,8 +1,12 @@
-//! The bash MCP server: `run` for a command, `start`, `output`, `stop` and `list` for jobs in the background, over stdio, inside a box that the operating system holds. This file owns the
-//! order of the start: read the arguments, close the box, and only then make a runtime. Knows no other crate of claw.
+//! The bash MCP server: `run` for a command, `start`, `output`, `stop` and `list` for jobs in the
+//! background, over stdio, inside a box that the operating system holds. This file owns the order
+//! of the start: read the arguments, close the box, and only then make a runtime. Knows no other
+//! crate of claw.
 //!
-//! The tour: `args` (what was typed, and what it means) → `namespace` (processes and mounts of its own) → `confine` (the box) → `server` (the MCP face, `tool` its
-//! words; `background` and `job_tools` for jobs that stay) → `run` (one job as the server sees it) → `supervisor` (one small process a job, which kills what it started).
+//! The tour: `args` (what was typed, and what it means) → `namespace` (processes and mounts of its
+//! own) → `confine` (the box) → `server` (the MCP face, `tool` its words; `background` and
+//! `job_tools` for jobs that stay) → `run` (one job as the server sees it) → `supervisor` (one
+//! small process a job, which kills what it started).
 
 mod args;
 mod background;
@@ -44,11 +48,11 @@ use error::StartError;
 use namespace::Place;
 use scratch::Scratch;
 
-/// Serves MCP over stdin and stdout until stdin closes. Confines the **whole process** for good, so it is the last thing
-/// that a program does, and it must be called before any thread exists.
+/// Serves MCP over stdin and stdout until stdin closes. Confines the **whole process** for good, so
+/// it is the last thing that a program does, and it must be called before any thread exists.
 ///
-/// Exit code 0 after an orderly end, 2 for arguments that cannot be served (one sentence on stderr), 1 for a broken
-/// environment. Nothing but MCP is written to stdout.
+/// Exit code 0 after an orderly end, 2 for arguments that cannot be served (one sentence on
+/// stderr), 1 for a broken environment. Nothing but MCP is written to stdout.
 pub fn main(args: Args) -> ExitCode {
     if args.supervise {
         return supervisor::main();
@@ -63,7 +67,8 @@ pub fn main(args: Args) -> ExitCode {
 }
 
 fn start(args: &Args) -> Result<ExitCode, StartError> {
-    // A host may have leaked descriptors of its own files to us, and the box does not take back what is open already.
+    // A host may have leaked descriptors of its own files to us, and the box does not take back
+    // what is open already.
     close_fds::set_fds_cloexec(3, &[]);
     #[cfg(target_os = "linux")]
     let namespaces = match namespace::enter(args)? {
@@ -76,7 +81,8 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
     let settings = Settings::new(args)?;
     let scratch = Scratch::new("tmp")?;
     let own_shelf = settings.output_dir.is_none().then(|| Scratch::new("output")).transpose()?;
-    let output_dir = own_shelf.as_ref().map(|own| own.path().to_owned()).or_else(|| settings.output_dir.clone());
+    let output_dir =
+        own_shelf.as_ref().map(|own| own.path().to_owned()).or_else(|| settings.output_dir.clone());
     let output_dir = output_dir.unwrap_or_default();
     let boundary = Boundary::new(&settings, scratch.path(), &output_dir);
     #[cfg(target_os = "linux")]
@@ -88,7 +94,10 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
         complain(&level.to_string());
     }
     let environment = environment::of_jobs(&settings.workspace, scratch.path(), &boundary.readable);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(StartError::Runtime)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(StartError::Runtime)?;
     let served = runtime.block_on(server::serve(settings, output_dir, environment, level));
     // A read of stdin that never returns must not hold the end up.
     runtime.shutdown_background();

@@ -1,9 +1,11 @@
-//! What one command may take of the machine: processes, memory, the size of a file, open files, the disk (`disk.rs`). Owns the numbers, how the
-//! kernel is told, and the look at what a running command takes. Must not know how a command is started or ended.
+//! What one command may take of the machine: processes, memory, the size of a file, open files, the
+//! disk (`disk.rs`). Owns the numbers, how the kernel is told, and the look at what a running
+//! command takes. Must not know how a command is started or ended.
 //!
-//! Memory is limited by `RLIMIT_DATA` (private memory that can be written) and not by `RLIMIT_AS`: node, java and go
-//! reserve addresses by the hundred gigabytes and never touch them. Sanitizers map their 20 TiB as writable, so who needs
-//! them sets a limit above that. Both count one process alone; the look counts all of a command.
+//! Memory is limited by `RLIMIT_DATA` (private memory that can be written) and not by `RLIMIT_AS`:
+//! node, java and go reserve addresses by the hundred gigabytes and never touch them. Sanitizers
+//! map their 20 TiB as writable, so who needs them sets a limit above that. Both count one process
+//! alone; the look counts all of a command.
 
 use std::fs;
 
@@ -27,7 +29,8 @@ pub struct CommandLimits {
     /// Files that one process of a command may have open
     #[arg(long, value_name = "COUNT", default_value_t = Self::default().command_open_files_max)]
     pub command_open_files_max: u64,
-    /// Bytes that a command leaves free on the file systems of the workspace and of TMPDIR; 0 is no limit
+    /// Bytes that a command leaves free on the file systems of the workspace and of TMPDIR; 0 is no
+    /// limit
     #[arg(long, value_name = "BYTES", default_value_t = Self::default().command_disk_free_bytes_min)]
     pub command_disk_free_bytes_min: u64,
 }
@@ -75,8 +78,9 @@ impl CommandLimits {
         Ok(self)
     }
 
-    /// Sets them on this process, for all that it starts from now on. It cannot be taken back. The kernel counts the
-    /// processes of a user, not of a command, so those that the user has already are added. Root it does not count.
+    /// Sets them on this process, for all that it starts from now on. It cannot be taken back. The
+    /// kernel counts the processes of a user, not of a command, so those that the user has already
+    /// are added. Root it does not count.
     pub fn apply(&self) {
         let processes = self.command_processes_max.saturating_add(tasks_of_the_user());
         for (resource, most) in [
@@ -87,26 +91,35 @@ impl CommandLimits {
         ] {
             let now = getrlimit(resource);
             let least = |limit: Option<u64>| Some(limit.map_or(most, |limit| limit.min(most)));
-            // To lower a limit is allowed to everybody; a kernel without this one has nothing to lower.
-            let _ = setrlimit(resource, Rlimit { current: least(now.current), maximum: least(now.maximum) });
+            // To lower a limit is allowed to everybody; a kernel without this one has nothing to
+            // lower.
+            let _ = setrlimit(
+                resource,
+                Rlimit { current: least(now.current), maximum: least(now.maximum) },
+            );
         }
     }
 
-    /// Looks at what a command takes now. `Some` if it takes more than it may, or if the kernel keeps it from that.
+    /// Looks at what a command takes now. `Some` if it takes more than it may, or if the kernel
+    /// keeps it from that.
     pub fn look(&self, command: &[Process]) -> Option<Met> {
         let tasks: u64 = command.iter().map(|process| process.threads).sum();
         // Few are kept for what ends and begins between two looks.
         if tasks >= self.command_processes_max - self.command_processes_max / 16 {
             return Some(Met::Processes);
         }
-        let used = |bytes: fn(i32) -> Option<u64>| -> u64 { command.iter().filter_map(|one| bytes(one.pid)).sum() };
+        let used = |bytes: fn(i32) -> Option<u64>| -> u64 {
+            command.iter().filter_map(|one| bytes(one.pid)).sum()
+        };
         // Memory that a fork shares counts in each of its processes here, so the exact sum decides.
         let above = used(resident_bytes) > self.command_memory_bytes_max
-            && used(|pid| proportional_bytes(pid).or_else(|| resident_bytes(pid))) > self.command_memory_bytes_max;
+            && used(|pid| proportional_bytes(pid).or_else(|| resident_bytes(pid)))
+                > self.command_memory_bytes_max;
         above.then_some(Met::Memory)
     }
 
-    /// Whether the kernel holds the number of processes, so that a command at it is told and lives on.
+    /// Whether the kernel holds the number of processes, so that a command at it is told and lives
+    /// on.
     pub fn kernel_counts_processes() -> bool {
         !rustix::process::getuid().is_root()
     }
@@ -139,16 +152,21 @@ pub fn met_by_ending(code: Option<i32>, signal: Option<i32>) -> Option<Met> {
     (code == Some(FILE_SIZE_CODE) || signal == Some(FILE_SIZE_SIGNAL)).then_some(Met::FileSize)
 }
 
-/// Processes and threads of this user, as far as the process table shows them: all of them, or those of our namespace,
-/// which is then what the kernel counts, too.
+/// Processes and threads of this user, as far as the process table shows them: all of them, or
+/// those of our namespace, which is then what the kernel counts, too.
 fn tasks_of_the_user() -> u64 {
     let own = rustix::process::getuid().as_raw().to_string();
     let of_the_user = |pid: i32| {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
         let user = status.lines().find_map(|line| line.strip_prefix("Uid:"));
-        user.and_then(|users| users.split_whitespace().next().map(|real| real == own)).unwrap_or(false)
+        user.and_then(|users| users.split_whitespace().next().map(|real| real == own))
+            .unwrap_or(false)
     };
-    processes::list().iter().filter(|process| of_the_user(process.pid)).map(|process| process.threads).sum()
+    processes::list()
+        .iter()
+        .filter(|process| of_the_user(process.pid))
+        .map(|process| process.threads)
+        .sum()
 }
 
 /// Resident memory that no file backs, proc_pid_status(5).
@@ -156,7 +174,8 @@ fn resident_bytes(pid: i32) -> Option<u64> {
     sum_of(&format!("/proc/{pid}/status"), &["RssAnon:", "RssShmem:"])
 }
 
-/// The same, with what several processes share counted once, proc_pid_smaps(5). Dear: the kernel walks all pages.
+/// The same, with what several processes share counted once, proc_pid_smaps(5). Dear: the kernel
+/// walks all pages.
 fn proportional_bytes(pid: i32) -> Option<u64> {
     sum_of(&format!("/proc/{pid}/smaps_rollup"), &["Pss_Anon:", "Pss_Shmem:"])
 }
@@ -164,7 +183,8 @@ fn proportional_bytes(pid: i32) -> Option<u64> {
 /// The sum of some rows of the form `NAME NUMBER kB`.
 fn sum_of(path: &str, names: &[&str]) -> Option<u64> {
     let text = fs::read_to_string(path).ok()?;
-    let rows = text.lines().filter_map(|line| names.iter().find_map(|name| line.strip_prefix(name)));
+    let rows =
+        text.lines().filter_map(|line| names.iter().find_map(|name| line.strip_prefix(name)));
     let kib: u64 = rows.filter_map(|row| row.split_whitespace().next()?.parse::<u64>().ok()).sum();
     Some(kib * 1024)
 }

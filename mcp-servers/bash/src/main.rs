@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-/// MCP server over stdio with one tool, `run`: a shell command in a workspace, confined by the operating system.
+/// MCP server over stdio with one tool, `run`: a shell command in a workspace, confined by the
+/// operating system.
 #[derive(Parser)]
 #[command(name = "claw-mcp-bash", version)]
 struct Cli {

@@ -17,10 +17,13 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_bind_recursive, mount_change, mount_remount};
+use rustix::mount::{
+    MountFlags, MountPropagationFlags, mount, mount_bind_recursive, mount_change, mount_remount,
+};
 use rustix::process::{Signal, getegid, geteuid, set_parent_process_death_signal};
 use rustix::thread::{
-    CapabilitySet, CapabilitySets, UnshareFlags, capabilities, configure_capability_in_ambient_set, set_capabilities,
+    CapabilitySet, CapabilitySets, UnshareFlags, capabilities, configure_capability_in_ambient_set,
+    set_capabilities,
 };
 
 use crate::args::Args;
@@ -57,7 +60,8 @@ pub fn expected() -> bool {
     if !may_mount() {
         let refused = setting("/proc/sys/user/max_user_namespaces").as_deref() == Some("0")
             || setting("/proc/sys/kernel/unprivileged_userns_clone").as_deref() == Some("0")
-            || setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns").as_deref() == Some("1");
+            || setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns").as_deref()
+                == Some("1");
         if refused {
             return false;
         }
@@ -65,8 +69,10 @@ pub fn expected() -> bool {
     // A container hides parts of /proc under mounts, and the kernel then refuses a whole one.
     // The one mount that is usual there covers nothing.
     let usual = Path::new("/proc/sys/fs/binfmt_misc");
-    let hidden = |mount: &Mount| mount.target != Path::new("/proc") && mount.target.starts_with("/proc");
-    Path::new("/proc/self/ns/pid").exists() && !mounts().iter().any(|mount| hidden(mount) && mount.target != usual)
+    let hidden =
+        |mount: &Mount| mount.target != Path::new("/proc") && mount.target.starts_with("/proc");
+    Path::new("/proc/self/ns/pid").exists()
+        && !mounts().iter().any(|mount| hidden(mount) && mount.target != usual)
 }
 
 /// The power to mount, which root has outside of containers. Who lacks it needs a user namespace.
@@ -91,7 +97,8 @@ fn prepare() -> io::Result<()> {
     // What the system mounts from now on appears here, too; what is mounted here stays here.
     mount_change("/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC)?;
     if own_user {
-        // An exec of an ordinary user drops what the namespace gave, and the inner one has to mount.
+        // An exec of an ordinary user drops what the namespace gave, and the inner one has to
+        // mount.
         let mount = CapabilitySet::SYS_ADMIN;
         let now = capabilities(None)?;
         set_capabilities(None, CapabilitySets { inheritable: mount, ..now })?;
@@ -107,7 +114,10 @@ fn unshare(flags: UnshareFlags) -> io::Result<()> {
 
 /// Starts the inner process with the same words and waits for it. A signal that ends this process
 /// ends the inner one, too: it has asked the kernel for that.
-#[expect(clippy::disallowed_methods, reason = "the bash server is one of the two that start processes")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the bash server is one of the two that start processes"
+)]
 fn serve_inside() -> io::Result<ExitCode> {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
     let status = Command::new("/proc/self/exe").args(arguments).arg(INSIDE).status()?;
@@ -137,7 +147,8 @@ pub fn seal(writable: &[PathBuf]) -> Result<(), StartError> {
             continue;
         }
         // One that another mount has covered meanwhile cannot be named, nor reached by a command.
-        let _ = mount_remount(&mount.target, mount.flags | MountFlags::BIND | MountFlags::RDONLY, "");
+        let _ =
+            mount_remount(&mount.target, mount.flags | MountFlags::BIND | MountFlags::RDONLY, "");
     }
     Ok(())
 }
@@ -194,7 +205,10 @@ fn unescape(word: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(word.len());
     let mut rest = word;
     while let Some((first, tail)) = rest.split_first() {
-        let code = tail.get(..3).filter(|_| *first == b'\\').and_then(|digits| std::str::from_utf8(digits).ok());
+        let code = tail
+            .get(..3)
+            .filter(|_| *first == b'\\')
+            .and_then(|digits| std::str::from_utf8(digits).ok());
         match code.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
             Some(byte) => {
                 plain.push(byte);

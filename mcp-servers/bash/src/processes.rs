@@ -1,5 +1,5 @@
-//! Finding and killing a process with everything that it started, also what has left its group and its session.
-//! Must not know jobs.
+//! Finding and killing a process with everything that it started, also what has left its group and
+//! its session. Must not know jobs.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,8 @@ pub struct Process {
     pub ended: bool,
 }
 
-/// The process table, from `/proc`. Empty on systems without one; there only process groups can be killed.
+/// The process table, from `/proc`. Empty on systems without one; there only process groups can be
+/// killed.
 pub fn list() -> Vec<Process> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
@@ -51,8 +52,8 @@ pub fn descendants(table: &[Process], ancestor: i32, spared: &[i32]) -> Vec<Proc
     found
 }
 
-/// One round of killing: first all are stopped, so that none starts another one while the others are killed.
-/// A process that is gone already is what was wished for.
+/// One round of killing: first all are stopped, so that none starts another one while the others
+/// are killed. A process that is gone already is what was wished for.
 pub fn kill(processes: &[Process]) {
     for signal in [Signal::STOP, Signal::KILL] {
         for process in processes.iter().filter(|process| !process.ended) {

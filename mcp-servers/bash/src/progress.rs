@@ -1,5 +1,6 @@
-//! Streams the output of one job to the client as progress notifications: the newest text, at most ten a second, so
-//! that a chatty command costs little. Must not know jobs. What is left out here is in the result or its file.
+//! Streams the output of one job to the client as progress notifications: the newest text, at most
+//! ten a second, so that a chatty command costs little. Must not know jobs. What is left out here
+//! is in the result or its file.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,7 +42,10 @@ impl Progress {
     }
 
     /// `send` says whether the client still listens.
-    fn sent_by<F>(token: ProgressToken, send: impl Fn(ProgressNotificationParam) -> F + Send + 'static) -> Self
+    fn sent_by<F>(
+        token: ProgressToken,
+        send: impl Fn(ProgressNotificationParam) -> F + Send + 'static,
+    ) -> Self
     where
         F: Future<Output = bool> + Send + 'static,
     {
@@ -76,7 +80,8 @@ async fn send_all<F: Future<Output = bool>>(
 ) {
     let mut changes = pending.subscribe();
     loop {
-        let something = changes.wait_for(|pending| pending.closed || !pending.text.is_empty()).await;
+        let something =
+            changes.wait_for(|pending| pending.closed || !pending.text.is_empty()).await;
         let Ok(closed) = something.map(|pending| pending.closed) else { return };
         let mut notification = ProgressNotificationParam::new(token.clone(), 0.0);
         let mut text = None;
@@ -121,10 +126,11 @@ mod tests {
     async fn the_end_of_a_command_that_prints_waits_for_no_interval() {
         let began = Instant::now();
         let (sent, mut received) = mpsc::unbounded_channel();
-        let progress = Progress::sent_by(ProgressToken(NumberOrString::Number(1)), move |notification| {
-            let heard = sent.send(notification).is_ok();
-            async move { heard }
-        });
+        let progress =
+            Progress::sent_by(ProgressToken(NumberOrString::Number(1)), move |notification| {
+                let heard = sent.send(notification).is_ok();
+                async move { heard }
+            });
         progress.push(b"one");
         let first = received.recv().await.and_then(|notification| notification.message);
         assert_eq!(first.as_deref(), Some("one"));

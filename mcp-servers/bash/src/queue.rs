@@ -1,5 +1,5 @@
-//! The places of commands that run at the same time, and the queue for one: a command waits for its place instead of being
-//! refused, and its own time begins when it has it. Must not know what runs.
+//! The places of commands that run at the same time, and the queue for one: a command waits for its
+//! place instead of being refused, and its own time begins when it has it. Must not know what runs.
 
 use std::sync::Arc;
 
@@ -33,19 +33,24 @@ pub struct Waiting {
 
 impl Queue {
     pub fn new(places_max: usize) -> Self {
-        let (places, waiting) = (Arc::new(Semaphore::new(places_max)), Arc::new(Semaphore::new(WAITING_MAX)));
+        let (places, waiting) =
+            (Arc::new(Semaphore::new(places_max)), Arc::new(Semaphore::new(WAITING_MAX)));
         Self { places, waiting, places_max }
     }
 
     pub fn enter(&self) -> Turn {
-        // The semaphore is fair: who waits already goes first, and then there is no place left to try for.
+        // The semaphore is fair: who waits already goes first, and then there is no place left to
+        // try for.
         if let Ok(place) = self.places.clone().try_acquire_owned() {
             return Turn::Now(place);
         }
         let before = WAITING_MAX - self.waiting.available_permits();
         match self.waiting.clone().try_acquire_owned() {
             Ok(waits) => {
-                let words = format!("Waiting: {} commands run and {before} wait before this one.\n", self.places_max);
+                let words = format!(
+                    "Waiting: {} commands run and {before} wait before this one.\n",
+                    self.places_max
+                );
                 Turn::Later(Waiting { places: self.places.clone(), _waits: waits, words })
             }
             Err(_) => Turn::Refused(format!(
@@ -74,7 +79,10 @@ mod tests {
         let mut waiting = Vec::new();
         for before in 0..WAITING_MAX {
             let Turn::Later(waits) = queue.enter() else { panic!("{before} wait") };
-            assert_eq!(waits.words, format!("Waiting: 1 commands run and {before} wait before this one.\n"));
+            assert_eq!(
+                waits.words,
+                format!("Waiting: 1 commands run and {before} wait before this one.\n")
+            );
             waiting.push(waits);
         }
         let Turn::Refused(why) = queue.enter() else { panic!("the queue is full") };

@@ -1,11 +1,13 @@
-//! What one command may open, as its host says in `_meta["claw/box"]` of the call. A host that runs a command without asking
-//! anybody says so here, and the command gets a box of its own (`confine`). Only the host writes `_meta`; a model's words are
-//! the arguments. Must not know how the box is closed.
+//! What one command may open, as its host says in `_meta["claw/box"]` of the call. A host that runs
+//! a command without asking anybody says so here, and the command gets a box of its own
+//! (`confine`). Only the host writes `_meta`; a model's words are the arguments. Must not know how
+//! the box is closed.
 
 use rmcp::model::JsonObject;
 use serde::{Deserialize, Serialize};
 
-/// The key in `_meta`. Its value is `{"reads": "workspace"}` or `{"reads": "workspace-and-processes"}`.
+/// The key in `_meta`. Its value is `{"reads": "workspace"}` or `{"reads":
+/// "workspace-and-processes"}`.
 pub const KEY: &str = "claw/box";
 
 /// What a command may open. The narrow ones also take writing, but for TMPDIR, and the network.
@@ -28,11 +30,14 @@ struct Wish {
 }
 
 impl Reads {
-    /// Reads the wish of the host. What is not understood is refused: the command would get more than it was meant to.
+    /// Reads the wish of the host. What is not understood is refused: the command would get more
+    /// than it was meant to.
     pub fn asked(meta: &JsonObject) -> Result<Self, String> {
         let Some(wish) = meta.get(KEY) else { return Ok(Self::Box) };
         serde_json::from_value::<Wish>(wish.clone()).map(|wish| wish.reads).map_err(|error| {
-            format!("`_meta` holds a `{KEY}` that this server does not know: {error}. Nothing was run.")
+            format!(
+                "`_meta` holds a `{KEY}` that this server does not know: {error}. Nothing was run."
+            )
         })
     }
 
@@ -54,7 +59,10 @@ mod tests {
     fn a_wish_that_is_not_understood_is_refused() {
         let asked = |wish| Reads::asked(json!({ KEY: wish }).as_object().unwrap());
         assert_eq!(asked(json!({"reads": "workspace"})), Ok(Reads::Workspace));
-        assert_eq!(asked(json!({"reads": "workspace-and-processes"})), Ok(Reads::WorkspaceAndProcesses));
+        assert_eq!(
+            asked(json!({"reads": "workspace-and-processes"})),
+            Ok(Reads::WorkspaceAndProcesses)
+        );
         assert_eq!(Reads::asked(&JsonObject::new()), Ok(Reads::Box));
         for odd in [
             json!({}),

@@ -1,5 +1,5 @@
-//! One job as the server sees it: start its supervisor, read its output, watch time and cancellation, collect the end.
-//! Must not know MCP, or what kills what (that is the supervisor's).
+//! One job as the server sees it: start its supervisor, read its output, watch time and
+//! cancellation, collect the end. Must not know MCP, or what kills what (that is the supervisor's).
 
 use std::collections::BTreeSet;
 use std::os::fd::OwnedFd;
@@ -24,18 +24,21 @@ use crate::reach::Reads;
 use crate::tool::Ending;
 use crate::wire::{JobEnd, JobReport, JobSpec};
 
-/// A supervisor that was told to kill gives up after five seconds; then we kill it and what it leaves to us.
+/// A supervisor that was told to kill gives up after five seconds; then we kill it and what it
+/// leaves to us.
 const END_PATIENCE: Duration = Duration::from_secs(6);
 const CHUNK_BYTES: usize = 64 * 1024;
 const SWEEP_ROUNDS: u32 = 100;
 const SWEEP_ROUND: Duration = Duration::from_millis(5);
 
-/// Starts jobs. Owns which supervisors are alive, so that what a dead one left can be told from their jobs.
+/// Starts jobs. Owns which supervisors are alive, so that what a dead one left can be told from
+/// their jobs.
 pub struct Runner {
     workspace: PathBuf,
     environment: Environment,
     program: PathBuf,
-    /// Our own arguments and `--supervise`, so that it works under every name that this library is started by.
+    /// Our own arguments and `--supervise`, so that it works under every name that this library is
+    /// started by.
     arguments: Vec<std::ffi::OsString>,
     limits: CommandLimits,
     supervisors: Mutex<BTreeSet<i32>>,
@@ -66,7 +69,11 @@ struct Job {
 }
 
 impl Runner {
-    pub fn new(workspace: PathBuf, environment: Environment, limits: CommandLimits) -> Result<Self, StartError> {
+    pub fn new(
+        workspace: PathBuf,
+        environment: Environment,
+        limits: CommandLimits,
+    ) -> Result<Self, StartError> {
         // The link in /proc still leads to this program after its file was replaced by an update.
         #[cfg(target_os = "linux")]
         let program = PathBuf::from("/proc/self/exe");
@@ -78,15 +85,24 @@ impl Runner {
             .map_err(|error| StartError::OwnProgram(error.into()))?;
         let mut arguments: Vec<std::ffi::OsString> = std::env::args_os().skip(1).collect();
         arguments.push("--supervise".into());
-        Ok(Self { workspace, environment, program, arguments, limits, supervisors: Mutex::default() })
+        Ok(Self {
+            workspace,
+            environment,
+            program,
+            arguments,
+            limits,
+            supervisors: Mutex::default(),
+        })
     }
 
-    /// Runs one job to its end, whatever it is. When this returns, nothing of the job is alive. Dropping the future
-    /// closes the lifeline, which kills the job as well.
+    /// Runs one job to its end, whatever it is. When this returns, nothing of the job is alive.
+    /// Dropping the future closes the lifeline, which kills the job as well.
     pub async fn run(&self, wish: Wish, stop: &CancellationToken, sink: &mut dyn Sink) -> Ending {
         let mut job = match self.spawn() {
             Ok(job) => job,
-            Err(error) => return Ending::NotStarted(format!("the supervisor could not be started: {error}")),
+            Err(error) => {
+                return Ending::NotStarted(format!("the supervisor could not be started: {error}"));
+            }
         };
         let pid = job.child.id().and_then(|id| i32::try_from(id).ok());
         self.supervisors().extend(pid);
@@ -106,12 +122,17 @@ impl Runner {
             self.supervisors().remove(&pid);
         }
         match ending {
-            Ending::TimedOut { .. } => Ending::TimedOut { timeout_s: wish.timeout.unwrap_or_default().as_secs() },
+            Ending::TimedOut { .. } => {
+                Ending::TimedOut { timeout_s: wish.timeout.unwrap_or_default().as_secs() }
+            }
             other => other,
         }
     }
 
-    #[expect(clippy::disallowed_methods, reason = "the bash server is one of the two that start processes")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the bash server is one of the two that start processes"
+    )]
     fn spawn(&self) -> std::io::Result<Job> {
         let (ours, theirs) = StdUnixStream::pair()?;
         ours.set_nonblocking(true)?;
@@ -133,7 +154,8 @@ impl Runner {
         Ok(Job { child, report: BufReader::new(report), lifeline: Some(lifeline), output })
     }
 
-    /// After the output has ended or the job was cut off: the report, and the end of the supervisor.
+    /// After the output has ended or the job was cut off: the report, and the end of the
+    /// supervisor.
     async fn conclude(&self, mut job: Job, cut: Option<Cut>, sink: &mut dyn Sink) -> Ending {
         let until = Instant::now() + END_PATIENCE;
         let mut line = String::new();
@@ -160,7 +182,9 @@ impl Runner {
             (None, Some(JobReport::Signaled(signal))) => Ending::Signaled(signal),
             (None, Some(JobReport::NotStarted(why))) => Ending::NotStarted(why),
             (None, Some(JobReport::Killed)) => Ending::OverLimit,
-            (None, None) => Ending::Lost("the supervisor of the command was killed, and the command with it".into()),
+            (None, None) => Ending::Lost(
+                "the supervisor of the command was killed, and the command with it".into(),
+            ),
         }
     }
 
@@ -220,7 +244,8 @@ impl Job {
             () = stop.cancelled() => Some(Cut::Stopped),
             () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => Some(Cut::TimeIsUp),
             () = work => None,
-            // A supervisor ends last, unless somebody killed it; then its job still holds the output open.
+            // A supervisor ends last, unless somebody killed it; then its job still holds the
+            // output open.
             _ = child.wait() => None,
         }
     }

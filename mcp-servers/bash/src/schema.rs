@@ -1,4 +1,5 @@
-//! Schemas in the small part of JSON Schema that every model provider and host understands. Must not know tools.
+//! Schemas in the small part of JSON Schema that every model provider and host understands. Must
+//! not know tools.
 
 use std::sync::Arc;
 
@@ -17,8 +18,8 @@ pub fn output<T: JsonSchema + 'static>() -> Arc<JsonObject> {
     Arc::new(plain(&schema_for_output::<T>()))
 }
 
-/// Without the draft's address and the number formats of Rust (`uint64`), which no standard knows; with `properties` in every
-/// object, because OpenAI takes no tool without.
+/// Without the draft's address and the number formats of Rust (`uint64`), which no standard knows;
+/// with `properties` in every object, because OpenAI takes no tool without.
 fn plain(schema: &JsonObject) -> JsonObject {
     let mut schema: JsonObject = schema
         .iter()
@@ -56,7 +57,8 @@ mod tests {
     fn schemas_hold_nothing_that_only_rust_knows() {
         let empty = input::<ListArguments>().unwrap();
         assert_eq!(empty.get("properties"), Some(&json!({})), "{empty:?}");
-        for schema in [empty, input::<crate::tool::RunArguments>().unwrap(), output::<JobResult>()] {
+        for schema in [empty, input::<crate::tool::RunArguments>().unwrap(), output::<JobResult>()]
+        {
             let text = Value::Object((*schema).clone()).to_string();
             assert!(!text.contains("$schema") && !text.contains("uint"), "{text}");
         }

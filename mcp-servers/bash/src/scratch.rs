@@ -1,9 +1,10 @@
-//! A private directory of one server: for its jobs' temporary files, or for the outputs that it keeps. Owns its making and the sweeping of what killed
-//! servers left. Must not know jobs.
+//! A private directory of one server: for its jobs' temporary files, or for the outputs that it
+//! keeps. Owns its making and the sweeping of what killed servers left. Must not know jobs.
 //!
-//! It lies in the system's temporary directory and not in the workspace, because tools look upwards from there for a
-//! repository or a project. The box does not let the server remove an entry of that directory, so an ended server
-//! leaves empty directories, and the next one sweeps them: a lock that the kernel frees tells the dead from the living.
+//! It lies in the system's temporary directory and not in the workspace, because tools look upwards
+//! from there for a repository or a project. The box does not let the server remove an entry of
+//! that directory, so an ended server leaves empty directories, and the next one sweeps them: a
+//! lock that the kernel frees tells the dead from the living.
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
@@ -35,11 +36,16 @@ impl Scratch {
         // Somebody else may have made a directory of that name in a shared /tmp.
         let meta = fs::symlink_metadata(&shelf)?;
         if !meta.is_dir() || meta.uid() != user || meta.mode() & 0o077 != 0 {
-            return Err(io::Error::other(format!("{} belongs to somebody else or is open to others", shelf.display())));
+            return Err(io::Error::other(format!(
+                "{} belongs to somebody else or is open to others",
+                shelf.display()
+            )));
         }
         sweep(&shelf);
         let shelf = shelf.canonicalize()?;
-        let nanos = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_nanos());
+        let nanos = SystemTime::now()
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .map_or(0, |since| since.as_nanos());
         let path = shelf.join(format!("{}-{nanos:x}-{purpose}", std::process::id()));
         DirBuilder::new().mode(0o700).create(&path)?;
         let lock = File::open(&path)?;
@@ -55,7 +61,11 @@ impl Scratch {
     pub fn clear(self) {
         for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
             let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            let _ = if is_dir { fs::remove_dir_all(entry.path()) } else { fs::remove_file(entry.path()) };
+            let _ = if is_dir {
+                fs::remove_dir_all(entry.path())
+            } else {
+                fs::remove_file(entry.path())
+            };
         }
         // Succeeds where there is no box.
         let _ = fs::remove_dir(&self.path);
@@ -70,8 +80,9 @@ pub fn make_private(path: &Path) -> io::Result<()> {
     }
 }
 
-/// A server that starts right now may lose its still unlocked directory to this; it then fails to lock it or its jobs
-/// say so, and the moment is microseconds long. Directories younger than a minute are therefore left alone.
+/// A server that starts right now may lose its still unlocked directory to this; it then fails to
+/// lock it or its jobs say so, and the moment is microseconds long. Directories younger than a
+/// minute are therefore left alone.
 fn sweep(shelf: &Path) {
     for entry in fs::read_dir(shelf).into_iter().flatten().flatten() {
         let path = entry.path();
@@ -79,7 +90,10 @@ fn sweep(shelf: &Path) {
             .metadata()
             .and_then(|meta| meta.modified())
             .is_ok_and(|at| at.elapsed().is_ok_and(|age| age.as_secs() >= 60));
-        let dead = || File::open(&path).is_ok_and(|dir| flock(&dir, FlockOperation::NonBlockingLockExclusive).is_ok());
+        let dead = || {
+            File::open(&path)
+                .is_ok_and(|dir| flock(&dir, FlockOperation::NonBlockingLockExclusive).is_ok())
+        };
         if old && dead() {
             let _ = fs::remove_dir_all(&path);
         }

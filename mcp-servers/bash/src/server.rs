@@ -1,14 +1,14 @@
-//! The MCP face, for both eras of the protocol: what the server says about itself, the list of its tools, and calls.
-//! Must not know processes.
+//! The MCP face, for both eras of the protocol: what the server says about itself, the list of its
+//! tools, and calls. Must not know processes.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, DiscoverResult, Implementation,
-    JsonObject, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig,
-    Tool,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock,
+    DiscoverResult, Implementation, JsonObject, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::{Peer, RequestContext, ServerInitializeError};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
@@ -80,7 +80,9 @@ pub async fn serve(
     };
     #[cfg(feature = "http")]
     let served = if settings.http {
-        crate::http::serve(move || server.clone()).await.map_err(|error| StartError::Opening(error.to_string()))
+        crate::http::serve(move || server.clone())
+            .await
+            .map_err(|error| StartError::Opening(error.to_string()))
     } else {
         over_stdio(server, &closed).await
     };
@@ -107,7 +109,8 @@ async fn over_stdio(server: BashServer, closed: &CancellationToken) -> Result<()
     }
 }
 
-/// Tells the one client of this process how many jobs run. One task sends, so that the newest number is the last one told.
+/// Tells the one client of this process how many jobs run. One task sends, so that the newest
+/// number is the last one told.
 async fn tell_of_jobs(client: Peer<RoleServer>, mut jobs: watch::Receiver<usize>) {
     while jobs.changed().await.is_ok() {
         let running = *jobs.borrow_and_update();
@@ -120,14 +123,22 @@ async fn tell_of_jobs(client: Peer<RoleServer>, mut jobs: watch::Receiver<usize>
 
 impl ServerHandler for BashServer {
     fn get_info(&self) -> ServerConfig {
-        let name = Implementation::new("claw-mcp-bash", env!("CARGO_PKG_VERSION")).with_title("Bash");
+        let name =
+            Implementation::new("claw-mcp-bash", env!("CARGO_PKG_VERSION")).with_title("Bash");
         let mut info = ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
-            .with_instructions(format!("Runs shell commands in {}. {}.", self.workspace.display(), self.level));
+            .with_instructions(format!(
+                "Runs shell commands in {}. {}.",
+                self.workspace.display(),
+                self.level
+            ));
         info.server_info = name;
         info
     }
 
-    async fn discover(&self, _context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+    async fn discover(
+        &self,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<DiscoverResult, ErrorData> {
         let versions = self.supported_protocol_versions().into_owned();
         Ok(DiscoverResult::from_server_info(versions, self.get_info())
             .with_ttl_ms(CACHE_TTL_MS)
@@ -174,9 +185,13 @@ impl ServerHandler for BashServer {
             Err(why) => return Ok(refusal(why)),
         };
         let stop = self.closed.child_token();
-        // The job has a task of its own, so that whatever happens to this request it is brought to its end.
+        // The job has a task of its own, so that whatever happens to this request it is brought to
+        // its end.
         let _stop_when_dropped = stop.clone().drop_guard();
-        let progress = context.meta.get_progress_token().map(|token| Progress::start(context.peer.clone(), token));
+        let progress = context
+            .meta
+            .get_progress_token()
+            .map(|token| Progress::start(context.peer.clone(), token));
         let server = self.clone();
         let job_stop = stop.clone();
         let mut job = self.jobs.spawn(async move {
@@ -191,20 +206,26 @@ impl ServerHandler for BashServer {
                 job.await
             }
         };
-        result.map(Into::into).map_err(|error| ErrorData::internal_error(format!("the job broke: {error}"), None))
+        result
+            .map(Into::into)
+            .map_err(|error| ErrorData::internal_error(format!("the job broke: {error}"), None))
     }
 }
 
 impl BashServer {
     /// A place to run in. Whoever waits for it is told that.
-    async fn place(&self, context: &RequestContext<RoleServer>) -> Result<OwnedSemaphorePermit, String> {
+    async fn place(
+        &self,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<OwnedSemaphorePermit, String> {
         let waiting = match self.queue.enter() {
             Turn::Now(place) => return Ok(place),
             Turn::Refused(why) => return Err(why),
             Turn::Later(waiting) => waiting,
         };
         if let Some(token) = context.meta.get_progress_token() {
-            let waits = ProgressNotificationParam::new(token, 0.0).with_message(waiting.words.clone());
+            let waits =
+                ProgressNotificationParam::new(token, 0.0).with_message(waiting.words.clone());
             // A client that is gone is noticed by the end of the request.
             let _ = context.peer.notify_progress(waits).await;
         }
@@ -227,10 +248,16 @@ impl BashServer {
         let wish = Wish {
             command: arguments.command,
             cwd: arguments.cwd.unwrap_or_default().into(),
-            timeout: Some(Duration::from_secs(arguments.timeout_s.unwrap_or(self.limits.timeout_s))),
+            timeout: Some(Duration::from_secs(
+                arguments.timeout_s.unwrap_or(self.limits.timeout_s),
+            )),
             reads,
         };
-        let capture = Capture::new(self.shelf.clone(), self.limits.output_bytes_max, self.limits.file_bytes_max);
+        let capture = Capture::new(
+            self.shelf.clone(),
+            self.limits.output_bytes_max,
+            self.limits.file_bytes_max,
+        );
         let mut shown = Shown { capture, progress, notes: Vec::new() };
         let started = Instant::now();
         let ending = self.runner.run(wish, stop, &mut shown).await;
@@ -241,7 +268,11 @@ impl BashServer {
         let mut output = shown.capture.finish();
         output.notes.splice(..0, shown.notes);
         let failed = matches!(ending, Ending::Exited(1..));
-        if failed && reads.is_narrow() && self.level.keeps_files() && output.text.contains("Permission denied") {
+        if failed
+            && reads.is_narrow()
+            && self.level.keeps_files()
+            && output.text.contains("Permission denied")
+        {
             output.notes.push(reach::SENTENCE.to_owned());
         }
         tool::result(&ending, took, output, self.level)
@@ -264,7 +295,11 @@ impl BashServer {
         job_tools::result(job.look(true)).into()
     }
 
-    async fn output(&self, arguments: Option<JsonObject>, cancelled: &CancellationToken) -> CallToolResponse {
+    async fn output(
+        &self,
+        arguments: Option<JsonObject>,
+        cancelled: &CancellationToken,
+    ) -> CallToolResponse {
         let (job, wait_s) = match job_tools::parse_output(arguments) {
             Ok(arguments) => (arguments.job, arguments.wait_s),
             Err(why) => return refusal(why),

@@ -1,10 +1,11 @@
-//! One small process between the server and a job (this same program, started with `--supervise`). It starts the shell,
-//! says how it ended, and kills everything that the job started: when the shell has ended, when the server says so, and
-//! when the server dies, however it dies. Must not know MCP or output; the output goes past it.
+//! One small process between the server and a job (this same program, started with `--supervise`).
+//! It starts the shell, says how it ended, and kills everything that the job started: when the
+//! shell has ended, when the server says so, and when the server dies, however it dies. Must not
+//! know MCP or output; the output goes past it.
 //!
-//! Why a process of its own: the server's SIGKILL must not leave a job behind, and the kernel's parent death signal
-//! reaches a direct child only. As a subreaper the supervisor inherits whatever left its parent, its group or its
-//! session, so it can kill until it has no child left.
+//! Why a process of its own: the server's SIGKILL must not leave a job behind, and the kernel's
+//! parent death signal reaches a direct child only. As a subreaper the supervisor inherits whatever
+//! left its parent, its group or its session, so it can kill until it has no child left.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::fd::AsFd as _;
@@ -23,8 +24,8 @@ use crate::limits::{CommandLimits, Met};
 use crate::processes::{self, Process};
 use crate::wire::{JobEnd, JobReport, JobSpec};
 
-/// How long background processes may finish by themselves after the shell has ended, for example the `tee` of a process
-/// substitution.
+/// How long background processes may finish by themselves after the shell has ended, for example
+/// the `tee` of a process substitution.
 const LINGER: Duration = Duration::from_millis(200);
 /// A killed process ends at once, unless the kernel itself hangs (a dead network mount).
 const KILL_PATIENCE: Duration = Duration::from_secs(5);
@@ -48,7 +49,10 @@ pub fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // stderr is the job's output here, which is where the model and the person look.
-            let _ = writeln!(std::io::stderr(), "claw-mcp-bash: the supervisor of this command failed: {error}");
+            let _ = writeln!(
+                std::io::stderr(),
+                "claw-mcp-bash: the supervisor of this command failed: {error}"
+            );
             ExitCode::FAILURE
         }
     }
@@ -63,7 +67,8 @@ fn supervise() -> std::io::Result<()> {
         return Ok(());
     }
     let spec: JobSpec = serde_json::from_str(&spec)?;
-    // A session of its own has no terminal, and no signal that a terminal sends to the server's group.
+    // A session of its own has no terminal, and no signal that a terminal sends to the server's
+    // group.
     let _ = rustix::process::setsid();
     #[cfg(target_os = "linux")]
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
@@ -75,8 +80,8 @@ fn supervise() -> std::io::Result<()> {
     line.write_all(text.as_bytes()).or(Ok(()))
 }
 
-/// Runs the command to its end. The threads that watch over it are there before it is: afterwards it may have taken all
-/// processes that there are.
+/// Runs the command to its end. The threads that watch over it are there before it is: afterwards
+/// it may have taken all processes that there are.
 fn run(spec: &JobSpec, reader: BufReader<UnixStream>) -> JobEnd {
     let (sender, events) = channel();
     let (go, started) = channel();
@@ -95,35 +100,44 @@ fn run(spec: &JobSpec, reader: BufReader<UnixStream>) -> JobEnd {
 }
 
 /// Starts the shell in the inner layer of the box. Gives its process id.
-#[expect(clippy::disallowed_methods, reason = "the bash server is one of the two that start processes")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the bash server is one of the two that start processes"
+)]
 fn start(spec: &JobSpec) -> Result<i32, String> {
     enter(spec)?;
     let mut command = Command::new(&spec.shell);
-    // The environment is the one that the server gave us. `--` keeps a command that starts with a dash a command.
+    // The environment is the one that the server gave us. `--` keeps a command that starts with a
+    // dash a command.
     command.args(["-c", "--", &spec.command]).stdin(Stdio::null()).process_group(0);
-    // A layer of Landlock belongs to a thread and is inherited by what that thread starts; this process itself has to
-    // stay outside of it, so that the job cannot touch it.
+    // A layer of Landlock belongs to a thread and is inherited by what that thread starts; this
+    // process itself has to stay outside of it, so that the job cannot touch it.
     let (limits, inner) = (spec.limits, confine::Inner::new(spec));
     let starter = thread::spawn(move || {
         confine::isolate_this_thread(&inner)?;
         limits.apply();
         command.spawn().map_err(|error| format!("the shell could not be started: {error}"))
     });
-    let child = starter.join().map_err(|_| "the thread that starts the shell ended early".to_owned())??;
+    let child =
+        starter.join().map_err(|_| "the thread that starts the shell ended early".to_owned())??;
     i32::try_from(child.id()).map_err(|error| error.to_string())
 }
 
-/// Goes to the working directory without a moment between check and use: it is opened below the workspace, links that
-/// lead out are refused while they are followed, and the directory that was opened is the one we stand in.
+/// Goes to the working directory without a moment between check and use: it is opened below the
+/// workspace, links that lead out are refused while they are followed, and the directory that was
+/// opened is the one we stand in.
 fn enter(spec: &JobSpec) -> Result<(), String> {
     let cwd = spec.cwd.display();
     let wrong = |error: std::io::Error| {
-        format!("cwd {cwd:?} cannot be used: {error}. Give a directory inside the workspace, relative to it, or none")
+        format!(
+            "cwd {cwd:?} cannot be used: {error}. Give a directory inside the workspace, relative to it, or none"
+        )
     };
     let authority = cap_std::ambient_authority();
     let workspace = cap_std::fs::Dir::open_ambient_dir(&spec.workspace, authority)
         .map_err(|error| format!("the workspace {} is gone: {error}", spec.workspace.display()))?;
-    let dir = if spec.cwd.as_os_str().is_empty() { Ok(workspace) } else { workspace.open_dir(&spec.cwd) };
+    let dir =
+        if spec.cwd.as_os_str().is_empty() { Ok(workspace) } else { workspace.open_dir(&spec.cwd) };
     rustix::process::fchdir(dir.map_err(wrong)?).map_err(|error| wrong(error.into()))
 }
 
@@ -138,7 +152,8 @@ struct Watch {
 }
 
 impl Watch {
-    /// Waits until the shell and everything around it has ended, is to be killed, or takes more than it may.
+    /// Waits until the shell and everything around it has ended, is to be killed, or takes more
+    /// than it may.
     fn run(mut self) -> JobEnd {
         let mut how = None;
         let mut linger = None;
@@ -162,7 +177,8 @@ impl Watch {
                     if self.takes_too_much() {
                         return self.kill(JobReport::Killed);
                     }
-                    look = Instant::now() + (began.elapsed() * LOOK_SHARE).clamp(LOOK_EVERY, LOOK_EVERY_MAX);
+                    look = Instant::now()
+                        + (began.elapsed() * LOOK_SHARE).clamp(LOOK_EVERY, LOOK_EVERY_MAX);
                 }
                 Err(_) => return self.kill(how.unwrap_or(JobReport::Killed)),
             }
@@ -170,9 +186,13 @@ impl Watch {
         JobEnd { how: how.unwrap_or(JobReport::Killed), met: self.met }
     }
 
-    /// Whether it has to be killed. Where the kernel refuses one more process, the command can go on without it.
+    /// Whether it has to be killed. Where the kernel refuses one more process, the command can go
+    /// on without it.
     fn takes_too_much(&mut self) -> bool {
-        let met = self.limits.look(&descendants()).or_else(|| self.disk.is_too_full().then_some(Met::DiskSpace));
+        let met = self
+            .limits
+            .look(&descendants())
+            .or_else(|| self.disk.is_too_full().then_some(Met::DiskSpace));
         self.met = self.met.or(met);
         match met {
             Some(Met::Processes) => !CommandLimits::kernel_counts_processes(),
@@ -189,7 +209,11 @@ impl Watch {
 
 /// Everything that the command started, as the process table has it now.
 fn descendants() -> Vec<Process> {
-    processes::descendants(&processes::list(), rustix::process::getpid().as_raw_nonzero().get(), &[])
+    processes::descendants(
+        &processes::list(),
+        rustix::process::getpid().as_raw_nonzero().get(),
+        &[],
+    )
 }
 
 fn wait_for_the_end_of_the_line(mut reader: BufReader<UnixStream>, events: &Sender<Event>) {

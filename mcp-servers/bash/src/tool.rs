@@ -1,5 +1,5 @@
-//! The tool `run` as a model and a host see it: name, description, schemas, annotations, and the words of a result. Must
-//! not know how a job is run.
+//! The tool `run` as a model and a host see it: name, description, schemas, annotations, and the
+//! words of a result. Must not know how a job is run.
 
 use std::time::Duration;
 
@@ -22,7 +22,8 @@ pub const COMMAND_BYTES_MAX: usize = 100 * 1024;
 pub struct RunArguments {
     /// The command line, as you would type it into bash. Standard input is empty.
     pub command: String,
-    /// Seconds after which the command is killed. Default and maximum are in the tool's description.
+    /// Seconds after which the command is killed. Default and maximum are in the tool's
+    /// description.
     #[serde(default)]
     pub timeout_s: Option<u64>,
     /// Directory to run in, inside the workspace and relative to it. Default: the workspace itself.
@@ -44,7 +45,8 @@ pub struct RunResult {
     pub truncated: bool,
     /// Size of the whole output.
     pub output_bytes: u64,
-    /// Standard output and standard error in the order in which they came; head and tail if truncated.
+    /// Standard output and standard error in the order in which they came; head and tail if
+    /// truncated.
     pub output: String,
     /// The file with the whole output, if there is one: an absolute path, which commands can read.
     pub output_file: Option<String>,
@@ -105,8 +107,13 @@ pub fn parse(arguments: Option<JsonObject>, limits: &Limits) -> Result<RunArgume
     let arguments: RunArguments = serde_json::from_value(value)
         .map_err(|error| format!("The arguments do not fit: {error}. Nothing was run."))?;
     check_command(&arguments.command)?;
-    if !matches!(arguments.timeout_s, None | Some(1..)) || arguments.timeout_s > Some(limits.timeout_s_max) {
-        return Err(format!("timeout_s must be between 1 and {}. Nothing was run.", limits.timeout_s_max));
+    if !matches!(arguments.timeout_s, None | Some(1..))
+        || arguments.timeout_s > Some(limits.timeout_s_max)
+    {
+        return Err(format!(
+            "timeout_s must be between 1 and {}. Nothing was run.",
+            limits.timeout_s_max
+        ));
     }
     Ok(arguments)
 }
@@ -117,7 +124,10 @@ pub fn check_command(command: &str) -> Result<(), String> {
         return Err("The command is empty. Nothing was run.".into());
     }
     if command.contains('\0') {
-        return Err("The command holds a NUL character, which no program can be given. Nothing was run.".into());
+        return Err(
+            "The command holds a NUL character, which no program can be given. Nothing was run."
+                .into(),
+        );
     }
     if command.len() > COMMAND_BYTES_MAX {
         return Err(format!(
@@ -127,9 +137,14 @@ pub fn check_command(command: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// A nonzero exit is a result like any other: the model reads the code. An error is what kept the command from ending by
-/// itself, or from starting.
-pub fn result(ending: &Ending, took: Duration, output: Captured, level: BoxLevel) -> CallToolResult {
+/// A nonzero exit is a result like any other: the model reads the code. An error is what kept the
+/// command from ending by itself, or from starting.
+pub fn result(
+    ending: &Ending,
+    took: Duration,
+    output: Captured,
+    level: BoxLevel,
+) -> CallToolResult {
     if let Ending::NotStarted(why) = ending {
         return CallToolResult::error(vec![ContentBlock::text(format!("Nothing was run: {why}."))]);
     }
@@ -141,19 +156,25 @@ pub fn result(ending: &Ending, took: Duration, output: Captured, level: BoxLevel
     };
     let mut text = match ending {
         Ending::Exited(code) => format!("exit code {code} after {seconds:.2} s"),
-        Ending::Signaled(number) => format!("ended by {} after {seconds:.2} s", signal_name(*number)),
+        Ending::Signaled(number) => {
+            format!("ended by {} after {seconds:.2} s", signal_name(*number))
+        }
         Ending::TimedOut { timeout_s } => format!(
             "timed out: killed after {timeout_s} s, with everything that it had started; what it did until then stays done. \
              Give a larger timeout_s, or split the work"
         ),
-        Ending::Cancelled => format!("cancelled: killed after {seconds:.2} s; what it did until then stays done"),
+        Ending::Cancelled => {
+            format!("cancelled: killed after {seconds:.2} s; what it did until then stays done")
+        }
         Ending::OverLimit => {
             format!(
                 "killed after {seconds:.2} s, with everything that it had started; what it did until then stays done"
             )
         }
         Ending::Lost(why) => {
-            format!("{why} after {seconds:.2} s; it may have done its work or not, check before trying again")
+            format!(
+                "{why} after {seconds:.2} s; it may have done its work or not, check before trying again"
+            )
         }
         Ending::NotStarted(_) => String::new(),
     };
@@ -177,7 +198,11 @@ pub fn result(ending: &Ending, took: Duration, output: Captured, level: BoxLevel
     };
     let ended_by_itself = matches!(ending, Ending::Exited(_) | Ending::Signaled(_));
     let content = vec![ContentBlock::text(text)];
-    let mut result = if ended_by_itself { CallToolResult::success(content) } else { CallToolResult::error(content) };
+    let mut result = if ended_by_itself {
+        CallToolResult::success(content)
+    } else {
+        CallToolResult::error(content)
+    };
     result.structured_content = serde_json::to_value(structured).ok();
     result
 }

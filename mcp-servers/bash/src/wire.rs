@@ -1,6 +1,7 @@
-//! What the server and a job's supervisor say to each other over the supervisor's stdin, a socket: one line there
-//! (`JobSpec`), one line back (`JobEnd`). The end of the stream means "kill the job": it comes when the server says
-//! so and, without anybody saying so, when the server dies. Must not know processes.
+//! What the server and a job's supervisor say to each other over the supervisor's stdin, a socket:
+//! one line there (`JobSpec`), one line back (`JobEnd`). The end of the stream means "kill the
+//! job": it comes when the server says so and, without anybody saying so, when the server dies.
+//! Must not know processes.
 
 use std::path::PathBuf;
 

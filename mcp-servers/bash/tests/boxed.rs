@@ -1,5 +1,6 @@
-//! The box, tried from inside: what a job must not reach, by every way around that we know. Each way of reading is first
-//! walked outside of the box, where it has to work, so that none of them fails for a reason of its own.
+//! The box, tried from inside: what a job must not reach, by every way around that we know. Each
+//! way of reading is first walked outside of the box, where it has to work, so that none of them
+//! fails for a reason of its own.
 #![expect(clippy::disallowed_methods, reason = "a test starts real processes and real clients")]
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
@@ -14,12 +15,16 @@ use std::process::Command;
 use common::{House, SECRET, Server, alive, box_or_skip, outside_of_the_box};
 use serde_json::json;
 
-/// Ways to read `$SECRET_FILE`. `$OUTER` is a process outside of the box, `$WORKSPACE` the workspace.
+/// Ways to read `$SECRET_FILE`. `$OUTER` is a process outside of the box, `$WORKSPACE` the
+/// workspace.
 const WAYS_TO_READ: &[(&str, &str)] = &[
     ("by its path", "cat \"$SECRET_FILE\""),
     ("relative", "cat ../claw.toml"),
     ("by cd", "cd .. && cat claw.toml"),
-    ("by cd -P over a link", "ln -sfn \"$(dirname \"$SECRET_FILE\")\" up; cd -P up && cat claw.toml"),
+    (
+        "by cd -P over a link",
+        "ln -sfn \"$(dirname \"$SECRET_FILE\")\" up; cd -P up && cat claw.toml",
+    ),
     ("by a symbolic link", "ln -sfn \"$SECRET_FILE\" link; cat link"),
     ("by a hard link", "ln -f \"$SECRET_FILE\" hard; cat hard"),
     ("by renaming it here", "cp -l \"$SECRET_FILE\" stolen; cat stolen"),
@@ -39,10 +44,14 @@ const WAYS_TO_READ: &[(&str, &str)] = &[
     ("by sourcing", ". \"$SECRET_FILE\""),
     ("by a new session", "setsid -w cat \"$SECRET_FILE\""),
     ("by the dynamic loader", "/lib*/ld-linux-*.so.* /bin/cat \"$SECRET_FILE\""),
-    ("by a glob from the root", "cat /*/*/*/.claw/claw.toml /*/*/.claw/claw.toml \"$WORKSPACE\"/../claw.toml"),
+    (
+        "by a glob from the root",
+        "cat /*/*/*/.claw/claw.toml /*/*/.claw/claw.toml \"$WORKSPACE\"/../claw.toml",
+    ),
 ];
 
-/// Ways to change what lies outside; `$HOME_OUTSIDE` is the user's home. None may leave a trace there.
+/// Ways to change what lies outside; `$HOME_OUTSIDE` is the user's home. None may leave a trace
+/// there.
 const WAYS_TO_WRITE: &[(&str, &str)] = &[
     ("create", "echo x > \"$HOME_OUTSIDE/new\""),
     ("append", "echo x >> \"$HOME_OUTSIDE/diary\""),
@@ -53,7 +62,10 @@ const WAYS_TO_WRITE: &[(&str, &str)] = &[
     ("make a directory", "mkdir \"$HOME_OUTSIDE/dir\""),
     ("rename away", "mv \"$HOME_OUTSIDE/diary\" taken"),
     ("rename over", "echo x > mine; mv mine \"$HOME_OUTSIDE/diary\""),
-    ("hard link", "ln mine2 \"$HOME_OUTSIDE/linked\"; touch mine2; ln mine2 \"$HOME_OUTSIDE/linked\""),
+    (
+        "hard link",
+        "ln mine2 \"$HOME_OUTSIDE/linked\"; touch mine2; ln mine2 \"$HOME_OUTSIDE/linked\"",
+    ),
     ("symbolic link", "ln -s /etc/passwd \"$HOME_OUTSIDE/sym\""),
     ("a pipe", "mkfifo \"$HOME_OUTSIDE/pipe\""),
     ("rename the workspace", "mv \"$PWD\" \"$HOME_OUTSIDE/.claw/moved\"; mv \"$PWD\" \"$PWD-2\""),
@@ -63,23 +75,32 @@ const WAYS_TO_WRITE: &[(&str, &str)] = &[
         "other temporary files",
         "echo x > \"$HOME_OUTSIDE/../tmp/new3\"; rm -f \"$HOME_OUTSIDE/../tmp/foreign\"; echo x > /tmp/claw-box-test",
     ),
-    ("system files", "echo x > /usr/local/claw-box-test; echo x > /etc/claw-box-test; echo x >> /etc/hosts"),
+    (
+        "system files",
+        "echo x > /usr/local/claw-box-test; echo x > /etc/claw-box-test; echo x >> /etc/hosts",
+    ),
     (
         "another mount",
         "unshare -rm sh -c 'mount --bind \"$HOME_OUTSIDE\" . && echo x > new4'; mount --bind \"$HOME_OUTSIDE\" .",
     ),
 ];
 
-/// A process that has nothing to do with the server: it stands in claw's home and holds the secret file open.
+/// A process that has nothing to do with the server: it stands in claw's home and holds the secret
+/// file open.
 struct Outer(std::process::Child);
 
 impl Outer {
     fn new(house: &House) -> Self {
         let mut command = Command::new("/bin/bash");
-        command.args(["-c", "exec 9< claw.toml; exec sleep 300"]).current_dir(house.claw_home()).env("API_KEY", SECRET);
+        command
+            .args(["-c", "exec 9< claw.toml; exec sleep 300"])
+            .current_dir(house.claw_home())
+            .env("API_KEY", SECRET);
         let outer = Self(command.spawn().unwrap());
-        let ready =
-            || fs::read_to_string(format!("/proc/{}/comm", outer.0.id())).is_ok_and(|name| name.trim() == "sleep");
+        let ready = || {
+            fs::read_to_string(format!("/proc/{}/comm", outer.0.id()))
+                .is_ok_and(|name| name.trim() == "sleep")
+        };
         common::eventually("the outer process stands ready", ready);
         outer
     }
@@ -96,10 +117,14 @@ fn prelude(house: &House, outer: &Outer) -> String {
     let (home, secret) = (house.home(), house.claw_home().join("claw.toml"));
     let (home, secret, workspace) = (home.display(), secret.display(), house.workspace());
     let outer = outer.0.id();
-    format!("export HOME_OUTSIDE='{home}' SECRET_FILE='{secret}' WORKSPACE='{}' OUTER={outer}\n", workspace.display())
+    format!(
+        "export HOME_OUTSIDE='{home}' SECRET_FILE='{secret}' WORKSPACE='{}' OUTER={outer}\n",
+        workspace.display()
+    )
 }
 
-/// Every path below the house's root but outside of the workspace and the server's scratch, with its content.
+/// Every path below the house's root but outside of the workspace and the server's scratch, with
+/// its content.
 fn surroundings(house: &House) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     let mut next = vec![house.home(), house.tmp()];
@@ -135,7 +160,9 @@ fn a_job_cannot_read_what_is_outside() {
         assert!(!inside.contains(SECRET), "{name}: {inside}");
         let outside = outside_of_the_box(&house, &command);
         assert!(outside.contains(SECRET), "the way `{name}` does not even work outside: {outside}");
-        fs::read_dir(house.workspace()).unwrap().for_each(|e| drop(fs::remove_file(e.unwrap().path())));
+        fs::read_dir(house.workspace())
+            .unwrap()
+            .for_each(|e| drop(fs::remove_file(e.unwrap().path())));
     }
 }
 
@@ -156,7 +183,8 @@ fn a_job_cannot_change_what_is_outside() {
     for trace in ["/tmp/claw-box-test", "/usr/local/claw-box-test", "/etc/claw-box-test"] {
         assert!(!fs::exists(trace).unwrap(), "{trace}");
     }
-    // The box is no reason why the control of this test would fail: outside, the same words do change something.
+    // The box is no reason why the control of this test would fail: outside, the same words do
+    // change something.
     outside_of_the_box(&house, &format!("{prelude}{}", WAYS_TO_WRITE[0].1));
     assert_ne!(surroundings(&house), before);
 }
@@ -200,7 +228,9 @@ fn ordinary_tools_work() {
         ("cc", "echo 'int main(){return 7;}' > a.c && cc a.c -o a && { ./a; echo $?; }", "7\n"),
     ];
     for (tool, command, expected) in tools {
-        let there = server.run(&format!("command -v {tool} python3 > /dev/null && {tool} --version > /dev/null"))["exit_code"]
+        let there = server
+            .run(&format!("command -v {tool} python3 > /dev/null && {tool} --version > /dev/null"))
+            ["exit_code"]
             == 0;
         if !there {
             eprintln!("SKIPPED {tool}: not on this machine");
@@ -223,9 +253,14 @@ fn the_servers_own_environment_and_memory_are_out_of_reach() {
     let outer = Outer::new(&house);
     let mut server = house.server();
     let pid = server.child.id();
-    let snoop =
-        format!("cat /proc/{pid}/environ /proc/{}/environ /proc/[0-9]*/environ 2>&1 | tr '\\0' '\\n'", outer.0.id());
-    assert!(outside_of_the_box(&house, &snoop).contains(SECRET), "the way does not even work outside");
+    let snoop = format!(
+        "cat /proc/{pid}/environ /proc/{}/environ /proc/[0-9]*/environ 2>&1 | tr '\\0' '\\n'",
+        outer.0.id()
+    );
+    assert!(
+        outside_of_the_box(&house, &snoop).contains(SECRET),
+        "the way does not even work outside"
+    );
     let output = server.output(&snoop);
     assert!(!output.contains(SECRET) && output.contains("Permission denied"), "{output}");
     let parents = "p=$PPID; while [ $p -gt 1 ]; do cat /proc/$p/environ; ls /proc/$p/root/; cat /proc/$p/fd/0; head -c 1 /proc/$p/mem; \
@@ -247,7 +282,10 @@ fn a_file_that_the_host_left_open_is_not_handed_on() {
     let output = server.output(way);
     assert!(!output.contains(SECRET) && output.contains("9: Bad file descriptor"), "{output}");
     let control = format!("exec 9< ../claw.toml; {way}");
-    assert!(outside_of_the_box(&house, &control).contains(SECRET), "the way does not even work outside");
+    assert!(
+        outside_of_the_box(&house, &control).contains(SECRET),
+        "the way does not even work outside"
+    );
 }
 
 #[test]
@@ -260,14 +298,20 @@ fn a_job_cannot_signal_anybody_outside() {
     let mut server = house.server();
     let (own, server_pid, outer_pid) = (std::process::id(), server.child.id(), outer.0.id());
     // First with signals that would do no harm, so that a broken box does not end the test itself.
-    let output =
-        server.output(&format!("for p in {own} {server_pid} {outer_pid} $PPID; do kill -0 $p; kill -CONT $p; done"));
+    let output = server.output(&format!(
+        "for p in {own} {server_pid} {outer_pid} $PPID; do kill -0 $p; kill -CONT $p; done"
+    ));
     // With a namespace of its own it cannot even name them.
-    let refused = output.matches("Operation not permitted").count() + output.matches("No such process").count();
+    let refused = output.matches("Operation not permitted").count()
+        + output.matches("No such process").count();
     assert_eq!(refused, 8, "{output}");
     server.output(&format!("kill -KILL {outer_pid} {server_pid} $PPID"));
     assert!(alive(outer_pid.try_into().unwrap()));
-    assert_eq!(server.output("sleep 300 & kill $! && wait $!; echo $?"), "143\n", "its own children it can");
+    assert_eq!(
+        server.output("sleep 300 & kill $! && wait $!; echo $?"),
+        "143\n",
+        "its own children it can"
+    );
 }
 
 #[test]
@@ -290,12 +334,24 @@ fn a_workspace_that_holds_a_secret_is_refused_in_one_sentence() {
         (house.tmp(), house.tmp().join("not/there/yet")),
     ] {
         let (code, stderr, stdout) = refused(workspace.clone(), protect);
-        assert_eq!((code, stderr.lines().count(), stdout.len()), (Some(2), 1, 0), "{}: {stderr}", workspace.display());
+        assert_eq!(
+            (code, stderr.lines().count(), stdout.len()),
+            (Some(2), 1, 0),
+            "{}: {stderr}",
+            workspace.display()
+        );
         assert!(stderr.contains("must not reach") && stderr.contains("--workspace"), "{stderr}");
     }
     let (code, stderr, _) = refused(house.tmp().join("missing"), other.clone());
-    assert!(code == Some(2) && stderr.contains("missing") && stderr.contains("CLAW_WORKSPACE"), "{stderr}");
-    assert_eq!(refused(other, house.claw_home()).0, Some(0), "the control: a fine workspace is served");
+    assert!(
+        code == Some(2) && stderr.contains("missing") && stderr.contains("CLAW_WORKSPACE"),
+        "{stderr}"
+    );
+    assert_eq!(
+        refused(other, house.claw_home()).0,
+        Some(0),
+        "the control: a fine workspace is served"
+    );
 }
 
 #[test]
@@ -304,7 +360,8 @@ fn a_directory_given_for_reading_can_be_read_and_not_written() {
     let tools = house.tmp().join("tools");
     fs::create_dir(&tools).unwrap();
     fs::write(tools.join("hello"), "#!/bin/sh\necho hello\n").unwrap();
-    fs::set_permissions(tools.join("hello"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    fs::set_permissions(tools.join("hello"), std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .unwrap();
     let mut command = house.command(&["--read-only", tools.to_str().unwrap()]);
     command.env("PATH", format!("{}:/usr/bin:/bin", tools.display()));
     let mut server = Server::start(command);

@@ -1,5 +1,5 @@
-//! Jobs in the background: they outlive the call that started them and nothing else; what they write is there once; several calls
-//! side by side do not wait for each other.
+//! Jobs in the background: they outlive the call that started them and nothing else; what they
+//! write is there once; several calls side by side do not wait for each other.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 mod common;
@@ -30,14 +30,27 @@ fn refused(server: &mut Server, tool: &str, arguments: Value, why: &str) {
 fn a_job_goes_on_while_other_commands_run_and_its_output_is_there_once() {
     let house = House::new();
     let mut server = house.server();
-    let started = facts(&mut server, "start", json!({"command": "echo one; mkfifo go; cat go; echo two; exit 3"}));
+    let started = facts(
+        &mut server,
+        "start",
+        json!({"command": "echo one; mkfifo go; cat go; echo two; exit 3"}),
+    );
     assert_eq!((&started["job"], &started["running"]), (&json!(1), &json!(true)));
     let mut seen = started["output"].as_str().unwrap().to_owned();
     while !seen.contains("one\n") {
-        seen.push_str(facts(&mut server, "output", json!({"job": 1, "wait_s": 60}))["output"].as_str().unwrap());
+        seen.push_str(
+            facts(&mut server, "output", json!({"job": 1, "wait_s": 60}))["output"]
+                .as_str()
+                .unwrap(),
+        );
     }
-    assert_eq!(facts(&mut server, "output", json!({"job": 1}))["output"], "", "it was looked at already");
-    // The pipe is opened by both ends at the same time, so this could not end while the job was waited for.
+    assert_eq!(
+        facts(&mut server, "output", json!({"job": 1}))["output"],
+        "",
+        "it was looked at already"
+    );
+    // The pipe is opened by both ends at the same time, so this could not end while the job was
+    // waited for.
     assert_eq!(server.output("until [ -p go ]; do :; done; echo three > go; echo free"), "free\n");
     let mut rest = String::new();
     let end = loop {
@@ -51,7 +64,10 @@ fn a_job_goes_on_while_other_commands_run_and_its_output_is_there_once() {
     let file = std::fs::read_to_string(end["output_file"].as_str().unwrap()).unwrap();
     assert_eq!(file, "one\nthree\ntwo\n");
     let listed = facts(&mut server, "list", json!({}));
-    assert_eq!((listed["jobs"].as_array().unwrap().len(), &listed["jobs"][0]["exit_code"]), (1, &json!(3)));
+    assert_eq!(
+        (listed["jobs"].as_array().unwrap().len(), &listed["jobs"][0]["exit_code"]),
+        (1, &json!(3))
+    );
 }
 
 /// The next number of running jobs that the server tells without being asked.
@@ -76,7 +92,11 @@ fn the_client_is_told_how_many_jobs_run_whenever_that_changes() {
     facts(&mut server, "stop", json!({"job": 2}));
     assert_eq!(told(&mut server), json!({"running": 1}));
     assert_eq!(server.output("until [ -p go ]; do :; done; echo word > go; echo free"), "free\n");
-    assert_eq!(told(&mut server), json!({"running": 0}), "nobody has asked for the end of this one");
+    assert_eq!(
+        told(&mut server),
+        json!({"running": 0}),
+        "nobody has asked for the end of this one"
+    );
 }
 
 #[test]
@@ -84,11 +104,13 @@ fn a_look_that_waits_holds_up_no_other_call() {
     let house = House::new();
     let mut server = house.server();
     facts(&mut server, "start", json!({"command": "mkfifo go; cat go"}));
-    let waits = server.post("tools/call", json!({"name": "output", "arguments": {"job": 1, "wait_s": 60}}));
+    let waits =
+        server.post("tools/call", json!({"name": "output", "arguments": {"job": 1, "wait_s": 60}}));
     assert_eq!(server.output("echo free"), "free\n");
     assert_eq!(server.output("until [ -p go ]; do :; done; echo now > go"), "");
     let early = server.notifications.iter().position(|message| message["id"] == waits);
-    let mut answer = early.map(|at| server.notifications.remove(at)).unwrap_or_else(|| server.answer(waits));
+    let mut answer =
+        early.map(|at| server.notifications.remove(at)).unwrap_or_else(|| server.answer(waits));
     let looked = answer["result"]["structuredContent"].take();
     assert_eq!(looked["output"], "now\n");
 }
@@ -129,13 +151,29 @@ fn what_cannot_be_is_said_so_that_a_model_can_act() {
     refused(&mut server, "start", json!({"command": " "}), "The command is empty");
     refused(&mut server, "start", json!({"command": "pwd", "cwd": "../.."}), "cwd");
     refused(&mut server, "output", json!({"job": 7}), "there is no job 7");
-    refused(&mut server, "output", json!({"job": 1, "wait_s": 61}), "wait_s must be between 0 and 60");
+    refused(
+        &mut server,
+        "output",
+        json!({"job": 1, "wait_s": 61}),
+        "wait_s must be between 0 and 60",
+    );
     refused(&mut server, "stop", json!({}), "missing field `job`");
     refused(&mut server, "list", json!({"all": true}), "unknown field");
     facts(&mut server, "start", json!({"command": "mkfifo go; cat go"}));
-    refused(&mut server, "start", json!({"command": "echo too many"}), "1 jobs are running already");
+    refused(
+        &mut server,
+        "start",
+        json!({"command": "echo too many"}),
+        "1 jobs are running already",
+    );
     let unknown = server.request("tools/call", json!({"name": "restart", "arguments": {}}));
-    assert!(unknown["error"]["message"].as_str().unwrap().contains("only run, start, output, stop, list"), "{unknown}");
+    assert!(
+        unknown["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("only run, start, output, stop, list"),
+        "{unknown}"
+    );
 }
 
 #[test]
@@ -144,10 +182,15 @@ fn of_too_much_output_the_newest_is_shown_and_the_file_has_all() {
     let mut server = house.server();
     facts(&mut server, "start", json!({"command": "mkfifo go; cat go; seq 1 20000; cat go"}));
     server.output("until [ -p go ]; do :; done; echo > go");
-    eventually("all is written", || facts(&mut server, "list", json!({}))["jobs"][0]["output_bytes"] == 108_895);
+    eventually("all is written", || {
+        facts(&mut server, "list", json!({}))["jobs"][0]["output_bytes"] == 108_895
+    });
     let look = facts(&mut server, "output", json!({"job": 1}));
     assert!(look["output"].as_str().unwrap().ends_with("\n19999\n20000\n"), "{look:#}");
-    assert!(look["left_out_bytes"].as_u64().unwrap() > 50_000 && look["output"].as_str().unwrap().len() <= 8 * 1024);
+    assert!(
+        look["left_out_bytes"].as_u64().unwrap() > 50_000
+            && look["output"].as_str().unwrap().len() <= 8 * 1024
+    );
     let file = look["output_file"].as_str().unwrap();
     assert_eq!(std::fs::metadata(file).unwrap().len(), 108_895);
 }

@@ -1,4 +1,5 @@
-//! Nothing that a job started outlives it: not its end, its timeout, a cancel, the end of the server or its SIGKILL.
+//! Nothing that a job started outlives it: not its end, its timeout, a cancel, the end of the
+//! server or its SIGKILL.
 
 mod common;
 
@@ -15,7 +16,9 @@ fn all_gone(pids: &[i32]) {
 fn the_end_of_the_command_ends_what_runs_in_the_background() {
     let house = House::new();
     let mut server = house.server();
-    let id = server.post_run(json!({"command": format!("{FAMILY} until [ -e seen ]; do sleep 0.01; done; echo done")}));
+    let id = server.post_run(
+        json!({"command": format!("{FAMILY} until [ -e seen ]; do sleep 0.01; done; echo done")}),
+    );
     let pids = family_of(&house);
     fs::write(house.workspace().join("seen"), "").unwrap();
     let facts = server.answer(id)["result"]["structuredContent"].take();
@@ -28,7 +31,10 @@ fn the_end_of_the_command_ends_what_runs_in_the_background() {
 fn what_ends_by_itself_right_after_the_command_may_finish() {
     let house = House::new();
     let mut server = house.server();
-    assert_eq!(server.output("exec > >(cat > copy; cat copy); echo through the pipe"), "through the pipe\n");
+    assert_eq!(
+        server.output("exec > >(cat > copy; cat copy); echo through the pipe"),
+        "through the pipe\n"
+    );
 }
 
 #[test]
@@ -39,7 +45,10 @@ fn a_timeout_kills_the_whole_family_also_those_that_ignore_signals() {
     let id = server.post_run(json!({"command": command, "timeout_s": 2}));
     let pids = family_of(&house);
     let result = server.answer(id)["result"].take();
-    assert_eq!((&result["isError"], &result["structuredContent"]["timed_out"]), (&json!(true), &json!(true)));
+    assert_eq!(
+        (&result["isError"], &result["structuredContent"]["timed_out"]),
+        (&json!(true), &json!(true))
+    );
     assert_eq!(result["structuredContent"]["output"], "before\n");
     assert!(!pids.iter().any(|pid| alive(*pid)), "{pids:?}");
     assert_eq!(server.output("echo next"), "next\n");
@@ -88,18 +97,24 @@ fn the_death_of_the_server_kills_the_whole_family() {
 fn the_death_of_a_supervisor_kills_the_family_and_is_told() {
     let house = House::new();
     let mut server = house.server();
-    let bystander = server.post_run(json!({"command": "echo $$ > b; mv b bystander; exec sleep 300"}));
+    let bystander =
+        server.post_run(json!({"command": "echo $$ > b; mv b bystander; exec sleep 300"}));
     let spared = pid_in(&house.workspace().join("bystander"));
-    let id = server.post_run(json!({"command": format!("echo $PPID > n; mv n supervisor; {FAMILY} wait")}));
+    let id = server
+        .post_run(json!({"command": format!("echo $PPID > n; mv n supervisor; {FAMILY} wait")}));
     let supervisor = pid_in(&house.workspace().join("supervisor"));
     let pids = family_of(&house);
     let supervisor = rustix::process::Pid::from_raw(supervisor).unwrap();
     rustix::process::kill_process(supervisor, rustix::process::Signal::KILL).unwrap();
-    // The output stays open in the family's hands: only who looks for the supervisor's end can notice.
+    // The output stays open in the family's hands: only who looks for the supervisor's end can
+    // notice.
     let result = server.answer(id);
     assert!(!pids.iter().any(|pid| alive(*pid)), "{pids:?}");
     let text = result["result"]["content"][0]["text"].as_str().unwrap();
-    assert!(result["result"]["isError"] == true && text.contains("check before trying again"), "{text}");
+    assert!(
+        result["result"]["isError"] == true && text.contains("check before trying again"),
+        "{text}"
+    );
     // What is swept up is the dead supervisor's family, not the other job.
     assert!(alive(spared));
     server.notify("notifications/cancelled", json!({"requestId": bystander}));
@@ -127,7 +142,8 @@ fn nothing_stays_in_the_temporary_directory_but_an_empty_one() {
     assert_eq!(server.output("mkdir -p $TMPDIR/a/b; echo x > $TMPDIR/a/b/c; echo ok"), "ok\n");
     server.close_stdin();
     assert_eq!(server.exit_code(), Some(0));
-    let shelf = fs::read_dir(house.tmp()).unwrap().map(|e| e.unwrap().path()).find(|p| p.is_dir()).unwrap();
+    let shelf =
+        fs::read_dir(house.tmp()).unwrap().map(|e| e.unwrap().path()).find(|p| p.is_dir()).unwrap();
     for left in fs::read_dir(shelf).unwrap() {
         assert_eq!(fs::read_dir(left.unwrap().path()).unwrap().count(), 0);
     }

@@ -1,4 +1,5 @@
-//! What a command may take of the machine. Fork bombs run under a limit that the test itself has set.
+//! What a command may take of the machine. Fork bombs run under a limit that the test itself has
+//! set.
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "a test starts real processes")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
@@ -22,8 +23,8 @@ fn text(result: &Value) -> &str {
     result["content"][0]["text"].as_str().unwrap()
 }
 
-/// The server as a user for whom the kernel counts processes, under a ceiling that the test has set. `None` without
-/// util-linux.
+/// The server as a user for whom the kernel counts processes, under a ceiling that the test has
+/// set. `None` without util-linux.
 fn as_ordinary_user(house: &House, arguments: &[&str]) -> Option<Server> {
     let tools = Command::new("sh").args(["-c", "command -v setpriv prlimit"]).output().unwrap();
     if !tools.status.success() {
@@ -42,7 +43,9 @@ fn as_ordinary_user(house: &House, arguments: &[&str]) -> Option<Server> {
         let id = user.to_string();
         command.args(["setpriv", "--reuid", &id, "--regid", &id, "--clear-groups", "--"]);
         let top = house.tmp().parent().unwrap().to_owned();
-        for path in [house.home(), house.claw_home(), house.workspace(), house.tmp(), program.clone()] {
+        for path in
+            [house.home(), house.claw_home(), house.workspace(), house.tmp(), program.clone()]
+        {
             chown(path, Some(user), Some(user)).unwrap();
         }
         fs::set_permissions(top, fs::Permissions::from_mode(0o755)).unwrap();
@@ -58,7 +61,13 @@ fn tasks_of(user: u32) -> u64 {
     let entries = fs::read_dir("/proc").unwrap().flatten();
     let statuses = entries.filter_map(|entry| fs::read_to_string(entry.path().join("status")).ok());
     let row = |status: &str, name: &str| -> Option<u64> {
-        status.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace().next()?.parse().ok()
+        status
+            .lines()
+            .find_map(|line| line.strip_prefix(name))?
+            .split_whitespace()
+            .next()?
+            .parse()
+            .ok()
     };
     let of_user = statuses.filter(|status| row(status, "Uid:") == Some(user.into()));
     of_user.filter_map(|status| row(&status, "Threads:")).sum()
@@ -66,9 +75,10 @@ fn tasks_of(user: u32) -> u64 {
 
 #[test]
 fn a_fork_bomb_ends_at_its_time_limit_and_is_told_what_held_it() {
-    for arguments in
-        [&["--command-processes-max", "120"][..], &["--command-processes-max", "120", "--without-namespaces"]]
-    {
+    for arguments in [
+        &["--command-processes-max", "120"][..],
+        &["--command-processes-max", "120", "--without-namespaces"],
+    ] {
         let house = House::new();
         let Some(mut server) = as_ordinary_user(&house, arguments) else { return };
         let started = Instant::now();
@@ -91,9 +101,13 @@ fn a_command_with_too_many_processes_is_killed_where_the_kernel_does_not_count()
     let mut server = house.server_with(&["--command-processes-max", "40"]);
     // Bounded by itself: no bomb.
     let started = Instant::now();
-    let result = server.call(json!({"command": "for i in $(seq 60); do sleep 300 & done; wait", "timeout_s": 60}));
+    let result = server
+        .call(json!({"command": "for i in $(seq 60); do sleep 300 & done; wait", "timeout_s": 60}));
     assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
-    assert_eq!((&result["isError"], &result["structuredContent"]["timed_out"]), (&json!(true), &json!(false)));
+    assert_eq!(
+        (&result["isError"], &result["structuredContent"]["timed_out"]),
+        (&json!(true), &json!(false))
+    );
     assert!(text(&result).contains("command_processes_max"), "{}", text(&result));
     assert_eq!(server.output("echo next"), "next\n");
 }
@@ -107,9 +121,13 @@ fn memory_that_one_process_asks_for_is_refused_and_that_of_many_ends_the_command
     assert!(one["output"].as_str().unwrap().contains("memory exhausted"), "{one:#}");
     let started = Instant::now();
     let keeps = "{ head -c 60M /dev/zero; sleep 300; } | tail > /dev/null &";
-    let many = server.call(json!({"command": format!("{keeps} {keeps} {keeps} wait"), "timeout_s": 100}));
+    let many =
+        server.call(json!({"command": format!("{keeps} {keeps} {keeps} wait"), "timeout_s": 100}));
     assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
-    assert_eq!((&many["isError"], &many["structuredContent"]["timed_out"]), (&json!(true), &json!(false)));
+    assert_eq!(
+        (&many["isError"], &many["structuredContent"]["timed_out"]),
+        (&json!(true), &json!(false))
+    );
     assert!(text(&many).contains("command_memory_bytes_max"), "{}", text(&many));
 }
 
@@ -168,15 +186,22 @@ fn a_command_that_fills_the_disk_is_ended_and_one_that_takes_little_is_not() {
     // Whoever else fills this disk at that moment counts, so one of many has to come through.
     let small = json!({"command": "echo here > small; cat small; rm small; sleep 0.3"});
     let survives = |server: &mut Server| server.call(small.clone())["isError"] == false;
-    assert!((0..40).any(|_| survives(&mut server)), "a small file was taken for a large one 40 times");
+    assert!(
+        (0..40).any(|_| survives(&mut server)),
+        "a small file was taken for a large one 40 times"
+    );
     // Again and again: whoever else tidies up at the same moment hides one of them.
     let fill = "for i in {1..40}; do head -c 32M /dev/zero > big-$i; sleep 0.3; done; sleep 300";
     let result = server.call(json!({"command": fill}));
     assert_eq!(result["isError"], true, "{result}");
     assert!(
-        text(&result).starts_with("killed after") && text(&result).contains("command_disk_free_bytes_min"),
+        text(&result).starts_with("killed after")
+            && text(&result).contains("command_disk_free_bytes_min"),
         "{result}"
     );
     let mut server = house.server_with(&["--command-disk-free-bytes-min", "0"]);
-    assert_eq!(server.output("head -c 32M /dev/zero > big; sleep 0.3; echo done; rm big"), "done\n");
+    assert_eq!(
+        server.output("head -c 32M /dev/zero > big; sleep 0.3; echo done; rm big"),
+        "done\n"
+    );
 }

@@ -30,10 +30,15 @@ fn within_namespaces(test: &str, house: &House) -> Option<Server> {
 #[test]
 fn a_command_sees_no_process_but_its_own() {
     let house = House::new();
-    let Some(mut server) = within_namespaces("a_command_sees_no_process_but_its_own", &house) else { return };
-    let seen = server.output("ls /proc | grep -c '^[0-9]'; cat /proc/[0-9]*/cmdline | tr '\\0' ' '");
+    let Some(mut server) = within_namespaces("a_command_sees_no_process_but_its_own", &house)
+    else {
+        return;
+    };
+    let seen =
+        server.output("ls /proc | grep -c '^[0-9]'; cat /proc/[0-9]*/cmdline | tr '\\0' ' '");
     let own = format!("/proc/{}/cmdline", std::process::id());
-    let test = String::from_utf8(fs::read(own).unwrap()).unwrap().split('\0').next().unwrap().to_owned();
+    let test =
+        String::from_utf8(fs::read(own).unwrap()).unwrap().split('\0').next().unwrap().to_owned();
     assert!(!seen.contains(&test), "{seen}");
     let count: usize = seen.lines().next().unwrap().parse().unwrap();
     // Server, supervisor, shell, and the two of the pipe.
@@ -46,7 +51,9 @@ fn a_command_sees_no_process_but_its_own() {
 #[test]
 fn modes_times_and_attributes_of_files_outside_stay() {
     let house = House::new();
-    let Some(mut server) = within_namespaces("modes_times_and_attributes_of_files_outside_stay", &house) else {
+    let Some(mut server) =
+        within_namespaces("modes_times_and_attributes_of_files_outside_stay", &house)
+    else {
         return;
     };
     let diary = house.home().join("diary");

@@ -1,5 +1,6 @@
-//! The narrow box of a command that its host runs without a question: what it still opens, and what a link that is swapped
-//! after the host's look leads to. The same words in the wide box are the control, and have to get there.
+//! The narrow box of a command that its host runs without a question: what it still opens, and what
+//! a link that is swapped after the host's look leads to. The same words in the wide box are the
+//! control, and have to get there.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 #![expect(clippy::disallowed_methods, reason = "a test starts real processes and real clients")]
@@ -22,7 +23,10 @@ const TRIES: usize = 60;
 
 fn narrow(server: &mut Server, command: &str, reads: &str) -> Value {
     let meta = json!({"claw/box": {"reads": reads}});
-    let id = server.post("tools/call", json!({"name": "run", "arguments": {"command": command}, "_meta": meta}));
+    let id = server.post(
+        "tools/call",
+        json!({"name": "run", "arguments": {"command": command}, "_meta": meta}),
+    );
     server.answer(id)["result"].take()
 }
 
@@ -39,7 +43,8 @@ fn house() -> House {
     house
 }
 
-/// Swaps `name` between a plain file and a link to the outside, as fast as it can, until told to stop.
+/// Swaps `name` between a plain file and a link to the outside, as fast as it can, until told to
+/// stop.
 fn swap(at: &Path, name: &str, stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) {
         fs::write(at.join("plain.new"), "plain\n").unwrap();
@@ -57,20 +62,30 @@ fn a_link_that_is_swapped_while_unasked_commands_run_never_leads_outside() {
     let house = house();
     let at = house.workspace();
     let mut server = house.server();
-    let ways = [("target", "cat target"), (".magic", "file notes"), ("target", "head -n 3 target; grep -h : target")];
+    let ways = [
+        ("target", "cat target"),
+        (".magic", "file notes"),
+        ("target", "head -n 3 target; grep -h : target"),
+    ];
     for (name, command) in ways {
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| swap(&at, name, &stop));
             let mut won = 0;
             for _ in 0..TRIES {
-                won += usize::from(narrow(&mut server, command, "workspace").to_string().contains(MARK));
+                won += usize::from(
+                    narrow(&mut server, command, "workspace").to_string().contains(MARK),
+                );
             }
             // The swap itself works: in the wide box it wins sooner or later.
-            let is_there =
-                command.split(' ').next().is_some_and(|program| Path::new("/usr/bin").join(program).exists());
+            let is_there = command
+                .split(' ')
+                .next()
+                .is_some_and(|program| Path::new("/usr/bin").join(program).exists());
             if is_there {
-                eventually("the swap wins in the wide box", || server.output(command).contains(MARK));
+                eventually("the swap wins in the wide box", || {
+                    server.output(command).contains(MARK)
+                });
             }
             stop.store(true, Ordering::Relaxed);
             assert_eq!(won, 0, "{command}");
@@ -81,16 +96,26 @@ fn a_link_that_is_swapped_while_unasked_commands_run_never_leads_outside() {
 
 #[test]
 fn commands_that_only_read_print_in_the_narrow_box_what_they_print_in_the_wide_one() {
-    if !box_or_skip("commands_that_only_read_print_in_the_narrow_box_what_they_print_in_the_wide_one", 3) {
+    if !box_or_skip(
+        "commands_that_only_read_print_in_the_narrow_box_what_they_print_in_the_wide_one",
+        3,
+    ) {
         return;
     }
     let house = house();
     let at = house.workspace();
     let git = |words: &[&str]| {
-        let settings = ["-c", "user.email=a@b", "-c", "user.name=a", "-c", "init.defaultBranch=main"];
-        Command::new("git").args(settings).args(words).current_dir(&at).output().is_ok_and(|ran| ran.status.success())
+        let settings =
+            ["-c", "user.email=a@b", "-c", "user.name=a", "-c", "init.defaultBranch=main"];
+        Command::new("git")
+            .args(settings)
+            .args(words)
+            .current_dir(&at)
+            .output()
+            .is_ok_and(|ran| ran.status.success())
     };
-    let has_git = git(&["init", "-q"]) && git(&["add", "."]) && git(&["commit", "-q", "-m", "first"]);
+    let has_git =
+        git(&["init", "-q"]) && git(&["add", "."]) && git(&["commit", "-q", "-m", "first"]);
     fs::write(at.join("notes"), "one hello\ntwo\nmore\n").unwrap();
     let mut commands = vec![
         "cat -n notes | head -n 1",
@@ -113,8 +138,16 @@ fn commands_that_only_read_print_in_the_narrow_box_what_they_print_in_the_wide_o
         "cd folder && wc -l more",
     ];
     if has_git {
-        let of_git =
-            ["branch", "diff", "log --oneline", "log -p", "rev-parse HEAD", "show", "status", "status --short"];
+        let of_git = [
+            "branch",
+            "diff",
+            "log --oneline",
+            "log -p",
+            "rev-parse HEAD",
+            "show",
+            "status",
+            "status --short",
+        ];
         commands.extend(of_git.map(|words| &*format!("git {words}").leak()));
     }
     let mut server = house.server();
@@ -122,7 +155,11 @@ fn commands_that_only_read_print_in_the_narrow_box_what_they_print_in_the_wide_o
         let wide = server.run(command);
         let result = narrow(&mut server, command, "workspace");
         let narrow = &result["structuredContent"];
-        assert_eq!((&narrow["exit_code"], &narrow["output"]), (&wide["exit_code"], &wide["output"]), "{command}");
+        assert_eq!(
+            (&narrow["exit_code"], &narrow["output"]),
+            (&wide["exit_code"], &wide["output"]),
+            "{command}"
+        );
     }
     let result = narrow(&mut server, "df .", "workspace-and-processes");
     assert_eq!(result["structuredContent"]["exit_code"], 0, "{result}");
@@ -155,10 +192,14 @@ fn the_narrow_box_opens_nothing_else_writes_nothing_and_has_no_network() {
     }
     let result = narrow(&mut server, "exec 3<>/dev/tcp/127.0.0.1/9", "workspace");
     assert!(output(&result).contains("not permitted"), "{result}");
-    let result = narrow(&mut server, "echo x > \"$TMPDIR/own\" && cat \"$TMPDIR/own\"", "workspace");
+    let result =
+        narrow(&mut server, "echo x > \"$TMPDIR/own\" && cat \"$TMPDIR/own\"", "workspace");
     assert_eq!(output(&result), "x\n");
     assert!(server.output("cat link").contains(MARK), "the wide box is another one");
     let refused = narrow(&mut server, "cat notes", "home");
     assert_eq!(refused["isError"], true, "{refused}");
-    assert!(refused["content"][0]["text"].as_str().unwrap().contains("Nothing was run"), "{refused}");
+    assert!(
+        refused["content"][0]["text"].as_str().unwrap().contains("Nothing was run"),
+        "{refused}"
+    );
 }

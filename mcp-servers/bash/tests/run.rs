@@ -1,4 +1,5 @@
-//! The tool `run` over the wire of the real server: results, limits, streaming, both eras of the protocol.
+//! The tool `run` over the wire of the real server: results, limits, streaming, both eras of the
+//! protocol.
 #![expect(clippy::disallowed_methods, reason = "a test starts real processes and real clients")]
 
 mod common;
@@ -33,7 +34,11 @@ fn exit_code_and_output_come_back_and_a_nonzero_exit_is_no_error() {
     assert!(facts["duration_ms"].as_u64().unwrap() < 20_000);
     assert_eq!(server.run("kill -SEGV $$")["signal"], "SIGSEGV");
     assert_eq!(
-        server.call(json!({"command": "true"}))["content"][0]["text"].as_str().unwrap().lines().last(),
+        server.call(json!({"command": "true"}))["content"][0]["text"]
+            .as_str()
+            .unwrap()
+            .lines()
+            .last(),
         Some("(no output)")
     );
 }
@@ -86,12 +91,24 @@ fn the_working_directory_stays_inside_the_workspace() {
         assert_eq!(output.trim(), expected.to_str().unwrap(), "{inside}");
     }
     let home = house.home();
-    for outside in
-        ["..", "sub/../..", "/", "/etc", home.to_str().unwrap(), "out", "out/.claw", "sub/../out", "file", "none"]
-    {
+    for outside in [
+        "..",
+        "sub/../..",
+        "/",
+        "/etc",
+        home.to_str().unwrap(),
+        "out",
+        "out/.claw",
+        "sub/../out",
+        "file",
+        "none",
+    ] {
         let result = server.call(json!({"command": "echo ran; pwd", "cwd": outside}));
         let text = result["content"][0]["text"].as_str().unwrap();
-        assert!(result["isError"] == true && text.contains("Nothing was run: cwd"), "{outside}: {result}");
+        assert!(
+            result["isError"] == true && text.contains("Nothing was run: cwd"),
+            "{outside}: {result}"
+        );
         assert!(text.contains("inside the workspace"), "{text}");
     }
 }
@@ -102,8 +119,10 @@ fn the_environment_is_a_short_list_and_holds_no_secret() {
     let mut server = house.server();
     let output = server.output("env");
     assert!(!output.contains(SECRET), "{output}");
-    let allowed =
-        ["PATH", "HOME", "TMPDIR", "TERM", "LANG", "LC_ALL", "USER", "LOGNAME", "PWD", "OLDPWD", "SHLVL", "_"];
+    let allowed = [
+        "PATH", "HOME", "TMPDIR", "TERM", "LANG", "LC_ALL", "USER", "LOGNAME", "PWD", "OLDPWD",
+        "SHLVL", "_",
+    ];
     for line in output.lines() {
         let name = line.split('=').next().unwrap();
         assert!(allowed.contains(&name), "{line}");
@@ -118,14 +137,24 @@ fn a_long_output_is_cut_in_the_middle_and_kept_whole_as_a_file() {
     let mut server = house.server();
     let facts = server.run("seq 1 200000");
     let output = facts["output"].as_str().unwrap();
-    assert!(output.len() <= 16 * 1024 && output.starts_with("1\n2\n") && output.ends_with("\n199999\n200000\n"));
+    assert!(
+        output.len() <= 16 * 1024
+            && output.starts_with("1\n2\n")
+            && output.ends_with("\n199999\n200000\n")
+    );
     assert_eq!(facts["truncated"], true);
     let file = facts["output_file"].as_str().unwrap();
     let read = format!("sed -n '1,80p' {file} ...]");
     assert!(output.contains(&read), "{output}");
-    assert!(Path::new(file).starts_with(house.tmp()) && house.workspace().read_dir().unwrap().next().is_none());
+    assert!(
+        Path::new(file).starts_with(house.tmp())
+            && house.workspace().read_dir().unwrap().next().is_none()
+    );
     let whole = fs::read_to_string(file).unwrap();
-    assert_eq!((whole.lines().count(), whole.len() as u64), (200_000, facts["output_bytes"].as_u64().unwrap()));
+    assert_eq!(
+        (whole.lines().count(), whole.len() as u64),
+        (200_000, facts["output_bytes"].as_u64().unwrap())
+    );
     // What the model is told to do works in the box, with and without namespaces.
     assert_eq!(server.output(&format!("sed -n '4711,4712p' {file}")), "4711\n4712\n");
 }
@@ -143,24 +172,36 @@ fn all_kept_output_together_is_bounded_and_the_oldest_goes_first() {
         let house = House::new();
         let dir = house.claw_home().join("command-output");
         let place = dir.to_str().unwrap();
-        let mut arguments = vec!["--command-output-kept-bytes-max", "200000", "--output-dir", place];
+        let mut arguments =
+            vec!["--command-output-kept-bytes-max", "200000", "--output-dir", place];
         arguments.extend(more);
         let mut server = house.server_with(&arguments);
         let files: Vec<String> = (0..5)
-            .map(|_| server.run("head -c 60000 /dev/zero | tr '\\0' x")["output_file"].as_str().unwrap().to_owned())
+            .map(|_| {
+                server.run("head -c 60000 /dev/zero | tr '\\0' x")["output_file"]
+                    .as_str()
+                    .unwrap()
+                    .to_owned()
+            })
             .collect();
         assert!(files.iter().all(|file| Path::new(file).starts_with(&dir)), "{files:?}");
         let (bytes, count) = kept(&dir);
         assert!(bytes <= 200_000 && count >= 2, "{bytes} in {count}");
         assert!(!Path::new(&files[0]).exists() && Path::new(&files[4]).exists());
-        // The next server goes on with what the last one kept, and one output larger than all ends at the bound.
+        // The next server goes on with what the last one kept, and one output larger than all ends
+        // at the bound.
         drop(server);
         let mut server = house.server_with(&arguments);
         assert_eq!(server.output(&format!("wc -c < {}", files[4])).trim(), "60000");
         let result = server.call(json!({"command": "stat -c '%900000n' ."}));
         let text = result["content"][0]["text"].as_str().unwrap();
-        assert!(text.contains("oldest kept outputs were removed: all kept output together may take 200000 bytes"));
-        assert!(text.contains("holds only the first 200000 bytes") && text.contains("command_output_kept_bytes_max"));
+        assert!(text.contains(
+            "oldest kept outputs were removed: all kept output together may take 200000 bytes"
+        ));
+        assert!(
+            text.contains("holds only the first 200000 bytes")
+                && text.contains("command_output_kept_bytes_max")
+        );
         assert_eq!(kept(&dir), (200_000, 1));
     }
 }
@@ -185,7 +226,11 @@ fn commands_read_what_is_kept_and_do_not_write_to_it() {
         assert_eq!(kept(&dir), (fs::metadata(&file).unwrap().len(), 1));
         assert_eq!(server.output(&format!("sed -n '9999p' {file}")), "9999\n");
         let moved = "mkdir a b && echo kept > a/f && mv a/f b/f && ln b/f a/g && cat a/g && echo x > $TMPDIR/t && mv $TMPDIR/t a";
-        assert_eq!(server.output(moved), "kept\n", "the workspace and TMPDIR are as writable as ever");
+        assert_eq!(
+            server.output(moved),
+            "kept\n",
+            "the workspace and TMPDIR are as writable as ever"
+        );
         assert_eq!(
             server.output("ls ../claw.toml 2>/dev/null; cat ../claw.toml 2>&1 | grep -c denied"),
             "../claw.toml\n1\n"
@@ -200,7 +245,10 @@ fn a_folder_for_outputs_in_or_around_the_workspace_is_refused() {
         let mut command = house.command(&["--output-dir", dir.to_str().unwrap()]);
         let output = command.stdin(std::process::Stdio::null()).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{output:?}");
-        assert!(String::from_utf8_lossy(&output.stderr).contains("must not hold each other"), "{output:?}");
+        assert!(
+            String::from_utf8_lossy(&output.stderr).contains("must not hold each other"),
+            "{output:?}"
+        );
     }
 }
 
@@ -209,9 +257,16 @@ fn a_flood_is_cut_off_by_size_and_by_time_and_the_server_lives_on() {
     let house = House::new();
     let mut server = house.server_with(&["--file-bytes-max", "100000"]);
     let result = server.call(json!({"command": "yes", "timeout_s": 1}));
-    assert_eq!((&result["isError"], &result["structuredContent"]["timed_out"]), (&json!(true), &json!(true)));
+    assert_eq!(
+        (&result["isError"], &result["structuredContent"]["timed_out"]),
+        (&json!(true), &json!(true))
+    );
     let text = result["content"][0]["text"].as_str().unwrap();
-    assert!(text.starts_with("timed out: killed after 1 s") && text.contains("only the first 100000 bytes"), "{text}");
+    assert!(
+        text.starts_with("timed out: killed after 1 s")
+            && text.contains("only the first 100000 bytes"),
+        "{text}"
+    );
     let file = result["structuredContent"]["output_file"].as_str().unwrap();
     assert_eq!(fs::metadata(file).unwrap().len(), 100_000);
     assert_eq!(server.output("echo alive"), "alive\n");
@@ -232,14 +287,21 @@ fn output_that_is_no_text_is_said_to_be_so() {
 fn output_is_streamed_while_the_command_runs() {
     let house = House::new();
     let mut server = house.server();
-    let id = server.post_run(json!({"command": "mkfifo gate; echo first; read line < gate; echo second $line"}));
+    let id = server.post_run(
+        json!({"command": "mkfifo gate; echo first; read line < gate; echo second $line"}),
+    );
     let progress = server.next_message();
     assert_eq!(progress["method"], "notifications/progress");
     assert_eq!(
         (&progress["params"]["message"], &progress["params"]["progressToken"]),
         (&json!("first\n"), &json!("p"))
     );
-    fs::OpenOptions::new().write(true).open(house.workspace().join("gate")).unwrap().write_all(b"now\n").unwrap();
+    fs::OpenOptions::new()
+        .write(true)
+        .open(house.workspace().join("gate"))
+        .unwrap()
+        .write_all(b"now\n")
+        .unwrap();
     let result = server.answer(id);
     assert_eq!(result["result"]["structuredContent"]["output"], "first\nsecond now\n");
     assert_eq!(server.notifications.last().unwrap()["params"]["message"], "second now\n");
@@ -251,10 +313,17 @@ fn a_chatty_command_sends_few_notifications_that_grow() {
     let mut server = house.server();
     let result = server.call(json!({"command": "seq 1 300000"}));
     let tenths = result["structuredContent"]["duration_ms"].as_u64().unwrap() / 100;
-    let progress: Vec<f64> = server.notifications.iter().map(|n| n["params"]["progress"].as_f64().unwrap()).collect();
-    assert!(!progress.is_empty() && progress.len() as u64 <= tenths + 3, "{} in {tenths} tenths", progress.len());
+    let progress: Vec<f64> =
+        server.notifications.iter().map(|n| n["params"]["progress"].as_f64().unwrap()).collect();
+    assert!(
+        !progress.is_empty() && progress.len() as u64 <= tenths + 3,
+        "{} in {tenths} tenths",
+        progress.len()
+    );
     assert!(progress.windows(2).all(|pair| pair[0] < pair[1]), "{progress:?}");
-    assert!(server.notifications.iter().all(|n| n["params"]["message"].as_str().unwrap().len() <= 4096));
+    assert!(
+        server.notifications.iter().all(|n| n["params"]["message"].as_str().unwrap().len() <= 4096)
+    );
 }
 
 #[test]
@@ -269,7 +338,8 @@ fn without_a_token_nothing_is_streamed() {
 fn commands_run_side_by_side_up_to_the_limit_and_one_more_waits_without_using_its_time() {
     let house = House::new();
     let mut server = house.server_with(&["--jobs-max", "2"]);
-    let first = server.post_run(json!({"command": "mkfifo gate; echo ready; read x < gate; echo $x > gate2"}));
+    let first = server
+        .post_run(json!({"command": "mkfifo gate; echo ready; read x < gate; echo $x > gate2"}));
     assert_eq!(server.next_message()["params"]["message"], "ready\n");
     let second = server.post_run(
         json!({"command": "mkfifo gate2; echo up; until [ -e go ]; do sleep 0.05; done; echo x > gate; cat gate2"}),
@@ -302,7 +372,10 @@ fn a_hundred_calls_at_once_are_all_answered() {
     let mut outputs = std::collections::BTreeMap::new();
     while outputs.len() < calls.len() {
         let answer = server.next_message();
-        outputs.insert(answer["id"].as_u64().unwrap(), answer["result"]["structuredContent"]["output"].clone());
+        outputs.insert(
+            answer["id"].as_u64().unwrap(),
+            answer["result"]["structuredContent"]["output"].clone(),
+        );
     }
     for (number, id) in calls.iter().enumerate() {
         assert_eq!(outputs[id], format!("{number}\n"));
@@ -313,10 +386,16 @@ fn a_hundred_calls_at_once_are_all_answered() {
 fn a_command_that_is_stopped_while_it_waits_never_runs() {
     let house = House::new();
     let mut server = house.server_with(&["--jobs-max", "1"]);
-    let first = server.post_run(json!({"command": "echo up; until [ -e go ]; do sleep 0.05; done"}));
+    let first =
+        server.post_run(json!({"command": "echo up; until [ -e go ]; do sleep 0.05; done"}));
     assert_eq!(server.next_message()["params"]["message"], "up\n");
     let second = server.post_run(json!({"command": "touch ran"}));
-    assert!(server.next_message()["params"]["message"].as_str().unwrap().starts_with("Waiting: 1 commands"));
+    assert!(
+        server.next_message()["params"]["message"]
+            .as_str()
+            .unwrap()
+            .starts_with("Waiting: 1 commands")
+    );
     server.notify("notifications/cancelled", json!({"requestId": second}));
     std::fs::write(house.workspace().join("go"), "").unwrap();
     server.answer(first);
@@ -353,11 +432,21 @@ fn the_modern_era_is_spoken() {
     });
     let discovered = server.request("server/discover", json!({"_meta": meta}));
     let discovered = &discovered["result"];
-    assert!(discovered["supportedVersions"].as_array().unwrap().contains(&json!("2026-07-28")), "{discovered}");
-    assert!(discovered["ttlMs"].as_u64().unwrap() > 0 && discovered["cacheScope"] == "private", "{discovered}");
+    assert!(
+        discovered["supportedVersions"].as_array().unwrap().contains(&json!("2026-07-28")),
+        "{discovered}"
+    );
+    assert!(
+        discovered["ttlMs"].as_u64().unwrap() > 0 && discovered["cacheScope"] == "private",
+        "{discovered}"
+    );
     let list = server.request("tools/list", json!({"_meta": meta}));
     let list = &list["result"];
-    assert!(list["ttlMs"].as_u64().unwrap() > 0 && list["cacheScope"] == "private" && list["resultType"] == "complete");
+    assert!(
+        list["ttlMs"].as_u64().unwrap() > 0
+            && list["cacheScope"] == "private"
+            && list["resultType"] == "complete"
+    );
     let call = json!({"name": "run", "arguments": {"command": "echo modern"}, "_meta": meta});
     let called = server.request("tools/call", call);
     assert_eq!(called["result"]["structuredContent"]["output"], "modern\n");
@@ -372,7 +461,11 @@ async fn a_client_built_with_the_sdk_is_served() {
     use rmcp::model::CallToolRequestParams;
     let house = House::new();
     let mut command = tokio::process::Command::from(house.command(&[]));
-    let mut child = command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut child = command
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
     let transport = (child.stdout.take().unwrap(), child.stdin.take().unwrap());
     let client = ().serve(transport).await.unwrap();
     let tools = client.list_all_tools().await.unwrap();

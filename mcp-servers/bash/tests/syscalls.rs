@@ -30,7 +30,10 @@ fn sockets_of_daemons_are_out_of_reach() {
     receiver.set_nonblocking(true).unwrap();
     let name = format!("claw-box-test-{}", std::process::id());
     let address =
-        <std::os::unix::net::SocketAddr as std::os::linux::net::SocketAddrExt>::from_abstract_name(&name).unwrap();
+        <std::os::unix::net::SocketAddr as std::os::linux::net::SocketAddrExt>::from_abstract_name(
+            &name,
+        )
+        .unwrap();
     let hidden = UnixListener::bind_addr(&address).unwrap();
     hidden.set_nonblocking(true).unwrap();
     let script = format!(
@@ -55,7 +58,10 @@ s.socket(s.AF_INET, s.SOCK_STREAM); s.socketpair(); print('inet and pair work')
     fs::write(house.workspace().join("knock.py"), script).unwrap();
     let control = outside_of_the_box(&house, "python3 knock.py");
     for way in ["stream", "datagram", "abstract", "bind", "pair"] {
-        assert!(control.contains(&format!("{way} REACHED")), "`{way}` does not even work outside: {control}");
+        assert!(
+            control.contains(&format!("{way} REACHED")),
+            "`{way}` does not even work outside: {control}"
+        );
     }
     while listener.accept().is_ok() {}
     while hidden.accept().is_ok() {}
@@ -63,7 +69,11 @@ s.socket(s.AF_INET, s.SOCK_STREAM); s.socketpair(); print('inet and pair work')
     let output = server.output("python3 knock.py");
     assert!(!output.contains("REACHED") && output.contains("inet and pair work"), "{output}");
     assert_eq!(output.matches("refused").count(), 7, "{output}");
-    assert!(listener.accept().is_err() && hidden.accept().is_err() && receiver.recv(&mut [0; 8]).is_err());
+    assert!(
+        listener.accept().is_err()
+            && hidden.accept().is_err()
+            && receiver.recv(&mut [0; 8]).is_err()
+    );
 }
 
 #[test]
@@ -73,10 +83,12 @@ fn namespaces_io_uring_and_roots_powers_are_gone() {
     }
     let house = House::new();
     let mut server = house.server();
-    let status = server.output("grep -E '^(CapPrm|CapEff|NoNewPrivs|Seccomp):' /proc/self/status | tr -d '\\t'");
+    let status = server
+        .output("grep -E '^(CapPrm|CapEff|NoNewPrivs|Seccomp):' /proc/self/status | tr -d '\\t'");
     let root = rustix::process::geteuid().is_root();
     let kept = if root {
-        u64::from_str_radix(status.split("CapEff:").nth(1).unwrap().split('\n').next().unwrap(), 16).unwrap()
+        u64::from_str_radix(status.split("CapEff:").nth(1).unwrap().split('\n').next().unwrap(), 16)
+            .unwrap()
     } else {
         0
     };
@@ -110,7 +122,8 @@ fn namespaces_io_uring_and_roots_powers_are_gone() {
     }
 }
 
-/// The same call on a foreign process, on a process of the job and on the caller itself: only the last one is answered.
+/// The same call on a foreign process, on a process of the job and on the caller itself: only the
+/// last one is answered.
 #[test]
 fn limits_priority_and_processors_of_other_processes_are_out_of_reach() {
     let name = "limits_priority_and_processors_of_other_processes_are_out_of_reach";

@@ -1,5 +1,5 @@
-//! The root as one request sees it. Owns the guarded places of the moment and the way from a user's path to an open file
-//! or directory; must not know tools.
+//! The root as one request sees it. Owns the guarded places of the moment and the way from a user's
+//! path to an open file or directory; must not know tools.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,7 +29,8 @@ impl<'a> Access<'a> {
         Self { root, guard }
     }
 
-    /// For a tool that changes something: what is read-only is as far away from it as what is protected, by whatever way.
+    /// For a tool that changes something: what is read-only is as far away from it as what is
+    /// protected, by whatever way.
     pub fn to_change(root: &'a Root) -> Self {
         let mut access = Self::new(root);
         guard_all(&mut access.guard, root, &root.read_only, Shield::ReadOnly);
@@ -43,14 +44,17 @@ impl<'a> Access<'a> {
     pub fn resolve(&self, path: &str, last: Last, missing: Missing) -> Result<Place> {
         let names = user_path::split(path, &self.root.forms)?;
         let place = Walker::new(self.root, &self.guard, path).walk(names, last, missing)?;
-        if let Some(shield) = place.metadata.as_ref().and_then(|metadata| self.guard.forbids_identity(metadata)) {
+        if let Some(shield) =
+            place.metadata.as_ref().and_then(|metadata| self.guard.forbids_identity(metadata))
+        {
             return Err(shield.refuses(path));
         }
         Ok(place)
     }
 
     /// # Errors
-    /// The place, or something below or above it, is guarded, so that it cannot be removed or replaced.
+    /// The place, or something below or above it, is guarded, so that it cannot be removed or
+    /// replaced.
     pub fn may_replace(&self, place: &Place) -> Result<()> {
         match self.guard.forbids_path(&place.real, Act::Replace) {
             Some(shield) => Err(shield.refuses(&place.shown)),
@@ -67,7 +71,9 @@ impl<'a> Access<'a> {
         match place.kind() {
             Some(Kind::Dir) => enter(&place.parent, name, &place.real, &self.guard)
                 .map_err(|error| error.into_tool_error(&place.shown)),
-            Some(kind) => Err(ToolError::NotADirectory { path: place.shown.clone(), is: kind.phrase() }),
+            Some(kind) => {
+                Err(ToolError::NotADirectory { path: place.shown.clone(), is: kind.phrase() })
+            }
             None => Err(ToolError::NotFound { path: place.shown.clone(), hint: String::new() }),
         }
     }
@@ -83,14 +89,16 @@ impl<'a> Access<'a> {
     }
 }
 
-/// Looks up where the places are now: their names may run through links that did not exist at the start. A link on the way
-/// is guarded like the place itself, because whoever puts another file in its place changes what the name stands for.
+/// Looks up where the places are now: their names may run through links that did not exist at the
+/// start. A link on the way is guarded like the place itself, because whoever puts another file in
+/// its place changes what the name stands for.
 fn guard_all(guard: &mut Guard, root: &Root, places: &[PathBuf], shield: Shield) {
     let blind = Guard::default();
     for place in places {
         guard.add(place, None, shield);
         let shown = place.display().to_string();
-        let (links, found) = Walker::new(root, &blind, &shown).trace(place.iter().map(Into::into).collect());
+        let (links, found) =
+            Walker::new(root, &blind, &shown).trace(place.iter().map(Into::into).collect());
         links.iter().for_each(|link| guard.add(link, None, shield));
         // A place that cannot be walked to is still guarded by its name.
         if let Some(found) = found.filter(|found| found.name.is_some()) {
@@ -105,21 +113,27 @@ pub fn refuse_other_kinds(place: &Place) -> Result<()> {
     let path = || place.shown.clone();
     match place.kind() {
         Some(Kind::File) | None => Ok(()),
-        Some(Kind::Dir) => {
-            Err(ToolError::IsDirectory { path: path(), instead: "Use list_dir to see what is in it, and name a file." })
-        }
+        Some(Kind::Dir) => Err(ToolError::IsDirectory {
+            path: path(),
+            instead: "Use list_dir to see what is in it, and name a file.",
+        }),
         // Links were followed on the way here; this one came in between.
         Some(Kind::Symlink) => Err(ToolError::ChangedMeanwhile { path: path() }),
         Some(kind) => Err(ToolError::Special { path: path(), is: kind.phrase() }),
     }
 }
 
-/// Opens one name without following a link and without ever blocking (`O_NONBLOCK`: a FIFO opens at once), and believes
-/// only what the open handle says about its kind.
+/// Opens one name without following a link and without ever blocking (`O_NONBLOCK`: a FIFO opens at
+/// once), and believes only what the open handle says about its kind.
 ///
 /// # Errors
 /// It is no regular file, is a protected one under another name, or cannot be opened.
-pub fn open_regular(parent: &Dir, name: &Path, shown: &str, guard: &Guard) -> Result<(File, Metadata)> {
+pub fn open_regular(
+    parent: &Dir,
+    name: &Path,
+    shown: &str,
+    guard: &Guard,
+) -> Result<(File, Metadata)> {
     let mut options = OpenOptions::new();
     options.read(true).follow(FollowSymlinks::No).nonblock(true);
     let file = parent.open_with(name, &options).map_err(|error| {

@@ -1,26 +1,29 @@
-//! What can be set on the command line. Owns names, units and defaults; must not know how they are used.
+//! What can be set on the command line. Owns names, units and defaults; must not know how they are
+//! used.
 
 use std::path::PathBuf;
 
 /// The arguments of `claw-mcp-filesystem` and of `claw server filesystem`.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct Args {
-    /// The workspace: no tool reaches a file outside of it and of the further roots. Default: $CLAW_WORKSPACE, else the current
-    /// directory
+    /// The workspace: no tool reaches a file outside of it and of the further roots. Default:
+    /// $CLAW_WORKSPACE, else the current directory
     #[arg(long, value_name = "DIR")]
     pub workspace: Option<PathBuf>,
 
-    /// One more directory to work in, whose files are named by their absolute paths. May be repeated
+    /// One more directory to work in, whose files are named by their absolute paths. May be
+    /// repeated
     #[arg(long = "root", value_name = "DIR")]
     pub root: Vec<PathBuf>,
 
-    /// A directory inside a root that no tool may touch, even while it does not exist yet. May be repeated.
-    /// Relative paths are relative to the workspace; a directory outside of all roots is out of reach anyway
+    /// A directory inside a root that no tool may touch, even while it does not exist yet. May be
+    /// repeated. Relative paths are relative to the workspace; a directory outside of all roots is
+    /// out of reach anyway
     #[arg(long = "protect", value_name = "DIR")]
     pub protect: Vec<PathBuf>,
 
-    /// A file or directory that tools may read and never change, also while it does not exist yet. May be repeated.
-    /// Relative paths are relative to the workspace
+    /// A file or directory that tools may read and never change, also while it does not exist yet.
+    /// May be repeated. Relative paths are relative to the workspace
     #[arg(long = "read-only", value_name = "PATH")]
     pub read_only: Vec<PathBuf>,
 

@@ -30,17 +30,23 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A small reader of unified diffs, written from the format (POSIX diff -u), not from the crate that wrote it.
+    /// A small reader of unified diffs, written from the format (POSIX diff -u), not from the crate
+    /// that wrote it.
     fn patch(old: &str, diff: &str) -> String {
         let lines: Vec<&str> = old.split_inclusive('\n').collect();
         let mut out: Vec<String> = Vec::new();
         let mut at = 0;
-        let mut body = diff.split_inclusive('\n').skip_while(|line| !line.starts_with("@@")).peekable();
+        let mut body =
+            diff.split_inclusive('\n').skip_while(|line| !line.starts_with("@@")).peekable();
         while let Some(line) = body.next() {
             let no_newline = body.peek().is_some_and(|next| next.starts_with("\\ "));
             let content = || {
                 let text = &line[1..];
-                if no_newline { text.strip_suffix('\n').unwrap_or(text).to_owned() } else { text.to_owned() }
+                if no_newline {
+                    text.strip_suffix('\n').unwrap_or(text).to_owned()
+                } else {
+                    text.to_owned()
+                }
             };
             match line.as_bytes()[0] {
                 b'@' => {

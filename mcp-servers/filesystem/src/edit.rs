@@ -1,4 +1,5 @@
-//! Replacing exact, unique pieces of a text. Pure: owns the matching, line ends included; must not know files.
+//! Replacing exact, unique pieces of a text. Pure: owns the matching, line ends included; must not
+//! know files.
 
 /// One replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,8 +32,9 @@ pub enum EditError {
 
 /// Applies `edits` in order, each to the result of those before it. All or nothing.
 ///
-/// In a file whose every line ends in CRLF, a lone LF in `old` and `new` stands for CRLF, so that the file keeps its line
-/// ends whatever the model writes. In a file of mixed line ends `old` is first taken as it is.
+/// In a file whose every line ends in CRLF, a lone LF in `old` and `new` stands for CRLF, so that
+/// the file keeps its line ends whatever the model writes. In a file of mixed line ends `old` is
+/// first taken as it is.
 ///
 /// # Errors
 /// An `old` text that is empty, missing or not unique; overlapping occurrences count as several.
@@ -84,7 +86,11 @@ fn ambiguous(text: &str, positions: &[usize], index: usize) -> EditError {
     if positions.len() > LINES_SHOWN_MAX {
         lines.push("…".into());
     }
-    EditError::Ambiguous { index, count: format!("{at_least}{}", positions.len()), lines: lines.join(", ") }
+    EditError::Ambiguous {
+        index,
+        count: format!("{at_least}{}", positions.len()),
+        lines: lines.join(", "),
+    }
 }
 
 /// Counts from 1.
@@ -94,7 +100,9 @@ fn line_of(text: &str, at: usize) -> usize {
 
 /// The most common slip: the right lines with other white space.
 fn near_miss(text: &str, old: &str) -> String {
-    let Some(wanted) = old.lines().map(str::trim).find(|line| !line.is_empty()) else { return String::new() };
+    let Some(wanted) = old.lines().map(str::trim).find(|line| !line.is_empty()) else {
+        return String::new();
+    };
     let lines: Vec<String> = text
         .lines()
         .enumerate()
@@ -105,7 +113,10 @@ fn near_miss(text: &str, old: &str) -> String {
     if lines.is_empty() {
         return " Read the file again to see its present text.".into();
     }
-    format!(" Its first line is there apart from white space, at line {}; read that part again.", lines.join(", "))
+    format!(
+        " Its first line is there apart from white space, at line {}; read that part again.",
+        lines.join(", ")
+    )
 }
 
 fn is_all_crlf(text: &str) -> bool {
@@ -162,7 +173,9 @@ mod tests {
         assert!(error.contains("2 times") && error.contains("lines 1, 3"), "{error}");
         // Overlapping occurrences are two possible places.
         assert!(matches!(one("aaa", "aa", "b"), Err(EditError::Ambiguous { .. })));
-        assert!(one(&"x".repeat(500), "x", "z").unwrap_err().to_string().contains("at least 100 times"));
+        assert!(
+            one(&"x".repeat(500), "x", "z").unwrap_err().to_string().contains("at least 100 times")
+        );
     }
 
     #[test]
@@ -213,7 +226,8 @@ mod tests {
         fn in_a_crlf_file_it_is_the_lf_edit_with_crlf(
             head in "[ab\\n]{0,20}", old in "[ab\\n]{0,3}Z[ab\\n]{0,3}", tail in "[ab\\n]{0,20}", new in "[x\\n]{0,6}"
         ) {
-            // `Z` occurs once, so the needle is unique; the first line end makes it a file with CRLF.
+            // `Z` occurs once, so the needle is unique; the first line end makes it a file with
+            // CRLF.
             let text = format!("a\n{head}{old}{tail}");
             let expected = text.replacen(&old, &new, 1).replace('\n', "\r\n");
             prop_assert_eq!(one(&text.replace('\n', "\r\n"), &old, &new).unwrap(), expected);

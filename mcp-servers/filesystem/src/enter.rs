@@ -1,5 +1,5 @@
-//! The one way down into a directory. Owns `O_NOFOLLOW` and the refusal of guarded directories; must not know paths as a
-//! user writes them.
+//! The one way down into a directory. Owns `O_NOFOLLOW` and the refusal of guarded directories;
+//! must not know paths as a user writes them.
 
 use std::ffi::OsStr;
 use std::io;
@@ -31,15 +31,16 @@ impl Enter {
     }
 }
 
-/// Opens the directory `name` in `parent`, never through a link, and refuses a guarded one. `real` is its path from the
-/// root. Every descent of this crate, walks included, takes this way.
+/// Opens the directory `name` in `parent`, never through a link, and refuses a guarded one. `real`
+/// is its path from the root. Every descent of this crate, walks included, takes this way.
 pub fn enter(parent: &Dir, name: &OsStr, real: &Path, guard: &Guard) -> Result<Arc<Dir>, Enter> {
     if let Some(shield) = guard.forbids_path(real, Act::Touch) {
         return Err(Enter::Guarded(shield));
     }
     let dir = parent.open_dir_nofollow(name).map_err(|error| {
-        let not_a_directory = rustix::io::Errno::from_io_error(&error)
-            .is_some_and(|errno| errno == rustix::io::Errno::LOOP || errno == rustix::io::Errno::NOTDIR);
+        let not_a_directory = rustix::io::Errno::from_io_error(&error).is_some_and(|errno| {
+            errno == rustix::io::Errno::LOOP || errno == rustix::io::Errno::NOTDIR
+        });
         if not_a_directory { Enter::NotADirectory } else { Enter::Io(error) }
     })?;
     if guard.has_identities() {
@@ -56,7 +57,8 @@ mod tests {
     use super::*;
     use crate::access::open_regular;
 
-    /// The moment of a race, held still: what was a directory or a file when it was looked at is a link when it is opened.
+    /// The moment of a race, held still: what was a directory or a file when it was looked at is a
+    /// link when it is opened.
     #[test]
     fn a_link_is_neither_entered_nor_opened_wherever_it_leads() {
         let temp = tempfile::tempdir().unwrap();
@@ -64,15 +66,24 @@ mod tests {
         std::fs::create_dir(temp.path().join("outside")).unwrap();
         std::fs::write(temp.path().join("outside/canary"), "sings").unwrap();
         let outside = temp.path().join("outside");
-        let dir = Dir::open_ambient_dir(temp.path().join("root"), cap_std::ambient_authority()).unwrap();
-        let targets =
-            [outside.clone(), "../outside".into(), "inside".into(), outside.join("canary"), "/proc/self/root".into()];
+        let dir =
+            Dir::open_ambient_dir(temp.path().join("root"), cap_std::ambient_authority()).unwrap();
+        let targets = [
+            outside.clone(),
+            "../outside".into(),
+            "inside".into(),
+            outside.join("canary"),
+            "/proc/self/root".into(),
+        ];
         for target in targets {
             std::os::unix::fs::symlink(&target, temp.path().join("root/link")).unwrap();
             let entered = enter(&dir, OsStr::new("link"), Path::new("link"), &Guard::default());
             assert!(matches!(entered, Err(Enter::NotADirectory)), "{target:?}: {entered:?}");
             let opened = open_regular(&dir, Path::new("link"), "link", &Guard::default());
-            assert!(matches!(opened, Err(ToolError::ChangedMeanwhile { .. })), "{target:?}: {opened:?}");
+            assert!(
+                matches!(opened, Err(ToolError::ChangedMeanwhile { .. })),
+                "{target:?}: {opened:?}"
+            );
             std::fs::remove_file(temp.path().join("root/link")).unwrap();
         }
     }

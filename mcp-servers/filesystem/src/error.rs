@@ -1,5 +1,5 @@
-//! Why a tool could not do what it was asked. Every message is written for the model that reads it: what is wrong, and what
-//! would work instead. Must not know the protocol.
+//! Why a tool could not do what it was asked. Every message is written for the model that reads it:
+//! what is wrong, and what would work instead. Must not know the protocol.
 
 use std::io;
 
@@ -14,7 +14,9 @@ pub enum ToolError {
         "`{path}` is outside of the workspace: {how}. Only files below the workspace can be used; give a path relative to it."
     )]
     Outside { path: String, how: String },
-    #[error("`{path}` is protected: no tool may read or change it. Use another place in the workspace.")]
+    #[error(
+        "`{path}` is protected: no tool may read or change it. Use another place in the workspace."
+    )]
     Protected { path: String },
     #[error(
         "`{path}` is read-only here, or holds what is: tools may read it and never change it. Tell its owner what should change."
@@ -28,7 +30,9 @@ pub enum ToolError {
     NotADirectory { path: String, is: &'static str },
     #[error("`{path}` is {is}, not a regular file. It is not opened.")]
     Special { path: String, is: &'static str },
-    #[error("`{path}` is not text: {guess}, {size_bytes} bytes. Only UTF-8 text can be read or edited.")]
+    #[error(
+        "`{path}` is not text: {guess}, {size_bytes} bytes. Only UTF-8 text can be read or edited."
+    )]
     NotText { path: String, guess: String, size_bytes: u64 },
     #[error("`{path}` has {size_bytes} bytes, the limit is {limit_bytes}. {instead}")]
     TooLarge { path: String, size_bytes: u64, limit_bytes: u64, instead: &'static str },
@@ -38,7 +42,9 @@ pub enum ToolError {
         "`{path}` is read-only (mode {mode:03o}), so it was not changed. Ask for its permissions to be changed first."
     )]
     ReadOnly { path: String, mode: u32 },
-    #[error("`{path}` was changed by somebody else meanwhile. Nothing was written. Read it again and repeat.")]
+    #[error(
+        "`{path}` was changed by somebody else meanwhile. Nothing was written. Read it again and repeat."
+    )]
     ChangedMeanwhile { path: String },
     #[error("{0}")]
     Refused(String),
@@ -55,11 +61,14 @@ impl ToolError {
             io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
             io::ErrorKind::NotFound => "it does not exist (any more)".to_owned(),
             io::ErrorKind::InvalidFilename => {
-                "the name is too long (at most 255 bytes a name, 4096 a path) or not allowed here".to_owned()
+                "the name is too long (at most 255 bytes a name, 4096 a path) or not allowed here"
+                    .to_owned()
             }
             io::ErrorKind::StorageFull => "the disk is full".to_owned(),
             io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
-            io::ErrorKind::CrossesDevices => "source and destination are on different file systems".to_owned(),
+            io::ErrorKind::CrossesDevices => {
+                "source and destination are on different file systems".to_owned()
+            }
             _ => error.to_string(),
         };
         Self::Io { doing, path: path.into(), why }

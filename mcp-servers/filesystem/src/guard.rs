@@ -1,5 +1,5 @@
-//! The guarded places as they are at the time of one request. Owns the comparison, by name and by identity; must not know
-//! how paths are walked.
+//! The guarded places as they are at the time of one request. Owns the comparison, by name and by
+//! identity; must not know how paths are walked.
 
 use std::path::{Path, PathBuf};
 
@@ -8,9 +8,10 @@ use cap_std::fs::Metadata;
 
 use crate::error::ToolError;
 
-/// Names are compared without case, on every system: a sibling that differs only in case is refused as well, which costs
-/// little, and a file system that ignores case gives no way around. The identity covers bind mounts, renames and normal
-/// forms of Unicode, for as long as the place exists.
+/// Names are compared without case, on every system: a sibling that differs only in case is refused
+/// as well, which costs little, and a file system that ignores case gives no way around. The
+/// identity covers bind mounts, renames and normal forms of Unicode, for as long as the place
+/// exists.
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
     places: Vec<(Vec<String>, Shield)>,
@@ -41,12 +42,14 @@ impl Shield {
 pub enum Act {
     /// The thing itself is read or changed.
     Touch,
-    /// The thing is removed or replaced with all that is below it, so nothing guarded may lie there.
+    /// The thing is removed or replaced with all that is below it, so nothing guarded may lie
+    /// there.
     Replace,
 }
 
 impl Guard {
-    /// Adds one place, relative to the root and without `..`. The empty one is the root with everything in it.
+    /// Adds one place, relative to the root and without `..`. The empty one is the root with
+    /// everything in it.
     pub fn add(&mut self, place: &Path, identity: Option<&Metadata>, shield: Shield) {
         let place = (folded(place), shield);
         if !self.places.contains(&place) {
@@ -75,7 +78,8 @@ impl Guard {
         self.identities.iter().find(|(known, _)| *known == identity).map(|(_, shield)| *shield)
     }
 
-    /// Whether identities need to be looked at at all; it saves a system call a directory when nothing is guarded.
+    /// Whether identities need to be looked at at all; it saves a system call a directory when
+    /// nothing is guarded.
     pub fn has_identities(&self) -> bool {
         !self.identities.is_empty()
     }
@@ -86,10 +90,15 @@ fn folded(path: &Path) -> Vec<String> {
     plain.iter().map(|name| folded_name(&name.to_string_lossy())).collect()
 }
 
-/// As the loosest file systems compare names (ext4 and f2fs with `casefold`, APFS, HFS+): upper case first, because `ſ` is a
-/// small letter of its own and has the same capital as `s`; and without the characters that they pass over.
+/// As the loosest file systems compare names (ext4 and f2fs with `casefold`, APFS, HFS+): upper
+/// case first, because `ſ` is a small letter of its own and has the same capital as `s`; and
+/// without the characters that they pass over.
 fn folded_name(name: &str) -> String {
-    name.chars().filter(|c| !is_passed_over(*c)).flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
+    name.chars()
+        .filter(|c| !is_passed_over(*c))
+        .flat_map(char::to_uppercase)
+        .flat_map(char::to_lowercase)
+        .collect()
 }
 
 /// Default ignorable code points (Unicode 16, DerivedCoreProperties).
@@ -110,7 +119,11 @@ mod tests {
         let mut guard = Guard::default();
         guard.add(Path::new("a/Home"), None, Shield::Protected);
         for hit in ["a/home", "A/HOME/x", "a/Home/./x", "a/ho\u{200d}me", "a/\u{feff}home"] {
-            assert_eq!(guard.forbids_path(Path::new(hit), Act::Touch), Some(Shield::Protected), "{hit}");
+            assert_eq!(
+                guard.forbids_path(Path::new(hit), Act::Touch),
+                Some(Shield::Protected),
+                "{hit}"
+            );
         }
         for miss in ["", "a", "a/homes", "home", "b/a/home"] {
             assert_eq!(guard.forbids_path(Path::new(miss), Act::Touch), None, "{miss}");
@@ -119,14 +132,21 @@ mod tests {
         assert!(guard.forbids_path(Path::new("ab"), Act::Replace).is_none());
     }
 
-    /// `SOUL.md` as a file system that folds case may be asked for it: with a long s, and with the sign for kelvin as a k.
+    /// `SOUL.md` as a file system that folds case may be asked for it: with a long s, and with the
+    /// sign for kelvin as a k.
     #[test]
     fn letters_that_fold_to_the_same_are_the_same() {
         let mut guard = Guard::default();
         guard.add(Path::new("SOUL.md"), None, Shield::ReadOnly);
         guard.add(Path::new("key"), None, Shield::Protected);
-        assert_eq!(guard.forbids_path(Path::new("\u{17f}oul.md"), Act::Touch), Some(Shield::ReadOnly));
-        assert_eq!(guard.forbids_path(Path::new("\u{212a}EY"), Act::Touch), Some(Shield::Protected));
+        assert_eq!(
+            guard.forbids_path(Path::new("\u{17f}oul.md"), Act::Touch),
+            Some(Shield::ReadOnly)
+        );
+        assert_eq!(
+            guard.forbids_path(Path::new("\u{212a}EY"), Act::Touch),
+            Some(Shield::Protected)
+        );
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! What to say when a path does not exist: the nearest directory that does, and names in it that look alike. Must not know
-//! why somebody asked.
+//! What to say when a path does not exist: the nearest directory that does, and names in it that
+//! look alike. Must not know why somebody asked.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -13,14 +13,24 @@ const NAMES_SHOWN_MAX: usize = 5;
 /// Similarity, from 0 to 1, from which on two names look alike.
 const ALIKE: f32 = 0.6;
 
-/// One or two sentences about `dir`, in which `wanted` was not found. `real` is the path of `dir` from the root.
+/// One or two sentences about `dir`, in which `wanted` was not found. `real` is the path of `dir`
+/// from the root.
 pub fn not_found(dir: &Dir, real: &Path, wanted: &OsStr, guard: &Guard) -> String {
-    let shown = if real.as_os_str().is_empty() { "the workspace".into() } else { format!("`{}`", real.display()) };
+    let shown = if real.as_os_str().is_empty() {
+        "the workspace".into()
+    } else {
+        format!("`{}`", real.display())
+    };
     let names = similar_names(dir, real, &wanted.to_string_lossy(), guard);
     if names.is_empty() {
-        return format!(" The nearest directory that exists is {shown}; it has nothing with a similar name.");
+        return format!(
+            " The nearest directory that exists is {shown}; it has nothing with a similar name."
+        );
     }
-    format!(" The nearest directory that exists is {shown}. Similar names there: {}.", names.join(", "))
+    format!(
+        " The nearest directory that exists is {shown}. Similar names there: {}.",
+        names.join(", ")
+    )
 }
 
 fn similar_names(dir: &Dir, real: &Path, wanted: &str, guard: &Guard) -> Vec<String> {
@@ -34,8 +44,11 @@ fn similar_names(dir: &Dir, real: &Path, wanted: &str, guard: &Guard) -> Vec<Str
         .filter_map(|name| {
             let lower = name.to_lowercase();
             let same_stem = !stem(&lower).is_empty() && stem(&lower) == stem(&wanted);
-            let score =
-                if same_stem { 1.0 } else { similar::TextDiff::from_chars(wanted.as_str(), lower.as_str()).ratio() };
+            let score = if same_stem {
+                1.0
+            } else {
+                similar::TextDiff::from_chars(wanted.as_str(), lower.as_str()).ratio()
+            };
             (score >= ALIKE).then_some((score, name))
         })
         .collect();
@@ -57,6 +70,9 @@ mod tests {
         let mut guard = Guard::default();
         guard.add(Path::new("readme.txt"), None, crate::guard::Shield::Protected);
         let hint = not_found(&dir, Path::new(""), OsStr::new("Readme"), &guard);
-        assert!(hint.contains("`README.md`") && !hint.contains("readme.txt") && !hint.contains("other"), "{hint}");
+        assert!(
+            hint.contains("`README.md`") && !hint.contains("readme.txt") && !hint.contains("other"),
+            "{hint}"
+        );
     }
 }

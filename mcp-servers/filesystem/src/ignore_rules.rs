@@ -1,5 +1,5 @@
-//! `.gitignore` and `.ignore` files, read through the capability directory. Owns which entries are ignored; must not know
-//! what a walk is for.
+//! `.gitignore` and `.ignore` files, read through the capability directory. Owns which entries are
+//! ignored; must not know what a walk is for.
 
 use std::ffi::OsStr;
 use std::io::Read as _;
@@ -16,15 +16,16 @@ const FILE_NAMES: [&str; 2] = [".gitignore", ".ignore"];
 /// A longer file is cut; it is no list of patterns that a person wrote.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
 
-/// The rules that are in force in one directory: its own and those above it. They hold in and out of git repositories.
+/// The rules that are in force in one directory: its own and those above it. They hold in and out
+/// of git repositories.
 #[derive(Default)]
 pub struct IgnoreRules {
     levels: Vec<(PathBuf, Gitignore)>,
 }
 
 impl IgnoreRules {
-    /// Adds the files of a directory whose path from the root is `real`. Returns whether there were any; then `pop` when
-    /// the directory is left.
+    /// Adds the files of a directory whose path from the root is `real`. Returns whether there were
+    /// any; then `pop` when the directory is left.
     pub fn push(&mut self, dir: &Dir, real: &Path, guard: &Guard) -> bool {
         let mut builder = GitignoreBuilder::new("");
         let mut any = false;
@@ -48,8 +49,8 @@ impl IgnoreRules {
         self.levels.pop();
     }
 
-    /// Whether the entry `name` of a directory is ignored. The deepest file that says something decides. `.git` is always
-    /// ignored.
+    /// Whether the entry `name` of a directory is ignored. The deepest file that says something
+    /// decides. `.git` is always ignored.
     pub fn ignores(&self, real: &Path, name: &OsStr, is_dir: bool) -> bool {
         if name == ".git" {
             return true;

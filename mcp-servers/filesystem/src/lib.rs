@@ -1,6 +1,6 @@
-//! The filesystem MCP server: reads, writes, edits, finds and removes files below one root, over stdio.
-//! Owns the tour of the crate and `main`. Must not know who starts it: it is a program of its own and `claw server
-//! filesystem` alike, and it depends on no other crate of this workspace.
+//! The filesystem MCP server: reads, writes, edits, finds and removes files below one root, over
+//! stdio. Owns the tour of the crate and `main`. Must not know who starts it: it is a program of
+//! its own and `claw server filesystem` alike, and it depends on no other crate of this workspace.
 
 mod access;
 mod args;
@@ -39,7 +39,8 @@ pub use args::{Args, Limits};
 /// The name under which this server introduces itself.
 pub const SERVER_NAME: &str = "claw-mcp-filesystem";
 
-/// The longest line of JSON-RPC that is read. A file of `write_file_bytes_max` may grow sixfold when it is escaped.
+/// The longest line of JSON-RPC that is read. A file of `write_file_bytes_max` may grow sixfold
+/// when it is escaped.
 const REQUEST_LINE_BYTES_MAX: usize = 100 * 1024 * 1024;
 
 /// Requests that work on files at the same time. More wait their turn.
@@ -50,7 +51,8 @@ const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
 
 /// Serves MCP over standard input and output until standard input is closed.
 ///
-/// Standard output carries MCP only. A start that fails is said in one sentence on standard error and ends with code 2.
+/// Standard output carries MCP only. A start that fails is said in one sentence on standard error
+/// and ends with code 2.
 pub fn main(args: Args) -> ExitCode {
     match run(args) {
         Ok(()) => ExitCode::SUCCESS,
@@ -96,7 +98,8 @@ fn run(args: Args) -> Result<(), StartError> {
 
 async fn serve(server: server::Server) -> Result<(), StartError> {
     let (stdin, stdout) = rmcp::transport::io::stdio_pipes();
-    let transport = AsyncRwTransport::new_server(stdin, stdout).with_max_line_length(REQUEST_LINE_BYTES_MAX);
+    let transport =
+        AsyncRwTransport::new_server(stdin, stdout).with_max_line_length(REQUEST_LINE_BYTES_MAX);
     let running = match server.serve(transport).await {
         Ok(running) => running,
         // A client that looks and leaves without a word is no failure.

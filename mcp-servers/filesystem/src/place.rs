@@ -9,7 +9,8 @@ use cap_std::fs::{Dir, Metadata};
 use crate::error::{Result, ToolError};
 use crate::kind::Kind;
 
-/// One name in one open directory. Nothing but single names below `parent` is ever given to the system.
+/// One name in one open directory. Nothing but single names below `parent` is ever given to the
+/// system.
 #[derive(Debug)]
 pub struct Place {
     pub parent: Arc<Dir>,

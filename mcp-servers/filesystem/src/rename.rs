@@ -9,8 +9,8 @@ use rustix::io::Errno;
 
 /// Renames without ever replacing anything (`RENAME_NOREPLACE`, `RENAME_EXCL` on macOS).
 ///
-/// A file system that has no such call (some network ones) is asked first and renamed then, which leaves a moment for
-/// somebody else.
+/// A file system that has no such call (some network ones) is asked first and renamed then, which
+/// leaves a moment for somebody else.
 ///
 /// # Errors
 /// `AlreadyExists`, or what the system says.

@@ -1,5 +1,5 @@
-//! Writing a whole file at once: a temporary file in the same directory, synced, then renamed over the old one. Owns what
-//! is kept of the old file; must not know what the new text is.
+//! Writing a whole file at once: a temporary file in the same directory, synced, then renamed over
+//! the old one. Owns what is kept of the old file; must not know what the new text is.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cap_fs_ext::{FollowSymlinks, MetadataExt as _, OpenOptionsFollowExt as _};
-use cap_std::fs::{Dir, File, Metadata, OpenOptions, OpenOptionsExt as _, Permissions, PermissionsExt as _};
+use cap_std::fs::{
+    Dir, File, Metadata, OpenOptions, OpenOptionsExt as _, Permissions, PermissionsExt as _,
+};
 
 use crate::access::{Access, refuse_other_kinds};
 use crate::enter::enter;
@@ -29,14 +31,20 @@ pub struct Written {
     pub previous_bytes: Option<u64>,
 }
 
-/// Puts `bytes` at `place`, which either holds nothing or a regular file. A reader sees the old file or the new one, never
-/// a part. The permission bits of an old file are kept (not set-user-id and the like); an old hard link elsewhere keeps
-/// the old content.
+/// Puts `bytes` at `place`, which either holds nothing or a regular file. A reader sees the old
+/// file or the new one, never a part. The permission bits of an old file are kept (not set-user-id
+/// and the like); an old hard link elsewhere keeps the old content.
 ///
 /// # Errors
-/// Something else than a file is there, it is read-only or protected, it is no longer the file in `expected`, or the system
-/// refuses. Nothing has changed then, except for parent directories that were made.
-pub fn write(access: &Access<'_>, place: &Place, bytes: &[u8], expected: Option<&Metadata>) -> Result<Written> {
+/// Something else than a file is there, it is read-only or protected, it is no longer the file in
+/// `expected`, or the system refuses. Nothing has changed then, except for parent directories that
+/// were made.
+pub fn write(
+    access: &Access<'_>,
+    place: &Place,
+    bytes: &[u8],
+    expected: Option<&Metadata>,
+) -> Result<Written> {
     let name = place.file_name()?.to_owned();
     refuse_other_kinds(place)?;
     access.may_replace(place)?;
@@ -72,7 +80,10 @@ pub fn make_parents(access: &Access<'_>, place: &Place) -> Result<Arc<Dir>> {
     let above = place.missing_parents.len() + 1;
     let mut real = place.real.ancestors().nth(above).map(Path::to_path_buf).unwrap_or_default();
     if place.real.iter().count() > DEPTH_MAX {
-        return Err(ToolError::Refused(format!("`{}` is more than {DEPTH_MAX} levels deep.", place.shown)));
+        return Err(ToolError::Refused(format!(
+            "`{}` is more than {DEPTH_MAX} levels deep.",
+            place.shown
+        )));
     }
     if let Some(shield) = access.guard.forbids_path(&place.real, Act::Touch) {
         return Err(shield.refuses(&place.shown));
@@ -83,9 +94,16 @@ pub fn make_parents(access: &Access<'_>, place: &Place) -> Result<Arc<Dir>> {
             Ok(()) => {}
             // Another call has just made it.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(ToolError::io("create the directory", real.display().to_string(), &error)),
+            Err(error) => {
+                return Err(ToolError::io(
+                    "create the directory",
+                    real.display().to_string(),
+                    &error,
+                ));
+            }
         }
-        dir = enter(&dir, name, &real, &access.guard).map_err(|error| error.into_tool_error(&place.shown))?;
+        dir = enter(&dir, name, &real, &access.guard)
+            .map_err(|error| error.into_tool_error(&place.shown))?;
     }
     Ok(dir)
 }
@@ -94,7 +112,8 @@ fn create_temporary(parent: &Dir, private: bool, shown: &str) -> Result<(OsStrin
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).follow(FollowSymlinks::No);
-    // The content of an old file must not be readable by more people for a moment; a new file follows the umask.
+    // The content of an old file must not be readable by more people for a moment; a new file
+    // follows the umask.
     options.mode(if private { 0o600 } else { 0o666 });
     for _ in 0..NAME_TRIES_MAX {
         let count = COUNTER.fetch_add(1, Ordering::Relaxed);
@@ -112,7 +131,8 @@ fn fill(file: &mut File, bytes: &[u8], place: &Place) -> Result<()> {
     let fail = |error: io::Error| ToolError::io("write", &place.shown, &error);
     file.write_all(bytes).map_err(fail)?;
     if let Some(old) = &place.metadata {
-        file.set_permissions(Permissions::from_mode(old.permissions().mode() & 0o777)).map_err(fail)?;
+        file.set_permissions(Permissions::from_mode(old.permissions().mode() & 0o777))
+            .map_err(fail)?;
     }
     file.sync_all().map_err(fail)
 }
@@ -130,8 +150,8 @@ fn put(parent: &Dir, temporary: &OsStr, name: &OsStr, place: &Place) -> Result<(
     })
 }
 
-/// The file that was read is still the one that is there. Between this look and the rename is a moment that no system call
-/// closes; whoever writes in it loses, as with every editor.
+/// The file that was read is still the one that is there. Between this look and the rename is a
+/// moment that no system call closes; whoever writes in it loses, as with every editor.
 fn unchanged(parent: &Dir, name: &OsStr, expected: Option<&Metadata>, shown: &str) -> Result<()> {
     let Some(expected) = expected else { return Ok(()) };
     let same = parent.symlink_metadata(name).is_ok_and(|now| {
@@ -155,7 +175,9 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let file = temp.path().join("f");
         std::fs::write(&file, "old").unwrap();
-        let root = Root::open_all(&Args { workspace: Some(temp.path().into()), ..Args::default() }).unwrap().remove(0);
+        let root = Root::open_all(&Args { workspace: Some(temp.path().into()), ..Args::default() })
+            .unwrap()
+            .remove(0);
         let access = Access::new(&root);
         let place = access.resolve("f", Last::Follow, Missing::Fail).unwrap();
         let (_, seen) = access.open_file(&place).unwrap();

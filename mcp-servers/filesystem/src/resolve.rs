@@ -1,9 +1,11 @@
-//! From a user's path to a place: an open directory and one name in it. Owns the walk, one component at a time and never
-//! following a link in the kernel; must not know what is done with the place.
+//! From a user's path to a place: an open directory and one name in it. Owns the walk, one
+//! component at a time and never following a link in the kernel; must not know what is done with
+//! the place.
 //!
-//! Every directory is opened from the handle of the one above with `O_NOFOLLOW`, and links are expanded here. So a path
-//! that is changed while we walk it can make a call fail, but cannot lead it out of the root, and the real path of the
-//! result is known exactly, which the protected places need.
+//! Every directory is opened from the handle of the one above with `O_NOFOLLOW`, and links are
+//! expanded here. So a path that is changed while we walk it can make a call fail, but cannot lead
+//! it out of the root, and the real path of the result is known exactly, which the protected places
+//! need.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -64,12 +66,14 @@ impl<'a> Walker<'a> {
     }
 
     /// # Errors
-    /// The path leaves the root, is protected, runs through something that is no directory, or is missing.
+    /// The path leaves the root, is protected, runs through something that is no directory, or is
+    /// missing.
     pub fn walk(mut self, names: Vec<OsString>, last: Last, missing: Missing) -> Result<Place> {
         self.go(names, last, missing)
     }
 
-    /// Where a path leads now, as far as it leads: the links on the way, also if it ends nowhere, and the place if it has one.
+    /// Where a path leads now, as far as it leads: the links on the way, also if it ends nowhere,
+    /// and the place if it has one.
     pub fn trace(mut self, names: Vec<OsString>) -> (Vec<PathBuf>, Option<Place>) {
         let place = self.go(names, Last::Follow, Missing::Allow).ok();
         (self.links, place)
@@ -89,11 +93,15 @@ impl<'a> Walker<'a> {
             self.check_path(&self.real_with(&name))?;
             let metadata = match self.top().symlink_metadata(&name) {
                 Ok(metadata) => metadata,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return self.not_there(name, missing),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    return self.not_there(name, missing);
+                }
                 Err(error) => return Err(ToolError::io("look at", self.shown, &error)),
             };
             match Kind::of(metadata.file_type()) {
-                Kind::Symlink if is_last && last == Last::Keep => return Ok(self.place(name, Some(metadata))),
+                Kind::Symlink if is_last && last == Last::Keep => {
+                    return Ok(self.place(name, Some(metadata)));
+                }
                 Kind::Symlink => self.expand_link(&name)?,
                 Kind::Dir => match self.enter(&name) {
                     Ok(dir) => self.stack.push(Level { dir, name }),
@@ -111,7 +119,10 @@ impl<'a> Walker<'a> {
                 }
             }
             if self.stack.len() > DEPTH_MAX {
-                return Err(ToolError::Refused(format!("`{}` is more than {DEPTH_MAX} levels deep.", self.shown)));
+                return Err(ToolError::Refused(format!(
+                    "`{}` is more than {DEPTH_MAX} levels deep.",
+                    self.shown
+                )));
             }
         }
         self.at_directory()
@@ -129,7 +140,10 @@ impl<'a> Walker<'a> {
                 shown: self.shown.to_owned(),
             });
         };
-        let metadata = level.dir.dir_metadata().map_err(|error| ToolError::io("look at", self.shown, &error))?;
+        let metadata = level
+            .dir
+            .dir_metadata()
+            .map_err(|error| ToolError::io("look at", self.shown, &error))?;
         Ok(self.place(level.name, Some(metadata)))
     }
 
@@ -187,7 +201,11 @@ impl<'a> Walker<'a> {
         let inside = if target.is_absolute() {
             let stripped = self.root.forms.iter().find_map(|form| target.strip_prefix(form).ok());
             let stripped = stripped.ok_or_else(|| {
-                self.outside(&format!("the symbolic link `{}` points to `{}`", link.display(), target.display()))
+                self.outside(&format!(
+                    "the symbolic link `{}` points to `{}`",
+                    link.display(),
+                    target.display()
+                ))
             })?;
             self.stack.clear();
             stripped

@@ -1,5 +1,6 @@
-//! A directory that things happen in: the workspace, or a further one. Owns its handle, its lexical forms and the lists of guarded places; must
-//! not know tools. The only file of this crate that uses ambient paths, once each, at the start.
+//! A directory that things happen in: the workspace, or a further one. Owns its handle, its lexical
+//! forms and the lists of guarded places; must not know tools. The only file of this crate that
+//! uses ambient paths, once each, at the start.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -32,9 +33,11 @@ pub struct Root {
     pub forms: Vec<PathBuf>,
     /// Protected places relative to the root, without `.` and `..`.
     pub protected: Vec<PathBuf>,
-    /// The same for what can be read and not changed. An empty path is the root with everything in it.
+    /// The same for what can be read and not changed. An empty path is the root with everything in
+    /// it.
     pub read_only: Vec<PathBuf>,
-    /// The first root is the workspace: paths in it are shown as they lie in it. In all others they are shown whole.
+    /// The first root is the workspace: paths in it are shown as they lie in it. In all others they
+    /// are shown whole.
     pub is_workspace: bool,
 }
 
@@ -47,7 +50,11 @@ impl Root {
         let workspace = args
             .workspace
             .clone()
-            .or_else(|| std::env::var_os(WORKSPACE_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from))
+            .or_else(|| {
+                std::env::var_os(WORKSPACE_VARIABLE)
+                    .filter(|value| !value.is_empty())
+                    .map(PathBuf::from)
+            })
             .map_or_else(current_dir, Ok)?;
         let mut roots = vec![Self::open(&workspace, args, true)?];
         for further in &args.root {
@@ -59,9 +66,14 @@ impl Root {
         Ok(roots)
     }
 
-    /// A path from this root as it is shown: never empty, and readable even if its bytes are not UTF-8.
+    /// A path from this root as it is shown: never empty, and readable even if its bytes are not
+    /// UTF-8.
     pub fn shown(&self, real: &Path) -> String {
-        if self.is_workspace { shown(real) } else { self.whole(real).to_string_lossy().into_owned() }
+        if self.is_workspace {
+            shown(real)
+        } else {
+            self.whole(real).to_string_lossy().into_owned()
+        }
     }
 
     /// The absolute path of a place in this root.
@@ -93,27 +105,39 @@ impl Root {
         }
         let mut read_only = Vec::new();
         for path in args.read_only.iter().filter(|path| is_workspace || path.is_absolute()) {
-            let absolute = lexical(&forms.first().map_or_else(PathBuf::new, |root| root.join(path)));
+            let absolute =
+                lexical(&forms.first().map_or_else(PathBuf::new, |root| root.join(path)));
             let around = forms.iter().any(|form| form.starts_with(&absolute));
-            read_only.extend(if around { vec![PathBuf::new()] } else { places_inside(path, &forms) });
+            read_only.extend(if around {
+                vec![PathBuf::new()]
+            } else {
+                places_inside(path, &forms)
+            });
         }
         Ok(Self { dir: Arc::new(dir), forms, protected, read_only, is_workspace })
     }
 }
 
-/// The current directory, where nobody has chosen one. Hosts start their servers in `/` or in the user's home.
+/// The current directory, where nobody has chosen one. Hosts start their servers in `/` or in the
+/// user's home.
 fn current_dir() -> Result<PathBuf, RootError> {
     let given = PathBuf::from(".");
-    let real = given.canonicalize().map_err(|source| RootError::Open { path: given.clone(), source })?;
+    let real =
+        given.canonicalize().map_err(|source| RootError::Open { path: given.clone(), source })?;
     let home = std::env::home_dir().filter(|home| home.is_absolute());
-    let claw = std::env::var_os("CLAW_HOME").map(PathBuf::from).or_else(|| Some(home.as_ref()?.join(".claw")));
+    let claw = std::env::var_os("CLAW_HOME")
+        .map(PathBuf::from)
+        .or_else(|| Some(home.as_ref()?.join(".claw")));
     let holds = |place: &Option<PathBuf>| {
-        let real_place = place.as_ref().map(|place| place.canonicalize().unwrap_or_else(|_| place.clone()));
+        let real_place =
+            place.as_ref().map(|place| place.canonicalize().unwrap_or_else(|_| place.clone()));
         real_place.is_some_and(|place| place.starts_with(&real))
     };
-    for (is_inside, inside) in
-        [(real.parent().is_none(), "everything"), (holds(&home), "the user's home"), (holds(&claw), "claw's own files")]
-    {
+    for (is_inside, inside) in [
+        (real.parent().is_none(), "everything"),
+        (holds(&home), "the user's home"),
+        (holds(&claw), "claw's own files"),
+    ] {
         if is_inside {
             return Err(RootError::TooWide { path: real, inside });
         }
@@ -126,8 +150,9 @@ pub fn shown(real: &Path) -> String {
     if real.as_os_str().is_empty() { ".".into() } else { real.to_string_lossy().into_owned() }
 }
 
-/// Where a protected path lies inside the root: as it is written, and where its existing part leads today. A path that
-/// does not lie inside has none; it is out of reach, because the root is never left.
+/// Where a protected path lies inside the root: as it is written, and where its existing part leads
+/// today. A path that does not lie inside has none; it is out of reach, because the root is never
+/// left.
 fn places_inside(path: &Path, forms: &[PathBuf]) -> Vec<PathBuf> {
     let Some(first) = forms.first() else { return Vec::new() };
     let absolute = lexical(&first.join(path));
@@ -145,7 +170,8 @@ fn places_inside(path: &Path, forms: &[PathBuf]) -> Vec<PathBuf> {
 
 fn resolve_existing_part(path: &Path) -> PathBuf {
     for ancestor in path.ancestors() {
-        if let (Ok(real), Ok(rest)) = (std::fs::canonicalize(ancestor), path.strip_prefix(ancestor)) {
+        if let (Ok(real), Ok(rest)) = (std::fs::canonicalize(ancestor), path.strip_prefix(ancestor))
+        {
             // Joining an empty rest would append a slash, which changes nothing for components.
             return lexical(&real.join(rest));
         }
@@ -184,8 +210,13 @@ mod tests {
         std::fs::create_dir(temp.path().join("real")).unwrap();
         std::os::unix::fs::symlink("real", temp.path().join("link")).unwrap();
         let inside = temp.path().join("a/../home");
-        let root = open(temp.path(), &[inside.to_str().unwrap(), "x/./y", "link/z", "/elsewhere", "../out"]).unwrap();
-        let expected: Vec<PathBuf> = ["home", "x/y", "link/z", "real/z"].iter().map(PathBuf::from).collect();
+        let root = open(
+            temp.path(),
+            &[inside.to_str().unwrap(), "x/./y", "link/z", "/elsewhere", "../out"],
+        )
+        .unwrap();
+        let expected: Vec<PathBuf> =
+            ["home", "x/y", "link/z", "real/z"].iter().map(PathBuf::from).collect();
         assert_eq!(root.protected, expected);
     }
 

@@ -1,4 +1,5 @@
-//! The MCP side: introduces the server, lists the tools and runs one. Owns the protocol; must not know what a tool does.
+//! The MCP side: introduces the server, lists the tools and runs one. Owns the protocol; must not
+//! know what a tool does.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -7,8 +8,9 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD as BASE64;
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, DiscoverResult, ErrorData,
-    Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock,
+    DiscoverResult, ErrorData, Implementation, ListToolsResult, PaginatedRequestParams,
+    ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
@@ -37,8 +39,17 @@ impl Server {
     pub fn new(workspace: Root, further: Vec<Root>, limits: Limits) -> Self {
         let instructions = instructions(&workspace, &further);
         let tools: Vec<Arc<ToolDef>> = tools::all().into_iter().map(Arc::new).collect();
-        let by_name = tools.iter().enumerate().map(|(index, def)| (def.tool.name.to_string(), index)).collect();
-        Self { workspace: Arc::new(Workspace::new(workspace, further, limits)), tools, by_name, instructions }
+        let by_name = tools
+            .iter()
+            .enumerate()
+            .map(|(index, def)| (def.tool.name.to_string(), index))
+            .collect();
+        Self {
+            workspace: Arc::new(Workspace::new(workspace, further, limits)),
+            tools,
+            by_name,
+            instructions,
+        }
     }
 }
 
@@ -50,12 +61,17 @@ fn instructions(workspace: &Root, further: &[Root]) -> String {
     );
     if !further.is_empty() {
         let further: Vec<String> = further.iter().map(at).collect();
-        text.push_str(&format!(", apart from {}, whose files are named by their absolute paths", further.join(", ")));
+        text.push_str(&format!(
+            ", apart from {}, whose files are named by their absolute paths",
+            further.join(", ")
+        ));
     }
     text.push('.');
     let fixed: BTreeSet<String> = std::iter::once(workspace)
         .chain(further)
-        .flat_map(|root| root.read_only.iter().map(|place| format!("`{}`", root.whole(place).display())))
+        .flat_map(|root| {
+            root.read_only.iter().map(|place| format!("`{}`", root.whole(place).display()))
+        })
         .collect();
     if !fixed.is_empty() {
         let fixed: Vec<String> = fixed.into_iter().collect();
@@ -68,14 +84,19 @@ fn instructions(workspace: &Root, further: &[Root]) -> String {
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let mut info = ServerConfig::new(ServerCapabilities::builder().enable_tools().build());
-        info.server_info = Implementation::new(SERVER_NAME, env!("CARGO_PKG_VERSION")).with_title("Files");
+        info.server_info =
+            Implementation::new(SERVER_NAME, env!("CARGO_PKG_VERSION")).with_title("Files");
         info.instructions = Some(self.instructions.clone());
         info
     }
 
-    async fn discover(&self, _context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+    async fn discover(
+        &self,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<DiscoverResult, ErrorData> {
         let versions = self.supported_protocol_versions().into_owned();
-        let mut result = DiscoverResult::from_server_info(versions, self.get_info()).with_ttl_ms(LIST_TTL_MS);
+        let mut result =
+            DiscoverResult::from_server_info(versions, self.get_info()).with_ttl_ms(LIST_TTL_MS);
         // The instructions name the workspace, which is one user's.
         result.cache_scope = CacheScope::Private;
         Ok(result)
@@ -87,7 +108,9 @@ impl ServerHandler for Server {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let tools = self.tools.iter().map(|def| def.tool.clone()).collect();
-        Ok(ListToolsResult::with_all_items(tools).with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Public))
+        Ok(ListToolsResult::with_all_items(tools)
+            .with_ttl_ms(LIST_TTL_MS)
+            .with_cache_scope(CacheScope::Public))
     }
 
     async fn call_tool(
@@ -95,16 +118,24 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(def) = self.by_name.get(request.name.as_ref()).and_then(|index| self.tools.get(*index)) else {
-            return Err(ErrorData::invalid_params(format!("there is no tool `{}`", request.name), None));
+        let Some(def) =
+            self.by_name.get(request.name.as_ref()).and_then(|index| self.tools.get(*index))
+        else {
+            return Err(ErrorData::invalid_params(
+                format!("there is no tool `{}`", request.name),
+                None,
+            ));
         };
         let (def, workspace) = (Arc::clone(def), Arc::clone(&self.workspace));
         let cancel = Cancel::new(context.ct.clone());
         let arguments = request.arguments.unwrap_or_default();
         // File work blocks; here it does not hold up other requests.
-        let outcome = tokio::task::spawn_blocking(move || (def.run)(&workspace, arguments, &cancel))
-            .await
-            .map_err(|error| ErrorData::internal_error(format!("the tool ended abnormally: {error}"), None))?;
+        let outcome =
+            tokio::task::spawn_blocking(move || (def.run)(&workspace, arguments, &cancel))
+                .await
+                .map_err(|error| {
+                    ErrorData::internal_error(format!("the tool ended abnormally: {error}"), None)
+                })?;
         Ok(result_of(outcome).into())
     }
 }
@@ -112,8 +143,10 @@ impl ServerHandler for Server {
 fn result_of(outcome: Result<Reply<Value>, ToolError>) -> CallToolResult {
     match outcome {
         Ok(reply) => {
-            let images =
-                reply.images.into_iter().map(|image| ContentBlock::image(BASE64.encode(image.bytes), image.mime));
+            let images = reply
+                .images
+                .into_iter()
+                .map(|image| ContentBlock::image(BASE64.encode(image.bytes), image.mime));
             let content = reply.text.into_iter().map(ContentBlock::text).chain(images).collect();
             let mut result = CallToolResult::success(content);
             result.structured_content = Some(reply.structured);

@@ -48,8 +48,15 @@ pub fn guess(bytes: &[u8]) -> &'static str {
         return what;
     }
     let probe = &bytes[..bytes.len().min(PROBE_BYTES)];
-    let control = probe.iter().filter(|byte| **byte < 0x20 && !matches!(**byte, b'\n' | b'\r' | b'\t')).count();
-    if control == 0 { "text in another encoding than UTF-8 (perhaps Latin-1)" } else { "binary data" }
+    let control = probe
+        .iter()
+        .filter(|byte| **byte < 0x20 && !matches!(**byte, b'\n' | b'\r' | b'\t'))
+        .count();
+    if control == 0 {
+        "text in another encoding than UTF-8 (perhaps Latin-1)"
+    } else {
+        "binary data"
+    }
 }
 
 /// Up to `bytes_max` bytes of `text`, cut between two characters.

@@ -1,5 +1,5 @@
-//! A path as a model wrote it, split into components. Lexical only: owns what is refused before any file is looked at.
-//! Must not know whether anything exists.
+//! A path as a model wrote it, split into components. Lexical only: owns what is refused before any
+//! file is looked at. Must not know whether anything exists.
 
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
@@ -11,21 +11,28 @@ const PATH_BYTES_MAX: usize = 4096;
 
 /// Splits a user's path into names and `..`, relative to the root. `.` and doubled slashes vanish.
 ///
-/// An absolute path is accepted if it begins with one of `roots`, the lexical forms of the root; the rest of it, `..`
-/// included, is walked like any other path.
+/// An absolute path is accepted if it begins with one of `roots`, the lexical forms of the root;
+/// the rest of it, `..` included, is walked like any other path.
 ///
 /// # Errors
-/// An empty path, NUL bytes, more than 4096 bytes, `~`, or an absolute path that does not begin with the root.
+/// An empty path, NUL bytes, more than 4096 bytes, `~`, or an absolute path that does not begin
+/// with the root.
 pub fn split(path: &str, roots: &[PathBuf]) -> Result<Vec<OsString>> {
     if path.is_empty() {
-        return Err(ToolError::BadArguments("the path is empty. Use `.` for the workspace itself.".into()));
+        return Err(ToolError::BadArguments(
+            "the path is empty. Use `.` for the workspace itself.".into(),
+        ));
     }
     if path.contains('\0') {
-        return Err(ToolError::BadArguments("the path contains a NUL byte, which no file name can.".into()));
+        return Err(ToolError::BadArguments(
+            "the path contains a NUL byte, which no file name can.".into(),
+        ));
     }
     if path.len() > PATH_BYTES_MAX {
         let length = path.len();
-        return Err(ToolError::BadArguments(format!("the path has {length} bytes, at most {PATH_BYTES_MAX} work.")));
+        return Err(ToolError::BadArguments(format!(
+            "the path has {length} bytes, at most {PATH_BYTES_MAX} work."
+        )));
     }
     let whole = Path::new(path);
     let inside = if whole.is_absolute() { strip_root(whole, roots)? } else { whole };
@@ -71,7 +78,16 @@ mod tests {
 
     #[test]
     fn what_cannot_be_inside_is_refused() {
-        for bad in ["", "/etc/passwd", "/wsx/a", "/proc/self/root/etc", "a\0b", "~", "~/x", &"x/".repeat(4000)] {
+        for bad in [
+            "",
+            "/etc/passwd",
+            "/wsx/a",
+            "/proc/self/root/etc",
+            "a\0b",
+            "~",
+            "~/x",
+            &"x/".repeat(4000),
+        ] {
             assert!(names(bad).is_err(), "{bad:?}");
         }
     }

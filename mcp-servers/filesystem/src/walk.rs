@@ -1,5 +1,5 @@
-//! A walk over a tree through directory handles. Owns order, depth and what is passed over; must not know what the visitor
-//! wants. Symbolic links are shown and never followed.
+//! A walk over a tree through directory handles. Owns order, depth and what is passed over; must
+//! not know what the visitor wants. Symbolic links are shown and never followed.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -52,13 +52,20 @@ struct Walk<'a, V> {
     visit: V,
 }
 
-/// Visits the entries below the directory at `start`, sorted by name within each directory, a directory before what is in
-/// it. Protected places are not shown. Ends early when the visitor breaks.
+/// Visits the entries below the directory at `start`, sorted by name within each directory, a
+/// directory before what is in it. Protected places are not shown. Ends early when the visitor
+/// breaks.
 ///
 /// # Errors
-/// The start cannot be opened, the visitor fails, or the request is cancelled. A directory further down that cannot be
-/// read is counted.
-pub fn walk<V>(access: &Access<'_>, start: &Place, options: Options, cancel: &Cancel, visit: V) -> Result<Unseen>
+/// The start cannot be opened, the visitor fails, or the request is cancelled. A directory further
+/// down that cannot be read is counted.
+pub fn walk<V>(
+    access: &Access<'_>,
+    start: &Place,
+    options: Options,
+    cancel: &Cancel,
+    visit: V,
+) -> Result<Unseen>
 where
     V: FnMut(&Entry<'_>) -> Result<ControlFlow<()>>,
 {
@@ -67,8 +74,10 @@ where
     if options.respect_ignore_files {
         push_rules_above(access, &start.real, &mut rules);
     }
-    let mut walk = Walk { guard: &access.guard, options, rules, cancel, unseen: Unseen::default(), visit };
-    let names = sorted_names(&dir, cancel)?.map_err(|error| ToolError::io("list", &start.shown, &error))?;
+    let mut walk =
+        Walk { guard: &access.guard, options, rules, cancel, unseen: Unseen::default(), visit };
+    let names =
+        sorted_names(&dir, cancel)?.map_err(|error| ToolError::io("list", &start.shown, &error))?;
     let _ = walk.directory(&dir, names, &start.real, 1)?;
     Ok(walk.unseen)
 }
@@ -76,7 +85,13 @@ where
 type Names = Vec<(OsString, Kind)>;
 
 impl<V: FnMut(&Entry<'_>) -> Result<ControlFlow<()>>> Walk<'_, V> {
-    fn directory(&mut self, dir: &Arc<Dir>, names: Names, real: &Path, depth: usize) -> Result<ControlFlow<()>> {
+    fn directory(
+        &mut self,
+        dir: &Arc<Dir>,
+        names: Names,
+        real: &Path,
+        depth: usize,
+    ) -> Result<ControlFlow<()>> {
         let pushed = self.options.respect_ignore_files && self.rules.push(dir, real, self.guard);
         let outcome = self.entries(dir, names, real, depth);
         if pushed {
@@ -85,19 +100,31 @@ impl<V: FnMut(&Entry<'_>) -> Result<ControlFlow<()>>> Walk<'_, V> {
         outcome
     }
 
-    fn entries(&mut self, dir: &Arc<Dir>, names: Names, real: &Path, depth: usize) -> Result<ControlFlow<()>> {
+    fn entries(
+        &mut self,
+        dir: &Arc<Dir>,
+        names: Names,
+        real: &Path,
+        depth: usize,
+    ) -> Result<ControlFlow<()>> {
         for (name, kind) in names {
             self.cancel.check()?;
             let path: PathBuf = real.join(&name);
-            if self.guard.forbids_path(&path, Act::Touch).is_some() || self.is_protected_file(dir, &name, kind) {
+            if self.guard.forbids_path(&path, Act::Touch).is_some()
+                || self.is_protected_file(dir, &name, kind)
+            {
                 continue;
             }
-            if self.options.respect_ignore_files && self.rules.ignores(&path, &name, kind == Kind::Dir) {
+            if self.options.respect_ignore_files
+                && self.rules.ignores(&path, &name, kind == Kind::Dir)
+            {
                 self.unseen.ignored += 1;
                 continue;
             }
-            // Entered before it is shown, because only the handle tells whether it is a protected directory.
-            let below = if kind == Kind::Dir { Some(enter(dir, &name, &path, self.guard)) } else { None };
+            // Entered before it is shown, because only the handle tells whether it is a protected
+            // directory.
+            let below =
+                if kind == Kind::Dir { Some(enter(dir, &name, &path, self.guard)) } else { None };
             if matches!(below, Some(Err(Enter::Guarded(_)))) {
                 continue;
             }
@@ -117,14 +144,22 @@ impl<V: FnMut(&Entry<'_>) -> Result<ControlFlow<()>>> Walk<'_, V> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// A protected file under another name, a hard link. Directories are recognised when they are entered.
+    /// A protected file under another name, a hard link. Directories are recognised when they are
+    /// entered.
     fn is_protected_file(&self, dir: &Dir, name: &OsStr, kind: Kind) -> bool {
         kind != Kind::Dir
             && self.guard.has_identities()
-            && dir.symlink_metadata(name).is_ok_and(|metadata| self.guard.forbids_identity(&metadata).is_some())
+            && dir
+                .symlink_metadata(name)
+                .is_ok_and(|metadata| self.guard.forbids_identity(&metadata).is_some())
     }
 
-    fn descend(&mut self, below: Result<Arc<Dir>, Enter>, path: &Path, depth: usize) -> Result<ControlFlow<()>> {
+    fn descend(
+        &mut self,
+        below: Result<Arc<Dir>, Enter>,
+        path: &Path,
+        depth: usize,
+    ) -> Result<ControlFlow<()>> {
         let Ok(below) = below else {
             self.unseen.unreadable_dirs += 1;
             return Ok(ControlFlow::Continue(()));
@@ -160,7 +195,8 @@ fn sorted_names(dir: &Dir, cancel: &Cancel) -> Result<io::Result<Names>> {
     Ok(Ok(names))
 }
 
-/// The rules of the directories from the root down to the one above the start; those of the start follow in the walk.
+/// The rules of the directories from the root down to the one above the start; those of the start
+/// follow in the walk.
 fn push_rules_above(access: &Access<'_>, start: &Path, rules: &mut IgnoreRules) {
     let mut dir = Arc::clone(&access.root.dir);
     let mut real = PathBuf::new();
@@ -179,14 +215,17 @@ mod tests {
     use crate::resolve::{Last, Missing};
     use crate::root::Root;
 
-    /// What a bind mount or a name in another normal form of Unicode looks like: another path, the same directory.
+    /// What a bind mount or a name in another normal form of Unicode looks like: another path, the
+    /// same directory.
     #[test]
     fn a_protected_directory_under_another_name_is_not_shown_and_not_entered() {
         let temp = tempfile::tempdir().unwrap();
         for dir in ["mounted/inner", "open"] {
             std::fs::create_dir_all(temp.path().join(dir)).unwrap();
         }
-        let root = Root::open_all(&Args { workspace: Some(temp.path().into()), ..Args::default() }).unwrap().remove(0);
+        let root = Root::open_all(&Args { workspace: Some(temp.path().into()), ..Args::default() })
+            .unwrap()
+            .remove(0);
         let mut guard = Guard::default();
         let mounted = root.dir.symlink_metadata("mounted").unwrap();
         guard.add(Path::new("home"), Some(&mounted), crate::guard::Shield::Protected);
@@ -212,7 +251,9 @@ mod tests {
         for file in ["a", "b", "c"] {
             std::fs::write(temp.path().join(file), "").unwrap();
         }
-        let root = Root::open_all(&Args { workspace: Some(temp.path().into()), ..Args::default() }).unwrap().remove(0);
+        let root = Root::open_all(&Args { workspace: Some(temp.path().into()), ..Args::default() })
+            .unwrap()
+            .remove(0);
         let access = Access::new(&root);
         let start = access.resolve(".", Last::Follow, Missing::Fail).unwrap();
         let token = tokio_util::sync::CancellationToken::new();

@@ -31,21 +31,43 @@ fn a_write_creates_and_replaces() {
     let room = Room::new();
     let mut server = room.start(&["--write-file-bytes-max", "100"]);
     let (output, text) = server.ok("write_file", json!({"path": "a/b/c.sh", "content": "one\n"}));
-    assert!(output["created"] == true && output["size_bytes"] == 4 && output["directories_created"] == 2, "{output}");
+    assert!(
+        output["created"] == true
+            && output["size_bytes"] == 4
+            && output["directories_created"] == 2,
+        "{output}"
+    );
     assert!(text.contains("Created `a/b/c.sh`: 4 bytes"), "{text}");
     set_mode(&room, "a/b/c.sh", 0o751);
-    let (output, text) = server.ok("write_file", json!({"path": "a/b/c.sh", "content": "other\r\n"}));
+    let (output, text) =
+        server.ok("write_file", json!({"path": "a/b/c.sh", "content": "other\r\n"}));
     assert!(output["created"] == false && output["previous_size_bytes"] == 4, "{output}");
     assert!(text.contains("Replaced") && text.contains("7 bytes (before: 4 bytes)"), "{text}");
     assert_eq!(room.read("a/b/c.sh"), "other\r\n");
     assert_eq!(mode(&room, "a/b/c.sh"), 0o751);
     assert_eq!(names(&room, "a/b"), ["c.sh"], "no temporary file is left");
-    assert!(server.err("write_file", json!({"path": "a", "content": ""})).contains("is a directory"));
-    assert!(server.err("write_file", json!({"path": ".", "content": ""})).contains("is a directory"));
-    assert!(server.err("write_file", json!({"path": "x", "content": "y".repeat(101)})).contains("101 bytes"));
-    assert!(server.err("write_file", json!({"path": "a/b/c.sh/d", "content": ""})).contains("not a directory"));
+    assert!(
+        server.err("write_file", json!({"path": "a", "content": ""})).contains("is a directory")
+    );
+    assert!(
+        server.err("write_file", json!({"path": ".", "content": ""})).contains("is a directory")
+    );
+    assert!(
+        server
+            .err("write_file", json!({"path": "x", "content": "y".repeat(101)}))
+            .contains("101 bytes")
+    );
+    assert!(
+        server
+            .err("write_file", json!({"path": "a/b/c.sh/d", "content": ""}))
+            .contains("not a directory")
+    );
     set_mode(&room, "a/b/c.sh", 0o444);
-    assert!(server.err("write_file", json!({"path": "a/b/c.sh", "content": ""})).contains("read-only (mode 444)"));
+    assert!(
+        server
+            .err("write_file", json!({"path": "a/b/c.sh", "content": ""}))
+            .contains("read-only (mode 444)")
+    );
     assert_eq!(names(&room, "a/b"), ["c.sh"]);
 }
 
@@ -68,9 +90,12 @@ fn a_link_inside_is_written_through_and_stays_a_link() {
     room.link("real/new", "dangling");
     room.link("real", "dir");
     let mut server = room.start(&[]);
-    for (path, real) in
-        [("relative", "real/file"), ("absolute", "real/file"), ("dangling", "real/new"), ("dir/x", "real/x")]
-    {
+    for (path, real) in [
+        ("relative", "real/file"),
+        ("absolute", "real/file"),
+        ("dangling", "real/new"),
+        ("dir/x", "real/x"),
+    ] {
         let (output, _) = server.ok("write_file", json!({"path": path, "content": path}));
         assert_eq!(output["path"], real);
         assert_eq!(room.read(real), path);
@@ -95,7 +120,8 @@ fn edits_are_exact_unique_and_all_or_nothing() {
     assert_eq!(room.read("a.txt"), "one\ntwo\nthree\ntwo\n");
 
     let edits = json!([{"old_text": "one\ntwo", "new_text": "1\ntwo"}, {"old_text": "1\n", "new_text": "uno\n"}]);
-    let (output, text) = server.ok("edit_file", json!({"path": "a.txt", "edits": edits, "dry_run": true}));
+    let (output, text) =
+        server.ok("edit_file", json!({"path": "a.txt", "edits": edits, "dry_run": true}));
     let diff = "--- a/a.txt\n+++ b/a.txt\n@@ -1,4 +1,4 @@\n-one\n+uno\n two\n three\n two\n";
     assert_eq!(output["diff"], diff);
     assert!(output["written"] == false && text.contains("nothing written"), "{text}");
@@ -145,18 +171,31 @@ fn a_move_never_overwrites_unless_told() {
     let message = server.err("move", json!({"source": "a", "destination": "b"}));
     assert!(message.contains("already exists") && message.contains("overwrite: true"), "{message}");
     assert!(
-        server.err("move", json!({"source": "a", "destination": "dir", "overwrite": true})).contains("full new path")
+        server
+            .err("move", json!({"source": "a", "destination": "dir", "overwrite": true}))
+            .contains("full new path")
     );
-    assert!(server.err("move", json!({"source": "dir", "destination": "dir/sub/dir"})).contains("into itself"));
     assert!(
-        server.err("move", json!({"source": "dir", "destination": "b", "overwrite": true})).contains("cannot replace")
+        server
+            .err("move", json!({"source": "dir", "destination": "dir/sub/dir"}))
+            .contains("into itself")
     );
-    assert!(server.err("move", json!({"source": ".", "destination": "z"})).contains("workspace itself"));
+    assert!(
+        server
+            .err("move", json!({"source": "dir", "destination": "b", "overwrite": true}))
+            .contains("cannot replace")
+    );
+    assert!(
+        server.err("move", json!({"source": ".", "destination": "z"})).contains("workspace itself")
+    );
     assert!(server.err("move", json!({"source": "a", "destination": "./a"})).contains("the same"));
-    assert!(server.err("move", json!({"source": "no", "destination": "z"})).contains("does not exist"));
+    assert!(
+        server.err("move", json!({"source": "no", "destination": "z"})).contains("does not exist")
+    );
     assert_eq!((room.read("a"), room.read("b")), ("A".into(), "B".into()));
 
-    let (output, _) = server.ok("move", json!({"source": "a", "destination": "b", "overwrite": true}));
+    let (output, _) =
+        server.ok("move", json!({"source": "a", "destination": "b", "overwrite": true}));
     assert_eq!(output["replaced"], true);
     assert_eq!(room.read("b"), "A");
     server.ok("move", json!({"source": "dir", "destination": "new/deep/dir"}));
@@ -206,7 +245,12 @@ fn a_reader_sees_the_old_file_or_the_new_one_and_never_a_part() {
         let mut reads = 0;
         while !finished.load(std::sync::atomic::Ordering::Relaxed) {
             let seen = std::fs::read_to_string(&path).unwrap();
-            assert!(expected.contains(&seen), "{} bytes, beginning with {:?}", seen.len(), seen.chars().next());
+            assert!(
+                expected.contains(&seen),
+                "{} bytes, beginning with {:?}",
+                seen.len(),
+                seen.chars().next()
+            );
             reads += 1;
         }
         reads

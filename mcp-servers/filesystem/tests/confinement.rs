@@ -1,4 +1,5 @@
-//! Nothing leaves the root and nothing protected is touched. The oracle is a canary outside and the files themselves.
+//! Nothing leaves the root and nothing protected is touched. The oracle is a canary outside and the
+//! files themselves.
 
 #![expect(clippy::unwrap_used, reason = "a test helper that fails should panic")]
 
@@ -45,8 +46,15 @@ fn paths_that_lead_out_are_refused_by_every_tool() {
     let absolute = room.outside.join("canary");
     let through_root = room.root.join("../outside/canary");
     let proc_root = format!("/proc/self/root{}", absolute.display());
-    let mut paths = vec!["../outside/canary", "sub/../../outside/canary", "..", "sub/../..", "~/x", "~"];
-    paths.extend([absolute.to_str().unwrap(), through_root.to_str().unwrap(), &proc_root, "/", "/etc/passwd"]);
+    let mut paths =
+        vec!["../outside/canary", "sub/../../outside/canary", "..", "sub/../..", "~/x", "~"];
+    paths.extend([
+        absolute.to_str().unwrap(),
+        through_root.to_str().unwrap(),
+        &proc_root,
+        "/",
+        "/etc/passwd",
+    ]);
     let double = format!("//{}", absolute.display());
     paths.push(&double);
     for path in paths {
@@ -68,14 +76,17 @@ fn links_that_lead_out_are_refused_by_every_tool_that_follows_them() {
     room.link("circle", "circle");
     let mut server = room.start(&[]);
     let in_magic = format!("magic{}", room.outside.join("canary").display());
-    for path in ["dir/canary", "chain2/canary", "sub/up/canary", "sub/../chain1/../dir/canary", &in_magic] {
+    for path in
+        ["dir/canary", "chain2/canary", "sub/up/canary", "sub/../chain1/../dir/canary", &in_magic]
+    {
         assert_all_refused(&room, &mut server, path, "outside of the workspace");
     }
     for path in ["file", "chain2", "sub/up"] {
         for (tool, arguments) in all_calls(path).into_iter().take(6) {
             let message = server.err(tool, arguments);
             assert!(
-                message.contains("outside of the workspace: the symbolic link") || message.contains("`..`"),
+                message.contains("outside of the workspace: the symbolic link")
+                    || message.contains("`..`"),
                 "{message}"
             );
         }
@@ -141,10 +152,17 @@ fn a_protected_directory_is_out_of_reach_by_every_name() {
         assert!(server.err(tool, arguments).contains("is protected"));
     }
     let (output, _) = server.ok("list_dir", json!({"depth": 5}));
-    let listed: Vec<&str> =
-        output["entries"].as_array().unwrap().iter().map(|entry| entry["path"].as_str().unwrap()).collect();
+    let listed: Vec<&str> = output["entries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| entry["path"].as_str().unwrap())
+        .collect();
     assert_eq!(listed, ["a", "a/direct", "a/x", "alias", "own"]);
-    assert_eq!(server.ok("search", json!({"pattern": "sings", "include_ignored": true})).0["matches"], json!([]));
+    assert_eq!(
+        server.ok("search", json!({"pattern": "sings", "include_ignored": true})).0["matches"],
+        json!([])
+    );
     assert_eq!(server.ok("find", json!({"pattern": "secret"})).0["paths"], json!([]));
     assert!(!server.err("read_file", json!({"path": "hom"})).contains("`home`"));
     assert_eq!(room.read("home/secret"), CANARY);
@@ -160,15 +178,29 @@ fn a_directory_that_does_not_exist_yet_is_protected_too() {
     assert_all_refused(&room, &mut server, "later/home/mcp.json", "is protected");
     assert_all_refused(&room, &mut server, "later/home", "is protected");
     // Nothing may be put where it will be, in one piece or as something else.
-    assert!(server.err("write_file", json!({"path": "later", "content": ""})).contains("is protected"));
-    assert!(server.err("move", json!({"source": "tree", "destination": "later"})).contains("is protected"));
+    assert!(
+        server.err("write_file", json!({"path": "later", "content": ""})).contains("is protected")
+    );
+    assert!(
+        server
+            .err("move", json!({"source": "tree", "destination": "later"}))
+            .contains("is protected")
+    );
     server.ok("write_file", json!({"path": "later/other", "content": ""}));
-    assert!(server.err("delete", json!({"path": "later", "recursive": true})).contains("is protected"));
-    assert!(server.err("move", json!({"source": "later", "destination": "gone"})).contains("is protected"));
+    assert!(
+        server.err("delete", json!({"path": "later", "recursive": true})).contains("is protected")
+    );
+    assert!(
+        server
+            .err("move", json!({"source": "later", "destination": "gone"}))
+            .contains("is protected")
+    );
     // It comes into being behind a link, under another name.
     room.link("../real", "later/home");
     assert_all_refused(&room, &mut server, "real/inner", "is protected");
-    assert!(server.err("delete", json!({"path": "real", "recursive": true})).contains("is protected"));
+    assert!(
+        server.err("delete", json!({"path": "real", "recursive": true})).contains("is protected")
+    );
     assert!(!server.ok("list_dir", json!({})).1.contains("real/"));
     assert_eq!(room.read("real/inner"), CANARY);
 }
@@ -190,8 +222,14 @@ fn nothing_above_a_protected_directory_can_be_moved_or_deleted() {
     room.write("deep/tree/home/secret", CANARY);
     let mut server = room.start(&["--protect", "deep/tree/home"]);
     for path in ["deep", "deep/tree"] {
-        assert!(server.err("delete", json!({"path": path, "recursive": true})).contains("is protected"));
-        assert!(server.err("move", json!({"source": path, "destination": "elsewhere"})).contains("is protected"));
+        assert!(
+            server.err("delete", json!({"path": path, "recursive": true})).contains("is protected")
+        );
+        assert!(
+            server
+                .err("move", json!({"source": path, "destination": "elsewhere"}))
+                .contains("is protected")
+        );
     }
     assert_eq!(room.read("deep/tree/home/secret"), CANARY);
 }
@@ -248,8 +286,14 @@ fn a_link_that_is_swapped_in_while_calls_run_never_leads_out() {
         ("write_file", json!({"path": "sub/canary", "content": "overwritten"})),
         ("write_file", json!({"path": "sub/new/planted", "content": "planted"})),
         ("write_file", json!({"path": "file", "content": "overwritten"})),
-        ("edit_file", json!({"path": "sub/canary", "edits": [{"old_text": "canary", "new_text": "cat"}]})),
-        ("edit_file", json!({"path": "file", "edits": [{"old_text": "canary", "new_text": "cat"}]})),
+        (
+            "edit_file",
+            json!({"path": "sub/canary", "edits": [{"old_text": "canary", "new_text": "cat"}]}),
+        ),
+        (
+            "edit_file",
+            json!({"path": "file", "edits": [{"old_text": "canary", "new_text": "cat"}]}),
+        ),
         ("list_dir", json!({"path": "sub"})),
         ("search", json!({"pattern": "sings"})),
         ("search", json!({"pattern": "sings", "path": "sub/canary"})),
@@ -262,7 +306,10 @@ fn a_link_that_is_swapped_in_while_calls_run_never_leads_out() {
     let mut succeeded = 0;
     for _ in 0..150 {
         room.write("bait", "bait");
-        let ids: Vec<u64> = calls.iter().map(|(tool, arguments)| server.begin_call(tool, arguments.clone())).collect();
+        let ids: Vec<u64> = calls
+            .iter()
+            .map(|(tool, arguments)| server.begin_call(tool, arguments.clone()))
+            .collect();
         for id in ids {
             let result = server.end(id)["result"].clone();
             assert!(!result.to_string().contains(CANARY.trim()), "{result}");

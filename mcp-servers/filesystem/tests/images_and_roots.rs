@@ -1,4 +1,5 @@
-//! Images come back as images; further roots are worked in by absolute paths, and what lies in none of them is out of reach as before.
+//! Images come back as images; further roots are worked in by absolute paths, and what lies in none
+//! of them is out of reach as before.
 #![expect(clippy::unwrap_used, reason = "a test helper that fails should panic")]
 
 mod support;
@@ -18,13 +19,19 @@ fn an_image_comes_back_as_one_and_a_large_one_is_refused() {
     let result = server.call("read_file", json!({"path": "logo.png"}));
     let content = &result["content"];
     assert_eq!(content[0]["text"], "[`logo.png` is an image: image/png, 16 bytes]", "{result:#}");
-    assert_eq!((&content[1]["type"], &content[1]["mimeType"]), (&json!("image"), &json!("image/png")));
+    assert_eq!(
+        (&content[1]["type"], &content[1]["mimeType"]),
+        (&json!("image"), &json!("image/png"))
+    );
     assert_eq!(content[1]["data"], "iVBORw0KGgoAAAANSUhEUg==");
     assert_eq!(result["structuredContent"]["image"], "image/png");
     let message = server.err("read_file", json!({"path": "photo.jpg"}));
     assert!(message.contains("203 bytes") && message.contains("at most 100"), "{message}");
     assert!(
-        server.ok("read_file", json!({"path": "poem.txt"})).0["content"].as_str().unwrap().contains("how this begins")
+        server.ok("read_file", json!({"path": "poem.txt"})).0["content"]
+            .as_str()
+            .unwrap()
+            .contains("how this begins")
     );
 }
 
@@ -75,7 +82,8 @@ fn a_further_root_opens_nothing_else() {
     std::os::unix::fs::symlink("../canary", inner.join("up")).unwrap();
     std::os::unix::fs::symlink(room.outside.join("canary"), inner.join("away")).unwrap();
     room.link(&inner, "in");
-    let (root, private) = (inner.display().to_string(), inner.join("private").display().to_string());
+    let (root, private) =
+        (inner.display().to_string(), inner.join("private").display().to_string());
     let mut server = room.start(&["--root", &root, "--protect", &private]);
     for path in [
         format!("{root}/../canary"),
@@ -101,10 +109,13 @@ fn roots_in_one_another_are_one_place_with_two_names() {
     let sub = room.root.join("sub").display().to_string();
     let mut server = room.start(&["--root", &sub]);
     assert_eq!(server.ok("read_file", json!({"path": format!("{sub}/a.txt")})).0["content"], "a\n");
-    let same =
-        server.err("move", json!({"source": "sub/a.txt", "destination": format!("{sub}/a.txt"), "overwrite": true}));
+    let same = server.err(
+        "move",
+        json!({"source": "sub/a.txt", "destination": format!("{sub}/a.txt"), "overwrite": true}),
+    );
     assert!(same.contains("are the same"), "{same}");
-    let inside = server.err("move", json!({"source": "sub", "destination": format!("{sub}/deeper")}));
+    let inside =
+        server.err("move", json!({"source": "sub", "destination": format!("{sub}/deeper")}));
     assert!(inside.contains("into itself"), "{inside}");
     assert_eq!(room.read("sub/a.txt"), "a\n");
 }
@@ -123,5 +134,7 @@ fn a_link_is_not_moved_from_one_root_into_another() {
     }
     assert!(room.root.join("USER.md").is_symlink());
     server.ok("move", json!({"source": "USER.md", "destination": "new/OTHER.md"}));
-    assert!(room.root.join("new/OTHER.md").is_symlink() && !room.outside.join("USER.md").is_symlink());
+    assert!(
+        room.root.join("new/OTHER.md").is_symlink() && !room.outside.join("USER.md").is_symlink()
+    );
 }

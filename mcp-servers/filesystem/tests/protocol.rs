@@ -1,4 +1,5 @@
-//! Both protocol eras over a real child process: what a host sees before it calls anything, and how calls fail.
+//! Both protocol eras over a real child process: what a host sees before it calls anything, and how
+//! calls fail.
 #![expect(clippy::disallowed_methods, reason = "a test starts real processes and real clients")]
 #![expect(clippy::unwrap_used, reason = "a test helper that fails should panic")]
 
@@ -7,7 +8,8 @@ mod support;
 use serde_json::{Value, json};
 use support::{Room, Server};
 
-const NAMES: [&str; 8] = ["read_file", "write_file", "edit_file", "list_dir", "find", "search", "move", "delete"];
+const NAMES: [&str; 8] =
+    ["read_file", "write_file", "edit_file", "list_dir", "find", "search", "move", "delete"];
 
 fn names(tools: &Value) -> Vec<&str> {
     tools.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect()
@@ -35,9 +37,15 @@ fn a_modern_client_is_served_without_a_handshake() {
     let mut server = Server::spawn(&room.root, &[]);
     server.be_modern();
     let found = server.request("server/discover", json!({}))["result"].clone();
-    assert!(found["supportedVersions"].as_array().unwrap().contains(&json!("2026-07-28")), "{found}");
+    assert!(
+        found["supportedVersions"].as_array().unwrap().contains(&json!("2026-07-28")),
+        "{found}"
+    );
     assert!(found["ttlMs"].is_u64() && found["cacheScope"].is_string(), "{found}");
-    assert_eq!(found["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "claw-mcp-filesystem", "{found}");
+    assert_eq!(
+        found["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "claw-mcp-filesystem",
+        "{found}"
+    );
     let list = server.request("tools/list", json!({}))["result"].clone();
     assert_eq!(names(&list["tools"]), NAMES);
     assert!(list["ttlMs"].as_u64().unwrap() > 0 && list["cacheScope"] == "public", "{list}");
@@ -57,14 +65,21 @@ fn every_tool_is_described_and_honest() {
         let reads = ["read_file", "list_dir", "find", "search"].contains(&name);
         assert_eq!(tool["annotations"]["readOnlyHint"], json!(reads), "{name}");
         assert_eq!(tool["annotations"]["destructiveHint"], json!(!reads), "{name}");
-        assert_eq!(tool["annotations"]["idempotentHint"], json!(reads || name == "write_file"), "{name}");
+        assert_eq!(
+            tool["annotations"]["idempotentHint"],
+            json!(reads || name == "write_file"),
+            "{name}"
+        );
         assert_eq!(tool["annotations"]["openWorldHint"], json!(false), "{name}");
         assert!(tool["description"].as_str().unwrap().len() > 50 && tool["title"].is_string());
         for schema in ["inputSchema", "outputSchema"] {
             assert_eq!(tool[schema]["type"], "object", "{name}");
             jsonschema::meta::validate(&tool[schema]).unwrap();
             let text = tool[schema].to_string();
-            assert!(!text.contains("uint") && !text.contains("$ref") && !text.contains("$schema"), "{name}: {text}");
+            assert!(
+                !text.contains("uint") && !text.contains("$ref") && !text.contains("$schema"),
+                "{name}: {text}"
+            );
             assert!(schema == "outputSchema" || !text.contains("null"), "{name}: {text}");
         }
         for (argument, schema) in tool["inputSchema"]["properties"].as_object().unwrap() {
@@ -106,7 +121,10 @@ fn wrong_calls_get_the_right_kind_of_error() {
     let reply = server.request("tools/call", json!({"name": "nope", "arguments": {}}));
     assert_eq!(reply["error"]["code"], -32602, "{reply}");
     let message = server.err("read_file", json!({}));
-    assert!(message.contains("missing field `path`") && message.contains("start_line (optional)"), "{message}");
+    assert!(
+        message.contains("missing field `path`") && message.contains("start_line (optional)"),
+        "{message}"
+    );
     let message = server.err("read_file", json!({"path": "a", "startLine": 3}));
     assert!(message.contains("unknown field `startLine`"), "{message}");
     let message = server.err("read_file", json!({"path": 3}));
@@ -135,15 +153,18 @@ fn the_workspace_comes_from_the_environment_or_the_working_directory() {
         if let Some(root) = variable {
             command.env("CLAW_WORKSPACE", root).current_dir("/");
         }
-        let mut child =
-            command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped()).spawn().unwrap();
+        let mut child = command
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
         let mut stdin = child.stdin.take().unwrap();
-        let call =
-            json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "list_dir", "arguments": {}}});
+        let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "list_dir", "arguments": {}}});
         let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25",
             "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}});
         let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-        std::io::Write::write_all(&mut stdin, format!("{hello}\n{ready}\n{call}\n").as_bytes()).unwrap();
+        std::io::Write::write_all(&mut stdin, format!("{hello}\n{ready}\n{call}\n").as_bytes())
+            .unwrap();
         drop(stdin);
         // Standard input is closed before the answer: what was asked is still answered.
         let output = child.wait_with_output().unwrap();
@@ -155,13 +176,19 @@ fn the_workspace_comes_from_the_environment_or_the_working_directory() {
 #[test]
 fn without_a_workspace_the_root_a_home_and_claws_home_are_refused() {
     let room = Room::new();
-    let (home, claw, other) = (room.root.join("home"), room.root.join("claw"), room.root.join("other"));
+    let (home, claw, other) =
+        (room.root.join("home"), room.root.join("claw"), room.root.join("other"));
     for folder in [home.join(".claw/workspace"), claw.clone(), other.clone()] {
         std::fs::create_dir_all(folder).unwrap();
     }
     let start = |folder: &std::path::Path, claw_home: Option<&std::path::Path>, args: &[&str]| {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_claw-mcp-filesystem"));
-        command.env_clear().env("HOME", &home).current_dir(folder).args(args).stdin(std::process::Stdio::null());
+        command
+            .env_clear()
+            .env("HOME", &home)
+            .current_dir(folder)
+            .args(args)
+            .stdin(std::process::Stdio::null());
         let output = command.envs(claw_home.map(|claw| ("CLAW_HOME", claw))).output().unwrap();
         (output.status.code(), String::from_utf8(output.stderr).unwrap())
     };
@@ -188,14 +215,17 @@ fn without_a_workspace_the_root_a_home_and_claws_home_are_refused() {
 #[test]
 fn a_cancelled_search_stops_and_others_are_not_held_up() {
     let room = Room::new();
-    // Slow by its amount on any machine, and yet small on disk: one file of 4 MB under a thousand names.
+    // Slow by its amount on any machine, and yet small on disk: one file of 4 MB under a thousand
+    // names.
     room.write("big/0", format!("{}\n", "ab".repeat(400)).repeat(5_000));
     for index in 1..1000 {
-        std::fs::hard_link(room.root.join("big/0"), room.root.join(format!("big/{index}"))).unwrap();
+        std::fs::hard_link(room.root.join("big/0"), room.root.join(format!("big/{index}")))
+            .unwrap();
     }
     room.write("small.txt", "quick\n");
     let mut server = room.start(&[]);
-    let slow = server.begin_call("search", json!({"pattern": "(a.*b.*){12}(c|d)[0-9]{30}x", "path": "big"}));
+    let slow = server
+        .begin_call("search", json!({"pattern": "(a.*b.*){12}(c|d)[0-9]{30}x", "path": "big"}));
     let (output, _) = server.ok("read_file", json!({"path": "small.txt"}));
     assert_eq!(output["content"], "quick\n");
     assert!(!server.has_reply(slow), "the search was too quick to show anything");

@@ -1,5 +1,5 @@
-//! What is read-only is read and never changed: by no tool, under no other spelling, through no link, and not while it does not
-//! exist. What lies beside it is changed as ever.
+//! What is read-only is read and never changed: by no tool, under no other spelling, through no
+//! link, and not while it does not exist. What lies beside it is changed as ever.
 #![expect(clippy::unwrap_used, reason = "a test helper that fails should panic")]
 
 mod support;
@@ -45,13 +45,25 @@ fn no_tool_changes_it_and_every_reader_reads_it() {
     }
     assert_eq!(server.ok("read_file", json!({"path": "p/SOUL.md"})).0["content"], "law\n");
     assert_eq!(server.ok("search", json!({"pattern": "law"})).0["matches"][0]["path"], "p/SOUL.md");
-    assert_eq!(server.ok("find", json!({"pattern": "**/SOUL.md"})).0["paths"].as_array().unwrap().len(), 1);
-    assert_eq!(server.ok("list_dir", json!({"path": "p"})).0["entries"].as_array().unwrap().len(), 2);
-    server.ok("edit_file", json!({"path": "p/notes.md", "edits": [{"old_text": "notes", "new_text": "more"}]}));
+    assert_eq!(
+        server.ok("find", json!({"pattern": "**/SOUL.md"})).0["paths"].as_array().unwrap().len(),
+        1
+    );
+    assert_eq!(
+        server.ok("list_dir", json!({"path": "p"})).0["entries"].as_array().unwrap().len(),
+        2
+    );
+    server.ok(
+        "edit_file",
+        json!({"path": "p/notes.md", "edits": [{"old_text": "notes", "new_text": "more"}]}),
+    );
     server.ok("write_file", json!({"path": "p/new.md", "content": "new\n"}));
     server.ok("move", json!({"source": "p/new.md", "destination": "p/newer.md"}));
     server.ok("delete", json!({"path": "p/newer.md"}));
-    assert_eq!((room.read("p/SOUL.md").as_str(), room.read("p/notes.md").as_str()), ("law\n", "more\n"));
+    assert_eq!(
+        (room.read("p/SOUL.md").as_str(), room.read("p/notes.md").as_str()),
+        ("law\n", "more\n")
+    );
 }
 
 #[test]
@@ -73,12 +85,19 @@ fn another_spelling_is_the_same_file() {
     ];
     for spelling in spellings.into_iter().filter(|spelling| !spelling.starts_with("P/")) {
         refused(&mut server, "write_file", json!({"path": spelling, "content": "mine\n"}));
-        refused(&mut server, "move", json!({"source": "p/notes.md", "destination": spelling, "overwrite": true}));
+        refused(
+            &mut server,
+            "move",
+            json!({"source": "p/notes.md", "destination": spelling, "overwrite": true}),
+        );
     }
     for spelling in spellings {
         server.err("delete", json!({"path": spelling}));
     }
-    assert_eq!((room.read("p/SOUL.md").as_str(), room.read("p/notes.md").as_str()), ("law\n", "notes\n"));
+    assert_eq!(
+        (room.read("p/SOUL.md").as_str(), room.read("p/notes.md").as_str()),
+        ("law\n", "notes\n")
+    );
     assert_eq!(std::fs::read_dir(room.root.join("p")).unwrap().count(), 2);
 }
 
@@ -98,7 +117,10 @@ fn a_name_that_does_not_exist_cannot_be_made() {
     server.ok("write_file", json!({"path": "p/q/other.md", "content": "fine\n"}));
     refused(&mut server, "delete", json!({"path": "p", "recursive": true}));
     assert!(!room.root.join("SOUL.md").exists() && !room.root.join("p/q/SOUL.md").exists());
-    assert_eq!((room.read("notes.md").as_str(), room.read("tree/SOUL.md").as_str()), ("notes\n", "mine\n"));
+    assert_eq!(
+        (room.read("notes.md").as_str(), room.read("tree/SOUL.md").as_str()),
+        ("notes\n", "mine\n")
+    );
 }
 
 #[test]
@@ -113,7 +135,11 @@ fn a_folder_above_it_is_neither_moved_nor_deleted_nor_replaced() {
         server.err("move", json!({"source": folder, "destination": "gone"}));
     }
     refused(&mut server, "move", json!({"source": "a/b", "destination": "gone"}));
-    refused(&mut server, "move", json!({"source": "other", "destination": "a/b", "overwrite": true}));
+    refused(
+        &mut server,
+        "move",
+        json!({"source": "other", "destination": "a/b", "overwrite": true}),
+    );
     assert_eq!((room.read("a/b/SOUL.md").as_str(), room.read("a/b/x").as_str()), ("law\n", "x\n"));
     server.ok("move", json!({"source": "a/b/x", "destination": "x"}));
 }
@@ -128,7 +154,11 @@ fn no_link_leads_around_it() {
     let mut server = room.start(&["--read-only", "p/SOUL.md"]);
     for path in ["p/link.md", "folder/SOUL.md", "absolute.md", "hard.md"] {
         refused(&mut server, "write_file", json!({"path": path, "content": "mine\n"}));
-        refused(&mut server, "edit_file", json!({"path": path, "edits": [{"old_text": "law", "new_text": "mine"}]}));
+        refused(
+            &mut server,
+            "edit_file",
+            json!({"path": path, "edits": [{"old_text": "law", "new_text": "mine"}]}),
+        );
     }
     // The link is a thing of its own.
     server.ok("delete", json!({"path": "absolute.md"}));
@@ -136,7 +166,8 @@ fn no_link_leads_around_it() {
     assert_eq!(std::fs::metadata(room.root.join("p/SOUL.md")).unwrap().nlink(), 2);
 }
 
-/// What is read-only may itself be a link: then neither the link, nor the next one, nor what they lead to can be changed.
+/// What is read-only may itself be a link: then neither the link, nor the next one, nor what they
+/// lead to can be changed.
 #[test]
 fn a_read_only_link_keeps_everything_that_it_leads_over() {
     let room = Room::new();
@@ -152,7 +183,11 @@ fn a_read_only_link_keeps_everything_that_it_leads_over() {
     let mut server = room.start(&arguments);
     for path in ["SOUL.md", "next.md", "texts/real.md", "IDENTITY.md", "dangling"] {
         refused(&mut server, "write_file", json!({"path": path, "content": "mine\n"}));
-        refused(&mut server, "move", json!({"source": "notes.md", "destination": path, "overwrite": true}));
+        refused(
+            &mut server,
+            "move",
+            json!({"source": "notes.md", "destination": path, "overwrite": true}),
+        );
     }
     for path in ["SOUL.md", "next.md", "texts/real.md", "texts", "out", "AGENTS.md"] {
         refused(&mut server, "delete", json!({"path": path, "recursive": true}));
@@ -179,8 +214,16 @@ fn a_further_root_has_its_own_and_a_whole_one_can_be_read_only() {
     std::fs::create_dir(&inner).unwrap();
     for (root, fixed) in [(&outside, &spelled), (&inner, &outside)] {
         let mut server = room.start(&["--root", root, "--read-only", fixed]);
-        refused(&mut server, "write_file", json!({"path": format!("{root}/new"), "content": "new\n"}));
-        refused(&mut server, "move", json!({"source": "p/notes.md", "destination": format!("{root}/new")}));
+        refused(
+            &mut server,
+            "write_file",
+            json!({"path": format!("{root}/new"), "content": "new\n"}),
+        );
+        refused(
+            &mut server,
+            "move",
+            json!({"source": "p/notes.md", "destination": format!("{root}/new")}),
+        );
         server.ok("list_dir", json!({"path": root}));
         server.ok("write_file", json!({"path": "p/notes.md", "content": "notes\n"}));
     }

@@ -1,4 +1,5 @@
-//! `read_file`, `list_dir`, `find` and `search`: what a model gets, and what it is told when it cannot have it.
+//! `read_file`, `list_dir`, `find` and `search`: what a model gets, and what it is told when it
+//! cannot have it.
 #![expect(clippy::disallowed_methods, reason = "a test starts real processes and real clients")]
 #![expect(clippy::unwrap_used, reason = "a test helper that fails should panic")]
 
@@ -8,7 +9,12 @@ use serde_json::{Value, json};
 use support::Room;
 
 fn paths(output: &Value, key: &str) -> Vec<String> {
-    output[key].as_array().unwrap().iter().map(|entry| entry["path"].as_str().unwrap().to_owned()).collect()
+    output[key]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| entry["path"].as_str().unwrap().to_owned())
+        .collect()
 }
 
 #[test]
@@ -20,10 +26,12 @@ fn a_file_is_read_whole_or_in_part() {
     let (output, text) = server.ok("read_file", json!({"path": "a.txt"}));
     assert_eq!(text, "one\ntwo\r\nthree");
     assert_eq!(output["total_lines"], 3);
-    let (output, text) = server.ok("read_file", json!({"path": "a.txt", "start_line": 2, "end_line": 2}));
+    let (output, text) =
+        server.ok("read_file", json!({"path": "a.txt", "start_line": 2, "end_line": 2}));
     assert_eq!(output["content"], "two\r\n");
     assert!(text.contains("[lines 2–2 of 3"), "{text}");
-    let (_, text) = server.ok("read_file", json!({"path": "a.txt", "start_line": 2, "line_numbers": true}));
+    let (_, text) =
+        server.ok("read_file", json!({"path": "a.txt", "start_line": 2, "line_numbers": true}));
     assert!(text.starts_with("     2\ttwo\r\n     3\tthree"), "{text}");
     let (_, text) = server.ok("read_file", json!({"path": "empty"}));
     assert!(text.contains("is empty"));
@@ -44,7 +52,8 @@ fn a_long_file_is_read_in_pieces_that_join_up() {
     let mut server = room.start(&["--read-reply-bytes-max", "4096"]);
     let (mut joined, mut next) = (String::new(), Some(1));
     while let Some(start) = next {
-        let (output, text) = server.ok("read_file", json!({"path": "long.txt", "start_line": start}));
+        let (output, text) =
+            server.ok("read_file", json!({"path": "long.txt", "start_line": start}));
         let content = output["content"].as_str().unwrap();
         assert!(content.len() <= 4096 && content.ends_with('\n'));
         joined.push_str(content);
@@ -77,8 +86,14 @@ fn huge_files_and_lines_get_a_clear_answer() {
     assert!(output.get("total_lines").is_none());
     let message = server.err("read_file", json!({"path": "huge.txt", "start_line": 9000}));
     assert!(message.contains("50000 bytes"), "{message}");
-    let message = server.err("edit_file", json!({"path": "huge.txt", "edits": [{"old_text": "x", "new_text": "y"}]}));
-    assert!(message.contains("110000") && message.contains("50000") && message.contains("read_file"), "{message}");
+    let message = server.err(
+        "edit_file",
+        json!({"path": "huge.txt", "edits": [{"old_text": "x", "new_text": "y"}]}),
+    );
+    assert!(
+        message.contains("110000") && message.contains("50000") && message.contains("read_file"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -128,12 +143,21 @@ fn a_directory_is_listed_with_types_and_sizes() {
     room.link(&room.outside, "to-outside");
     let mut server = room.start(&[]);
     let (output, text) = server.ok("list_dir", json!({}));
-    assert_eq!(paths(&output, "entries"), [".hidden", "a", "b.txt", "to-b", "to-nothing", "to-outside"]);
+    assert_eq!(
+        paths(&output, "entries"),
+        [".hidden", "a", "b.txt", "to-b", "to-nothing", "to-outside"]
+    );
     assert_eq!(output["entries"][2]["size_bytes"], 5);
     assert_eq!(output["entries"][1]["type"], "dir");
-    let leads: Vec<&str> = (3..6).map(|at| output["entries"][at]["leads"].as_str().unwrap()).collect();
+    let leads: Vec<&str> =
+        (3..6).map(|at| output["entries"][at]["leads"].as_str().unwrap()).collect();
     assert_eq!(leads, ["inside", "nowhere", "outside"]);
-    assert!(text.contains("a/\n") && text.contains("b.txt  5 bytes") && text.contains("to-b -> b.txt\n"), "{text}");
+    assert!(
+        text.contains("a/\n")
+            && text.contains("b.txt  5 bytes")
+            && text.contains("to-b -> b.txt\n"),
+        "{text}"
+    );
     let (output, _) = server.ok("list_dir", json!({"depth": 3}));
     assert!(paths(&output, "entries").contains(&"a/inner/x".to_owned()));
     let (output, text) = server.ok("list_dir", json!({"limit": 2}));
@@ -146,8 +170,16 @@ fn a_directory_is_listed_with_types_and_sizes() {
 #[test]
 fn find_is_sorted_and_respects_gitignore() {
     let room = Room::new();
-    for path in ["z.rs", "a/b.rs", "a/gen/c.rs", "target/d.rs", ".git/e.rs", "a/keep.log", "a/drop.log", ".github/f.rs"]
-    {
+    for path in [
+        "z.rs",
+        "a/b.rs",
+        "a/gen/c.rs",
+        "target/d.rs",
+        ".git/e.rs",
+        "a/keep.log",
+        "a/drop.log",
+        ".github/f.rs",
+    ] {
         room.write(path, "");
     }
     room.write(".gitignore", "target/\n*.log\n");
@@ -161,9 +193,16 @@ fn find_is_sorted_and_respects_gitignore() {
     let (output, _) = server.ok("find", json!({"pattern": "*.log", "path": "a"}));
     assert_eq!(paths(&output, "paths"), ["a/keep.log"]);
     let (output, _) = server.ok("find", json!({"pattern": "**/*.rs", "include_ignored": true}));
-    assert_eq!(paths(&output, "paths"), [".git/e.rs", ".github/f.rs", "a/b.rs", "a/gen/c.rs", "target/d.rs", "z.rs"]);
+    assert_eq!(
+        paths(&output, "paths"),
+        [".git/e.rs", ".github/f.rs", "a/b.rs", "a/gen/c.rs", "target/d.rs", "z.rs"]
+    );
     let (output, text) = server.ok("find", json!({"pattern": "*", "type": "dir", "limit": 1}));
-    assert!(paths(&output, "paths") == [".github"] && output["truncated"] == true && text.contains("raise limit"));
+    assert!(
+        paths(&output, "paths") == [".github"]
+            && output["truncated"] == true
+            && text.contains("raise limit")
+    );
     assert!(server.ok("find", json!({"pattern": "d.rs"})).1.contains("include_ignored"));
     assert!(server.err("find", json!({"pattern": "["})).contains("glob"));
     assert!(server.err("find", json!({"pattern": "/etc/*"})).contains("relative"));
@@ -185,16 +224,27 @@ fn search_gives_lines_with_context_and_counts_what_it_skips() {
         .unwrap()
         .iter()
         .map(|found| {
-            format!("{}:{}:{}", found["path"].as_str().unwrap(), found["line"], found["text"].as_str().unwrap())
+            format!(
+                "{}:{}:{}",
+                found["path"].as_str().unwrap(),
+                found["line"],
+                found["text"].as_str().unwrap()
+            )
         })
         .collect();
     assert_eq!(lines, ["a.rs:2:fn one() {}", "a.rs:5:fn four() {}", "b.md:1:fn in text"]);
     let expected = "a.rs\n  1- zero\n  2: fn one() {}\n  3- two\n  4- three\n  5: fn four() {}\n  6- five\n\nb.md\n  1: fn in text\n";
     assert!(text.starts_with(expected), "{text}");
-    assert!(text.contains("1 binary files skipped") && text.contains("1 too large files skipped (big.txt)"), "{text}");
-    let (output, _) = server.ok("search", json!({"pattern": "FN", "ignore_case": true, "glob": "*.rs"}));
+    assert!(
+        text.contains("1 binary files skipped")
+            && text.contains("1 too large files skipped (big.txt)"),
+        "{text}"
+    );
+    let (output, _) =
+        server.ok("search", json!({"pattern": "FN", "ignore_case": true, "glob": "*.rs"}));
     assert_eq!(output["matches"].as_array().unwrap().len(), 2);
-    let (output, _) = server.ok("search", json!({"pattern": "one() {", "literal": true, "path": "a.rs"}));
+    let (output, _) =
+        server.ok("search", json!({"pattern": "one() {", "literal": true, "path": "a.rs"}));
     assert_eq!(output["matches"][0]["line"], 2);
     let (output, text) = server.ok("search", json!({"pattern": "fn", "limit": 1}));
     assert!(output["truncated"] == true && text.contains("raise limit"), "{text}");
@@ -209,7 +259,10 @@ fn overlapping_context_shows_every_line_once() {
     room.write("a", "1\nx2\nx3\n4\n5\n6\n7\nx8\n");
     let mut server = room.start(&[]);
     let (_, text) = server.ok("search", json!({"pattern": "x", "context_lines": 1}));
-    assert!(text.starts_with("a\n  1- 1\n  2: x2\n  3: x3\n  4- 4\n  --\n  7- 7\n  8: x8\n"), "{text}");
+    assert!(
+        text.starts_with("a\n  1- 1\n  2: x2\n  3: x3\n  4- 4\n  --\n  7- 7\n  8: x8\n"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -235,13 +288,22 @@ fn names_that_are_not_utf8_are_shown_and_do_no_harm() {
     let (output, text) = server.ok("list_dir", json!({}));
     assert!(output["entries"][0]["name_not_utf8"] == true && text.contains("not UTF-8"), "{text}");
     assert_eq!(server.ok("search", json!({"pattern": "needle"})).0["files_with_matches"], 1);
-    assert_eq!(server.ok("find", json!({"pattern": "*.txt"})).0["paths"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        server.ok("find", json!({"pattern": "*.txt"})).0["paths"].as_array().unwrap().len(),
+        1
+    );
 }
 
 #[test]
 fn pipes_sockets_and_devices_never_block() {
     let room = Room::new();
-    assert!(std::process::Command::new("mkfifo").arg(room.root.join("pipe")).status().unwrap().success());
+    assert!(
+        std::process::Command::new("mkfifo")
+            .arg(room.root.join("pipe"))
+            .status()
+            .unwrap()
+            .success()
+    );
     let _socket = std::os::unix::net::UnixListener::bind(room.root.join("socket")).unwrap();
     room.write("file", "needle");
     let mut server = room.start(&[]);

@@ -1,4 +1,5 @@
-//! The rmcp client against the real child, in each of its ways to open a connection: what claw's own hub will do.
+//! The rmcp client against the real child, in each of its ways to open a connection: what claw's
+//! own hub will do.
 #![expect(clippy::disallowed_methods, reason = "a test starts real processes and real clients")]
 
 use rmcp::model::{CallToolRequestParams, ClientConfig, ProtocolVersion};
@@ -11,7 +12,10 @@ async fn every_lifecycle_of_the_rmcp_client_works() {
     let modes = [
         ClientLifecycleMode::Initialize,
         ClientLifecycleMode::Discover { preferred_versions: modern.clone() },
-        ClientLifecycleMode::Auto { preferred_versions: modern, legacy_version: Some(ProtocolVersion::V_2025_11_25) },
+        ClientLifecycleMode::Auto {
+            preferred_versions: modern,
+            legacy_version: Some(ProtocolVersion::V_2025_11_25),
+        },
     ];
     for mode in modes {
         let temp = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! What a backup holds, and the list in front of it by which it is checked. Must not know where anything is read or written.
+//! What a backup holds, and the list in front of it by which it is checked. Must not know where
+//! anything is read or written.
 
 use std::fmt::Write as _;
 
@@ -60,7 +61,8 @@ impl Contents {
     /// # Errors
     /// What is wrong with it, as the end of a sentence.
     pub fn read(bytes: &[u8]) -> Result<Self, String> {
-        let read: Self = serde_json::from_slice(bytes).map_err(|error| format!("its list of contents: {error}"))?;
+        let read: Self = serde_json::from_slice(bytes)
+            .map_err(|error| format!("its list of contents: {error}"))?;
         if read.claw_backup != VERSION {
             return Err(format!(
                 "it has version {}, and this claw ({}) reads {VERSION}",
@@ -88,7 +90,8 @@ impl Contents {
     }
 }
 
-/// The only names there are: nothing in a backup can point out of the new home. An agent's home lies in it under its name.
+/// The only names there are: nothing in a backup can point out of the new home. An agent's home
+/// lies in it under its name.
 fn belongs(name: &str) -> bool {
     let in_agents = name.strip_prefix("agents/").and_then(|rest| rest.split_once('/'));
     let name = match in_agents {
@@ -116,7 +119,8 @@ mod tests {
     use super::*;
 
     fn with(names: &[&str]) -> String {
-        let entry = |name: &&str| Entry { name: (*name).to_owned(), bytes: 0, sha256: "a".repeat(64) };
+        let entry =
+            |name: &&str| Entry { name: (*name).to_owned(), bytes: 0, sha256: "a".repeat(64) };
         Contents::of(names.iter().map(entry).collect()).to_text().unwrap()
     }
 
@@ -124,7 +128,10 @@ mod tests {
     fn only_what_a_home_holds_is_read() {
         let artifact = format!("artifacts/{}", "a".repeat(64));
         assert_eq!(
-            Contents::read(with(&["claw.db", "SOUL.md", "persona/USER.md", &artifact]).as_bytes()).unwrap().files.len(),
+            Contents::read(with(&["claw.db", "SOUL.md", "persona/USER.md", &artifact]).as_bytes())
+                .unwrap()
+                .files
+                .len(),
             4
         );
         for (names, wrong) in [
@@ -141,7 +148,11 @@ mod tests {
             assert!(error.contains(wrong), "{names:?}: {error}");
         }
         let other = format!("artifacts/{}", "b".repeat(64));
-        assert!(Contents::read(with(&["claw.db", &other]).as_bytes()).unwrap_err().contains("named after"));
+        assert!(
+            Contents::read(with(&["claw.db", &other]).as_bytes())
+                .unwrap_err()
+                .contains("named after")
+        );
         let newer = with(&["claw.db"]).replace("\"claw_backup\": 1", "\"claw_backup\": 2");
         assert!(Contents::read(newer.as_bytes()).unwrap_err().contains("version 2"));
         assert!(Contents::read(b"{").is_err());

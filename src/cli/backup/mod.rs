@@ -1,5 +1,5 @@
-//! `claw backup FILE`: everything in the home that cannot be made anew, as one tar file, consistent also while claw runs. Must
-//! not know what the rows and settings mean.
+//! `claw backup FILE`: everything in the home that cannot be made anew, as one tar file, consistent
+//! also while claw runs. Must not know what the rows and settings mean.
 
 mod contents;
 pub mod restore;
@@ -39,10 +39,17 @@ pub fn run(home: &Home, file: &Path, as_json: bool) -> anyhow::Result<ExitCode> 
     let mut into = NewFile::create(file)?;
     let (mut snapshots, mut sources, mut damaged) = (Vec::new(), Vec::new(), Vec::new());
     for (prefix, home) in homes(home) {
-        // An agent that has not run yet has settings, and no store. Claw's own is made if only agents have run.
-        let snapshot = if prefix.is_empty() || home.claw_db().is_file() { Some(Snapshot::take(&home)?) } else { None };
-        // Behind the snapshot: a file is on the disk before the row that names it, so every row of the snapshot finds its file.
-        let (found, broken) = sources_of(&home, snapshot.as_ref().map(|snapshot| snapshot.part.path()), &prefix)?;
+        // An agent that has not run yet has settings, and no store. Claw's own is made if only
+        // agents have run.
+        let snapshot = if prefix.is_empty() || home.claw_db().is_file() {
+            Some(Snapshot::take(&home)?)
+        } else {
+            None
+        };
+        // Behind the snapshot: a file is on the disk before the row that names it, so every row of
+        // the snapshot finds its file.
+        let (found, broken) =
+            sources_of(&home, snapshot.as_ref().map(|snapshot| snapshot.part.path()), &prefix)?;
         sources.extend(found);
         damaged.extend(broken);
         snapshots.extend(snapshot);
@@ -50,7 +57,9 @@ pub fn run(home: &Home, file: &Path, as_json: bool) -> anyhow::Result<ExitCode> 
     write(into.file(), &sources)?;
     into.publish()?;
     for name in damaged {
-        out::err_line(&format!("{name} is damaged (its content is not what its name says), and was left out."));
+        out::err_line(&format!(
+            "{name} is damaged (its content is not what its name says), and was left out."
+        ));
     }
     let bytes: u64 = sources.iter().map(|source| source.entry.bytes).sum();
     out::line(&if as_json {
@@ -80,7 +89,8 @@ struct Snapshot {
 
 impl Snapshot {
     fn take(home: &Home) -> anyhow::Result<Self> {
-        // Made here, so that it is the owner's alone from its first byte on. SQLite takes an empty file.
+        // Made here, so that it is the owner's alone from its first byte on. SQLite takes an empty
+        // file.
         let part = Part::beside(&home.claw_db());
         let part = part.with_context(|| format!("cannot write in {}", home.path().display()))?;
         let store = Store::open(&home.claw_db())?;
@@ -90,7 +100,8 @@ impl Snapshot {
     }
 }
 
-/// Unfinished files that were left in a home by a kill: of settings, of the store, of artifacts. What a backup leaves holds secrets.
+/// Unfinished files that were left in a home by a kill: of settings, of the store, of artifacts.
+/// What a backup leaves holds secrets.
 pub fn left_drafts(home: &Home) -> Vec<PathBuf> {
     let mut left = durable::abandoned(home.path(), is_draft);
     left.extend(durable::abandoned(&home.artifacts(), durable::is_part));
@@ -102,7 +113,11 @@ fn is_draft(name: &str) -> bool {
     durable::is_part(name) || name.starts_with("claw.db.snapshot-")
 }
 
-fn sources_of(home: &Home, snapshot: Option<&Path>, prefix: &str) -> anyhow::Result<(Vec<Source>, Vec<String>)> {
+fn sources_of(
+    home: &Home,
+    snapshot: Option<&Path>,
+    prefix: &str,
+) -> anyhow::Result<(Vec<Source>, Vec<String>)> {
     let (mut found, mut damaged) = (Vec::new(), Vec::new());
     if let Some(snapshot) = snapshot {
         found.push(source(&format!("{prefix}{DB}"), snapshot)?);
@@ -113,10 +128,14 @@ fn sources_of(home: &Home, snapshot: Option<&Path>, prefix: &str) -> anyhow::Res
             found.push(source(&format!("{prefix}{name}"), &path)?);
         }
     }
-    let mut artifacts: Vec<_> = fs::read_dir(home.artifacts()).into_iter().flatten().filter_map(Result::ok).collect();
+    let mut artifacts: Vec<_> =
+        fs::read_dir(home.artifacts()).into_iter().flatten().filter_map(Result::ok).collect();
     artifacts.sort_by_key(fs::DirEntry::file_name);
     for artifact in artifacts {
-        let Some(digest) = artifact.file_name().into_string().ok().filter(|name| is_digest(name)) else { continue };
+        let Some(digest) = artifact.file_name().into_string().ok().filter(|name| is_digest(name))
+        else {
+            continue;
+        };
         let one = source(&format!("{prefix}artifacts/{digest}"), &artifact.path())?;
         if one.entry.sha256 == digest { found.push(one) } else { damaged.push(one.entry.name) }
     }
@@ -124,7 +143,8 @@ fn sources_of(home: &Home, snapshot: Option<&Path>, prefix: &str) -> anyhow::Res
 }
 
 fn source(name: &str, path: &Path) -> anyhow::Result<Source> {
-    let mut file = fs::File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let mut file =
+        fs::File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
     let (mut hash, mut bytes, mut piece) = (Sha256::new(), 0_u64, vec![0; PIECE_BYTES]);
     loop {
         match file.read(&mut piece).with_context(|| format!("cannot read {}", path.display()))? {
@@ -145,10 +165,14 @@ fn write(into: &fs::File, sources: &[Source]) -> anyhow::Result<()> {
     let text = contents.to_text()?;
     archive.append_data(&mut header(text.len() as u64), MANIFEST, text.as_bytes())?;
     for Source { entry, path } in sources {
-        let file =
-            fs::File::open(path).with_context(|| format!("{} went away while it was copied; try again", entry.name))?;
+        let file = fs::File::open(path)
+            .with_context(|| format!("{} went away while it was copied; try again", entry.name))?;
         let size = file.metadata()?.len();
-        anyhow::ensure!(size == entry.bytes, "{} changed while it was copied; try again", entry.name);
+        anyhow::ensure!(
+            size == entry.bytes,
+            "{} changed while it was copied; try again",
+            entry.name
+        );
         archive.append_data(&mut header(size), &entry.name, file.take(size))?;
     }
     archive.into_inner()?.flush()?;

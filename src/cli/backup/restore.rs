@@ -1,5 +1,6 @@
-//! `claw restore FILE`: makes a home from a backup where there is none. Everything is checked in a folder beside it, which then
-//! gets the home's name at once. Must not know what the rows and settings mean.
+//! `claw restore FILE`: makes a home from a backup where there is none. Everything is checked in a
+//! folder beside it, which then gets the home's name at once. Must not know what the rows and
+//! settings mean.
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -30,8 +31,9 @@ pub async fn run(home: &Home, file: &Path, as_json: bool) -> anyhow::Result<Exit
     refuse_a_home(&home)?;
     let from = File::open(file).with_context(|| format!("{} cannot be opened", file.display()))?;
     let draft = Draft::beside(&home)?;
-    let contents = unpack(from, &draft.path)
-        .map_err(|error| UserError::because(format!("{} is no whole backup: {error:#}", file.display())))?;
+    let contents = unpack(from, &draft.path).map_err(|error| {
+        UserError::because(format!("{} is no whole backup: {error:#}", file.display()))
+    })?;
     let stopped = settle_all(&draft.path, &contents).await?;
     sync_all(&draft.path)?;
     fs::rename(&draft.path, &home)
@@ -39,7 +41,8 @@ pub async fn run(home: &Home, file: &Path, as_json: bool) -> anyhow::Result<Exit
     sync_folder_of(&home)?;
     anchor_all(&home, &contents).await;
     out::line(&if as_json {
-        json!({"id": home, "at": contents.at, "files": contents.files.len(), "stopped": stopped}).to_string()
+        json!({"id": home, "at": contents.at, "files": contents.files.len(), "stopped": stopped})
+            .to_string()
     } else {
         let stopped = match stopped.len() {
             0 => String::new(),
@@ -85,10 +88,13 @@ struct Draft {
 
 impl Draft {
     fn beside(home: &Path) -> anyhow::Result<Self> {
-        let parent = home.parent().with_context(|| format!("{} has no folder above it", home.display()))?;
-        let name = home.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let parent =
+            home.parent().with_context(|| format!("{} has no folder above it", home.display()))?;
+        let name =
+            home.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let path = parent.join(format!("{}{}", drafts_begin(&name), durable::random()?));
-        let private = |path: &Path, above: bool| DirBuilder::new().recursive(above).mode(0o700).create(path);
+        let private =
+            |path: &Path, above: bool| DirBuilder::new().recursive(above).mode(0o700).create(path);
         let made = private(parent, true).and_then(|()| private(&path, false));
         made.with_context(|| format!("cannot make {}", path.display()))?;
         let held = File::open(&path)?;
@@ -110,9 +116,12 @@ fn drafts_begin(home: &str) -> String {
     format!(".{home}.restore-")
 }
 
-/// What restores to this home that were killed have left beside it: whole copies, with their secrets.
+/// What restores to this home that were killed have left beside it: whole copies, with their
+/// secrets.
 pub fn left_drafts(home: &Home) -> Vec<PathBuf> {
-    let (Some(parent), Some(name)) = (home.root().parent(), home.root().file_name()) else { return Vec::new() };
+    let (Some(parent), Some(name)) = (home.root().parent(), home.root().file_name()) else {
+        return Vec::new();
+    };
     let beginning = drafts_begin(&name.to_string_lossy());
     durable::abandoned(parent, |name| name.starts_with(&beginning))
 }
@@ -127,14 +136,19 @@ fn unpack(from: impl Read, into: &Path) -> anyhow::Result<Contents> {
     let mut text = Vec::new();
     first.read_to_end(&mut text)?;
     let contents = Contents::read(&text).map_err(anyhow::Error::msg)?;
-    let mut wanted: BTreeMap<&str, &Entry> = contents.files.iter().map(|entry| (entry.name.as_str(), entry)).collect();
+    let mut wanted: BTreeMap<&str, &Entry> =
+        contents.files.iter().map(|entry| (entry.name.as_str(), entry)).collect();
     for entry in entries {
         let mut entry = entry?;
         let name = entry.path()?.to_string_lossy().into_owned();
-        let listed =
-            wanted.remove(name.as_str()).with_context(|| format!("{name:?} is not in its list of contents"))?;
+        let listed = wanted
+            .remove(name.as_str())
+            .with_context(|| format!("{name:?} is not in its list of contents"))?;
         anyhow::ensure!(entry.header().entry_type().is_file(), "{name:?} is no plain file");
-        anyhow::ensure!(entry.size() == listed.bytes, "{name:?} has another length than its list says");
+        anyhow::ensure!(
+            entry.size() == listed.bytes,
+            "{name:?} has another length than its list says"
+        );
         let to = into.join(&name);
         if let Some(folder) = to.parent() {
             DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
@@ -166,11 +180,14 @@ fn databases(contents: &Contents) -> impl Iterator<Item = &str> {
     names.filter(|name| *name == DB || name.ends_with(&format!("/{DB}")))
 }
 
-/// Seals the audits at their new place: whatever was noted of another home here is not true of this one.
+/// Seals the audits at their new place: whatever was noted of another home here is not true of this
+/// one.
 async fn anchor_all(home: &Path, contents: &Contents) {
     let place = anchor_place(&config::locate_kept_apart());
     for name in databases(contents) {
-        let anchored = async { Store::open_anchored(&home.join(name), place.as_ref())?.accept_audit(BY).await };
+        let anchored = async {
+            Store::open_anchored(&home.join(name), place.as_ref())?.accept_audit(BY).await
+        };
         if let Err(error) = anchored.await {
             out::err_line(&format!(
                 "claw: the audit {name} is not sealed at its new place ({error}); `claw audit anchor --accept` does it."
@@ -183,7 +200,10 @@ async fn anchor_all(home: &Path, contents: &Contents) {
 async fn settle_all(draft: &Path, contents: &Contents) -> anyhow::Result<Vec<String>> {
     let mut stopped = Vec::new();
     for name in databases(contents) {
-        let agent = name.strip_prefix("agents/").and_then(|rest| rest.split_once('/')).map(|(agent, _)| agent);
+        let agent = name
+            .strip_prefix("agents/")
+            .and_then(|rest| rest.split_once('/'))
+            .map(|(agent, _)| agent);
         let sessions = settle(&draft.join(name), contents).await?;
         stopped.extend(sessions.into_iter().map(|session| match agent {
             Some(agent) => format!("{agent}/{session}"),
@@ -193,8 +213,9 @@ async fn settle_all(draft: &Path, contents: &Contents) -> anyhow::Result<Vec<Str
     Ok(stopped)
 }
 
-/// Checks a database, notes in its audit where it comes from, and stops what was under way: what was still to be done when
-/// the backup was made may have been done since, and nothing may be done twice. Gives back the sessions that are stopped.
+/// Checks a database, notes in its audit where it comes from, and stops what was under way: what
+/// was still to be done when the backup was made may have been done since, and nothing may be done
+/// twice. Gives back the sessions that are stopped.
 async fn settle(db: &Path, contents: &Contents) -> anyhow::Result<Vec<String>> {
     let store = Store::open(db)?;
     if let Some(migrated) = store.migrated() {
@@ -217,7 +238,9 @@ async fn settle(db: &Path, contents: &Contents) -> anyhow::Result<Vec<String>> {
             let mut open = tx.sessions_with_open_turn()?;
             // What was confirmed and had not run yet, and what could still be confirmed.
             let answered = tx.sessions_with_answers()?;
-            open.extend(answered.into_iter().filter(|session| !open.contains(session)).collect::<Vec<_>>());
+            open.extend(
+                answered.into_iter().filter(|session| !open.contains(session)).collect::<Vec<_>>(),
+            );
             tx.let_staged_expire(now_ms())?;
             for session in &open {
                 let stop = Inbound {
@@ -229,7 +252,11 @@ async fn settle(db: &Path, contents: &Contents) -> anyhow::Result<Vec<String>> {
                 };
                 tx.add_inbound(&stop, u32::MAX)?;
             }
-            tx.audit(&AuditEntry { kind: "restored", call: String::new(), body: json!({"backup": at}) })?;
+            tx.audit(&AuditEntry {
+                kind: "restored",
+                call: String::new(),
+                body: json!({"backup": at}),
+            })?;
             Ok(open)
         })
         .await?;
@@ -240,7 +267,11 @@ async fn settle(db: &Path, contents: &Contents) -> anyhow::Result<Vec<String>> {
 fn sync_all(folder: &Path) -> anyhow::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        if entry.file_type()?.is_dir() { sync_all(&entry.path())? } else { File::open(entry.path())?.sync_all()? }
+        if entry.file_type()?.is_dir() {
+            sync_all(&entry.path())?
+        } else {
+            File::open(entry.path())?.sync_all()?
+        }
     }
     Ok(File::open(folder)?.sync_all()?)
 }

@@ -1,5 +1,5 @@
-//! What earlier runs have left in a home: locks, files without a row, rows without a file, logs that are torn, turns without an
-//! end. Looks, and changes nothing.
+//! What earlier runs have left in a home: locks, files without a row, rows without a file, logs
+//! that are torn, turns without an end. Looks, and changes nothing.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -15,7 +15,8 @@ use crate::mail::Instance;
 use crate::store::{Fault, RowAt, kept_copies};
 use crate::turn::next::DEATHS_FROM;
 
-/// How many copies from before updates are worth keeping; the doctor offers to remove older ones, and nobody else removes any.
+/// How many copies from before updates are worth keeping; the doctor offers to remove older ones,
+/// and nobody else removes any.
 const COPIES_KEPT: usize = 3;
 /// A file that is younger may be about to be named by a row that is not on the disk yet.
 const SETTLED_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
@@ -41,15 +42,25 @@ pub fn look(app: &App, report: &mut Report) {
 fn locks(app: &App, report: &mut Report) -> anyhow::Result<()> {
     let left = Instance::left_over(&app.config.home.locks())?;
     if !left.is_empty() {
-        let text = format!("{} lock files of doors that were killed lie in locks; they hold nothing up", left.len());
+        let text = format!(
+            "{} lock files of doors that were killed lie in locks; they hold nothing up",
+            left.len()
+        );
         report.left("locks", text, Repair::RemoveLocks(left));
     }
     let left = backup::left_drafts(&app.config.home);
     if !left.is_empty() {
-        let text = format!("{} unfinished files are left by claws that were killed; they may hold secrets", left.len());
+        let text = format!(
+            "{} unfinished files are left by claws that were killed; they may hold secrets",
+            left.len()
+        );
         report.left("drafts", text, Repair::RemoveFiles(left));
     }
-    let left = if app.config.home.is_agents() { Vec::new() } else { backup::restore::left_drafts(&app.config.home) };
+    let left = if app.config.home.is_agents() {
+        Vec::new()
+    } else {
+        backup::restore::left_drafts(&app.config.home)
+    };
     if let Some(first) = left.first() {
         let text = format!(
             "{} copies of a whole home, with its secrets, are left by restores that were killed; the first is {}",
@@ -88,24 +99,33 @@ fn artifacts(app: &App, report: &mut Report) -> anyhow::Result<()> {
     let settled = |modified: std::io::Result<std::time::SystemTime>| {
         modified.ok().and_then(|at| at.elapsed().ok()).is_some_and(|age| age >= SETTLED_AFTER)
     };
-    let nameless = files
-        .iter()
-        .filter(|(name, file)| !durable::is_part(name) && !known.contains(name.as_str()) && settled(file.modified()));
+    let nameless = files.iter().filter(|(name, file)| {
+        !durable::is_part(name) && !known.contains(name.as_str()) && settled(file.modified())
+    });
     let nameless: HashSet<String> = nameless.map(|(name, _)| name.clone()).collect();
     // An image is named by its log alone.
-    let named = if nameless.is_empty() { HashSet::new() } else { app.store.read(|tx| tx.named_digests(&nameless))? };
-    let mut orphans: Vec<_> = nameless.difference(&named).map(|name| artifacts.path(name)).collect();
+    let named = if nameless.is_empty() {
+        HashSet::new()
+    } else {
+        app.store.read(|tx| tx.named_digests(&nameless))?
+    };
+    let mut orphans: Vec<_> =
+        nameless.difference(&named).map(|name| artifacts.path(name)).collect();
     orphans.sort();
     if !orphans.is_empty() {
         let text = format!("{} files in artifacts belong to nothing on record", orphans.len());
         report.left("artifacts", text, Repair::RemoveFiles(orphans));
     }
     let there: HashSet<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
-    let lost = rows.into_iter().filter(|row| row.removed.is_none() && !there.contains(row.digest.as_str()));
+    let lost = rows
+        .into_iter()
+        .filter(|row| row.removed.is_none() && !there.contains(row.digest.as_str()));
     let lost: Vec<String> = lost.map(|row| row.digest).collect();
     if let Some(first) = lost.first() {
-        let text =
-            format!("the files of {} artifacts are gone, the first is {first}; a backup may have them", lost.len());
+        let text = format!(
+            "the files of {} artifacts are gone, the first is {first}; a backup may have them",
+            lost.len()
+        );
         report.repairable("artifacts:lost", text, Repair::NoteLost(lost));
     }
     Ok(())
@@ -127,14 +147,16 @@ fn retention(app: &App, report: &mut Report) -> anyhow::Result<()> {
         let bytes = overdue.needed_bytes;
         report.good(
             "retention:needed",
-            format!("{bytes} bytes of artifacts stay over the limit: conversations still show them"),
+            format!(
+                "{bytes} bytes of artifacts stay over the limit: conversations still show them"
+            ),
         );
     }
     Ok(())
 }
 
-/// Whether a turn goes on only when a person says so, because claw ended unexpectedly in it. One that waits because of the day's
-/// budget has nothing wrong with it.
+/// Whether a turn goes on only when a person says so, because claw ended unexpectedly in it. One
+/// that waits because of the day's budget has nothing wrong with it.
 fn is_after_deaths(question: &Question) -> bool {
     is_about_a_turn(question) && question.call.block >= DEATHS_FROM
 }
@@ -169,14 +191,20 @@ fn logs(app: &App, report: &mut Report) -> anyhow::Result<()> {
     }
     let waiting = app.store.read(|tx| tx.open_approvals(None))?;
     for session in app.store.read(|tx| tx.sessions_with_open_turn())? {
-        let questions = || waiting.iter().map(|row| &row.question).filter(|question| question.session == session);
+        let questions = || {
+            waiting.iter().map(|row| &row.question).filter(|question| question.session == session)
+        };
         if let Some(question) = questions().find(|question| is_after_deaths(question)) {
             report.bad(format!("turn:{session}"), parked_text(question));
             continue;
         }
         let text = match questions().count() {
-            0 => format!("a turn of `{session}` is under way, or goes on when its door is opened again"),
-            _ => format!("a turn of `{session}` waits for an answer; `claw approvals` shows the question"),
+            0 => format!(
+                "a turn of `{session}` is under way, or goes on when its door is opened again"
+            ),
+            _ => format!(
+                "a turn of `{session}` waits for an answer; `claw approvals` shows the question"
+            ),
         };
         report.good(format!("turn:{session}"), text);
     }

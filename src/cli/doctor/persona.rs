@@ -1,4 +1,5 @@
-//! What the doctor says of the persona and its roles: which files count, and which cannot be read whole. Must not know what they say.
+//! What the doctor says of the persona and its roles: which files count, and which cannot be read
+//! whole. Must not know what they say.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +22,11 @@ pub(super) fn look(persona: &Persona, report: &mut Report) {
     }
     if !persona.roles.is_empty() {
         let names: Vec<&str> = persona.roles.keys().map(String::as_str).collect();
-        let usual = persona.default_role.as_ref().map(|name| format!("; the default is {name}")).unwrap_or_default();
+        let usual = persona
+            .default_role
+            .as_ref()
+            .map(|name| format!("; the default is {name}"))
+            .unwrap_or_default();
         report.good("roles", format!("{}{usual}", names.join(", ")));
     }
 }

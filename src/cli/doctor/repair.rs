@@ -1,4 +1,5 @@
-//! What the doctor may do, each with a yes. Nothing is thrown away that says anything: what cannot be read is put aside.
+//! What the doctor may do, each with a yes. Nothing is thrown away that says anything: what cannot
+//! be read is put aside.
 
 use std::fs;
 use std::io::{self, BufRead as _, Write as _};
@@ -40,12 +41,22 @@ impl Repair {
     /// What would be done, as a question.
     pub fn question(&self) -> String {
         match self {
-            Self::RemoveLocks(files) => format!("Remove {} lock files that nobody holds?", files.len()),
+            Self::RemoveLocks(files) => {
+                format!("Remove {} lock files that nobody holds?", files.len())
+            }
             Self::RemoveFiles(files) => format!("Remove {} files that nothing names?", files.len()),
-            Self::BelieveClock => format!("Is it really {}? Retention goes by that then.", when(now_ms())),
-            Self::RemoveFolders(folders) => format!("Remove {} folders of unfinished restores?", folders.len()),
-            Self::RemoveCopies(files) => format!("Remove the {} oldest of these copies?", files.len()),
-            Self::NoteLost(digests) => format!("Note that the files of {} artifacts are gone?", digests.len()),
+            Self::BelieveClock => {
+                format!("Is it really {}? Retention goes by that then.", when(now_ms()))
+            }
+            Self::RemoveFolders(folders) => {
+                format!("Remove {} folders of unfinished restores?", folders.len())
+            }
+            Self::RemoveCopies(files) => {
+                format!("Remove the {} oldest of these copies?", files.len())
+            }
+            Self::NoteLost(digests) => {
+                format!("Note that the files of {} artifacts are gone?", digests.len())
+            }
             Self::PutAside(DamagedRow { at: RowAt::Sequence(table), .. }) => {
                 format!("Let the table {table} count on from its highest row?")
             }
@@ -53,10 +64,16 @@ impl Repair {
                 format!("Put a note in the place of {at}, so that its turn can go on?")
             }
             Self::PutAside(row) => {
-                format!("Put {} aside, as it is, into the table put_aside, and a note into its place?", row.at)
+                format!(
+                    "Put {} aside, as it is, into the table put_aside, and a note into its place?",
+                    row.at
+                )
             }
             Self::MoveAside(file) => {
-                format!("Move {} aside, so that the defaults count until you have corrected it?", file.display())
+                format!(
+                    "Move {} aside, so that the defaults count until you have corrected it?",
+                    file.display()
+                )
             }
         }
     }
@@ -71,13 +88,15 @@ impl Repair {
             }
             (Self::RemoveFiles(files) | Self::RemoveCopies(files), _) => {
                 for file in &files {
-                    fs::remove_file(file).with_context(|| format!("{} cannot be removed", file.display()))?;
+                    fs::remove_file(file)
+                        .with_context(|| format!("{} cannot be removed", file.display()))?;
                 }
                 Ok(format!("Removed {} files.", files.len()))
             }
             (Self::RemoveFolders(folders), _) => {
                 for folder in &folders {
-                    fs::remove_dir_all(folder).with_context(|| format!("{} cannot be removed", folder.display()))?;
+                    fs::remove_dir_all(folder)
+                        .with_context(|| format!("{} cannot be removed", folder.display()))?;
                 }
                 Ok(format!("Removed {} folders.", folders.len()))
             }
@@ -89,7 +108,9 @@ impl Repair {
             (Self::NoteLost(digests), Some(store)) => {
                 let count = digests.len();
                 let noted = move |tx: &crate::store::Tx<'_>| {
-                    digests.iter().try_for_each(|digest| tx.artifact_gone(digest, "its file was missing").map(|_| ()))
+                    digests.iter().try_for_each(|digest| {
+                        tx.artifact_gone(digest, "its file was missing").map(|_| ())
+                    })
                 };
                 store.write(noted).await?;
                 Ok(format!("Noted that {count} artifacts are gone."))
@@ -111,7 +132,10 @@ pub fn agreed(question: &str) -> io::Result<bool> {
 }
 
 fn move_aside(file: &Path) -> anyhow::Result<String> {
-    let now = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%dT%H-%M-%S").to_string();
+    let now = jiff::Timestamp::now()
+        .to_zoned(jiff::tz::TimeZone::system())
+        .strftime("%Y-%m-%dT%H-%M-%S")
+        .to_string();
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let aside = file.with_file_name(format!("{name}.broken-{now}"));
     anyhow::ensure!(aside.symlink_metadata().is_err(), "{} is there already", aside.display());
@@ -120,16 +144,17 @@ fn move_aside(file: &Path) -> anyhow::Result<String> {
     Ok(format!("It is {} now.", aside.display()))
 }
 
-/// The note in a log counts as a limit: in a turn that still goes on it ends that turn, and says why.
+/// The note in a log counts as a limit: in a turn that still goes on it ends that turn, and says
+/// why.
 async fn put_aside(row: DamagedRow, store: &Store, locks: &Path) -> anyhow::Result<String> {
-    let held = row.session.as_ref().map(|session| SessionLock::try_take(locks, session)).transpose()?;
+    let held =
+        row.session.as_ref().map(|session| SessionLock::try_take(locks, session)).transpose()?;
     if let (Some(session), Some(None)) = (&row.session, &held) {
         anyhow::bail!("`{session}` is at work in another process; end that first");
     }
     let note = note(&row);
     let session = row.session.as_ref().map(SessionId::as_str);
-    let body =
-        json!({"row": row.at.to_string(), "session": session, "what": row.fault.to_string(), "by": owner_principal()});
+    let body = json!({"row": row.at.to_string(), "session": session, "what": row.fault.to_string(), "by": owner_principal()});
     let at = row.at.clone();
     let put = store.write(move |tx| {
         let put = tx.put_aside(&row, &note)?;
@@ -141,7 +166,8 @@ async fn put_aside(row: DamagedRow, store: &Store, locks: &Path) -> anyhow::Resu
     Ok(if put.await? { done(&at) } else { format!("Nothing is wrong with {at} any more.") })
 }
 
-/// What is said of a repair that was made. Some of them end what their owner may want to give again.
+/// What is said of a repair that was made. Some of them end what their owner may want to give
+/// again.
 fn done(at: &RowAt) -> String {
     match at {
         RowAt::Sequence(table) => format!("The table {table} counts on from its highest row."),

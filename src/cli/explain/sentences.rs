@@ -1,4 +1,5 @@
-//! One row of the audit as a sentence. Must not know which rows come before or after it in the story.
+//! One row of the audit as a sentence. Must not know which rows come before or after it in the
+//! story.
 
 use serde_json::Value;
 
@@ -15,11 +16,17 @@ pub(super) fn sentence(row: &AuditRow, before: &[AuditRow]) -> String {
         "received" => "The call came to the gate.".to_owned(),
         "verdict" => verdict(&row.body),
         "asked" if before.is_empty() => format!("The question {} was put.", text("approval")),
-        "asked" => format!("The question {} was put, and the call was frozen as it is shown above.", text("approval")),
+        "asked" => format!(
+            "The question {} was put, and the call was frozen as it is shown above.",
+            text("approval")
+        ),
         "answered" => answered(&row.body),
         "started" => {
-            let as_shown =
-                before.iter().rev().find(|other| other.kind == "asked").map(|other| field(&other.body, "digest"));
+            let as_shown = before
+                .iter()
+                .rev()
+                .find(|other| other.kind == "asked")
+                .map(|other| field(&other.body, "digest"));
             let digest: String = text("digest").chars().take(12).collect();
             match as_shown {
                 Some(shown) if shown == text("digest") => {
@@ -30,7 +37,17 @@ pub(super) fn sentence(row: &AuditRow, before: &[AuditRow]) -> String {
         }
         "ended" => ended(row, before),
         "dropped" => format!("It never came to the gate: {}.", text("reason")),
-        "panic.on" => format!("{} turned the stop switch on: from then on no call ran.", who(&text("by"))),
+        _ => outside_of_calls(row),
+    }
+}
+
+/// A row that belongs to no call: the stop switch, pins, the store itself.
+fn outside_of_calls(row: &AuditRow) -> String {
+    let text = |key: &str| field(&row.body, key);
+    match row.kind.as_str() {
+        "panic.on" => {
+            format!("{} turned the stop switch on: from then on no call ran.", who(&text("by")))
+        }
         "panic.off" => format!("{} released the stop switch.", who(&text("by"))),
         "revoked" => format!("{} took the grant {} back.", who(&text("by")), text("grant")),
         "pinned" => format!(
@@ -39,14 +56,28 @@ pub(super) fn sentence(row: &AuditRow, before: &[AuditRow]) -> String {
             text("tool")
         ),
         "quarantined" => {
-            format!("The tool {}/{} had changed, and was withheld until it was accepted.", text("server"), text("tool"))
+            format!(
+                "The tool {}/{} had changed, and was withheld until it was accepted.",
+                text("server"),
+                text("tool")
+            )
         }
         "accepted" => {
-            format!("{} accepted the change of the tool {}/{}.", who(&text("by")), text("server"), text("tool"))
+            format!(
+                "{} accepted the change of the tool {}/{}.",
+                who(&text("by")),
+                text("server"),
+                text("tool")
+            )
         }
         "restored" => format!("This home was made from a backup of {}.", text("backup")),
         kind if kind.starts_with("anchor.") => sealed(row),
-        "put_aside" => format!("{} had the doctor put {} aside: {}.", who(&text("by")), text("row"), text("what")),
+        "put_aside" => format!(
+            "{} had the doctor put {} aside: {}.",
+            who(&text("by")),
+            text("row"),
+            text("what")
+        ),
         "retention" => {
             format!(
                 "{} artifacts ({} bytes) were older than [retention] allows, and went.",
@@ -60,9 +91,16 @@ pub(super) fn sentence(row: &AuditRow, before: &[AuditRow]) -> String {
             text("hash")
         ),
         "imported" => {
-            format!("{} took in the session `{}` with {} events.", who(&text("by")), text("session"), text("events"))
+            format!(
+                "{} took in the session `{}` with {} events.",
+                who(&text("by")),
+                text("session"),
+                text("events")
+            )
         }
-        "guest.in" => format!("{} let the chat {} ({}) in.", who(&text("by")), text("chat"), text("name")),
+        "guest.in" => {
+            format!("{} let the chat {} ({}) in.", who(&text("by")), text("chat"), text("name"))
+        }
         "guest.out" => format!("{} sent the chat {} away.", who(&text("by")), text("chat")),
         other => format!("{other}: {}", plain(&row.body)),
     }
@@ -78,7 +116,11 @@ fn sealed(row: &AuditRow) -> String {
             text("through")
         ),
         "anchor.adopted" => {
-            format!("The rows {} to {} were written by processes without the key.", text("from"), text("through"))
+            format!(
+                "The rows {} to {} were written by processes without the key.",
+                text("from"),
+                text("through")
+            )
         }
         "anchor.accepted" => format!(
             "{} took the audit as it was, and it is sealed with the key {} from here on. It ended with {}; noted outside was: {}.",
@@ -112,7 +154,9 @@ fn answered(body: &Value) -> String {
     let Some(Value::Object(answer)) = body.get("answer") else {
         return match field(body, "answer").as_str() {
             "expired" => format!("Nobody answered the question {approval} in time."),
-            "superseded" => format!("The question {approval} was closed: a new message came instead of an answer."),
+            "superseded" => format!(
+                "The question {approval} was closed: a new message came instead of an answer."
+            ),
             other => format!("The question {approval} was closed: {other}."),
         };
     };
@@ -130,9 +174,9 @@ fn answered(body: &Value) -> String {
             word => format!("denied it, with the word “{word}”"),
         },
     };
-    let grant = body
-        .get("grant")
-        .map(|grant| format!(" This made the standing answer {}: {}.", field(grant, "id"), field(grant, "says")));
+    let grant = body.get("grant").map(|grant| {
+        format!(" This made the standing answer {}: {}.", field(grant, "id"), field(grant, "says"))
+    });
     format!("{by} {said}.{}", grant.unwrap_or_default())
 }
 
@@ -141,14 +185,18 @@ fn ended(row: &AuditRow, before: &[AuditRow]) -> String {
     match field(&row.body, "outcome").as_str() {
         "ended" => {
             let started = before.iter().rev().find(|other| other.kind == "started");
-            let took =
-                started.map(|started| format!(" after {} s", seconds(row.at_ms - started.at_ms))).unwrap_or_default();
+            let took = started
+                .map(|started| format!(" after {} s", seconds(row.at_ms - started.at_ms)))
+                .unwrap_or_default();
             let failed = if row.body.get("is_error") == Some(&Value::Bool(true)) {
                 " The tool says that it failed."
             } else {
                 ""
             };
-            format!("It ended{took} with a result of {} bytes.{failed}", field(&row.body, "result_bytes"))
+            format!(
+                "It ended{took} with a result of {} bytes.{failed}",
+                field(&row.body, "result_bytes")
+            )
         }
         "denied" => format!("It was not run: {reason}."),
         _ => format!("Its end is unknown: {reason}."),

@@ -36,7 +36,10 @@ fn received() -> (&'static str, Value) {
 
 fn asked(id: &str) -> [(&'static str, Value); 2] {
     [
-        ("verdict", json!({"verdict": "ask", "rule": "class.mutating", "why": "it changes something"})),
+        (
+            "verdict",
+            json!({"verdict": "ask", "rule": "class.mutating", "why": "it changes something"}),
+        ),
         ("asked", json!({"approval": id, "digest": "0123456789abcdef"})),
     ]
 }
@@ -58,7 +61,10 @@ fn a_call_that_was_approved_and_ran() {
         json!({"approval": "k7", "answer": answer, "by": "console:uid:1000", "digest": "0123456789abcdef"}),
     );
     let end = ("ended", json!({"outcome": "ended", "is_error": false, "result_bytes": 14}));
-    assert_snapshot!(told("main:4:0", &[received(), verdict, question, answered, allowed, start, end]));
+    assert_snapshot!(told(
+        "main:4:0",
+        &[received(), verdict, question, answered, allowed, start, end]
+    ));
 }
 
 #[test]
@@ -91,11 +97,17 @@ fn calls_by_a_class_a_grant_and_a_denied_one() {
     let failed = ("ended", json!({"outcome": "ended", "is_error": true, "result_bytes": 30}));
     assert_snapshot!(told("main:4:0", &[received(), allowed, start, failed]));
     let [allowed, start] = started("grant.5", "the owner has allowed it: everything below src");
-    let lost =
-        ("ended", json!({"outcome": "unknown", "reason": "claw was ended while it ran; nobody knows how far it got"}));
+    let lost = (
+        "ended",
+        json!({"outcome": "unknown", "reason": "claw was ended while it ran; nobody knows how far it got"}),
+    );
     assert_snapshot!(told("main:4:0", &[received(), allowed, start, lost]));
-    let deny = ("verdict", json!({"verdict": "deny", "rule": "builtin.disk", "why": "it would wipe a disk"}));
-    let end = ("ended", json!({"outcome": "denied", "reason": "it would wipe a disk (builtin.disk)"}));
+    let deny = (
+        "verdict",
+        json!({"verdict": "deny", "rule": "builtin.disk", "why": "it would wipe a disk"}),
+    );
+    let end =
+        ("ended", json!({"outcome": "denied", "reason": "it would wipe a disk (builtin.disk)"}));
     assert_snapshot!(told("main:4:0", &[received(), deny, end]));
 }
 
@@ -103,7 +115,10 @@ fn calls_by_a_class_a_grant_and_a_denied_one() {
 fn the_question_whether_a_turn_may_go_on() {
     let answer = json!({"kind": "allow", "term": "once", "scope": {"kind": "exact"}});
     let asked = ("asked", json!({"approval": "k1", "digest": "d"}));
-    let answered = ("answered", json!({"approval": "k1", "answer": answer, "by": "telegram:42", "digest": "d"}));
+    let answered = (
+        "answered",
+        json!({"approval": "k1", "answer": answer, "by": "telegram:42", "digest": "d"}),
+    );
     let end = ("ended", json!({"outcome": "ended", "is_error": false, "result_bytes": 17}));
     assert_snapshot!(told("main:1:0", &[asked, answered, end]));
 }

@@ -1,5 +1,5 @@
-//! One message that shows a question: sending it, changing it, putting right what nobody has noted. Must not know when, or what a
-//! tap does.
+//! One message that shows a question: sending it, changing it, putting right what nobody has noted.
+//! Must not know when, or what a tap does.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
@@ -38,9 +38,13 @@ impl Asked {
     }
 }
 
-/// Sends a question. Returns its message, and whether that is a file: where Telegram refuses the formatting, the question goes
-/// whole as a file and is never cut.
-pub(super) async fn send(house: &House, place: &Place, question: &Question) -> Result<Asked, Fault> {
+/// Sends a question. Returns its message, and whether that is a file: where Telegram refuses the
+/// formatting, the question goes whole as a file and is never cut.
+pub(super) async fn send(
+    house: &House,
+    place: &Place,
+    question: &Question,
+) -> Result<Asked, Fault> {
     let (whole, as_file) = (|sent| Asked { sent, file: false }, |sent| Asked { sent, file: true });
     let (keyboard, clock) = (question::keyboard(question), house.clock());
     let sent = match question::question(question, &clock) {
@@ -61,8 +65,8 @@ pub(super) async fn send(house: &House, place: &Place, question: &Question) -> R
     }
 }
 
-/// What a guest reads instead of a question that only somebody else may answer. Of all staged items at once there is nothing to
-/// say beside each of them.
+/// What a guest reads instead of a question that only somebody else may answer. Of all staged items
+/// at once there is nothing to say beside each of them.
 pub(super) fn asked_elsewhere(question: &Question) -> Option<String> {
     let call = escape::visible(&format!("{}/{}", question.server, question.tool)).replace('`', "'");
     match &question.staged {
@@ -83,7 +87,8 @@ pub(super) fn known(house: &House, posted: &PostedRow) -> Result<Option<Approval
     house.app.store.read(|tx| tx.approval(&posted.approval))
 }
 
-/// Sends a question and notes in which message, and that an older one is stale from now on. False if it could not be sent.
+/// Sends a question and notes in which message, and that an older one is stale from now on. False
+/// if it could not be sent.
 pub(super) async fn ask(
     house: &House,
     place: &Place,
@@ -102,14 +107,17 @@ pub(super) async fn ask(
             return Ok(true);
         }
         Err(Fault::Forbidden(why)) => notify::blocked(house, place, &why).await?,
-        Err(fault) => tracing::error!(%fault, "a question could not be asked; `claw approvals` lists it"),
+        Err(fault) => {
+            tracing::error!(%fault, "a question could not be asked; `claw approvals` lists it")
+        }
     }
     given_up.lock().unwrap_or_else(PoisonError::into_inner).insert(row.id.clone());
     Ok(false)
 }
 
-/// A question whose message had come to Telegram when the connection or claw was cut is on nobody's record. The tap names
-/// both, so the message goes on record, unless another one is there that shows the question, or it has no place there.
+/// A question whose message had come to Telegram when the connection or claw was cut is on nobody's
+/// record. The tap names both, so the message goes on record, unless another one is there that
+/// shows the question, or it has no place there.
 pub(super) async fn adopt(
     house: &House,
     place: &Place,
@@ -117,23 +125,34 @@ pub(super) async fn adopt(
     row: &ApprovalRow,
 ) -> Result<Option<PostedRow>, StoreError> {
     let mail = &house.app.mail;
-    if row.state != "waiting" || !is_asked_in(house, place, row) || !mail.posted_of(&row.id)?.is_empty() {
+    if row.state != "waiting"
+        || !is_asked_in(house, place, row)
+        || !mail.posted_of(&row.id)?.is_empty()
+    {
         return Ok(None);
     }
-    let (approval, address, file) = (row.id.clone(), place.address(), question::is_long(&row.question));
+    let (approval, address, file) =
+        (row.id.clone(), place.address(), question::is_long(&row.question));
     let posted = PostedRow { approval, address, message, state: "open".into(), file, sent_s: 0 };
     mail.add_posted(posted.clone()).await?;
     Ok(Some(posted))
 }
 
-/// A message that went out just before claw was killed is on nobody's record, and its buttons look as if they worked. Now that a
-/// tap has told its number, it says where the question is, or what became of it.
-pub(super) async fn put_right(house: &House, place: &Place, message: i64, row: &ApprovalRow) -> Result<(), StoreError> {
+/// A message that went out just before claw was killed is on nobody's record, and its buttons look
+/// as if they worked. Now that a tap has told its number, it says where the question is, or what
+/// became of it.
+pub(super) async fn put_right(
+    house: &House,
+    place: &Place,
+    message: i64,
+    row: &ApprovalRow,
+) -> Result<(), StoreError> {
     if sessions::place_of(house, &row.question.session).as_ref() != Some(place) {
         return Ok(());
     }
     let (approval, address) = (row.id.clone(), place.address());
-    let posted = PostedRow { approval, address, message, state: "open".into(), file: false, sent_s: 0 };
+    let posted =
+        PostedRow { approval, address, message, state: "open".into(), file: false, sent_s: 0 };
     if row.state != "waiting" {
         // A question that is over is brought in step like any other.
         return house.app.mail.add_posted(posted).await;
@@ -171,8 +190,14 @@ fn as_read_in(house: &House, place: &Place, question: &Question) -> Question {
     }
 }
 
-/// Changes a message to what became of its question, without buttons. A message that cannot be changed any more stays as it is.
-async fn edit(house: &House, place: &Place, posted: &PostedRow, how: &Closed) -> Result<(), StoreError> {
+/// Changes a message to what became of its question, without buttons. A message that cannot be
+/// changed any more stays as it is.
+async fn edit(
+    house: &House,
+    place: &Place,
+    posted: &PostedRow,
+    how: &Closed,
+) -> Result<(), StoreError> {
     let Some(row) = known(house, posted)? else { return Ok(()) };
     let question = as_read_in(house, place, &row.question);
     // Before a message's form was on record, its length told it.

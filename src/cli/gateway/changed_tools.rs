@@ -1,5 +1,5 @@
-//! Tools that have changed: what differs is put to an owner once, frozen, and one tap accepts it or keeps it withheld. Must not
-//! know how the question is drawn, or what a pin is.
+//! Tools that have changed: what differs is put to an owner once, frozen, and one tap accepts it or
+//! keeps it withheld. Must not know how the question is drawn, or what a pin is.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,15 +23,23 @@ const LOOK: Duration = Duration::from_secs(60);
 const TRY_AGAIN: Duration = Duration::from_secs(600);
 
 /// An owner's answer. It counts once, and only under the message on record.
-pub(super) async fn tap(house: &House, tapped: &Tapped, id: &str, accept: bool) -> anyhow::Result<&'static str> {
+pub(super) async fn tap(
+    house: &House,
+    tapped: &Tapped,
+    id: &str,
+    accept: bool,
+) -> anyhow::Result<&'static str> {
     let row = house.app.store.read(|tx| tx.pin_question(id))?;
     let here = |row: &PinQuestionRow| {
-        tapped.at.as_ref().is_some_and(|(place, message)| row.message == *message && row.address == place.address())
+        tapped.at.as_ref().is_some_and(|(place, message)| {
+            row.message == *message && row.address == place.address()
+        })
     };
     if !row.is_some_and(|row| here(&row)) {
         return Ok("This button does nothing any more.");
     }
-    let answered = house.app.gate.answer_about_pins(id, accept, &telegram_principal(tapped.user)).await?;
+    let answered =
+        house.app.gate.answer_about_pins(id, accept, &telegram_principal(tapped.user)).await?;
     house.ring();
     Ok(match answered {
         PinAnswer::Accepted => "Accepted.",
@@ -48,7 +56,9 @@ pub(super) async fn keep(house: Arc<House>) {
         failed.retain(|_, at| at.elapsed() < TRY_AGAIN);
         match house.app.store.read(|tx| tx.pin_questions_to_show()) {
             Ok(rows) => {
-                for row in rows.into_iter().filter(|row| !failed.contains_key(&row.id)).collect::<Vec<_>>() {
+                for row in
+                    rows.into_iter().filter(|row| !failed.contains_key(&row.id)).collect::<Vec<_>>()
+                {
                     if let Err(error) = show(&house, &row).await {
                         tracing::error!(
                             error = format!("{error:#}"),
@@ -58,7 +68,9 @@ pub(super) async fn keep(house: Arc<House>) {
                     }
                 }
             }
-            Err(error) => tracing::error!(%error, "the questions about changed tools cannot be read"),
+            Err(error) => {
+                tracing::error!(%error, "the questions about changed tools cannot be read")
+            }
         }
         ear.listen(LOOK).await;
     }
@@ -70,13 +82,22 @@ async fn show(house: &House, row: &PinQuestionRow) -> anyhow::Result<()> {
     let changed = Changed { id: &row.id, server: &row.server, count, differences: &shown };
     let (clock, id) = (house.clock(), row.id.clone());
     if row.state == PinState::New {
-        let Some(place) = house.notify_place().filter(|place| !house.is_blocked(place.chat)) else { return Ok(()) };
+        let Some(place) = house.notify_place().filter(|place| !house.is_blocked(place.chat)) else {
+            return Ok(());
+        };
         let (part, keyboard) = changed.message(Shown::Asked, &clock);
-        let sent = until_sent(house, &place, Urgency::Message, || house.api.send(&place, &part, &keyboard)).await;
+        let sent = until_sent(house, &place, Urgency::Message, || {
+            house.api.send(&place, &part, &keyboard)
+        })
+        .await;
         match sent {
             Ok(sent) => {
                 let at = place.address();
-                house.app.store.write(move |tx| tx.pin_question_told(&id, &at, sent.message)).await?;
+                house
+                    .app
+                    .store
+                    .write(move |tx| tx.pin_question_told(&id, &at, sent.message))
+                    .await?;
             }
             Err(Fault::Forbidden(why)) => notify::blocked(house, &place, &why).await?,
             Err(fault) => return Err(fault.into()),

@@ -1,5 +1,5 @@
-//! What becomes of one update: a message for a session, a command, a tap, or nothing. Owns who may do which; must not know
-//! how an update got here or how an answer goes out.
+//! What becomes of one update: a message for a session, a command, a tap, or nothing. Owns who may
+//! do which; must not know how an update got here or how an answer goes out.
 
 use std::sync::Arc;
 
@@ -23,8 +23,13 @@ const QUESTIONS_AGAIN_MAX: usize = 10;
 /// How much of a message that is replied to is given to the model, in characters.
 const QUOTED_CHARS_MAX: usize = 2_000;
 
-/// Handles one update, or those of an album, to their end. An error means that it has to be tried again.
-pub(super) async fn handle(house: Arc<House>, ids: Vec<i64>, incoming: Incoming) -> anyhow::Result<()> {
+/// Handles one update, or those of an album, to their end. An error means that it has to be tried
+/// again.
+pub(super) async fn handle(
+    house: Arc<House>,
+    ids: Vec<i64>,
+    incoming: Incoming,
+) -> anyhow::Result<()> {
     let first = ids.first().copied().unwrap_or_default();
     match incoming {
         Incoming::Nothing(how) => {
@@ -63,7 +68,8 @@ async fn told_unusable(house: &House, update: i64, unusable: Unusable) -> anyhow
     if !for_us || !may_talk(house, place.chat)? {
         return Ok(finish(house, &[update], "unusable").await?);
     }
-    let text = format!("I cannot use {}, so nothing comes of it. Please say it in words.", unusable.what);
+    let text =
+        format!("I cannot use {}, so nothing comes of it. Please say it in words.", unusable.what);
     let body = OutboundBody::Notice { text };
     let outbound = Outbound { session: place.session()?, to: place.address(), body };
     house.app.mail.answer_update(house.me.id, update, "unusable", outbound).await?;
@@ -100,7 +106,9 @@ async fn knocked(house: &House, ids: &[i64]) -> anyhow::Result<()> {
 
 fn may_talk(house: &House, chat: i64) -> Result<bool, StoreError> {
     let now = house.api.chat_now(chat);
-    if [chat, now].iter().any(|chat| house.telegram.allowed_chats.contains(chat)) || house.is_owner(chat) {
+    if [chat, now].iter().any(|chat| house.telegram.allowed_chats.contains(chat))
+        || house.is_owner(chat)
+    {
         return Ok(true);
     }
     house.app.mail.is_guest(house.me.id, chat)
@@ -119,7 +127,9 @@ async fn message(house: &House, ids: &[i64], said: Said) -> anyhow::Result<()> {
     let key = (house.me.id, ids.first().copied().unwrap_or_default());
     match commanded(&said, &house.me.username) {
         Parsed::NotForUs => Ok(finish(house, ids, "not ours").await?),
-        Parsed::Command(command, words) => command_of(house, &said, &visitor, &session, (command, &words), key).await,
+        Parsed::Command(command, words) => {
+            command_of(house, &said, &visitor, &session, (command, &words), key).await
+        }
         Parsed::Unknown(text) => {
             // Telegram sends this when a person opens the bot for the first time.
             let text = if said.text.starts_with("/start") { welcome() } else { text };
@@ -131,8 +141,12 @@ async fn message(house: &House, ids: &[i64], said: Said) -> anyhow::Result<()> {
         }
         Parsed::Message => match words::read(house, &said, &visitor, &session, key).await? {
             words::Meant::Answered => Ok(()),
-            words::Meant::ToNothing(why) => answer(house, &visitor, &said, ids, "answer", why).await,
-            words::Meant::Message(told) => taken_in(house, ids, &said, visitor, (&session, told)).await,
+            words::Meant::ToNothing(why) => {
+                answer(house, &visitor, &said, ids, "answer", why).await
+            }
+            words::Meant::Message(told) => {
+                taken_in(house, ids, &said, visitor, (&session, told)).await
+            }
         },
     }
 }
@@ -154,7 +168,8 @@ async fn taken_in(
     let mut message = intake::message_of(house, said, text).await;
     message.with_overheard = context.is_some();
     message.notices.extend(told);
-    match house.app.router.message_of_updates(&visitor, session, message, (house.me.id, ids)).await {
+    match house.app.router.message_of_updates(&visitor, session, message, (house.me.id, ids)).await
+    {
         Err(error @ StoreError::QueueFull(_)) => {
             let text = format!("{error}. Your message was not taken in.");
             answer(house, &visitor, said, ids, "queue full", text).await
@@ -169,11 +184,14 @@ pub(super) fn commanded(said: &Said, username: &str) -> Parsed {
 }
 
 fn welcome() -> String {
-    format!("I am claw. Write me what to do; I ask before I change anything.\n\n{}", help_markdown(Door::Telegram))
+    format!(
+        "I am claw. Write me what to do; I ask before I change anything.\n\n{}",
+        help_markdown(Door::Telegram)
+    )
 }
 
-/// Who it is, if they may talk here. An owner may in private and in the groups that are allowed; a member of such a group may
-/// talk, and decides nothing, and so may whoever was let in.
+/// Who it is, if they may talk here. An owner may in private and in the groups that are allowed; a
+/// member of such a group may talk, and decides nothing, and so may whoever was let in.
 fn visitor(house: &House, said: &Said) -> Result<Option<Visitor>, StoreError> {
     let owner = house.is_owner(said.user);
     let allowed = may_talk(house, said.place.chat)?;
@@ -195,15 +213,26 @@ async fn command_of(
     }
     if let Some(order) = order_of(command) {
         // In one transaction with the update, so that one order is carried out once.
-        return Ok(house.app.router.order_of_update(visitor, session, order, key).await.map(drop)?);
+        return Ok(house
+            .app
+            .router
+            .order_of_update(visitor, session, order, key)
+            .await
+            .map(drop)?);
     }
     if command == ChatCommand::Help {
-        return answer(house, visitor, said, &[key.1], "command", help_markdown(Door::Telegram)).await;
+        return answer(house, visitor, said, &[key.1], "command", help_markdown(Door::Telegram))
+            .await;
     }
     if command == ChatCommand::Approvals && visitor.origin == Origin::Owner {
         return open_questions(house, said, visitor, session, key).await;
     }
-    let to = AnswerTo::Update { bot: key.0, update: key.1, session: session.clone(), to: visitor.from.clone() };
+    let to = AnswerTo::Update {
+        bot: key.0,
+        update: key.1,
+        session: session.clone(),
+        to: visitor.from.clone(),
+    };
     match house.desk.answer(visitor, session, command, words, &to).await? {
         Some(text) => answer(house, visitor, said, &[key.1], "command", text).await,
         // The answer is in the outbox, and the update is done with.
@@ -211,7 +240,8 @@ async fn command_of(
     }
 }
 
-/// Why a member of a group may not give this order: the conversation is everybody's. A turn is stopped by whoever has begun it.
+/// Why a member of a group may not give this order: the conversation is everybody's. A turn is
+/// stopped by whoever has begun it.
 fn not_for_members(
     house: &House,
     said: &Said,
@@ -229,7 +259,9 @@ fn not_for_members(
         ChatCommand::Stop => {
             let begun_by = house.app.store.read(|tx| tx.turn_begun_by(session))?;
             let others = begun_by.is_some_and(|by| by != visitor.principal);
-            others.then_some("Somebody else's request is running. Only they and an owner may stop it.")
+            others.then_some(
+                "Somebody else's request is running. Only they and an owner may stop it.",
+            )
         }
         _ => None,
     })
@@ -243,7 +275,8 @@ async fn open_questions(
     session: &SessionId,
     key: (i64, i64),
 ) -> anyhow::Result<()> {
-    let text = house.desk.command(visitor, session, ChatCommand::Approvals, "").await?.unwrap_or_default();
+    let text =
+        house.desk.command(visitor, session, ChatCommand::Approvals, "").await?.unwrap_or_default();
     let mut rows = house.app.store.read(|tx| tx.open_approvals(None))?;
     rows.retain(|row| questions::is_asked_in(house, &said.place, row));
     let left = rows.len().saturating_sub(QUESTIONS_AGAIN_MAX);
@@ -257,15 +290,18 @@ async fn open_questions(
             )
         }
     };
-    let questions =
-        rows.into_iter().map(|row| OutboundBody::Question { turn_seq: 0, question: Box::new(row.question) });
+    let questions = rows
+        .into_iter()
+        .map(|row| OutboundBody::Question { turn_seq: 0, question: Box::new(row.question) });
     let bodies = std::iter::once(OutboundBody::Notice { text }).chain(questions);
-    let answers = bodies.map(|body| Outbound { session: session.clone(), to: visitor.from.clone(), body });
+    let answers =
+        bodies.map(|body| Outbound { session: session.clone(), to: visitor.from.clone(), body });
     house.app.mail.answer_update_with(key.0, key.1, "command", answers.collect()).await?;
     Ok(())
 }
 
-/// Words of claw itself, by the outbox, in one transaction with the end of the update: said once, whenever claw is ended.
+/// Words of claw itself, by the outbox, in one transaction with the end of the update: said once,
+/// whenever claw is ended.
 async fn answer(
     house: &House,
     visitor: &Visitor,

@@ -1,5 +1,5 @@
-//! What the gateway needs for files: the workspace, where images for the model are kept, who listens to voice messages. Must
-//! not know Telegram.
+//! What the gateway needs for files: the workspace, where images for the model are kept, who
+//! listens to voice messages. Must not know Telegram.
 
 use std::sync::Arc;
 
@@ -11,7 +11,8 @@ use crate::model::Transcriber;
 use crate::store::Artifacts;
 use crate::workspace::Workspace;
 
-/// Files that are fetched at the same time; more wait, so that a bot in many groups does not open hundreds of connections.
+/// Files that are fetched at the same time; more wait, so that a bot in many groups does not open
+/// hundreds of connections.
 const DOWNLOADS_AT_ONCE: usize = 8;
 /// Files that are sent at the same time. Each is in memory, with up to 50 MiB.
 const UPLOADS_AT_ONCE: usize = 2;
@@ -27,7 +28,8 @@ pub(super) struct Files {
 impl Files {
     pub(super) fn open(app: &App) -> anyhow::Result<Self> {
         let path = &app.config.workspace;
-        let workspace = Workspace::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+        let workspace =
+            Workspace::open(path).with_context(|| format!("cannot open {}", path.display()))?;
         Ok(Self {
             workspace: Arc::new(workspace),
             artifacts: app.artifacts(),

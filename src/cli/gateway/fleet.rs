@@ -1,5 +1,5 @@
-//! All agents of one gateway: which of them is at work, and who tells a person of one that cannot tell it itself. Must not know
-//! what any of them does.
+//! All agents of one gateway: which of them is at work, and who tells a person of one that cannot
+//! tell it itself. Must not know what any of them does.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -119,7 +119,9 @@ impl Fleet {
                 None => AgentState::NoBot,
                 Some(State::Starting) => AgentState::Trying("it is starting".to_owned()),
                 Some(State::Trying(why)) => AgentState::Trying(why.clone()),
-                Some(State::AtWork(house)) => AgentState::AtWork { username: house.me.username.clone() },
+                Some(State::AtWork(house)) => {
+                    AgentState::AtWork { username: house.me.username.clone() }
+                }
                 Some(State::Down(why)) => AgentState::Down(why.clone()),
             };
             (card.clone(), state)
@@ -145,16 +147,22 @@ impl Fleet {
             let changed = self.bell.notified();
             let houses = self.houses();
             if !houses.is_empty() {
-                let news = std::mem::take(&mut *self.news.lock().unwrap_or_else(PoisonError::into_inner));
+                let news =
+                    std::mem::take(&mut *self.news.lock().unwrap_or_else(PoisonError::into_inner));
                 for news in news {
                     let Some(teller) = teller(&houses, &news) else {
-                        tracing::warn!(agent = news.about, news.text, "nobody can be told of it by a bot");
+                        tracing::warn!(
+                            agent = news.about,
+                            news.text,
+                            "nobody can be told of it by a bot"
+                        );
                         continue;
                     };
                     // It may quote Telegram, so nothing in it is Markdown.
                     let said = escape::visible(&news.text).replace('`', "'");
                     let text = format!("**The agent {} is not at work.** `{said}`", news.about);
-                    notify::tell(teller, &format!("agent.{}", news.about), TELL_EVERY_MS, text).await;
+                    notify::tell(teller, &format!("agent.{}", news.about), TELL_EVERY_MS, text)
+                        .await;
                 }
             }
             changed.await;
@@ -162,7 +170,8 @@ impl Fleet {
     }
 }
 
-/// Who tells it: the agent itself if it can, else one that the same person owns, else the main one, else any.
+/// Who tells it: the agent itself if it can, else one that the same person owns, else the main one,
+/// else any.
 fn teller<'a>(houses: &'a [Arc<House>], news: &News) -> Option<&'a Arc<House>> {
     let named = |name: &str| houses.iter().find(|house| house.app.config.agent.name == name);
     let owned = || houses.iter().find(|house| news.chat.is_some_and(|chat| house.is_owner(chat)));

@@ -1,4 +1,5 @@
-//! Whose turn it is to change the messages that show questions in a chat. Must not know what is changed.
+//! Whose turn it is to change the messages that show questions in a chat. Must not know what is
+//! changed.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -7,8 +8,9 @@ use tokio::sync::OwnedMutexGuard;
 
 use crate::domain::Address;
 
-/// A menu that an owner opens and a question that is closed or asked again change the same message. Whoever does it looks at what
-/// the message is on record as, changes it and notes that, in one go for each chat, so that what is seen last is what is true.
+/// A menu that an owner opens and a question that is closed or asked again change the same message.
+/// Whoever does it looks at what the message is on record as, changes it and notes that, in one go
+/// for each chat, so that what is seen last is what is true.
 #[derive(Default)]
 pub(super) struct Hands(Mutex<HashMap<Address, Weak<tokio::sync::Mutex<()>>>>);
 

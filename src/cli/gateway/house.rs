@@ -1,4 +1,5 @@
-//! What the tasks of the gateway share: the house, the bot, the bell. Must not know what any of them does.
+//! What the tasks of the gateway share: the house, the bot, the bell. Must not know what any of
+//! them does.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -53,7 +54,8 @@ pub(super) struct House {
     parked: Mutex<HashSet<SessionId>>,
     /// Messages whose question stands in a newer one now; `questions` makes them say so.
     outdated: Mutex<Vec<(Address, i64)>>,
-    /// Whether everything that had come in before this start is on the disk, as far as Telegram can be asked.
+    /// Whether everything that had come in before this start is on the disk, as far as Telegram can
+    /// be asked.
     caught_up: AtomicBool,
     ended: Notify,
     /// When each stranger was last mentioned in the log.
@@ -83,7 +85,8 @@ impl House {
         let (closing, bell) = (CancellationToken::new(), watch::Sender::new(0));
         let (running, ended) = (Mutex::default(), Notify::new());
         let pace = Pace::new(telegram.pace);
-        let (strangers, blocked, store_failed) = (Mutex::default(), Mutex::default(), Mutex::default());
+        let (strangers, blocked, store_failed) =
+            (Mutex::default(), Mutex::default(), Mutex::default());
         Self {
             app,
             telegram,
@@ -125,7 +128,11 @@ impl House {
         if place.chat > 0 && principal == telegram_principal(place.chat) {
             return "you".to_owned();
         }
-        if principal == owner_principal() { "you, at the console".to_owned() } else { principal.to_owned() }
+        if principal == owner_principal() {
+            "you, at the console".to_owned()
+        } else {
+            principal.to_owned()
+        }
     }
 
     pub(super) fn is_owner(&self, user: i64) -> bool {
@@ -147,7 +154,8 @@ impl House {
         if is { blocked.insert(chat) } else { blocked.remove(&chat) }
     }
 
-    /// Whether it was not yet told of this day that its tokens are nearly used up; the store knows it, too.
+    /// Whether it was not yet told of this day that its tokens are nearly used up; the store knows
+    /// it, too.
     pub(super) fn tokens_are_news(&self, day: &str) -> bool {
         let mut told = self.tokens_told.lock().unwrap_or_else(PoisonError::into_inner);
         let news = *told != day;

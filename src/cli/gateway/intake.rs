@@ -1,5 +1,6 @@
-//! What came with a message: its files are fetched into the workspace, images are kept for the model, speech becomes text.
-//! Owns what model and person are told of each. Must not know who may send what.
+//! What came with a message: its files are fetched into the workspace, images are kept for the
+//! model, speech becomes text. Owns what model and person are told of each. Must not know who may
+//! send what.
 
 use std::io;
 use std::time::Duration;
@@ -74,17 +75,21 @@ async fn receive(house: &House, place: &Place, file: &TelegramFile) -> Received 
         Ok(fetched) => fetched,
         Err(error) => {
             tracing::warn!(chat = place.chat, %error, "a file could not be fetched");
-            let line = format!("[a {what} came with it, which could not be fetched: {}]", told(&error));
+            let line =
+                format!("[a {what} came with it, which could not be fetched: {}]", told(&error));
             let notice = Some(format!("I did not get your {what}: {}.", told(&error)));
             return Received { lines: vec![line], notice, ..Received::default() };
         }
     };
-    let pixels = file.pixels.map(|(width, height)| format!(", {width}×{height}")).unwrap_or_default();
+    let pixels =
+        file.pixels.map(|(width, height)| format!(", {width}×{height}")).unwrap_or_default();
     let duration = file.duration_s.map(|seconds| format!(", {seconds} s")).unwrap_or_default();
     let line = format!("[{what} saved as {path}{pixels}{duration}, {}]", size(bytes));
     let mut received = Received { lines: vec![line], ..Received::default() };
     match file.kind {
-        FileKind::Photo | FileKind::Document if house.app.sees_images() && bytes <= IMAGE_BYTES_MAX => {
+        FileKind::Photo | FileKind::Document
+            if house.app.sees_images() && bytes <= IMAGE_BYTES_MAX =>
+        {
             received.image = image(house, path).await;
         }
         FileKind::Voice => listen(house, path, &mut received).await,
@@ -93,7 +98,8 @@ async fn receive(house: &House, place: &Place, file: &TelegramFile) -> Received 
     received
 }
 
-/// The same for the same message, however often it is handled and edited, so that a file is fetched once.
+/// The same for the same message, however often it is handled and edited, so that a file is fetched
+/// once.
 fn name(place: &Place, file: &TelegramFile) -> String {
     let key = format!("{}/{}/{}/{}", place.bot, place.chat, file.message, file.unique_id);
     let digest = sha256_hex(key.as_bytes());
@@ -105,7 +111,11 @@ fn date(house: &House, file: &TelegramFile) -> String {
 }
 
 /// Its path in the workspace, and its size.
-async fn fetch(house: &House, place: &Place, file: &TelegramFile) -> Result<(String, u64), FetchError> {
+async fn fetch(
+    house: &House,
+    place: &Place,
+    file: &TelegramFile,
+) -> Result<(String, u64), FetchError> {
     let limit = house.telegram.file_bytes_max;
     if file.bytes.is_some_and(|bytes| bytes > limit) {
         return Err(FetchError::TooLarge(limit));
@@ -143,7 +153,8 @@ async fn fetch_once(
         // An earlier try came as far as this and was killed before the message was taken in.
         Put::Already(path, bytes) => Ok((path, bytes)),
         Put::New(mut draft) => {
-            let bytes = house.api.fetch(&file.id, house.telegram.file_bytes_max, draft.sink()).await?;
+            let bytes =
+                house.api.fetch(&file.id, house.telegram.file_bytes_max, draft.sink()).await?;
             Ok((draft.keep().await.map_err(stored)?, bytes))
         }
     }
@@ -152,7 +163,9 @@ async fn fetch_once(
 /// Half a sentence, with what to do where something can be done.
 fn told(error: &FetchError) -> String {
     match error {
-        FetchError::TooLarge(limit) => format!("it is larger than {} (telegram.file_bytes_max)", size(*limit)),
+        FetchError::TooLarge(limit) => {
+            format!("it is larger than {} (telegram.file_bytes_max)", size(*limit))
+        }
         FetchError::Fault(fault) => format!("{fault}; send it again later"),
         other => other.to_string(),
     }
@@ -190,7 +203,8 @@ async fn listen(house: &House, path: String, received: &mut Received) {
         Err(error) => {
             tracing::warn!(error, "a voice message could not be transcribed");
             received.lines.push(format!("[it could not be transcribed: {error}]"));
-            received.notice = Some(format!("I have your voice message as a file, and no text of it: {error}."));
+            received.notice =
+                Some(format!("I have your voice message as a file, and no text of it: {error}."));
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Updates side by side: each conversation has a lane of its own, in which they are handled one after another, so that a slow
-//! file holds up nobody else. Owns which update goes into which lane, and that the parts of an album become one. Must not know
-//! what becomes of an update.
+//! Updates side by side: each conversation has a lane of its own, in which they are handled one
+//! after another, so that a slow file holds up nobody else. Owns which update goes into which lane,
+//! and that the parts of an album become one. Must not know what becomes of an update.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,8 @@ use crate::gateway::commands::Parsed;
 use crate::gateway::telegram::incoming::{Incoming, Said};
 use crate::gateway::telegram::place::Place;
 
-/// Telegram sends the parts of an album as messages, at once or nearly so, and does not say how many there are.
+/// Telegram sends the parts of an album as messages, at once or nearly so, and does not say how
+/// many there are.
 const ALBUM_QUIET: Duration = Duration::from_secs(1);
 /// How soon an update is tried again that could not be handled.
 const RETRY: Duration = Duration::from_secs(5);
@@ -112,13 +113,18 @@ impl Lanes {
                     notify::store_failed(&self.house, error);
                 }
                 let error = format!("{error:#}");
-                tracing::error!(update = ids.first(), error, "an update could not be handled; it is tried again");
+                tracing::error!(
+                    update = ids.first(),
+                    error,
+                    "an update could not be handled; it is tried again"
+                );
                 self.try_again(items);
             }
             Err(error) => {
                 tracing::error!(update = ids.first(), %error, "an update could not be handled; it is passed over");
                 for id in &ids {
-                    let finished = self.house.app.mail.finish_update(self.house.me.id, *id, "failed").await;
+                    let finished =
+                        self.house.app.mail.finish_update(self.house.me.id, *id, "failed").await;
                     if let Err(error) = finished {
                         // The next start finds it again.
                         tracing::error!(%error, "the store could not be written");
@@ -155,7 +161,8 @@ async fn run(lanes: Arc<Lanes>, lane: Lane, mut queue: UnboundedReceiver<Item>) 
     }
 }
 
-/// The parts of an album, until it has been quiet for a moment or something else of the conversation comes.
+/// The parts of an album, until it has been quiet for a moment or something else of the
+/// conversation comes.
 async fn gather(first: Item, queue: &mut UnboundedReceiver<Item>) -> (Vec<Item>, Option<Item>) {
     let Some(album) = album_of(&first) else { return (vec![first], None) };
     let mut parts = vec![first];
@@ -196,17 +203,21 @@ fn joined(items: Vec<Item>) -> Option<Incoming> {
     Some(whole)
 }
 
-/// A command stays behind what was said before it, because it may be about that; unless a file is being fetched, for which a
-/// person who wants to stop something must not wait.
+/// A command stays behind what was said before it, because it may be about that; unless a file is
+/// being fetched, for which a person who wants to stop something must not wait.
 fn lane_of(incoming: &Incoming, username: &str, is_slow: impl Fn(&Lane) -> bool) -> Lane {
     match incoming {
         Incoming::Nothing(_) => Lane::Rest,
-        Incoming::Tap(tapped) => tapped.at.as_ref().map_or(Lane::Rest, |(place, _)| Lane::Now(place.chat)),
+        Incoming::Tap(tapped) => {
+            tapped.at.as_ref().map_or(Lane::Rest, |(place, _)| Lane::Now(place.chat))
+        }
         Incoming::Message(said) => {
             let talk = Lane::Talk(said.place.clone());
             let keeps_its_place = [ChatCommand::New, ChatCommand::Compact, ChatCommand::Undo];
             match commanded(said, username) {
-                Parsed::Command(command, _) if !keeps_its_place.contains(&command) && is_slow(&talk) => {
+                Parsed::Command(command, _)
+                    if !keeps_its_place.contains(&command) && is_slow(&talk) =>
+                {
                     Lane::Now(said.place.chat)
                 }
                 _ => talk,
@@ -263,7 +274,11 @@ mod tests {
         let (items, other) = gather(part(1, Some("a"), ""), &mut queue).await;
         assert_eq!((ids(&items), other.map(|other| other.id)), (vec![1], Some(2)));
         to.send(part(3, None, "")).unwrap();
-        assert_eq!(ids(&gather(part(1, None, ""), &mut queue).await.0), [1], "no album waits for nothing");
+        assert_eq!(
+            ids(&gather(part(1, None, ""), &mut queue).await.0),
+            [1],
+            "no album waits for nothing"
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
-//! Shows a turn in its chat while it runs: the answer as it is written, the calls that run, each with a button to stop it.
-//! Owns how often, and what is noted of it. Nothing here is needed for anything to arrive: the outbox brings it all.
+//! Shows a turn in its chat while it runs: the answer as it is written, the calls that run, each
+//! with a button to stop it. Owns how often, and what is noted of it. Nothing here is needed for
+//! anything to arrive: the outbox brings it all.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +25,8 @@ use crate::mail::{DraftRow, RunningRow};
 const EVERY: Duration = Duration::from_secs(1);
 /// The same for a group, where Telegram allows 20 a minute.
 const EVERY_IN_GROUP: Duration = Duration::from_secs(3);
-/// How long after the end of a turn the message of a call is tried to be changed. The next start does it otherwise.
+/// How long after the end of a turn the message of a call is tried to be changed. The next start
+/// does it otherwise.
 const LAST_WORDS: Duration = Duration::from_secs(30);
 
 /// What shows one session while it runs.
@@ -40,7 +42,13 @@ struct Show {
 /// A sink for glimpses of the session; dropping it ends the show.
 pub(super) fn show(house: &Arc<House>, session: &SessionId, place: Place) -> LiveSink {
     let (sender, glimpses) = mpsc::unbounded_channel();
-    let show = Show { house: house.clone(), session: session.clone(), place, drafts: Drafts::default(), failures: 0 };
+    let show = Show {
+        house: house.clone(),
+        session: session.clone(),
+        place,
+        drafts: Drafts::default(),
+        failures: 0,
+    };
     tokio::spawn(show.run(glimpses));
     Arc::new(move |live| {
         // A show that has ended early has nothing more to show.
@@ -148,7 +156,12 @@ impl Show {
         let stop = change.has_button().then(|| stop_button("turn")).flatten();
         let keyboard: Vec<Vec<Button>> = stop.into_iter().map(|button| vec![button]).collect();
         match change.message {
-            None => self.house.api.send(&self.place, &change.part, &keyboard).await.map(|sent| sent.message),
+            None => self
+                .house
+                .api
+                .send(&self.place, &change.part, &keyboard)
+                .await
+                .map(|sent| sent.message),
             Some(message) => {
                 self.house.api.edit(&self.place, message, &change.part, &keyboard).await?;
                 Ok(message)
@@ -166,7 +179,8 @@ impl Show {
                 mail.drafted(DraftRow { address, message, session, turn_seq, step, part }).await
             }
             (Slot::Call(_), Some(title)) if change.message.is_none() => {
-                mail.call_shown(RunningRow { address, message, session, title: title.clone() }).await
+                mail.call_shown(RunningRow { address, message, session, title: title.clone() })
+                    .await
             }
             (Slot::Call(_), None) => mail.call_ended(&address, message).await,
             _ => Ok(()),
@@ -177,17 +191,22 @@ impl Show {
     }
 }
 
-/// Calls of an earlier process that are still shown as running: they are not, and nobody may look for their button.
+/// Calls of an earlier process that are still shown as running: they are not, and nobody may look
+/// for their button.
 pub(super) async fn end_what_ran(house: Arc<House>) {
     let shown = house.app.mail.calls_shown().unwrap_or_else(|error| {
         tracing::error!(%error, "the calls on the screen cannot be read");
         Vec::new()
     });
     for row in shown {
-        let Some(place) = Place::of(&row.address).filter(|place| place.bot == house.me.id) else { continue };
+        let Some(place) = Place::of(&row.address).filter(|place| place.bot == house.me.id) else {
+            continue;
+        };
         let part = ended(&row.title, false, "claw was ended while it ran");
-        let edited =
-            until_sent(&house, &place, Urgency::Message, || house.api.edit(&place, row.message, &part, &[])).await;
+        let edited = until_sent(&house, &place, Urgency::Message, || {
+            house.api.edit(&place, row.message, &part, &[])
+        })
+        .await;
         if let Err(fault) = edited {
             tracing::warn!(%fault, "a call that has ended is still shown as running");
         }

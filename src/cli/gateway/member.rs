@@ -1,4 +1,5 @@
-//! One agent of the gateway, from its token to its end: what goes wrong with it stays with it. Must not know the other agents.
+//! One agent of the gateway, from its token to its end: what goes wrong with it stays with it. Must
+//! not know the other agents.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +23,8 @@ const GRACE: Duration = Duration::from_secs(10);
 const LAST: Duration = Duration::from_secs(5);
 /// How soon a server that cannot be reached is tried again at the start.
 const START_RETRY: Duration = Duration::from_secs(5);
-/// How soon an agent is started again of which a part has ended by itself; each time twice as long, up to the most.
+/// How soon an agent is started again of which a part has ended by itself; each time twice as long,
+/// up to the most.
 const RESTART_FIRST: Duration = Duration::from_secs(1);
 const RESTART_MOST: Duration = Duration::from_secs(60);
 
@@ -30,7 +32,11 @@ const RESTART_MOST: Duration = Duration::from_secs(60);
 ///
 /// # Errors
 /// It cannot be started at all: its settings, its home or its token are wrong.
-pub(super) async fn run(fleet: Arc<Fleet>, config: Config, telegram: Telegram) -> anyhow::Result<()> {
+pub(super) async fn run(
+    fleet: Arc<Fleet>,
+    config: Config,
+    telegram: Telegram,
+) -> anyhow::Result<()> {
     let app = Arc::new(App::open(config)?);
     crate::cli::tell_migration(&app.store);
     let done = at_work(&fleet, &app, telegram).await;
@@ -42,7 +48,8 @@ pub(super) async fn run(fleet: Arc<Fleet>, config: Config, telegram: Telegram) -
 
 async fn at_work(fleet: &Arc<Fleet>, app: &Arc<App>, telegram: Telegram) -> anyhow::Result<()> {
     let name = app.config.agent.name.clone();
-    let api = Api::new(&telegram.token, &telegram.api).map_err(|fault| UserError::because(fault.to_string()))?;
+    let api = Api::new(&telegram.token, &telegram.api)
+        .map_err(|fault| UserError::because(fault.to_string()))?;
     let me = tokio::select! {
         me = greet(fleet, &name, &api, &telegram.token_source) => me?,
         () = fleet.closing.cancelled() => return Ok(()),
@@ -69,10 +76,17 @@ async fn at_work(fleet: &Arc<Fleet>, app: &Arc<App>, telegram: Telegram) -> anyh
         // Everything is on the disk, so the agent goes on from there. Dropping the parts ends them.
         house.closing.cancel();
         drop(parts);
-        tracing::error!(agent = name, ?ended, "a part of the gateway has ended by itself, which is a bug in claw");
+        tracing::error!(
+            agent = name,
+            ?ended,
+            "a part of the gateway has ended by itself, which is a bug in claw"
+        );
         fleet.set(
             &name,
-            State::Trying(format!("a bug has ended a part of it; it starts again in {} s", pause.as_secs())),
+            State::Trying(format!(
+                "a bug has ended a part of it; it starts again in {} s",
+                pause.as_secs()
+            )),
         );
         // It is in the outbox, so the agent tells it itself as soon as it is back.
         notify::part_ended(&house).await;
@@ -80,9 +94,13 @@ async fn at_work(fleet: &Arc<Fleet>, app: &Arc<App>, telegram: Telegram) -> anyh
             () = tokio::time::sleep(pause) => {}
             () = fleet.closing.cancelled() => return Ok(()),
         }
-        // Turns of the old house go on by themselves; the new one must not count its end before theirs.
+        // Turns of the old house go on by themselves; the new one must not count its end before
+        // theirs.
         if tokio::time::timeout(GRACE, house.settled()).await.is_err() {
-            tracing::warn!(agent = name, "turns are still running while their gateway starts again");
+            tracing::warn!(
+                agent = name,
+                "turns are still running while their gateway starts again"
+            );
         }
         pause = (pause * 2).min(RESTART_MOST);
     }
@@ -100,7 +118,10 @@ async fn greet(fleet: &Fleet, name: &str, api: &Api, token_source: &str) -> anyh
         match api.me().await {
             Ok(me) => return Ok(me),
             Err(Fault::Wait(pause)) => {
-                fleet.set(name, State::Trying(format!("Telegram asks to wait for {} s.", pause.as_secs())));
+                fleet.set(
+                    name,
+                    State::Trying(format!("Telegram asks to wait for {} s.", pause.as_secs())),
+                );
                 tokio::time::sleep(pause).await;
             }
             Err(fault @ Fault::Unreachable(_)) => {
@@ -113,7 +134,13 @@ async fn greet(fleet: &Fleet, name: &str, api: &Api, token_source: &str) -> anyh
     }
 }
 
-async fn open(fleet: &Arc<Fleet>, app: &Arc<App>, telegram: Telegram, api: Api, me: Me) -> anyhow::Result<House> {
+async fn open(
+    fleet: &Arc<Fleet>,
+    app: &Arc<App>,
+    telegram: Telegram,
+    api: Api,
+    me: Me,
+) -> anyhow::Result<House> {
     let worker = app.worker().await?;
     let agents = fleet.clone();
     let desk = app.desk(Arc::new(move || agents.shown())).await?;
@@ -127,7 +154,8 @@ async fn open(fleet: &Arc<Fleet>, app: &Arc<App>, telegram: Telegram, api: Api, 
     Ok(house)
 }
 
-/// Each part has a task of its own, so that none holds up another. None of them ends before claw does.
+/// Each part has a task of its own, so that none holds up another. None of them ends before claw
+/// does.
 fn start(house: &Arc<House>) -> JoinSet<()> {
     tokio::spawn(register(house.clone()));
     tokio::spawn(live::end_what_ran(house.clone()));
@@ -147,14 +175,15 @@ fn start(house: &Arc<House>) -> JoinSet<()> {
 }
 
 async fn register(house: Arc<House>) {
-    let commands =
-        at(Door::Telegram).map(|known| (known.name.trim_start_matches('/').to_owned(), known.help.to_owned()));
+    let commands = at(Door::Telegram)
+        .map(|known| (known.name.trim_start_matches('/').to_owned(), known.help.to_owned()));
     if let Err(fault) = house.api.register(&commands.collect::<Vec<_>>()).await {
         tracing::warn!(%fault, "the commands could not be registered with Telegram; they work all the same");
     }
 }
 
-/// Takes nothing new, lets the calls in hand end, and sends what the models had said so far. No farewell: nobody asked.
+/// Takes nothing new, lets the calls in hand end, and sends what the models had said so far. No
+/// farewell: nobody asked.
 async fn wind_down(house: &Arc<House>) -> anyhow::Result<()> {
     house.closing.cancel();
     house.worker.ending().begin();
@@ -164,7 +193,9 @@ async fn wind_down(house: &Arc<House>) -> anyhow::Result<()> {
         house.worker.ending().cut();
         settled = tokio::time::timeout(LAST, house.settled()).await.is_ok();
         if !settled {
-            tracing::error!("turns are still running; they go on from their logs at the next start");
+            tracing::error!(
+                "turns are still running; they go on from their logs at the next start"
+            );
         }
     }
     if tokio::time::timeout(LAST, postman::all_sent(house)).await.is_err() {

@@ -1,5 +1,6 @@
-//! `claw gateway`: runs the bots of all agents until it is told to stop. Owns the order of start and end, and that what goes wrong
-//! with one agent ends no other; must not know what is said, or how it is shown.
+//! `claw gateway`: runs the bots of all agents until it is told to stop. Owns the order of start
+//! and end, and that what goes wrong with one agent ends no other; must not know what is said, or
+//! how it is shown.
 
 mod asking;
 mod changed_tools;
@@ -60,17 +61,24 @@ struct Meant {
 
 pub async fn run(overrides: Overrides) -> anyhow::Result<ExitCode> {
     let configs = configs(&overrides)?;
-    let home = configs.iter().find_map(|(_, config)| Some(config.as_ref().ok()?.home.root().to_owned()));
+    let home =
+        configs.iter().find_map(|(_, config)| Some(config.as_ref().ok()?.home.root().to_owned()));
     let home = match home {
         Some(home) => home,
         None => locate_home()?.root().to_owned(),
     };
     let parked = home.join(PARKED);
     if parked.symlink_metadata().is_ok() {
-        out::err_line(&format!("claw: the gateway is parked; remove {} and start it again.", parked.display()));
+        out::err_line(&format!(
+            "claw: the gateway is parked; remove {} and start it again.",
+            parked.display()
+        ));
         return Ok(ExitCode::from(fail::DONE));
     }
-    let cards = configs.iter().find_map(|(_, config)| Some(config.as_ref().ok()?.agents.clone())).unwrap_or_default();
+    let cards = configs
+        .iter()
+        .find_map(|(_, config)| Some(config.as_ref().ok()?.agents.clone()))
+        .unwrap_or_default();
     let mut meant = with_a_bot(configs);
     match &mut meant[..] {
         [] => {
@@ -80,15 +88,22 @@ pub async fn run(overrides: Overrides) -> anyhow::Result<ExitCode> {
             ));
         }
         [only] if only.settings.is_err() => {
-            return Err(meant.remove(0).settings.err().unwrap_or_else(|| anyhow::anyhow!("no settings")));
+            return Err(meant
+                .remove(0)
+                .settings
+                .err()
+                .unwrap_or_else(|| anyhow::anyhow!("no settings")));
         }
         _ => {}
     }
     open_files::raise_limit();
     let locks = home.join("locks");
-    let only = Instance::only(&locks, "gateway").with_context(|| format!("cannot lock {}", locks.display()))?;
+    let only = Instance::only(&locks, "gateway")
+        .with_context(|| format!("cannot lock {}", locks.display()))?;
     let Some(_only) = only else {
-        return Err(UserError::because("another gateway runs on this home already; stop that one first"));
+        return Err(UserError::because(
+            "another gateway runs on this home already; stop that one first",
+        ));
     };
     let fleet = Fleet::new(cards, meant.iter().map(|meant| meant.name.clone()));
     keep(&fleet, meant, &parked).await
@@ -128,7 +143,8 @@ fn with_a_bot(configs: Vec<OfAgent>) -> Vec<Meant> {
             }
             None => {
                 let missing = config.bot_missing.clone();
-                let settings = missing.map(|why| Err(UserError::because(format!("{why}; set one of them"))));
+                let settings =
+                    missing.map(|why| Err(UserError::because(format!("{why}; set one of them"))));
                 meant.extend(settings.map(|settings| Meant { name, settings, chat: None }));
             }
         }
@@ -200,7 +216,13 @@ async fn keep(fleet: &Arc<Fleet>, meant: Vec<Meant>, parked: &Path) -> anyhow::R
 }
 
 /// An agent that cannot be at work in this run: in the log, and told by another one.
-fn fallen(fleet: &Fleet, name: &str, chat: Option<i64>, error: anyhow::Error, first: &mut Option<anyhow::Error>) {
+fn fallen(
+    fleet: &Fleet,
+    name: &str,
+    chat: Option<i64>,
+    error: anyhow::Error,
+    first: &mut Option<anyhow::Error>,
+) {
     let why = format!("{error:#}");
     if fleet.is_many() {
         tracing::error!(agent = name, error = why, "an agent is not at work");
@@ -226,7 +248,10 @@ struct Ends {
 
 impl Ends {
     fn new() -> anyhow::Result<Self> {
-        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
     }
 
     async fn next(&mut self) {

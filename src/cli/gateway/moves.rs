@@ -1,13 +1,15 @@
-//! Groups that become supergroups: Telegram gives them another number, and here they stay what they were. Owns what has to be done
-//! when one moves; must not know who may talk, or how a message is sent.
+//! Groups that become supergroups: Telegram gives them another number, and here they stay what they
+//! were. Owns what has to be done when one moves; must not know who may talk, or how a message is
+//! sent.
 
 use super::house::House;
 use crate::gateway::telegram::incoming::Incoming;
 use crate::gateway::telegram::place::Place;
 use crate::mail::PostedRow;
 
-/// Notes that a chat goes on under another number. Its session, its grants and what it may do stay; its questions are asked again,
-/// because no message of the old chat can be changed or tapped any more.
+/// Notes that a chat goes on under another number. Its session, its grants and what it may do stay;
+/// its questions are asked again, because no message of the old chat can be changed or tapped any
+/// more.
 pub(super) async fn note(house: &House, chat: i64, now: i64) {
     if chat == now || house.api.chat_now(chat) == now {
         return;
@@ -22,11 +24,14 @@ pub(super) async fn note(house: &House, chat: i64, now: i64) {
     tracing::info!(chat, now, "a group has become a supergroup and goes on as it was");
     match house.app.mail.posted() {
         Ok(posted) => {
-            let here = |row: &PostedRow| Place::of(&row.address).is_some_and(|place| place.chat == chat);
+            let here =
+                |row: &PostedRow| Place::of(&row.address).is_some_and(|place| place.chat == chat);
             house.outdated(&posted.into_iter().filter(here).collect::<Vec<_>>());
             house.ring();
         }
-        Err(error) => tracing::error!(%error, "the questions of a group that has moved cannot be read"),
+        Err(error) => {
+            tracing::error!(%error, "the questions of a group that has moved cannot be read")
+        }
     }
 }
 

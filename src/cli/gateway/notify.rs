@@ -1,5 +1,6 @@
-//! What needs a human and no conversation is about: told in `telegram.notify_chat`, in words, each kind not too often. A
-//! notice that cannot be told is in the log, and nothing is told of that. Must not know how it is sent.
+//! What needs a human and no conversation is about: told in `telegram.notify_chat`, in words, each
+//! kind not too often. A notice that cannot be told is in the log, and nothing is told of that.
+//! Must not know how it is sent.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -48,7 +49,9 @@ async fn pass_on(house: &House) -> Result<(), StoreError> {
         let here = house.notify_place().and_then(|place| place.session().ok());
         // Whoever was answered with it there knows it.
         if here.is_none_or(|here| here.as_str() != session) {
-            let text = format!("**The model cannot be asked.** {text} Until then every message is answered like this.");
+            let text = format!(
+                "**The model cannot be asked.** {text} Until then every message is answered like this."
+            );
             tell(house, "key", KEY_EVERY_MS, text).await;
         }
         house.app.mail.key_refusal_passed_on().await?;
@@ -59,7 +62,9 @@ async fn pass_on(house: &House) -> Result<(), StoreError> {
 
 /// What the owner's chat holds cannot be changed by anybody at this machine.
 async fn head_of_the_audit(house: &House) -> Result<(), StoreError> {
-    if !house.app.settings().audit.tell_head || house.app.store.read(|tx| tx.told_within(HEAD, HEAD_EVERY_MS))? {
+    if !house.app.settings().audit.tell_head
+        || house.app.store.read(|tx| tx.told_within(HEAD, HEAD_EVERY_MS))?
+    {
         return Ok(());
     }
     let head = house.app.store.read(|tx| tx.newest_audit())?;
@@ -92,8 +97,8 @@ async fn budget_of_today(house: &House) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Passes on what came up about a tool server while some conversation went on. It was given out once; the same words again
-/// are worth telling only after a while.
+/// Passes on what came up about a tool server while some conversation went on. It was given out
+/// once; the same words again are worth telling only after a while.
 pub(super) async fn about_a_server(house: &House, text: &str) {
     let kind = format!("server.{}", sha256_hex(text).get(..16).unwrap_or_default());
     // It may quote the server, so nothing in it is Markdown.
@@ -106,7 +111,10 @@ pub(super) async fn tell(house: &House, kind: &str, every_ms: i64, text: String)
     let Some(notice) = notice(house, text) else { return };
     match house.app.mail.notify(kind, every_ms, notice).await {
         Ok(true) => house.ring(),
-        Ok(false) => tracing::debug!(kind, "a notice is left out: one of its kind was told a short while ago"),
+        Ok(false) => tracing::debug!(
+            kind,
+            "a notice is left out: one of its kind was told a short while ago"
+        ),
         Err(error) => tracing::error!(kind, %error, "a notice could not be stored"),
     }
 }
@@ -154,7 +162,10 @@ pub(super) async fn began(house: &House) {
             text.push_str(&format!("\n- `{}`", escape::visible(call).replace('`', "'")));
         }
         if calls.len() > CALLS_NAMED_MAX {
-            text.push_str(&format!("\n- and {} more; `claw audit` has them all", calls.len() - CALLS_NAMED_MAX));
+            text.push_str(&format!(
+                "\n- and {} more; `claw audit` has them all",
+                calls.len() - CALLS_NAMED_MAX
+            ));
         }
     }
     tell(house, "crash", CRASH_EVERY_MS, text).await;
@@ -188,7 +199,11 @@ pub(super) async fn blocked(house: &House, place: &Place, why: &str) -> Result<(
     if !house.app.mail.block_chat(house.me.id, chat, why).await? {
         return Ok(());
     }
-    tracing::warn!(chat, why, "this chat does not let claw write; what it should get waits until it writes again");
+    tracing::warn!(
+        chat,
+        why,
+        "this chat does not let claw write; what it should get waits until it writes again"
+    );
     if house.telegram.notify_chat != Some(chat) {
         let text = format!(
             "The chat `{chat}` does not let claw write any more ({}). What it should get is kept until it writes again.",

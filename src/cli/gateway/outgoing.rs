@@ -1,5 +1,5 @@
-//! What one row of the outbox is sent as: messages, a file where there would be too many, and the files that a reply links. Must
-//! not know what was sent already.
+//! What one row of the outbox is sent as: messages, a file where there would be too many, and the
+//! files that a reply links. Must not know what was sent already.
 
 use std::borrow::Cow;
 
@@ -19,8 +19,8 @@ const MESSAGES_MAX: usize = 5;
 /// Files that one reply hands over; a sentence names the others.
 const FILES_MAX: usize = 10;
 
-/// One thing that is sent. Which there are depends on the text alone and not on the files, because after a restart they are
-/// counted again to find where it was left.
+/// One thing that is sent. Which there are depends on the text alone and not on the files, because
+/// after a restart they are counted again to find where it was left.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Piece {
     Message(Part),
@@ -46,7 +46,10 @@ pub(super) fn pieces(body: &OutboundBody, text: &str) -> Vec<Piece> {
     if is_reply {
         let files = linked_files(text);
         let more: Vec<&str> = files.iter().skip(FILES_MAX).map(String::as_str).collect();
-        let sentence = format!("Not sent, because a reply hands over {FILES_MAX} files at most: {}", more.join(", "));
+        let sentence = format!(
+            "Not sent, because a reply hands over {FILES_MAX} files at most: {}",
+            more.join(", ")
+        );
         pieces.extend(files.iter().take(FILES_MAX).cloned().map(Piece::File));
         if !more.is_empty() {
             pieces.extend(plain(&sentence).into_iter().take(1).map(Piece::Message));
@@ -60,11 +63,16 @@ pub(super) async fn send(house: &House, place: &Place, piece: &Piece) -> Result<
     match piece {
         Piece::Message(part) => postman::send(house, place, part).await.map(drop),
         Piece::Whole(name, text) => {
-            let upload = Upload { name: (*name).to_owned(), bytes: text.clone().into_bytes(), photo: false };
+            let upload =
+                Upload { name: (*name).to_owned(), bytes: text.clone().into_bytes(), photo: false };
             match house.api.send_upload(place, upload).await {
-                // Some groups forbid files. The text has to arrive; its first message is there already.
+                // Some groups forbid files. The text has to arrive; its first message is there
+                // already.
                 Err(Fault::Refused(why)) => {
-                    tracing::warn!(why, "Telegram refused a long text as a file; it goes as messages");
+                    tracing::warn!(
+                        why,
+                        "Telegram refused a long text as a file; it goes as messages"
+                    );
                     for part in render(text).iter().skip(1) {
                         postman::send(house, place, part).await?;
                     }
@@ -103,8 +111,9 @@ async fn upload_of(house: &House, path: &str) -> Result<Upload, String> {
     read.await.map_err(|error| error.to_string())?
 }
 
-/// A chat is a sink, so no known secret goes into it. In a text it is replaced by its mark; bytes that are no text would be
-/// broken by that, so such a file stays. What is packed or encrypted is not looked into.
+/// A chat is a sink, so no known secret goes into it. In a text it is replaced by its mark; bytes
+/// that are no text would be broken by that, so such a file stays. What is packed or encrypted is
+/// not looked into.
 fn cleared(redactor: &Redactor, given: Given) -> Result<Upload, String> {
     let Given { name, bytes } = given;
     let photo = is_photo(&bytes);
@@ -114,14 +123,18 @@ fn cleared(redactor: &Redactor, given: Given) -> Result<Upload, String> {
             Cow::Borrowed(_) => text.into_bytes(),
         },
         Err(binary) if holds_secret(redactor, binary.as_bytes()) => {
-            return Err("it holds a known secret, which cannot be taken out of a file that is no text".to_owned());
+            return Err(
+                "it holds a known secret, which cannot be taken out of a file that is no text"
+                    .to_owned(),
+            );
         }
         Err(binary) => binary.into_bytes(),
     };
     Ok(Upload { name, bytes, photo })
 }
 
-/// Looks in pieces, because as text a file takes up to three times its room; they overlap by more than any secret is long.
+/// Looks in pieces, because as text a file takes up to three times its room; they overlap by more
+/// than any secret is long.
 fn holds_secret(redactor: &Redactor, bytes: &[u8]) -> bool {
     const PIECE: usize = 1 << 20;
     const OVERLAP: usize = 16 << 10;
@@ -147,7 +160,10 @@ mod tests {
         let long = format!("{five}{five} [a](a.txt)");
         let sent = reply(&long);
         assert!(matches!(&sent[0], Piece::Message(_)));
-        assert_eq!(sent[1..], [Piece::Whole("answer.md", long.clone()), Piece::File("a.txt".into())]);
+        assert_eq!(
+            sent[1..],
+            [Piece::Whole("answer.md", long.clone()), Piece::File("a.txt".into())]
+        );
         let notice = pieces(&OutboundBody::Notice { text: long.clone() }, &long);
         assert_eq!(notice[1..], [Piece::Whole("notice.md", long)], "a notice hands no file over");
     }
@@ -157,12 +173,15 @@ mod tests {
         let links: String = (0..12).map(|number| format!("[x]({number}.txt) ")).collect();
         let sent = reply(&links);
         assert_eq!(sent.iter().filter(|piece| matches!(piece, Piece::File(_))).count(), FILES_MAX);
-        assert!(matches!(sent.last(), Some(Piece::Message(part)) if part.text.ends_with("10.txt, 11.txt")));
+        assert!(
+            matches!(sent.last(), Some(Piece::Message(part)) if part.text.ends_with("10.txt, 11.txt"))
+        );
     }
 
     #[test]
     fn no_known_secret_leaves_in_a_file() {
-        let redactor = Redactor::new([("THE_KEY".to_owned(), "hunter2-hunter2".to_owned())]).unwrap();
+        let redactor =
+            Redactor::new([("THE_KEY".to_owned(), "hunter2-hunter2".to_owned())]).unwrap();
         let given = |bytes: &[u8]| Given { name: "a".into(), bytes: bytes.to_vec() };
         let text = cleared(&redactor, given(b"key: hunter2-hunter2")).unwrap();
         assert!(!String::from_utf8(text.bytes).unwrap().contains("hunter2"));

@@ -1,5 +1,5 @@
-//! From the house to Telegram: every row of the outbox, chat by chat, in order, at least once. Must not know who decides what
-//! is said, or how it is rendered.
+//! From the house to Telegram: every row of the outbox, chat by chat, in order, at least once. Must
+//! not know who decides what is said, or how it is rendered.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,7 +26,8 @@ const GIVE_UP_AFTER: Duration = Duration::from_secs(24 * 3600);
 /// Rows are looked for this often without a bell.
 const LOOK: Duration = Duration::from_secs(30);
 
-/// Chats that are being written to. One at a time each, so that messages stay in order; none waits for another.
+/// Chats that are being written to. One at a time each, so that messages stay in order; none waits
+/// for another.
 type Busy = Arc<Mutex<HashSet<Address>>>;
 
 pub(super) async fn deliver(house: Arc<House>) {
@@ -60,8 +61,8 @@ pub(super) async fn all_sent(house: &Arc<House>) {
     }
 }
 
-/// Of another bot's chats this gateway knows nothing; their rows wait for that bot. Those of a chat that has blocked the bot wait
-/// until it writes again.
+/// Of another bot's chats this gateway knows nothing; their rows wait for that bot. Those of a chat
+/// that has blocked the bot wait until it writes again.
 fn goes_out(house: &House, to: &Address) -> bool {
     Place::of(to).is_some_and(|place| place.bot == house.me.id && !house.is_blocked(place.chat))
 }
@@ -111,10 +112,16 @@ async fn write(house: &House, place: &Place, row: &OutboxRow) -> Result<(), Stor
             }
             Ok(())
         }
-        OutboundBody::Said { partial, .. } if !house.telegram.stream && !partial => house.app.mail.shown(row.id).await,
+        OutboundBody::Said { partial, .. } if !house.telegram.stream && !partial => {
+            house.app.mail.shown(row.id).await
+        }
         OutboundBody::Said { turn_seq, step, text, partial } => {
             said.begin(&row.outbound.session, *turn_seq, Some(*step));
-            let text = if *partial { format!("{}\n\n*[interrupted]*", text.trim_end()) } else { text.clone() };
+            let text = if *partial {
+                format!("{}\n\n*[interrupted]*", text.trim_end())
+            } else {
+                text.clone()
+            };
             if write_said(house, place, row, (*turn_seq, *step), &text, shown).await? {
                 forget_drafts(house, place, row, (*turn_seq, *step), Some(*step)).await?;
                 house.app.mail.said(row, *turn_seq, Some(*step)).await?;
@@ -131,28 +138,39 @@ async fn write(house: &House, place: &Place, row: &OutboxRow) -> Result<(), Stor
             }
             Ok(())
         }
-        // It was in the middle of being sent when claw was ended, and a tap has shown that it had arrived.
-        OutboundBody::Question { question, .. } if row.sending && is_shown(house, place, question)? => {
+        // It was in the middle of being sent when claw was ended, and a tap has shown that it had
+        // arrived.
+        OutboundBody::Question { question, .. }
+            if row.sending && is_shown(house, place, question)? =>
+        {
             house.app.mail.shown(row.id).await
         }
-        OutboundBody::Question { question, .. } => {
-            house.app.mail.sending(row.id, 0).await?;
-            let sent = until_sent(house, place, Urgency::Answer, || asking::send(house, place, question)).await;
-            match sent {
-                Ok(asked) => {
-                    let older = house.app.mail.asked(row.id, asked.posted(&question.approval, place)).await?;
-                    house.outdated(&older);
-                    Ok(())
-                }
-                Err(fault) => {
-                    if give_up(house, place, row, &fault).await? {
-                        house.app.mail.shown(row.id).await?;
-                    }
-                    Ok(())
-                }
-            }
-        }
+        OutboundBody::Question { question, .. } => ask(house, place, row, question).await,
     }
+}
+
+/// Puts a question to the person. One that cannot be put is given up and told.
+async fn ask(
+    house: &House,
+    place: &Place,
+    row: &OutboxRow,
+    question: &Question,
+) -> Result<(), StoreError> {
+    house.app.mail.sending(row.id, 0).await?;
+    let sent =
+        until_sent(house, place, Urgency::Answer, || asking::send(house, place, question)).await;
+    match sent {
+        Ok(asked) => {
+            let posted = asked.posted(&question.approval, place);
+            let older = house.app.mail.asked(row.id, posted).await?;
+            house.outdated(&older);
+        }
+        Err(fault) if give_up(house, place, row, &fault).await? => {
+            house.app.mail.shown(row.id).await?;
+        }
+        Err(_) => {}
+    }
+    Ok(())
 }
 
 fn is_shown(house: &House, place: &Place, question: &Question) -> Result<bool, StoreError> {
@@ -160,7 +178,8 @@ fn is_shown(house: &House, place: &Place, question: &Question) -> Result<bool, S
     Ok(house.app.mail.posted_of(&question.approval)?.iter().any(|posted| posted.address == address))
 }
 
-/// The words of one step of the model, in the messages that show them already, and in more if they are longer.
+/// The words of one step of the model, in the messages that show them already, and in more if they
+/// are longer.
 async fn write_said(
     house: &House,
     place: &Place,
@@ -169,7 +188,8 @@ async fn write_said(
     text: &str,
     shown: HashMap<i64, Part>,
 ) -> Result<bool, StoreError> {
-    let messages = house.app.mail.drafts(&row.outbound.to, &row.outbound.session, turn_seq, step)?;
+    let messages =
+        house.app.mail.drafts(&row.outbound.to, &row.outbound.session, turn_seq, step)?;
     write_text(house, place, row, text, &Drafted { messages, shown }).await
 }
 
@@ -182,8 +202,9 @@ struct Drafted {
 }
 
 impl Drafted {
-    /// Makes them what they were to become, the end first, because that is what a reader waits for. One that is so already is
-    /// left alone. Gives back the places of those that Telegram does not change: they come as new messages.
+    /// Makes them what they were to become, the end first, because that is what a reader waits for.
+    /// One that is so already is left alone. Gives back the places of those that Telegram does not
+    /// change: they come as new messages.
     async fn finish(&self, house: &House, place: &Place, pieces: &[Piece]) -> HashSet<usize> {
         let mut lost = HashSet::new();
         for (index, (message, piece)) in self.messages.iter().zip(pieces).enumerate().rev() {
@@ -195,7 +216,8 @@ impl Drafted {
                 continue;
             }
             if let Err(fault) =
-                until_sent(house, place, Urgency::Message, || finish(house, place, *message, part)).await
+                until_sent(house, place, Urgency::Message, || finish(house, place, *message, part))
+                    .await
             {
                 tracing::info!(%fault, "a draft cannot be finished where it is; it comes as a new message");
                 lost.insert(index);
@@ -205,7 +227,8 @@ impl Drafted {
     }
 }
 
-/// Changes the messages that are drafts of it, which can be done twice, and sends the rest. False if the row was put back.
+/// Changes the messages that are drafts of it, which can be done twice, and sends the rest. False
+/// if the row was put back.
 async fn write_text(
     house: &House,
     place: &Place,
@@ -221,7 +244,9 @@ async fn write_text(
             continue;
         }
         house.app.mail.sending(row.id, index as u32).await?;
-        let sent = until_sent(house, place, Urgency::Message, || outgoing::send(house, place, piece)).await;
+        let sent =
+            until_sent(house, place, Urgency::Message, || outgoing::send(house, place, piece))
+                .await;
         if let Err(fault) = sent {
             return give_up(house, place, row, &fault).await;
         }
@@ -233,8 +258,8 @@ async fn write_text(
     Ok(true)
 }
 
-/// Takes away the beginnings of words that were never finished: a step that was interrupted and repeated has said something else,
-/// or nothing at all. What this row has made final stays.
+/// Takes away the beginnings of words that were never finished: a step that was interrupted and
+/// repeated has said something else, or nothing at all. What this row has made final stays.
 async fn forget_drafts(
     house: &House,
     place: &Place,
@@ -253,12 +278,15 @@ async fn forget_drafts(
 }
 
 async fn take_away(house: &House, place: &Place, message: i64) {
-    if let Err(fault) = until_sent(house, place, Urgency::Message, || house.api.delete(place, message)).await {
+    if let Err(fault) =
+        until_sent(house, place, Urgency::Message, || house.api.delete(place, message)).await
+    {
         tracing::warn!(%fault, "a draft that is not needed any more stays in the chat");
     }
 }
 
-/// Makes a draft what it was to become, formatted, or as it is where Telegram does not take the formatting.
+/// Makes a draft what it was to become, formatted, or as it is where Telegram does not take the
+/// formatting.
 async fn finish(house: &House, place: &Place, message: i64, part: &Part) -> Result<(), Fault> {
     match house.api.edit(place, message, part, &[]).await {
         Err(Fault::Formatting(why)) => {
@@ -285,8 +313,8 @@ pub(super) async fn send(house: &House, place: &Place, part: &Part) -> Result<Se
     }
 }
 
-/// Tries until it is sent, or will never be, at the pace that Telegram allows: pauses that it asks for are kept, in that chat
-/// alone, and what may pass is waited out.
+/// Tries until it is sent, or will never be, at the pace that Telegram allows: pauses that it asks
+/// for are kept, in that chat alone, and what may pass is waited out.
 pub(super) async fn until_sent<T, F: Future<Output = Result<T, Fault>>>(
     house: &House,
     place: &Place,
@@ -304,7 +332,9 @@ pub(super) async fn until_sent<T, F: Future<Output = Result<T, Fault>>>(
             Err(Fault::Moved(now)) if house.api.chat_now(place.chat) != now => {
                 moves::note(house, place.chat, now).await;
             }
-            Err(fault @ (Fault::Unreachable(_) | Fault::Token)) if began.elapsed() < GIVE_UP_AFTER => {
+            Err(fault @ (Fault::Unreachable(_) | Fault::Token))
+                if began.elapsed() < GIVE_UP_AFTER =>
+            {
                 failures += 1;
                 if failures == 1 {
                     tracing::warn!(%fault, "a message could not be sent; it is tried again, after a while every 5 s");
@@ -316,9 +346,15 @@ pub(super) async fn until_sent<T, F: Future<Output = Result<T, Fault>>>(
     }
 }
 
-/// Nothing is lost without a word: what a chat does not let in waits for it, and then this is false; what Telegram refuses goes
-/// where somebody reads it. Only if there is no such place the log alone says so, and the session has the text.
-async fn give_up(house: &House, place: &Place, row: &OutboxRow, fault: &Fault) -> Result<bool, StoreError> {
+/// Nothing is lost without a word: what a chat does not let in waits for it, and then this is
+/// false; what Telegram refuses goes where somebody reads it. Only if there is no such place the
+/// log alone says so, and the session has the text.
+async fn give_up(
+    house: &House,
+    place: &Place,
+    row: &OutboxRow,
+    fault: &Fault,
+) -> Result<bool, StoreError> {
     if let Fault::Forbidden(why) = fault {
         house.app.mail.put_back(row.id).await?;
         notify::blocked(house, place, why).await?;

@@ -1,5 +1,5 @@
-//! The messages that show questions: which to ask, to ask again after a restart, and to keep in step with their question. Must not
-//! know how a message is sent or changed, or what a tap does.
+//! The messages that show questions: which to ask, to ask again after a restart, and to keep in
+//! step with their question. Must not know how a message is sent or changed, or what a tap does.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,8 +24,9 @@ const RETRY: Duration = Duration::from_secs(5);
 
 /// What has to be done in a chat.
 enum Job {
-    /// Telegram drops a tap after 150 seconds, so what was tapped while claw was away may be lost: the old message says where
-    /// the question is, and a new one has buttons. A tap that is still there counts, and comes first.
+    /// Telegram drops a tap after 150 seconds, so what was tapped while claw was away may be lost:
+    /// the old message says where the question is, and a new one has buttons. A tap that is still
+    /// there counts, and comes first.
     AskAgain(PostedRow),
     /// A question that no owner sees where it was asked.
     AskHere(Box<ApprovalRow>),
@@ -33,8 +34,8 @@ enum Job {
     Show(PostedRow, Closed, &'static str),
 }
 
-/// Asks what is still open again, once; then keeps every message in step with its question. Each chat by itself, so that one
-/// that has to be waited for holds up no other.
+/// Asks what is still open again, once; then keeps every message in step with its question. Each
+/// chat by itself, so that one that has to be waited for holds up no other.
 pub(super) async fn keep(house: Arc<House>) {
     // What an earlier process has asked: before anything is asked in this one.
     let mut again = house.app.mail.posted().map(|posted| asked_before(&posted)).ok();
@@ -50,12 +51,21 @@ pub(super) async fn keep(house: Arc<House>) {
                 for (address, jobs) in chats {
                     if busy.lock().unwrap_or_else(PoisonError::into_inner).insert(address.clone()) {
                         forget(&mut again, &jobs);
-                        tokio::spawn(in_chat(house.clone(), busy.clone(), given_up.clone(), address, jobs));
+                        tokio::spawn(in_chat(
+                            house.clone(),
+                            busy.clone(),
+                            given_up.clone(),
+                            address,
+                            jobs,
+                        ));
                     }
                 }
             }
             Err(error) => {
-                tracing::error!(error = format!("{error:#}"), "the questions on the screen could not be looked over");
+                tracing::error!(
+                    error = format!("{error:#}"),
+                    "the questions on the screen could not be looked over"
+                );
             }
         }
         ear.listen(LOOK).await;
@@ -71,14 +81,18 @@ fn jobs(
     let all = again.as_ref().is_none_or(|again| !again.is_empty());
     let posted = if all { house.app.mail.posted()? } else { house.app.mail.posted_and_closed()? };
     let again = again.get_or_insert_with(|| asked_before(&posted));
-    let taps = if again.is_empty() { Vec::new() } else { house.app.mail.kept_updates(house.me.id, 0)? };
-    let is_tapped = |row: &ApprovalRow| taps.iter().any(|kept| kept.body.contains(&format!("\"q:{}:", row.id)));
+    let taps =
+        if again.is_empty() { Vec::new() } else { house.app.mail.kept_updates(house.me.id, 0)? };
+    let is_tapped =
+        |row: &ApprovalRow| taps.iter().any(|kept| kept.body.contains(&format!("\"q:{}:", row.id)));
     let mut chats: BTreeMap<Address, Vec<Job>> = BTreeMap::new();
     for posted in posted {
         let Some(row) = known(house, &posted)? else { continue };
         let address = posted.address.clone();
         // What was tapped while claw was away is handled before anything is asked once more.
-        let waits = row.state == "waiting" && posted.state == "open" && (!house.has_caught_up() || is_tapped(&row));
+        let waits = row.state == "waiting"
+            && posted.state == "open"
+            && (!house.has_caught_up() || is_tapped(&row));
         if waits {
             continue;
         }
@@ -146,7 +160,8 @@ fn forget(again: &mut Option<HashSet<(Address, i64)>>, jobs: &[Job]) {
     }
 }
 
-/// Whether this is where a question is asked: in its own conversation, or where an owner reads what nobody else may answer.
+/// Whether this is where a question is asked: in its own conversation, or where an owner reads what
+/// nobody else may answer.
 pub(super) fn is_asked_in(house: &House, place: &Place, row: &ApprovalRow) -> bool {
     let own = sessions::place_of(house, &row.question.session);
     if own.as_ref() == Some(place) {
@@ -155,13 +170,15 @@ pub(super) fn is_asked_in(house: &House, place: &Place, row: &ApprovalRow) -> bo
     house.notify_place().as_ref() == Some(place) && no_owner_sees(house, row)
 }
 
-/// Whether a question is to be put to the chat for what needs a human: nobody who may decide reads the chat in which it was
-/// asked, and an owner at Telegram may answer it.
+/// Whether a question is to be put to the chat for what needs a human: nobody who may decide reads
+/// the chat in which it was asked, and an owner at Telegram may answer it.
 fn no_owner_sees(house: &House, row: &ApprovalRow) -> bool {
     let session = &row.question.session;
     let unseen = match sessions::place_of(house, session) {
         Some(place) => house.is_guests_own(&place),
-        None => house.telegram.console_questions && !session.as_str().starts_with(&format!("{DOOR}.")),
+        None => {
+            house.telegram.console_questions && !session.as_str().starts_with(&format!("{DOOR}."))
+        }
     };
     unseen
         && row
@@ -180,7 +197,10 @@ async fn in_chat(
     if let Some(place) = Place::of(&address) {
         for job in jobs {
             if let Err(error) = carry_out(&house, &place, &job, &given_up).await {
-                tracing::error!(error = format!("{error:#}"), "a question could not be shown as it is");
+                tracing::error!(
+                    error = format!("{error:#}"),
+                    "a question could not be shown as it is"
+                );
                 tokio::time::sleep(RETRY).await;
             }
         }
@@ -197,7 +217,9 @@ async fn carry_out(
 ) -> Result<(), StoreError> {
     match job {
         Job::AskAgain(posted) => {
-            let Some(row) = known(house, posted)?.filter(|row| row.state == "waiting") else { return Ok(()) };
+            let Some(row) = known(house, posted)?.filter(|row| row.state == "waiting") else {
+                return Ok(());
+            };
             if posted.state == "stale" || ask(house, place, &row, Some(posted), given_up).await? {
                 show(house, place, posted, &Closed::AskedAgain, "closed").await?;
             }

@@ -1,5 +1,5 @@
-//! How far the outbox has got in each chat, so that a draft never overtakes the words that it was to become. Must not know what
-//! is said.
+//! How far the outbox has got in each chat, so that a draft never overtakes the words that it was
+//! to become. Must not know what is said.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,11 +16,17 @@ pub(super) struct Chats {
 impl Chats {
     /// What has been said in a chat; locked by whoever writes there.
     pub(super) fn at(&self, address: &Address) -> Arc<tokio::sync::Mutex<Said>> {
-        self.chats.lock().unwrap_or_else(PoisonError::into_inner).entry(address.clone()).or_default().clone()
+        self.chats
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .entry(address.clone())
+            .or_default()
+            .clone()
     }
 }
 
-/// The newest words of the outbox in one chat. Held while something is sent there that must not overtake it.
+/// The newest words of the outbox in one chat. Held while something is sent there that must not
+/// overtake it.
 #[derive(Debug, Default)]
 pub(super) struct Said {
     through: Option<(SessionId, u64, u32)>,
@@ -46,6 +52,8 @@ impl Said {
 
     /// Whether the words of this step are the outbox's by now.
     pub(super) fn reaches(&self, session: &SessionId, turn_seq: u64, step: u32) -> bool {
-        self.through.as_ref().is_some_and(|(said, turn, last)| said == session && (*turn, *last) >= (turn_seq, step))
+        self.through
+            .as_ref()
+            .is_some_and(|(said, turn, last)| said == session && (*turn, *last) >= (turn_seq, step))
     }
 }

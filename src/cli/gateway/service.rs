@@ -1,5 +1,5 @@
-//! What the service manager is told (systemd, sd_notify(3)): ready, alive, ending. Without one, nothing happens. Must not know
-//! what the gateway does.
+//! What the service manager is told (systemd, sd_notify(3)): ready, alive, ending. Without one,
+//! nothing happens. Must not know what the gateway does.
 
 use sd_notify::NotifyState;
 
@@ -13,8 +13,9 @@ pub(super) fn ending() {
     tell(&[NotifyState::Stopping]);
 }
 
-/// Says that claw is alive, twice in the time that `WatchdogSec=` allows, for as long as it gets its turn and the store of an
-/// agent answers. A process that hangs says nothing, and is started again; one agent whose store does not answer ends no other.
+/// Says that claw is alive, twice in the time that `WatchdogSec=` allows, for as long as it gets
+/// its turn and the store of an agent answers. A process that hangs says nothing, and is started
+/// again; one agent whose store does not answer ends no other.
 pub(super) async fn keep_alive(fleet: &Fleet) {
     let Some(limit) = sd_notify::watchdog_enabled().filter(|limit| !limit.is_zero()) else {
         return std::future::pending().await;

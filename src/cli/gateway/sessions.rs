@@ -1,4 +1,5 @@
-//! Keeps every session of the door going, and those of other doors whose process has gone. Must not know what a turn does.
+//! Keeps every session of the door going, and those of other doors whose process has gone. Must not
+//! know what a turn does.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -54,11 +55,17 @@ fn prefix() -> String {
     format!("{DOOR}.")
 }
 
-/// The sessions with something to take in, and those with a question whose time is over. Each of the latter is tried now and
-/// then, because a question that its session does not know any more would otherwise keep it busy for ever.
-fn waiting(house: &House, tried: &mut HashMap<ApprovalId, Instant>, all: bool) -> Result<Vec<SessionId>, StoreError> {
+/// The sessions with something to take in, and those with a question whose time is over. Each of
+/// the latter is tried now and then, because a question that its session does not know any more
+/// would otherwise keep it busy for ever.
+fn waiting(
+    house: &House,
+    tried: &mut HashMap<ApprovalId, Instant>,
+    all: bool,
+) -> Result<Vec<SessionId>, StoreError> {
     let store = &house.app.store;
-    let mut sessions = store.read(|tx| tx.sessions_with_work(&prefix(), now_ms() - OTHERS_FIRST_MS))?;
+    let mut sessions =
+        store.read(|tx| tx.sessions_with_work(&prefix(), now_ms() - OTHERS_FIRST_MS))?;
     let mut kept = Vec::new();
     for session in sessions {
         // Messages wait behind an open question. What ends that is an answer, an order, or time.
@@ -100,7 +107,8 @@ impl Drop for Running {
 
 async fn run(house: Arc<House>, session: SessionId) {
     let _running = Running { house: house.clone(), session: session.clone() };
-    let live = place_of(&house, &session).map_or_else(unseen, |place| live::show(&house, &session, place));
+    let live =
+        place_of(&house, &session).map_or_else(unseen, |place| live::show(&house, &session, place));
     let settled = {
         let settle = house.worker.settle(&session, &live);
         let typing = typing(&house, &session);

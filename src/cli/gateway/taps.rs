@@ -1,8 +1,9 @@
-//! Taps on buttons, and the words of an owner who denies with a reason. Owns who may answer and which message counts; must not
-//! know how a question is drawn, or what an answer does.
+//! Taps on buttons, and the words of an owner who denies with a reason. Owns who may answer and
+//! which message counts; must not know how a question is drawn, or what an answer does.
 //!
-//! What a tap decides is decided at once, without the model and without Telegram. What has to be shown for it, a menu, the words
-//! for whoever tapped, goes out beside it, so that a slow Telegram holds up no other tap.
+//! What a tap decides is decided at once, without the model and without Telegram. What has to be
+//! shown for it, a menu, the words for whoever tapped, goes out beside it, so that a slow Telegram
+//! holds up no other tap.
 
 use std::sync::Arc;
 
@@ -24,7 +25,8 @@ use crate::mail::PostedRow;
 use crate::router::{Order, Visitor};
 use crate::store::{ApprovalRow, StoreError};
 
-/// How often the words for whoever tapped are tried to be said. Telegram forgets a tap after a short while.
+/// How often the words for whoever tapped are tried to be said. Telegram forgets a tap after a
+/// short while.
 const SAY_TRIES: u32 = 3;
 
 const NOTHING: &str = "This button does nothing any more.";
@@ -40,13 +42,18 @@ enum Told {
     AskForWord(Place, ApprovalId),
 }
 
-/// Carries out a tap. Only an owner's counts, and only on a message that shows this very question, or stranger, now.
+/// Carries out a tap. Only an owner's counts, and only on a message that shows this very question,
+/// or stranger, now.
 pub(super) async fn tap(house: &Arc<House>, tapped: &Tapped, update: i64) -> anyhow::Result<()> {
     let told = if house.is_owner(tapped.user) {
         match Callback::parse(&tapped.data) {
             Some(Callback::Question(id, tap)) => question_tap(house, tapped, &id, tap).await?,
-            Some(Callback::Pair(chat)) => Told::Words(pairing::tap(house, tapped, chat, true).await?.to_owned()),
-            Some(Callback::Ignore(chat)) => Told::Words(pairing::tap(house, tapped, chat, false).await?.to_owned()),
+            Some(Callback::Pair(chat)) => {
+                Told::Words(pairing::tap(house, tapped, chat, true).await?.to_owned())
+            }
+            Some(Callback::Ignore(chat)) => {
+                Told::Words(pairing::tap(house, tapped, chat, false).await?.to_owned())
+            }
             Some(Callback::AcceptPins(id)) => {
                 Told::Words(changed_tools::tap(house, tapped, &id, true).await?.to_owned())
             }
@@ -64,19 +71,32 @@ pub(super) async fn tap(house: &Arc<House>, tapped: &Tapped, update: i64) -> any
     Ok(())
 }
 
-/// The button of a running call stops its turn, on the message on record. The order and the end of the update are one
-/// transaction.
+/// The button of a running call stops its turn, on the message on record. The order and the end of
+/// the update are one transaction.
 async fn stop(house: &House, tapped: &Tapped, update: i64) -> anyhow::Result<&'static str> {
     let Some((place, message)) = &tapped.at else { return Ok(NOTHING) };
     let Some(session) = house.app.mail.call_shown_at(&place.address(), *message)? else {
         return Ok("This has ended already.");
     };
-    let visitor = Visitor { from: place.address(), principal: telegram_principal(tapped.user), origin: Origin::Button };
-    house.app.router.order_of_update(&visitor, &session, Order::Stop, (house.me.id, update)).await?;
+    let visitor = Visitor {
+        from: place.address(),
+        principal: telegram_principal(tapped.user),
+        origin: Origin::Button,
+    };
+    house
+        .app
+        .router
+        .order_of_update(&visitor, &session, Order::Stop, (house.me.id, update))
+        .await?;
     Ok("Stopping.")
 }
 
-async fn question_tap(house: &House, tapped: &Tapped, id: &ApprovalId, tap: Tap) -> anyhow::Result<Told> {
+async fn question_tap(
+    house: &House,
+    tapped: &Tapped,
+    id: &ApprovalId,
+    tap: Tap,
+) -> anyhow::Result<Told> {
     let words = |text: &str| Ok(Told::Words(text.to_owned()));
     let Some((place, message)) = tapped.at.clone() else { return words(NOTHING) };
     let posted = house.app.mail.posted_at(&place.address(), message)?;
@@ -95,8 +115,8 @@ async fn question_tap(house: &House, tapped: &Tapped, id: &ApprovalId, tap: Tap)
     if row.state != "waiting" {
         return words(&closed_words(house, &row)?);
     }
-    // A message that is about to say that a newer one has the buttons has shown the same frozen call: what was tapped there
-    // counts, and what would only change its buttons comes too late.
+    // A message that is about to say that a newer one has the buttons has shown the same frozen
+    // call: what was tapped there counts, and what would only change its buttons comes too late.
     let counts = match posted.state.as_str() {
         "open" => true,
         "stale" => matches!(tap, Tap::Choice(_)),
@@ -108,15 +128,23 @@ async fn question_tap(house: &House, tapped: &Tapped, id: &ApprovalId, tap: Tap)
     if let Some(keyboard) = question::menu(&row.question, &tap) {
         return Ok(Told::Menu(place, message, keyboard));
     }
-    let visitor = Visitor { from: place.address(), principal: telegram_principal(tapped.user), origin: Origin::Button };
+    let visitor = Visitor {
+        from: place.address(),
+        principal: telegram_principal(tapped.user),
+        origin: Origin::Button,
+    };
     match tap {
         // No model waits for a word about what was staged.
-        Tap::DenyWithWord if row.question.staged.is_none() => Ok(Told::AskForWord(place, id.clone())),
+        Tap::DenyWithWord if row.question.staged.is_none() => {
+            Ok(Told::AskForWord(place, id.clone()))
+        }
         Tap::Choice(key) => match row.question.choices.iter().find(|choice| choice.key == key) {
             Some(choice) => Ok(Told::Words(decide(house, &visitor, id, &choice.answer).await?)),
             None => words("This answer is not offered."),
         },
-        Tap::MenuAlways | Tap::MenuNever | Tap::Back | Tap::DenyWithWord => words("This answer is not offered."),
+        Tap::MenuAlways | Tap::MenuNever | Tap::Back | Tap::DenyWithWord => {
+            words("This answer is not offered.")
+        }
     }
 }
 
@@ -146,8 +174,8 @@ fn closed_words(house: &House, row: &ApprovalRow) -> Result<String, StoreError> 
     Ok(toast::closed(row, call.as_ref()))
 }
 
-/// Shows what a tap has brought, and is then done with its update: if the process ends before, the tap is handled once more, finds
-/// what was decided, and is answered by the next one.
+/// Shows what a tap has brought, and is then done with its update: if the process ends before, the
+/// tap is handled once more, finds what was decided, and is answered by the next one.
 async fn answer(house: Arc<House>, query: String, told: Told, update: i64) {
     say(&house, &query, told).await;
     if let Err(error) = house.app.mail.finish_update(house.me.id, update, "tap").await {
@@ -174,14 +202,16 @@ async fn say(house: &House, query: &str, told: Told) {
     for _ in 0..SAY_TRIES {
         match house.api.answer_tap(query, &words).await {
             Err(Fault::Wait(pause)) => tokio::time::sleep(pause).await,
-            Err(fault @ Fault::Unreachable(_)) => tracing::debug!(%fault, "a tap could not be answered"),
+            Err(fault @ Fault::Unreachable(_)) => {
+                tracing::debug!(%fault, "a tap could not be answered")
+            }
             Ok(()) | Err(_) => return,
         }
     }
 }
 
-/// Shows other buttons, unless the question was closed or asked again at this very moment: then they would stay behind, and a kill
-/// must find nothing to take away.
+/// Shows other buttons, unless the question was closed or asked again at this very moment: then
+/// they would stay behind, and a kill must find nothing to take away.
 async fn menu(house: &House, place: &Place, message: i64, keyboard: &[Vec<Button>]) -> String {
     let address = place.address();
     let _mine = house.hands.on(&address).await;
@@ -198,12 +228,18 @@ async fn ask_for_word(house: &House, place: &Place, approval: &ApprovalId) -> an
     const TEXT: &str = "Denied once you have replied to this message with the reason.";
     let ask = || house.api.ask_for_reply(place, TEXT);
     let sent = until_sent(house, place, Urgency::Answer, ask).await?;
-    let posted = PostedRow { state: "why".into(), ..Asked { sent, file: false }.posted(approval, place) };
+    let posted =
+        PostedRow { state: "why".into(), ..Asked { sent, file: false }.posted(approval, place) };
     Ok(house.app.mail.add_posted(posted).await?)
 }
 
-/// The question that this message denies with a word: an owner's reply to the message that asked for it.
-pub(super) fn word_for(house: &House, said: &Said, visitor: &Visitor) -> Result<Option<ApprovalId>, StoreError> {
+/// The question that this message denies with a word: an owner's reply to the message that asked
+/// for it.
+pub(super) fn word_for(
+    house: &House,
+    said: &Said,
+    visitor: &Visitor,
+) -> Result<Option<ApprovalId>, StoreError> {
     let Some(replied) = &said.reply else { return Ok(None) };
     if !house.is_owner(said.user) {
         return Ok(None);
@@ -213,7 +249,12 @@ pub(super) fn word_for(house: &House, said: &Said, visitor: &Visitor) -> Result<
 }
 
 /// Denies with a word, and says how that went. Handled again after a kill, it says the same.
-pub(super) async fn deny(house: &House, visitor: &Visitor, id: &ApprovalId, word: &str) -> anyhow::Result<String> {
+pub(super) async fn deny(
+    house: &House,
+    visitor: &Visitor,
+    id: &ApprovalId,
+    word: &str,
+) -> anyhow::Result<String> {
     let answer = Answer::Deny { word: Some(word.to_owned()) };
     let row = house.app.store.read(|tx| tx.approval(id))?;
     let again = row.is_some_and(|row| {

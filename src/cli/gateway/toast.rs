@@ -1,5 +1,5 @@
-//! What whoever tapped a button reads at once, and what they read when it was tapped before. Must not know who may tap, or how it
-//! is said.
+//! What whoever tapped a button reads at once, and what they read when it was tapped before. Must
+//! not know who may tap, or how it is said.
 
 use crate::domain::{Answer, Outcome, Staged};
 use crate::store::{ApprovalRow, CallRow};
@@ -30,10 +30,14 @@ pub(super) fn closed(row: &ApprovalRow, call: Option<&CallRow>) -> String {
         _ if row.state == "expired" => "This has expired, and was not run.",
         (Some(Answer::Deny { .. } | Answer::Never), _) => "Already cancelled.",
         (Some(_), _) if matches!(staged, Staged::All { .. }) => "Already confirmed.",
-        (Some(_), Some(Outcome::Ended { output })) if output.is_error => "Already confirmed: it failed.",
+        (Some(_), Some(Outcome::Ended { output })) if output.is_error => {
+            "Already confirmed: it failed."
+        }
         (Some(_), Some(Outcome::Ended { .. })) => "Already done.",
         (Some(_), Some(Outcome::Denied { .. })) => "Already confirmed, and not run.",
-        (Some(_), Some(Outcome::Unknown { .. })) => "Already confirmed; it may or may not have run.",
+        (Some(_), Some(Outcome::Unknown { .. })) => {
+            "Already confirmed; it may or may not have run."
+        }
         (Some(_), _) => "Already confirmed: it is on its way.",
         (None, _) => "Nothing of this waits any more.",
     };

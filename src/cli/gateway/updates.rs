@@ -1,5 +1,5 @@
-//! From Telegram into the house: each update is on the disk before Telegram may forget it, and is handled by itself. Must not
-//! know what an update means.
+//! From Telegram into the house: each update is on the disk before Telegram may forget it, and is
+//! handled by itself. Must not know what an update means.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,15 +18,16 @@ use crate::store::now_ms;
 
 /// How soon a batch that could not be stored is asked for again.
 const RETRY: Duration = Duration::from_secs(5);
-/// The same when another program polls the bot, or the token is wrong: somebody has to do something about it.
+/// The same when another program polls the bot, or the token is wrong: somebody has to do something
+/// about it.
 const RETRY_SLOWLY: Duration = Duration::from_secs(30);
 /// Handled updates are forgotten this often.
 const TIDY_EVERY: Duration = Duration::from_secs(3600);
 /// How often kept updates are looked for without a bell.
 const LOOK: Duration = Duration::from_secs(60);
 
-/// Long polling (Bot API, `getUpdates`): asking with an offset confirms everything below it, so the offset moves after the
-/// commit and never before.
+/// Long polling (Bot API, `getUpdates`): asking with an offset confirms everything below it, so the
+/// offset moves after the commit and never before.
 pub(super) async fn poll(house: Arc<House>) {
     let mut offset = 0;
     // What was told of, so that a fault that lasts is told once.
@@ -95,12 +96,15 @@ async fn keep(house: &Arc<House>, updates: Vec<Value>, offset: &mut i64) -> Opti
     for update in updates {
         match update.get("update_id").and_then(Value::as_i64) {
             Some(id) => known.push((id, update)),
-            // Nothing can be confirmed without its number; the next one that has a number confirms it, too.
+            // Nothing can be confirmed without its number; the next one that has a number confirms
+            // it, too.
             None => tracing::error!("an update without a number came in; it is passed over"),
         }
     }
     let Some(last) = known.iter().map(|(id, _)| *id).max() else { return Some(RETRY) };
-    known.iter().for_each(|(_, update)| crate::killpoint::bug("CLAW_BUG_IN_PART", &update.to_string()));
+    known
+        .iter()
+        .for_each(|(_, update)| crate::killpoint::bug("CLAW_BUG_IN_PART", &update.to_string()));
     match house.app.router.keep_updates(house.me.id, known).await {
         Ok(_) => {
             *offset = last + 1;
@@ -115,7 +119,8 @@ async fn keep(house: &Arc<House>, updates: Vec<Value>, offset: &mut i64) -> Opti
     }
 }
 
-/// Handles what is kept: within a conversation in the order in which it came, conversations side by side.
+/// Handles what is kept: within a conversation in the order in which it came, conversations side by
+/// side.
 pub(super) async fn handle(house: Arc<House>) {
     let lanes = Lanes::new(house.clone());
     let mut ear = house.ear();
@@ -130,7 +135,8 @@ pub(super) async fn handle(house: Arc<House>) {
             last = nr;
             // A bug in the reading of one ends with that one.
             let me = &house.me;
-            let incoming = std::panic::catch_unwind(|| read(&body, me)).unwrap_or(Incoming::Nothing("failed"));
+            let incoming =
+                std::panic::catch_unwind(|| read(&body, me)).unwrap_or(Incoming::Nothing("failed"));
             if let Some((chat, now)) = migration(&body) {
                 moves::note(&house, chat, now).await;
             }

@@ -1,9 +1,12 @@
-//! Written messages while questions are open: whether one answers a question, and what its writer is told if it does not.
-//! Owns which question is meant; must not know how words are read, or what an answer does.
+//! Written messages while questions are open: whether one answers a question, and what its writer
+//! is told if it does not. Owns which question is meant; must not know how words are read, or what
+//! an answer does.
 
 use super::house::House;
 use super::toast;
-use crate::domain::{Answer, ApprovalId, Origin, Outbound, OutboundBody, Scope, SessionId, Term, escape};
+use crate::domain::{
+    Answer, ApprovalId, Origin, Outbound, OutboundBody, Scope, SessionId, Term, escape,
+};
 use crate::gateway::telegram::incoming::Said;
 use crate::gateway::typed::{Typed, typed};
 use crate::mail::PostedRow;
@@ -42,7 +45,9 @@ pub(super) async fn read(
         Typed::Yes => Some(Answer::Allow { term: Term::Once, scope: Scope::Exact }),
         Typed::No { word } => Some(Answer::Deny { word }),
     };
-    let Some(answer) = answer else { return Ok(Meant::Message(told(house, visitor, session, &open)?)) };
+    let Some(answer) = answer else {
+        return Ok(Meant::Message(told(house, visitor, session, &open)?));
+    };
     let meant = match named {
         Some(named) => open.iter().find(|open| open.row.id == named),
         None => match &open[..] {
@@ -67,14 +72,21 @@ pub(super) async fn read(
             }
         },
     };
-    let Some(meant) = meant else { return Ok(Meant::ToNothing("This question is closed.".to_owned())) };
+    let Some(meant) = meant else {
+        return Ok(Meant::ToNothing("This question is closed.".to_owned()));
+    };
     let text = format!("{} {}", toast::decided(&answer, false), about(&meant.row));
-    let told = Outbound { session: session.clone(), to: visitor.from.clone(), body: OutboundBody::Notice { text } };
+    let told = Outbound {
+        session: session.clone(),
+        to: visitor.from.clone(),
+        body: OutboundBody::Notice { text },
+    };
     house.app.router.answer_of_update(visitor, &meant.row.id, &answer, key, told).await?;
     Ok(Meant::Answered)
 }
 
-/// Only what an owner has written as it is now, alone and to nobody else. Where a question is named, nothing else may be.
+/// Only what an owner has written as it is now, alone and to nobody else. Where a question is
+/// named, nothing else may be.
 fn may_answer(house: &House, said: &Said, visitor: &Visitor, named: Option<&ApprovalId>) -> bool {
     let alone = said.files.is_empty() && said.words.is_none() && said.album.is_none();
     // In a topic everything replies to the topic's beginning.
@@ -94,8 +106,8 @@ fn named(house: &House, said: &Said, visitor: &Visitor) -> Result<Option<Approva
     Ok(posted.map(|posted| posted.approval))
 }
 
-/// The questions that wait in a session, and those of others that are shown where it is. What was staged is not among them: it
-/// takes a tap.
+/// The questions that wait in a session, and those of others that are shown where it is. What was
+/// staged is not among them: it takes a tap.
 fn open(house: &House, visitor: &Visitor, session: &SessionId) -> Result<Vec<Open>, StoreError> {
     let mut shown = house.app.mail.posted_open_at(&visitor.from)?;
     let rows = house.app.store.read(|tx| tx.open_approvals(Some(session)))?;
@@ -113,15 +125,22 @@ fn open(house: &House, visitor: &Visitor, session: &SessionId) -> Result<Vec<Ope
     Ok(open)
 }
 
-/// Whether a message was written when the question could be seen: it stands behind it, and a second has begun since. Both
-/// times are Telegram's.
+/// Whether a message was written when the question could be seen: it stands behind it, and a second
+/// has begun since. Both times are Telegram's.
 fn was_seen(shown: &PostedRow, said: &Said) -> bool {
     said.message > shown.message && said.at_s > shown.sent_s
 }
 
-/// What the writer of a message has to know: that it waits, and for what. Said of the first message that waits.
-fn told(house: &House, visitor: &Visitor, session: &SessionId, open: &[Open]) -> Result<Option<String>, StoreError> {
-    let own: Vec<&Open> = open.iter().filter(|open| open.row.question.session == *session).collect();
+/// What the writer of a message has to know: that it waits, and for what. Said of the first message
+/// that waits.
+fn told(
+    house: &House,
+    visitor: &Visitor,
+    session: &SessionId,
+    open: &[Open],
+) -> Result<Option<String>, StoreError> {
+    let own: Vec<&Open> =
+        open.iter().filter(|open| open.row.question.session == *session).collect();
     if own.is_empty() || house.app.store.read(|tx| tx.queued_messages(session))? > 0 {
         return Ok(None);
     }
@@ -133,7 +152,10 @@ fn told(house: &House, visitor: &Visitor, session: &SessionId, open: &[Open]) ->
             "Your message goes in when the question about {} is answered. It is still open: tap a button, or write yes or no.",
             about(&one.row)
         ),
-        _ => format!("Your message goes in when {} open questions are answered: tap their buttons.", own.len()),
+        _ => format!(
+            "Your message goes in when {} open questions are answered: tap their buttons.",
+            own.len()
+        ),
     }))
 }
 

@@ -1,5 +1,6 @@
-//! Listens to what is written to a bot without taking anything away from it: nothing is confirmed, so that whatever others have written is
-//! still there for the gateway. Must not know who is asked about it.
+//! Listens to what is written to a bot without taking anything away from it: nothing is confirmed,
+//! so that whatever others have written is still there for the gateway. Must not know who is asked
+//! about it.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -11,7 +12,8 @@ use crate::gateway::telegram::api::{Api, UPDATES_MAX};
 use crate::gateway::telegram::fault::Fault;
 use crate::gateway::telegram::knock::{self, Knock};
 
-/// What waits unconfirmed is handed out at once and again and again, so there is a pause between two looks.
+/// What waits unconfirmed is handed out at once and again and again, so there is a pause between
+/// two looks.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How soon Telegram is asked again after a fault.
 const RETRY: Duration = Duration::from_secs(5);
@@ -47,8 +49,12 @@ impl<'a> Ear<'a> {
         loop {
             let pause = match self.api.updates(0, true).await {
                 Ok(updates) => {
-                    self.seen = updates.iter().map(|update| (number(update), writer(update))).collect();
-                    let new = updates.iter().filter_map(heard).find(|heard| !self.ignored.contains(&heard.who.user));
+                    self.seen =
+                        updates.iter().map(|update| (number(update), writer(update))).collect();
+                    let new = updates
+                        .iter()
+                        .filter_map(heard)
+                        .find(|heard| !self.ignored.contains(&heard.who.user));
                     if let Some(heard) = new {
                         return heard;
                     }

@@ -1,5 +1,5 @@
-//! `claw init`: asks for a model and a bot, tries both, and writes them down, all at the end or nothing. Owns the order; must not know
-//! how one of them is asked for.
+//! `claw init`: asks for a model and a bot, tries both, and writes them down, all at the end or
+//! nothing. Owns the order; must not know how one of them is asked for.
 
 mod ear;
 mod model;
@@ -88,14 +88,20 @@ async fn converse(seen: &Seen) -> anyhow::Result<Plan> {
     if draft.is_changed() {
         summarise(seen, model.as_ref(), bot.as_ref())?;
         if !person.agrees("Write this?", true).await? {
-            return Err(UserError::because("nothing was written; run `claw init` again to answer otherwise"));
+            return Err(UserError::because(
+                "nothing was written; run `claw init` again to answer otherwise",
+            ));
         }
     }
     let has_bot = bot.is_some();
     Ok(Plan { draft, bot: bot.filter(|bot| bot.new_owner.is_some()), has_bot })
 }
 
-fn summarise(seen: &Seen, model: Option<&model::ModelAnswer>, bot: Option<&Bot>) -> Result<(), out::Unwritten> {
+fn summarise(
+    seen: &Seen,
+    model: Option<&model::ModelAnswer>,
+    bot: Option<&Bot>,
+) -> Result<(), out::Unwritten> {
     out::line(&format!("\n{}:", seen.home.claw_toml().display()))?;
     if let Some(answer) = model {
         out::line(&format!("  [model]     {}", answer.summary()))?;
@@ -121,7 +127,12 @@ struct Interrupts([tokio::signal::unix::Signal; 4]);
 impl Interrupts {
     fn new() -> std::io::Result<Self> {
         // Ctrl-\, too: it would leave the terminal showing nothing of what is typed.
-        let ends = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup(), SignalKind::quit()];
+        let ends = [
+            SignalKind::interrupt(),
+            SignalKind::terminate(),
+            SignalKind::hangup(),
+            SignalKind::quit(),
+        ];
         let [interrupt, terminate, hangup, quit] = ends.map(signal);
         Ok(Self([interrupt?, terminate?, hangup?, quit?]))
     }

@@ -1,4 +1,5 @@
-//! Which model answers: asked, tried at its provider, asked again. Must not know how its wire looks, or where the answer is written.
+//! Which model answers: asked, tried at its provider, asked again. Must not know how its wire
+//! looks, or where the answer is written.
 
 use secrecy::{ExposeSecret as _, SecretString};
 
@@ -25,13 +26,20 @@ pub struct ModelAnswer {
 impl ModelAnswer {
     pub fn keys(&self) -> ModelKeys<'_> {
         let Self { agent, base_url, model, key } = self;
-        ModelKeys { agent: *agent, base_url: base_url.as_deref(), model: model.as_deref(), key: key.as_ref() }
+        ModelKeys {
+            agent: *agent,
+            base_url: base_url.as_deref(),
+            model: model.as_deref(),
+            key: key.as_ref(),
+        }
     }
 
     /// Without the key.
     pub fn summary(&self) -> String {
         let text = |text: &Option<String>, before: &str| {
-            text.as_deref().map(|text| format!("{before}{}", escape::visible(text))).unwrap_or_default()
+            text.as_deref()
+                .map(|text| format!("{before}{}", escape::visible(text)))
+                .unwrap_or_default()
         };
         let key = if self.key.is_some() { ", with its key" } else { "" };
         format!("{}{}{}{key}", self.agent, text(&self.model, ", "), text(&self.base_url, " at "))
@@ -40,7 +48,13 @@ impl ModelAnswer {
     fn section(&self) -> ModelSection {
         let Self { agent, base_url, model, key } = self;
         let (base_url, model) = (base_url.clone(), model.clone());
-        ModelSection { agent: Some(*agent), base_url, model, api_key: key.clone(), ..ModelSection::default() }
+        ModelSection {
+            agent: Some(*agent),
+            base_url,
+            model,
+            api_key: key.clone(),
+            ..ModelSection::default()
+        }
     }
 }
 
@@ -104,7 +118,9 @@ async fn choice(person: &mut Person) -> anyhow::Result<Option<ModelAnswer>> {
             // With its address, so that the key goes to nobody else, whatever else is set.
             "2" | "openai" => (Agent::OpenAiCompatible, address_of("openai").map(str::to_owned)),
             "3" | "gemini" | "google" => (Agent::Gemini, None),
-            "4" | "openai-compatible" | "other" => (Agent::OpenAiCompatible, Some(address(person, None).await?)),
+            "4" | "openai-compatible" | "other" => {
+                (Agent::OpenAiCompatible, Some(address(person, None).await?))
+            }
             "5" | "ollama" => (Agent::Ollama, Some(address(person, Some(OLLAMA)).await?)),
             "6" | "later" | "demo" => return Ok(None),
             _ => {
@@ -118,21 +134,29 @@ async fn choice(person: &mut Person) -> anyhow::Result<Option<ModelAnswer>> {
 }
 
 async fn address(person: &mut Person, usual: Option<&str>) -> anyhow::Result<String> {
-    let hint = usual.map_or("such as https://api.groq.com/openai/v1".to_owned(), |usual| format!("Enter: {usual}"));
+    let hint = usual.map_or("such as https://api.groq.com/openai/v1".to_owned(), |usual| {
+        format!("Enter: {usual}")
+    });
     loop {
         let typed = person.ask(&format!("Its address ({hint}): ")).await?;
         let typed = if typed.is_empty() { usual.unwrap_or_default().to_owned() } else { typed };
         let section = ModelSection { base_url: Some(typed.clone()), ..ModelSection::default() };
         match section.validate() {
             Ok(()) if !typed.contains('@') => return Ok(typed),
-            Ok(()) => out::line("An address must not hold a user name or password; the key is asked for by itself.")?,
+            Ok(()) => out::line(
+                "An address must not hold a user name or password; the key is asked for by itself.",
+            )?,
             Err(_) => out::line("Please type an address that begins with https:// or http://.")?,
         };
     }
 }
 
 /// Asks for the key and the model's name, and tries them. False goes back to the choice.
-async fn complete(person: &mut Person, seen: &Seen, answer: &mut ModelAnswer) -> anyhow::Result<bool> {
+async fn complete(
+    person: &mut Person,
+    seen: &Seen,
+    answer: &mut ModelAnswer,
+) -> anyhow::Result<bool> {
     loop {
         if answer.agent != Agent::Ollama {
             answer.key = key(person, answer.agent, answer.base_url.as_deref()).await?;
@@ -147,7 +171,9 @@ async fn complete(person: &mut Person, seen: &Seen, answer: &mut ModelAnswer) ->
             .await?
             .as_str()
         {
-            "keep" if answer.model.is_some() || usual_model(&answer.section()).is_some() => return Ok(true),
+            "keep" if answer.model.is_some() || usual_model(&answer.section()).is_some() => {
+                return Ok(true);
+            }
             "keep" => answer.model = Some(named(person, &[]).await?),
             "other" => return Ok(false),
             _ => continue,
@@ -156,7 +182,11 @@ async fn complete(person: &mut Person, seen: &Seen, answer: &mut ModelAnswer) ->
     }
 }
 
-async fn key(person: &mut Person, agent: Agent, base_url: Option<&str>) -> anyhow::Result<Option<SecretString>> {
+async fn key(
+    person: &mut Person,
+    agent: Agent,
+    base_url: Option<&str>,
+) -> anyhow::Result<Option<SecretString>> {
     let is_known = base_url.is_none()
         || usual_model(&ModelSection {
             agent: Some(agent),
@@ -179,7 +209,11 @@ async fn key(person: &mut Person, agent: Agent, base_url: Option<&str>) -> anyho
 }
 
 /// What is wrong, as a sentence.
-async fn tried(person: &mut Person, seen: &Seen, answer: &mut ModelAnswer) -> anyhow::Result<Result<(), String>> {
+async fn tried(
+    person: &mut Person,
+    seen: &Seen,
+    answer: &mut ModelAnswer,
+) -> anyhow::Result<Result<(), String>> {
     out::line("Trying it…")?;
     let trial = match Trial::of(&answer.section(), &seen.variables()).await {
         Ok(Some(trial)) => trial,
@@ -192,7 +226,8 @@ async fn tried(person: &mut Person, seen: &Seen, answer: &mut ModelAnswer) -> an
     };
     let listed = names.as_deref().unwrap_or_default();
     let usual = usual_model(&answer.section());
-    let fits = usual.is_some_and(|usual| listed.is_empty() || listed.iter().any(|name| name == usual));
+    let fits =
+        usual.is_some_and(|usual| listed.is_empty() || listed.iter().any(|name| name == usual));
     if !fits {
         answer.model = Some(match listed {
             [only] => only.clone(),
@@ -215,7 +250,9 @@ async fn tried(person: &mut Person, seen: &Seen, answer: &mut ModelAnswer) -> an
 async fn works(trial: &Trial, model: &str) -> Result<(), String> {
     let names = trial.names().await.map_err(|error| sentence(&error))?;
     // Some lists leave out what answers all the same.
-    if names.is_some_and(|names| names.iter().any(|name| name == model)) && trial.a_list_proves_the_key() {
+    if names.is_some_and(|names| names.iter().any(|name| name == model))
+        && trial.a_list_proves_the_key()
+    {
         return Ok(());
     }
     trial.ask(model).await.map_err(|error| sentence(&error))
@@ -230,11 +267,13 @@ fn sentence(error: &ModelError) -> String {
 
 async fn named(person: &mut Person, names: &[String]) -> anyhow::Result<String> {
     if let Some(first) = names.first() {
-        let shown: Vec<String> = names.iter().take(NAMES_SHOWN).map(|name| escape::visible(name)).collect();
+        let shown: Vec<String> =
+            names.iter().take(NAMES_SHOWN).map(|name| escape::visible(name)).collect();
         let more = names.len().saturating_sub(NAMES_SHOWN);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         out::line(&format!("It offers {}{more}.", shown.join(", ")))?;
-        let typed = person.ask(&format!("Which model (Enter: {})? ", escape::visible(first))).await?;
+        let typed =
+            person.ask(&format!("Which model (Enter: {})? ", escape::visible(first))).await?;
         return Ok(if typed.is_empty() { first.clone() } else { typed });
     }
     loop {

@@ -1,11 +1,13 @@
-//! The person at the terminal: lines that can be waited for beside other things, and secrets that are typed unseen. Must not know what is
-//! asked.
+//! The person at the terminal: lines that can be waited for beside other things, and secrets that
+//! are typed unseen. Must not know what is asked.
 
 use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 use std::os::fd::AsFd as _;
 
 use anyhow::Context as _;
-use rustix::termios::{LocalModes, OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcsetattr};
+use rustix::termios::{
+    LocalModes, OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcsetattr,
+};
 use secrecy::SecretString;
 use tokio::net::unix::pipe::Receiver;
 
@@ -25,8 +27,9 @@ impl Person {
         io::stdin().is_terminal() && io::stdout().is_terminal()
     }
 
-    /// The next line that is typed, without blanks around it. May be dropped and asked again. Nothing is taken from the terminal but
-    /// while this is waited for, so that `forget_typed` gets hold of all that was typed before.
+    /// The next line that is typed, without blanks around it. May be dropped and asked again.
+    /// Nothing is taken from the terminal but while this is waited for, so that `forget_typed` gets
+    /// hold of all that was typed before.
     pub async fn line(&mut self) -> anyhow::Result<String> {
         let line = loop {
             if let Some(end) = self.read.iter().position(|byte| *byte == b'\n') {
@@ -48,13 +51,15 @@ impl Person {
         Ok(line.trim().to_owned())
     }
 
-    /// Waits until something is there to be read, and reads it. How many bytes; none at the end of input.
+    /// Waits until something is there to be read, and reads it. How many bytes; none at the end of
+    /// input.
     async fn piece(&mut self) -> io::Result<usize> {
         loop {
-            // Registered anew each time: what was known of the terminal before it was emptied is no longer true, and a read of nothing
-            // would stop the whole program.
+            // Registered anew each time: what was known of the terminal before it was emptied is no
+            // longer true, and a read of nothing would stop the whole program.
             let terminal = io::stdin().as_fd().try_clone_to_owned()?;
-            // It is read as any other descriptor that can be waited for, and only when there is something to be read.
+            // It is read as any other descriptor that can be waited for, and only when there is
+            // something to be read.
             let terminal = Receiver::from_owned_fd_unchecked(terminal)?;
             terminal.readable().await?;
             let mut piece = [0; 4096];
@@ -63,7 +68,8 @@ impl Person {
                     self.read.extend_from_slice(&piece[..size]);
                     return Ok(size);
                 }
-                Err(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock) => {}
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -110,8 +116,8 @@ fn show(question: &str) -> io::Result<()> {
     stdout.flush()
 }
 
-/// While this lives, the terminal shows nothing of what is typed but the end of the line. What was typed before is thrown away, so that
-/// no half of a secret is shown and the other half taken.
+/// While this lives, the terminal shows nothing of what is typed but the end of the line. What was
+/// typed before is thrown away, so that no half of a secret is shown and the other half taken.
 struct Unseen {
     before: Termios,
 }

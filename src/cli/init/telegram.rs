@@ -1,5 +1,6 @@
-//! The bot and its owner: the token is tried with `getMe`, the owner's id is learnt from a message that he says is his. Must not know how
-//! messages are waited for, or where the answers are written.
+//! The bot and its owner: the token is tried with `getMe`, the owner's id is learnt from a message
+//! that he says is his. Must not know how messages are waited for, or where the answers are
+//! written.
 
 use secrecy::{ExposeSecret as _, SecretString};
 
@@ -15,7 +16,8 @@ use crate::gateway::telegram::fault::Fault;
 use crate::gateway::telegram::place::Place;
 use crate::mail::Instance;
 
-const HELLO: &str = "This is your claw bot now. It answers here as soon as `claw gateway` or its service runs.";
+const HELLO: &str =
+    "This is your claw bot now. It answers here as soon as `claw gateway` or its service runs.";
 /// The most characters of a message that are shown.
 const SHOWN_CHARS: usize = 60;
 
@@ -33,7 +35,10 @@ pub struct Bot {
 impl Bot {
     /// What is to be written, without the token.
     pub fn summary(&self) -> Option<String> {
-        let token = self.new_token.as_ref().map(|_| format!("the token of @{}", escape::visible(&self.me.username)));
+        let token = self
+            .new_token
+            .as_ref()
+            .map(|_| format!("the token of @{}", escape::visible(&self.me.username)));
         let owner = self.new_owner.map(|owner| format!("{owner} is its owner"));
         let parts: Vec<String> = token.into_iter().chain(owner).collect();
         (!parts.is_empty()).then(|| parts.join("; "))
@@ -79,7 +84,10 @@ pub async fn ask(person: &mut Person, seen: &Seen) -> anyhow::Result<Option<Bot>
             return Ok(Some(bot));
         }
     } else if !beside(seen).is_empty() {
-        out::line(&format!("Nobody may talk to it yet{}: whom you name now is in their place.", beside(seen)))?;
+        out::line(&format!(
+            "Nobody may talk to it yet{}: whom you name now is in their place.",
+            beside(seen)
+        ))?;
     }
     let (owner, below) = owner(person, seen, &bot).await?;
     (bot.new_owner, bot.heard_below) = (Some(owner), below);
@@ -89,8 +97,15 @@ pub async fn ask(person: &mut Person, seen: &Seen) -> anyhow::Result<Option<Bot>
 /// Who has a part in it without being one of those who may talk: they stay and go with them.
 fn beside(seen: &Seen) -> String {
     let owners = seen.further_owners().iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
-    let owners = if owners.is_empty() { owners } else { format!("; who may decide as well (`owners`): {owners}") };
-    let told = seen.notify_chat().map(|chat| format!("; who is told (`notify_chat`): {chat}")).unwrap_or_default();
+    let owners = if owners.is_empty() {
+        owners
+    } else {
+        format!("; who may decide as well (`owners`): {owners}")
+    };
+    let told = seen
+        .notify_chat()
+        .map(|chat| format!("; who is told (`notify_chat`): {chat}"))
+        .unwrap_or_default();
     owners + &told
 }
 
@@ -98,12 +113,23 @@ async fn bot(person: &mut Person, seen: &Seen, base: &str) -> anyhow::Result<Opt
     if let Some(Found { value, place, is_variable }) = seen.bot_token() {
         let tried = tried(&value, base).await;
         match &tried {
-            Ok((_, me)) => out::line(&format!("Telegram now: @{} ({place}).", escape::visible(&me.username)))?,
-            Err(why) => out::line(&format!("The bot that is set ({place}) does not work: {}.", out::clean(why)))?,
+            Ok((_, me)) => {
+                out::line(&format!("Telegram now: @{} ({place}).", escape::visible(&me.username)))?
+            }
+            Err(why) => out::line(&format!(
+                "The bot that is set ({place}) does not work: {}.",
+                out::clean(why)
+            ))?,
         };
         match tried {
             Ok((api, me)) if person.agrees("Keep this bot?", true).await? => {
-                return Ok(Some(Bot { api, me, new_token: None, new_owner: None, heard_below: None }));
+                return Ok(Some(Bot {
+                    api,
+                    me,
+                    new_token: None,
+                    new_owner: None,
+                    heard_below: None,
+                }));
             }
             _ if is_variable => {
                 return Err(UserError::because(format!(
@@ -119,18 +145,28 @@ async fn bot(person: &mut Person, seen: &Seen, base: &str) -> anyhow::Result<Opt
         let token = person.ask_secret(question).await?;
         if token.expose_secret().is_empty() {
             if seen.bot_token().is_some() {
-                out::line("The bot that is set stays as it is; remove `token` from claw.toml to have none.")?;
+                out::line(
+                    "The bot that is set stays as it is; remove `token` from claw.toml to have none.",
+                )?;
             }
             return Ok(None);
         }
         if !is_a_token(token.expose_secret()) {
-            out::line("That is no token: one looks like 123456789:AAF…, numbers, a colon and at least 30 letters.")?;
+            out::line(
+                "That is no token: one looks like 123456789:AAF…, numbers, a colon and at least 30 letters.",
+            )?;
             continue;
         }
         match tried(&token, base).await {
             Ok((api, me)) => {
                 out::line(&format!("It is the token of @{}.", escape::visible(&me.username)))?;
-                return Ok(Some(Bot { api, me, new_token: Some(token), new_owner: None, heard_below: None }));
+                return Ok(Some(Bot {
+                    api,
+                    me,
+                    new_token: Some(token),
+                    new_owner: None,
+                    heard_below: None,
+                }));
             }
             Err(why) => out::line(&format!("That does not work: {}.", out::clean(&why)))?,
         };
@@ -141,7 +177,10 @@ async fn bot(person: &mut Person, seen: &Seen, base: &str) -> anyhow::Result<Opt
 fn is_a_token(text: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     text.split_once(':').is_some_and(|(id, secret)| {
-        !id.is_empty() && id.chars().all(|c| c.is_ascii_digit()) && secret.len() >= 30 && secret.chars().all(fits)
+        !id.is_empty()
+            && id.chars().all(|c| c.is_ascii_digit())
+            && secret.len() >= 30
+            && secret.chars().all(fits)
     })
 }
 
@@ -149,7 +188,10 @@ async fn tried(token: &SecretString, base: &str) -> Result<(Api, Me), String> {
     let api = Api::new(token, base).map_err(|fault| fault.to_string())?;
     match api.me().await {
         Ok(me) => Ok((api, me)),
-        Err(Fault::Token) => Err("Telegram does not know this token; compare it with what @BotFather says".to_owned()),
+        Err(Fault::Token) => {
+            Err("Telegram does not know this token; compare it with what @BotFather says"
+                .to_owned())
+        }
         Err(fault) => Err(fault.to_string()),
     }
 }
@@ -188,8 +230,11 @@ async fn owner(person: &mut Person, seen: &Seen, bot: &Bot) -> anyhow::Result<(i
 
 fn said(heard: &Heard) -> String {
     let who = &heard.who;
-    let username =
-        who.username.as_ref().map(|name| format!(", @{} (unproven)", escape::visible(name))).unwrap_or_default();
+    let username = who
+        .username
+        .as_ref()
+        .map(|name| format!(", @{} (unproven)", escape::visible(name)))
+        .unwrap_or_default();
     let text: String = heard.text.chars().take(SHOWN_CHARS).collect();
     let more = if text.len() < heard.text.len() { "…" } else { "" };
     let text = if text.is_empty() {
@@ -230,7 +275,10 @@ async fn webhook(person: &mut Person, api: &Api) -> anyhow::Result<()> {
     }
     match api.remove_webhook().await {
         Ok(()) => out::line("The webhook is gone.")?,
-        Err(fault) => out::line(&format!("The webhook could not be taken away: {}.", out::clean(&fault.to_string())))?,
+        Err(fault) => out::line(&format!(
+            "The webhook could not be taken away: {}.",
+            out::clean(&fault.to_string())
+        ))?,
     };
     Ok(())
 }
@@ -242,9 +290,13 @@ mod tests {
     #[test]
     fn only_what_looks_like_a_token_is_sent_as_one() {
         assert!(is_a_token("123456789:AAF-abcdefghijklmnopqrstuvwxyz_0123"));
-        for bad in
-            ["", "1:short", "x:AAF-abcdefghijklmnopqrstuvwxyz_0123", "1:AAF-abcdefghijklmnopqrstuvwxyz/0123?", "/start"]
-        {
+        for bad in [
+            "",
+            "1:short",
+            "x:AAF-abcdefghijklmnopqrstuvwxyz_0123",
+            "1:AAF-abcdefghijklmnopqrstuvwxyz/0123?",
+            "/start",
+        ] {
             assert!(!is_a_token(bad), "{bad}");
         }
     }

@@ -1,4 +1,5 @@
-//! The service manager's own program, as this system has it. Owns its name and how it is called; must not know what a service is.
+//! The service manager's own program, as this system has it. Owns its name and how it is called;
+//! must not know what a service is.
 #![expect(
     clippy::disallowed_methods,
     reason = "the service manager is no tool of the agent: a person has typed this command"
@@ -35,7 +36,8 @@ pub fn run(words: &[&str]) -> anyhow::Result<Ran> {
     Ok(Ran { code: output.status.code(), said })
 }
 
-/// Whether systemd says that the user's own manager cannot be reached (systemd, `bus_log_connect_error`).
+/// Whether systemd says that the user's own manager cannot be reached (systemd,
+/// `bus_log_connect_error`).
 fn has_no_session(said: &str) -> bool {
     ["Failed to connect to bus", "Failed to connect to user scope bus", "$DBUS_SESSION_BUS_ADDRESS"]
         .iter()

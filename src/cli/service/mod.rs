@@ -1,5 +1,6 @@
-//! `claw service`: the gateway as a service of the user, under systemd or launchd. Owns which files there are and in which order things are
-//! done; must not know what is in them, or what a gateway does.
+//! `claw service`: the gateway as a service of the user, under systemd or launchd. Owns which files
+//! there are and in which order things are done; must not know what is in them, or what a gateway
+//! does.
 
 mod manager;
 mod unit;
@@ -29,7 +30,9 @@ pub fn run(overrides: Overrides, action: &ServiceAction) -> anyhow::Result<ExitC
     let config = Config::load(overrides)?;
     let done = match action {
         ServiceAction::Install { no_start } => install(&config, *no_start)?,
-        ServiceAction::Status => shown(&manage(&["status", "--no-pager", UNIT], &["print", &target()]))?,
+        ServiceAction::Status => {
+            shown(&manage(&["status", "--no-pager", UNIT], &["print", &target()]))?
+        }
         ServiceAction::Logs { follow } => logs(&config, *follow)?,
         ServiceAction::Uninstall => uninstall(&config)?,
     };
@@ -48,13 +51,21 @@ fn install(config: &Config, no_start: bool) -> anyhow::Result<u8> {
     let home = config.home.root();
     let environment = home.join(ENVIRONMENT);
     let names = keep_settings(config, &environment)?;
-    let service =
-        Service { program: &program, home, environment: &environment, log: &config.home.logs().join("gateway.log") };
+    let service = Service {
+        program: &program,
+        home,
+        environment: &environment,
+        log: &config.home.logs().join("gateway.log"),
+    };
     let place = place(config);
     let text = if is_launchd() { service.launchd() } else { service.systemd() };
     write(&place, &text, 0o644)?;
     out::line(&format!("Written: {}", place.display()))?;
-    out::line(&format!("Written: {} (only you can read it), with {}", environment.display(), listed(&names)))?;
+    out::line(&format!(
+        "Written: {} (only you can read it), with {}",
+        environment.display(),
+        listed(&names)
+    ))?;
     if no_start {
         out::line("It was not started; `claw service install` starts it.")?;
         return Ok(fail::DONE);
@@ -74,7 +85,10 @@ fn others(config: &Config) -> anyhow::Result<Vec<Config>> {
     if config.home.is_agents() {
         return Ok(Vec::new());
     }
-    Ok(Config::load_all(&Overrides::default())?.into_iter().filter_map(|(_, config)| config.ok()).collect())
+    Ok(Config::load_all(&Overrides::default())?
+        .into_iter()
+        .filter_map(|(_, config)| config.ok())
+        .collect())
 }
 
 fn start(place: &Path) -> anyhow::Result<()> {
@@ -120,14 +134,19 @@ fn logs(config: &Config, follow: bool) -> anyhow::Result<u8> {
 fn uninstall(config: &Config) -> anyhow::Result<u8> {
     let place = place(config);
     if place.symlink_metadata().is_err() {
-        return Err(UserError::because(format!("there is no {}; nothing was done", place.display())));
+        return Err(UserError::because(format!(
+            "there is no {}; nothing was done",
+            place.display()
+        )));
     }
     let stop = manage(&["disable", "--now", UNIT], &["bootout", &target()]);
     let ran = manager::run(&stop.iter().map(String::as_str).collect::<Vec<_>>());
     fs::remove_file(&place).with_context(|| format!("{} cannot be removed", place.display()))?;
     out::line(&format!("Removed: {}", place.display()))?;
     match ran {
-        Ok(ran) if !ran.went_well() => out::err_line(&format!("claw: it may still run: {}", out::clean(&ran.said))),
+        Ok(ran) if !ran.went_well() => {
+            out::err_line(&format!("claw: it may still run: {}", out::clean(&ran.said)))
+        }
         Ok(_) if !is_launchd() => drop(manager::run(&["systemctl", "--user", "daemon-reload"])?),
         Ok(_) => {}
         Err(error) => out::err_line(&format!("claw: {error}")),
@@ -139,7 +158,8 @@ fn uninstall(config: &Config) -> anyhow::Result<u8> {
     Ok(fail::DONE)
 }
 
-/// Puts the settings that claw takes from the environment into a file for the service, beside those that are there already. Gives their names.
+/// Puts the settings that claw takes from the environment into a file for the service, beside those
+/// that are there already. Gives their names.
 fn keep_settings(config: &Config, path: &Path) -> anyhow::Result<Vec<String>> {
     let before = crate::config::read_if_there(path)?.unwrap_or_default();
     let mut lines: BTreeMap<String, String> = BTreeMap::new();
@@ -149,9 +169,16 @@ fn keep_settings(config: &Config, path: &Path) -> anyhow::Result<Vec<String>> {
         }
     }
     let mut written = vec![config.home.claw_toml(), config.home.mcp_json()];
-    written.extend(config.agents.iter().map(|agent| config.home.of_agent(&agent.name).path().join("mcp.json")));
-    let written: String = written.iter().filter_map(|path| crate::config::read_if_there(path).ok().flatten()).collect();
-    for (name, value) in config.env.iter().filter(|(name, value)| !value.is_empty() && is_a_setting(name, &written)) {
+    written.extend(
+        config.agents.iter().map(|agent| config.home.of_agent(&agent.name).path().join("mcp.json")),
+    );
+    let written: String = written
+        .iter()
+        .filter_map(|path| crate::config::read_if_there(path).ok().flatten())
+        .collect();
+    for (name, value) in
+        config.env.iter().filter(|(name, value)| !value.is_empty() && is_a_setting(name, &written))
+    {
         let line = unit::setting(name, value).ok_or_else(|| {
             UserError::because(format!(
                 "{name} holds a line break or a control character, which a service cannot be given; change it"
@@ -163,17 +190,25 @@ fn keep_settings(config: &Config, path: &Path) -> anyhow::Result<Vec<String>> {
     Ok(lines.into_keys().collect())
 }
 
-/// What claw itself reads, and what its files refer to. Nothing else of the environment is written down.
+/// What claw itself reads, and what its files refer to. Nothing else of the environment is written
+/// down.
 fn is_a_setting(name: &str, written: &str) -> bool {
     let own = name.starts_with("CLAW_") && name != "CLAW_HOME" && name != "CLAW_LOG";
-    let known =
-        ["TELEGRAM_BOT_TOKEN", "OLLAMA_HOST"].contains(&name) || crate::model::key_variables().any(|key| key == name);
+    let known = ["TELEGRAM_BOT_TOKEN", "OLLAMA_HOST"].contains(&name)
+        || crate::model::key_variables().any(|key| key == name);
     // The last one stands in `token_from`.
-    let forms =
-        [format!("${{{name}"), format!("${{env:{name}"), format!("${name}"), format!("\"{name}"), format!("'{name}")];
+    let forms = [
+        format!("${{{name}"),
+        format!("${{env:{name}"),
+        format!("${name}"),
+        format!("\"{name}"),
+        format!("'{name}"),
+    ];
     let ends = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
     own || known
-        || forms.iter().any(|form| written.match_indices(form).any(|(at, _)| ends(&written[at + form.len()..])))
+        || forms.iter().any(|form| {
+            written.match_indices(form).any(|(at, _)| ends(&written[at + form.len()..]))
+        })
 }
 
 /// Writes the whole file or leaves the old one.
@@ -189,7 +224,8 @@ fn place(config: &Config) -> PathBuf {
     if is_launchd() {
         return config.user_home.join("Library/LaunchAgents").join(format!("{LABEL}.plist"));
     }
-    let own = config.env.get("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let own =
+        config.env.get("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     own.unwrap_or_else(|| config.user_home.join(".config")).join("systemd/user").join(UNIT)
 }
 
@@ -197,7 +233,11 @@ fn manage(systemd: &[&str], launchd: &[&str]) -> Vec<String> {
     if is_launchd() {
         std::iter::once("launchctl").chain(launchd.iter().copied()).map(str::to_owned).collect()
     } else {
-        ["systemctl", "--user"].into_iter().chain(systemd.iter().copied()).map(str::to_owned).collect()
+        ["systemctl", "--user"]
+            .into_iter()
+            .chain(systemd.iter().copied())
+            .map(str::to_owned)
+            .collect()
     }
 }
 

@@ -1,5 +1,6 @@
-//! What a service manager reads: a user unit of systemd, an agent of launchd, and the file with the settings that only an
-//! environment has. Pure: paths and values in, text out. Must not know where the files go, or who reads them.
+//! What a service manager reads: a user unit of systemd, an agent of launchd, and the file with the
+//! settings that only an environment has. Pure: paths and values in, text out. Must not know where
+//! the files go, or who reads them.
 
 use std::path::Path;
 
@@ -15,8 +16,8 @@ pub struct Service<'a> {
 }
 
 impl Service<'_> {
-    /// A unit of `systemd --user` (systemd.service(5), systemd.exec(5)). What a unit could forbid beyond this, the tool servers that a
-    /// user plugs in may need; claw's own shell has its box.
+    /// A unit of `systemd --user` (systemd.service(5), systemd.exec(5)). What a unit could forbid
+    /// beyond this, the tool servers that a user plugs in may need; claw's own shell has its box.
     pub fn systemd(&self) -> String {
         let (program, parked) = (word(self.program), word(&self.home.join(super::PARKED)));
         let (home, environment) = (bare(self.home), bare(self.environment));
@@ -65,7 +66,8 @@ impl Service<'_> {
             self.home.display().to_string(),
             self.program.display().to_string(),
         ];
-        let words: String = words.iter().map(|word| format!("    <string>{}</string>\n", xml(word))).collect();
+        let words: String =
+            words.iter().map(|word| format!("    <string>{}</string>\n", xml(word))).collect();
         let log = xml(&self.log.display().to_string());
         format!(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
@@ -79,8 +81,8 @@ impl Service<'_> {
     }
 }
 
-/// One line of the file with the settings. Read alike by systemd (`EnvironmentFile=`) and by a shell. `None` for a value that a line cannot
-/// hold.
+/// One line of the file with the settings. Read alike by systemd (`EnvironmentFile=`) and by a
+/// shell. `None` for a value that a line cannot hold.
 pub fn setting(name: &str, value: &str) -> Option<String> {
     if value.contains(|c: char| c.is_control()) {
         return None;
@@ -102,8 +104,8 @@ pub fn set_by(line: &str) -> Option<&str> {
     (!name.is_empty() && !name.starts_with('#')).then_some(name)
 }
 
-/// A path as one word of a command line: systemd.syntax(7), "Quoting", and systemd.service(5), "Command lines", where `$` begins a
-/// variable.
+/// A path as one word of a command line: systemd.syntax(7), "Quoting", and systemd.service(5),
+/// "Command lines", where `$` begins a variable.
 fn word(path: &Path) -> String {
     assignment(&path.display().to_string()).replace('$', "$$")
 }
@@ -131,7 +133,10 @@ mod tests {
         assert_eq!(setting("A_KEY", "sk-1").unwrap(), "A_KEY=\"sk-1\"\n");
         assert_eq!(setting("A", "a\"b\\c$d`e f").unwrap(), "A=\"a\\\"b\\\\c\\$d\\`e f\"\n");
         assert_eq!(setting("A", "two\nlines"), None);
-        assert_eq!((set_by("A=\"x\""), set_by("# A=1"), set_by("nothing")), (Some("A"), None, None));
+        assert_eq!(
+            (set_by("A=\"x\""), set_by("# A=1"), set_by("nothing")),
+            (Some("A"), None, None)
+        );
     }
 
     #[test]

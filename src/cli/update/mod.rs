@@ -1,5 +1,5 @@
-//! `claw update`: says how this claw is updated, and with `--check` whether there is a newer one. Changes nothing and never runs by
-//! itself. Must not know how an answer is fetched or read.
+//! `claw update`: says how this claw is updated, and with `--check` whether there is a newer one.
+//! Changes nothing and never runs by itself. Must not know how an answer is fetched or read.
 
 mod installed;
 mod newest;
@@ -29,7 +29,11 @@ pub async fn run(check: bool) -> anyhow::Result<ExitCode> {
         ));
     };
     let newest = newest::ask(&url).await.map_err(|why| {
-        anyhow::anyhow!("the newest version could not be found out at {}: {}", out::clean(&url), out::clean(&why))
+        anyhow::anyhow!(
+            "the newest version could not be found out at {}: {}",
+            out::clean(&url),
+            out::clean(&why)
+        )
     })?;
     Ok(ExitCode::from(match newest.cmp_precedence(&this) {
         std::cmp::Ordering::Greater => {
@@ -42,7 +46,9 @@ pub async fn run(check: bool) -> anyhow::Result<ExitCode> {
             fail::DONE
         }
         std::cmp::Ordering::Less => {
-            out::line(&format!("This is claw {this}; the newest version that was published is {newest}."))?;
+            out::line(&format!(
+                "This is claw {this}; the newest version that was published is {newest}."
+            ))?;
             fail::DONE
         }
     }))

@@ -1,5 +1,5 @@
-//! Asks one address for the newest version, and reads the forms in which that is told. Sends nothing but the request. Must not know
-//! which version this is.
+//! Asks one address for the newest version, and reads the forms in which that is told. Sends
+//! nothing but the request. Must not know which version this is.
 
 use std::time::Duration;
 
@@ -22,18 +22,23 @@ pub async fn ask(url: &str) -> Result<Version, String> {
 async fn fetch(url: &str) -> Result<String, String> {
     // An error means that the process has a provider already, which is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    // Where it would be led to is not where the owner wanted to ask. Registries want to be told who asks.
+    // Where it would be led to is not where the owner wanted to ask. Registries want to be told who
+    // asks.
     let builder = reqwest::Client::builder()
         .redirect(reqwest::redirect::Policy::none())
         .timeout(ANSWER_TIMEOUT)
         .user_agent(concat!("claw/", env!("CARGO_PKG_VERSION")));
     // Plain HTTP is on this machine alone (`config/update.rs`), which no proxy can reach.
-    let builder = if url.starts_with("http://") { builder.no_proxy().tls_certs_only([]) } else { builder };
+    let builder =
+        if url.starts_with("http://") { builder.no_proxy().tls_certs_only([]) } else { builder };
     let said = |error: reqwest::Error| root_cause(&error.without_url());
     let answer = builder.build().map_err(said)?.get(url).send().await.map_err(said)?;
     let status = answer.status();
     if status.is_redirection() {
-        return Err(format!("it leads elsewhere (status {}); set the address that it leads to", status.as_u16()));
+        return Err(format!(
+            "it leads elsewhere (status {}); set the address that it leads to",
+            status.as_u16()
+        ));
     }
     if !status.is_success() {
         return Err(format!("status {}", status.as_u16()));
@@ -57,13 +62,15 @@ fn root_cause(error: &dyn std::error::Error) -> String {
     last.to_string()
 }
 
-/// The three forms: a release of GitHub's API (`tag_name`), a crate of crates.io's API (`crate.max_stable_version`), and a
-/// file of a sparse index of cargo (a line of JSON a version, `vers` and `yanked`). Versions before a release do not count.
+/// The three forms: a release of GitHub's API (`tag_name`), a crate of crates.io's API
+/// (`crate.max_stable_version`), and a file of a sparse index of cargo (a line of JSON a version,
+/// `vers` and `yanked`). Versions before a release do not count.
 fn read(body: &str) -> Option<Version> {
     if let Ok(one) = serde_json::from_str::<Value>(body)
         && one.get("vers").is_none()
     {
-        let is_draft = ["draft", "prerelease"].iter().any(|key| one.get(key) == Some(&Value::Bool(true)));
+        let is_draft =
+            ["draft", "prerelease"].iter().any(|key| one.get(key) == Some(&Value::Bool(true)));
         let named = one.get("tag_name").or_else(|| one.pointer("/crate/max_stable_version"))?;
         return version(named).filter(|_| !is_draft);
     }
@@ -92,7 +99,9 @@ mod tests {
                      {\"vers\":\"0.11.0\",\"yanked\":true}\n{\"vers\":\"1.0.0-rc.1\",\"yanked\":false}\n";
         assert_eq!(is(index).as_deref(), Some("0.10.0"));
         assert_eq!(is("{\"vers\":\"0.9.0\"}").as_deref(), Some("0.9.0"));
-        for none in ["", "[]", "null", "<html>", r#"{"tag_name": "latest"}"#, r#"{"tag_name": 3}"#, "{}\nx"] {
+        for none in
+            ["", "[]", "null", "<html>", r#"{"tag_name": "latest"}"#, r#"{"tag_name": 3}"#, "{}\nx"]
+        {
             assert_eq!(is(none), None, "{none}");
         }
         assert_eq!(is(r#"{"tag_name": "v2.0.0", "prerelease": true}"#), None);

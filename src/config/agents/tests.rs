@@ -61,16 +61,30 @@ fn an_agent_is_the_file_with_its_own_section_laid_over_it() {
     let telegram = work.telegram.as_ref().unwrap();
     assert_eq!((token(&work).as_str(), telegram.stream), ("2:second", false));
     assert_eq!(telegram.allowed_chats.iter().copied().collect::<Vec<_>>(), [70]);
-    assert_eq!(telegram.owners.iter().copied().collect::<Vec<_>>(), [70], "owners are not inherited");
+    assert_eq!(
+        telegram.owners.iter().copied().collect::<Vec<_>>(),
+        [70],
+        "owners are not inherited"
+    );
     assert_eq!(telegram.notify_chat, Some(70), "nor is where notices go");
     assert_eq!(work.servers.as_deref(), Some(&["filesystem".to_owned()][..]));
-    assert_eq!(work.model.base_url, None, "a model is replaced as a whole, so that no key meets another provider");
+    assert_eq!(
+        work.model.base_url, None,
+        "a model is replaced as a whole, so that no key meets another provider"
+    );
     assert_eq!(work.home.path(), rig.home().join("agents/work"));
-    assert_eq!(work.workspace, rig.home().join("agents/work/workspace"), "a workspace is not inherited");
+    assert_eq!(
+        work.workspace,
+        rig.home().join("agents/work/workspace"),
+        "a workspace is not inherited"
+    );
     assert_eq!(work.home.claw_toml(), rig.home().join("claw.toml"));
 
     let main = agent(&rig, "main", &[]).unwrap();
-    assert_eq!((main.agent.description.as_str(), token(&main).as_str()), ("the first", "1:main-token"));
+    assert_eq!(
+        (main.agent.description.as_str(), token(&main).as_str()),
+        ("the first", "1:main-token")
+    );
     assert_eq!((main.limits.tokens_day_max, main.servers.as_ref()), (5000, None));
     assert_eq!(main.telegram.as_ref().unwrap().notify_chat, Some(9));
 }
@@ -90,7 +104,11 @@ fn variables_for_the_main_agent_are_for_no_other() {
     let work = agent(&rig, "work", &all).unwrap();
     assert_eq!(token(&work), "2:first", "the first that is set");
     assert_eq!(work.workspace, rig.home().join("agents/work/workspace"));
-    assert_eq!((work.env.get("CLAW_AGENT"), work.env.get("CLAW_MODEL")), (None, None), "it has a model of its own");
+    assert_eq!(
+        (work.env.get("CLAW_AGENT"), work.env.get("CLAW_MODEL")),
+        (None, None),
+        "it has a model of its own"
+    );
     let main = agent(&rig, "main", &all[..2]).unwrap();
     assert_eq!((token(&main).as_str(), main.env.get("CLAW_AGENT")), ("9:usual", None));
     let home = agent(&rig, "home", &[("HOME_BOT", "3:h"), ("CLAW_AGENT", "demo")]).unwrap();
@@ -108,11 +126,15 @@ fn what_is_wrong_with_one_agent_does_not_touch_the_others() {
         work.bot_missing.as_deref(),
         Some("none of WORK_BOT, WORK_BOT_2 is set, so there is no token for its bot")
     );
-    let rig = Rig::new("[agents.a]\nallowed_chatz = [1]\n[agents.b]\ntoken = \"2:b\"\n[agents.c]\n");
+    let rig =
+        Rig::new("[agents.a]\nallowed_chatz = [1]\n[agents.b]\ntoken = \"2:b\"\n[agents.c]\n");
     let error = agent(&rig, "a", &[]).unwrap_err().to_string();
     assert!(error.contains("line 2") && error.contains("`allowed_chatz`"), "{error}");
     let error = agent(&rig, "b", &[]).unwrap_err().to_string();
-    assert!(error.contains("agents.b.allowed_chats") && error.contains("nobody may talk"), "{error}");
+    assert!(
+        error.contains("agents.b.allowed_chats") && error.contains("nobody may talk"),
+        "{error}"
+    );
     assert!(agent(&rig, "c", &[]).is_ok() && agent(&rig, "main", &[]).is_ok());
 }
 
@@ -121,11 +143,15 @@ fn what_is_a_secret_of_one_agent_is_one_for_all() {
     let rig = Rig::new(TWO);
     let main = agent(&rig, "main", &[("HOME_BOT", "3:h0me-token")]).unwrap();
     let held = |value: &str| main.secrets.iter().any(|(_, secret)| secret.expose_secret() == value);
-    assert!(held("work-key-2") && held("main-key-1") && held("3:h0me-token") && held("1:main-token"));
-    // Also one whose variable has a plain name, and while another variable of that agent is not set.
+    assert!(
+        held("work-key-2") && held("main-key-1") && held("3:h0me-token") && held("1:main-token")
+    );
+    // Also one whose variable has a plain name, and while another variable of that agent is not
+    // set.
     for name in ["work", "main"] {
         let config = agent(&rig, name, &[("WORK_BOT", "2:from-a-plain-name")]).unwrap();
-        let held = |value: &str| config.secrets.iter().any(|(_, secret)| secret.expose_secret() == value);
+        let held =
+            |value: &str| config.secrets.iter().any(|(_, secret)| secret.expose_secret() == value);
         assert!(held("main-key-1") && held("work-key-2") && held("2:from-a-plain-name"), "{name}");
     }
     let rig = Rig::new(
@@ -145,7 +171,10 @@ fn a_key_goes_to_no_address_that_another_section_names() {
     assert!(own.transcription.unwrap().key.is_none());
     let other = agent(&rig, "other", &[]).unwrap();
     assert!(other.transcription.unwrap().key.is_some());
-    assert!(other.bot_missing.is_some_and(|why| why.contains("no token")), "chats are allowed, and there is no bot");
+    assert!(
+        other.bot_missing.is_some_and(|why| why.contains("no token")),
+        "chats are allowed, and there is no bot"
+    );
 }
 
 #[test]

@@ -16,12 +16,17 @@ fn mode(path: &Path) -> u32 {
 #[test]
 fn the_home_is_found_by_variable_then_by_user() {
     let user = Some(Path::new("/u"));
-    let locate = |value: &str| Home::locate(&[("CLAW_HOME", value)].into_iter().collect(), user).unwrap().path;
+    let locate = |value: &str| {
+        Home::locate(&[("CLAW_HOME", value)].into_iter().collect(), user).unwrap().path
+    };
     assert_eq!(locate("/x"), Path::new("/x"));
     assert_eq!(locate("~/x"), Path::new("/u/x"));
     assert_eq!(locate(""), Path::new("/u/.claw"));
     let error = Home::locate(&Env::default(), None).unwrap_err();
-    assert!(error.to_string().contains("CLAW_HOME") && error.to_string().contains("HOME is set"), "{error}");
+    assert!(
+        error.to_string().contains("CLAW_HOME") && error.to_string().contains("HOME is set"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -29,7 +34,13 @@ fn a_first_run_makes_everything_owner_only() {
     let temp = tempfile::tempdir().unwrap();
     let mut home = at(&temp.path().join("a/b"));
     assert_eq!(home.ensure().unwrap(), Vec::<String>::new());
-    for folder in [home.path().to_path_buf(), home.artifacts(), home.logs(), home.locks(), home.command_output()] {
+    for folder in [
+        home.path().to_path_buf(),
+        home.artifacts(),
+        home.logs(),
+        home.locks(),
+        home.command_output(),
+    ] {
         assert_eq!(mode(&folder), 0o700, "{}", folder.display());
     }
     for (file, text) in [(home.mcp_json(), DEFAULT_MCP_JSON), (home.soul_md(), DEFAULT_SOUL_MD)] {
@@ -86,5 +97,8 @@ fn a_file_in_the_way_is_named() {
     let temp = tempfile::tempdir().unwrap();
     fs::write(temp.path().join("home"), "").unwrap();
     let error = at(&temp.path().join("home")).ensure().unwrap_err();
-    assert!(error.to_string().contains("home") && error.to_string().contains("cannot be made"), "{error}");
+    assert!(
+        error.to_string().contains("home") && error.to_string().contains("cannot be made"),
+        "{error}"
+    );
 }

@@ -58,11 +58,19 @@ fn files_come_in_their_order_and_missing_ones_are_skipped() {
     for name in ["MEMORY.md", "AGENTS.md", "USER.md", "IDENTITY.md", "SOUL.md", "OTHER.md"] {
         rig.write(&format!("home/persona/{name}"), format!("\n {name} \n"));
     }
-    let names: Vec<_> = rig.texts(None).into_iter().map(|(name, text)| (name, name == text)).collect();
-    assert_eq!(names, ["SOUL.md", "IDENTITY.md", "USER.md", "AGENTS.md", "MEMORY.md"].map(|name| (name, true)));
+    let names: Vec<_> =
+        rig.texts(None).into_iter().map(|(name, text)| (name, name == text)).collect();
+    assert_eq!(
+        names,
+        ["SOUL.md", "IDENTITY.md", "USER.md", "AGENTS.md", "MEMORY.md"].map(|name| (name, true))
+    );
     fs::remove_file(rig.path("home/persona/USER.md")).unwrap();
     assert_eq!(rig.texts(None).len(), 4);
-    assert_eq!(rig.persona().read(None), rig.persona().read(None), "the same files give the same texts");
+    assert_eq!(
+        rig.persona().read(None),
+        rig.persona().read(None),
+        "the same files give the same texts"
+    );
 }
 
 #[test]
@@ -97,7 +105,10 @@ fn a_role_that_is_gone_means_what_everybody_has() {
     let rig = Rig::new();
     rig.write("home/persona/SOUL.md", "agent");
     let mut persona = rig.persona();
-    assert!(persona.read(Some("cook")).role_is_gone && persona.read(Some("cook")).instructions.is_empty());
+    assert!(
+        persona.read(Some("cook")).role_is_gone
+            && persona.read(Some("cook")).instructions.is_empty()
+    );
     persona.default_role = Some("clerk".into());
     assert_eq!(persona.read(Some("cook")).instructions, "File.");
     assert!(!persona.read(None).role_is_gone && persona.read(None).instructions.is_empty());
@@ -120,7 +131,11 @@ fn what_is_no_text_is_named_and_left_out() {
     let rig = Rig::new();
     let file = rig.path("home/persona/USER.md");
     rig.write("home/persona/USER.md", b"a \xff b");
-    assert!(rig.fault().unwrap().contains("`USER.md` of the persona is not UTF-8 text, so turns go on without it"));
+    assert!(
+        rig.fault()
+            .unwrap()
+            .contains("`USER.md` of the persona is not UTF-8 text, so turns go on without it")
+    );
     // One that is too long and broken before the cut is no better.
     rig.write("home/persona/USER.md", [b"\xff".as_slice(), &[b'x'; 70_000]].concat());
     assert!(rig.fault().unwrap().contains("is not UTF-8 text"));
@@ -133,7 +148,14 @@ fn what_is_no_text_is_named_and_left_out() {
     symlink("nowhere", &soul).unwrap();
     assert!(rig.fault().unwrap().contains("cannot be read"));
     fs::remove_file(&soul).unwrap();
-    rustix::fs::mknodat(rustix::fs::CWD, &file, rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR, 0).unwrap();
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        &file,
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::RUSR,
+        0,
+    )
+    .unwrap();
     assert!(rig.fault().unwrap().contains("is no regular file"), "and nobody waited for a writer");
 }
 
@@ -162,7 +184,8 @@ fn a_link_in_the_place_of_what_the_agent_may_change_is_not_followed() {
                 let read = rig.persona().read(Some("tutor")).files;
                 let said = read[0].fault.clone().unwrap();
                 assert!(
-                    said.starts_with(&format!("`{name}` of the ")) && said.contains("is a symbolic link"),
+                    said.starts_with(&format!("`{name}` of the "))
+                        && said.contains("is a symbolic link"),
                     "{said}"
                 );
                 assert_eq!((read.len(), read[0].text.as_str()), (1, ""));

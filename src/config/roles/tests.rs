@@ -23,7 +23,8 @@ impl Rig {
     fn load(&self, toml: &str) -> Result<crate::config::Config, ConfigError> {
         fs::write(self.path("home/claw.toml"), toml).unwrap();
         let variables = [("CLAW_HOME", self.path("home")), ("HOME", self.path(""))];
-        let env = variables.into_iter().map(|(name, path)| (name, path.display().to_string())).collect();
+        let env =
+            variables.into_iter().map(|(name, path)| (name, path.display().to_string())).collect();
         crate::config::Config::load_from(env, crate::config::Overrides::default())
     }
 
@@ -41,7 +42,10 @@ fn the_folder_is_made_where_it_is_and_opened_but_for_the_owners_files() {
     rig.load("").unwrap();
     let config = rig.load("").unwrap();
     let folder = rig.path("home/persona");
-    assert!(config.persona.folder == folder && folder.is_dir() && config.notices.is_empty(), "{config:?}");
+    assert!(
+        config.persona.folder == folder && folder.is_dir() && config.notices.is_empty(),
+        "{config:?}"
+    );
     let file = |name: &str| folder.join(name).display().to_string();
     let expected = [
         "--root".to_owned(),
@@ -64,7 +68,10 @@ fn the_folder_is_made_where_it_is_and_opened_but_for_the_owners_files() {
 fn no_folder_that_holds_more_than_a_persona_is_opened() {
     let rig = Rig::new();
     for folder in [".", "..", "/", "~", "persona/.."] {
-        rig.refused(&format!("persona = \"{folder}\""), &["claw.toml, persona", "home of claw", "folder of its own"]);
+        rig.refused(
+            &format!("persona = \"{folder}\""),
+            &["claw.toml, persona", "home of claw", "folder of its own"],
+        );
     }
     for folder in ["logs", "artifacts/x", "locks", "agents/jane"] {
         rig.refused(&format!("persona = \"{folder}\""), &["among claw's own files"]);
@@ -92,26 +99,44 @@ fn roles_are_read_and_their_folders_kept_from_the_tools() {
     let persona = rig.load(toml).unwrap().persona;
     assert_eq!(persona.default_role.as_deref(), Some("tutor"));
     let (tutor, clerk) = (&persona.roles["tutor"], &persona.roles["clerk"]);
-    assert_eq!((tutor.description.as_str(), tutor.folder.as_ref()), ("Explains.", Some(&rig.path("tutor"))));
+    assert_eq!(
+        (tutor.description.as_str(), tutor.folder.as_ref()),
+        ("Explains.", Some(&rig.path("tutor")))
+    );
     assert_eq!(clerk.instructions, "File it.\n");
     let args = persona.server_args();
     let fixed = rig.path("home/persona/clerk").display().to_string();
-    assert!(args.contains(&fixed) && !args.contains(&rig.path("tutor").display().to_string()), "{args:?}");
+    assert!(
+        args.contains(&fixed) && !args.contains(&rig.path("tutor").display().to_string()),
+        "{args:?}"
+    );
 }
 
 #[test]
 fn a_role_that_cannot_be_one_is_refused() {
     let rig = Rig::new();
-    rig.refused("[roles.tutor]\ndescription = \"x\"", &["[roles.tutor]", "changes nothing", "instructions"]);
+    rig.refused(
+        "[roles.tutor]\ndescription = \"x\"",
+        &["[roles.tutor]", "changes nothing", "instructions"],
+    );
     rig.refused("[roles.tutor]\ninstructions = \"  \"", &["changes nothing"]);
     rig.refused("[roles.tutor]\ninstruction = \"x\"", &["did you mean `instructions`"]);
     rig.refused("[roles.\"a b\"]\ninstructions = \"x\"", &["`a b` cannot be the name of a role"]);
     rig.refused("[roles.default]\ninstructions = \"x\"", &["cannot be the name of a role"]);
-    rig.refused("[roles.tutor]\npersona = \"~/nowhere\"", &["[roles.tutor]", "nowhere", "cannot be opened"]);
+    rig.refused(
+        "[roles.tutor]\npersona = \"~/nowhere\"",
+        &["[roles.tutor]", "nowhere", "cannot be opened"],
+    );
     rig.refused("[roles.tutor]\npersona = \"workspace\"", &["lies in the workspace"]);
-    rig.refused(&format!("[roles.tutor]\ninstructions = \"{}\"", "x".repeat(65_537)), &["longer than 64 KiB"]);
+    rig.refused(
+        &format!("[roles.tutor]\ninstructions = \"{}\"", "x".repeat(65_537)),
+        &["longer than 64 KiB"],
+    );
     rig.refused("default_role = \"cook\"", &["there is no role `cook`", "[roles.cook]"]);
-    rig.refused("default_role = \"cook\"\n[roles.tutor]\ninstructions = \"x\"", &["Choose one of `tutor`"]);
+    rig.refused(
+        "default_role = \"cook\"\n[roles.tutor]\ninstructions = \"x\"",
+        &["Choose one of `tutor`"],
+    );
 }
 
 #[test]
@@ -122,18 +147,27 @@ fn agents_inherit_no_role_and_no_persona_lies_in_the_home_of_another() {
     let load = |toml: &str| {
         fs::write(rig.path("home/claw.toml"), toml).unwrap();
         let variables = [("CLAW_HOME", rig.path("home")), ("HOME", rig.path(""))];
-        let env = variables.into_iter().map(|(name, path)| (name, path.display().to_string())).collect();
-        let overrides = crate::config::Overrides { agent: Some("jane".into()), ..Default::default() };
+        let env =
+            variables.into_iter().map(|(name, path)| (name, path.display().to_string())).collect();
+        let overrides =
+            crate::config::Overrides { agent: Some("jane".into()), ..Default::default() };
         crate::config::Config::load_from(env, overrides)
     };
     let jane = load(&format!("default_role = \"tutor\"\n{roles}[agents.jane]\n")).unwrap().persona;
     assert_eq!(jane.folder, rig.path("home/agents/jane/persona"));
-    assert!(jane.roles.is_empty() && jane.default_role.is_none(), "what main knows of its owner is not jane's");
+    assert!(
+        jane.roles.is_empty() && jane.default_role.is_none(),
+        "what main knows of its owner is not jane's"
+    );
     fs::create_dir(rig.path("home/agents/jane/lessons")).unwrap();
     let jane = load("[agents.jane.roles.tutor]\npersona = \"lessons\"\n").unwrap().persona;
     assert_eq!(jane.roles["tutor"].folder, Some(rig.path("home/agents/jane/lessons")));
     for folder in ["..", "../bob", "../../logs", "../../workspace", "logs"] {
-        let error = load(&format!("[agents.jane]\npersona = \"{folder}\"\n")).unwrap_err().to_string();
-        assert!(error.contains("persona") && error.contains("a folder of its own"), "{folder}: {error}");
+        let error =
+            load(&format!("[agents.jane]\npersona = \"{folder}\"\n")).unwrap_err().to_string();
+        assert!(
+            error.contains("persona") && error.contains("a folder of its own"),
+            "{folder}: {error}"
+        );
     }
 }

@@ -1,5 +1,6 @@
-//! Ranges of code points (first, last), Unicode 16.0.0. Made by the generator in `tests.rs` beside this file; not to be
-//! edited. A character that a later Unicode assigns is spelled out until the table is made again, which is the safe side.
+//! Ranges of code points (first, last), Unicode 16.0.0. Made by the generator in `tests.rs` beside
+//! this file; not to be edited. A character that a later Unicode assigns is spelled out until the
+//! table is made again, which is the safe side.
 
 /// Shown as `\u{…}` wherever they stand.
 #[rustfmt::skip]

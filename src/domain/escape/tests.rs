@@ -1,4 +1,5 @@
-//! What the escaper promises, over every code point. The classes come from the `regex` crate's own Unicode tables.
+//! What the escaper promises, over every code point. The classes come from the `regex` crate's own
+//! Unicode tables.
 
 use proptest::prelude::*;
 use regex::Regex;
@@ -15,14 +16,19 @@ fn all_chars() -> impl Iterator<Item = char> {
 
 fn members(class: &str) -> Vec<char> {
     let all: String = all_chars().collect();
-    Regex::new(class).unwrap().find_iter(&all).filter_map(|found| found.as_str().chars().next()).collect()
+    Regex::new(class)
+        .unwrap()
+        .find_iter(&all)
+        .filter_map(|found| found.as_str().chars().next())
+        .collect()
 }
 
 #[test]
 fn every_code_point_reads_back() {
     let all: Vec<char> = all_chars().collect();
     for block in all.chunks(1024) {
-        let text: String = block.iter().flat_map(|c| ['a', *c, *c, 'b', '\u{301}', *c, '\\', *c, '\n']).collect();
+        let text: String =
+            block.iter().flat_map(|c| ['a', *c, *c, 'b', '\u{301}', *c, '\\', *c, '\n']).collect();
         assert_eq!(unescape(&visible(&text)).as_deref(), Ok(text.as_str()));
         assert_eq!(unescape(&visible_multiline(&text)).as_deref(), Ok(text.as_str()));
     }
@@ -32,7 +38,11 @@ fn every_code_point_reads_back() {
 fn nothing_hidden_is_ever_shown_as_it_is() {
     for c in members(HIDDEN_CLASS) {
         let shown = visible(&format!("a{c}b"));
-        assert!(shown.is_ascii() && shown.contains('\\'), "U+{:04X} was shown as {shown}", u32::from(c));
+        assert!(
+            shown.is_ascii() && shown.contains('\\'),
+            "U+{:04X} was shown as {shown}",
+            u32::from(c)
+        );
         if c != '\n' {
             assert_eq!(visible_multiline(&format!("a{c}b")), shown);
         }
@@ -48,7 +58,10 @@ fn a_mark_without_a_letter_is_spelled_out() {
         }
     }
     assert_eq!(visible("e\u{301}"), "e\u{301}");
-    assert_eq!(visible(&format!("e{}", "\u{301}".repeat(6))), format!("e{}\\u{{301}}\\u{{301}}", "\u{301}".repeat(4)));
+    assert_eq!(
+        visible(&format!("e{}", "\u{301}".repeat(6))),
+        format!("e{}\\u{{301}}\\u{{301}}", "\u{301}".repeat(4))
+    );
 }
 
 #[test]
@@ -90,7 +103,17 @@ fn the_known_tricks_become_visible() {
 
 #[test]
 fn a_text_that_was_never_escaped_is_an_error() {
-    for shown in ["\\", "\\x41", "\\u", "\\u{", "\\u{}", "\\u{d800}", "\\u{110000}", "\\u{0000041}", "\\u{+41}"] {
+    for shown in [
+        "\\",
+        "\\x41",
+        "\\u",
+        "\\u{",
+        "\\u{}",
+        "\\u{d800}",
+        "\\u{110000}",
+        "\\u{0000041}",
+        "\\u{+41}",
+    ] {
         assert!(unescape(shown).is_err(), "{shown}");
     }
     assert_eq!(unescape("ab\\q"), Err(InvalidEscape { at: 2 }));
@@ -111,12 +134,14 @@ proptest! {
     }
 }
 
-/// Makes `table.rs`: `cargo test -p claw --lib domain::escape::tests::make -- --ignored --nocapture`.
+/// Makes `table.rs`: `cargo test -p claw --lib domain::escape::tests::make -- --ignored
+/// --nocapture`.
 #[test]
 #[ignore = "a generator, no test"]
 fn make_the_table() {
     let hidden = members(HIDDEN_CLASS);
-    let marks: Vec<char> = members(MARKS_CLASS).into_iter().filter(|c| !hidden.contains(c)).collect();
+    let marks: Vec<char> =
+        members(MARKS_CLASS).into_iter().filter(|c| !hidden.contains(c)).collect();
     for (name, chars) in [("HIDDEN", hidden), ("MARKS", marks)] {
         println!("pub(super) const {name}: &[(u32, u32)] = &[");
         let mut ranges: Vec<(u32, u32)> = Vec::new();
@@ -128,7 +153,8 @@ fn make_the_table() {
             }
         }
         for line in ranges.chunks(6) {
-            let line: Vec<String> = line.iter().map(|(a, b)| format!("(0x{a:X}, 0x{b:X}),")).collect();
+            let line: Vec<String> =
+                line.iter().map(|(a, b)| format!("(0x{a:X}, 0x{b:X}),")).collect();
             println!("    {}", line.join(" "));
         }
         println!("];\n");

@@ -1,5 +1,5 @@
-//! Which written paths mean the root, a system folder, or a home. Lexical: nothing is looked up on the disk. Must not know
-//! commands.
+//! Which written paths mean the root, a system folder, or a home. Lexical: nothing is looked up on
+//! the disk. Must not know commands.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -74,7 +74,11 @@ pub(super) fn rule(path: &Path, facts: &Facts<'_>) -> &'static str {
 
 fn expand(text: &str, facts: &Facts<'_>) -> Option<String> {
     let home = facts.user_home.to_string_lossy();
-    let user = facts.user_home.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let user = facts
+        .user_home
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
     let mut out = String::new();
     for (index, part) in text.split(VARIABLE).enumerate() {
         match (index % 2, part) {

@@ -1,5 +1,5 @@
-//! Which parts of a shell text fetch something from the network, and which run what comes in on their standard input. Must
-//! not know other dangers.
+//! Which parts of a shell text fetch something from the network, and which run what comes in on
+//! their standard input. Must not know other dangers.
 
 use super::shell::{NestedKind, RedirectKind, Script, Simple, Stage, Word};
 use super::wrappers::{SHELLS, ShellInput, Started, is_stdin, shell_input, started};
@@ -20,8 +20,20 @@ const DOWNLOADERS: &[&str] = &[
     "GET",
 ];
 
-pub(super) const INTERPRETERS: &[&str] =
-    &["python", "perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua", "osascript", "Rscript", "tclsh"];
+pub(super) const INTERPRETERS: &[&str] = &[
+    "python",
+    "perl",
+    "ruby",
+    "node",
+    "nodejs",
+    "deno",
+    "bun",
+    "php",
+    "lua",
+    "osascript",
+    "Rscript",
+    "tclsh",
+];
 
 /// `python3.12` is `python`.
 pub(super) fn is_interpreter(program: &str) -> bool {
@@ -37,7 +49,8 @@ pub(super) fn script_downloads(script: &Script) -> bool {
 pub(super) fn downloads(stage: &Stage) -> bool {
     match stage {
         Stage::Simple(simple) => {
-            DOWNLOADERS.contains(&started(&simple.words).program()) || simple.all_words().any(word_downloads)
+            DOWNLOADERS.contains(&started(&simple.words).program())
+                || simple.all_words().any(word_downloads)
         }
         Stage::Group { script, .. } => script_downloads(script),
         Stage::Function { .. } => false,
@@ -50,7 +63,8 @@ pub(super) fn word_downloads(word: &Word) -> bool {
     word.nested.iter().any(|nested| incoming(nested.kind) && script_downloads(&nested.script))
 }
 
-/// Whether something fetched within the stage's own words can reach its input or its program: `tee >(sh) <(curl …)`.
+/// Whether something fetched within the stage's own words can reach its input or its program: `tee
+/// >(sh) <(curl …)`.
 pub(super) fn has_incoming_download(stage: &Stage) -> bool {
     match stage {
         Stage::Simple(simple) => {
@@ -76,7 +90,8 @@ fn script_runs_stdin(script: &Script) -> bool {
 
 fn feeds_a_runner(simple: &Simple) -> bool {
     let mut nested = simple.all_words().flat_map(|word| &word.nested);
-    nested.any(|nested| nested.kind == NestedKind::ProcessOutput && script_runs_stdin(&nested.script))
+    nested
+        .any(|nested| nested.kind == NestedKind::ProcessOutput && script_runs_stdin(&nested.script))
 }
 
 fn simple_runs_stdin(simple: &Simple) -> bool {
@@ -108,7 +123,9 @@ fn asks_for_help(args: &[Word]) -> bool {
 
 /// `xargs sh -c` and `xargs -I{} sh -c '{}'` run their input; `xargs sh -c 'echo "$0"'` does not.
 fn xargs_runs_input(started: &Started) -> bool {
-    if !SHELLS.contains(&started.program()) || !started.args().iter().any(|word| is_text_option(&word.text)) {
+    if !SHELLS.contains(&started.program())
+        || !started.args().iter().any(|word| is_text_option(&word.text))
+    {
         return false;
     }
     match shell_input(started.args()) {

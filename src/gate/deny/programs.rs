@@ -1,4 +1,5 @@
-//! The rules about single programs: wiping, disks, shutdown, passwords. Must not know how a text is read or walked.
+//! The rules about single programs: wiping, disks, shutdown, passwords. Must not know how a text is
+//! read or walked.
 
 use super::disks::is_block_device;
 use super::paths;
@@ -11,7 +12,9 @@ pub(super) fn judge(walk: &mut Walk<'_>, started: &Started) {
     let (program, args) = (started.program(), started.args());
     match program {
         "rm" | "srm" | "grm" => remove(walk, args),
-        "chmod" | "chown" | "chgrp" if has(args, "--no-preserve-root") => deny_wipe(walk, "wipe-root"),
+        "chmod" | "chown" | "chgrp" if has(args, "--no-preserve-root") => {
+            deny_wipe(walk, "wipe-root")
+        }
         "find" | "gfind" => find(walk, args),
         "mv" => move_away(walk, args),
         "dd" | "gdd" if args.iter().any(|arg| writes_device(arg, "of=")) => walk.deny_raw_disk(),
@@ -20,9 +23,15 @@ pub(super) fn judge(walk: &mut Walk<'_>, started: &Started) {
         {
             walk.deny_raw_disk();
         }
-        "cp" | "install" | "rsync" if args.last().is_some_and(|arg| is_block_device(&arg.text)) => walk.deny_raw_disk(),
-        "shutdown" | "reboot" | "halt" | "poweroff" if !only_asks(args) && !has(args, "-c") => deny_shutdown(walk),
-        "init" | "telinit" if args.first().is_some_and(|arg| matches!(arg.text.as_str(), "0" | "6")) => {
+        "cp" | "install" | "rsync" if args.last().is_some_and(|arg| is_block_device(&arg.text)) => {
+            walk.deny_raw_disk()
+        }
+        "shutdown" | "reboot" | "halt" | "poweroff" if !only_asks(args) && !has(args, "-c") => {
+            deny_shutdown(walk)
+        }
+        "init" | "telinit"
+            if args.first().is_some_and(|arg| matches!(arg.text.as_str(), "0" | "6")) =>
+        {
             deny_shutdown(walk);
         }
         "systemctl" | "loginctl" | "launchctl" => service_manager(walk, args),
@@ -34,7 +43,9 @@ pub(super) fn judge(walk: &mut Walk<'_>, started: &Started) {
         }
         "usermod" if args.iter().any(|arg| is_password_option(&arg.text)) => deny_password(walk),
         "dscl" if has(args, "-passwd") || has(args, "passwd") => deny_password(walk),
-        "sysadminctl" if has(args, "-resetPasswordFor") || has(args, "-newPassword") => deny_password(walk),
+        "sysadminctl" if has(args, "-resetPasswordFor") || has(args, "-newPassword") => {
+            deny_password(walk)
+        }
         "diskutil" if args.first().is_some_and(|arg| is_erasing(&arg.text)) => deny_mkfs(walk),
         _ if is_mkfs(program) && !only_asks(args) => deny_mkfs(walk),
         _ if is_interpreter(program) => interpreter(walk, args),
@@ -47,10 +58,12 @@ fn has(args: &[Word], option: &str) -> bool {
 }
 
 fn only_asks(args: &[Word]) -> bool {
-    args.iter().any(|arg| matches!(arg.text.as_str(), "--help" | "--version" | "-V" | "-h" | "-?")) && args.len() == 1
+    args.iter().any(|arg| matches!(arg.text.as_str(), "--help" | "--version" | "-V" | "-h" | "-?"))
+        && args.len() == 1
 }
 
-/// Options may stand anywhere, and long ones may be cut as long as they stay unique (GNU getopt_long).
+/// Options may stand anywhere, and long ones may be cut as long as they stay unique (GNU
+/// getopt_long).
 fn remove(walk: &mut Walk<'_>, args: &[Word]) {
     let mut recursive = false;
     let mut targets = Vec::new();
@@ -65,7 +78,9 @@ fn remove(walk: &mut Walk<'_>, args: &[Word]) {
             _ if options && text.len() > 2 && text.starts_with("--") => {
                 recursive |= "--recursive".starts_with(text);
             }
-            _ if options && text.len() > 1 && text.starts_with('-') => recursive |= text.contains(['r', 'R']),
+            _ if options && text.len() > 1 && text.starts_with('-') => {
+                recursive |= text.contains(['r', 'R'])
+            }
             _ => targets.push(text),
         }
     }
@@ -79,8 +94,10 @@ fn remove(walk: &mut Walk<'_>, args: &[Word]) {
 
 /// `find / -delete`, and what `-exec` starts. With a test that picks files it is no wipe.
 fn find(walk: &mut Walk<'_>, args: &[Word]) {
-    let is_expression = |arg: &Word| arg.text.starts_with('-') || matches!(arg.text.as_str(), "(" | "!");
-    let leading = args.iter().take_while(|arg| matches!(arg.text.as_str(), "-H" | "-L" | "-P")).count();
+    let is_expression =
+        |arg: &Word| arg.text.starts_with('-') || matches!(arg.text.as_str(), "(" | "!");
+    let leading =
+        args.iter().take_while(|arg| matches!(arg.text.as_str(), "-H" | "-L" | "-P")).count();
     let rest = args.get(leading..).unwrap_or_default();
     let starts: Vec<&Word> = rest.iter().take_while(|arg| !is_expression(arg)).collect();
     let expression = rest.get(starts.len()..).unwrap_or_default();
@@ -92,7 +109,8 @@ fn find(walk: &mut Walk<'_>, args: &[Word]) {
             continue;
         }
         let tail = expression.get(at..).unwrap_or_default();
-        let command: Vec<Word> = tail.iter().take_while(|w| !matches!(w.text.as_str(), ";" | "+")).cloned().collect();
+        let command: Vec<Word> =
+            tail.iter().take_while(|w| !matches!(w.text.as_str(), ";" | "+")).cloned().collect();
         at += command.len();
         let program = super::wrappers::started(&command);
         deletes |= matches!(program.program(), "rm" | "shred" | "unlink" | "srm");
@@ -131,12 +149,17 @@ fn find(walk: &mut Walk<'_>, args: &[Word]) {
         "newermt",
         "prune",
     ];
-    let picks = expression.iter().filter_map(|arg| arg.text.strip_prefix('-')).any(|test| PICKING.contains(&test));
+    let picks = expression
+        .iter()
+        .filter_map(|arg| arg.text.strip_prefix('-'))
+        .any(|test| PICKING.contains(&test));
     if !deletes || picks {
         return;
     }
     for start in starts {
-        let Some(target) = paths::resolve(&start.text, walk.facts, walk.cwd.as_deref()) else { continue };
+        let Some(target) = paths::resolve(&start.text, walk.facts, walk.cwd.as_deref()) else {
+            continue;
+        };
         if paths::is_precious(&target.path, walk.facts) {
             return deny_wipe(walk, paths::rule(&target.path, walk.facts));
         }
@@ -152,7 +175,9 @@ fn move_away(walk: &mut Walk<'_>, args: &[Word]) {
         return;
     }
     for source in sources {
-        let Some(target) = paths::resolve(&source.text, walk.facts, walk.cwd.as_deref()) else { continue };
+        let Some(target) = paths::resolve(&source.text, walk.facts, walk.cwd.as_deref()) else {
+            continue;
+        };
         if paths::is_precious(&target.path, walk.facts) {
             return deny_wipe(walk, paths::rule(&target.path, walk.facts));
         }
@@ -166,9 +191,11 @@ fn writes_device(arg: &Word, prefix: &str) -> bool {
 fn service_manager(walk: &mut Walk<'_>, args: &[Word]) {
     let mut words = args.iter().map(|arg| arg.text.as_str()).filter(|text| !text.starts_with('-'));
     let verb = words.next().unwrap_or_default();
-    let ends = |name: &str| matches!(name, "poweroff" | "reboot" | "halt" | "kexec" | "shutdown" | "soft-reboot");
-    let starts_target =
-        matches!(verb, "start" | "isolate") && words.any(|unit| unit.strip_suffix(".target").is_some_and(ends));
+    let ends = |name: &str| {
+        matches!(name, "poweroff" | "reboot" | "halt" | "kexec" | "shutdown" | "soft-reboot")
+    };
+    let starts_target = matches!(verb, "start" | "isolate")
+        && words.any(|unit| unit.strip_suffix(".target").is_some_and(ends));
     if ends(verb) || starts_target {
         deny_shutdown(walk);
     }
@@ -183,11 +210,16 @@ fn is_mkfs(program: &str) -> bool {
 
 fn is_erasing(verb: &str) -> bool {
     let verb = verb.to_lowercase();
-    verb.starts_with("erase") || verb.starts_with("partition") || verb == "zerodisk" || verb == "secureerase"
+    verb.starts_with("erase")
+        || verb.starts_with("partition")
+        || verb == "zerodisk"
+        || verb == "secureerase"
 }
 
 fn is_password_option(text: &str) -> bool {
-    text == "--password" || text.starts_with("--password=") || (text.starts_with("-p") && !text.starts_with("--"))
+    text == "--password"
+        || text.starts_with("--password=")
+        || (text.starts_with("-p") && !text.starts_with("--"))
 }
 
 /// The well-known one-liners; an interpreter's program text is not read otherwise.
@@ -210,11 +242,19 @@ fn deny_wipe(walk: &mut Walk<'_>, rule: &str) {
 }
 
 fn deny_mkfs(walk: &mut Walk<'_>) {
-    walk.deny("mkfs", "this makes a new file system over what is there", "ask the owner to run it by hand");
+    walk.deny(
+        "mkfs",
+        "this makes a new file system over what is there",
+        "ask the owner to run it by hand",
+    );
 }
 
 pub(super) fn deny_shutdown(walk: &mut Walk<'_>) {
-    walk.deny("shutdown", "this shuts the machine down or restarts it", "ask the owner to do it by hand");
+    walk.deny(
+        "shutdown",
+        "this shuts the machine down or restarts it",
+        "ask the owner to do it by hand",
+    );
 }
 
 fn deny_password(walk: &mut Walk<'_>) {

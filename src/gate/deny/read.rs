@@ -1,5 +1,6 @@
-//! Reads shell text into pipelines: separators, groups, loops, functions, redirections. Bounded in steps and depth. Must not
-//! know what is denied, and never guesses: what it does not know makes the whole text unreadable.
+//! Reads shell text into pipelines: separators, groups, loops, functions, redirections. Bounded in
+//! steps and depth. Must not know what is denied, and never guesses: what it does not know makes
+//! the whole text unreadable.
 
 use std::cell::Cell;
 
@@ -101,7 +102,9 @@ impl<'s> Reader<'s> {
             match self.peek() {
                 Some(' ' | '\t') => drop(self.bump()?),
                 Some('\\') if self.peek_at(1) == Some('\n') => drop(self.eat("\\\n")?),
-                Some('#') if self.at == 0 || self.chars.get(self.at - 1).is_none_or(|c| is_meta(*c)) => {
+                Some('#')
+                    if self.at == 0 || self.chars.get(self.at - 1).is_none_or(|c| is_meta(*c)) =>
+                {
                     while self.peek().is_some_and(|c| c != '\n') {
                         self.bump()?;
                     }
@@ -191,7 +194,9 @@ impl<'s> Reader<'s> {
                     self.bump()?;
                     return Ok(Pipeline { stages, background: true });
                 }
-                (None | Some('\n' | '\r' | ';' | ')'), _) => return Ok(Pipeline { stages, background: false }),
+                (None | Some('\n' | '\r' | ';' | ')'), _) => {
+                    return Ok(Pipeline { stages, background: false });
+                }
                 _ => return Err(Unreadable),
             }
         }
@@ -217,7 +222,9 @@ impl<'s> Reader<'s> {
             "case" => self.case()?,
             "function" => return self.function(),
             "[[" => return self.test(),
-            "}" | "fi" | "done" | "esac" | "then" | "else" | "elif" | "do" | "in" | "]]" => return Err(Unreadable),
+            "}" | "fi" | "done" | "esac" | "then" | "else" | "elif" | "do" | "in" | "]]" => {
+                return Err(Unreadable);
+            }
             _ if self.peek() == Some('(') => return self.parentheses(),
             _ => return self.simple(),
         };
@@ -232,7 +239,11 @@ impl<'s> Reader<'s> {
 
     fn parentheses(&mut self) -> Read<Stage> {
         if let Some(word) = self.arithmetic()? {
-            let simple = Simple { others: vec![word], redirects: self.trailing_redirects()?, ..Simple::default() };
+            let simple = Simple {
+                others: vec![word],
+                redirects: self.trailing_redirects()?,
+                ..Simple::default()
+            };
             return Ok(Stage::Simple(simple));
         }
         self.eat("(")?;
@@ -258,14 +269,17 @@ impl<'s> Reader<'s> {
             }
         }
         let mut script = self.script(End::Word("done"))?;
-        script.pipelines.insert(0, Pipeline { stages: vec![Stage::Simple(header)], background: false });
+        script
+            .pipelines
+            .insert(0, Pipeline { stages: vec![Stage::Simple(header)], background: false });
         Ok(script)
     }
 
     fn case(&mut self) -> Read<Script> {
         self.eat("case")?;
         self.skip_blanks()?;
-        let mut header = Simple { others: vec![self.word()?.ok_or(Unreadable)?], ..Simple::default() };
+        let mut header =
+            Simple { others: vec![self.word()?.ok_or(Unreadable)?], ..Simple::default() };
         self.skip_lines()?;
         if !self.eat_keyword("in")? {
             return Err(Unreadable);
@@ -343,7 +357,9 @@ impl<'s> Reader<'s> {
             }
             let start = self.at;
             let Some(word) = self.word()? else { break };
-            if simple.words.is_empty() && is_assignment(self.chars.get(start..self.at).unwrap_or_default()) {
+            if simple.words.is_empty()
+                && is_assignment(self.chars.get(start..self.at).unwrap_or_default())
+            {
                 simple.others.push(word);
                 continue;
             }

@@ -17,7 +17,9 @@ impl Reader<'_> {
 
     /// `2> file`, `<<EOF`, `<<< word`, `&> file`, `>& 2`, … at this place.
     pub(super) fn redirect(&mut self) -> Read<Option<Redirect>> {
-        let digits = (0..4).take_while(|ahead| self.peek_at(*ahead).is_some_and(|c| c.is_ascii_digit())).count();
+        let digits = (0..4)
+            .take_while(|ahead| self.peek_at(*ahead).is_some_and(|c| c.is_ascii_digit()))
+            .count();
         let operator = (self.peek_at(digits), self.peek_at(digits + 1));
         let ampersand = digits == 0 && operator == (Some('&'), Some('>'));
         let process = matches!(operator, (Some('<' | '>'), Some('(')));
@@ -33,9 +35,13 @@ impl Reader<'_> {
         }
         if self.eat("<<")? {
             let strip_tabs = self.eat("-")?;
-            return Ok(Some(Redirect { kind: RedirectKind::Text, word: self.here_document(strip_tabs)? }));
+            return Ok(Some(Redirect {
+                kind: RedirectKind::Text,
+                word: self.here_document(strip_tabs)?,
+            }));
         }
-        let kind = if self.peek() == Some('<') { RedirectKind::Input } else { RedirectKind::Output };
+        let kind =
+            if self.peek() == Some('<') { RedirectKind::Input } else { RedirectKind::Output };
         let both_ways = self.eat("<>")?;
         if !both_ways {
             let _ = self.eat(">>")? || self.eat(">|")? || self.eat(">&")? || self.eat("<&")? || {
@@ -52,7 +58,8 @@ impl Reader<'_> {
         self.word()?.ok_or(Unreadable)
     }
 
-    /// Behind `<<` or `<<-`: reads the delimiter, takes the body from behind this line, and remembers where to go on.
+    /// Behind `<<` or `<<-`: reads the delimiter, takes the body from behind this line, and
+    /// remembers where to go on.
     fn here_document(&mut self, strip_tabs: bool) -> Read<Word> {
         self.skip_blanks()?;
         let delimiter = self.word()?.ok_or(Unreadable)?;

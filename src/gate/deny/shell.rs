@@ -1,9 +1,11 @@
-//! What the reader makes of shell text: pipelines of stages of words. Lossy on purpose: it keeps what the hard denies ask
-//! about. Must not know what is denied.
+//! What the reader makes of shell text: pipelines of stages of words. Lossy on purpose: it keeps
+//! what the hard denies ask about. Must not know what is denied.
 
-/// Stands for the output of a substitution within a word's text. It cannot occur in shell text that we read.
+/// Stands for the output of a substitution within a word's text. It cannot occur in shell text that
+/// we read.
 pub(super) const SUBSTITUTION: char = '\u{1}';
-/// Encloses the name of a variable within a word's text: `$HOME` is `\0HOME\0`. NUL cannot occur in a command line.
+/// Encloses the name of a variable within a word's text: `$HOME` is `\0HOME\0`. NUL cannot occur in
+/// a command line.
 pub(super) const VARIABLE: char = '\0';
 
 #[derive(Clone, Debug, Default)]
@@ -35,7 +37,8 @@ pub(super) enum Stage {
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Simple {
-    /// `NAME=value` before the program, the words of `for`, `case` and `[[`: looked at for substitutions only.
+    /// `NAME=value` before the program, the words of `for`, `case` and `[[`: looked at for
+    /// substitutions only.
     pub(super) others: Vec<Word>,
     pub(super) words: Vec<Word>,
     pub(super) redirects: Vec<Redirect>,
@@ -129,6 +132,9 @@ impl Stage {
 impl Simple {
     /// Every word, wherever it stands.
     pub(super) fn all_words(&self) -> impl Iterator<Item = &Word> {
-        self.others.iter().chain(&self.words).chain(self.redirects.iter().map(|redirect| &redirect.word))
+        self.others
+            .iter()
+            .chain(&self.words)
+            .chain(self.redirects.iter().map(|redirect| &redirect.word))
     }
 }

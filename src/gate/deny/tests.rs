@@ -66,9 +66,18 @@ fn ordinary_commands_are_clear() {
 
 #[test]
 fn what_cannot_be_read_is_said_to_be_unreadable() {
-    for command in
-        ["echo 'a", "echo \"a", "echo $(ls", "if true", "ls )", "fi", "cat <<EOF", "a b ( c", "echo ${x", "| ls"]
-    {
+    for command in [
+        "echo 'a",
+        "echo \"a",
+        "echo $(ls",
+        "if true",
+        "ls )",
+        "fi",
+        "cat <<EOF",
+        "a b ( c",
+        "echo ${x",
+        "| ls",
+    ] {
         assert_eq!(find(command), Finding::Unreadable, "{command}");
     }
     // A danger that was read still counts beside a part that was not.
@@ -77,7 +86,20 @@ fn what_cannot_be_read_is_said_to_be_unreadable() {
 
 #[test]
 fn depth_length_and_effort_are_bounded() {
-    for open in ["(", "$(", "{ ", "$((", "((", "\"$(", "<(", "if ", "${x:-", "f() { ", "case x in a) ", "((("] {
+    for open in [
+        "(",
+        "$(",
+        "{ ",
+        "$((",
+        "((",
+        "\"$(",
+        "<(",
+        "if ",
+        "${x:-",
+        "f() { ",
+        "case x in a) ",
+        "(((",
+    ] {
         for count in [30, 500, 5000] {
             assert_ne!(find(&open.repeat(count)), Finding::Clear, "{open} × {count}");
         }
@@ -111,7 +133,10 @@ fn strangers_that_look_like_a_shell_are_read_too() {
         ("exec", json!({"command": "bash", "args": ["-c", "reboot"]})),
         ("bash", json!({"script": "set -e\nmkfs /dev/sda"})),
     ] {
-        assert!(matches!(judge(&facts(None, server, &arguments)), Finding::Denied(_)), "{server} {arguments}");
+        assert!(
+            matches!(judge(&facts(None, server, &arguments)), Finding::Denied(_)),
+            "{server} {arguments}"
+        );
     }
     let arguments = json!({"command": "rm -rf /"});
     let note = Facts { tool: "add", ..facts(None, "notes", &arguments) };

@@ -1,13 +1,18 @@
-//! Goes through a text that was read, into every group, substitution and nested text, and asks each program's rule. Owns the
-//! rules about pipelines and functions. Must not know the rules of single programs.
+//! Goes through a text that was read, into every group, substitution and nested text, and asks each
+//! program's rule. Owns the rules about pipelines and functions. Must not know the rules of single
+//! programs.
 
 use std::cell::Cell;
 use std::path::PathBuf;
 
-use super::pipes::{downloads, has_incoming_download, reads_program_from_stdin, runs_stdin, word_downloads};
+use super::pipes::{
+    downloads, has_incoming_download, reads_program_from_stdin, runs_stdin, word_downloads,
+};
 use super::read::{STEPS_MAX, read};
 use super::shell::{Pipeline, RedirectKind, Script, Simple, Stage, VARIABLE, Word};
-use super::wrappers::{SHELLS, ShellInput, Started, has_process_input, joined, shell_input, started};
+use super::wrappers::{
+    SHELLS, ShellInput, Started, has_process_input, joined, shell_input, started,
+};
 use super::{Denial, Finding, disks, paths, programs};
 use crate::gate::policy::Facts;
 
@@ -26,7 +31,14 @@ pub(super) struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     pub(super) fn new(facts: &'a Facts<'a>) -> Self {
-        Self { facts, steps: Cell::new(STEPS_MAX), depth: 0, unreadable: false, denied: None, cwd: None }
+        Self {
+            facts,
+            steps: Cell::new(STEPS_MAX),
+            depth: 0,
+            unreadable: false,
+            denied: None,
+            cwd: None,
+        }
     }
 
     pub(super) fn finish(self) -> Finding {
@@ -125,10 +137,13 @@ impl<'a> Walk<'a> {
 
     fn redirects(&mut self, stage: &Stage) {
         for redirect in stage.redirects() {
-            if redirect.kind == RedirectKind::Output && disks::is_block_device(&redirect.word.text) {
+            if redirect.kind == RedirectKind::Output && disks::is_block_device(&redirect.word.text)
+            {
                 self.deny_raw_disk();
             }
-            if redirect.kind == RedirectKind::Output && redirect.word.text.ends_with("/sysrq-trigger") {
+            if redirect.kind == RedirectKind::Output
+                && redirect.word.text.ends_with("/sysrq-trigger")
+            {
                 programs::deny_shutdown(self);
             }
         }
@@ -169,14 +184,19 @@ impl<'a> Walk<'a> {
             }
             self.text(&word.to_source());
         }
-        let runs_files =
-            SHELLS.contains(&program) || matches!(program, "source" | ".") || super::pipes::is_interpreter(program);
+        let runs_files = SHELLS.contains(&program)
+            || matches!(program, "source" | ".")
+            || super::pipes::is_interpreter(program);
         if !runs_files {
             return;
         }
         // An interpreter gets a download as its program only in these two places.
-        let code = started.args().iter().position(|word| matches!(word.text.as_str(), "-c" | "-e" | "-E" | "-r"));
-        let code = code.and_then(|at| started.args().get(at + 1)).filter(|word| word_downloads(word));
+        let code = started
+            .args()
+            .iter()
+            .position(|word| matches!(word.text.as_str(), "-c" | "-e" | "-E" | "-r"));
+        let code =
+            code.and_then(|at| started.args().get(at + 1)).filter(|word| word_downloads(word));
         let file = match shell_input(started.args()) {
             ShellInput::File(word) if SHELLS.contains(&program) => Some(word),
             _ => started.args().iter().find(|word| !word.text.starts_with('-')),
@@ -205,7 +225,8 @@ impl<'a> Walk<'a> {
         let to = started.args().iter().find(|word| !word.text.starts_with('-') || word.text == "-");
         Some(match to {
             None => Some(self.facts.user_home.to_path_buf()),
-            Some(word) => paths::resolve(&word.text, self.facts, self.cwd.as_deref()).map(|target| target.path),
+            Some(word) => paths::resolve(&word.text, self.facts, self.cwd.as_deref())
+                .map(|target| target.path),
         })
     }
 
@@ -241,7 +262,10 @@ fn echoed(stage: &Stage) -> Option<String> {
     let started = started(&simple.words);
     match started.program() {
         "echo" | "printf" => {
-            let skipped = started.args().iter().take_while(|word| matches!(word.text.as_str(), "-e" | "-n" | "-en"));
+            let skipped = started
+                .args()
+                .iter()
+                .take_while(|word| matches!(word.text.as_str(), "-e" | "-n" | "-en"));
             let words = started.args().get(skipped.count()..).unwrap_or_default();
             Some(joined(words).to_source().replace("\\n", "\n"))
         }
@@ -258,10 +282,14 @@ fn echoed(stage: &Stage) -> Option<String> {
 fn is_itself(stage: &Stage) -> bool {
     let Stage::Simple(simple) = stage else { return false };
     let itself = format!("{VARIABLE}0{VARIABLE}");
-    started(&simple.words).argv.first().is_some_and(|word| word.text.trim_start_matches("./") == itself)
+    started(&simple.words)
+        .argv
+        .first()
+        .is_some_and(|word| word.text.trim_start_matches("./") == itself)
 }
 
-/// A function that pipes itself into itself, or starts itself in the background without an argument that could end it.
+/// A function that pipes itself into itself, or starts itself in the background without an argument
+/// that could end it.
 fn calls_itself_without_end(name: &str, body: &Stage) -> bool {
     let Stage::Group { script, .. } = body else { return false };
     script.pipelines.iter().any(|pipeline| {

@@ -13,16 +13,21 @@ impl Reader<'_> {
                 '<' | '>' if self.peek_at(1) == Some('(') => {
                     self.bump()?;
                     self.bump()?;
-                    let kind = if c == '<' { NestedKind::ProcessInput } else { NestedKind::ProcessOutput };
+                    let kind =
+                        if c == '<' { NestedKind::ProcessInput } else { NestedKind::ProcessOutput };
                     let script = self.deeper(|reader| reader.script(End::Paren))?;
                     word.text.push(SUBSTITUTION);
                     word.nested.push(Nested { kind, script });
                 }
-                '(' if self.at > start && is_array(self.chars.get(start..self.at).unwrap_or_default()) => {
+                '(' if self.at > start
+                    && is_array(self.chars.get(start..self.at).unwrap_or_default()) =>
+                {
                     self.bump()?;
                     self.deeper(|reader| reader.array(&mut word))?;
                 }
-                '(' if self.at > start && matches!(self.chars.get(self.at - 1), Some('@' | '?' | '*' | '+' | '!')) => {
+                '(' if self.at > start
+                    && matches!(self.chars.get(self.at - 1), Some('@' | '?' | '*' | '+' | '!')) =>
+                {
                     self.extended_glob(&mut word)?;
                 }
                 _ if is_meta(c) => break,
@@ -70,7 +75,8 @@ impl Reader<'_> {
         self.bump()?.ok_or(Unreadable)
     }
 
-    /// Text in which only `$`, back-quotes and some backslashes mean something, up to `end` or the end of the text.
+    /// Text in which only `$`, back-quotes and some backslashes mean something, up to `end` or the
+    /// end of the text.
     pub(super) fn double(&mut self, word: &mut Word, end: Option<char>) -> Read<()> {
         word.quoted = true;
         loop {
@@ -189,7 +195,9 @@ impl Reader<'_> {
         loop {
             match self.quoted_char()? {
                 '`' => break,
-                '\\' if matches!(self.peek(), Some('`' | '\\' | '$')) => inner.push(self.quoted_char()?),
+                '\\' if matches!(self.peek(), Some('`' | '\\' | '$')) => {
+                    inner.push(self.quoted_char()?)
+                }
                 c => inner.push(c),
             }
         }
@@ -234,7 +242,9 @@ impl Reader<'_> {
             value = value * radix + digit;
             self.bump()?;
         }
-        char::from_u32(value).filter(|c| *c != SUBSTITUTION && *c != VARIABLE && value < 0x80).ok_or(Unreadable)
+        char::from_u32(value)
+            .filter(|c| *c != SUBSTITUTION && *c != VARIABLE && value < 0x80)
+            .ok_or(Unreadable)
     }
 
     /// Behind `NAME=(`: the elements count for their substitutions.
@@ -264,7 +274,8 @@ impl Reader<'_> {
         }
     }
 
-    /// `(( … ))` at this place, as a word with its substitutions; `None`, and nothing is read, where it is no arithmetic.
+    /// `(( … ))` at this place, as a word with its substitutions; `None`, and nothing is read,
+    /// where it is no arithmetic.
     pub(super) fn arithmetic(&mut self) -> Read<Option<Word>> {
         if (self.peek(), self.peek_at(1)) != (Some('('), Some('(')) {
             return Ok(None);

@@ -1,5 +1,5 @@
-//! Programs that run another program, and shells that run a text: what is really started by a list of words. Must not know
-//! what is denied.
+//! Programs that run another program, and shells that run a text: what is really started by a list
+//! of words. Must not know what is denied.
 
 use super::shell::{NestedKind, Word};
 
@@ -35,12 +35,22 @@ struct Wrapper {
     positional: usize,
 }
 
-const fn wrapper(name: &'static str, short: &'static str, long: &'static [&'static str], positional: usize) -> Wrapper {
+const fn wrapper(
+    name: &'static str,
+    short: &'static str,
+    long: &'static [&'static str],
+    positional: usize,
+) -> Wrapper {
     Wrapper { name, short, long, positional }
 }
 
 const WRAPPERS: &[Wrapper] = &[
-    wrapper("sudo", "ughpCDRrtTU", &["--user", "--group", "--host", "--prompt", "--chdir", "--chroot"], 0),
+    wrapper(
+        "sudo",
+        "ughpCDRrtTU",
+        &["--user", "--group", "--host", "--prompt", "--chdir", "--chroot"],
+        0,
+    ),
     wrapper("doas", "uC", &[], 0),
     wrapper("pkexec", "", &["--user"], 0),
     wrapper("run0", "u", &["--user"], 0),
@@ -55,7 +65,12 @@ const WRAPPERS: &[Wrapper] = &[
     wrapper("timeout", "sk", &["--signal", "--kill-after"], 1),
     wrapper("gtimeout", "sk", &["--signal", "--kill-after"], 1),
     wrapper("stdbuf", "ioe", &["--input", "--output", "--error"], 0),
-    wrapper("xargs", "IJRnPLdEsa", &["--arg-file", "--delimiter", "--max-args", "--max-procs", "--max-lines"], 0),
+    wrapper(
+        "xargs",
+        "IJRnPLdEsa",
+        &["--arg-file", "--delimiter", "--max-args", "--max-procs", "--max-lines"],
+        0,
+    ),
     wrapper("parallel", "jIna", &["--jobs", "--arg-file"], 0),
     wrapper("builtin", "", &[], 0),
     wrapper("exec", "a", &[], 0),
@@ -198,7 +213,9 @@ fn after_options<'w>(args: &'w [Word], short: &str, long: &[&str]) -> &'w [Word]
         } else {
             // The first letter that takes a value takes the rest of the cluster, or the next word.
             let letters = text.get(1..).unwrap_or_default();
-            letters.find(|c| short.contains(c)).is_some_and(|position| position + 1 == letters.len())
+            letters
+                .find(|c| short.contains(c))
+                .is_some_and(|position| position + 1 == letters.len())
         };
         at += usize::from(takes_next);
     }
@@ -213,7 +230,9 @@ fn split_string(args: &[Word]) -> Option<Word> {
 fn value_of(args: &[Word], short: char, long: &str) -> Option<Word> {
     for (index, word) in args.iter().enumerate() {
         let text = word.text.as_str();
-        if text == long || (text.starts_with('-') && !text.starts_with("--") && text.ends_with(short)) {
+        if text == long
+            || (text.starts_with('-') && !text.starts_with("--") && text.ends_with(short))
+        {
             return args.get(index + 1).cloned();
         }
         if let Some(value) = text.strip_prefix(long).and_then(|rest| rest.strip_prefix('=')) {
@@ -229,8 +248,9 @@ fn value_of(args: &[Word], short: char, long: &str) -> Option<Word> {
 }
 
 fn is_assignment(text: &str) -> bool {
-    text.split_once('=')
-        .is_some_and(|(name, _)| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'))
+    text.split_once('=').is_some_and(|(name, _)| {
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    })
 }
 
 /// Words joined by blanks into one, as `eval` does.

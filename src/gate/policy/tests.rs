@@ -43,12 +43,24 @@ const ALLOW_ALL: &str = "[[rule]]\nserver = \"*\"\ndecision = \"allow\"\nwhy = \
 fn without_rules_the_class_decides() {
     let policy = policy("[classes]\n\"time/*\" = \"safe\"\n\"db/drop\" = \"dangerous\"");
     let none = json!({});
-    assert_eq!(kind(&policy.judge(&facts("filesystem", "read_file", &none))), ("allow", "class.safe"));
-    assert_eq!(kind(&policy.judge(&facts("filesystem", "write_file", &none))), ("ask", "class.mutating"));
-    assert_eq!(kind(&policy.judge(&facts("bash", "run", &json!({"command": "ls"})))), ("ask", "class.mutating"));
+    assert_eq!(
+        kind(&policy.judge(&facts("filesystem", "read_file", &none))),
+        ("allow", "class.safe")
+    );
+    assert_eq!(
+        kind(&policy.judge(&facts("filesystem", "write_file", &none))),
+        ("ask", "class.mutating")
+    );
+    assert_eq!(
+        kind(&policy.judge(&facts("bash", "run", &json!({"command": "ls"})))),
+        ("ask", "class.mutating")
+    );
     assert_eq!(kind(&policy.judge(&facts("time", "now", &none))), ("allow", "class.safe"));
     assert_eq!(kind(&policy.judge(&facts("db", "drop", &none))), ("deny", "class.dangerous"));
-    assert_eq!(kind(&policy.judge(&facts("unknown", "read_file", &none))), ("ask", "class.mutating"));
+    assert_eq!(
+        kind(&policy.judge(&facts("unknown", "read_file", &none))),
+        ("ask", "class.mutating")
+    );
     let stranger = Facts { builtin: None, ..facts("filesystem", "read_file", &none) };
     assert_eq!(kind(&policy.judge(&stranger)), ("ask", "class.mutating"));
 }
@@ -57,8 +69,9 @@ fn without_rules_the_class_decides() {
 fn a_hint_only_raises() {
     let policy = policy("[classes]\n\"db/drop\" = \"dangerous\"");
     let none = json!({});
-    let hinted =
-        |server, tool, hint| kind(&policy.judge(&Facts { destructive_hint: hint, ..facts(server, tool, &none) })).0;
+    let hinted = |server, tool, hint| {
+        kind(&policy.judge(&Facts { destructive_hint: hint, ..facts(server, tool, &none) })).0
+    };
     assert_eq!(hinted("filesystem", "read_file", Some(true)), "ask");
     assert_eq!(hinted("filesystem", "read_file", Some(false)), "allow");
     assert_eq!(hinted("filesystem", "write_file", Some(false)), "ask");
@@ -69,7 +82,9 @@ fn a_hint_only_raises() {
 #[test]
 fn the_strictest_rule_wins_whatever_the_order() {
     let rule = |decision: &str, why: &str| {
-        format!("[[rule]]\nserver = \"bash\"\nargs.command = \"ls.*\"\ndecision = \"{decision}\"\nwhy = \"{why}\"\n")
+        format!(
+            "[[rule]]\nserver = \"bash\"\nargs.command = \"ls.*\"\ndecision = \"{decision}\"\nwhy = \"{why}\"\n"
+        )
     };
     let call = json!({"command": "ls -l"});
     for (order, wanted) in [
@@ -83,7 +98,9 @@ fn the_strictest_rule_wins_whatever_the_order() {
         assert_eq!(kind(&policy(&text).judge(&facts("bash", "run", &call))).0, wanted, "{order:?}");
     }
     let text = rule("ask", "first") + &rule("ask", "second");
-    let Verdict::Ask { rule, why } = policy(&text).judge(&facts("bash", "run", &call)) else { panic!() };
+    let Verdict::Ask { rule, why } = policy(&text).judge(&facts("bash", "run", &call)) else {
+        panic!()
+    };
     assert_eq!((rule.as_str(), why.as_str()), ("policy.toml:1", "first"));
 }
 
@@ -101,7 +118,10 @@ fn an_allowed_command_is_still_asked_where_it_cannot_be_read_or_boxed() {
     let policy = policy(ALLOW_ALL);
     let (ls, cut) = (json!({"command": "ls"}), json!({"command": "echo 'ls"}));
     assert_eq!(kind(&policy.judge(&facts("bash", "run", &ls))).0, "allow");
-    assert_eq!(kind(&policy.judge(&facts("bash", "run", &cut))), ("ask", "builtin.unreadable-shell"));
+    assert_eq!(
+        kind(&policy.judge(&facts("bash", "run", &cut))),
+        ("ask", "builtin.unreadable-shell")
+    );
     assert_eq!(policy.hard_deny(&facts("bash", "run", &cut)), None);
     let open = Facts { confined: false, ..facts("bash", "run", &ls) };
     assert_eq!(kind(&policy.judge(&open)), ("ask", "builtin.no-box"));
@@ -118,7 +138,8 @@ fn lower_origins_gain_scope_only_by_name() {
         [[rule]]\nserver = \"mail\"\ndecision = \"deny\"\nwhy = \"never\"\n";
     let policy = policy(text);
     let call = json!({"command": "ls"});
-    let from = |server, origin| kind(&policy.judge(&Facts { origin, ..facts(server, "run", &call) })).0;
+    let from =
+        |server, origin| kind(&policy.judge(&Facts { origin, ..facts(server, "run", &call) })).0;
     assert_eq!(from("bash", Origin::Owner), "allow");
     assert_eq!(from("bash", Origin::Button), "allow");
     for lower in [Origin::Schedule, Origin::McpClient, Origin::SubAgent, Origin::Forwarded] {
@@ -134,7 +155,10 @@ fn lower_origins_gain_scope_only_by_name() {
 fn the_version_follows_what_decides_and_nothing_else() {
     let base = "[[rule]]\nserver = \"a\"\ndecision = \"ask\"\nwhy = \"x\"\n";
     let version = |text: &str| policy(text).version();
-    assert_eq!(version(base), version(&format!("# a comment\n\n{}", base.replace("\"x\"", "\"other words\""))));
+    assert_eq!(
+        version(base),
+        version(&format!("# a comment\n\n{}", base.replace("\"x\"", "\"other words\"")))
+    );
     for other in [
         base.replace("\"a\"", "\"b\""),
         base.replace("ask", "deny"),
@@ -167,11 +191,16 @@ fn examples_are_checked_when_the_file_is_loaded() {
             .contains("matches what it must not")
     );
     assert!(
-        said(&format!("{rule}match = [{{ args = {{ command = \"ls\" }}, origin = \"schedule\" }}]"))
-            .contains("does not match")
+        said(&format!(
+            "{rule}match = [{{ args = {{ command = \"ls\" }}, origin = \"schedule\" }}]"
+        ))
+        .contains("does not match")
     );
     let pattern = rule.replace("\"run\"", "\"r*\"");
-    assert!(said(&format!("{pattern}match = [{{ args = {{ command = \"ls\" }} }}]")).contains("needs a `tool`"));
+    assert!(
+        said(&format!("{pattern}match = [{{ args = {{ command = \"ls\" }} }}]"))
+            .contains("needs a `tool`")
+    );
 }
 
 #[test]
@@ -183,11 +212,19 @@ fn a_file_that_does_not_load_says_why_and_where() {
         (format!("[[rule]]\nservr = \"a\"\n{why}"), Some(2), "did you mean `server`?"),
         ("[[rule]]\ndecision = \"ask\"\n".to_owned(), Some(1), "`why` is missing"),
         ("[[rule]]\nwhy = \"x\"\n".to_owned(), Some(1), "`decision` is missing"),
-        ("[[rule]]\ndecision = \"alow\"\nwhy = \"x\"\n".to_owned(), Some(2), "did you mean `allow`?"),
+        (
+            "[[rule]]\ndecision = \"alow\"\nwhy = \"x\"\n".to_owned(),
+            Some(2),
+            "did you mean `allow`?",
+        ),
         ("[[rule]]\ndecision = \"ask\"\nwhy = \" \"\n".to_owned(), Some(1), "empty `why`"),
         (format!("\n\n[[rule]]\norigin = \"ower\"\n{why}"), Some(3), "did you mean `owner`?"),
         (format!("[[rule]]\norigin = []\n{why}"), Some(1), "empty list"),
-        (format!("[[rule]]\nargs.command = \"(\"\n{why}"), Some(1), "`args.command` cannot be read"),
+        (
+            format!("[[rule]]\nargs.command = \"(\"\n{why}"),
+            Some(1),
+            "`args.command` cannot be read",
+        ),
         (format!("[[rule]]\nargs.command = \"(a{{1000}}){{1000}}\"\n{why}"), Some(1), "too large"),
         (format!("[[rule]]\nserver = \"[\"\n{why}"), Some(1), "is not a pattern"),
         ("[classes]\n\"a\" = \"safe\"\n".to_owned(), Some(2), "server/tool"),

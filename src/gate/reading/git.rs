@@ -1,10 +1,12 @@
-//! Whether git, asked to read in this folder, starts no other program and asks nobody else. Must not know how git was called.
+//! Whether git, asked to read in this folder, starts no other program and asks nobody else. Must
+//! not know how git was called.
 //!
-//! git runs what a configuration names (`core.fsmonitor`, filters, external differs, signature checks, aliases of helpers),
-//! what lies in `hooks`, and fetches what a partial clone lacks. In the box `HOME` is the workspace, so all of that comes with
-//! the files that somebody unpacked there. So each configuration is read here, and one key that is not known to be harmless is
-//! enough to ask. A submodule is a repository with a configuration of its own, which `status` and `diff` go into; an index
-//! that names one is enough to ask, too.
+//! git runs what a configuration names (`core.fsmonitor`, filters, external differs, signature
+//! checks, aliases of helpers), what lies in `hooks`, and fetches what a partial clone lacks. In
+//! the box `HOME` is the workspace, so all of that comes with the files that somebody unpacked
+//! there. So each configuration is read here, and one key that is not known to be harmless is
+//! enough to ask. A submodule is a repository with a configuration of its own, which `status` and
+//! `diff` go into; an index that names one is enough to ask, too.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +20,8 @@ const CONFIG_BYTES_MAX: u64 = 256 * 1024;
 /// What the system's own packages may have configured.
 const SYSTEM_CONFIGS: &[&str] = &["/etc/gitconfig", "/usr/local/etc/gitconfig"];
 
-/// Keys that start nothing and lead nowhere, by section. With a name in quotes behind the section for those of `NAMED`.
+/// Keys that start nothing and lead nowhere, by section. With a name in quotes behind the section
+/// for those of `NAMED`.
 const KEYS: &[(&str, &str)] = &[
     (
         "core",
@@ -47,21 +50,24 @@ const NAMED: &[(&str, &str)] = &[
 const EXTENSIONS: &[&[u8]] = &[b"TREE", b"REUC", b"UNTR", b"EOIE", b"IEOT"];
 
 pub(super) fn starts_nothing(place: &Place<'_>) -> bool {
-    SYSTEM_CONFIGS.iter().all(|path| is_harmless_file(Path::new(path))) && repository_starts_nothing(place)
+    SYSTEM_CONFIGS.iter().all(|path| is_harmless_file(Path::new(path)))
+        && repository_starts_nothing(place)
 }
 
 fn repository_starts_nothing(place: &Place<'_>) -> bool {
     let Some(repository) = repository(place) else { return false };
     let home = place.workspace();
-    let configs = [home.join(".gitconfig"), home.join(".config/git/config"), repository.join("config")];
+    let configs =
+        [home.join(".gitconfig"), home.join(".config/git/config"), repository.join("config")];
     configs.iter().all(|path| is_harmless_file(path))
         && !exists(&repository.join("commondir"))
         && !exists(&repository.join("hooks/post-index-change"))
         && has_no_submodule(&repository.join("index"))
 }
 
-/// The `.git` that git takes from here: the first one upwards, in the workspace. `None` where git could take another one: a
-/// `.git` that is a link, a file or not whole, and folders that look like a repository themselves.
+/// The `.git` that git takes from here: the first one upwards, in the workspace. `None` where git
+/// could take another one: a `.git` that is a link, a file or not whole, and folders that look like
+/// a repository themselves.
 fn repository(place: &Place<'_>) -> Option<PathBuf> {
     for folder in place.upwards() {
         let dot_git = folder.join(".git");
@@ -71,7 +77,8 @@ fn repository(place: &Place<'_>) -> Option<PathBuf> {
             }
             continue;
         };
-        let whole = found.is_dir() && is_head(&dot_git.join("HEAD")) && is_dir(&dot_git.join("objects"));
+        let whole =
+            found.is_dir() && is_head(&dot_git.join("HEAD")) && is_dir(&dot_git.join("objects"));
         return (whole && is_dir(&dot_git.join("refs"))).then_some(dot_git);
     }
     None
@@ -89,7 +96,8 @@ fn is_head(path: &Path) -> bool {
     let Some(bytes) = read_file(path, 1024) else { return false };
     let text = String::from_utf8_lossy(&bytes);
     let text = text.trim_end();
-    text.starts_with("ref: refs/") || (text.len() == 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    text.starts_with("ref: refs/")
+        || (text.len() == 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 /// A plain file of at most so many bytes.
@@ -107,7 +115,8 @@ fn is_harmless_file(path: &Path) -> bool {
     text.is_some_and(|text| is_harmless(&text))
 }
 
-/// Whether every line is empty, a comment, a section's head alone on its line, or a known key whose value ends with its line.
+/// Whether every line is empty, a comment, a section's head alone on its line, or a known key whose
+/// value ends with its line.
 fn is_harmless(text: &str) -> bool {
     let mut keys = "";
     text.lines().map(str::trim).all(|line| {
@@ -145,7 +154,9 @@ fn section(line: &str) -> Option<&'static str> {
 
 /// Reads the index (gitformat-index(5), versions 2 and 3). One that is not there names nothing.
 fn has_no_submodule(path: &Path) -> bool {
-    !exists(path) || read_file(path, INDEX_BYTES_MAX).is_some_and(|bytes| names_files_only(&bytes) == Some(true))
+    !exists(path)
+        || read_file(path, INDEX_BYTES_MAX)
+            .is_some_and(|bytes| names_files_only(&bytes) == Some(true))
 }
 
 /// `None` where the bytes are no index that is understood to its end.
@@ -153,7 +164,9 @@ fn names_files_only(bytes: &[u8]) -> Option<bool> {
     const GITLINK: u32 = 0o160_000;
     const NAME_LENGTH: u16 = 0x0fff;
     const IS_EXTENDED: u16 = 0x4000;
-    let number = |at: usize| bytes.get(at..at + 4).and_then(|four| four.try_into().ok()).map(u32::from_be_bytes);
+    let number = |at: usize| {
+        bytes.get(at..at + 4).and_then(|four| four.try_into().ok()).map(u32::from_be_bytes)
+    };
     let version = number(4)?;
     if bytes.get(..4)? != b"DIRC" || !matches!(version, 2 | 3) {
         return None;
@@ -163,7 +176,10 @@ fn names_files_only(bytes: &[u8]) -> Option<bool> {
         if number(at + 24)? & 0o170_000 == GITLINK {
             return Some(false);
         }
-        let flags = bytes.get(at + 60..at + 62).and_then(|two| two.try_into().ok()).map(u16::from_be_bytes)?;
+        let flags = bytes
+            .get(at + 60..at + 62)
+            .and_then(|two| two.try_into().ok())
+            .map(u16::from_be_bytes)?;
         let fixed = if flags & IS_EXTENDED == 0 { 62 } else { 64 };
         let name = bytes.get(at + fixed..)?;
         let length = match flags & NAME_LENGTH {

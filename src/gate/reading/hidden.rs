@@ -1,5 +1,6 @@
-//! Files that a reader opens although nobody has named them: the magic of `file`, the ignore rules of `rg`. Such a file may be
-//! a link, and then lines from elsewhere show up in what the program prints. Must not know how a command is judged.
+//! Files that a reader opens although nobody has named them: the magic of `file`, the ignore rules
+//! of `rg`. Such a file may be a link, and then lines from elsewhere show up in what the program
+//! prints. Must not know how a command is judged.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,8 @@ const IGNORE_FILES: [&str; 3] = [".ignore", ".gitignore", ".rgignore"];
 const GITS_OWN: [&str; 2] = [".gitconfig", ".config/git"];
 const MAGIC_FILES: [&str; 2] = [".magic", ".magic.mgc"];
 
-/// Whether all that the program opens by itself are plain files of the workspace. `paths` are those that it is told.
+/// Whether all that the program opens by itself are plain files of the workspace. `paths` are those
+/// that it is told.
 pub(super) fn is_plain(program: &str, place: &Place<'_>, paths: &[&str]) -> bool {
     match program {
         "file" => MAGIC_FILES.iter().all(|name| is_file_or_absent(&place.workspace().join(name))),
@@ -31,7 +33,8 @@ fn ignores_are_plain(place: &Place<'_>, paths: &[&str]) -> bool {
     let mut folders: Vec<PathBuf> = Vec::new();
     for path in paths.iter().copied().chain(paths.is_empty().then_some(".")) {
         let named = place.folder(path);
-        let above = named.as_ref().unwrap_or(place).upwards().map(Path::to_owned).collect::<Vec<_>>();
+        let above =
+            named.as_ref().unwrap_or(place).upwards().map(Path::to_owned).collect::<Vec<_>>();
         if !above.iter().all(|folder| folder_is_plain(folder)) {
             return false;
         }
@@ -47,7 +50,8 @@ fn ignores_are_plain(place: &Place<'_>, paths: &[&str]) -> bool {
             let Ok(kind) = entry.file_type() else { return false };
             let name = entry.file_name();
             let is_rule = IGNORE_FILES.iter().any(|file| name == *file);
-            let is_bad = is_rule && !kind.is_file() || name == ".git" && !git_is_plain(&entry.path());
+            let is_bad =
+                is_rule && !kind.is_file() || name == ".git" && !git_is_plain(&entry.path());
             if is_bad || looked_at > ENTRIES_MAX {
                 return false;
             }
@@ -61,7 +65,8 @@ fn ignores_are_plain(place: &Place<'_>, paths: &[&str]) -> bool {
 }
 
 fn folder_is_plain(folder: &Path) -> bool {
-    IGNORE_FILES.iter().all(|name| is_file_or_absent(&folder.join(name))) && git_is_plain(&folder.join(".git"))
+    IGNORE_FILES.iter().all(|name| is_file_or_absent(&folder.join(name)))
+        && git_is_plain(&folder.join(".git"))
 }
 
 /// A repository whose rules lie in it: no file that leads to another one, and no link on the way.

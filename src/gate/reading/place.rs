@@ -1,4 +1,5 @@
-//! Where in the workspace a command stands, and whether what it names lies in there. Must not know programs.
+//! Where in the workspace a command stands, and whether what it names lies in there. Must not know
+//! programs.
 
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
@@ -32,12 +33,14 @@ impl<'w> Place<'w> {
         folder.is_dir().then_some(Self { workspace: self.workspace, folder })
     }
 
-    /// Whether `path` names something in the workspace, or nothing at all. The last part may be missing; then so is the file.
+    /// Whether `path` names something in the workspace, or nothing at all. The last part may be
+    /// missing; then so is the file.
     pub(super) fn holds(&self, path: &str) -> bool {
         self.resolve(path).is_some()
     }
 
-    /// The absolute path, where no part of it is `..` or a link. An absolute one must begin with the workspace.
+    /// The absolute path, where no part of it is `..` or a link. An absolute one must begin with
+    /// the workspace.
     fn resolve(&self, path: &str) -> Option<PathBuf> {
         let written = Path::new(path);
         let below_workspace = match written.strip_prefix(self.workspace) {
@@ -45,7 +48,8 @@ impl<'w> Place<'w> {
             Err(_) if written.is_absolute() || path.is_empty() => None,
             Err(_) => Some(written),
         }?;
-        let mut whole = if written.is_absolute() { self.workspace.to_owned() } else { self.folder.clone() };
+        let mut whole =
+            if written.is_absolute() { self.workspace.to_owned() } else { self.folder.clone() };
         for component in below_workspace.components() {
             match component {
                 Component::CurDir => {}

@@ -4,19 +4,21 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
-/// Folders whose content comes from the system's packages. All are readable in the box, so that the bash server leaves
-/// them on its search path.
+/// Folders whose content comes from the system's packages. All are readable in the box, so that the
+/// bash server leaves them on its search path.
 const SYSTEM: &[&str] = &["/usr", "/bin", "/sbin", "/nix/store", "/gnu/store"];
 
-/// Whether `name` on the search path is a file of the system's: the first one of that name lies, after all links, below
-/// `SYSTEM` and outside of the workspace, belongs to root, and neither it nor a folder on the way to it can be written by
-/// others.
+/// Whether `name` on the search path is a file of the system's: the first one of that name lies,
+/// after all links, below `SYSTEM` and outside of the workspace, belongs to root, and neither it
+/// nor a folder on the way to it can be written by others.
 ///
-/// The bash server drops folders that are not in its box from the path that it is started with. It drops none of these, so
-/// the first one here is the first one there as well.
+/// The bash server drops folders that are not in its box from the path that it is started with. It
+/// drops none of these, so the first one here is the first one there as well.
 pub(super) fn is_the_systems(name: &str, search_path: &str, workspace: &Path) -> bool {
     let folders = std::env::split_paths(search_path).filter(|folder| folder.is_absolute());
-    let Some(found) = folders.map(|folder| folder.join(name)).find(|file| is_program(file.as_path())) else {
+    let Some(found) =
+        folders.map(|folder| folder.join(name)).find(|file| is_program(file.as_path()))
+    else {
         return false;
     };
     let real_folder = found.parent().and_then(|folder| folder.canonicalize().ok());
@@ -29,6 +31,10 @@ fn is_program(file: &Path) -> bool {
 }
 
 fn is_guarded(real: &Path, workspace: &Path) -> bool {
-    let rooted = |path: &Path| fs::symlink_metadata(path).is_ok_and(|meta| meta.uid() == 0 && meta.mode() & 0o022 == 0);
-    SYSTEM.iter().any(|system| real.starts_with(system)) && !real.starts_with(workspace) && real.ancestors().all(rooted)
+    let rooted = |path: &Path| {
+        fs::symlink_metadata(path).is_ok_and(|meta| meta.uid() == 0 && meta.mode() & 0o022 == 0)
+    };
+    SYSTEM.iter().any(|system| real.starts_with(system))
+        && !real.starts_with(workspace)
+        && real.ancestors().all(rooted)
 }

@@ -1,4 +1,5 @@
-//! What may be read from where: paths, links, folders, and programs that only look like the system's.
+//! What may be read from where: paths, links, folders, and programs that only look like the
+//! system's.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -138,7 +139,12 @@ fn what_a_reader_opens_unnamed_is_no_link() {
         let place = Place::new(&workspace).folder(".").unwrap();
         hidden::is_plain(program, &place, paths)
     };
-    assert!(plain("file", &["a"]) && plain("rg", &[]) && plain("rg", &["src", "a"]) && plain("cat", &["a"]));
+    assert!(
+        plain("file", &["a"])
+            && plain("rg", &[])
+            && plain("rg", &["src", "a"])
+            && plain("cat", &["a"])
+    );
     for name in [".magic", ".magic.mgc"] {
         symlink("/etc/passwd", workspace.join(name)).unwrap();
         assert!(!plain("file", &["a"]) && plain("cat", &["a"]), "{name}");

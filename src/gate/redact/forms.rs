@@ -17,10 +17,12 @@ pub(super) fn of(value: &str) -> Vec<String> {
     forms
 }
 
-/// RFC 8259 section 7, with or without the optional escape of `/` and of everything that is not ASCII.
+/// RFC 8259 section 7, with or without the optional escape of `/` and of everything that is not
+/// ASCII.
 fn in_json(value: &str, all_optional: bool) -> String {
     let quoted = serde_json::Value::String(value.to_owned()).to_string();
-    let inner = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or_default();
+    let inner =
+        quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or_default();
     if !all_optional {
         return inner.to_owned();
     }
@@ -45,7 +47,9 @@ fn in_url(value: &str, upper: bool) -> String {
     let mut out = String::new();
     for byte in value.bytes() {
         let _ = match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => write!(out, "{}", char::from(byte)),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                write!(out, "{}", char::from(byte))
+            }
             _ if upper => write!(out, "%{byte:02X}"),
             _ => write!(out, "%{byte:02x}"),
         };
@@ -53,8 +57,8 @@ fn in_url(value: &str, upper: bool) -> String {
     out
 }
 
-/// RFC 4648: the characters that do not depend on what stands before and behind the value, if `before` bytes (modulo 3)
-/// stand before it, as in `user:secret` of HTTP's Basic scheme.
+/// RFC 4648: the characters that do not depend on what stands before and behind the value, if
+/// `before` bytes (modulo 3) stand before it, as in `user:secret` of HTTP's Basic scheme.
 fn in_base64(value: &str, before: usize, encode: impl Fn(&[u8]) -> String) -> String {
     let mut bytes = vec![0_u8; before];
     bytes.extend_from_slice(value.as_bytes());

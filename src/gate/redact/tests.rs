@@ -10,7 +10,8 @@ use super::*;
 const KEY: &str = "sk-ant/p+ss\"wörd\\1?";
 
 fn redactor(values: &[(&str, &str)]) -> Redactor {
-    Redactor::new(values.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))).unwrap()
+    Redactor::new(values.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())))
+        .unwrap()
 }
 
 #[test]
@@ -48,7 +49,11 @@ fn encoded_forms_are_found() {
         }
     }
     for form in forms {
-        assert_eq!(redactor.contains_secret(&json!({"a": [format!("x{form}")]})).as_deref(), Some("K"), "{form}");
+        assert_eq!(
+            redactor.contains_secret(&json!({"a": [format!("x{form}")]})).as_deref(),
+            Some("K"),
+            "{form}"
+        );
         assert!(redactor.redact(&form).contains("[redacted:K]"), "{form}");
     }
 }
@@ -56,9 +61,10 @@ fn encoded_forms_are_found() {
 #[test]
 fn json_is_searched_everywhere() {
     let redactor = redactor(&[("K", "12345678"), ("L", "abcdefgh")]);
-    let mut value =
-        json!({"a": ["abcdefgh", {"x12345678": 1, "xabcdefgh": 2}], "n": 123_456_789, "b": true, "z": null});
-    for holder in [json!("x12345678"), json!({"12345678": 1}), json!([[12_345_678]]), json!(0.123_456_78)] {
+    let mut value = json!({"a": ["abcdefgh", {"x12345678": 1, "xabcdefgh": 2}], "n": 123_456_789, "b": true, "z": null});
+    for holder in
+        [json!("x12345678"), json!({"12345678": 1}), json!([[12_345_678]]), json!(0.123_456_78)]
+    {
         assert_eq!(redactor.contains_secret(&holder).as_deref(), Some("K"), "{holder}");
     }
     assert_eq!(redactor.contains_secret(&json!({"a": ["1234567", 1_234_567, null]})), None);
@@ -85,7 +91,8 @@ fn a_mark_is_recognised_wherever_it_stands() {
 
 #[test]
 fn a_stream_holds_back_only_the_beginning_of_a_secret() {
-    let mut stream = StreamRedactor::new(redactor(&[("K", "secret-value"), ("L", "secret-value-long")]));
+    let mut stream =
+        StreamRedactor::new(redactor(&[("K", "secret-value"), ("L", "secret-value-long")]));
     assert_eq!(stream.push("plain text, no s"), "plain text, no ");
     assert_eq!(stream.push("ecrets; secret-"), "secrets; ");
     assert_eq!(stream.push("value"), "");
@@ -103,7 +110,8 @@ fn every_form_is_masked_character_by_character() {
     for form in forms::of(KEY) {
         let whole = format!("a {form} b");
         let mut stream = StreamRedactor::new(redactor.clone());
-        let mut out: String = whole.chars().map(|c| stream.push(c.encode_utf8(&mut [0; 4]))).collect();
+        let mut out: String =
+            whole.chars().map(|c| stream.push(c.encode_utf8(&mut [0; 4]))).collect();
         out.push_str(&stream.finish());
         assert_eq!(out, "a [redacted:K] b");
         // All but the last character in one piece: none of it may be let out.

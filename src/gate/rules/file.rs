@@ -1,5 +1,5 @@
-//! The written form of `policy.toml`, and its translation into rules and classes. Owns the wording of its errors and the
-//! check of every rule's examples. Must not know how a verdict is reached.
+//! The written form of `policy.toml`, and its translation into rules and classes. Owns the wording
+//! of its errors and the check of every rule's examples. Must not know how a verdict is reached.
 
 use std::collections::BTreeMap;
 
@@ -94,8 +94,14 @@ struct Example {
     origin: Option<String>,
 }
 
-const ORIGINS: [Origin; 6] =
-    [Origin::Owner, Origin::Button, Origin::Schedule, Origin::McpClient, Origin::SubAgent, Origin::Forwarded];
+const ORIGINS: [Origin; 6] = [
+    Origin::Owner,
+    Origin::Button,
+    Origin::Schedule,
+    Origin::McpClient,
+    Origin::SubAgent,
+    Origin::Forwarded,
+];
 
 fn anything() -> String {
     "*".to_owned()
@@ -109,16 +115,25 @@ pub(in crate::gate) fn read(text: &str) -> Result<(Vec<Rule>, Classes), PolicyEr
     }
     let file: PolicyFile = toml::from_str(text).map_err(|error| {
         let fault = toml_fault::fault(text, &error);
-        PolicyError { line: fault.line, message: fault.message, next: "Correct the line".to_owned() }
+        PolicyError {
+            line: fault.line,
+            message: fault.message,
+            next: "Correct the line".to_owned(),
+        }
     })?;
     if file.rule.len() > RULES_MAX {
         let message = format!("there are more than {RULES_MAX} rules");
-        return Err(PolicyError { line: None, message, next: "Join some of them with patterns".to_owned() });
+        return Err(PolicyError {
+            line: None,
+            message,
+            next: "Join some of them with patterns".to_owned(),
+        });
     }
     let mut rules = Vec::with_capacity(file.rule.len());
     for spanned in &file.rule {
         let line = toml_fault::line_of(text, spanned.span().start);
-        let wrong = |(message, next): (String, String)| PolicyError { line: Some(line), message, next };
+        let wrong =
+            |(message, next): (String, String)| PolicyError { line: Some(line), message, next };
         rules.push(compile(line, spanned.get_ref()).map_err(wrong)?);
     }
     Ok((rules, classes(text, &file)?))
@@ -132,19 +147,31 @@ fn classes(text: &str, file: &PolicyFile) -> Result<Classes, PolicyError> {
             next: "Write it as \"server/tool\"; `*` stands for any name".to_owned(),
         })
     };
-    let table: Result<Vec<_>, _> = file.classes.iter().map(|(key, class)| Ok((glob(key)?, *class))).collect();
+    let table: Result<Vec<_>, _> =
+        file.classes.iter().map(|(key, class)| Ok((glob(key)?, *class))).collect();
     let idempotent: Result<Vec<_>, _> = file.idempotent.iter().map(glob).collect();
-    Ok(Classes { table: table?, idempotent: idempotent?, bash_reads_ask: file.bash_reads == BashReads::Ask })
+    Ok(Classes {
+        table: table?,
+        idempotent: idempotent?,
+        bash_reads_ask: file.bash_reads == BashReads::Ask,
+    })
 }
 
 /// The error is a message and a next step.
 fn compile(line: usize, text: &RuleText) -> Result<Rule, (String, String)> {
-    let correct = |message: String| (format!("in this rule {message}"), "Correct the rule".to_owned());
+    let correct =
+        |message: String| (format!("in this rule {message}"), "Correct the rule".to_owned());
     if text.why.trim().is_empty() {
-        return Err(("this rule has an empty `why`".to_owned(), "Say in one sentence what the rule is for".to_owned()));
+        return Err((
+            "this rule has an empty `why`".to_owned(),
+            "Say in one sentence what the rule is for".to_owned(),
+        ));
     }
-    let args: Result<Vec<_>, _> =
-        text.args.iter().map(|(name, pattern)| ArgPattern::new(name, pattern, text.decision)).collect();
+    let args: Result<Vec<_>, _> = text
+        .args
+        .iter()
+        .map(|(name, pattern)| ArgPattern::new(name, pattern, text.decision))
+        .collect();
     let rule = Rule {
         id: format!("policy.toml:{line}"),
         server: NameGlob::new(&text.server).map_err(correct)?,
@@ -165,8 +192,9 @@ fn compile(line: usize, text: &RuleText) -> Result<Rule, (String, String)> {
     Ok(rule)
 }
 
-/// A rule that allows and names no origin speaks about the owner's own messages and buttons; lower origins gain scope only
-/// where a rule names them. A rule that asks or denies and names no origin speaks about all.
+/// A rule that allows and names no origin speaks about the owner's own messages and buttons; lower
+/// origins gain scope only where a rule names them. A rule that asks or denies and names no origin
+/// speaks about all.
 fn origins(text: &RuleText) -> Result<Vec<Origin>, String> {
     let names: &[String] = match &text.origin {
         None if text.decision == Decision::Allow => return Ok(vec![Origin::Owner, Origin::Button]),
@@ -194,15 +222,17 @@ fn check(rule: &Rule, wanted: bool, example: &Example) -> Result<(), (String, St
     let list = if wanted { "match" } else { "not_match" };
     let name = |given: &Option<String>, glob: &NameGlob, key: &str| {
         given.clone().or_else(|| glob.literal().map(str::to_owned)).ok_or_else(|| {
-            let message = format!("an example in `{list}` needs a `{key}`, because the rule's is a pattern");
+            let message =
+                format!("an example in `{list}` needs a `{key}`, because the rule's is a pattern");
             (message, format!("Add `{key} = \"…\"` to the example"))
         })
     };
     let server = name(&example.server, &rule.server, "server")?;
     let tool = name(&example.tool, &rule.tool, "tool")?;
     let from = match &example.origin {
-        Some(written) => origin(written)
-            .map_err(|message| (format!("in an example of `{list}` {message}"), "Correct the example".to_owned()))?,
+        Some(written) => origin(written).map_err(|message| {
+            (format!("in an example of `{list}` {message}"), "Correct the example".to_owned())
+        })?,
         None => rule.origins.iter().copied().max().unwrap_or(Origin::Owner),
     };
     let arguments = Value::Object(example.args.clone());
@@ -211,6 +241,7 @@ fn check(rule: &Rule, wanted: bool, example: &Example) -> Result<(), (String, St
     }
     let shown = crate::domain::canonical::canonical_json(&arguments);
     let what = if wanted { "does not match its example" } else { "matches what it must not" };
-    let message = format!("this rule {what} {server}/{tool} {shown} from {} (in `{list}`)", from.as_str());
+    let message =
+        format!("this rule {what} {server}/{tool} {shown} from {} (in `{list}`)", from.as_str());
     Err((message, "Correct the rule or the example".to_owned()))
 }

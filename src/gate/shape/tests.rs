@@ -27,7 +27,10 @@ fn below(path: &str) -> Shape {
 }
 
 fn covers_path(prefix: &str, path: &str) -> bool {
-    covers(&below(prefix), &facts(Some("filesystem"), "write_file", &json!({"path": path, "content": ""})))
+    covers(
+        &below(prefix),
+        &facts(Some("filesystem"), "write_file", &json!({"path": path, "content": ""})),
+    )
 }
 
 #[test]
@@ -67,14 +70,20 @@ fn below_goes_by_components() {
 
 #[test]
 fn both_ends_of_a_move_must_be_below() {
-    for (source, destination, wanted) in
-        [("d/a", "d/b", true), ("d/a", "e/b", false), ("e/a", "d/b", false), ("d/a", "d/../b", false)]
-    {
+    for (source, destination, wanted) in [
+        ("d/a", "d/b", true),
+        ("d/a", "e/b", false),
+        ("e/a", "d/b", false),
+        ("d/a", "d/../b", false),
+    ] {
         let arguments = json!({"source": source, "destination": destination});
         assert_eq!(covers(&below("d"), &facts(Some("filesystem"), "move", &arguments)), wanted);
     }
     assert!(!covers(&below("d"), &facts(Some("filesystem"), "move", &json!({"source": "d/a"}))));
-    assert!(!covers(&below("d"), &facts(Some("filesystem"), "move", &json!({"source": "d/a", "destination": 1}))));
+    assert!(!covers(
+        &below("d"),
+        &facts(Some("filesystem"), "move", &json!({"source": "d/a", "destination": 1}))
+    ));
 }
 
 #[test]
@@ -98,7 +107,8 @@ fn below_is_for_our_file_tools_only() {
 
 #[test]
 fn exact_means_the_canonical_arguments() {
-    let (a, b) = (json!({"x": 1, "y": [2]}), serde_json::from_str::<Value>("{\"y\":[2],\"x\":1}").unwrap());
+    let (a, b) =
+        (json!({"x": 1, "y": [2]}), serde_json::from_str::<Value>("{\"y\":[2],\"x\":1}").unwrap());
     let shape = Shape::of(&Scope::Exact, &facts(None, "t", &a)).unwrap();
     assert!(covers(&shape, &facts(None, "t", &b)));
     for other in [
@@ -124,9 +134,13 @@ fn a_program_and_its_subcommand_are_offered_and_covered() {
     let words = vec!["cargo".to_owned(), "test".to_owned()];
     let offered = offered_shapes(&facts(&arguments)).remove(1);
     assert_eq!(offered.0, Scope::Command { words });
-    assert_eq!(offered.1, "bash/run for any `cargo test` with known options and plain words, in the box");
+    assert_eq!(
+        offered.1,
+        "bash/run for any `cargo test` with known options and plain words, in the box"
+    );
     let shape = Shape::of(&offered.0, &facts(&arguments)).unwrap();
-    let keys: Vec<String> = choices(&facts(&arguments)).into_iter().map(|choice| choice.key).collect();
+    let keys: Vec<String> =
+        choices(&facts(&arguments)).into_iter().map(|choice| choice.key).collect();
     assert_eq!(keys, ["y", "10m", "s", "a", "10c", "sc", "ac", "n", "n WORDS", "never"]);
     for covered in ["cargo test", "cargo  test 'a b'", "cargo test -p claw -- --nocapture"] {
         assert!(covers(&shape, &facts(&command(covered))), "{covered}");
@@ -147,9 +161,12 @@ fn a_program_and_its_subcommand_are_offered_and_covered() {
     ] {
         assert!(!covers(&shape, &facts(&command(other))), "{other}");
     }
-    for unknown in
-        [json!({"command": "cargo test", "env": {}}), json!({"command": ["cargo test"]}), json!({}), json!("x")]
-    {
+    for unknown in [
+        json!({"command": "cargo test", "env": {}}),
+        json!({"command": ["cargo test"]}),
+        json!({}),
+        json!("x"),
+    ] {
         assert!(!covers(&shape, &facts(&unknown)), "{unknown}");
     }
 }
@@ -158,7 +175,8 @@ fn a_program_and_its_subcommand_are_offered_and_covered() {
 fn a_program_is_granted_for_our_shell_in_its_box_only() {
     let arguments = command("cargo test");
     let boxed = facts(Some("bash"), "run", &arguments);
-    let shape = Shape::of(&Scope::Command { words: vec!["cargo".into(), "test".into()] }, &boxed).unwrap();
+    let shape =
+        Shape::of(&Scope::Command { words: vec!["cargo".into(), "test".into()] }, &boxed).unwrap();
     for other in [
         Facts { confined: false, ..boxed },
         Facts { builtin: None, ..boxed },
@@ -175,7 +193,10 @@ fn a_program_is_granted_for_our_shell_in_its_box_only() {
 #[test]
 fn the_answers_say_what_they_grant() {
     let shown = |builtin, tool, arguments: Value| -> Vec<(String, String)> {
-        choices(&facts(builtin, tool, &arguments)).into_iter().map(|choice| (choice.key, choice.label)).collect()
+        choices(&facts(builtin, tool, &arguments))
+            .into_iter()
+            .map(|choice| (choice.key, choice.label))
+            .collect()
     };
     let bash = shown(Some("bash"), "run", json!({"command": "ls"}));
     assert_eq!(
@@ -191,19 +212,27 @@ fn the_answers_say_what_they_grant() {
         ]
         .map(|(key, label)| (key.to_owned(), label.to_owned()))
     );
-    let write = shown(Some("filesystem"), "write_file", json!({"path": "docs/\u{202E}a/x.md", "content": ""}));
-    let folder =
-        "allow filesystem/write_file for any path at or below docs/\\u{202e}a, whatever its other arguments, until";
+    let write = shown(
+        Some("filesystem"),
+        "write_file",
+        json!({"path": "docs/\u{202E}a/x.md", "content": ""}),
+    );
+    let folder = "allow filesystem/write_file for any path at or below docs/\\u{202e}a, whatever its other arguments, until";
     assert_eq!(write[4], ("sb".to_owned(), format!("{folder} this session ends or /new")));
     assert_eq!(write[5], ("ab".to_owned(), format!("{folder} you revoke it")));
-    let file_in_the_workspace = shown(Some("filesystem"), "write_file", json!({"path": "x.md", "content": ""}));
+    let file_in_the_workspace =
+        shown(Some("filesystem"), "write_file", json!({"path": "x.md", "content": ""}));
     assert_eq!(file_in_the_workspace.len(), 7);
-    assert_eq!(shown(Some("filesystem"), "write_file", json!({"path": "./~/x.md", "content": ""})).len(), 7);
+    assert_eq!(
+        shown(Some("filesystem"), "write_file", json!({"path": "./~/x.md", "content": ""})).len(),
+        7
+    );
     let apart = shown(Some("filesystem"), "move", json!({"source": "a/x", "destination": "b/x"}));
     assert_eq!(apart.len(), 7);
 }
 
-/// Where a path leads by its text alone, as a list of names, or `None` where it leaves the workspace.
+/// Where a path leads by its text alone, as a list of names, or `None` where it leaves the
+/// workspace.
 fn leads_to(path: &str) -> Option<Vec<String>> {
     let mut at: Vec<String> = Vec::new();
     if path.starts_with('/') {

@@ -1,19 +1,23 @@
-//! The programs that can be granted by program and subcommand, and the options that such a grant covers. Pure. Must not know
-//! who granted what.
+//! The programs that can be granted by program and subcommand, and the options that such a grant
+//! covers. Pure. Must not know who granted what.
 //!
-//! Only what stands here can be granted this way. Whoever reads a list of dangerous options is always one release late, so
-//! each subcommand has a list of known ones instead; what a program is told beyond them is asked about: `git -c`,
-//! `--exec-path`, `--upload-pack`, `cargo --config`, `make SHELL=…`, `npm --script-shell`. Shells, interpreters and
-//! wrappers have no subcommand and are not here: `npx`, `cargo xtask`, `go run`, `git submodule foreach`, `rebase --exec`.
-//! What a granted program then starts (tests, build scripts, hooks) is the workspace's own code, in the box.
+//! Only what stands here can be granted this way. Whoever reads a list of dangerous options is
+//! always one release late, so each subcommand has a list of known ones instead; what a program is
+//! told beyond them is asked about: `git -c`, `--exec-path`, `--upload-pack`, `cargo --config`,
+//! `make SHELL=…`, `npm --script-shell`. Shells, interpreters and wrappers have no subcommand and
+//! are not here: `npx`, `cargo xtask`, `go run`, `git submodule foreach`, `rebase --exec`. What a
+//! granted program then starts (tests, build scripts, hooks) is the workspace's own code, in the
+//! box.
 
 use super::options::{Arguments, Kind, NOTHING, Rest, Style, paths};
 use super::{Joint, Step};
 
-/// A subcommand as it is written: one word, or several (`npm run build`, where the last one is any name).
+/// A subcommand as it is written: one word, or several (`npm run build`, where the last one is any
+/// name).
 struct Subcommand {
     words: &'static [&'static str],
-    /// The word behind them belongs to the grant, whatever it is called: the script's name, the target's.
+    /// The word behind them belongs to the grant, whatever it is called: the script's name, the
+    /// target's.
     and_a_name: bool,
     arguments: Arguments,
 }
@@ -57,9 +61,14 @@ const GO: Arguments = Arguments {
     further: Some(Kind::Ref),
     ..NOTHING
 };
-const GO_VALUES: &[(&str, Kind)] =
-    &[("-bench", Kind::Text), ("-count", Kind::Number), ("-run", Kind::Text), ("-timeout", Kind::Name)];
-const NPM: Arguments = Arguments { flags: "-s --silent --if-present", rest: Rest::Anything, ..NOTHING };
+const GO_VALUES: &[(&str, Kind)] = &[
+    ("-bench", Kind::Text),
+    ("-count", Kind::Number),
+    ("-run", Kind::Text),
+    ("-timeout", Kind::Name),
+];
+const NPM: Arguments =
+    Arguments { flags: "-s --silent --if-present", rest: Rest::Anything, ..NOTHING };
 
 const TABLE: &[(&str, &[Subcommand])] = &[
     (
@@ -79,7 +88,10 @@ const TABLE: &[(&str, &[Subcommand])] = &[
     (
         "git",
         &[
-            of(&["add"], Arguments { flags: "-A -u -v --all", further: Some(Kind::RepoWord), ..NOTHING }),
+            of(
+                &["add"],
+                Arguments { flags: "-A -u -v --all", further: Some(Kind::RepoWord), ..NOTHING },
+            ),
             of(&["branch"], Arguments { flags: "-a -r -v -vv --list --show-current", ..NOTHING }),
             of(
                 &["commit"],
@@ -90,8 +102,23 @@ const TABLE: &[(&str, &[Subcommand])] = &[
                     ..NOTHING
                 },
             ),
-            of(&["diff"], Arguments { flags: GIT_DIFF, digits: false, further: Some(Kind::RepoWord), ..NOTHING }),
-            of(&["fetch"], Arguments { flags: "-p -q -v --all --prune --tags", further: Some(Kind::Ref), ..NOTHING }),
+            of(
+                &["diff"],
+                Arguments {
+                    flags: GIT_DIFF,
+                    digits: false,
+                    further: Some(Kind::RepoWord),
+                    ..NOTHING
+                },
+            ),
+            of(
+                &["fetch"],
+                Arguments {
+                    flags: "-p -q -v --all --prune --tags",
+                    further: Some(Kind::Ref),
+                    ..NOTHING
+                },
+            ),
             of(
                 &["log"],
                 Arguments {
@@ -107,18 +134,38 @@ const TABLE: &[(&str, &[Subcommand])] = &[
                     ..NOTHING
                 },
             ),
-            of(&["pull"], Arguments { flags: "-q -v --ff-only --rebase", further: Some(Kind::Ref), ..NOTHING }),
-            of(&["push"], Arguments { flags: "-q -u -v --set-upstream", further: Some(Kind::Ref), ..NOTHING }),
+            of(
+                &["pull"],
+                Arguments {
+                    flags: "-q -v --ff-only --rebase",
+                    further: Some(Kind::Ref),
+                    ..NOTHING
+                },
+            ),
+            of(
+                &["push"],
+                Arguments { flags: "-q -u -v --set-upstream", further: Some(Kind::Ref), ..NOTHING },
+            ),
             of(&["show"], Arguments { flags: GIT_DIFF, further: Some(Kind::RepoWord), ..NOTHING }),
             of(&["stash", "list"], NOTHING),
             of(
                 &["status"],
-                Arguments { flags: "-b -s --branch --porcelain --short", further: Some(Kind::RepoWord), ..NOTHING },
+                Arguments {
+                    flags: "-b -s --branch --porcelain --short",
+                    further: Some(Kind::RepoWord),
+                    ..NOTHING
+                },
             ),
         ],
     ),
     ("go", &[of(&["build"], GO), of(&["test"], GO), of(&["vet"], GO)]),
-    ("make", &[named(&[], Arguments { flags: "-B -k -n -s", values: &[("-j", Kind::Number)], ..NOTHING })]),
+    (
+        "make",
+        &[named(
+            &[],
+            Arguments { flags: "-B -k -n -s", values: &[("-j", Kind::Number)], ..NOTHING },
+        )],
+    ),
     (
         "npm",
         &[
@@ -138,9 +185,11 @@ const TABLE: &[(&str, &[Subcommand])] = &[
     ),
 ];
 
-const GIT_DIFF: &str = "-p -w -b --cached --name-only --name-status --numstat --oneline --staged --stat";
+const GIT_DIFF: &str =
+    "-p -w -b --cached --name-only --name-status --numstat --oneline --staged --stat";
 
-/// The program and the words behind it that a grant for this command would name, if it can be granted so.
+/// The program and the words behind it that a grant for this command would name, if it can be
+/// granted so.
 pub fn words_of(steps: &[Step]) -> Option<Vec<String>> {
     let [step] = steps else { return None };
     if step.joint != Joint::Start {

@@ -1,6 +1,6 @@
-//! How the arguments of a known program are read: its known options, what their values may be, and which words are paths.
-//! An option that is not in the table ends the reading, so that a new version's new option is asked about. Pure. Must not
-//! know which programs there are.
+//! How the arguments of a known program are read: its known options, what their values may be, and
+//! which words are paths. An option that is not in the table ends the reading, so that a new
+//! version's new option is asked about. Pure. Must not know which programs there are.
 
 /// What a word may be, and whether it names a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,11 +17,13 @@ pub enum Kind {
     Lines,
     /// A format of `git log` without `%G…`, which starts the program that checks signatures.
     LogFormat,
-    /// A revision or a path of git's, not absolute and without `..` as a part: `git diff` reads any two files that way.
+    /// A revision or a path of git's, not absolute and without `..` as a part: `git diff` reads any
+    /// two files that way.
     RepoWord,
     /// Letters, digits and `. _ -`, not beginning with a dash: a target, a script's name, a branch.
     Name,
-    /// A name in which `/` may stand, too: a branch, a package. Neither `:` nor a leading `+`, which mean more to git.
+    /// A name in which `/` may stand, too: a branch, a package. Neither `:` nor a leading `+`,
+    /// which mean more to git.
     Ref,
     /// A lint of the compiler or a group of them.
     Lint,
@@ -30,7 +32,8 @@ pub enum Kind {
 impl Kind {
     fn fits(self, word: &str) -> bool {
         let name = |extra: fn(char) -> bool| {
-            let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') || extra(c);
+            let fits =
+                |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') || extra(c);
             word.starts_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '@'))
                 && word.chars().all(fits)
         };
@@ -41,7 +44,11 @@ impl Kind {
             Self::Format => word.starts_with('+'),
             Self::Lines => is_lines(word),
             Self::LogFormat => !word.contains('G'),
-            Self::RepoWord => !word.is_empty() && !word.starts_with('/') && !word.split('/').any(|part| part == ".."),
+            Self::RepoWord => {
+                !word.is_empty()
+                    && !word.starts_with('/')
+                    && !word.split('/').any(|part| part == "..")
+            }
             Self::Name => name(|_| false),
             Self::Ref => name(|c| matches!(c, '/' | '@')),
             Self::Lint => name(|c| c == ':'),
@@ -56,7 +63,9 @@ fn is_number(word: &str) -> bool {
 }
 
 fn is_lines(word: &str) -> bool {
-    let number = |text: &str| (1..=9).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+    let number = |text: &str| {
+        (1..=9).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
+    };
     let Some(range) = word.strip_suffix('p') else { return false };
     match range.split_once(',') {
         Some((from, to)) => number(from) && (to == "$" || number(to)),
@@ -67,7 +76,8 @@ fn is_lines(word: &str) -> bool {
 /// How a program reads its options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// `-la`, `-n5`, `-n 5`, `--lines=5`, `--lines 5`; behind `--` nothing is an option (getopt_long).
+    /// `-la`, `-n5`, `-n 5`, `--lines=5`, `--lines 5`; behind `--` nothing is an option
+    /// (getopt_long).
     Getopt,
     /// Each word is one option, its value is the next word or stands behind `=` (find, go).
     Whole,
@@ -90,8 +100,8 @@ pub enum Rest {
 #[derive(Clone, Copy, Debug)]
 pub struct Arguments {
     pub style: Style,
-    /// Options without a value, with a blank between them. Single letters are written `-l`; what has an optional value stands
-    /// here with it.
+    /// Options without a value, with a blank between them. Single letters are written `-l`; what
+    /// has an optional value stands here with it.
     pub flags: &'static str,
     /// Options with a value.
     pub values: &'static [(&'static str, Kind)],
@@ -120,7 +130,8 @@ pub const NOTHING: Arguments = Arguments {
 
 /// The paths among the arguments, if all of them are known.
 pub fn paths<'w>(known: &Arguments, args: &'w [String]) -> Option<Vec<&'w str>> {
-    let mut reading = Reading { known, paths: Vec::new(), operands: Vec::new(), has_no_first: false };
+    let mut reading =
+        Reading { known, paths: Vec::new(), operands: Vec::new(), has_no_first: false };
     let mut words = args.iter().map(String::as_str);
     while let Some(word) = words.next() {
         if known.style == Style::Getopt && word == "--" {
@@ -154,7 +165,8 @@ impl<'w> Reading<'_, 'w> {
             self.seen(word);
             return Some(());
         }
-        if known.digits && word.len() > 1 && word.bytes().skip(1).all(|byte| byte.is_ascii_digit()) {
+        if known.digits && word.len() > 1 && word.bytes().skip(1).all(|byte| byte.is_ascii_digit())
+        {
             return Some(());
         }
         if let Some((name, kind)) = self.value_of(word) {
@@ -174,7 +186,8 @@ impl<'w> Reading<'_, 'w> {
         self.cluster(word, words)
     }
 
-    /// `-la`, `-n5`: letter by letter; the first one that takes a value takes the rest, or the next word.
+    /// `-la`, `-n5`: letter by letter; the first one that takes a value takes the rest, or the next
+    /// word.
     fn cluster(&mut self, word: &'w str, words: &mut impl Iterator<Item = &'w str>) -> Option<()> {
         for (at, letter) in word.char_indices().skip(1) {
             let option = format!("-{letter}");
@@ -214,7 +227,10 @@ impl<'w> Reading<'_, 'w> {
                 let words: Vec<&str> = words.collect();
                 let lint = |word: &str| Kind::Lint.fits(word);
                 let level = |word: &str| matches!(word, "-D" | "-W" | "-A" | "-F");
-                if !words.chunks(2).all(|pair| matches!(pair, [option, name] if level(option) && lint(name))) {
+                if !words
+                    .chunks(2)
+                    .all(|pair| matches!(pair, [option, name] if level(option) && lint(name)))
+                {
                     return None;
                 }
             }
@@ -228,7 +244,8 @@ impl<'w> Reading<'_, 'w> {
         for operand in std::mem::take(&mut self.operands) {
             self.value(kinds.next().or(self.known.further)?, operand)?;
         }
-        // What a program demands and does not get is its own business, except where its first word would be another kind.
+        // What a program demands and does not get is its own business, except where its first word
+        // would be another kind.
         Some(self.paths)
     }
 }

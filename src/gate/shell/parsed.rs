@@ -1,9 +1,12 @@
-//! The second reader: `brush-parser`'s tree, accepted only where every node is of the few kinds that are literal. The crate is
-//! named here alone. Must not know programs or the other reader.
+//! The second reader: `brush-parser`'s tree, accepted only where every node is of the few kinds
+//! that are literal. The crate is named here alone. Must not know programs or the other reader.
 //!
-//! Version 0.3 and not 0.4: the newer one ships a snapshot tester (insta, pest) as an ordinary dependency.
+//! Version 0.3 and not 0.4: the newer one ships a snapshot tester (insta, pest) as an ordinary
+//! dependency.
 
-use brush_parser::ast::{AndOr, Command, CommandPrefixOrSuffixItem, Pipeline, SeparatorOperator, SimpleCommand, Word};
+use brush_parser::ast::{
+    AndOr, Command, CommandPrefixOrSuffixItem, Pipeline, SeparatorOperator, SimpleCommand, Word,
+};
 use brush_parser::word::{WordPiece, WordPieceWithSource};
 use brush_parser::{Parser, ParserOptions, SourceInfo};
 
@@ -11,7 +14,8 @@ use super::{Joint, Step};
 
 pub(super) fn read(text: &str) -> Option<Vec<Step>> {
     let options = ParserOptions::default();
-    let program = Parser::new(text.as_bytes(), &options, &SourceInfo::default()).parse_program().ok()?;
+    let program =
+        Parser::new(text.as_bytes(), &options, &SourceInfo::default()).parse_program().ok()?;
     let mut steps = Vec::new();
     for item in program.complete_commands.iter().flat_map(|command| &command.0) {
         if !matches!(item.1, SeparatorOperator::Sequence) {
@@ -29,7 +33,12 @@ pub(super) fn read(text: &str) -> Option<Vec<Step>> {
     (!steps.is_empty()).then_some(steps)
 }
 
-fn pipeline(pipeline: &Pipeline, joint: Joint, options: &ParserOptions, steps: &mut Vec<Step>) -> Option<()> {
+fn pipeline(
+    pipeline: &Pipeline,
+    joint: Joint,
+    options: &ParserOptions,
+    steps: &mut Vec<Step>,
+) -> Option<()> {
     if pipeline.timed.is_some() || pipeline.bang {
         return None;
     }
@@ -50,8 +59,10 @@ fn words(simple: &SimpleCommand, options: &ParserOptions) -> Option<Vec<String>>
     for item in simple.suffix.iter().flat_map(|suffix| &suffix.0) {
         let word = match item {
             // `key=value` behind a program is a word like any other, and is read as one.
-            CommandPrefixOrSuffixItem::Word(word) | CommandPrefixOrSuffixItem::AssignmentWord(_, word) => word,
-            CommandPrefixOrSuffixItem::IoRedirect(_) | CommandPrefixOrSuffixItem::ProcessSubstitution(..) => {
+            CommandPrefixOrSuffixItem::Word(word)
+            | CommandPrefixOrSuffixItem::AssignmentWord(_, word) => word,
+            CommandPrefixOrSuffixItem::IoRedirect(_)
+            | CommandPrefixOrSuffixItem::ProcessSubstitution(..) => {
                 return None;
             }
         };

@@ -1,18 +1,21 @@
-//! The first reader: bytes that mean themselves, blanks between words, two kinds of quotes, four joints. Everything else ends
-//! the reading. Must not know programs or the other reader.
+//! The first reader: bytes that mean themselves, blanks between words, two kinds of quotes, four
+//! joints. Everything else ends the reading. Must not know programs or the other reader.
 
 use super::{Joint, Step};
 
-/// Words that bash's grammar takes for itself where a command begins (Bash Reference Manual, "Reserved Words").
+/// Words that bash's grammar takes for itself where a command begins (Bash Reference Manual,
+/// "Reserved Words").
 const RESERVED: &[&str] = &[
-    "if", "then", "elif", "else", "fi", "time", "for", "in", "until", "while", "do", "done", "case", "esac", "coproc",
-    "select", "function",
+    "if", "then", "elif", "else", "fi", "time", "for", "in", "until", "while", "do", "done",
+    "case", "esac", "coproc", "select", "function",
 ];
 
-/// Bytes that are literal outside of quotes, wherever in a word they stand. Missing are among others `#` (comments), `~`
-/// (homes, also behind `=` and `:`), `^` (an old pipe), `!` (history, negation), brackets, braces and the backslash.
+/// Bytes that are literal outside of quotes, wherever in a word they stand. Missing are among
+/// others `#` (comments), `~` (homes, also behind `=` and `:`), `^` (an old pipe), `!` (history,
+/// negation), brackets, braces and the backslash.
 fn is_literal(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'/' | b',' | b':' | b'=' | b'@' | b'%' | b'+')
+    byte.is_ascii_alphanumeric()
+        || matches!(byte, b'_' | b'-' | b'.' | b'/' | b',' | b':' | b'=' | b'@' | b'%' | b'+')
 }
 
 /// `HEAD~2`, `HEAD^`: behind a letter or a digit these two mean nothing to bash.
@@ -20,7 +23,8 @@ fn is_literal_behind(byte: u8, before: Option<u8>) -> bool {
     matches!(byte, b'~' | b'^') && before.is_some_and(|before| before.is_ascii_alphanumeric())
 }
 
-/// Between `"` and `"` bash looks for `$`, back quotes, the backslash and, where history is on, `!`.
+/// Between `"` and `"` bash looks for `$`, back quotes, the backslash and, where history is on,
+/// `!`.
 fn is_literal_in_double_quotes(byte: u8) -> bool {
     is_printable(byte) && !matches!(byte, b'"' | b'$' | b'`' | b'\\' | b'!')
 }
@@ -32,7 +36,9 @@ fn is_printable(byte: u8) -> bool {
 /// A name that can be a program on the search path and nothing else.
 fn is_program(word: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.' | '_');
-    word.starts_with(|c: char| c.is_ascii_alphanumeric()) && word.chars().all(plain) && !RESERVED.contains(&word)
+    word.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && word.chars().all(plain)
+        && !RESERVED.contains(&word)
 }
 
 pub(super) fn read(text: &str) -> Option<Vec<Step>> {
@@ -102,7 +108,9 @@ fn word(rest: &mut &[u8]) -> Option<(String, bool)> {
 
 /// A single `&` is the background, `|&` and `;;` are others' business: none is a joint.
 fn take_joint(rest: &mut &[u8]) -> Option<Joint> {
-    for (written, joint) in [(&b"&&"[..], Joint::And), (b"||", Joint::Or), (b";", Joint::Then), (b"|", Joint::Pipe)] {
+    for (written, joint) in
+        [(&b"&&"[..], Joint::And), (b"||", Joint::Or), (b";", Joint::Then), (b"|", Joint::Pipe)]
+    {
         if let Some(after) = rest.strip_prefix(written) {
             *rest = after;
             return Some(joint);

@@ -1,10 +1,12 @@
-//! The programs that only read, with the options under which that is true. A small list: what a person would not want to be
-//! asked about. Pure. Must not know where a program lies or which files it may be given.
+//! The programs that only read, with the options under which that is true. A small list: what a
+//! person would not want to be asked about. Pure. Must not know where a program lies or which files
+//! it may be given.
 //!
-//! **git is not among the programs here but in a table of its own (`GIT`), because git starts what a repository's
-//! configuration names: the caller must have looked at that configuration.** Left out on purpose are `less`, `awk`,
-//! `xargs`, `env`, `printf` (`-v` evaluates), `test` (`-v` evaluates), `tee`, `tail -f` (never ends), `grep -R` and `ls -L`
-//! (follow links), `sort -o`, `--compress-program` and `-T`, `rg --pre`, `-z` and `--hostname-bin`, `find -exec`, `-delete`,
+//! **git is not among the programs here but in a table of its own (`GIT`), because git starts what
+//! a repository's configuration names: the caller must have looked at that configuration.** Left
+//! out on purpose are `less`, `awk`, `xargs`, `env`, `printf` (`-v` evaluates), `test` (`-v`
+//! evaluates), `tee`, `tail -f` (never ends), `grep -R` and `ls -L` (follow links), `sort -o`,
+//! `--compress-program` and `-T`, `rg --pre`, `-z` and `--hostname-bin`, `find -exec`, `-delete`,
 //! `-fprint` and `-L`, `file -m`, `-f` and `-z`, `date -s`, `-f` and `-r`.
 
 use super::Step;
@@ -38,41 +40,72 @@ const READERS: &[Reader] = &[
     builtin("pwd", Arguments { flags: "-L -P", ..NOTHING }),
     builtin("true", NOTHING),
     program("cat", on_paths("-A -b -E -n -s -T -v --number --show-all", &[])),
-    program("cut", on_paths("-s", &[("-b", Kind::Text), ("-c", Kind::Text), ("-d", Kind::Text), ("-f", Kind::Text)])),
+    program(
+        "cut",
+        on_paths(
+            "-s",
+            &[("-b", Kind::Text), ("-c", Kind::Text), ("-d", Kind::Text), ("-f", Kind::Text)],
+        ),
+    ),
     program("date", Arguments { flags: "-u -R -I", further: Some(Kind::Format), ..NOTHING }),
     program("df", on_paths("-h -H -i -k -l -T", &[])),
     program(
         "du",
-        on_paths("-a -b -c -h -k -m -s -x --apparent-size", &[("-d", Kind::Number), ("--max-depth", Kind::Number)]),
+        on_paths(
+            "-a -b -c -h -k -m -s -x --apparent-size",
+            &[("-d", Kind::Number), ("--max-depth", Kind::Number)],
+        ),
     ),
     program("file", on_paths("-b -i --brief --mime --mime-type", &[])),
     program("find", FIND),
-    program("grep", Arguments { flags: GREP_FLAGS, values: GREP_VALUES, digits: true, ..PATTERN_AND_PATHS }),
+    program(
+        "grep",
+        Arguments { flags: GREP_FLAGS, values: GREP_VALUES, digits: true, ..PATTERN_AND_PATHS },
+    ),
     program(
         "head",
         Arguments {
             digits: true,
             ..on_paths(
                 "-q -v",
-                &[("-c", Kind::Number), ("-n", Kind::Number), ("--lines", Kind::Number), ("--bytes", Kind::Number)],
+                &[
+                    ("-c", Kind::Number),
+                    ("-n", Kind::Number),
+                    ("--lines", Kind::Number),
+                    ("--bytes", Kind::Number),
+                ],
             )
         },
     ),
     program("ls", on_paths(LS_FLAGS, &[])),
     program("rg", Arguments { flags: RG_FLAGS, values: RG_VALUES, ..PATTERN_AND_PATHS }),
-    program("sed", Arguments { flags: "-n", first: &[Kind::Lines], further: Some(Kind::Path), ..NOTHING }),
+    program(
+        "sed",
+        Arguments { flags: "-n", first: &[Kind::Lines], further: Some(Kind::Path), ..NOTHING },
+    ),
     program(
         "sort",
-        on_paths("-b -d -f -h -M -n -r -s -u -V --reverse --unique", &[("-k", Kind::Text), ("-t", Kind::Text)]),
+        on_paths(
+            "-b -d -f -h -M -n -r -s -u -V --reverse --unique",
+            &[("-k", Kind::Text), ("-t", Kind::Text)],
+        ),
     ),
-    program("stat", on_paths("-t", &[("-c", Kind::Text), ("--format", Kind::Text), ("--printf", Kind::Text)])),
+    program(
+        "stat",
+        on_paths("-t", &[("-c", Kind::Text), ("--format", Kind::Text), ("--printf", Kind::Text)]),
+    ),
     program(
         "tail",
         Arguments {
             digits: true,
             ..on_paths(
                 "-q -v",
-                &[("-c", Kind::Number), ("-n", Kind::Number), ("--lines", Kind::Number), ("--bytes", Kind::Number)],
+                &[
+                    ("-c", Kind::Number),
+                    ("-n", Kind::Number),
+                    ("--lines", Kind::Number),
+                    ("--bytes", Kind::Number),
+                ],
             )
         },
     ),
@@ -86,8 +119,12 @@ const LS_FLAGS: &str = "-1 -A -C -F -R -S -U -X -a -c -d -g -h -i -k -l -n -o -p
     --human-readable --recursive --size --sort=size --sort=time";
 
 /// The pattern comes first, unless an option has given it.
-const PATTERN_AND_PATHS: Arguments =
-    Arguments { first: &[Kind::Text], first_unless: "-e --regexp --files", further: Some(Kind::Path), ..NOTHING };
+const PATTERN_AND_PATHS: Arguments = Arguments {
+    first: &[Kind::Text],
+    first_unless: "-e --regexp --files",
+    further: Some(Kind::Path),
+    ..NOTHING
+};
 
 const GREP_FLAGS: &str = "-E -F -G -H -I -L -P -a -b -c -h -i -l -n -o -q -r -s -v -w -x -z --color=auto --color=always \
     --color=never --color --count --fixed-strings --ignore-case --invert-match --line-number \
@@ -152,21 +189,58 @@ const FIND: Arguments = Arguments {
 
 /// git's subcommands that only read, in a repository whose configuration starts nothing.
 const GIT: &[(&str, Arguments)] = &[
-    ("branch", Arguments { flags: "-a -r -v -vv --all --list --remotes --show-current", ..NOTHING }),
-    ("diff", Arguments { flags: GIT_DIFF_FLAGS, values: GIT_VALUES, further: Some(Kind::RepoWord), ..NOTHING }),
+    (
+        "branch",
+        Arguments { flags: "-a -r -v -vv --all --list --remotes --show-current", ..NOTHING },
+    ),
+    (
+        "diff",
+        Arguments {
+            flags: GIT_DIFF_FLAGS,
+            values: GIT_VALUES,
+            further: Some(Kind::RepoWord),
+            ..NOTHING
+        },
+    ),
     (
         "log",
-        Arguments { flags: GIT_LOG_FLAGS, values: GIT_VALUES, digits: true, further: Some(Kind::RepoWord), ..NOTHING },
+        Arguments {
+            flags: GIT_LOG_FLAGS,
+            values: GIT_VALUES,
+            digits: true,
+            further: Some(Kind::RepoWord),
+            ..NOTHING
+        },
     ),
-    ("rev-parse", Arguments { flags: "--abbrev-ref --short --show-toplevel", further: Some(Kind::Ref), ..NOTHING }),
-    ("show", Arguments { flags: GIT_DIFF_FLAGS, values: GIT_VALUES, further: Some(Kind::RepoWord), ..NOTHING }),
+    (
+        "rev-parse",
+        Arguments {
+            flags: "--abbrev-ref --short --show-toplevel",
+            further: Some(Kind::Ref),
+            ..NOTHING
+        },
+    ),
+    (
+        "show",
+        Arguments {
+            flags: GIT_DIFF_FLAGS,
+            values: GIT_VALUES,
+            further: Some(Kind::RepoWord),
+            ..NOTHING
+        },
+    ),
     (
         "status",
-        Arguments { flags: "-b -s --branch --long --porcelain --short", further: Some(Kind::RepoWord), ..NOTHING },
+        Arguments {
+            flags: "-b -s --branch --long --porcelain --short",
+            further: Some(Kind::RepoWord),
+            ..NOTHING
+        },
     ),
 ];
 
-/// No `--no-index` (reads any two files), `--ext-diff`, `--textconv`, `--output`, `--show-signature`.
+/// No `--no-index` (reads any two files), `--ext-diff`, `--textconv`, `--output`,
+/// `--show-signature`.
 const GIT_DIFF_FLAGS: &str = "-p -w -b --cached --staged --stat --shortstat --numstat --name-only --name-status --summary --patch \
     --no-color --oneline --no-patch --ignore-all-space --word-diff -s";
 

@@ -1,4 +1,5 @@
-//! What is understood and what is not, that the two readers need each other, and that no text makes either of them panic.
+//! What is understood and what is not, that the two readers need each other, and that no text makes
+//! either of them panic.
 
 use std::time::Instant;
 
@@ -15,7 +16,12 @@ fn shown(text: &str) -> Option<String> {
         Joint::Then => " ; ",
         Joint::Pipe => " | ",
     };
-    Some(read(text)?.iter().map(|step| format!("{}{}", joint(step.joint), step.words.join("·"))).collect())
+    Some(
+        read(text)?
+            .iter()
+            .map(|step| format!("{}{}", joint(step.joint), step.words.join("·")))
+            .collect(),
+    )
 }
 
 #[test]
@@ -26,7 +32,10 @@ fn literal_words_are_understood() {
         ("cat 'a b' \"c d\" e'f'\"g\"h", "cat·a b·c d·efgh"),
         (r#"grep 'a$b`c\d!e*' "f'g*h#i""#, r"grep·a$b`c\d!e*·f'g*h#i"),
         ("echo '' \"\"", "echo··"),
-        ("git log main..HEAD~2 HEAD^ a=b --x=1,2:3@4%5+6", "git·log·main..HEAD~2·HEAD^·a=b·--x=1,2:3@4%5+6"),
+        (
+            "git log main..HEAD~2 HEAD^ a=b --x=1,2:3@4%5+6",
+            "git·log·main..HEAD~2·HEAD^·a=b·--x=1,2:3@4%5+6",
+        ),
         ("ls|head -5&&pwd;wc x||echo no", "ls | head·-5 && pwd ; wc·x || echo·no"),
         ("ls if then fi { } time".replace("{ } ", "").as_str(), "ls·if·then·fi·time"),
     ] {
@@ -145,14 +154,19 @@ fn everything_else_is_not() {
     for text in NOT_LITERAL.iter().copied() {
         assert_eq!(read(text), None, "{text:?}");
     }
-    assert_eq!(read(&format!("ls {}", "x".repeat(TEXT_BYTES_MAX - 3))).map(|steps| steps.len()), Some(1));
+    assert_eq!(
+        read(&format!("ls {}", "x".repeat(TEXT_BYTES_MAX - 3))).map(|steps| steps.len()),
+        Some(1)
+    );
     assert_eq!(read(&format!("ls {}", "x".repeat(TEXT_BYTES_MAX - 2))), None);
 }
 
-/// Only words in which nothing is expanded may come to the second reader, which is a grammar; what does must cost little.
+/// Only words in which nothing is expanded may come to the second reader, which is a grammar; what
+/// does must cost little.
 #[test]
 fn the_longest_texts_are_read_soon() {
-    let worst = ["a;", "a|", "a&&", "a||", "a ", "''", "a'b'\"c\"", "a=b ", "HEAD~1^ ", "if ", "a if;"];
+    let worst =
+        ["a;", "a|", "a&&", "a||", "a ", "''", "a'b'\"c\"", "a=b ", "HEAD~1^ ", "if ", "a if;"];
     let start = Instant::now();
     for piece in worst {
         let mut text = format!("x {}", piece.repeat((TEXT_BYTES_MAX - 4) / piece.len()));
@@ -166,8 +180,17 @@ fn the_longest_texts_are_read_soon() {
 
 #[test]
 fn either_reader_alone_stops_what_the_other_one_stops() {
-    for text in ["ls $(x)", "ls `x`", "ls > x", "x=1 ls", "ls & x", "! ls", "time ls", "if ls; then ls; fi", "ls <(x)"]
-    {
+    for text in [
+        "ls $(x)",
+        "ls `x`",
+        "ls > x",
+        "x=1 ls",
+        "ls & x",
+        "! ls",
+        "time ls",
+        "if ls; then ls; fi",
+        "ls <(x)",
+    ] {
         assert_eq!((plain::read(text), parsed::read(text)), (None, None), "{text}");
     }
 }

@@ -17,7 +17,9 @@ async fn an_approved_call_runs_exactly_once() {
     // The answer comes by another process, and wakes the session through the inbox.
     rig.again("").gate.decide(&asked, &allow(Term::Once), OWNER).await.unwrap();
     let inbox = rig.store.read(|tx| tx.queued_inbound(&call.id.session)).unwrap();
-    assert!(matches!(&inbox[0].inbound.body, InboundBody::Answered { approval, .. } if *approval == asked));
+    assert!(
+        matches!(&inbox[0].inbound.body, InboundBody::Answered { approval, .. } if *approval == asked)
+    );
     assert_eq!(rig.ended(call.clone()).await, "hi");
     assert_eq!(rig.ended(call.clone()).await, "hi");
     assert_eq!(rig.effects("legacy"), ["hi"]);
@@ -46,7 +48,8 @@ async fn two_processes_that_decide_at_once_have_one_winner() {
         let (one, two) = (rig.again(""), rig.again(""));
         let asked = rig.parked(echo(n, "hi")).await;
         let (yes, no) = (allow(Term::Always), Answer::Never);
-        let (a, b) = tokio::join!(one.gate.decide(&asked, &yes, OWNER), two.gate.decide(&asked, &no, OWNER));
+        let (a, b) =
+            tokio::join!(one.gate.decide(&asked, &yes, OWNER), two.gate.decide(&asked, &no, OWNER));
         assert_eq!(usize::from(a.is_ok()) + usize::from(b.is_ok()), 1);
         let grants = rig.store.read(|tx| tx.grants()).unwrap();
         assert_eq!(grants.len(), 1, "the loser grants nothing");
@@ -67,9 +70,15 @@ async fn only_the_owner_answers_and_only_once() {
         let gate = rig.gate.clone();
         async move { gate.decide(&asked, &allow(Term::Once), by).await }
     };
-    assert!(matches!(decide("telegram:666").await, Err(DecideError::Refused(DecideRefused::NotYours { .. }))));
+    assert!(matches!(
+        decide("telegram:666").await,
+        Err(DecideError::Refused(DecideRefused::NotYours { .. }))
+    ));
     decide(OWNER).await.unwrap();
-    assert!(matches!(decide(OWNER).await, Err(DecideError::Refused(DecideRefused::AlreadyDecided { .. }))));
+    assert!(matches!(
+        decide(OWNER).await,
+        Err(DecideError::Refused(DecideRefused::AlreadyDecided { .. }))
+    ));
 }
 
 #[tokio::test]
@@ -131,7 +140,8 @@ async fn a_question_whose_time_is_over_is_closed_and_denies() {
 
 #[tokio::test]
 async fn an_answer_that_is_used_too_late_is_asked_for_again() {
-    let rig = Rig::with(&["legacy"], "", |settings| settings.question_time = Duration::from_millis(150));
+    let rig =
+        Rig::with(&["legacy"], "", |settings| settings.question_time = Duration::from_millis(150));
     let asked = rig.parked(echo(1, "hi")).await;
     rig.gate.decide(&asked, &allow(Term::Once), OWNER).await.unwrap();
     let expires_ms = rig.store.read(|tx| tx.approval(&asked)).unwrap().unwrap().expires_ms;
@@ -164,6 +174,10 @@ async fn a_row_that_is_not_what_was_shown_does_not_run() {
     let mut row = rig.row(&call.id).await;
     row.arguments = r#"{"text":"swapped"}"#.into();
     rig.store.write(move |tx| tx.put_call(&row)).await.unwrap();
-    assert_ne!(rig.parked(call).await, asked, "the swapped row is not what was approved: it is asked again");
+    assert_ne!(
+        rig.parked(call).await,
+        asked,
+        "the swapped row is not what was approved: it is asked again"
+    );
     assert!(rig.effects("legacy").is_empty());
 }

@@ -26,7 +26,10 @@ async fn a_grant_covers_its_tool_and_exactly_its_arguments() {
     rig.parked(echo(3, "hi there")).await;
     rig.parked(tool(4, "bare", json!({"text": "hi"}))).await;
     rig.parked(tool(5, "echo", json!({"text": "hi", "more": 1}))).await;
-    assert_eq!(rig.again("").ended(changed(6, |call| call.id.session = session("other"))).await, "hi");
+    assert_eq!(
+        rig.again("").ended(changed(6, |call| call.id.session = session("other"))).await,
+        "hi"
+    );
 }
 
 #[tokio::test]
@@ -41,9 +44,10 @@ async fn a_session_grant_stays_in_its_session() {
 #[tokio::test]
 async fn a_grant_does_not_reach_lower_origins_or_other_people() {
     let rig = answered(&allow(Term::Always)).await;
-    for (n, origin) in [Origin::Button, Origin::Schedule, Origin::McpClient, Origin::SubAgent, Origin::Forwarded]
-        .into_iter()
-        .enumerate()
+    for (n, origin) in
+        [Origin::Button, Origin::Schedule, Origin::McpClient, Origin::SubAgent, Origin::Forwarded]
+            .into_iter()
+            .enumerate()
     {
         rig.parked(changed(10 + n as u64, |call| call.origin = origin)).await;
     }
@@ -76,14 +80,23 @@ async fn a_revoked_grant_covers_nothing() {
     let id = rig.store.read(|tx| tx.grants()).unwrap()[0].id;
     rig.store.write(move |tx| tx.revoke_grant(id)).await.unwrap();
     rig.parked(echo(2, "hi")).await;
-    assert_eq!(rig.ended(echo(1, "hi")).await, "hi", "the call that was approved itself still runs");
+    assert_eq!(
+        rig.ended(echo(1, "hi")).await,
+        "hi",
+        "the call that was approved itself still runs"
+    );
 }
 
 #[tokio::test]
 async fn never_is_never_for_everybody_and_beats_a_rule_that_allows() {
     let rig = answered(&Answer::Never).await;
     let allowing = rig.again(super::rig::ALLOW);
-    assert!(allowing.denied(changed(2, |call| call.id.session = session("other"))).await.contains("never"));
+    assert!(
+        allowing
+            .denied(changed(2, |call| call.id.session = session("other")))
+            .await
+            .contains("never")
+    );
     allowing.denied(changed(3, |call| call.principal = "telegram:666".into())).await;
     assert_eq!(allowing.ended(echo(4, "other")).await, "other");
     assert_eq!(rig.effects("legacy"), ["other"]);
@@ -94,7 +107,14 @@ async fn a_kind_of_grant_that_was_not_offered_is_refused_and_changes_nothing() {
     let rig = Rig::new(&["legacy"], "");
     let asked = rig.parked(echo(1, "hi")).await;
     let below = Answer::Allow { term: Term::Always, scope: Scope::Below { path: "src".into() } };
-    assert!(rig.gate.decide(&asked, &below, OWNER).await.unwrap_err().to_string().contains("not offered"));
+    assert!(
+        rig.gate
+            .decide(&asked, &below, OWNER)
+            .await
+            .unwrap_err()
+            .to_string()
+            .contains("not offered")
+    );
     assert!(rig.store.read(|tx| tx.grants()).unwrap().is_empty());
     rig.gate.decide(&asked, &allow(Term::Once), OWNER).await.unwrap();
 }

@@ -1,4 +1,5 @@
-//! Servers that are late, fail, come back and die: what a model is offered meanwhile, and what the person hears, once.
+//! Servers that are late, fail, come back and die: what a model is offered meanwhile, and what the
+//! person hears, once.
 
 use std::fs;
 use std::time::Duration;
@@ -10,11 +11,14 @@ use crate::hub::tests::rig::{SOON, eventually};
 const FOR_EVER: Duration = Duration::from_secs(3600);
 
 async fn offered(rig: &Rig) -> (Vec<String>, Vec<String>) {
-    let offered = tokio::time::timeout(SOON, rig.gate.offered()).await.expect("a model would wait for a slow server");
+    let offered = tokio::time::timeout(SOON, rig.gate.offered())
+        .await
+        .expect("a model would wait for a slow server");
     (offered.specs.iter().map(|spec| spec.name.clone()).collect(), offered.notices)
 }
 
-/// Asks again and again, as the steps of a turn do, until tools are offered; gives all that was told meanwhile.
+/// Asks again and again, as the steps of a turn do, until tools are offered; gives all that was
+/// told meanwhile.
 async fn until_offered(rig: &Rig) -> Vec<String> {
     let mut told = Vec::new();
     let deadline = std::time::Instant::now() + SOON;
@@ -77,7 +81,10 @@ async fn a_server_that_failed_is_tried_again_at_later_steps_and_told_of_once() {
     let rig = Rig::new(&["sulks"], "");
     let (tools, told) = offered(&rig).await;
     assert!(tools.is_empty());
-    assert!(told.len() == 1 && told[0].contains("not in the mood") && told[0].contains("not offered"), "{told:?}");
+    assert!(
+        told.len() == 1 && told[0].contains("not in the mood") && told[0].contains("not offered"),
+        "{told:?}"
+    );
     fs::write(rig.home().join("sulks.go"), "").unwrap();
     let told = until_offered(&rig).await;
     assert!(told.len() == 1 && told[0].contains("`sulks` is up"), "{told:?}");
@@ -121,7 +128,8 @@ async fn a_death_is_told_once_and_the_call_says_when_it_starts_again() {
     .await;
     let (_, told) = offered(&rig).await;
     assert!(
-        told.iter().any(|text| text.contains("`dies` has ended (it exited with status 3; it said: boom)")),
+        told.iter()
+            .any(|text| text.contains("`dies` has ended (it exited with status 3; it said: boom)")),
         "{told:?}"
     );
     rig.unknown(die(2)).await;
@@ -131,7 +139,10 @@ async fn a_death_is_told_once_and_the_call_says_when_it_starts_again() {
     })
     .await;
     let reason = rig.denied(die(3)).await;
-    assert!(reason.contains("failed 2 times in a row and is left alone for another 1 s"), "{reason}");
+    assert!(
+        reason.contains("failed 2 times in a row and is left alone for another 1 s"),
+        "{reason}"
+    );
     assert_eq!(offered(&rig).await.1, Vec::<String>::new(), "told once");
 }
 
@@ -140,5 +151,8 @@ async fn what_is_left_out_of_a_list_is_told() {
     let rig = Rig::new(&["twins"], "");
     let (tools, told) = offered(&rig).await;
     assert!(tools.contains(&"twins__bare".to_owned()), "{tools:?}");
-    assert_eq!(told, ["The server `twins`: it lists the tool `bare` twice; only the first one counts."]);
+    assert_eq!(
+        told,
+        ["The server `twins`: it lists the tool `bare` twice; only the first one counts."]
+    );
 }

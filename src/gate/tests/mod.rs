@@ -1,4 +1,5 @@
-//! The chain over a real hub with a real server (`tests/support/stranger.rs`), which keeps an account of every effect.
+//! The chain over a real hub with a real server (`tests/support/stranger.rs`), which keeps an
+//! account of every effect.
 
 pub(crate) mod rig;
 

@@ -17,10 +17,19 @@ fn run(n: u64, command: &str) -> ToolCall {
 async fn what_a_command_reads_is_looked_at_again_just_before_it_starts() {
     let rig = Rig::new(&["bash"], "");
     let input_schema = serde_json::Value::Null;
-    let known = Tool { pin: "p".into(), input_schema, destructive_hint: None, env_names: String::new(), hidden: false };
+    let known = Tool {
+        pin: "p".into(),
+        input_schema,
+        destructive_hint: None,
+        env_names: String::new(),
+        hidden: false,
+    };
     let start = async |call: ToolCall| {
         let verdict = rig.gate.reads_only(&call).unwrap();
-        assert_eq!((verdict.rule.as_str(), verdict.why.as_str()), ("builtin.reads-only", "reads only: cat"));
+        assert_eq!(
+            (verdict.rule.as_str(), verdict.why.as_str()),
+            ("builtin.reads-only", "reads only: cat")
+        );
         if call.id.reply_seq == 2 {
             std::os::unix::fs::symlink("/etc/passwd", rig.home().join("a")).unwrap();
         }
@@ -49,6 +58,7 @@ async fn only_a_plain_call_of_our_shell_reads() {
     }
     assert!(rig.gate.reads_only(&ToolCall { tool: "start".into(), ..run(3, "ls") }).is_none());
     assert!(rig.gate.reads_only(&ToolCall { server: "legacy".into(), ..run(4, "ls") }).is_none());
-    let open = Rig::with(&["bash"], "", |settings| settings.confined = Arc::new(LazyLock::new(|| false)));
+    let open =
+        Rig::with(&["bash"], "", |settings| settings.confined = Arc::new(LazyLock::new(|| false)));
     assert!(open.gate.reads_only(&run(5, "ls")).is_none());
 }

@@ -14,10 +14,17 @@ async fn a_large_result_is_cut_and_kept_whole() {
     let text = rig.ended(echo(1, &whole)).await;
     assert!(text.len() < 1500 && text.starts_with("head ") && text.ends_with(" tail"), "{text}");
     let digest = crate::domain::canonical::sha256_hex(&whole);
-    assert!(text.contains(&format!("artifact {digest}")) && text.contains("limits.tool_result_bytes"), "{text}");
+    assert!(
+        text.contains(&format!("artifact {digest}")) && text.contains("limits.tool_result_bytes"),
+        "{text}"
+    );
     assert_eq!(std::fs::read_to_string(rig.home().join("artifacts").join(digest)).unwrap(), whole);
     assert_eq!(rig.ended(echo(1, &whole)).await, text, "what was kept is what the model saw");
-    assert_eq!(rig.ended(echo(2, &"x".repeat(1024))).await.len(), 1024, "the limit itself is not cut");
+    assert_eq!(
+        rig.ended(echo(2, &"x".repeat(1024))).await.len(),
+        1024,
+        "the limit itself is not cut"
+    );
 }
 
 #[tokio::test]
@@ -31,7 +38,8 @@ async fn a_secret_in_a_result_does_not_leave_the_gate() {
 #[tokio::test]
 async fn a_call_without_an_answer_is_unknown_after_its_time() {
     let rule = ALLOW.replace("legacy", "never");
-    let rig = Rig::with(&["never"], &rule, |settings| settings.tool_timeout = Duration::from_millis(200));
+    let rig =
+        Rig::with(&["never"], &rule, |settings| settings.tool_timeout = Duration::from_millis(200));
     let mut call = echo(1, "hi");
     call.server = "never".into();
     assert!(rig.unknown(call.clone()).await.contains("0.2 s"));
@@ -67,7 +75,9 @@ async fn a_stop_does_not_wait_for_a_server_that_is_slow_to_start() {
         cancel.cancel();
     };
     let both = async { tokio::join!(rig.gate.call(call, context), stop).0 };
-    let outcome = tokio::time::timeout(Duration::from_secs(5), both).await.expect("not before the server is given up");
+    let outcome = tokio::time::timeout(Duration::from_secs(5), both)
+        .await
+        .expect("not before the server is given up");
     assert_eq!(outcome, Outcome::Denied { reason: "it was stopped before it ran".into() });
 }
 
@@ -97,12 +107,20 @@ async fn files_of_a_result_are_kept_and_images_are_named_for_the_model() {
     call.server = "files".into();
     let Outcome::Ended { output } = rig.call(call.clone()).await else { panic!() };
     let kept = |kind: &str| {
-        let line = output.text.lines().find(|line| line.contains(kind)).unwrap_or_else(|| panic!("{output:?}"));
+        let line = output
+            .text
+            .lines()
+            .find(|line| line.contains(kind))
+            .unwrap_or_else(|| panic!("{output:?}"));
         let (before, path) = line.trim_end_matches(']').rsplit_once(", copy: ").unwrap();
         let digest = before.rsplit(' ').next().unwrap().to_owned();
         let bytes = std::fs::read(rig.home().join("artifacts").join(&digest)).unwrap();
         assert!(path.starts_with("inbox/") && path.contains("/files-echo-"), "{line}");
-        assert_eq!(std::fs::read(rig.home().join(path)).unwrap(), bytes, "the copy that tools reach: {line}");
+        assert_eq!(
+            std::fs::read(rig.home().join(path)).unwrap(),
+            bytes,
+            "the copy that tools reach: {line}"
+        );
         assert_eq!(crate::domain::canonical::sha256_hex(&bytes), digest, "{line}");
         (digest, bytes)
     };
@@ -110,20 +128,31 @@ async fn files_of_a_result_are_kept_and_images_are_named_for_the_model() {
     assert_eq!(&png[..4], b"\x89PNG");
     assert_eq!(kept("[audio, audio/wav, 6 bytes").1, b"RIFF\0\0");
     assert_eq!(kept("[resource file:///blob, application/zip, 4 bytes").1, b"PK\x03\x04");
-    assert!(output.text.contains("written down") && output.text.contains("[link to the resource file:///elsewhere"));
+    assert!(
+        output.text.contains("written down")
+            && output.text.contains("[link to the resource file:///elsewhere")
+    );
     let image = crate::domain::ImageRef { mime: "image/png".into(), digest, bytes: 70 };
     assert_eq!(output.images, [image], "the model is shown images alone");
 
     // Structured content that the text does not hold stands behind it, and the whole is kept.
-    let cut = output.text.lines().find(|line| line.contains("the whole is kept as artifact")).unwrap();
+    let cut =
+        output.text.lines().find(|line| line.contains("the whole is kept as artifact")).unwrap();
     let path = cut.rsplit_once(", copy: ").unwrap().1.trim_end_matches(" …]");
     let whole = std::fs::read_to_string(rig.home().join(path)).unwrap();
-    assert!(whole.contains("does not hold]\n{\"long\":\"yyy") && whole.ends_with("yyy\"}"), "{path}");
+    assert!(
+        whole.contains("does not hold]\n{\"long\":\"yyy") && whole.ends_with("yyy\"}"),
+        "{path}"
+    );
 
     rig.store.write(|_| Ok(())).await.unwrap();
     let rows = rig.store.read(|tx| tx.artifacts_of(&call.id)).unwrap();
     assert_eq!(rows.len(), 4, "every file has its row: {rows:?}");
-    assert_eq!(rig.row(&call.id).await.outcome, Some(Outcome::Ended { output }), "the log has what the model saw");
+    assert_eq!(
+        rig.row(&call.id).await.outcome,
+        Some(Outcome::Ended { output }),
+        "the log has what the model saw"
+    );
 }
 
 #[tokio::test]
@@ -136,7 +165,8 @@ async fn arguments_are_compared_with_the_schema_before_anybody_is_asked() {
     };
     let reason = rig.denied(rows(1, json!({"count": "two"}))).await;
     assert!(
-        reason.contains("`count`: \"two\" is not of type \"integer\"") && reason.contains("teller/rows"),
+        reason.contains("`count`: \"two\" is not of type \"integer\"")
+            && reason.contains("teller/rows"),
         "{reason}"
     );
     assert!(rig.denied(rows(2, json!({}))).await.contains("\"count\" is a required property"));
@@ -155,5 +185,9 @@ async fn a_result_that_breaks_its_own_schema_is_noted_and_whole() {
     let text = rig.ended(rows(1, 2)).await;
     assert!(text.ends_with("does not hold]\n{\"rows\":[{\"id\":2,\"name\":\"Bob\"}]}"), "{text}");
     let text = rig.ended(rows(2, 3)).await;
-    assert!(text.contains("Bob") && text.contains("output schema: `rows[1].id`: \"three\" is not of type"), "{text}");
+    assert!(
+        text.contains("Bob")
+            && text.contains("output schema: `rows[1].id`: \"three\" is not of type"),
+        "{text}"
+    );
 }

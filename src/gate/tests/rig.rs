@@ -9,7 +9,9 @@ use tempfile::TempDir;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::domain::{Answer, ApprovalId, CallId, Live, LiveSink, Origin, Outcome, Scope, SessionId, Term, ToolCall};
+use crate::domain::{
+    Answer, ApprovalId, CallId, Live, LiveSink, Origin, Outcome, Scope, SessionId, Term, ToolCall,
+};
 use crate::gate::policy::Policy;
 use crate::gate::redact::Redactor;
 use crate::gate::{CallContext, Gate, GateParts, GateSettings};
@@ -21,7 +23,8 @@ use crate::store::{Artifacts, CallRow, Store};
 pub(crate) const OWNER: &str = "console:uid:1";
 pub(crate) const SECRET: &str = "s3cr3t-value-0001";
 /// Every tool of the server may run without a question.
-pub(crate) const ALLOW: &str = "[[rule]]\nserver = \"legacy\"\ndecision = \"allow\"\nwhy = \"tests\"\n";
+pub(crate) const ALLOW: &str =
+    "[[rule]]\nserver = \"legacy\"\ndecision = \"allow\"\nwhy = \"tests\"\n";
 
 pub(crate) struct Rig {
     pub(crate) gate: Arc<Gate>,
@@ -58,10 +61,13 @@ impl Rig {
         let home = dir.path().to_owned();
         let entry = |name: &String| {
             let stranger = example_exe("hub-stranger");
-            // `claw server bash` is our own server by its launch command; here the stranger plays it.
+            // `claw server bash` is our own server by its launch command; here the stranger plays
+            // it.
             let entry = match name.as_str() {
                 "bash" => json!({"command": "claw", "args": ["server", "bash"]}),
-                _ => json!({"command": stranger, "args": [name, home.join(name)], "env": {"OWN": SECRET}}),
+                _ => {
+                    json!({"command": stranger, "args": [name, home.join(name)], "env": {"OWN": SECRET}})
+                }
             };
             (name.clone(), entry)
         };

@@ -43,7 +43,11 @@ async fn staged(rig: &Rig, n: u64, actions: Value) -> Vec<crate::domain::Approva
     assert!(!output.is_error, "{}", output.text);
     let id = |block| CallId { session: session("main"), reply_seq: 100 + n, block };
     let source = shop(n, "propose", json!({})).id;
-    let all = (0..).zip(output.actions).map(|(at, proposal)| Proposed { source: source.clone(), id: id(at), proposal });
+    let all = (0..).zip(output.actions).map(|(at, proposal)| Proposed {
+        source: source.clone(),
+        id: id(at),
+        proposal,
+    });
     let list = rig.gate.stage(all.collect(), &[]).unwrap();
     let questions = list.questions.iter().map(|question| question.approval.clone()).collect();
     rig.store.write(move |tx| list.write(tx)).await.unwrap();
@@ -86,12 +90,15 @@ async fn what_cannot_be_done_is_refused_when_it_is_proposed() {
         assert!(output.text.starts_with("in the cart\n\n[claw: the call has run, but "), "{}", output.text);
         assert!(output.text.ends_with("Nothing of this result was staged.]"), "all or nothing: {}", output.text);
     }
-    let good = proposed(&rig, 100, json!([item_with("summary", json!("Add @OWN")), like("yes")])).await;
+    let good =
+        proposed(&rig, 100, json!([item_with("summary", json!("Add @OWN")), like("yes")])).await;
     assert!(!good.is_error && good.actions.len() == 2, "{good:?}");
     assert_eq!(good.actions[0].summary.as_deref(), Some("Add [redacted:OWN]"));
     assert!(proposed(&rig, 101, json!([])).await.actions.is_empty());
     let twice = rig.again_with(POLICY, |settings| settings.tools = only_propose());
-    assert!(proposed(&twice, 102, json!([item()])).await.text.contains("there is no tool `confirm`"));
+    assert!(
+        proposed(&twice, 102, json!([item()])).await.text.contains("there is no tool `confirm`")
+    );
     // Behind everything that is queued.
     rig.store.write(|_| Ok(())).await.unwrap();
     rig.verify();
@@ -113,7 +120,8 @@ async fn a_tool_that_has_changed_is_not_proposed() {
 
 #[tokio::test]
 async fn a_hidden_tool_is_reached_by_a_tap_and_by_nothing_else() {
-    let rig = Rig::new(&["shop"], "[[rule]]\nserver = \"shop\"\ndecision = \"allow\"\nwhy = \"tests\"\n");
+    let rig =
+        Rig::new(&["shop"], "[[rule]]\nserver = \"shop\"\ndecision = \"allow\"\nwhy = \"tests\"\n");
     assert_eq!(
         rig.denied(shop(1, "confirm", json!({"text": "x"}))).await,
         "the server `shop` has no tool `confirm` now (builtin.tool)"
@@ -137,22 +145,34 @@ async fn whoever_decides_first_decides_and_only_what_was_offered() {
     };
     let refused = decide(one, allow(Term::Once), "telegram:666").await;
     assert!(matches!(refused, Err(DecideError::Refused(DecideRefused::NotYours { .. }))));
-    for wrong in
-        [allow(Term::Always), Answer::Never, Answer::Deny { word: Some("w".into()) }, Answer::Press { index: 0 }]
-    {
+    for wrong in [
+        allow(Term::Always),
+        Answer::Never,
+        Answer::Deny { word: Some("w".into()) },
+        Answer::Press { index: 0 },
+    ] {
         for id in &questions {
-            assert!(matches!(decide(id, wrong.clone(), OWNER).await, Err(DecideError::NotOffered(_))), "{wrong:?}");
+            assert!(
+                matches!(decide(id, wrong.clone(), OWNER).await, Err(DecideError::NotOffered(_))),
+                "{wrong:?}"
+            );
         }
     }
     let (yes, no) = (allow(Term::Once), Answer::Deny { word: None });
     decide(one, no.clone(), OWNER).await.unwrap();
     // Two processes at once, one about all and one about the last.
     let (other, third) = (rig.again(POLICY), rig.again(POLICY));
-    let (a, b) = tokio::join!(other.gate.decide(all, &yes, OWNER), third.gate.decide(two, &no, OWNER));
+    let (a, b) =
+        tokio::join!(other.gate.decide(all, &yes, OWNER), third.gate.decide(two, &no, OWNER));
     assert!(a.is_ok() != b.is_ok(), "{a:?} {b:?}");
-    let states = questions.iter().map(|id| rig.store.read(|tx| tx.approval(id)).unwrap().unwrap().state);
+    let states =
+        questions.iter().map(|id| rig.store.read(|tx| tx.approval(id)).unwrap().unwrap().state);
     let states: Vec<_> = states.collect();
-    assert!(states == ["denied", "approved", "approved"] || states == ["denied", "denied", "superseded"], "{states:?}");
+    assert!(
+        states == ["denied", "approved", "approved"]
+            || states == ["denied", "denied", "superseded"],
+        "{states:?}"
+    );
     assert!(rig.store.read(|tx| tx.grants()).unwrap().is_empty(), "no grant ever comes of it");
     // Behind everything that is queued.
     rig.store.write(|_| Ok(())).await.unwrap();
@@ -174,24 +194,35 @@ async fn a_question_about_a_call_has_no_buttons() {
 async fn a_button_that_our_rules_no_longer_call_safe_is_not_run() {
     let rig = Rig::new(&["shop"], POLICY);
     let questions = staged(&rig, 1, json!([{"tool": "like", "label": "Like"}])).await;
-    assert!(matches!(rig.gate.question(&questions[0]).unwrap().unwrap().staged, Some(Staged::Buttons { group: None })));
+    assert!(matches!(
+        rig.gate.question(&questions[0]).unwrap().unwrap().staged,
+        Some(Staged::Buttons { group: None })
+    ));
     rig.gate.decide(&questions[0], &Answer::Press { index: 0 }, OWNER).await.unwrap();
-    let tapped = rig.gate.tapped(&questions[0], Some(&Answer::Press { index: 0 })).unwrap().unwrap();
+    let tapped =
+        rig.gate.tapped(&questions[0], Some(&Answer::Press { index: 0 })).unwrap().unwrap();
     let strict = rig.again("[classes]\n\"shop/propose\" = \"safe\"\n");
     let outcome = strict.gate.act(&tapped.call, strict.context()).await.unwrap();
-    assert!(matches!(&outcome, Outcome::Denied { reason } if reason.contains("have changed since")), "{outcome:?}");
+    assert!(
+        matches!(&outcome, Outcome::Denied { reason } if reason.contains("have changed since")),
+        "{outcome:?}"
+    );
     assert!(rig.effects("shop").is_empty());
 }
 
-/// Items of one group stand together, each list has its own question, and each row what the person saw.
+/// Items of one group stand together, each list has its own question, and each row what the person
+/// saw.
 #[tokio::test]
 async fn groups_stand_together() {
     let rig = Rig::new(&["shop"], POLICY);
     let named = |text: &str, group: Option<&str>| json!({"tool": "confirm", "arguments": {"text": text}, "summary": text, "group": group, "label": "Do <it>\u{202e}"});
-    let actions = json!([named("a", Some("g")), named("b", None), named("c", Some("g")), named("d", None)]);
+    let actions =
+        json!([named("a", Some("g")), named("b", None), named("c", Some("g")), named("d", None)]);
     let questions = staged(&rig, 1, actions).await;
-    let shown: Vec<_> = questions.iter().map(|id| rig.gate.question(id).unwrap().unwrap()).collect();
-    let order: Vec<_> = shown[..4].iter().map(|question| question.arguments[0].1.as_str()).collect();
+    let shown: Vec<_> =
+        questions.iter().map(|id| rig.gate.question(id).unwrap().unwrap()).collect();
+    let order: Vec<_> =
+        shown[..4].iter().map(|question| question.arguments[0].1.as_str()).collect();
     assert_eq!(order, ["a", "c", "b", "d"]);
     assert_eq!(shown[0].choices[0].label, "Do <it>\\u{202e}", "what cannot be seen is spelled out");
     assert_eq!(shown[4].choices[0].label, "✅ Confirm all 4");

@@ -21,7 +21,8 @@ async fn an_allowed_call_runs_once_however_often_it_is_asked_for() {
 
 #[tokio::test]
 async fn a_denied_call_never_reaches_the_server_and_is_in_the_audit() {
-    let rig = Rig::new(&["legacy"], "[[rule]]\ntool = \"echo\"\ndecision = \"deny\"\nwhy = \"loud\"\n");
+    let rig =
+        Rig::new(&["legacy"], "[[rule]]\ntool = \"echo\"\ndecision = \"deny\"\nwhy = \"loud\"\n");
     let reason = rig.denied(echo(1, "hi")).await;
     assert!(reason.contains("loud") && reason.contains("policy.toml:1"), "{reason}");
     assert!(rig.effects("legacy").is_empty());
@@ -55,7 +56,11 @@ async fn a_call_that_was_started_and_has_no_end_is_unknown_and_never_run_again()
     rig.gate.decide(&asked, &super::rig::allow(crate::domain::Term::Once), OWNER).await.unwrap();
     // What a process leaves that is killed between the start and the end.
     let id = call.id.clone();
-    let moved = rig.store.write(move |tx| tx.move_call(&id, CallState::Approved, CallState::Started)).await.unwrap();
+    let moved = rig
+        .store
+        .write(move |tx| tx.move_call(&id, CallState::Approved, CallState::Started))
+        .await
+        .unwrap();
     assert!(moved);
     let after = rig.again(ALLOW);
     assert!(after.unknown(call.clone()).await.contains("nobody knows"));
@@ -153,7 +158,8 @@ async fn arguments_with_a_secret_are_denied_and_never_stored() {
     assert!(rig.effects("legacy").is_empty());
 }
 
-/// A reply that was lost on its way to the disk while its call was not: the next reply has the same number.
+/// A reply that was lost on its way to the disk while its call was not: the next reply has the same
+/// number.
 #[tokio::test]
 async fn the_outcome_of_one_wish_is_no_answer_to_another_one() {
     let rig = Rig::new(&["legacy"], ALLOW);
@@ -162,11 +168,16 @@ async fn the_outcome_of_one_wish_is_no_answer_to_another_one() {
     let asking = rig.again("");
     asking.parked(echo(2, "shown")).await;
     let allowing = rig.again(ALLOW);
-    assert_eq!(allowing.ended(echo(2, "wished")).await, "wished", "it is judged for what it is, and that is what runs");
+    assert_eq!(
+        allowing.ended(echo(2, "wished")).await,
+        "wished",
+        "it is judged for what it is, and that is what runs"
+    );
     assert_eq!(rig.effects("legacy"), ["first", "wished"]);
 }
 
-/// A kill between the question and its place in the log: the call is judged again, and this time it is denied.
+/// A kill between the question and its place in the log: the call is judged again, and this time it
+/// is denied.
 #[tokio::test]
 async fn the_question_of_a_call_that_is_denied_after_all_is_closed() {
     let rig = Rig::new(&["legacy"], "");
@@ -174,7 +185,8 @@ async fn the_question_of_a_call_that_is_denied_after_all_is_closed() {
     let asked = rig.parked(waits.clone()).await;
     let strict = rig.again(&ALLOW.replace("allow", "deny"));
     strict.denied(waits).await;
-    let late = strict.gate.decide(&asked, &super::rig::allow(crate::domain::Term::Once), OWNER).await;
+    let late =
+        strict.gate.decide(&asked, &super::rig::allow(crate::domain::Term::Once), OWNER).await;
     assert!(late.unwrap_err().to_string().contains("superseded"), "its question is closed");
     rig.verify();
 }

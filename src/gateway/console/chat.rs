@@ -1,5 +1,6 @@
-//! The loop of an interactive console: what is typed goes out as [`ConsoleEvent`]s, what comes in as [`ConsoleShow`]s is
-//! shown. Owns the order of the two and when the screen is painted; must not know sessions, the store or how to answer.
+//! The loop of an interactive console: what is typed goes out as [`ConsoleEvent`]s, what comes in
+//! as [`ConsoleShow`]s is shown. Owns the order of the two and when the screen is painted; must not
+//! know sessions, the store or how to answer.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -23,10 +24,11 @@ const PAINT_EVERY: Duration = Duration::from_millis(40);
 /// What the person wants, in the order in which it was typed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ConsoleEvent {
-    /// A message. While a turn runs it joins the turn; while a question is open it waits for the answer.
+    /// A message. While a turn runs it joins the turn; while a question is open it waits for the
+    /// answer.
     Line(String),
-    /// With the words behind it. Never `Help`, `Staged` or `Quit`: the loop answers the first two and turns the other into
-    /// [`ConsoleEvent::Quit`].
+    /// With the words behind it. Never `Help`, `Staged` or `Quit`: the loop answers the first two
+    /// and turns the other into [`ConsoleEvent::Quit`].
     Command(ChatCommand, String),
     Answer {
         approval: ApprovalId,
@@ -43,25 +45,28 @@ pub enum ConsoleEvent {
 pub enum ConsoleShow {
     Live(Live),
     Out(OutboundBody),
-    /// What was staged in a turn, all of it together. A question about all items at once is not among them: here `all` says that.
+    /// What was staged in a turn, all of it together. A question about all items at once is not
+    /// among them: here `all` says that.
     Staged {
         turn_seq: u64,
         questions: Vec<Question>,
     },
-    /// A question is no longer open, though it was not answered here; `how` completes "The question about … ":
-    /// `was answered from another terminal`, `has expired`, `was closed`.
+    /// A question is no longer open, though it was not answered here; `how` completes "The question
+    /// about … ": `was answered from another terminal`, `has expired`, `was closed`.
     QuestionClosed {
         approval: ApprovalId,
         how: String,
     },
-    /// What came before this is the whole of a row with this number; it is wanted back when all of it has left for the screen.
+    /// What came before this is the whole of a row with this number; it is wanted back when all of
+    /// it has left for the screen.
     Mark(i64),
     /// The answer to a command, in Markdown.
     Status(String),
     /// One sentence and a next step.
     Error(String),
-    /// Nothing runs and nothing is queued, after `taken` events have been received; a turn that waits for an answer counts
-    /// as idle. The count keeps an old "idle" from meeting a new message.
+    /// Nothing runs and nothing is queued, after `taken` events have been received; a turn that
+    /// waits for an answer counts as idle. The count keeps an old "idle" from meeting a new
+    /// message.
     TurnIdle {
         taken: u64,
     },
@@ -113,8 +118,8 @@ pub async fn run(
     console.close()
 }
 
-/// Between two lines the terminal makes a signal of Ctrl-C, and a pipe has no keys at all. Being ended or hung up leaves
-/// in good order, so that the terminal is given back.
+/// Between two lines the terminal makes a signal of Ctrl-C, and a pipe has no keys at all. Being
+/// ended or hung up leaves in good order, so that the terminal is given back.
 struct Signals {
     interrupt: Option<Signal>,
     terminate: Option<Signal>,
@@ -216,7 +221,12 @@ impl Chat {
             }
             ConsoleShow::Out(OutboundBody::Question { turn_seq, question }) => {
                 if let Some(number) = self.state.ask(&question, now) {
-                    self.screen.question(turn_seq, &question, Some(number).filter(|number| *number > 1), clock);
+                    self.screen.question(
+                        turn_seq,
+                        &question,
+                        Some(number).filter(|number| *number > 1),
+                        clock,
+                    );
                 }
             }
             ConsoleShow::Staged { turn_seq, questions } => {
@@ -243,7 +253,8 @@ impl Chat {
         }
     }
 
-    /// Paints what has changed, unless only drafts have and the last ones are fresh. False if the screen is gone.
+    /// Paints what has changed, unless only drafts have and the last ones are fresh. False if the
+    /// screen is gone.
     fn paint(&mut self, console: &Console) -> bool {
         let fresh = self.last_paint.is_some_and(|at| at.elapsed() < PAINT_EVERY);
         if fresh && !self.screen.has_lines() {

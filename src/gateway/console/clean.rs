@@ -1,11 +1,12 @@
-//! Makes text of strangers harmless for a terminal. Owns which characters never reach one as they are; must not know
-//! where the text came from or how it is laid out.
+//! Makes text of strangers harmless for a terminal. Owns which characters never reach one as they
+//! are; must not know where the text came from or how it is laid out.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// True for a character that could drive a terminal or reorder what is seen: C0, DEL, C1 (ECMA-48), bidirectional
-/// controls (UAX #9), line and paragraph separators, interlinear annotation, byte order mark, tags and noncharacters.
+/// True for a character that could drive a terminal or reorder what is seen: C0, DEL, C1 (ECMA-48),
+/// bidirectional controls (UAX #9), line and paragraph separators, interlinear annotation, byte
+/// order mark, tags and noncharacters.
 ///
 /// Joiners (U+200C, U+200D) and variation selectors stay: scripts and emoji need them.
 pub fn is_hostile(c: char) -> bool {
@@ -20,8 +21,8 @@ pub fn is_hostile(c: char) -> bool {
         || (c as u32) & 0xFFFE == 0xFFFE
 }
 
-/// `text` with every hostile character made visible: `␛` for ESC and its like, `<U+202E>` for the rest. Line feeds and tabs
-/// stay, because the callers lay them out themselves.
+/// `text` with every hostile character made visible: `␛` for ESC and its like, `<U+202E>` for the
+/// rest. Line feeds and tabs stay, because the callers lay them out themselves.
 pub fn clean(text: &str) -> Cow<'_, str> {
     if !text.chars().any(|c| is_hostile(c) && c != '\n' && c != '\t') {
         return Cow::Borrowed(text);

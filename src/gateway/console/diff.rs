@@ -1,4 +1,5 @@
-//! How a change of a file looks on the console. Owns colours and layout of a unified diff; must not know who made the change.
+//! How a change of a file looks on the console. Owns colours and layout of a unified diff; must not
+//! know who made the change.
 
 use super::clean::clean;
 use super::style::{Look, Span, Style, paint_line};
@@ -9,8 +10,8 @@ const ROWS_MAX: usize = 40;
 /// Stands before each row, under the mark of its call.
 const INDENT: &str = "  ";
 
-/// The hunks of a unified diff as rows, without line feeds: every character, a long line on as many rows as it needs. The
-/// names of the file are left out, because they are in the title.
+/// The hunks of a unified diff as rows, without line feeds: every character, a long line on as many
+/// rows as it needs. The names of the file are left out, because they are in the title.
 pub(super) fn diff_lines(diff: &str, look: Look) -> Vec<String> {
     let room = look.width.saturating_sub(INDENT.len() + 1).max(10);
     let mut rows = Vec::new();
@@ -25,10 +26,12 @@ pub(super) fn diff_lines(diff: &str, look: Look) -> Vec<String> {
             Some(b'-') => Style::RED,
             _ => Style::DIM,
         };
-        let mark: String = line.chars().take(1).filter(|mark| matches!(mark, '+' | '-' | ' ')).collect();
+        let mark: String =
+            line.chars().take(1).filter(|mark| matches!(mark, '+' | '-' | ' ')).collect();
         let text = spaces_seen(&clean(&line[mark.len()..]));
         for (part, piece) in chop(&text, room - mark.len()).into_iter().enumerate() {
-            // The mark is repeated, so that a continued line is not taken for one that was not changed.
+            // The mark is repeated, so that a continued line is not taken for one that was not
+            // changed.
             let joint = if part == 0 { "" } else { "┊" };
             let piece = if part == 0 { piece } else { format!("{joint}{piece}") };
             rows.push(paint_line(
@@ -40,7 +43,10 @@ pub(super) fn diff_lines(diff: &str, look: Look) -> Vec<String> {
     let more = rows.len().saturating_sub(ROWS_MAX);
     if more > 0 {
         rows.truncate(ROWS_MAX);
-        rows.push(paint_line(&[Span::new(&format!("{INDENT}… and {more} more rows"), Style::DIM)], look));
+        rows.push(paint_line(
+            &[Span::new(&format!("{INDENT}… and {more} more rows"), Style::DIM)],
+            look,
+        ));
     }
     rows
 }
@@ -57,20 +63,28 @@ mod tests {
     use crate::gateway::console::style::visible;
     use crate::gateway::console::wrap::width;
 
-    const DIFF: &str =
-        "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n-\tone\u{1b}[2J\n+two, a line that is longer than the room\n same  ";
+    const DIFF: &str = "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n-\tone\u{1b}[2J\n+two, a line that is longer than the room\n same  ";
 
     #[test]
     fn every_line_keeps_its_mark_and_fits() {
         let rows = diff_lines(DIFF, Look::new(24, false));
         assert_eq!(
             rows,
-            ["  @@ -1,2 +1,2 @@", "  -→   one␛[2J", "  +two, a line that is", "  +┊longer than the room", "   same··",]
+            [
+                "  @@ -1,2 +1,2 @@",
+                "  -→   one␛[2J",
+                "  +two, a line that is",
+                "  +┊longer than the room",
+                "   same··",
+            ]
         );
         assert!(rows.iter().all(|row| width(row) <= 24));
         let coloured = diff_lines(DIFF, Look::new(24, true));
         assert_eq!(coloured.iter().map(|row| visible(row)).collect::<Vec<_>>(), rows);
-        assert!(coloured[1].contains("\u{1b}[31m") && coloured[2].contains("\u{1b}[36m"), "{coloured:?}");
+        assert!(
+            coloured[1].contains("\u{1b}[31m") && coloured[2].contains("\u{1b}[36m"),
+            "{coloured:?}"
+        );
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Reads what a person types. Owns the line editor (rustyline, in a thread of its own), its history file and the state of
-//! the terminal; must not know what a line means.
+//! Reads what a person types. Owns the line editor (rustyline, in a thread of its own), its history
+//! file and the state of the terminal; must not know what a line means.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
@@ -67,12 +67,14 @@ pub struct EditorSettings {
     pub no_colour: bool,
 }
 
-/// An open console: typed input and a painter for the screen. Dropping it gives the terminal back as it was.
+/// An open console: typed input and a painter for the screen. Dropping it gives the terminal back
+/// as it was.
 #[derive(Debug)]
 pub struct Console {
     pub inputs: mpsc::Receiver<Input>,
     pub painter: Painter,
-    /// Both ends are a terminal: there is a prompt, drafts are shown, answers are guarded against slips of time.
+    /// Both ends are a terminal: there is a prompt, drafts are shown, answers are guarded against
+    /// slips of time.
     pub interactive: bool,
     /// Colours may be used.
     pub colour: bool,
@@ -82,8 +84,8 @@ pub struct Console {
 }
 
 impl Console {
-    /// Opens standard input and output: the line editor if both are terminals that can be driven, else plain lines. `written`
-    /// gets the marks of what has left for the screen.
+    /// Opens standard input and output: the line editor if both are terminals that can be driven,
+    /// else plain lines. `written` gets the marks of what has left for the screen.
     pub fn open(settings: EditorSettings, written: Written) -> Result<Self, EditorError> {
         let terminals = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
         if terminals && let Some(console) = Self::open_terminal(&settings, written.clone())? {
@@ -98,9 +100,16 @@ impl Console {
     }
 
     /// `None` if the terminal cannot be driven (`TERM=dumb`).
-    fn open_terminal(settings: &EditorSettings, written: Written) -> Result<Option<Self>, EditorError> {
+    fn open_terminal(
+        settings: &EditorSettings,
+        written: Written,
+    ) -> Result<Option<Self>, EditorError> {
         let before = tcgetattr(std::io::stdin()).ok();
-        let colours = if settings.no_colour { rustyline::ColorMode::Disabled } else { rustyline::ColorMode::Enabled };
+        let colours = if settings.no_colour {
+            rustyline::ColorMode::Disabled
+        } else {
+            rustyline::ColorMode::Enabled
+        };
         let config = Config::builder()
             .max_history_size(HISTORY_LINES_MAX)?
             .history_ignore_dups(true)?
@@ -117,9 +126,16 @@ impl Console {
             let _ = editor.load_history(path);
         }
         let below = Arc::clone(&shared);
-        let painter = Painter::above_prompt(Arc::clone(&shared.gate), terminal_size, move |text, marks| {
-            below.print(marks, || if text.is_empty() { Ok(()) } else { printer.print(text).map_err(io::Error::other) })
-        })?;
+        let painter =
+            Painter::above_prompt(Arc::clone(&shared.gate), terminal_size, move |text, marks| {
+                below.print(marks, || {
+                    if text.is_empty() {
+                        Ok(())
+                    } else {
+                        printer.print(text).map_err(io::Error::other)
+                    }
+                })
+            })?;
         let (send, inputs) = mpsc::channel(1);
         let (go_on, acks) = sync_channel(1);
         let restore = before.map(|before| Restore { before, shared: Arc::clone(&shared) });
@@ -181,13 +197,15 @@ impl Drop for Restore {
 struct Shared {
     gate: Arc<Gate>,
     written: Written,
-    /// Marks of lines that the editor was given while it had the terminal. They have left when it draws its prompt below them.
+    /// Marks of lines that the editor was given while it had the terminal. They have left when it
+    /// draws its prompt below them.
     handed: Mutex<VecDeque<i64>>,
     /// A line is being edited: the terminal is in raw mode.
     editing: AtomicBool,
     /// What has been typed on the line so far.
     typed: Mutex<String>,
-    /// The input before each line feed that a `\` at the line's end asked for; a pasted one stays as it is.
+    /// The input before each line feed that a `\` at the line's end asked for; a pasted one stays
+    /// as it is.
     continued: Mutex<Vec<String>>,
 }
 
@@ -203,8 +221,8 @@ impl Shared {
         }
     }
 
-    /// Prints, and hands the marks on when it is certain that the text has left. Outside of a line `print` writes to the
-    /// terminal; within one it only hands the text to the editor.
+    /// Prints, and hands the marks on when it is certain that the text has left. Outside of a line
+    /// `print` writes to the terminal; within one it only hands the text to the editor.
     fn print(&self, marks: Vec<i64>, print: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
         let outside = || !self.editing.load(Ordering::SeqCst);
         let before = outside();
@@ -217,7 +235,8 @@ impl Shared {
     }
 
     fn hand_on(&self) {
-        let marks = std::mem::take(&mut *self.handed.lock().unwrap_or_else(PoisonError::into_inner));
+        let marks =
+            std::mem::take(&mut *self.handed.lock().unwrap_or_else(PoisonError::into_inner));
         // Whoever does not listen any more does not need to know.
         marks.into_iter().for_each(|mark| _ = self.written.send(mark));
     }
@@ -250,7 +269,8 @@ fn edit_lines(
                 keep(&mut editor, history, &line);
                 Input::Line(line)
             }
-            // rustyline takes SIGINT over while it reads; sent by `kill`, it comes as a signal and not as a key.
+            // rustyline takes SIGINT over while it reads; sent by `kill`, it comes as a signal and
+            // not as a key.
             Err(ReadlineError::Interrupted | ReadlineError::Signal(Signal::Interrupt)) => {
                 let typed = shared.take_typed();
                 if typed.is_empty() {
@@ -282,7 +302,8 @@ fn keep(editor: &mut LineEditor, history: Option<&Path>, line: &str) {
     }
 }
 
-/// A line that has ended stands below a draft, which will be shown again below it: takes both away and draws the line anew.
+/// A line that has ended stands below a draft, which will be shown again below it: takes both away
+/// and draws the line anew.
 fn redraw_accepted(line: &str, gate: &Gate) {
     let draft = gate.take_draft_rows();
     if draft == 0 {
@@ -297,7 +318,8 @@ fn redraw_accepted(line: &str, gate: &Gate) {
     let _ = std::io::stdout().flush();
 }
 
-/// An empty prompt that was left by Ctrl-C says nothing: takes it away, with the draft above it, which comes again.
+/// An empty prompt that was left by Ctrl-C says nothing: takes it away, with the draft above it,
+/// which comes again.
 fn erase_prompt(gate: &Gate) {
     let text = erase_rows(gate.take_draft_rows() + 1);
     // A terminal that is gone shows itself at the next read.
@@ -330,7 +352,9 @@ fn read_lines(mut from: impl std::io::BufRead, inputs: &mpsc::Sender<Input>) {
         let mut bytes = Vec::new();
         let input = match from.by_ref().take(PIPED_LINE_BYTES_MAX).read_until(b'\n', &mut bytes) {
             Ok(0) => Input::Eof,
-            Ok(_) => Input::Line(String::from_utf8_lossy(&bytes).trim_end_matches(['\n', '\r']).to_owned()),
+            Ok(_) => Input::Line(
+                String::from_utf8_lossy(&bytes).trim_end_matches(['\n', '\r']).to_owned(),
+            ),
             Err(error) => Input::Failed(error.to_string()),
         };
         let last = !matches!(input, Input::Line(_));
@@ -340,7 +364,8 @@ fn read_lines(mut from: impl std::io::BufRead, inputs: &mpsc::Sender<Input>) {
     }
 }
 
-/// The prompt; rustyline asks for it each time that it draws, which it does after it has printed what it was given.
+/// The prompt; rustyline asks for it each time that it draws, which it does after it has printed
+/// what it was given.
 struct DrawnPrompt<'a>(&'a Shared);
 
 impl Prompt for DrawnPrompt<'_> {
@@ -359,7 +384,8 @@ impl Highlighter for ConsoleHelper {}
 impl Hinter for ConsoleHelper {
     type Hint = String;
 
-    /// There are no hints; this is where rustyline says that the prompt is up and what is on the line.
+    /// There are no hints; this is where rustyline says that the prompt is up and what is on the
+    /// line.
     fn hint(&self, line: &str, _pos: usize, _ctx: &Context<'_>) -> Option<String> {
         line.clone_into(&mut self.0.typed.lock().unwrap_or_else(PoisonError::into_inner));
         self.0.gate.open();
@@ -370,7 +396,12 @@ impl Hinter for ConsoleHelper {
 impl Completer for ConsoleHelper {
     type Candidate = String;
 
-    fn complete(&self, line: &str, pos: usize, _ctx: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
+    fn complete(
+        &self,
+        line: &str,
+        pos: usize,
+        _ctx: &Context<'_>,
+    ) -> rustyline::Result<(usize, Vec<String>)> {
         let names = commands::completions(line.get(..pos).unwrap_or_default());
         Ok((0, names.into_iter().map(str::to_owned).collect()))
     }
@@ -380,7 +411,11 @@ impl Validator for ConsoleHelper {
     fn validate(&self, ctx: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
         let backslashes = ctx.input().bytes().rev().take_while(|byte| *byte == b'\\').count();
         if backslashes % 2 == 1 {
-            self.0.continued.lock().unwrap_or_else(PoisonError::into_inner).push(ctx.input().to_owned());
+            self.0
+                .continued
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(ctx.input().to_owned());
             return Ok(ValidationResult::Incomplete);
         }
         self.0.gate.close();
@@ -397,8 +432,15 @@ mod tests {
         let continued = Mutex::new(vec!["one \\".to_owned(), "one \\\ntwo \\".to_owned()]);
         assert_eq!(join_continued("one \\\ntwo \\\nthree".into(), &continued), "one \ntwo \nthree");
         let edited = Mutex::new(vec!["one \\".to_owned()]);
-        assert_eq!(join_continued("1 then \\\ntwo".into(), &edited), "1 then \\\ntwo", "what was edited since stays");
-        assert_eq!(join_continued("pasted \\\nshell".into(), &Mutex::default()), "pasted \\\nshell");
+        assert_eq!(
+            join_continued("1 then \\\ntwo".into(), &edited),
+            "1 then \\\ntwo",
+            "what was edited since stays"
+        );
+        assert_eq!(
+            join_continued("pasted \\\nshell".into(), &Mutex::default()),
+            "pasted \\\nshell"
+        );
     }
 
     #[test]

@@ -1,9 +1,11 @@
-//! Renders Markdown (CommonMark and GitHub's tables, task lists, strike-through) to lines of styled text. Owns the look of
-//! every block, and which lines can still change when more text follows; must not know streams or terminals.
+//! Renders Markdown (CommonMark and GitHub's tables, task lists, strike-through) to lines of styled
+//! text. Owns the look of every block, and which lines can still change when more text follows;
+//! must not know streams or terminals.
 //!
-//! Two choices make a streamed rendering equal to a whole one. Link reference definitions are shown as text and never
-//! resolved, because one at the end would change what was printed at the start. And whether a list is tight or loose is
-//! ignored, because its last item decides that for its first.
+//! Two choices make a streamed rendering equal to a whole one. Link reference definitions are shown
+//! as text and never resolved, because one at the end would change what was printed at the start.
+//! And whether a list is tight or loose is ignored, because its last item decides that for its
+//! first.
 
 mod inline;
 
@@ -22,7 +24,8 @@ const ROOM_MIN: usize = 16;
 
 /// Line ends as `\n`, and reference definitions defused. Takes whole lines.
 pub fn normalise(source: &str) -> String {
-    let text = source.replace(REFERENCE_BREAK, "\u{FFFD}").replace("\r\n", "\n").replace('\r', "\n");
+    let text =
+        source.replace(REFERENCE_BREAK, "\u{FFFD}").replace("\r\n", "\n").replace('\r', "\n");
     text.replace("]:", &format!("]{REFERENCE_BREAK}:"))
 }
 
@@ -37,7 +40,8 @@ pub struct Rendered {
 
 /// Renders normalised text.
 pub fn render(source: &str, look: Look) -> Rendered {
-    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let options =
+        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut renderer = Renderer { look, ..Renderer::default() };
     let mut depth = 0_usize;
     let mut last_block = 0;
@@ -61,7 +65,11 @@ pub fn render(source: &str, look: Look) -> Rendered {
     while renderer.lines.last().is_some_and(|line| is_empty(line)) {
         renderer.lines.pop();
     }
-    Rendered { stable: renderer.stable.min(renderer.lines.len()), lines: renderer.lines, last_block }
+    Rendered {
+        stable: renderer.stable.min(renderer.lines.len()),
+        lines: renderer.lines,
+        last_block,
+    }
 }
 
 fn is_empty(line: &[Span]) -> bool {
@@ -100,7 +108,8 @@ struct Renderer {
     look: Look,
     lines: Vec<Line>,
     stable: usize,
-    /// A blank line comes before the next line, inside of this many containers. It waits, so that none ends the text.
+    /// A blank line comes before the next line, inside of this many containers. It waits, so that
+    /// none ends the text.
     blank_due: Option<usize>,
     containers: Vec<Container>,
     /// The kind of the top-level block before.
@@ -128,9 +137,13 @@ impl Renderer {
         match event {
             Event::Start(tag) => self.start(tag),
             Event::End(tag) => self.end(tag),
-            Event::Text(text) if matches!(self.leaf, Kind::Code | Kind::Html) => self.code.push_str(&text),
+            Event::Text(text) if matches!(self.leaf, Kind::Code | Kind::Html) => {
+                self.code.push_str(&text)
+            }
             Event::Html(text) => self.code.push_str(&text),
-            Event::Text(text) | Event::InlineMath(text) | Event::DisplayMath(text) => self.text(&text, Style::PLAIN),
+            Event::Text(text) | Event::InlineMath(text) | Event::DisplayMath(text) => {
+                self.text(&text, Style::PLAIN)
+            }
             Event::InlineHtml(text) => self.text(&text, Style::DIM),
             Event::FootnoteReference(label) => self.text(&format!("[^{label}]"), Style::PLAIN),
             Event::Code(text) if self.look.colour => self.text(&text, Style::CYAN),
@@ -138,7 +151,9 @@ impl Renderer {
             Event::SoftBreak => self.text(" ", Style::PLAIN),
             Event::HardBreak if self.leaf == Kind::Table => self.text(" ", Style::PLAIN),
             Event::HardBreak => self.raw("\n", Style::PLAIN),
-            Event::TaskListMarker(done) => self.text(if done { "[x] " } else { "[ ] " }, Style::PLAIN),
+            Event::TaskListMarker(done) => {
+                self.text(if done { "[x] " } else { "[ ] " }, Style::PLAIN)
+            }
             Event::Rule => {
                 self.begin(Kind::Rule);
                 let room = self.room();
@@ -202,7 +217,9 @@ impl Renderer {
 
     fn end(&mut self, tag: TagEnd) {
         match tag {
-            TagEnd::Paragraph | TagEnd::CodeBlock | TagEnd::HtmlBlock | TagEnd::Table => self.end_leaf(),
+            TagEnd::Paragraph | TagEnd::CodeBlock | TagEnd::HtmlBlock | TagEnd::Table => {
+                self.end_leaf()
+            }
             TagEnd::Heading(_) => {
                 self.end_leaf();
                 self.styles.pop();
@@ -261,7 +278,11 @@ impl Renderer {
             Some(container) => (container.before, container.item),
             None => (self.before, false),
         };
-        let apart = if in_item { before == Kind::Paragraph && kind == Kind::Paragraph } else { before != Kind::None };
+        let apart = if in_item {
+            before == Kind::Paragraph && kind == Kind::Paragraph
+        } else {
+            before != Kind::None
+        };
         if apart {
             let depth = self.containers.len();
             self.blank_due = Some(self.blank_due.map_or(depth, |due| due.min(depth)));
@@ -300,10 +321,14 @@ impl Renderer {
         }
     }
 
-    /// Code is never reflowed. A line of it is final as soon as it is whole; blank lines wait for the next one.
+    /// Code is never reflowed. A line of it is final as soon as it is whole; blank lines wait for
+    /// the next one.
     fn end_code(&mut self) {
         for row in self.take_verbatim() {
-            self.line(vec![Span::new("    ", Style::PLAIN), Span::new(&expand_tabs(&row), Style::CYAN)]);
+            self.line(vec![
+                Span::new("    ", Style::PLAIN),
+                Span::new(&expand_tabs(&row), Style::CYAN),
+            ]);
             self.stable = self.lines.len();
         }
     }
@@ -311,7 +336,10 @@ impl Renderer {
     fn end_html(&mut self) {
         let room = self.room();
         let rows = self.take_verbatim();
-        let lines = rows.iter().flat_map(|row| wrap(&[Span::new(row, Style::DIM)], room, Long::Keep)).collect();
+        let lines = rows
+            .iter()
+            .flat_map(|row| wrap(&[Span::new(row, Style::DIM)], room, Long::Keep))
+            .collect();
         self.block_lines(lines);
     }
 
@@ -325,7 +353,8 @@ impl Renderer {
         rows.into_iter().skip_while(|row| row.trim().is_empty()).collect()
     }
 
-    /// A block without the rows at its start and end that show nothing: a stream could not take them back.
+    /// A block without the rows at its start and end that show nothing: a stream could not take
+    /// them back.
     fn block_lines(&mut self, mut lines: Vec<Line>) {
         while lines.last().is_some_and(|line| is_empty(line)) {
             lines.pop();
@@ -359,13 +388,15 @@ impl Renderer {
     /// Columns that the containers leave. An item's marker is as wide as its indent.
     fn room(&self) -> usize {
         let used: usize = self.containers.iter().map(|c| line_width(&c.rest)).sum();
-        let marker = self.containers.iter().filter(|c| c.rest.is_empty()).filter_map(|c| c.first.as_deref());
+        let marker =
+            self.containers.iter().filter(|c| c.rest.is_empty()).filter_map(|c| c.first.as_deref());
         self.look.width.saturating_sub(used + marker.map(line_width).sum::<usize>())
     }
 
     fn line(&mut self, content: Line) {
         let around = self.blank_due.take().and_then(|depth| self.containers.get(..depth));
-        if let Some(around) = around.filter(|around| around.iter().all(|c| c.first.is_none()) && !self.lines.is_empty())
+        if let Some(around) = around
+            .filter(|around| around.iter().all(|c| c.first.is_none()) && !self.lines.is_empty())
         {
             self.lines.push(around.iter().flat_map(|c| c.rest.clone()).collect());
         }

@@ -1,5 +1,5 @@
-//! Puts lines on the terminal, above the prompt if there is one. Owns the rows that are drafts and have to be erased before
-//! the next lines; must not know what the lines say.
+//! Puts lines on the terminal, above the prompt if there is one. Owns the rows that are drafts and
+//! have to be erased before the next lines; must not know what the lines say.
 
 use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -10,14 +10,17 @@ use std::time::Duration;
 use super::style::visible;
 use super::wrap::width;
 
-/// What to put on the screen. A frame replaces the draft of the frame before and comes below its lines.
+/// What to put on the screen. A frame replaces the draft of the frame before and comes below its
+/// lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frame {
     /// Lines that stay, without line feeds.
     pub lines: Vec<String>,
-    /// Lines that the next frame replaces: an unfinished paragraph, a running call. Only a terminal shows them.
+    /// Lines that the next frame replaces: an unfinished paragraph, a running call. Only a terminal
+    /// shows them.
     pub draft: Vec<String>,
-    /// Numbers of what is whole with these lines. They are handed on when the lines have left for the screen.
+    /// Numbers of what is whole with these lines. They are handed on when the lines have left for
+    /// the screen.
     pub marks: Vec<i64>,
 }
 
@@ -33,11 +36,17 @@ pub struct Size {
 
 /// The size of the terminal on standard output, or 80 by 24 if there is none.
 pub fn terminal_size() -> Size {
-    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok().filter(|size| size.ws_col > 0 && size.ws_row > 0);
-    size.map_or(Size { columns: 80, rows: 24 }, |size| Size { columns: size.ws_col.into(), rows: size.ws_row.into() })
+    let size = rustix::termios::tcgetwinsize(std::io::stdout())
+        .ok()
+        .filter(|size| size.ws_col > 0 && size.ws_row > 0);
+    size.map_or(Size { columns: 80, rows: 24 }, |size| Size {
+        columns: size.ws_col.into(),
+        rows: size.ws_row.into(),
+    })
 }
 
-/// Takes frames without ever waiting; a thread of its own writes them. Frames that pile up are joined.
+/// Takes frames without ever waiting; a thread of its own writes them. Frames that pile up are
+/// joined.
 #[derive(Debug)]
 pub struct Painter {
     frames: Option<Sender<Frame>>,
@@ -46,8 +55,8 @@ pub struct Painter {
     thread: Option<JoinHandle<()>>,
 }
 
-/// How long a frame waits for the next prompt. After that it is painted all the same: lines out of order are better than
-/// none.
+/// How long a frame waits for the next prompt. After that it is painted all the same: lines out of
+/// order are better than none.
 const PROMPT_TIMEOUT: Duration = Duration::from_millis(500);
 /// How long [`Painter::close`] waits for what is still to be written.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -65,8 +74,8 @@ impl Painter {
         })
     }
 
-    /// Hands each frame to `print` as one text that erases the old draft first, with its marks. `print` must end up above the
-    /// prompt, and hand the marks on when it has.
+    /// Hands each frame to `print` as one text that erases the old draft first, with its marks.
+    /// `print` must end up above the prompt, and hand the marks on when it has.
     pub(super) fn above_prompt(
         gate: Arc<Gate>,
         size: impl Fn() -> Size + Send + 'static,
@@ -112,7 +121,9 @@ impl Painter {
         match self.done.recv_timeout(CLOSE_TIMEOUT) {
             Err(RecvTimeoutError::Timeout) => Err(io::ErrorKind::TimedOut.into()),
             // A panic in the thread has been reported by its own message.
-            Err(RecvTimeoutError::Disconnected) => Err(io::Error::other("the thread that writes has ended")),
+            Err(RecvTimeoutError::Disconnected) => {
+                Err(io::Error::other("the thread that writes has ended"))
+            }
             Ok(painted) => {
                 drop(thread.join());
                 painted
@@ -128,8 +139,8 @@ impl Drop for Painter {
     }
 }
 
-/// Keeps painter and prompt apart: while no prompt is on the screen but one is about to come, the painter waits, because
-/// rustyline would print around its own queue then.
+/// Keeps painter and prompt apart: while no prompt is on the screen but one is about to come, the
+/// painter waits, because rustyline would print around its own queue then.
 #[derive(Debug, Default)]
 pub(super) struct Gate {
     state: Mutex<GateState>,
@@ -264,7 +275,11 @@ mod tests {
         impl Write for Full {
             fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
                 self.0 += 1;
-                if self.0 > 1 { Err(std::io::ErrorKind::StorageFull.into()) } else { Ok(bytes.len()) }
+                if self.0 > 1 {
+                    Err(std::io::ErrorKind::StorageFull.into())
+                } else {
+                    Ok(bytes.len())
+                }
             }
             fn flush(&mut self) -> std::io::Result<()> {
                 Ok(())

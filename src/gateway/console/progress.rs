@@ -1,4 +1,5 @@
-//! The rows of what is at work: a model that thinks, a call with a total. Must not know where a row is shown.
+//! The rows of what is at work: a model that thinks, a call with a total. Must not know where a row
+//! is shown.
 
 use std::time::Instant;
 
@@ -46,7 +47,8 @@ impl Thinking {
     }
 }
 
-/// `3/10` (the hub's words for a progress with a total) as a bar of `cells` with the numbers behind it.
+/// `3/10` (the hub's words for a progress with a total) as a bar of `cells` with the numbers behind
+/// it.
 pub(super) fn bar(progress: &str, cells: usize) -> Option<String> {
     let (done, total) = progress.split_once('/')?;
     let (done, total): (f64, f64) = (done.parse().ok()?, total.parse().ok()?);

@@ -1,5 +1,6 @@
-//! How a question to a human looks on the console, and how a typed answer is read. Owns the wording of the frame and the
-//! line between an answer and a message; must not know how an answer is decided or what it grants.
+//! How a question to a human looks on the console, and how a typed answer is read. Owns the wording
+//! of the frame and the line between an answer and a message; must not know how an answer is
+//! decided or what it grants.
 
 use crate::domain::{Answer, Question, Scope, Term};
 pub use crate::gateway::clock::Clock;
@@ -23,21 +24,36 @@ pub enum ParsedAnswer {
 /// The widest name of an argument that stands beside its value.
 const NAME_COLUMNS_MAX: usize = 16;
 
-/// The whole question as lines, without line feeds. `number` is what a person types to answer this one of several.
-pub fn question_lines(question: &Question, number: Option<usize>, look: Look, clock: &Clock) -> Vec<String> {
+/// The whole question as lines, without line feeds. `number` is what a person types to answer this
+/// one of several.
+pub fn question_lines(
+    question: &Question,
+    number: Option<usize>,
+    look: Look,
+    clock: &Clock,
+) -> Vec<String> {
     let mut lines: Vec<Line> = Vec::new();
     let label = number.map(|number| format!(" (question {number})")).unwrap_or_default();
     let title = [
         Span::new("May ", Style::PLAIN),
-        Span::new(&format!("{}/{}", one_row(&question.server), one_row(&question.tool)), Style::BOLD),
+        Span::new(
+            &format!("{}/{}", one_row(&question.server), one_row(&question.tool)),
+            Style::BOLD,
+        ),
         Span::new(&format!(" run this?{label}"), Style::PLAIN),
     ];
     hang(&mut lines, Span::new("? ", Style::YELLOW.with(Style::BOLD)), &title, look);
     arguments(&mut lines, question, look);
-    hang(&mut lines, Span::new("  why: ", Style::DIM), &[Span::new(&one_row(&question.why), Style::PLAIN)], look);
+    hang(
+        &mut lines,
+        Span::new("  why: ", Style::DIM),
+        &[Span::new(&one_row(&question.why), Style::PLAIN)],
+        look,
+    );
     let until = format!("open until {}", clock.until(question.expires_at_ms));
     hang(&mut lines, Span::new("  ", Style::PLAIN), &[Span::new(&until, Style::DIM)], look);
-    let keys = question.choices.iter().map(|choice| width(&one_row(&choice.key))).max().unwrap_or(0);
+    let keys =
+        question.choices.iter().map(|choice| width(&one_row(&choice.key))).max().unwrap_or(0);
     for choice in &question.choices {
         let key = one_row(&choice.key);
         let label = format!("  {key}{}  ", " ".repeat(keys.saturating_sub(width(&key))));
@@ -54,13 +70,20 @@ pub(super) fn arguments(lines: &mut Vec<Line>, question: &Question, look: Look) 
     }
     // A longer name has a row of its own and does not push the values to the side.
     let fits = |name: &usize| *name <= NAME_COLUMNS_MAX.min(look.width / 4);
-    let names = question.arguments.iter().map(|(name, _)| width(&one_row(name))).filter(fits).max().unwrap_or(0);
+    let names = question
+        .arguments
+        .iter()
+        .map(|(name, _)| width(&one_row(name)))
+        .filter(fits)
+        .max()
+        .unwrap_or(0);
     for (name, value) in &question.arguments {
         argument(lines, name, value, names, look);
     }
 }
 
-/// Every character of the value, on as many rows as it needs: `│` starts a line of the value, `┊` continues it.
+/// Every character of the value, on as many rows as it needs: `│` starts a line of the value, `┊`
+/// continues it.
 pub(super) fn argument(lines: &mut Vec<Line>, name: &str, value: &str, names: usize, look: Look) {
     let name = one_row(name);
     let own_row = width(&name) > names;
@@ -96,8 +119,11 @@ pub(super) fn one_row(text: &str) -> String {
 /// A label and a text beside it, wrapped under its own start.
 pub(super) fn hang(lines: &mut Vec<Line>, label: Span, text: &[Span], look: Look) {
     let indent = width(label.text());
-    for (index, row) in wrap(text, look.width.saturating_sub(indent).max(10), Long::Break).into_iter().enumerate() {
-        let start = if index == 0 { label.clone() } else { Span::new(&" ".repeat(indent), Style::PLAIN) };
+    for (index, row) in
+        wrap(text, look.width.saturating_sub(indent).max(10), Long::Break).into_iter().enumerate()
+    {
+        let start =
+            if index == 0 { label.clone() } else { Span::new(&" ".repeat(indent), Style::PLAIN) };
         lines.push(std::iter::once(start).chain(row).collect());
     }
 }
@@ -107,15 +133,18 @@ const HINT: &str = "To send it as a message instead, start the line with a space
 /// Words that are close to a yes of `gateway/typed.rs` and are none.
 const NEARLY_YES: &[&str] = &["k", "yeah", "yup", "sure", "allow", "approve", "oui", "si", "go"];
 
-/// Reads a line as an answer to `question`. Only the offered choices can be given, letter case aside, and the words of
-/// `gateway/typed.rs`; a refusal may carry a word to the model (`no, …`, `n because …`, `deny …`).
+/// Reads a line as an answer to `question`. Only the offered choices can be given, letter case
+/// aside, and the words of `gateway/typed.rs`; a refusal may carry a word to the model (`no, …`, `n
+/// because …`, `deny …`).
 pub fn parse_answer(line: &str, question: &Question) -> ParsedAnswer {
     let text = line.trim();
     if text.is_empty() {
         return ParsedAnswer::NotAnAnswer;
     }
     let lower = text.to_lowercase();
-    if let Some(answer) = exact(&lower, question).or_else(|| worded(text, question)).or_else(|| refusal(text, &lower)) {
+    if let Some(answer) =
+        exact(&lower, question).or_else(|| worded(text, question)).or_else(|| refusal(text, &lower))
+    {
         return ParsedAnswer::Answer(answer);
     }
     match near_miss(&lower, question) {
@@ -125,7 +154,8 @@ pub fn parse_answer(line: &str, question: &Question) -> ParsedAnswer {
 }
 
 fn exact(lower: &str, question: &Question) -> Option<Answer> {
-    if let Some(choice) = question.choices.iter().find(|choice| choice.key.to_lowercase() == lower) {
+    if let Some(choice) = question.choices.iter().find(|choice| choice.key.to_lowercase() == lower)
+    {
         return Some(choice.answer.clone());
     }
     match lower {
@@ -152,7 +182,8 @@ fn offered(question: &Question, meant: Answer) -> Option<Answer> {
 fn refusal(text: &str, lower: &str) -> Option<Answer> {
     for start in ["n because ", "no because ", "n ", "deny: ", "deny "] {
         if lower.starts_with(start) {
-            // The starts are ASCII, so that the same number of bytes can be cut off the text itself.
+            // The starts are ASCII, so that the same number of bytes can be cut off the text
+            // itself.
             let keep = start.find("because").unwrap_or(start.len());
             let word = text.get(keep..)?.trim();
             return Some(Answer::Deny { word: (!word.is_empty()).then(|| word.to_owned()) });
@@ -162,23 +193,30 @@ fn refusal(text: &str, lower: &str) -> Option<Answer> {
 }
 
 fn near_miss(lower: &str, question: &Question) -> Option<String> {
-    let keys: Vec<String> = question.choices.iter().map(|choice| choice.key.to_lowercase()).collect();
+    let keys: Vec<String> =
+        question.choices.iter().map(|choice| choice.key.to_lowercase()).collect();
     let keys_offered = || format!("Type one of: {}. {HINT}", keys.join(", "));
     let first = lower.split([' ', ',', '.', ':', ';', '!']).next().unwrap_or_default();
     if first != lower.trim_end_matches(['.', ',', '!', '?', ';', ':']) {
-        // Several words are a remark, unless they begin with the key of a longer allowance, which takes none.
+        // Several words are a remark, unless they begin with the key of a longer allowance, which
+        // takes none.
         let approves = keys.iter().any(|key| key == first && key.len() > 1);
-        return approves.then(|| format!("An approval takes no words after it. {}", keys_offered()));
+        return approves
+            .then(|| format!("An approval takes no words after it. {}", keys_offered()));
     }
     let word = lower.trim_matches(|c: char| !c.is_alphanumeric());
     let known = ["y", "yes", "n", "no", "never", "deny", "always", "session", "once"];
     let candidates = || keys.iter().map(String::as_str).chain(known);
     let close = candidates().any(|key| {
-        key == word || (key.chars().count() >= 3 && word.chars().count() >= 2 && edit_distance(key, word) <= 1)
+        key == word
+            || (key.chars().count() >= 3
+                && word.chars().count() >= 2
+                && edit_distance(key, word) <= 1)
     });
     let minutes = word.starts_with("10") && word.len() <= 10;
     let short = word.chars().count() <= 1 || NEARLY_YES.contains(&word);
-    (close || minutes || short).then(|| format!("`{}` is no answer to this question. {}", clean(lower), keys_offered()))
+    (close || minutes || short)
+        .then(|| format!("`{}` is no answer to this question. {}", clean(lower), keys_offered()))
 }
 
 #[cfg(test)]
@@ -223,7 +261,11 @@ mod tests {
         let question = question();
         for choice in &question.choices {
             for line in [choice.key.clone(), format!(" {} ", choice.key.to_uppercase())] {
-                assert_eq!(parse_answer(&line, &question), ParsedAnswer::Answer(choice.answer.clone()), "{line}");
+                assert_eq!(
+                    parse_answer(&line, &question),
+                    ParsedAnswer::Answer(choice.answer.clone()),
+                    "{line}"
+                );
             }
         }
         assert_eq!(parse_answer("yes", &question), parse_answer("y", &question));
@@ -236,7 +278,10 @@ mod tests {
     #[test]
     fn a_refusal_carries_a_word() {
         let question = question();
-        assert_eq!(parse_answer("n because it is Friday", &question), denied("because it is Friday"));
+        assert_eq!(
+            parse_answer("n because it is Friday", &question),
+            denied("because it is Friday")
+        );
         assert_eq!(parse_answer("deny use trash instead", &question), denied("use trash instead"));
         assert_eq!(parse_answer("N: Not now", &question), denied("Not now"));
         assert_eq!(parse_answer("no, use plan.md", &question), denied("use plan.md"));
@@ -278,10 +323,18 @@ mod tests {
         let mut question = question();
         let value = format!("first  line \n{}\u{1b}[2J\u{202e}", "x".repeat(200));
         question.arguments = vec![("content".into(), value)];
-        let lines = question_lines(&question, None, Look::new(40, false), &Clock { now_ms: 0, zone: TimeZone::UTC });
+        let lines = question_lines(
+            &question,
+            None,
+            Look::new(40, false),
+            &Clock { now_ms: 0, zone: TimeZone::UTC },
+        );
         assert!(lines.iter().all(|line| width(line) <= 40), "{lines:#?}");
-        let shown: String =
-            lines.iter().filter_map(|line| line.split_once(['│', '┊'])).map(|(_, text)| &text[1..]).collect();
+        let shown: String = lines
+            .iter()
+            .filter_map(|line| line.split_once(['│', '┊']))
+            .map(|(_, text)| &text[1..])
+            .collect();
         assert_eq!(shown, format!("first  line·{}␛[2J<U+202E>", "x".repeat(200)));
     }
 }

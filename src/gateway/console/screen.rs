@@ -1,5 +1,6 @@
-//! What the screen shows of a running turn: streamed text, calls, notices, the reply. Owns what has been shown, so that a
-//! reply that was streamed is not printed again; must not know channels, terminals or what was typed.
+//! What the screen shows of a running turn: streamed text, calls, notices, the reply. Owns what has
+//! been shown, so that a reply that was streamed is not printed again; must not know channels,
+//! terminals or what was typed.
 
 use std::time::{Duration, Instant};
 
@@ -102,7 +103,11 @@ impl Screen {
             return None;
         }
         let draft = if self.drafts { self.draft() } else { Vec::new() };
-        Some(Frame { lines: std::mem::take(&mut self.lines), draft, marks: std::mem::take(&mut self.marks) })
+        Some(Frame {
+            lines: std::mem::take(&mut self.lines),
+            draft,
+            marks: std::mem::take(&mut self.marks),
+        })
     }
 
     /// All that was shown so far includes the whole of this.
@@ -150,19 +155,37 @@ impl Screen {
                 self.end_step();
                 let title = clean_line(&title);
                 if !self.drafts {
-                    self.hang(Shown::Call, ("· ", Style::DIM), &format!("running: {title}"), Style::DIM);
+                    self.hang(
+                        Shown::Call,
+                        ("· ", Style::DIM),
+                        &format!("running: {title}"),
+                        Style::DIM,
+                    );
                 }
-                self.calls.push(RunningCall { call, title, progress: String::new(), printed: None });
+                self.calls.push(RunningCall {
+                    call,
+                    title,
+                    progress: String::new(),
+                    printed: None,
+                });
             }
             Live::CallProgress { call, text } => self.progress(&call, &text, now),
             Live::CallEnded { call, ok, title, summary, diff, output } => {
                 self.calls.retain(|running| running.call != call);
                 let mark = if ok { ("✓ ", Style::CYAN) } else { ("✗ ", Style::RED) };
                 let title = clean_line(&title);
-                let text = if summary.trim().is_empty() { title } else { format!("{title} · {}", summary.trim()) };
+                let text = if summary.trim().is_empty() {
+                    title
+                } else {
+                    format!("{title} · {}", summary.trim())
+                };
                 self.hang(Shown::Call, mark, &text, Style::PLAIN);
-                let row = |line: &str| head(&format!("  {}", clean(line).replace('\t', "    ")), self.look.width);
-                let lines = output.lines().map(|line| paint_line(&[Span::new(&row(line), Style::DIM)], self.look));
+                let row = |line: &str| {
+                    head(&format!("  {}", clean(line).replace('\t', "    ")), self.look.width)
+                };
+                let lines = output
+                    .lines()
+                    .map(|line| paint_line(&[Span::new(&row(line), Style::DIM)], self.look));
                 self.lines.extend(lines);
                 self.lines.extend(diff_lines(&diff, self.look));
             }
@@ -183,12 +206,20 @@ impl Screen {
                 }
             }
             OutboundBody::Notice { text } => self.notice(text),
-            OutboundBody::Question { turn_seq, question } => self.question(*turn_seq, question, None, &Clock::system()),
+            OutboundBody::Question { turn_seq, question } => {
+                self.question(*turn_seq, question, None, &Clock::system())
+            }
         }
     }
 
     /// Shows a question of turn `turn`, whose text is complete by now.
-    pub fn question(&mut self, turn: u64, question: &Question, number: Option<usize>, clock: &Clock) {
+    pub fn question(
+        &mut self,
+        turn: u64,
+        question: &Question,
+        number: Option<usize>,
+        clock: &Clock,
+    ) {
         if self.step.is_some_and(|(running, _)| running == turn) {
             self.end_step();
         }
@@ -215,11 +246,12 @@ impl Screen {
         let look = Look::new(self.look.width.saturating_sub(2), self.look.colour);
         // A painted line has no space at its end.
         let mark = format!("{} ", paint_line(&[Span::new("•", Style::DIM)], self.look));
-        let lines = markdown_lines(text, look).into_iter().enumerate().map(|(index, line)| match index {
-            0 => format!("{mark}{line}"),
-            _ if line.is_empty() => line,
-            _ => format!("  {line}"),
-        });
+        let lines =
+            markdown_lines(text, look).into_iter().enumerate().map(|(index, line)| match index {
+                0 => format!("{mark}{line}"),
+                _ if line.is_empty() => line,
+                _ => format!("  {line}"),
+            });
         let lines = lines.collect();
         self.add(Shown::Note, lines);
     }
@@ -299,7 +331,8 @@ impl Screen {
         if lines.is_empty() {
             return;
         }
-        // The view sets its own blocks apart; only its first lines need to be set apart from what was there before.
+        // The view sets its own blocks apart; only its first lines need to be set apart from what
+        // was there before.
         let apart = match self.last {
             Shown::Nothing => false,
             Shown::Text => !self.step_shown,
@@ -331,7 +364,8 @@ impl Screen {
             return;
         }
         if self.step.is_some_and(|(running, _)| running == turn) {
-            // The reply may overtake the last glimpses: what it has more than them is all that is missing.
+            // The reply may overtake the last glimpses: what it has more than them is all that is
+            // missing.
             let streamed = self.view.text().trim_start();
             if !same_words(streamed, text)
                 && let Some(rest) = text.trim_start().strip_prefix(streamed)
@@ -352,15 +386,22 @@ impl Screen {
     }
 
     fn was_shown(&self, turn: u64, text: &str) -> bool {
-        self.finished.as_ref().is_some_and(|(shown, streamed)| *shown == turn && same_words(streamed, text))
+        self.finished
+            .as_ref()
+            .is_some_and(|(shown, streamed)| *shown == turn && same_words(streamed, text))
     }
 
     fn progress(&mut self, call: &CallId, text: &str, now: Instant) {
         let drafts = self.drafts;
-        let Some(running) = self.calls.iter_mut().find(|running| running.call == *call) else { return };
-        let Some(row) = text.lines().rev().map(clean_line).find(|row| !row.is_empty()) else { return };
+        let Some(running) = self.calls.iter_mut().find(|running| running.call == *call) else {
+            return;
+        };
+        let Some(row) = text.lines().rev().map(clean_line).find(|row| !row.is_empty()) else {
+            return;
+        };
         running.progress = row.clone();
-        if drafts || running.printed.is_some_and(|at| now.duration_since(at) < PLAIN_PROGRESS_EVERY) {
+        if drafts || running.printed.is_some_and(|at| now.duration_since(at) < PLAIN_PROGRESS_EVERY)
+        {
             return;
         }
         running.printed = Some(now);
@@ -370,7 +411,9 @@ impl Screen {
     fn draft(&self) -> Vec<String> {
         let mut draft = self.view.draft();
         let room = self.look.width.saturating_sub(1);
-        let mut row = |text: &str| draft.push(paint_line(&[Span::new(&head(text, room), Style::DIM)], self.look));
+        let mut row = |text: &str| {
+            draft.push(paint_line(&[Span::new(&head(text, room), Style::DIM)], self.look))
+        };
         if !self.passing.is_empty() {
             row(&self.passing);
         }
@@ -379,7 +422,8 @@ impl Screen {
         }
         for running in self.calls.iter().take(CALL_ROWS_MAX) {
             let title = format!("running: {}", running.title);
-            let progress = bar(&running.progress, room / 4).unwrap_or_else(|| running.progress.clone());
+            let progress =
+                bar(&running.progress, room / 4).unwrap_or_else(|| running.progress.clone());
             let both = format!("{title} · {progress}");
             if progress.is_empty() {
                 row(&title);
@@ -401,7 +445,11 @@ impl Screen {
         let spans = [Span::new(&clean(text.trim()), style)];
         let rows = wrap(&spans, self.look.width.saturating_sub(2), Long::Keep);
         let lines = rows.into_iter().enumerate().map(|(index, row)| {
-            let start = if index == 0 { Span::new(mark, mark_style) } else { Span::new("  ", Style::PLAIN) };
+            let start = if index == 0 {
+                Span::new(mark, mark_style)
+            } else {
+                Span::new("  ", Style::PLAIN)
+            };
             paint_line(&std::iter::once(start).chain(row).collect::<Vec<_>>(), self.look)
         });
         let lines = lines.collect();

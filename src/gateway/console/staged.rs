@@ -1,13 +1,16 @@
-//! What is staged and open on this console, and how a line answers it: `1` or `1 3` confirms, `-2` cancels, `all`, `none`; the
-//! number of a button presses it. Owns the numbers; pure, so that every rule can be tested. Must not know how anything is drawn.
+//! What is staged and open on this console, and how a line answers it: `1` or `1 3` confirms, `-2`
+//! cancels, `all`, `none`; the number of a button presses it. Owns the numbers; pure, so that every
+//! rule can be tested. Must not know how anything is drawn.
 //!
-//! Only a line of nothing but numbers is an answer. Any other one is a message, also `yes`: the model may have asked something.
+//! Only a line of nothing but numbers is an answer. Any other one is a message, also `yes`: the
+//! model may have asked something.
 
 use std::time::{Duration, Instant};
 
 use crate::domain::{Answer, ApprovalId, Question, Scope, Staged, Term, UnixMillis};
 
-/// An open question about something staged. A question with buttons has a number for each of them, from `number` on.
+/// An open question about something staged. A question with buttons has a number for each of them,
+/// from `number` on.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Open {
     pub(super) number: usize,
@@ -44,12 +47,14 @@ pub(super) enum Read {
 const HINT: &str = "To send it as a message instead, start the line with a space.";
 
 impl StagedDesk {
-    /// Takes in what was staged together, and gives what is new its numbers. The numbers of a list that is still open stay.
+    /// Takes in what was staged together, and gives what is new its numbers. The numbers of a list
+    /// that is still open stay.
     pub(super) fn stage(&mut self, questions: Vec<Question>, now: Instant) -> Vec<Open> {
         let mut next = self.open.iter().map(Open::after).max().unwrap_or(1);
         self.lists += 1;
-        let known =
-            |desk: &Self, question: &Question| desk.open.iter().any(|open| open.question.approval == question.approval);
+        let known = |desk: &Self, question: &Question| {
+            desk.open.iter().any(|open| open.question.approval == question.approval)
+        };
         let mut new = Vec::new();
         for question in questions {
             if known(self, &question) {
@@ -88,7 +93,8 @@ impl StagedDesk {
 
     /// The numbers that still wait, in words for a person; `None` if nothing does.
     pub(super) fn left(&self) -> Option<String> {
-        let numbers: Vec<String> = self.open.iter().flat_map(Open::numbers).map(|number| number.to_string()).collect();
+        let numbers: Vec<String> =
+            self.open.iter().flat_map(Open::numbers).map(|number| number.to_string()).collect();
         (!numbers.is_empty()).then(|| numbers.join(", "))
     }
 
@@ -99,7 +105,9 @@ impl StagedDesk {
         let words: Vec<&str> = line.split([' ', ',']).filter(|word| !word.is_empty()).collect();
         match words[..] {
             [word] if word.eq_ignore_ascii_case("all") => self.whole_list(word, &once()),
-            [word] if word.eq_ignore_ascii_case("none") => self.whole_list(word, &Answer::Deny { word: None }),
+            [word] if word.eq_ignore_ascii_case("none") => {
+                self.whole_list(word, &Answer::Deny { word: None })
+            }
             _ => self.numbers(&words),
         }
     }
@@ -121,21 +129,30 @@ impl StagedDesk {
     fn numbers(&self, words: &[&str]) -> Read {
         let signed = |word: &str| {
             let digits = word.strip_prefix('-').unwrap_or(word);
-            let plain = (1..=3).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
-            plain.then(|| digits.parse().ok()).flatten().map(|number: usize| (number, word.starts_with('-')))
+            let plain =
+                (1..=3).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
+            plain
+                .then(|| digits.parse().ok())
+                .flatten()
+                .map(|number: usize| (number, word.starts_with('-')))
         };
-        let Some(numbers) = words.iter().map(|word| signed(word)).collect::<Option<Vec<_>>>() else {
+        let Some(numbers) = words.iter().map(|word| signed(word)).collect::<Option<Vec<_>>>()
+        else {
             return Read::NotAnAnswer;
         };
         let mut given: Vec<Given> = Vec::new();
         for (number, cancels) in numbers {
             let Some(open) = self.open.iter().find(|open| open.numbers().contains(&number)) else {
                 let left = self.left().unwrap_or_default();
-                return Read::Unclear(format!("Nothing is staged under {number}; open: {left}. {HINT}"));
+                return Read::Unclear(format!(
+                    "Nothing is staged under {number}; open: {left}. {HINT}"
+                ));
             };
             let answer = match (open.is_buttons(), cancels) {
                 (true, true) => {
-                    return Read::Unclear(format!("{number} is a button: there is nothing to cancel. {HINT}"));
+                    return Read::Unclear(format!(
+                        "{number} is a button: there is nothing to cancel. {HINT}"
+                    ));
                 }
                 (true, false) => Answer::Press { index: (number - open.number) as u32 },
                 (false, true) => Answer::Deny { word: None },
@@ -144,7 +161,9 @@ impl StagedDesk {
             match given.iter().find(|given| given.approval == open.question.approval) {
                 Some(before) if before.answer == answer => {}
                 Some(_) => {
-                    return Read::Unclear(format!("The line says two things about one question, at {number}. {HINT}"));
+                    return Read::Unclear(format!(
+                        "The line says two things about one question, at {number}. {HINT}"
+                    ));
                 }
                 None => given.push(Given { number, ..open.given(answer) }),
             }
@@ -227,7 +246,9 @@ mod tests {
 
     fn given(desk: &StagedDesk, line: &str) -> Vec<(String, Answer)> {
         match desk.read(line) {
-            Read::Answers(given) => given.into_iter().map(|given| (given.approval.0, given.answer)).collect(),
+            Read::Answers(given) => {
+                given.into_iter().map(|given| (given.approval.0, given.answer)).collect()
+            }
             other => panic!("{line}: {other:?}"),
         }
     }
@@ -251,7 +272,21 @@ mod tests {
     #[test]
     fn anything_else_is_a_message() {
         let desk = desk();
-        for line in ["yes", "y", "1 apple", " 1", "all of them", "1.5", "+1", "2026", "1;2", ",", "- 1", "#1", "١"] {
+        for line in [
+            "yes",
+            "y",
+            "1 apple",
+            " 1",
+            "all of them",
+            "1.5",
+            "+1",
+            "2026",
+            "1;2",
+            ",",
+            "- 1",
+            "#1",
+            "١",
+        ] {
             assert_eq!(desk.read(line), Read::NotAnAnswer, "{line}");
         }
         assert_eq!(StagedDesk::default().read("1"), Read::NotAnAnswer);
@@ -277,6 +312,9 @@ mod tests {
         for id in ["a", "b", "c"] {
             assert!(desk.close(&ApprovalId(id.into())).is_some());
         }
-        assert_eq!((given(&desk, "6"), desk.left().unwrap()), (said(&[("d", once())]), "4, 5, 6".to_owned()));
+        assert_eq!(
+            (given(&desk, "6"), desk.left().unwrap()),
+            (said(&[("d", once())]), "4, 5, 6".to_owned())
+        );
     }
 }

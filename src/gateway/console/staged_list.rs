@@ -1,5 +1,5 @@
-//! How a list of what is staged looks on the console: every item with the server's words, server, tool, all arguments and what to
-//! type. Must not know how a line is read.
+//! How a list of what is staged looks on the console: every item with the server's words, server,
+//! tool, all arguments and what to type. Must not know how a line is read.
 
 use crate::domain::{Question, Staged};
 use crate::gateway::clock::Clock;
@@ -36,8 +36,17 @@ fn item(lines: &mut Vec<Line>, open: &Open, summary: &str, look: Look, clock: &C
     let number = Span::new(&format!("{} ", open.number), Style::BOLD.with(Style::CYAN));
     // In quotation marks, because they are the server's own words.
     hang(lines, number, &[Span::new(&format!("“{}”", one_row(summary)), Style::BOLD)], look);
-    let group = question.staged.as_ref().and_then(group).map(|group| format!(" · group {}", one_row(&group)));
-    let call = format!("{}/{}{}", one_row(&question.server), one_row(&question.tool), group.unwrap_or_default());
+    let group = question
+        .staged
+        .as_ref()
+        .and_then(group)
+        .map(|group| format!(" · group {}", one_row(&group)));
+    let call = format!(
+        "{}/{}{}",
+        one_row(&question.server),
+        one_row(&question.tool),
+        group.unwrap_or_default()
+    );
     hang(lines, Span::new("  ", Style::PLAIN), &[Span::new(&call, Style::PLAIN)], look);
     arguments(lines, question, look);
     open_until(lines, question, look, clock);
@@ -46,9 +55,15 @@ fn item(lines: &mut Vec<Line>, open: &Open, summary: &str, look: Look, clock: &C
     for (key, choice) in keys.iter().zip(&question.choices) {
         let Some(label) = label(question, choice) else { continue };
         let key_cell = format!("  {key}{}  ", " ".repeat(widest - width(key)));
-        let instead = label.instead_of.map(|own| format!(" (its server calls it “{}”)", one_row(&own)));
+        let instead =
+            label.instead_of.map(|own| format!(" (its server calls it “{}”)", one_row(&own)));
         let text = format!("{}{}", one_row(&label.shown), instead.unwrap_or_default());
-        hang(lines, Span::new(&key_cell, Style::BOLD.with(Style::CYAN)), &[Span::new(&text, Style::PLAIN)], look);
+        hang(
+            lines,
+            Span::new(&key_cell, Style::BOLD.with(Style::CYAN)),
+            &[Span::new(&text, Style::PLAIN)],
+            look,
+        );
     }
 }
 
@@ -73,7 +88,8 @@ fn open_until(lines: &mut Vec<Line>, question: &Question, look: Look, clock: &Cl
 }
 
 fn hint(list: &[Open]) -> String {
-    let numbers: Vec<usize> = list.iter().filter(|open| !open.is_buttons()).map(|open| open.number).collect();
+    let numbers: Vec<usize> =
+        list.iter().filter(|open| !open.is_buttons()).map(|open| open.number).collect();
     let mut hint = match numbers[..] {
         [] => String::new(),
         [one] => format!("`{one}` confirms it, `-{one}` cancels it. "),
@@ -99,7 +115,12 @@ mod tests {
     use crate::domain::{Answer, ApprovalId, CallId, Choice, Scope, SessionId, Term};
     use crate::gateway::console::staged::StagedDesk;
 
-    fn question(staged: Staged, tool: &str, arguments: &[(&str, &str)], labels: &[&str]) -> Question {
+    fn question(
+        staged: Staged,
+        tool: &str,
+        arguments: &[(&str, &str)],
+        labels: &[&str],
+    ) -> Question {
         let session = SessionId::new("main").unwrap();
         let answers = |index: usize| match (&staged, index) {
             (Staged::Buttons { .. }, _) => Answer::Press { index: index as u32 },
@@ -117,7 +138,10 @@ mod tests {
             session,
             server: "shop".into(),
             tool: tool.into(),
-            arguments: arguments.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect(),
+            arguments: arguments
+                .iter()
+                .map(|(name, value)| ((*name).into(), (*value).into()))
+                .collect(),
             why: "the server `shop` proposes it".into(),
             expires_at_ms: 1_795_000_000_000 + 4 * 3_600_000,
             choices: labels.iter().enumerate().map(choice).collect(),
@@ -134,11 +158,18 @@ mod tests {
         };
         vec![
             question(
-                item("Add 2 apples to the cart, and have them brought on Tuesday\nor later", Some("cart"), 1),
+                item(
+                    "Add 2 apples to the cart, and have them brought on Tuesday\nor later",
+                    Some("cart"),
+                    1,
+                ),
                 "confirm_add",
                 &[
                     ("item", "apples"),
-                    ("note", "the red ones, please, and none that has been lying in the sun\nthank you"),
+                    (
+                        "note",
+                        "the red ones, please, and none that has been lying in the sun\nthank you",
+                    ),
                 ],
                 &["Add to cart", "❌ Cancel"],
             ),
@@ -154,8 +185,11 @@ mod tests {
 
     fn shown(questions: Vec<Question>, width: usize) -> String {
         let clock = Clock { now_ms: 1_795_000_000_000, zone: TimeZone::UTC };
-        let lines =
-            staged_lines(&StagedDesk::default().stage(questions, Instant::now()), Look::new(width, false), &clock);
+        let lines = staged_lines(
+            &StagedDesk::default().stage(questions, Instant::now()),
+            Look::new(width, false),
+            &clock,
+        );
         assert!(lines.iter().all(|line| super::width(line) <= width), "{lines:#?}");
         lines.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n")
     }
@@ -254,11 +288,13 @@ mod tests {
         "#);
     }
 
-    /// What drives a terminal is made visible, and a line feed in a summary cannot begin a line that looks like ours.
+    /// What drives a terminal is made visible, and a line feed in a summary cannot begin a line
+    /// that looks like ours.
     #[test]
     fn hostile_words_stay_in_their_place() {
         let hostile = "ok”\n2 “fine”\n\u{1b}[2J\u{202e}";
-        let staged = Staged::Item { summary: hostile.into(), group: Some(hostile.into()), number: 1, of: 1 };
+        let staged =
+            Staged::Item { summary: hostile.into(), group: Some(hostile.into()), number: 1, of: 1 };
         let shown = shown(vec![question(staged, "t", &[("a", hostile)], &[hostile, hostile])], 80);
         assert!(!shown.contains(['\u{1b}', '\u{202e}']), "{shown}");
         assert!(!shown.lines().any(|line| line.starts_with("2 ")), "{shown}");

@@ -1,5 +1,6 @@
-//! What a typed line means just now: a message, a command, or an answer and to which question. Owns the open questions and
-//! the count of Ctrl-C; pure, so that every rule can be tested. Must not know channels, terminals or layout.
+//! What a typed line means just now: a message, a command, or an answer and to which question. Owns
+//! the open questions and the count of Ctrl-C; pure, so that every rule can be tested. Must not
+//! know channels, terminals or layout.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +15,8 @@ use super::staged::{Given, Read, StagedDesk};
 
 /// A second Ctrl-C within this time leaves.
 pub(super) const INTERRUPT_TWICE: Duration = Duration::from_secs(2);
-/// Nobody reads a question faster: a typed approval that comes sooner was meant for what stood there before.
+/// Nobody reads a question faster: a typed approval that comes sooner was meant for what stood
+/// there before.
 pub(super) const READ_TIME_MIN: Duration = Duration::from_millis(700);
 
 /// What follows from an input.
@@ -54,9 +56,18 @@ pub(super) struct ChatState {
 
 impl ChatState {
     pub(super) fn new(interactive: bool) -> Self {
-        // From a pipe nobody can be asked to wait: what an earlier run left is finished before the end of the input counts.
+        // From a pipe nobody can be asked to wait: what an earlier run left is finished before the
+        // end of the input counts.
         let (open, staged) = (Vec::new(), StagedDesk::default());
-        Self { interactive, open, staged, busy: !interactive, ended: false, interrupted: None, sent: 0 }
+        Self {
+            interactive,
+            open,
+            staged,
+            busy: !interactive,
+            ended: false,
+            interrupted: None,
+            sent: 0,
+        }
     }
 
     /// Takes a question in and returns its number; `None` if it is open already.
@@ -65,15 +76,24 @@ impl ChatState {
             return None;
         }
         let number = self.open.iter().map(|open| open.number).max().unwrap_or(0) + 1;
-        self.open.push(OpenQuestion { question: question.clone(), number, addressed: None, shown: now });
+        self.open.push(OpenQuestion {
+            question: question.clone(),
+            number,
+            addressed: None,
+            shown: now,
+        });
         self.address_oldest(now);
         Some(number)
     }
 
-    /// A question was answered elsewhere, expired or was closed otherwise. Returns which, if it was open here.
+    /// A question was answered elsewhere, expired or was closed otherwise. Returns which, if it was
+    /// open here.
     pub(super) fn close(&mut self, approval: &ApprovalId, now: Instant) -> Option<String> {
         if let Some(staged) = self.staged.close(approval) {
-            return Some(format!("What was staged as {}", numbered(staged.number, &staged.question)));
+            return Some(format!(
+                "What was staged as {}",
+                numbered(staged.number, &staged.question)
+            ));
         }
         let index = self.open.iter().position(|open| open.question.approval == *approval)?;
         Some(format!("The question about {}", self.remove(index, now)))
@@ -125,9 +145,14 @@ impl ChatState {
         }
         self.interrupted = Some(now);
         if idle {
-            return vec![Effect::Note("Ctrl-C once more leaves, and so do Ctrl-D and /quit.".into())];
+            return vec![Effect::Note(
+                "Ctrl-C once more leaves, and so do Ctrl-D and /quit.".into(),
+            )];
         }
-        vec![self.send(ConsoleEvent::Interrupt), Effect::Note("Stopping. Ctrl-C once more leaves.".into())]
+        vec![
+            self.send(ConsoleEvent::Interrupt),
+            Effect::Note("Stopping. Ctrl-C once more leaves.".into()),
+        ]
     }
 
     fn leave(&mut self) -> Vec<Effect> {
@@ -150,10 +175,14 @@ impl ChatState {
             }
             Parsed::Command(ChatCommand::Quit, _) => return self.end(),
             Parsed::Command(ChatCommand::Staged, _) if self.staged.is_empty() => {
-                return vec![Effect::Note("Nothing is staged here. /approvals lists what waits anywhere.".into())];
+                return vec![Effect::Note(
+                    "Nothing is staged here. /approvals lists what waits anywhere.".into(),
+                )];
             }
             Parsed::Command(ChatCommand::Staged, _) => return vec![Effect::Staged],
-            Parsed::Command(command, words) => return vec![self.send(ConsoleEvent::Command(command, words))],
+            Parsed::Command(command, words) => {
+                return vec![self.send(ConsoleEvent::Command(command, words))];
+            }
             Parsed::Unknown(sentence) => return vec![Effect::Note(sentence)],
             Parsed::Message | Parsed::NotForUs => {}
         }
@@ -174,11 +203,16 @@ impl ChatState {
     /// All of them or, where one has not been read, none: half of a line is not what was meant.
     fn answer_staged(&mut self, given: Vec<Given>, now: Instant, now_ms: i64) -> Vec<Effect> {
         let unread = |given: &Given| {
-            let read = self.staged.find(&given.approval).is_some_and(|open| open.was_read(now, READ_TIME_MIN));
+            let read = self
+                .staged
+                .find(&given.approval)
+                .is_some_and(|open| open.was_read(now, READ_TIME_MIN));
             self.interactive && !read && !matches!(given.answer, Answer::Deny { .. })
         };
         if given.iter().any(unread) {
-            return vec![Effect::Note("This has only just come up: look, and answer again.".into())];
+            return vec![Effect::Note(
+                "This has only just come up: look, and answer again.".into(),
+            )];
         }
         let mut effects = Vec::new();
         for Given { number, approval, answer } in given {
@@ -203,7 +237,14 @@ impl ChatState {
         effects
     }
 
-    fn maybe_answer(&mut self, index: usize, rest: &str, line: &str, now: Instant, now_ms: i64) -> Vec<Effect> {
+    fn maybe_answer(
+        &mut self,
+        index: usize,
+        rest: &str,
+        line: &str,
+        now: Instant,
+        now_ms: i64,
+    ) -> Vec<Effect> {
         let Some(open) = self.open.get(index) else { return Vec::new() };
         let answer = match parse_answer(rest, &open.question) {
             ParsedAnswer::Answer(answer) => answer,
@@ -213,7 +254,8 @@ impl ChatState {
             }
             ParsedAnswer::Unclear(sentence) => return vec![Effect::Note(sentence)],
         };
-        // Named by its number it was aimed at as soon as it was shown; otherwise since it is the oldest.
+        // Named by its number it was aimed at as soon as it was shown; otherwise since it is the
+        // oldest.
         let since = if rest == line { open.addressed } else { Some(open.shown) };
         let unread = since.is_none_or(|since| now.duration_since(since) < READ_TIME_MIN);
         if self.interactive && unread && !matches!(answer, Answer::Deny { .. }) {
@@ -224,14 +266,17 @@ impl ChatState {
         }
         if open.question.expires_at_ms <= now_ms {
             let about = self.remove(index, now);
-            return vec![Effect::Note(format!("The question about {about} has expired; nothing was allowed."))];
+            return vec![Effect::Note(format!(
+                "The question about {about} has expired; nothing was allowed."
+            ))];
         }
         let approval = open.question.approval.clone();
         let about = self.remove(index, now);
         let said = Effect::Note(format!("{}: {about}", in_words(&answer)));
         let mut effects = vec![self.send(ConsoleEvent::Answer { approval, answer }), said];
         if let Some(next) = self.open.first() {
-            let text = format!("Question {} is open: {}", next.number, about_with_key(&next.question));
+            let text =
+                format!("Question {} is open: {}", next.number, about_with_key(&next.question));
             effects.push(Effect::Note(text));
         }
         effects
@@ -245,24 +290,34 @@ impl ChatState {
                 about(&one.question)
             ),
             many => {
-                format!("Your message goes in when {} questions are answered: type `y 2`, for example.", many.len())
+                format!(
+                    "Your message goes in when {} questions are answered: type `y 2`, for example.",
+                    many.len()
+                )
             }
         }
     }
 
-    /// Which question a line is aimed at, and the line without that. `2 n because …`, `y 2` and `y ID` name one. Without a
-    /// name an answer is for the one question that is open; where there are several, it answers none.
+    /// Which question a line is aimed at, and the line without that. `2 n because …`, `y 2` and `y
+    /// ID` name one. Without a name an answer is for the one question that is open; where there are
+    /// several, it answers none.
     fn addressee(&self, line: &str) -> Result<(usize, String), String> {
         let find = |word: &str| {
             let number = word.strip_prefix('#').unwrap_or(word);
-            self.open.iter().position(|open| open.number.to_string() == number || open.question.approval.0 == word)
+            self.open.iter().position(|open| {
+                open.number.to_string() == number || open.question.approval.0 == word
+            })
         };
         let is_number = |word: &str| {
             let digits = word.strip_prefix('#').unwrap_or(word);
-            !digits.is_empty() && digits.len() < 4 && digits.bytes().all(|byte| byte.is_ascii_digit())
+            !digits.is_empty()
+                && digits.len() < 4
+                && digits.bytes().all(|byte| byte.is_ascii_digit())
         };
         let is_answer = |text: &str| {
-            self.open.iter().any(|open| matches!(parse_answer(text, &open.question), ParsedAnswer::Answer(_)))
+            self.open
+                .iter()
+                .any(|open| matches!(parse_answer(text, &open.question), ParsedAnswer::Answer(_)))
         };
         let none = |word: &str| format!("There is no open question {}.", clean_line(word));
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -320,8 +375,10 @@ fn about(question: &Question) -> String {
 }
 
 fn about_with_key(question: &Question) -> String {
-    let first =
-        question.arguments.first().map(|(name, value)| format!(" ({}: {})", clean_line(name), clean_line(value)));
+    let first = question
+        .arguments
+        .first()
+        .map(|(name, value)| format!(" ({}: {})", clean_line(name), clean_line(value)));
     format!("{}{}", about(question), first.unwrap_or_default())
 }
 

@@ -1,15 +1,17 @@
-//! Shows Markdown while it arrives. Owns what of a step has been given out, so that nothing is shown twice and nothing is
-//! missing; must not know terminals, turns or where the text comes from.
+//! Shows Markdown while it arrives. Owns what of a step has been given out, so that nothing is
+//! shown twice and nothing is missing; must not know terminals, turns or where the text comes from.
 
 use super::markdown::{normalise, render};
 use super::style::{Line, Look, Span, Style, paint_line};
 
 /// Shown where a repeated step says something else than what was printed of it.
 pub const STARTS_AGAIN: &str = "(the connection broke; the answer starts again)";
-/// An open block is laid out again when it has grown by this part of itself, so that a block of n bytes costs O(n).
+/// An open block is laid out again when it has grown by this part of itself, so that a block of n
+/// bytes costs O(n).
 const GROWTH_PART: usize = 32;
 
-/// The text of one step on its way to the screen. Every method that returns lines returns each of them once.
+/// The text of one step on its way to the screen. Every method that returns lines returns each of
+/// them once.
 #[derive(Debug)]
 pub struct StreamView {
     look: Look,
@@ -26,7 +28,8 @@ pub struct StreamView {
     given: usize,
     /// Something was given out, so that the next block needs a blank line before it.
     any: bool,
-    /// After a restart: the source of what is on the screen, until the new text has caught up with it.
+    /// After a restart: the source of what is on the screen, until the new text has caught up with
+    /// it.
     replay: Option<String>,
 }
 
@@ -70,7 +73,8 @@ impl StreamView {
         self.start_over()
     }
 
-    /// What is held back, laid out as if it were complete. It is to be shown as a draft and erased before the next lines.
+    /// What is held back, laid out as if it were complete. It is to be shown as a draft and erased
+    /// before the next lines.
     pub fn draft(&self) -> Vec<String> {
         if self.replay.is_some() || self.pending_is_blank() {
             return Vec::new();
@@ -79,10 +83,13 @@ impl StreamView {
         let rendered = render(&source, self.look);
         let lines = rendered.lines.get(self.given..).unwrap_or_default();
         let gap = usize::from(self.any && self.given == 0 && !lines.is_empty());
-        std::iter::repeat_n(String::new(), gap).chain(lines.iter().map(|line| paint_line(line, self.look))).collect()
+        std::iter::repeat_n(String::new(), gap)
+            .chain(lines.iter().map(|line| paint_line(line, self.look)))
+            .collect()
     }
 
-    /// The step is repeated: what comes next replaces all its text. What is on the screen stays if the new text repeats it.
+    /// The step is repeated: what comes next replaces all its text. What is on the screen stays if
+    /// the new text repeats it.
     pub fn restart(&mut self) {
         if !self.any {
             *self = Self::new(self.next_look);
@@ -114,7 +121,8 @@ impl StreamView {
     fn start_over(&mut self) -> Vec<String> {
         let raw = std::mem::take(&mut self.raw);
         *self = Self::new(self.next_look);
-        let mut out = vec![String::new(), paint_line(&[Span::new(STARTS_AGAIN, Style::DIM)], self.look)];
+        let mut out =
+            vec![String::new(), paint_line(&[Span::new(STARTS_AGAIN, Style::DIM)], self.look)];
         self.any = true;
         self.raw = raw;
         out.extend(self.advance());
@@ -162,7 +170,8 @@ impl StreamView {
     }
 }
 
-/// The whole of a Markdown text as lines, without line feeds. A stream of the same text ends in the same lines.
+/// The whole of a Markdown text as lines, without line feeds. A stream of the same text ends in the
+/// same lines.
 pub fn markdown_lines(text: &str, look: Look) -> Vec<String> {
     render(&normalise(text), look).lines.iter().map(|line| paint_line(line, look)).collect()
 }

@@ -1,4 +1,5 @@
-//! Styled text and the only escape sequences that we write for it (SGR, ECMA-48 8.3.117). Must not know Markdown.
+//! Styled text and the only escape sequences that we write for it (SGR, ECMA-48 8.3.117). Must not
+//! know Markdown.
 
 use super::clean::clean;
 
@@ -10,7 +11,8 @@ pub const WIDTH_MIN: usize = 20;
 pub struct Look {
     /// Columns.
     pub width: usize,
-    /// Whether SGR sequences may be written. Without them headings and code keep their Markdown marks.
+    /// Whether SGR sequences may be written. Without them headings and code keep their Markdown
+    /// marks.
     pub colour: bool,
 }
 
@@ -63,7 +65,8 @@ pub struct Span {
 }
 
 impl Span {
-    /// Cleans `text`; line feeds are kept for the wrapper as forced breaks, tabs become four spaces.
+    /// Cleans `text`; line feeds are kept for the wrapper as forced breaks, tabs become four
+    /// spaces.
     pub fn new(text: &str, style: Style) -> Self {
         Self { text: clean(text).replace('\t', "    "), style }
     }
@@ -108,7 +111,8 @@ fn paint_span(out: &mut String, text: &str, style: Style, look: Look) {
         out.push_str(&text);
         return;
     }
-    let codes: Vec<&str> = Style::CODES.iter().filter(|(bit, _)| style.has(*bit)).map(|(_, code)| *code).collect();
+    let codes: Vec<&str> =
+        Style::CODES.iter().filter(|(bit, _)| style.has(*bit)).map(|(_, code)| *code).collect();
     out.push_str("\u{1b}[");
     out.push_str(&codes.join(";"));
     out.push('m');
@@ -123,7 +127,10 @@ pub fn visible(text: &str) -> String {
     while let Some(start) = rest.find("\u{1b}[") {
         out.push_str(&rest[..start]);
         let tail = &rest[start + 2..];
-        match tail.find('m').filter(|end| tail[..*end].bytes().all(|b| b.is_ascii_digit() || b == b';')) {
+        match tail
+            .find('m')
+            .filter(|end| tail[..*end].bytes().all(|b| b.is_ascii_digit() || b == b';'))
+        {
             Some(end) => rest = &tail[end + 1..],
             None => {
                 out.push_str("\u{1b}[");
@@ -141,7 +148,8 @@ mod tests {
 
     #[test]
     fn colours_only_where_asked_for() {
-        let line = vec![Span::new("a ", Style::PLAIN), Span::new("b  ", Style::BOLD.with(Style::CYAN))];
+        let line =
+            vec![Span::new("a ", Style::PLAIN), Span::new("b  ", Style::BOLD.with(Style::CYAN))];
         assert_eq!(paint_line(&line, Look::new(40, false)), "a b");
         assert_eq!(paint_line(&line, Look::new(40, true)), "a \u{1b}[1;36mb\u{1b}[0m");
         assert_eq!(visible(&paint_line(&line, Look::new(40, true))), "a b");

@@ -1,5 +1,5 @@
-//! Lays out one Markdown table: columns aligned by display width, cells wrapped, the whole no wider than it may be.
-//! Must not know Markdown's syntax.
+//! Lays out one Markdown table: columns aligned by display width, cells wrapped, the whole no wider
+//! than it may be. Must not know Markdown's syntax.
 
 use pulldown_cmark::Alignment;
 
@@ -48,7 +48,9 @@ impl Table {
             let cells: Vec<Vec<Line>> = widths
                 .iter()
                 .enumerate()
-                .map(|(column, width)| wrap(row.get(column).map_or(&[], Vec::as_slice), *width, Long::Break))
+                .map(|(column, width)| {
+                    wrap(row.get(column).map_or(&[], Vec::as_slice), *width, Long::Break)
+                })
                 .collect();
             let height = cells.iter().map(Vec::len).max().unwrap_or(1);
             for part in 0..height {
@@ -84,7 +86,8 @@ impl Table {
 
     /// One `header: value` paragraph a cell, for a table with more columns than fit.
     fn records(&self, columns: usize) -> Vec<Line> {
-        let (Some(header), rows) = (self.rows.first(), self.rows.get(1..).unwrap_or_default()) else {
+        let (Some(header), rows) = (self.rows.first(), self.rows.get(1..).unwrap_or_default())
+        else {
             return Vec::new();
         };
         let mut lines = Vec::new();
@@ -114,8 +117,11 @@ fn shrink(natural: &[usize], room: usize) -> Option<Vec<usize>> {
     if least > room {
         return None;
     }
-    // The highest cap under which everything fits; a binary search would save nothing at terminal widths.
-    let cap = (COLUMN_MIN..=room).rev().find(|cap| natural.iter().map(|w| (*w).min(*cap)).sum::<usize>() <= room)?;
+    // The highest cap under which everything fits; a binary search would save nothing at terminal
+    // widths.
+    let cap = (COLUMN_MIN..=room)
+        .rev()
+        .find(|cap| natural.iter().map(|w| (*w).min(*cap)).sum::<usize>() <= room)?;
     let mut widths: Vec<usize> = natural.iter().map(|width| (*width).min(cap)).collect();
     let mut spare = room - widths.iter().sum::<usize>();
     for (width, wish) in widths.iter_mut().zip(natural) {

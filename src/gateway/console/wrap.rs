@@ -1,4 +1,5 @@
-//! Breaks styled text into lines by display width. Owns where a line may break; must not know Markdown or terminals.
+//! Breaks styled text into lines by display width. Owns where a line may break; must not know
+//! Markdown or terminals.
 
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
@@ -34,7 +35,8 @@ struct Word {
     forced: bool,
 }
 
-/// Wraps at spaces and between wide characters. A line feed in the text forces a break. Never returns an empty list.
+/// Wraps at spaces and between wide characters. A line feed in the text forces a break. Never
+/// returns an empty list.
 pub fn wrap(spans: &[Span], columns: usize, long: Long) -> Vec<Line> {
     let columns = columns.max(1);
     let mut lines: Vec<Line> = Vec::new();
@@ -60,7 +62,8 @@ pub fn wrap(spans: &[Span], columns: usize, long: Long) -> Vec<Line> {
     lines
 }
 
-/// Breaks one text into rows of at most `columns`, keeping every character, spaces too. Never returns an empty list.
+/// Breaks one text into rows of at most `columns`, keeping every character, spaces too. Never
+/// returns an empty list.
 pub fn chop(text: &str, columns: usize) -> Vec<String> {
     let mut rows = vec![String::new()];
     let mut used = 0;
@@ -78,7 +81,8 @@ pub fn chop(text: &str, columns: usize) -> Vec<String> {
     rows
 }
 
-/// The start of `text` in at most `columns`, with `…` if something was left out. Only for draft and status rows.
+/// The start of `text` in at most `columns`, with `…` if something was left out. Only for draft and
+/// status rows.
 pub fn head(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -88,7 +92,13 @@ pub fn head(text: &str, columns: usize) -> String {
     row
 }
 
-fn break_word(word: &Word, columns: usize, lines: &mut Vec<Line>, line: &mut Line, mut used: usize) -> usize {
+fn break_word(
+    word: &Word,
+    columns: usize,
+    lines: &mut Vec<Line>,
+    line: &mut Line,
+    mut used: usize,
+) -> usize {
     for span in &word.spans {
         for cluster in span.text().graphemes(true) {
             let wide = width(cluster);
@@ -118,8 +128,10 @@ fn words(spans: &[Span]) -> Vec<Word> {
                 word.space = Some(span.style());
             } else {
                 let wide = width(cluster);
-                // Wide text has no spaces: it may break before any character but closing punctuation.
-                let may_break = wide == 2 && !is_closing(cluster) || after_wide(&word) && !is_closing(cluster);
+                // Wide text has no spaces: it may break before any character but closing
+                // punctuation.
+                let may_break =
+                    wide == 2 && !is_closing(cluster) || after_wide(&word) && !is_closing(cluster);
                 if may_break && !word.spans.is_empty() {
                     done.push(std::mem::take(&mut word));
                 }
@@ -140,7 +152,10 @@ fn after_wide(word: &Word) -> bool {
 }
 
 fn is_closing(cluster: &str) -> bool {
-    cluster.chars().next().is_some_and(|c| "。、，．・：；？！）］｝」』】〉》〕’”.,:;?!)]}…".contains(c))
+    cluster
+        .chars()
+        .next()
+        .is_some_and(|c| "。、，．・：；？！）］｝」』】〉》〕’”.,:;?!)]}…".contains(c))
 }
 
 fn is_opening(cluster: &str) -> bool {
@@ -168,7 +183,10 @@ mod tests {
     #[test]
     fn words_stay_whole_and_forced_breaks_break() {
         assert_eq!(wrapped("one two  three\nfour", 8, Long::Keep), ["one two", "three", "four"]);
-        assert_eq!(wrapped("a https://example.org/long b", 8, Long::Keep), ["a", "https://example.org/long", "b"]);
+        assert_eq!(
+            wrapped("a https://example.org/long b", 8, Long::Keep),
+            ["a", "https://example.org/long", "b"]
+        );
         assert_eq!(wrapped("abcdefghij", 4, Long::Break), ["abcd", "efgh", "ij"]);
         assert_eq!(wrapped("", 4, Long::Keep), [""]);
     }

@@ -1,4 +1,5 @@
-//! One bot and its requests (Bot API 9), through one shared HTTP client. Must not know what is said or by whom.
+//! One bot and its requests (Bot API 9), through one shared HTTP client. Must not know what is said
+//! or by whom.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
@@ -9,13 +10,14 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use teloxide_core::Bot;
 use teloxide_core::payloads::{
-    AnswerCallbackQuerySetters as _, EditMessageCaptionSetters as _, EditMessageReplyMarkupSetters as _,
-    EditMessageTextSetters as _, SendDocumentSetters as _, SendMessageSetters as _,
+    AnswerCallbackQuerySetters as _, EditMessageCaptionSetters as _,
+    EditMessageReplyMarkupSetters as _, EditMessageTextSetters as _, SendDocumentSetters as _,
+    SendMessageSetters as _,
 };
 use teloxide_core::requests::{HasPayload, Request as _, Requester as _};
 use teloxide_core::types::{
-    BotCommand, CallbackQueryId, ChatAction, ChatId, InlineKeyboardButton, InlineKeyboardMarkup, InputFile, MessageId,
-    ReplyMarkup, ThreadId,
+    BotCommand, CallbackQueryId, ChatAction, ChatId, InlineKeyboardButton, InlineKeyboardMarkup,
+    InputFile, MessageId, ReplyMarkup, ThreadId,
 };
 
 use super::Part;
@@ -61,14 +63,24 @@ impl Api {
         static FIRST: OnceLock<Bot> = OnceLock::new();
         let client = FIRST.get_or_init(|| Bot::new(token.expose_secret())).client().clone();
         let bot = Bot::with_client(token.expose_secret(), client);
-        Ok(Self { bot: bot.set_api_url(url), base: base.to_owned(), patient: Arc::default(), moved: Arc::default() })
+        Ok(Self {
+            bot: bot.set_api_url(url),
+            base: base.to_owned(),
+            patient: Arc::default(),
+            moved: Arc::default(),
+        })
     }
 
     pub async fn me(&self) -> Result<Me, Fault> {
         let me = self.call(&self.bot.get_me()).await?;
         let id = me.get("id").and_then(Value::as_i64);
-        let id = id.ok_or_else(|| Fault::Unreachable("its answer does not say who the bot is".to_owned()))?;
-        Ok(Me { id, username: me.get("username").and_then(Value::as_str).unwrap_or_default().to_owned() })
+        let id = id.ok_or_else(|| {
+            Fault::Unreachable("its answer does not say who the bot is".to_owned())
+        })?;
+        Ok(Me {
+            id,
+            username: me.get("username").and_then(Value::as_str).unwrap_or_default().to_owned(),
+        })
     }
 
     /// From now on requests to these chats go to the other number.
@@ -78,7 +90,12 @@ impl Api {
 
     /// The number that a chat has at Telegram.
     pub fn chat_now(&self, chat: i64) -> i64 {
-        self.moved.read().unwrap_or_else(PoisonError::into_inner).get(&chat).copied().unwrap_or(chat)
+        self.moved
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&chat)
+            .copied()
+            .unwrap_or(chat)
     }
 
     /// The number by which the house knows a chat.
@@ -111,12 +128,13 @@ impl Api {
         }
     }
 
-    /// The next updates, as they came: what is not understood must not hold up what is. Everything below `offset` is
-    /// forgotten by Telegram. With `wait` it answers when there is one, at the latest after 25 s. The body is ours because the typed answer fails as a whole when one update is odd.
+    /// The next updates, as they came: what is not understood must not hold up what is. Everything
+    /// below `offset` is forgotten by Telegram. With `wait` it answers when there is one, at the
+    /// latest after 25 s. The body is ours because the typed answer fails as a whole when one
+    /// update is odd.
     pub async fn updates(&self, offset: i64, wait: bool) -> Result<Vec<Value>, Fault> {
         let wait_s = if wait { POLL_S } else { 0 };
-        let body =
-            json!({"offset": offset, "timeout": wait_s, "limit": UPDATES_MAX, "allowed_updates": ALLOWED_UPDATES});
+        let body = json!({"offset": offset, "timeout": wait_s, "limit": UPDATES_MAX, "allowed_updates": ALLOWED_UPDATES});
         let limit = Duration::from_secs(wait_s) + POLL_SLACK;
         match wire::post(&self.bot, &self.base, "GetUpdates", &body, Some(limit)).await? {
             Value::Array(updates) => Ok(updates),
@@ -126,17 +144,24 @@ impl Api {
 
     /// Lets Telegram forget everything below `offset`, and takes nothing.
     pub async fn confirm(&self, offset: i64) -> Result<(), Fault> {
-        let body = json!({"offset": offset, "timeout": 0, "limit": 1, "allowed_updates": ALLOWED_UPDATES});
+        let body =
+            json!({"offset": offset, "timeout": 0, "limit": 1, "allowed_updates": ALLOWED_UPDATES});
         wire::post(&self.bot, &self.base, "GetUpdates", &body, None).await.map(drop)
     }
 
-    /// The host that gets the bot's updates instead of whoever polls (Bot API, `getWebhookInfo`); `None` if there is none.
+    /// The host that gets the bot's updates instead of whoever polls (Bot API, `getWebhookInfo`);
+    /// `None` if there is none.
     pub async fn webhook(&self) -> Result<Option<String>, Fault> {
         let info = self.call(&self.bot.get_webhook_info()).await?;
         let url = info.get("url").and_then(Value::as_str).filter(|url| !url.is_empty());
         // The path may hold a secret.
-        let host =
-            |url: &str| url.split("://").nth(1).and_then(|rest| rest.split('/').next()).unwrap_or_default().to_owned();
+        let host = |url: &str| {
+            url.split("://")
+                .nth(1)
+                .and_then(|rest| rest.split('/').next())
+                .unwrap_or_default()
+                .to_owned()
+        };
         Ok(url.map(host))
     }
 
@@ -146,8 +171,14 @@ impl Api {
     }
 
     /// Sends one message. Its text is within Telegram's limit.
-    pub async fn send(&self, to: &Place, part: &Part, keyboard: &[Vec<Button>]) -> Result<Sent, Fault> {
-        let mut request = self.bot.send_message(self.chat(to), &part.text).entities(part.entities.clone());
+    pub async fn send(
+        &self,
+        to: &Place,
+        part: &Part,
+        keyboard: &[Vec<Button>],
+    ) -> Result<Sent, Fault> {
+        let mut request =
+            self.bot.send_message(self.chat(to), &part.text).entities(part.entities.clone());
         request.message_thread_id = to.thread();
         if !keyboard.is_empty() {
             request = request.reply_markup(ReplyMarkup::InlineKeyboard(markup(keyboard)));
@@ -159,8 +190,9 @@ impl Api {
     pub async fn ask_for_reply(&self, to: &Place, text: &str) -> Result<Sent, Fault> {
         let mut request = self.bot.send_message(self.chat(to), text);
         request.message_thread_id = to.thread();
-        let request =
-            request.reply_markup(ReplyMarkup::ForceReply(teloxide_core::types::ForceReply::new().selective()));
+        let request = request.reply_markup(ReplyMarkup::ForceReply(
+            teloxide_core::types::ForceReply::new().selective(),
+        ));
         wire::sent(&self.call(&request).await?)
     }
 
@@ -201,7 +233,13 @@ impl Api {
     }
 
     /// Changes a message. One that is already so is no fault.
-    pub async fn edit(&self, to: &Place, message: i64, part: &Part, keyboard: &[Vec<Button>]) -> Result<(), Fault> {
+    pub async fn edit(
+        &self,
+        to: &Place,
+        message: i64,
+        part: &Part,
+        keyboard: &[Vec<Button>],
+    ) -> Result<(), Fault> {
         let request = self
             .bot
             .edit_message_text(self.chat(to), MessageId(message as i32), &part.text)
@@ -210,7 +248,8 @@ impl Api {
         self.change(&request).await
     }
 
-    /// Takes a message away (Bot API, `deleteMessage`: within 48 hours). One that is gone is no fault.
+    /// Takes a message away (Bot API, `deleteMessage`: within 48 hours). One that is gone is no
+    /// fault.
     pub async fn delete(&self, from: &Place, message: i64) -> Result<(), Fault> {
         let request = self.bot.delete_message(self.chat(from), MessageId(message as i32));
         match self.call(&request).await {
@@ -220,7 +259,12 @@ impl Api {
     }
 
     /// Changes the buttons of a message.
-    pub async fn edit_keyboard(&self, to: &Place, message: i64, keyboard: &[Vec<Button>]) -> Result<(), Fault> {
+    pub async fn edit_keyboard(
+        &self,
+        to: &Place,
+        message: i64,
+        keyboard: &[Vec<Button>],
+    ) -> Result<(), Fault> {
         let request = self.bot.edit_message_reply_markup(self.chat(to), MessageId(message as i32));
         self.change(&request.reply_markup(markup(keyboard))).await
     }
@@ -241,7 +285,8 @@ impl Api {
 
     /// Registers the commands that Telegram offers when a person types a slash.
     pub async fn register(&self, commands: &[(String, String)]) -> Result<(), Fault> {
-        let commands = commands.iter().map(|(name, help)| BotCommand::new(name.clone(), help.clone()));
+        let commands =
+            commands.iter().map(|(name, help)| BotCommand::new(name.clone(), help.clone()));
         self.call(&self.bot.set_my_commands(commands)).await.map(drop)
     }
 }
@@ -254,7 +299,9 @@ impl Place {
 
 fn markup(keyboard: &[Vec<Button>]) -> InlineKeyboardMarkup {
     let row = |row: &Vec<Button>| -> Vec<InlineKeyboardButton> {
-        row.iter().map(|button| InlineKeyboardButton::callback(button.label.clone(), button.data.clone())).collect()
+        row.iter()
+            .map(|button| InlineKeyboardButton::callback(button.label.clone(), button.data.clone()))
+            .collect()
     };
     InlineKeyboardMarkup::new(keyboard.iter().map(row).collect::<Vec<_>>())
 }

@@ -1,5 +1,5 @@
-//! What a message holds beside its text: a file that can be fetched, or something that words can say. Must not know how a file
-//! is fetched.
+//! What a message holds beside its text: a file that can be fetched, or something that words can
+//! say. Must not know how a file is fetched.
 
 use teloxide_core::types::{FileMeta, MediaKind, Message, MessageKind, PhotoSize};
 
@@ -28,7 +28,8 @@ impl FileKind {
         }
     }
 
-    /// What a file without a name is called: Telegram's own formats (Bot API, "PhotoSize", "Voice", "VideoNote").
+    /// What a file without a name is called: Telegram's own formats (Bot API, "PhotoSize", "Voice",
+    /// "VideoNote").
     fn usual_name(self) -> &'static str {
         match self {
             Self::Photo => "photo.jpg",
@@ -50,7 +51,8 @@ pub struct TelegramFile {
     pub id: String,
     /// The same for the same bytes.
     pub unique_id: String,
-    /// The message that holds it, and when it was written, in seconds since 1970. An edit changes neither.
+    /// The message that holds it, and when it was written, in seconds since 1970. An edit changes
+    /// neither.
     pub message: i64,
     pub at_s: i64,
     /// As the sender called it; an enemy may have chosen it.
@@ -85,17 +87,23 @@ pub fn file(message: &Message) -> Option<TelegramFile> {
             let pixels = Some((largest.width, largest.height));
             TelegramFile { pixels, ..make(FileKind::Photo, &largest.file, None) }
         }
-        MediaKind::Document(one) => make(FileKind::Document, &one.document.file, name(&one.document.file_name)),
+        MediaKind::Document(one) => {
+            make(FileKind::Document, &one.document.file, name(&one.document.file_name))
+        }
         MediaKind::Voice(one) => {
             let duration_s = Some(one.voice.duration.seconds());
             TelegramFile { duration_s, ..make(FileKind::Voice, &one.voice.file, None) }
         }
         MediaKind::Audio(one) => {
             let duration_s = Some(one.audio.duration.seconds());
-            TelegramFile { duration_s, ..make(FileKind::Audio, &one.audio.file, name(&one.audio.file_name)) }
+            TelegramFile {
+                duration_s,
+                ..make(FileKind::Audio, &one.audio.file, name(&one.audio.file_name))
+            }
         }
         MediaKind::Video(one) => {
-            let (duration_s, pixels) = (Some(one.video.duration.seconds()), Some((one.video.width, one.video.height)));
+            let (duration_s, pixels) =
+                (Some(one.video.duration.seconds()), Some((one.video.width, one.video.height)));
             let file = make(FileKind::Video, &one.video.file, name(&one.video.file_name));
             TelegramFile { duration_s, pixels, ..file }
         }
@@ -106,7 +114,10 @@ pub fn file(message: &Message) -> Option<TelegramFile> {
         MediaKind::Animation(one) => {
             let shown = &one.animation;
             let pixels = Some((shown.width, shown.height));
-            TelegramFile { pixels, ..make(FileKind::Animation, &shown.file, name(&shown.file_name)) }
+            TelegramFile {
+                pixels,
+                ..make(FileKind::Animation, &shown.file, name(&shown.file_name))
+            }
         }
         _ => return None,
     })
@@ -122,17 +133,25 @@ pub fn words(message: &Message) -> Option<String> {
         },
         MediaKind::Venue(one) => {
             let (venue, at) = (&one.venue, &one.venue.location);
-            format!("[place: {}, {}, latitude {}, longitude {}]", venue.title, venue.address, at.latitude, at.longitude)
+            format!(
+                "[place: {}, {}, latitude {}, longitude {}]",
+                venue.title, venue.address, at.latitude, at.longitude
+            )
         }
         MediaKind::Location(one) => {
-            format!("[location: latitude {}, longitude {}]", one.location.latitude, one.location.longitude)
+            format!(
+                "[location: latitude {}, longitude {}]",
+                one.location.latitude, one.location.longitude
+            )
         }
         MediaKind::Contact(one) => {
-            let last = one.contact.last_name.as_ref().map(|last| format!(" {last}")).unwrap_or_default();
+            let last =
+                one.contact.last_name.as_ref().map(|last| format!(" {last}")).unwrap_or_default();
             format!("[contact: {}{last}, {}]", one.contact.first_name, one.contact.phone_number)
         }
         MediaKind::Poll(one) => {
-            let options: Vec<&str> = one.poll.options.iter().map(|option| option.text.as_str()).collect();
+            let options: Vec<&str> =
+                one.poll.options.iter().map(|option| option.text.as_str()).collect();
             format!("[poll: {} Options: {}]", one.poll.question, options.join("; "))
         }
         MediaKind::Text(_)

@@ -1,11 +1,12 @@
-//! When what a turn shows is changed next: the first words soon, everything after that now and then. Must not know what is shown,
-//! or whether Telegram takes it.
+//! When what a turn shows is changed next: the first words soon, everything after that now and
+//! then. Must not know what is shown, or whether Telegram takes it.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// The first words of a reply wait this long for company: a reader looks at an empty chat until then.
+/// The first words of a reply wait this long for company: a reader looks at an empty chat until
+/// then.
 const FIRST_WORDS: Duration = Duration::from_millis(200);
 
 /// The times of one turn's changes.

@@ -1,8 +1,8 @@
-//! What a button carries and how a tap is read back. Owns the text form of `callback_data`; must not know what a tap does,
-//! or whether whoever tapped may.
+//! What a button carries and how a tap is read back. Owns the text form of `callback_data`; must
+//! not know what a tap does, or whether whoever tapped may.
 //!
-//! A button carries an id and a short code, never what it approves: that is frozen in the store. Everything that is not
-//! exactly what [`Callback::encode`] makes is rejected.
+//! A button carries an id and a short code, never what it approves: that is frozen in the store.
+//! Everything that is not exactly what [`Callback::encode`] makes is rejected.
 
 use crate::domain::ApprovalId;
 
@@ -24,7 +24,8 @@ pub struct Button {
 /// What can be tapped under a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tap {
-    /// The choice with this key; whether the question offers it is for the reader of the tap to see.
+    /// The choice with this key; whether the question offers it is for the reader of the tap to
+    /// see.
     Choice(String),
     /// Shows what "always" could mean.
     MenuAlways,
@@ -53,7 +54,8 @@ pub enum Callback {
 }
 
 impl Callback {
-    /// The button's data; `None` if an id or a key is outside of the alphabet or too long for a button.
+    /// The button's data; `None` if an id or a key is outside of the alphabet or too long for a
+    /// button.
     pub fn encode(&self) -> Option<String> {
         let data = match self {
             Self::Question(ApprovalId(id), tap) if is_id(id) => match tap {
@@ -69,12 +71,15 @@ impl Callback {
             Self::KeepPins(id) if is_id(id) => format!("w:{id}"),
             Self::Pair(chat) => format!("p:{chat}"),
             Self::Ignore(chat) => format!("i:{chat}"),
-            Self::Question(..) | Self::Stop(_) | Self::AcceptPins(_) | Self::KeepPins(_) => return None,
+            Self::Question(..) | Self::Stop(_) | Self::AcceptPins(_) | Self::KeepPins(_) => {
+                return None;
+            }
         };
         (data.len() <= CALLBACK_BYTES_MAX).then_some(data)
     }
 
-    /// The callback that encodes to exactly this data. Anybody can send any data, so everything else is `None`.
+    /// The callback that encodes to exactly this data. Anybody can send any data, so everything
+    /// else is `None`.
     pub fn parse(data: &str) -> Option<Self> {
         if data.len() > CALLBACK_BYTES_MAX {
             return None;
@@ -201,14 +206,20 @@ mod tests {
         ] {
             assert_eq!(Callback::parse(data), None, "{data}");
         }
-        assert_eq!(parse_data("q:k3v9:=10m"), Some((ApprovalId("k3v9".into()), Tap::Choice("10m".into()))));
+        assert_eq!(
+            parse_data("q:k3v9:=10m"),
+            Some((ApprovalId("k3v9".into()), Tap::Choice("10m".into())))
+        );
         assert_eq!(parse_data("s:k3v9"), None);
     }
 
     #[test]
     fn what_does_not_fit_makes_no_button() {
         assert_eq!(Callback::Question(ApprovalId("a:b".into()), Tap::Back).encode(), None);
-        assert_eq!(Callback::Question(ApprovalId("a".into()), Tap::Choice("n WORDS".into())).encode(), None);
+        assert_eq!(
+            Callback::Question(ApprovalId("a".into()), Tap::Choice("n WORDS".into())).encode(),
+            None
+        );
         assert_eq!(stop_button(&"x".repeat(41)), None);
         assert_eq!(stop_button("t7").unwrap().data, "s:t7");
     }

@@ -1,19 +1,22 @@
-//! What Telegram would remove or replace in a text is written out instead, so that nothing vanishes on the way and every
-//! offset stays true. Owns which characters these are; must not know where the text comes from.
+//! What Telegram would remove or replace in a text is written out instead, so that nothing vanishes
+//! on the way and every offset stays true. Owns which characters these are; must not know where the
+//! text comes from.
 //!
-//! Source: the Bot API server's library, `clean_input_string` and `strip_empty_characters` in tdlib's `misc.cpp`. Control
-//! characters become spaces there, U+2028 to U+202E and three combining lines are deleted, and a message of nothing but
-//! spaces, joiners and blanks is refused as empty.
+//! Source: the Bot API server's library, `clean_input_string` and `strip_empty_characters` in
+//! tdlib's `misc.cpp`. Control characters become spaces there, U+2028 to U+202E and three combining
+//! lines are deleted, and a message of nothing but spaces, joiners and blanks is refused as empty.
 
 use std::fmt::Write as _;
 
 use super::rich::{Rich, Style};
 
-/// Columns between two tab stops. Telegram would make one space of a tab, and code would lose its shape.
+/// Columns between two tab stops. Telegram would make one space of a tab, and code would lose its
+/// shape.
 const TAB_COLUMNS: usize = 4;
 
-/// True for a character that must not reach Telegram as it is: what the server deletes or replaces, what shows nothing,
-/// and what reorders or hides the text around it (UAX #9). White space and the two joiners are not among them.
+/// True for a character that must not reach Telegram as it is: what the server deletes or replaces,
+/// what shows nothing, and what reorders or hides the text around it (UAX #9). White space and the
+/// two joiners are not among them.
 pub(super) fn is_altered(c: char) -> bool {
     let control = c.is_control() && c != '\n';
     control
@@ -84,13 +87,15 @@ impl Cleaner {
         }
     }
 
-    /// A joiner between two visible characters does its work in emoji and in scripts; any other would be invisible.
+    /// A joiner between two visible characters does its work in emoji and in scripts; any other
+    /// would be invisible.
     fn joins(&self, next: Option<char>) -> bool {
         let visible = |c: char| !c.is_whitespace() && !is_joiner(c) && !is_altered(c);
         self.out.text.chars().next_back().is_some_and(visible) && next.is_some_and(visible)
     }
 
-    /// The ring above a letter: Telegram deletes it, but leaves the letters alone that have it built in.
+    /// The ring above a letter: Telegram deletes it, but leaves the letters alone that have it
+    /// built in.
     fn ring(&mut self, style: Style) {
         let composed = match self.out.text.chars().next_back() {
             Some('a') => 'å',
@@ -157,6 +162,9 @@ mod tests {
         rich.push("\u{30a}b", Style::PLAIN);
         let rich = cleaned(rich);
         assert_eq!(rich.text, "␛<U+202E>åb");
-        assert_eq!((rich.style_at(12), rich.style_at(rich.text.len() - 1)), (Style::BOLD, Style::PLAIN));
+        assert_eq!(
+            (rich.style_at(12), rich.style_at(rich.text.len() - 1)),
+            (Style::BOLD, Style::PLAIN)
+        );
     }
 }

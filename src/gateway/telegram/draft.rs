@@ -1,12 +1,14 @@
-//! What a chat shows of a turn while it runs: the answer as far as it is written, and the calls that run. Pure: takes
-//! glimpses, and says what has to be sent or changed next. Must not know when that is done.
+//! What a chat shows of a turn while it runs: the answer as far as it is written, and the calls
+//! that run. Pure: takes glimpses, and says what has to be sent or changed next. Must not know when
+//! that is done.
 
 use super::markdown::render_prefix;
 use super::rich::Part;
 use super::running::{ended, running};
 use crate::domain::{CallId, Live};
 
-/// So many messages of an answer are shown while it is written; what is longer comes when it is finished.
+/// So many messages of an answer are shown while it is written; what is longer comes when it is
+/// finished.
 const DRAFT_PARTS_MAX: usize = 5;
 /// The same in bytes of its Markdown: a longer text is not laid out again every second.
 const DRAFT_BYTES_MAX: usize = 64 * 1024;
@@ -29,8 +31,8 @@ pub struct Change {
 }
 
 impl Change {
-    /// Whether the message gets a button to stop what runs. A new one gets it by its first change, when its number is on
-    /// record: a kill in between leaves no button that nobody knows of.
+    /// Whether the message gets a button to stop what runs. A new one gets it by its first change,
+    /// when its number is on record: a kill in between leaves no button that nobody knows of.
     pub fn has_button(&self) -> bool {
         self.running.is_some() && self.message.is_some()
     }
@@ -68,8 +70,8 @@ struct CallDraft {
 }
 
 impl Drafts {
-    /// Takes a glimpse. Returns the step that it began, if it did: messages that an earlier run sent of it can be
-    /// [adopted](Self::adopt).
+    /// Takes a glimpse. Returns the step that it began, if it did: messages that an earlier run
+    /// sent of it can be [adopted](Self::adopt).
     pub fn take(&mut self, live: Live) -> Option<(u64, u32)> {
         match live {
             Live::StepStarted { turn_seq, step } => {
@@ -80,20 +82,30 @@ impl Drafts {
                 return Some(key);
             }
             Live::Text { turn_seq, step, text } => {
-                if let Some(draft) = self.text.as_mut().filter(|draft| draft.key == (turn_seq, step)) {
+                if let Some(draft) =
+                    self.text.as_mut().filter(|draft| draft.key == (turn_seq, step))
+                {
                     draft.markdown.push_str(&text);
                     self.changed = true;
                 }
             }
             Live::StepRestarted { turn_seq, step, .. } => {
-                if let Some(draft) = self.text.as_mut().filter(|draft| draft.key == (turn_seq, step)) {
+                if let Some(draft) =
+                    self.text.as_mut().filter(|draft| draft.key == (turn_seq, step))
+                {
                     draft.markdown.clear();
                 }
             }
             Live::CallStarted { call, title } => {
                 // What was said before it is complete, and comes by the outbox.
                 self.text = None;
-                self.calls.push(CallDraft { call, title, progress: String::new(), end: None, shown: None });
+                self.calls.push(CallDraft {
+                    call,
+                    title,
+                    progress: String::new(),
+                    end: None,
+                    shown: None,
+                });
                 self.changed = true;
             }
             Live::CallProgress { call, text } => {
@@ -139,7 +151,10 @@ impl Drafts {
     pub fn made(&mut self, change: Change, message: i64) {
         match change.slot {
             Slot::Text { turn_seq, step, part } => {
-                let Some(text) = self.text.as_mut().filter(|text| text.key == (turn_seq, step)) else { return };
+                let Some(text) = self.text.as_mut().filter(|text| text.key == (turn_seq, step))
+                else {
+                    return;
+                };
                 match text.shown.get_mut(part) {
                     Some(shown) => *shown = (message, Some(change.part)),
                     None => text.shown.push((message, Some(change.part))),
@@ -148,7 +163,8 @@ impl Drafts {
             Slot::Call(call) => {
                 let running = change.running.is_some();
                 // Without its button it is not yet what it is to be.
-                let part = if running && change.message.is_none() { Part::default() } else { change.part };
+                let part =
+                    if running && change.message.is_none() { Part::default() } else { change.part };
                 if let Some(draft) = self.calls.iter_mut().find(|draft| draft.call == call) {
                     draft.shown = Some((message, part));
                 }
@@ -183,11 +199,18 @@ impl TextDraft {
         }
         let (turn_seq, step) = self.key;
         let parts = render_prefix(&self.markdown).into_iter().take(DRAFT_PARTS_MAX).enumerate();
-        parts.map(|(part, text)| (part, text, self.shown.get(part))).find_map(|(part, text, shown)| {
-            let unchanged = shown.is_some_and(|(_, before)| before.as_ref() == Some(&text));
-            let slot = Slot::Text { turn_seq, step, part };
-            (!unchanged).then(|| Change { slot, message: shown.map(|(id, _)| *id), part: text, running: None })
-        })
+        parts.map(|(part, text)| (part, text, self.shown.get(part))).find_map(
+            |(part, text, shown)| {
+                let unchanged = shown.is_some_and(|(_, before)| before.as_ref() == Some(&text));
+                let slot = Slot::Text { turn_seq, step, part };
+                (!unchanged).then(|| Change {
+                    slot,
+                    message: shown.map(|(id, _)| *id),
+                    part: text,
+                    running: None,
+                })
+            },
+        )
     }
 }
 
@@ -198,7 +221,8 @@ impl CallDraft {
             Some((ok, summary)) => (ended(&self.title, *ok, summary), None),
         };
         let unchanged = self.shown.as_ref().is_some_and(|(_, before)| *before == part);
-        let (slot, message) = (Slot::Call(self.call.clone()), self.shown.as_ref().map(|(id, _)| *id));
+        let (slot, message) =
+            (Slot::Call(self.call.clone()), self.shown.as_ref().map(|(id, _)| *id));
         (!unchanged).then_some(Change { slot, message, part, running })
     }
 }
@@ -240,7 +264,11 @@ mod tests {
         text(&mut drafts, "o**");
         assert_eq!(make(&mut drafts, 10), Some((Some(10), "one two".into(), false)));
         text(&mut drafts, &format!("\n\n{}", "x".repeat(4090)));
-        assert_eq!(make(&mut drafts, 11).map(|made| made.0), Some(None), "the first is full, and stays as it is");
+        assert_eq!(
+            make(&mut drafts, 11).map(|made| made.0),
+            Some(None),
+            "the first is full, and stays as it is"
+        );
         assert!(drafts.next_change().is_none());
     }
 
@@ -266,7 +294,11 @@ mod tests {
         drafts.take(Live::CallStarted { call: call(), title: "bash/run".into() });
         drafts.take(Live::CallProgress { call: call(), text: "half".into() });
         assert_eq!(make(&mut drafts, 10), Some((None, "⏳ running: bash/run\nhalf".into(), false)));
-        assert_eq!(make(&mut drafts, 10), Some((Some(10), "⏳ running: bash/run\nhalf".into(), true)), "on record");
+        assert_eq!(
+            make(&mut drafts, 10),
+            Some((Some(10), "⏳ running: bash/run\nhalf".into(), true)),
+            "on record"
+        );
         assert!(drafts.next_change().is_none(), "what was said before it is not drafted any more");
         let end = || Live::CallEnded {
             call: call(),

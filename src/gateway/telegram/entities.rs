@@ -1,9 +1,10 @@
-//! Turns the styles of a stretch of text into entities that Telegram accepts. Owns nesting and offsets; must not know how
-//! the text was cut.
+//! Turns the styles of a stretch of text into entities that Telegram accepts. Owns nesting and
+//! offsets; must not know how the text was cut.
 //!
-//! Rules (Bot API, section "Formatting options"): of two entities that share characters one holds the other; `code` and
-//! `pre` hold none and stand in none but a quote; quotes do not nest. The rules about code are kept by
-//! [`Style`](super::rich::Style) already. Telegram takes white space off the ends of a message, hence no entity ends in it.
+//! Rules (Bot API, section "Formatting options"): of two entities that share characters one holds
+//! the other; `code` and `pre` hold none and stand in none but a quote; quotes do not nest. The
+//! rules about code are kept by [`Style`](super::rich::Style) already. Telegram takes white space
+//! off the ends of a message, hence no entity ends in it.
 
 use std::ops::Range;
 
@@ -44,7 +45,8 @@ struct Open {
     offset: usize,
 }
 
-/// The entities of the text in `range`, which is in bytes. Offsets count from the start of the range.
+/// The entities of the text in `range`, which is in bytes. Offsets count from the start of the
+/// range.
 pub(super) fn entities(rich: &Rich, range: Range<usize>) -> Vec<MessageEntity> {
     let mut open: Vec<Open> = Vec::new();
     let mut done = Vec::new();
@@ -54,7 +56,8 @@ pub(super) fn entities(rich: &Rich, range: Range<usize>) -> Vec<MessageEntity> {
             break;
         }
         let wanted = marks(run.style);
-        // What stands on an entity that ends here ends with it, and is opened again where it goes on.
+        // What stands on an entity that ends here ends with it, and is opened again where it goes
+        // on.
         let kept = open.iter().take_while(|open| wanted.contains(&open.mark)).count();
         while open.len() > kept {
             done.extend(open.pop().and_then(|ended| entity(rich, &ended, at)));
@@ -77,7 +80,8 @@ pub(super) fn entities(rich: &Rich, range: Range<usize>) -> Vec<MessageEntity> {
     done
 }
 
-/// The entity that was opened and ends at byte `end`, without white space at its ends; `None` if nothing else is in it.
+/// The entity that was opened and ends at byte `end`, without white space at its ends; `None` if
+/// nothing else is in it.
 fn entity(rich: &Rich, open: &Open, end: usize) -> Option<MessageEntity> {
     let text = rich.text.get(open.from..end)?;
     // The first line of a block of code may be indented.
@@ -102,7 +106,10 @@ mod tests {
     use super::*;
 
     fn shown(rich: &Rich, range: Range<usize>) -> Vec<(MessageEntityKind, usize, usize)> {
-        entities(rich, range).into_iter().map(|entity| (entity.kind, entity.offset, entity.length)).collect()
+        entities(rich, range)
+            .into_iter()
+            .map(|entity| (entity.kind, entity.offset, entity.length))
+            .collect()
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! What Telegram says when it does not do what it was asked, by what has to be done about it. Must not know what was asked.
+//! What Telegram says when it does not do what it was asked, by what has to be done about it. Must
+//! not know what was asked.
 
 use std::time::Duration;
 
@@ -11,7 +12,9 @@ pub enum Fault {
     #[error("Telegram wants a pause of {} s", .0.as_secs())]
     Wait(Duration),
     /// HTTP 409 on `getUpdates`.
-    #[error("another program polls this bot, or it has a webhook: stop the other one, or give claw a bot of its own")]
+    #[error(
+        "another program polls this bot, or it has a webhook: stop the other one, or give claw a bot of its own"
+    )]
     Conflict,
     /// HTTP 401 or 404 on any method.
     #[error("Telegram does not know the bot's token: check it against what BotFather says")]
@@ -59,13 +62,16 @@ impl From<RequestError> for Fault {
     fn from(error: RequestError) -> Self {
         match error {
             RequestError::RetryAfter(seconds) => Self::Wait(seconds.duration()),
-            RequestError::Api(ApiError::TerminatedByOtherGetUpdates | ApiError::CantGetUpdates) => Self::Conflict,
+            RequestError::Api(ApiError::TerminatedByOtherGetUpdates | ApiError::CantGetUpdates) => {
+                Self::Conflict
+            }
             RequestError::Api(ApiError::InvalidToken) => Self::Token,
             RequestError::Api(ApiError::MessageNotModified) => Self::Unchanged,
             RequestError::Api(ApiError::CantParseEntities(text)) => Self::Formatting(text),
             RequestError::Api(error) => {
                 let text = error.to_string();
-                if text.contains("Forbidden") || text.contains("blocked") || text.contains("kicked") {
+                if text.contains("Forbidden") || text.contains("blocked") || text.contains("kicked")
+                {
                     Self::Forbidden(text)
                 } else {
                     Self::of_words(text)
@@ -74,7 +80,9 @@ impl From<RequestError> for Fault {
             RequestError::MigrateToChatId(id) => Self::Moved(id.0),
             // The address of a request holds the token, so the error is told without it.
             RequestError::Network(error) => Self::Unreachable(without_address(&error.to_string())),
-            RequestError::InvalidJson { source, .. } => Self::Unreachable(format!("its answer is no JSON ({source})")),
+            RequestError::InvalidJson { source, .. } => {
+                Self::Unreachable(format!("its answer is no JSON ({source})"))
+            }
             RequestError::Io(error) => Self::Refused(error.to_string()),
         }
     }
@@ -85,7 +93,9 @@ impl Fault {
     pub fn told(&self, token_source: &str) -> String {
         match self {
             Self::Token => {
-                format!("Telegram does not know the bot's token: check {token_source} against what BotFather says")
+                format!(
+                    "Telegram does not know the bot's token: check {token_source} against what BotFather says"
+                )
             }
             other => other.to_string(),
         }
@@ -95,9 +105,15 @@ impl Fault {
     pub(super) fn of_words(text: String) -> Self {
         if text.contains("message is not modified") {
             Self::Unchanged
-        } else if ["message thread not found", "TOPIC_CLOSED", "TOPIC_DELETED"].iter().any(|said| text.contains(said)) {
+        } else if ["message thread not found", "TOPIC_CLOSED", "TOPIC_DELETED"]
+            .iter()
+            .any(|said| text.contains(said))
+        {
             Self::NoTopic(text)
-        } else if text.contains("parse entities") || text.contains("entity beginning") || text.contains("ENTITY") {
+        } else if text.contains("parse entities")
+            || text.contains("entity beginning")
+            || text.contains("ENTITY")
+        {
             Self::Formatting(text)
         } else {
             Self::Refused(text)
@@ -105,7 +121,8 @@ impl Fault {
     }
 }
 
-/// How long to wait after so many failures in a row, the first of which is 1: most pass at once, and nobody should notice.
+/// How long to wait after so many failures in a row, the first of which is 1: most pass at once,
+/// and nobody should notice.
 pub fn pause_after(failures: u32) -> Duration {
     Duration::from_millis(match failures {
         0 | 1 => 500,
@@ -140,8 +157,12 @@ mod tests {
     fn refusals_are_told_apart_by_what_has_to_be_done() {
         let fault = |text: &str| Fault::from(RequestError::Api(ApiError::Unknown(text.to_owned())));
         assert!(matches!(fault("Forbidden: bot was blocked by the user"), Fault::Forbidden(_)));
-        assert!(matches!(fault("Bad Request: can't parse entities: overlap"), Fault::Formatting(_)));
-        let outside = "Bad Request: entity beginning at UTF-16 offset 9 ends after the end of the text";
+        assert!(matches!(
+            fault("Bad Request: can't parse entities: overlap"),
+            Fault::Formatting(_)
+        ));
+        let outside =
+            "Bad Request: entity beginning at UTF-16 offset 9 ends after the end of the text";
         assert!(matches!(fault(outside), Fault::Formatting(_)));
         assert!(matches!(fault("Bad Request: chat not found"), Fault::Refused(_)));
         assert!(matches!(fault("Bad Request: message thread not found"), Fault::NoTopic(_)));

@@ -1,5 +1,5 @@
-//! Fetching what people send (Bot API, `getFile` and <https://core.telegram.org/bots/api#file>). Owns the limits of a download.
-//! Must not know where the bytes go.
+//! Fetching what people send (Bot API, `getFile` and <https://core.telegram.org/bots/api#file>).
+//! Owns the limits of a download. Must not know where the bytes go.
 
 use std::time::Duration;
 
@@ -59,9 +59,12 @@ impl Api {
         bytes_max: u64,
         sink: &mut (impl AsyncWrite + Unpin),
     ) -> Result<u64, FetchError> {
-        let file = match self.bot.get_file(FileId(id.to_owned())).send().await.map_err(Fault::from) {
+        let file = match self.bot.get_file(FileId(id.to_owned())).send().await.map_err(Fault::from)
+        {
             Ok(file) => file,
-            Err(Fault::Refused(why)) if why.contains("too big") => return Err(FetchError::TooLargeForBots),
+            Err(Fault::Refused(why)) if why.contains("too big") => {
+                return Err(FetchError::TooLargeForBots);
+            }
             Err(Fault::Refused(_)) => return Err(FetchError::Gone),
             Err(fault) => return Err(fault.into()),
         };
@@ -71,7 +74,8 @@ impl Api {
         let mut answer = sent.map_err(|error| unreachable(error.to_string()))?;
         match answer.status().as_u16() {
             200 => {}
-            // A path is good for an hour (Bot API, `getFile`), so this one is gone for another reason.
+            // A path is good for an hour (Bot API, `getFile`), so this one is gone for another
+            // reason.
             404 | 410 => return Err(FetchError::Gone),
             429 => return Err(Fault::Wait(Duration::from_secs(1)).into()),
             status => return Err(Fault::Unreachable(format!("HTTP {status}")).into()),
@@ -79,8 +83,11 @@ impl Api {
         let mut bytes = 0;
         loop {
             let piece = tokio::time::timeout(SILENCE, answer.chunk()).await;
-            let piece = piece.map_err(|_| Fault::Unreachable("the download came to a stop".to_owned()))?;
-            let Some(piece) = piece.map_err(|error| unreachable(error.to_string()))? else { return Ok(bytes) };
+            let piece =
+                piece.map_err(|_| Fault::Unreachable("the download came to a stop".to_owned()))?;
+            let Some(piece) = piece.map_err(|error| unreachable(error.to_string()))? else {
+                return Ok(bytes);
+            };
             bytes += piece.len() as u64;
             if bytes > bytes_max {
                 return Err(FetchError::TooLarge(bytes_max));

@@ -1,6 +1,9 @@
-//! What an update says (Bot API, "Update"), as far as claw is concerned. Pure; must not know who may say it.
+//! What an update says (Bot API, "Update"), as far as claw is concerned. Pure; must not know who
+//! may say it.
 
-use teloxide_core::types::{Chat, MaybeInaccessibleMessage, Message, MessageKind, Update, UpdateKind, User};
+use teloxide_core::types::{
+    Chat, MaybeInaccessibleMessage, Message, MessageKind, Update, UpdateKind, User,
+};
 
 use super::api::Me;
 use super::attached::{self, TelegramFile};
@@ -75,19 +78,24 @@ pub struct Tapped {
     pub at: Option<(Place, i64)>,
 }
 
-/// Reads one update. What is of a kind that nobody knows, or not as it should be, is nothing. From text, because
-/// `teloxide-core` does not read messages out of a `serde_json::Value`.
+/// Reads one update. What is of a kind that nobody knows, or not as it should be, is nothing. From
+/// text, because `teloxide-core` does not read messages out of a `serde_json::Value`.
 pub fn read(update: &str, me: &Me) -> Incoming {
-    let Ok(update) = serde_json::from_str::<Update>(update) else { return Incoming::Nothing("unreadable") };
+    let Ok(update) = serde_json::from_str::<Update>(update) else {
+        return Incoming::Nothing("unreadable");
+    };
     match update.kind {
         UpdateKind::Message(message) => said(&message, false, me),
         UpdateKind::EditedMessage(message) => said(&message, true, me),
         UpdateKind::CallbackQuery(query) => {
             let at = query.message.as_ref().map(|message| match message {
-                MaybeInaccessibleMessage::Regular(message) => (place(message, me), i64::from(message.id.0)),
-                MaybeInaccessibleMessage::Inaccessible(gone) => {
-                    (Place { bot: me.id, chat: gone.chat.id.0, thread: None }, i64::from(gone.message_id.0))
+                MaybeInaccessibleMessage::Regular(message) => {
+                    (place(message, me), i64::from(message.id.0))
                 }
+                MaybeInaccessibleMessage::Inaccessible(gone) => (
+                    Place { bot: me.id, chat: gone.chat.id.0, thread: None },
+                    i64::from(gone.message_id.0),
+                ),
             });
             Incoming::Tap(Tapped {
                 query: query.id.0.clone(),
@@ -102,8 +110,8 @@ pub fn read(update: &str, me: &Me) -> Incoming {
     }
 }
 
-/// The group that has become a supergroup, and the number that it has now (Bot API, "Message", `migrate_to_chat_id`). Only
-/// Telegram itself sends that.
+/// The group that has become a supergroup, and the number that it has now (Bot API, "Message",
+/// `migrate_to_chat_id`). Only Telegram itself sends that.
 pub fn migration(update: &str) -> Option<(i64, i64)> {
     let update: serde_json::Value = serde_json::from_str(update).ok()?;
     let message = update.get("message")?;
@@ -117,7 +125,9 @@ pub fn migration(update: &str) -> Option<(i64, i64)> {
 }
 
 fn said(message: &Message, edited: bool, me: &Me) -> Incoming {
-    let Some(from) = message.from.as_ref().filter(|from| !from.is_bot) else { return Incoming::Nothing("no person") };
+    let Some(from) = message.from.as_ref().filter(|from| !from.is_bot) else {
+        return Incoming::Nothing("no person");
+    };
     let MessageKind::Common(_) = &message.kind else { return Incoming::Nothing("service") };
     let text = message.text().or(message.caption()).unwrap_or_default().to_owned();
     let (file, words) = (attached::file(message), attached::words(message));
@@ -131,11 +141,15 @@ fn said(message: &Message, edited: bool, me: &Me) -> Incoming {
         file: attached::file(to),
         words: attached::words(to),
     });
-    let to_me = replied.and_then(|to| to.from.as_ref()).is_some_and(|from| from.id.0 as i64 == me.id);
+    let to_me =
+        replied.and_then(|to| to.from.as_ref()).is_some_and(|from| from.id.0 as i64 == me.id);
     Incoming::Message(Box::new(Said {
         message: i64::from(message.id.0),
         place: place(message, me),
-        private: matches!(&message.chat, Chat { kind: teloxide_core::types::ChatKind::Private(_), .. }),
+        private: matches!(
+            &message.chat,
+            Chat { kind: teloxide_core::types::ChatKind::Private(_), .. }
+        ),
         user: from.id.0 as i64,
         name: name(from),
         addressed: to_me || mentions(&text, &me.username),
@@ -152,7 +166,8 @@ fn said(message: &Message, edited: bool, me: &Me) -> Incoming {
 
 fn place(message: &Message, me: &Me) -> Place {
     // In a group without topics a thread id only says which message a chain of replies began with.
-    let thread = message.thread_id.filter(|_| message.is_topic_message).map(|thread| i64::from(thread.0.0));
+    let thread =
+        message.thread_id.filter(|_| message.is_topic_message).map(|thread| i64::from(thread.0.0));
     Place { bot: me.id, chat: message.chat.id.0, thread }
 }
 
@@ -163,7 +178,8 @@ fn name(user: &User) -> String {
     }
 }
 
-/// Whether a text names the bot: `@name`, not as a part of a longer name. Letter case does not count.
+/// Whether a text names the bot: `@name`, not as a part of a longer name. Letter case does not
+/// count.
 fn mentions(text: &str, username: &str) -> bool {
     let (text, wanted) = (text.to_lowercase(), format!("@{}", username.to_lowercase()));
     !username.is_empty()
@@ -203,7 +219,10 @@ mod tests {
     #[test]
     fn a_private_message_is_read() {
         let said = said(&message(json!({})));
-        assert_eq!((said.user, said.name.as_str(), said.text.as_str(), said.private), (7, "Ann Lee", "hello", true));
+        assert_eq!(
+            (said.user, said.name.as_str(), said.text.as_str(), said.private),
+            (7, "Ann Lee", "hello", true)
+        );
         assert_eq!(said.place, Place { bot: 77, chat: 7, thread: None });
     }
 
@@ -212,20 +231,33 @@ mod tests {
         let to = json!({"message_id": 3, "date": 1, "text": "earlier", "chat": {"id": 7, "type": "private", "first_name": "A"},
                         "from": {"id": 77, "is_bot": true, "first_name": "claw", "username": "clawbot"}});
         let said = said(&message(json!({"reply_to_message": to})));
-        assert_eq!(said.reply, Some(Replied { id: 3, text: "earlier".into(), file: None, words: None }));
+        assert_eq!(
+            said.reply,
+            Some(Replied { id: 3, text: "earlier".into(), file: None, words: None })
+        );
         assert!(said.addressed, "a reply to the bot is for the bot");
     }
 
     #[test]
     fn a_group_message_is_for_the_bot_when_it_names_it() {
         let group = json!({"id": -5, "type": "supergroup", "title": "g"});
-        for (text, addressed) in [("@ClawBot, hi", true), ("hi @clawbot", true), ("@clawbot2 hi", false), ("hi", false)]
+        for (text, addressed) in
+            [("@ClawBot, hi", true), ("hi @clawbot", true), ("@clawbot2 hi", false), ("hi", false)]
         {
-            assert_eq!(said(&message(json!({"chat": group, "text": text}))).addressed, addressed, "{text}");
+            assert_eq!(
+                said(&message(json!({"chat": group, "text": text}))).addressed,
+                addressed,
+                "{text}"
+            );
         }
-        let topic = said(&message(json!({"chat": group, "message_thread_id": 9, "is_topic_message": true})));
+        let topic = said(&message(
+            json!({"chat": group, "message_thread_id": 9, "is_topic_message": true}),
+        ));
         assert_eq!(topic.place.thread, Some(9));
-        assert_eq!(said(&message(json!({"chat": group, "message_thread_id": 9}))).place.thread, None);
+        assert_eq!(
+            said(&message(json!({"chat": group, "message_thread_id": 9}))).place.thread,
+            None
+        );
     }
 
     #[test]
@@ -233,7 +265,8 @@ mod tests {
         let size = |id: &str, width: u32| json!({"file_id": id, "file_unique_id": id, "file_size": 10, "width": width, "height": 10});
         let part = |caption: &str, id: &str| {
             let photo = json!([size("small", 90), size(id, 1280), size("middle", 320)]);
-            let mut update = message(json!({"photo": photo, "caption": caption, "media_group_id": "9"}));
+            let mut update =
+                message(json!({"photo": photo, "caption": caption, "media_group_id": "9"}));
             update["message"].as_object_mut().unwrap().remove("text");
             said(&update)
         };
@@ -267,7 +300,10 @@ mod tests {
             read(&json!({"update_id": 1, "telepathic_message": {}}).to_string(), &me()),
             Incoming::Nothing("unknown")
         );
-        assert_eq!(read(&json!({"nothing": 1}).to_string(), &me()), Incoming::Nothing("unreadable"));
+        assert_eq!(
+            read(&json!({"nothing": 1}).to_string(), &me()),
+            Incoming::Nothing("unreadable")
+        );
         assert_eq!(
             read(&json!({"update_id": 2, "message": {"text": 5}}).to_string(), &me()),
             Incoming::Nothing("unknown")

@@ -1,5 +1,6 @@
-//! Somebody at the door who may not talk, and what the owner is shown of them; also what an update says of the bot's own
-//! place in a chat. Owns the words and the buttons; must not know who is let in, or how often the owner is told.
+//! Somebody at the door who may not talk, and what the owner is shown of them; also what an update
+//! says of the bot's own place in a chat. Owns the words and the buttons; must not know who is let
+//! in, or how often the owner is told.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -87,14 +88,19 @@ impl Knock {
         let (head, tail) = match shown {
             Shown::Asked => (self.head(), Some(self.what_it_means())),
             Shown::LetIn { by, at_ms } => (format!("Let in by {by} at {}", clock.at(at_ms)), None),
-            Shown::Ignored { by, at_ms } => (format!("Ignored by {by} at {}", clock.at(at_ms)), None),
+            Shown::Ignored { by, at_ms } => {
+                (format!("Ignored by {by} at {}", clock.at(at_ms)), None)
+            }
         };
         rich.push(&head, Style::BOLD);
         rich.push("\n\nName: ", Style::PLAIN);
         rich.push(&escape::visible(&self.name), Style::BOLD);
         rich.push(&format!("\nUser id: {}", self.user), Style::PLAIN);
         if let Some(username) = &self.username {
-            rich.push(&format!("\nCalls themselves: @{} (unproven)", escape::visible(username)), Style::PLAIN);
+            rich.push(
+                &format!("\nCalls themselves: @{} (unproven)", escape::visible(username)),
+                Style::PLAIN,
+            );
         }
         if let Some(title) = &self.group {
             rich.push("\nGroup: ", Style::PLAIN);
@@ -104,16 +110,21 @@ impl Knock {
         if let Some(tail) = tail {
             rich.push(&format!("\n\n{tail}"), Style::PLAIN);
         }
-        // Names have at most 64 characters each and titles 128 (Bot API), which fit however they are escaped.
+        // Names have at most 64 characters each and titles 128 (Bot API), which fit however they
+        // are escaped.
         parts(&cleaned(rich), MESSAGE_UNITS_MAX).into_iter().next().unwrap_or_default()
     }
 
     /// The owner's answers.
     pub fn keyboard(&self) -> Vec<Vec<Button>> {
-        let button =
-            |label: &str, callback: Callback| callback.encode().map(|data| Button { label: label.to_owned(), data });
+        let button = |label: &str, callback: Callback| {
+            callback.encode().map(|data| Button { label: label.to_owned(), data })
+        };
         let label = if self.group.is_some() { "Let this group in" } else { "Let them in" };
-        let row = [button(label, Callback::Pair(self.chat)), button("Ignore", Callback::Ignore(self.chat))];
+        let row = [
+            button(label, Callback::Pair(self.chat)),
+            button("Ignore", Callback::Ignore(self.chat)),
+        ];
         vec![row.into_iter().flatten().collect()]
     }
 
@@ -158,8 +169,14 @@ mod tests {
         for shown in ["Mal\\u{202e}lory", "User id: 66", "@anna_real (unproven)", "Chat id: 66"] {
             assert!(text.contains(shown), "{shown} is not in {text}");
         }
-        assert_eq!(knock.keyboard()[0].iter().map(|b| b.data.as_str()).collect::<Vec<_>>(), ["p:66", "i:66"]);
-        assert_eq!(serde_json::from_str::<Knock>(&serde_json::to_string(&knock).unwrap()).unwrap(), knock);
+        assert_eq!(
+            knock.keyboard()[0].iter().map(|b| b.data.as_str()).collect::<Vec<_>>(),
+            ["p:66", "i:66"]
+        );
+        assert_eq!(
+            serde_json::from_str::<Knock>(&serde_json::to_string(&knock).unwrap()).unwrap(),
+            knock
+        );
     }
 
     #[test]
@@ -168,10 +185,14 @@ mod tests {
         let member = |status: &str| json!({"user": {"id": 77}, "status": status});
         let content = json!({"from": mallory(), "chat": chat, "old_chat_member": member("left"), "new_chat_member": member("member")});
         let knock = read(&update("my_chat_member", content.clone())).unwrap();
-        assert!(knock.added && knock.title() == "Rent" && knock.keyboard()[0][0].data == "p:-100123");
-        assert_eq!(standing(&update("my_chat_member", content)), Some((-100_123, Standing::Welcome)));
-        let out =
-            json!({"from": mallory(), "chat": {"id": 66, "type": "private"}, "new_chat_member": member("kicked")});
+        assert!(
+            knock.added && knock.title() == "Rent" && knock.keyboard()[0][0].data == "p:-100123"
+        );
+        assert_eq!(
+            standing(&update("my_chat_member", content)),
+            Some((-100_123, Standing::Welcome))
+        );
+        let out = json!({"from": mallory(), "chat": {"id": 66, "type": "private"}, "new_chat_member": member("kicked")});
         assert_eq!(standing(&update("my_chat_member", out)), Some((66, Standing::Out)));
         assert_eq!(standing(&update("message", json!({}))), None);
     }
@@ -188,6 +209,8 @@ mod tests {
             added: false,
         };
         let part = knock.part(Shown::Asked, &Clock::system());
-        assert!(part.text.contains("you alone decide") && utf16_len(&part.text) <= MESSAGE_UNITS_MAX);
+        assert!(
+            part.text.contains("you alone decide") && utf16_len(&part.text) <= MESSAGE_UNITS_MAX
+        );
     }
 }

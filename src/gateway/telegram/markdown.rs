@@ -1,10 +1,11 @@
-//! Renders Markdown (CommonMark and GitHub's tables, task lists, strike-through) to messages with explicit entities. Owns
-//! what each construct looks like in Telegram; must not know chats, or how messages are sent.
+//! Renders Markdown (CommonMark and GitHub's tables, task lists, strike-through) to messages with
+//! explicit entities. Owns what each construct looks like in Telegram; must not know chats, or how
+//! messages are sent.
 //!
-//! Formatting never travels as markup, so no character of a model can break it. Everything that a model wrote as content
-//! is shown: raw HTML as text, addresses that Telegram would not link in brackets behind their text, and link reference
-//! definitions, which CommonMark would swallow, as they are. Only a link's title and what follows the language of a code
-//! fence are left out.
+//! Formatting never travels as markup, so no character of a model can break it. Everything that a
+//! model wrote as content is shown: raw HTML as text, addresses that Telegram would not link in
+//! brackets behind their text, and link reference definitions, which CommonMark would swallow, as
+//! they are. Only a link's title and what follows the language of a code fence are left out.
 
 mod block;
 mod inline;
@@ -26,23 +27,27 @@ use table::Table;
 const REFERENCE_BREAK: char = '\u{FDD0}';
 const RULE: &str = "──────────";
 
-/// A whole answer as messages of at most [`MESSAGE_UNITS_MAX`] units. None if there is nothing to show.
+/// A whole answer as messages of at most [`MESSAGE_UNITS_MAX`] units. None if there is nothing to
+/// show.
 pub fn render(markdown: &str) -> Vec<Part> {
     render_limited(markdown, MESSAGE_UNITS_MAX)
 }
 
-/// Like [`render`], with messages of at most `units_max` UTF-16 units, for captions. Less than 8 is taken as 8.
+/// Like [`render`], with messages of at most `units_max` UTF-16 units, for captions. Less than 8 is
+/// taken as 8.
 pub fn render_limited(markdown: &str, units_max: usize) -> Vec<Part> {
     parts(&rich(markdown), units_max)
 }
 
-/// The beginning of an answer that is still being written, as it most likely will look: what is open at its end is closed,
-/// and a marker that has just begun is not shown. Costs one pass over the text, so it can be called for every edit.
+/// The beginning of an answer that is still being written, as it most likely will look: what is
+/// open at its end is closed, and a marker that has just begun is not shown. Costs one pass over
+/// the text, so it can be called for every edit.
 pub fn render_prefix(markdown: &str) -> Vec<Part> {
     render(&prefix::completed(markdown))
 }
 
-/// The same cut without any formatting, for when Telegram refuses the formatted one. Markdown is shown as it was written.
+/// The same cut without any formatting, for when Telegram refuses the formatted one. Markdown is
+/// shown as it was written.
 pub fn plain(text: &str) -> Vec<Part> {
     let mut rich = Rich::default();
     rich.push(&line_feeds(text), Style::PLAIN);
@@ -61,7 +66,8 @@ fn normalised(source: &str) -> String {
 
 fn rich(markdown: &str) -> Rich {
     let source = normalised(markdown);
-    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let options =
+        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut renderer = Renderer::default();
     for event in Parser::new_ext(&source, options) {
         renderer.event(event);
@@ -176,7 +182,8 @@ fn is_line_break(html: &str) -> bool {
     matches!(html.to_ascii_lowercase().as_str(), "<br>" | "<br/>" | "<br />")
 }
 
-/// The first word behind a fence, if it could name a language (Bot API, "MessageEntity", field `language`).
+/// The first word behind a fence, if it could name a language (Bot API, "MessageEntity", field
+/// `language`).
 fn language(info: &str) -> Option<String> {
     const CHARS_MAX: usize = 32;
     let word = shown(info).split_whitespace().next()?.to_owned();

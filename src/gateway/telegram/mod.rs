@@ -1,4 +1,5 @@
-//! The Telegram door: what a person in a Telegram chat reads and taps. Must not know: model, gate, hub, SQL.
+//! The Telegram door: what a person in a Telegram chat reads and taps. Must not know: model, gate,
+//! hub, SQL.
 
 pub mod api;
 pub mod attached;

@@ -1,12 +1,15 @@
-//! How fast a bot may send: <https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this>. Owns whose
+//! How fast a bot may send:
+//! <https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this>. Owns whose
 //! turn it is, and the pauses that Telegram has asked for. Must not know what is sent.
 //!
-//! Telegram says: about one message a second in a chat, where short bursts pass; 20 a minute in a group; about 30 a second
-//! over all. Each is a window in which so many messages were sent. What is more urgent may fill a window further, so that an
-//! answer to a person finds room even when there is much else to say.
+//! Telegram says: about one message a second in a chat, where short bursts pass; 20 a minute in a
+//! group; about 30 a second over all. Each is a window in which so many messages were sent. What is
+//! more urgent may fill a window further, so that an answer to a person finds room even when there
+//! is much else to say.
 //!
-//! A message counts from the moment its request begins until one span after Telegram has answered it. It came to Telegram at some
-//! moment between the two, so no span of Telegram's own clock holds more than a window allows, however slow the way is.
+//! A message counts from the moment its request begins until one span after Telegram has answered
+//! it. It came to Telegram at some moment between the two, so no span of Telegram's own clock holds
+//! more than a window allows, however slow the way is.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -38,7 +41,8 @@ const GROUP: Window = Window { span: Duration::from_secs(60), most: [14, 18, 20]
 const OVERALL: Window = Window { span: Duration::from_secs(1), most: [20, 27, 30] };
 /// A pause is at least this long, whatever Telegram says.
 const PAUSE_MIN: Duration = Duration::from_secs(1);
-/// When so many chats are paused at the same time, it is the bot that Telegram slows down: a refusal does not say which it is.
+/// When so many chats are paused at the same time, it is the bot that Telegram slows down: a
+/// refusal does not say which it is.
 const PAUSED_CHATS_MAX: usize = 3;
 /// Chats in which nothing was sent for a while are forgotten when there are more than this.
 const CHATS_MAX: usize = 256;
@@ -101,7 +105,8 @@ impl Pace {
         Self { limits, state: Mutex::default(), answered: Notify::new() }
     }
 
-    /// Waits until something may be sent there, and counts it. A pause or a full window of one chat holds up no other.
+    /// Waits until something may be sent there, and counts it. A pause or a full window of one chat
+    /// holds up no other.
     pub async fn turn(&self, to: &Place, urgency: Urgency) -> Turn<'_> {
         loop {
             // Enabled before looking, so that no answer is missed between looking and waiting.
@@ -123,18 +128,23 @@ impl Pace {
         taken.is_ok().then(|| Turn { pace: self, chat: to.chat })
     }
 
-    /// Nothing is sent there for this time (Bot API, "ResponseParameters", `retry_after`). A longer pause stays. When several
-    /// chats are paused, nothing is sent anywhere before the first of their pauses is over.
+    /// Nothing is sent there for this time (Bot API, "ResponseParameters", `retry_after`). A longer
+    /// pause stays. When several chats are paused, nothing is sent anywhere before the first of
+    /// their pauses is over.
     pub fn pause(&self, to: &Place, time: Duration) {
         let now = Instant::now();
         let mut state = self.state();
         let chat = state.chats.entry(to.chat).or_default();
         chat.paused_until = chat.paused_until.max(Some(now + time.max(PAUSE_MIN)));
-        let pauses = || state.chats.values().filter_map(|chat| chat.paused_until.filter(|until| *until > now));
+        let pauses = || {
+            state.chats.values().filter_map(|chat| chat.paused_until.filter(|until| *until > now))
+        };
         if pauses().count() >= PAUSED_CHATS_MAX {
             let first = pauses().min();
             if state.paused_until.is_none_or(|until| until <= now) {
-                tracing::warn!("Telegram slows the bot down; nothing is sent until it takes messages again");
+                tracing::warn!(
+                    "Telegram slows the bot down; nothing is sent until it takes messages again"
+                );
             }
             state.paused_until = state.paused_until.max(first);
         }
@@ -147,12 +157,19 @@ impl Pace {
 
 impl State {
     /// Counts one more message, or says when there may be room for it.
-    fn take(&mut self, chat: i64, urgency: Urgency, limits: bool, now: Instant) -> Result<(), Full> {
+    fn take(
+        &mut self,
+        chat: i64,
+        urgency: Urgency,
+        limits: bool,
+        now: Instant,
+    ) -> Result<(), Full> {
         if self.chats.len() > CHATS_MAX {
             self.chats.retain(|_, chat| chat.is_live(now));
         }
         let (place, overall) = (self.chats.entry(chat).or_default(), &mut self.overall);
-        if let Some(until) = place.paused_until.max(self.paused_until).filter(|until| *until > now) {
+        if let Some(until) = place.paused_until.max(self.paused_until).filter(|until| *until > now)
+        {
             return Err(Full::Until(until));
         }
         if limits {
@@ -191,9 +208,12 @@ impl Chat {
 impl Window {
     fn room(&self, sent: &Sent, urgency: Urgency, now: Instant) -> Result<(), Full> {
         let most = self.most[urgency as usize];
-        let Some(done_max) = most.checked_sub(sent.under_way + 1) else { return Err(Full::UnderWay) };
+        let Some(done_max) = most.checked_sub(sent.under_way + 1) else {
+            return Err(Full::UnderWay);
+        };
         // There is room for one more when at most so many of those that are done still count.
-        let oldest = sent.done.len().checked_sub(done_max + 1).and_then(|index| sent.done.get(index));
+        let oldest =
+            sent.done.len().checked_sub(done_max + 1).and_then(|index| sent.done.get(index));
         match oldest.map(|at| *at + self.span).filter(|at| *at > now) {
             Some(at) => Err(Full::Until(at)),
             None => Ok(()),
@@ -223,7 +243,11 @@ mod tests {
         let pace = Pace::new(true);
         assert_eq!(time_of(&pace, 5, |_| chat(1)).await, Duration::ZERO);
         assert_eq!(time_of(&pace, 20, |_| chat(1)).await, Duration::from_secs(20));
-        assert_eq!(time_of(&pace, 5, |_| chat(2)).await, Duration::ZERO, "another chat has its own");
+        assert_eq!(
+            time_of(&pace, 5, |_| chat(2)).await,
+            Duration::ZERO,
+            "another chat has its own"
+        );
         assert_eq!(time_of(&Pace::new(false), 500, |_| chat(1)).await, Duration::ZERO);
     }
 
@@ -236,9 +260,9 @@ mod tests {
             drop(pace.turn(&chat(-5), urgency).await);
             sent.push(Instant::now());
         }
-        let busiest = sent
-            .iter()
-            .map(|from| sent.iter().filter(|at| *at >= from && **at < *from + Duration::from_secs(60)).count());
+        let busiest = sent.iter().map(|from| {
+            sent.iter().filter(|at| *at >= from && **at < *from + Duration::from_secs(60)).count()
+        });
         assert!(busiest.max().unwrap() <= 20);
         assert!(time_of(&pace, 1, |_| chat(5)).await.is_zero());
     }
@@ -255,12 +279,20 @@ mod tests {
             }
         };
         let many = (1..=270).map(|to| wait(to, Urgency::Message));
-        let times = futures::future::join_all(many.chain((1001..=1003).map(|to| wait(to, Urgency::Answer)))).await;
-        let last = |answer: bool| times.iter().filter(|(is, _)| *is == answer).map(|(_, at)| *at).max().unwrap();
+        let times = futures::future::join_all(
+            many.chain((1001..=1003).map(|to| wait(to, Urgency::Answer))),
+        )
+        .await;
+        let last = |answer: bool| {
+            times.iter().filter(|(is, _)| *is == answer).map(|(_, at)| *at).max().unwrap()
+        };
         assert!(last(true).is_zero(), "there is room left for answers");
         assert!(last(false) >= Duration::from_secs(9) && last(false) < Duration::from_secs(11));
         for (_, from) in &times {
-            let within = times.iter().filter(|(_, at)| at >= from && *at < *from + Duration::from_secs(1)).count();
+            let within = times
+                .iter()
+                .filter(|(_, at)| at >= from && *at < *from + Duration::from_secs(1))
+                .count();
             assert!(within <= 30, "{within} in a second");
         }
     }
@@ -272,7 +304,11 @@ mod tests {
             pace.pause(&chat(1), Duration::from_secs(2));
             assert!(pace.try_turn(&chat(1)).is_none() && pace.try_turn(&chat(2)).is_some());
             assert!(time_of(&pace, 1, |_| chat(2)).await.is_zero());
-            assert_eq!(time_of(&pace, 1, |_| chat(1)).await, Duration::from_secs(30), "the longer pause counts");
+            assert_eq!(
+                time_of(&pace, 1, |_| chat(1)).await,
+                Duration::from_secs(30),
+                "the longer pause counts"
+            );
         }
     }
 
@@ -283,7 +319,11 @@ mod tests {
         pace.pause(&chat(2), Duration::from_secs(10));
         assert!(pace.try_turn(&chat(9)).is_some(), "two chats may just be busy");
         pace.pause(&chat(3), Duration::from_secs(20));
-        assert_eq!(time_of(&pace, 1, |_| chat(9)).await, Duration::from_secs(10), "then it is tried again");
+        assert_eq!(
+            time_of(&pace, 1, |_| chat(9)).await,
+            Duration::from_secs(10),
+            "then it is tried again"
+        );
         assert_eq!(time_of(&pace, 1, |_| chat(3)).await, Duration::from_secs(10));
         assert_eq!(time_of(&pace, 1, |_| chat(1)).await, Duration::from_secs(10));
     }
@@ -296,7 +336,8 @@ mod tests {
         assert!(time_of(&pace, 1, |_| chat(1)).await.is_zero());
     }
 
-    /// What is on a slow way counts until it is answered, and a span longer: it may have come to Telegram at its end.
+    /// What is on a slow way counts until it is answered, and a span longer: it may have come to
+    /// Telegram at its end.
     #[tokio::test(start_paused = true)]
     async fn what_is_under_way_counts() {
         let pace = Pace::new(true);

@@ -1,5 +1,5 @@
-//! The message that asks an owner about tools that have changed. Owns the words and the buttons; must not know pins, or what an
-//! answer does.
+//! The message that asks an owner about tools that have changed. Owns the words and the buttons;
+//! must not know pins, or what an answer does.
 
 use super::callback::{Button, Callback};
 use super::clean::cleaned;
@@ -36,8 +36,9 @@ pub struct Changed<'a> {
 }
 
 impl Changed<'_> {
-    /// The message, with its buttons. What is accepted must have been seen whole: where the differences do not fit into one
-    /// message, it names the command that shows them, and takes no yes.
+    /// The message, with its buttons. What is accepted must have been seen whole: where the
+    /// differences do not fit into one message, it names the command that shows them, and takes no
+    /// yes.
     pub fn message(&self, shown: Shown<'_>, clock: &Clock) -> (Part, Vec<Vec<Button>>) {
         let (part, fits) = match self.part(shown, clock, self.differences) {
             Some(part) => (part, true),
@@ -47,8 +48,9 @@ impl Changed<'_> {
                 (self.part(shown, clock, instead).unwrap_or_default(), false)
             }
         };
-        let button =
-            |label: &str, callback: Callback| callback.encode().map(|data| Button { label: label.to_owned(), data });
+        let button = |label: &str, callback: Callback| {
+            callback.encode().map(|data| Button { label: label.to_owned(), data })
+        };
         let accept = button("Accept", Callback::AcceptPins(self.id.to_owned())).filter(|_| fits);
         let keep = button("Keep withheld", Callback::KeepPins(self.id.to_owned()));
         let row: Vec<Button> = accept.into_iter().chain(keep).collect();
@@ -63,7 +65,8 @@ impl Changed<'_> {
             Shown::Accepted { by, at_ms } => format!("✅ Accepted by {by}, {}", clock.at(at_ms)),
             Shown::Kept { by, at_ms } => format!("❌ Kept withheld by {by}, {}", clock.at(at_ms)),
             Shown::Stale => {
-                "Nothing to answer here any more: this was settled elsewhere, or has changed again".to_owned()
+                "Nothing to answer here any more: this was settled elsewhere, or has changed again"
+                    .to_owned()
             }
         };
         let mut rich = Rich::default();
@@ -75,8 +78,7 @@ impl Changed<'_> {
             rich.push("\n", Style::PLAIN);
         }
         if shown == Shown::Asked {
-            let what =
-                "\nUntil you accept it, no model is offered it and no call of it runs. The words are the server's.";
+            let what = "\nUntil you accept it, no model is offered it and no call of it runs. The words are the server's.";
             rich.push(what, Style::PLAIN);
         }
         let mut parts = parts(&cleaned(rich), MESSAGE_UNITS_MAX).into_iter();
@@ -100,9 +102,19 @@ mod tests {
             "{}",
             part.text
         );
-        assert_eq!(buttons[0].iter().map(|button| button.data.as_str()).collect::<Vec<_>>(), ["c:k3v9", "w:k3v9"]);
+        assert_eq!(
+            buttons[0].iter().map(|button| button.data.as_str()).collect::<Vec<_>>(),
+            ["c:k3v9", "w:k3v9"]
+        );
         let (part, buttons) = asked(&"+ and so on\n".repeat(1000));
-        assert!(part.text.contains("claw tools diff") && !part.text.contains("and so on"), "{}", part.text);
-        assert_eq!(buttons[0].iter().map(|button| button.data.as_str()).collect::<Vec<_>>(), ["w:k3v9"]);
+        assert!(
+            part.text.contains("claw tools diff") && !part.text.contains("and so on"),
+            "{}",
+            part.text
+        );
+        assert_eq!(
+            buttons[0].iter().map(|button| button.data.as_str()).collect::<Vec<_>>(),
+            ["w:k3v9"]
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! Where in Telegram a conversation is: bot, chat, topic. Owns its address and the name of its session; must not know who
-//! is there.
+//! Where in Telegram a conversation is: bot, chat, topic. Owns its address and the name of its
+//! session; must not know who is there.
 
 use crate::domain::{Address, InvalidSessionId, SessionId};
 
@@ -55,7 +55,9 @@ mod tests {
             assert_eq!(Place::of(&place.address()).as_ref(), Some(place));
         }
         assert_ne!(chat.session().unwrap(), topic.session().unwrap());
-        for other in ["console/1/2", "telegram/x/2", "telegram/1", "telegram/1/2/3/4", "telegram/1/2/x"] {
+        for other in
+            ["console/1/2", "telegram/x/2", "telegram/1", "telegram/1/2/3/4", "telegram/1/2/x"]
+        {
             assert_eq!(Place::of(&Address(other.into())), None, "{other}");
         }
     }

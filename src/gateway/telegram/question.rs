@@ -1,9 +1,9 @@
-//! A frozen call as a message: what is asked, and what became of it. Owns the wording; must not know how an answer is
-//! decided, or how messages are sent.
+//! A frozen call as a message: what is asked, and what became of it. Owns the wording; must not
+//! know how an answer is decided, or how messages are sent.
 //!
-//! A person approves what is on the screen, so every argument is there whole, and nothing in it can pass for something
-//! else: each value is a block of its own, and what Telegram would delete or trim is written out. A call that is too long
-//! for a message goes into a file, never cut.
+//! A person approves what is on the screen, so every argument is there whole, and nothing in it can
+//! pass for something else: each value is a block of its own, and what Telegram would delete or
+//! trim is written out. A call that is too long for a message goes into a file, never cut.
 
 mod keyboard;
 mod staged;
@@ -20,7 +20,8 @@ use value::{document_value, shown_value};
 
 /// The longest sentence of [`Clock::until`], in UTF-16 units, with some to spare.
 const UNTIL_UNITS_MAX: usize = 48;
-/// The longest name, reason or word in a summary, in characters; the whole is in the file or in the audit.
+/// The longest name, reason or word in a summary, in characters; the whole is in the file or in the
+/// audit.
 const SHORT_CHARS_MAX: usize = 160;
 
 const ALLOW: &str = "Allow this?";
@@ -31,15 +32,16 @@ const SEE_FILE: &str = "What each button allows is at the end of the file.";
 pub enum QuestionText {
     /// All of it is in one message of at most [`MESSAGE_UNITS_MAX`] units.
     Whole(Part),
-    /// The call is in a file. The summary says so and has at most [`CAPTION_UNITS_MAX`] units, so that it can be the
-    /// file's caption and carry the buttons.
+    /// The call is in a file. The summary says so and has at most [`CAPTION_UNITS_MAX`] units, so
+    /// that it can be the file's caption and carry the buttons.
     Long { summary: Part, document: String, file_name: String },
 }
 
 /// How a question was closed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Closed {
-    /// `by` is who answered, as the owner knows them; `end` is how the call went, once that is known.
+    /// `by` is who answered, as the owner knows them; `end` is how the call went, once that is
+    /// known.
     Answered {
         answer: Answer,
         by: String,
@@ -70,7 +72,8 @@ pub enum CallEnd {
 /// The question with everything that a person needs for an answer.
 pub fn question(question: &Question, clock: &Clock) -> QuestionText {
     let until = clock.until(question.expires_at_ms);
-    // The time is measured at its longest, so that a question does not change its form when its message is edited.
+    // The time is measured at its longest, so that a question does not change its form when its
+    // message is edited.
     if whole(question, &"m".repeat(UNTIL_UNITS_MAX)).is_some()
         && let Some(part) = whole(question, &until)
     {
@@ -79,17 +82,25 @@ pub fn question(question: &Question, clock: &Clock) -> QuestionText {
     as_file(question, &until)
 }
 
-/// The question as a file with a caption that has no formatting at all, for where Telegram refuses any.
+/// The question as a file with a caption that has no formatting at all, for where Telegram refuses
+/// any.
 pub fn attached_question(question: &Question, clock: &Clock) -> (Part, String, String) {
     let until = clock.until(question.expires_at_ms);
     let mut rich = Rich::default();
-    let head = question.staged.as_ref().map_or_else(|| ALLOW.to_owned(), crate::gateway::staged::head);
+    let head =
+        question.staged.as_ref().map_or_else(|| ALLOW.to_owned(), crate::gateway::staged::head);
     rich.push(&format!("{head}\n{}\n\n", short(&title(question))), Style::PLAIN);
     rich.push(
-        &format!("Telegram refused to show the call as a message: it is attached whole as {}.", file_name(question)),
+        &format!(
+            "Telegram refused to show the call as a message: it is attached whole as {}.",
+            file_name(question)
+        ),
         Style::PLAIN,
     );
-    rich.push(&format!("\n\n{}\n{}\n\n{SEE_FILE}", short(&why(question)), open_until(&until)), Style::PLAIN);
+    rich.push(
+        &format!("\n\n{}\n{}\n\n{SEE_FILE}", short(&why(question)), open_until(&until)),
+        Style::PLAIN,
+    );
     (first_part(rich), document(question, &until), file_name(question))
 }
 
@@ -112,8 +123,8 @@ fn as_file(question: &Question, until: &str) -> QuestionText {
     }
 }
 
-/// The same message after the question was closed, for an edit that takes its buttons away. It fits wherever the question
-/// was: into the caption of a file, or else into a message.
+/// The same message after the question was closed, for an edit that takes its buttons away. It fits
+/// wherever the question was: into the caption of a file, or else into a message.
 pub fn answered(question: &Question, how: &Closed, file: bool, clock: &Clock) -> Part {
     let mut head = Rich::default();
     outcome(&mut head, question, how, clock);
@@ -194,7 +205,8 @@ fn legend(rich: &mut Rich, question: &Question) {
         }
         return;
     }
-    let grants = question.choices.iter().filter(|choice| !matches!(choice.answer, Answer::Deny { .. }));
+    let grants =
+        question.choices.iter().filter(|choice| !matches!(choice.answer, Answer::Deny { .. }));
     for (index, choice) in grants.enumerate() {
         rich.push(if index == 0 { "" } else { "\n" }, Style::PLAIN);
         rich.push(&keyboard::label(question, choice), Style::BOLD);
@@ -207,8 +219,11 @@ fn summary(question: &Question, until: &str) -> Part {
     let mut rich = Rich::default();
     heading(&mut rich, question, true);
     rich.push(&format!("{}\n\n{}", short(&title(question)), attached(question)), Style::PLAIN);
-    let fixed =
-        utf16_len(&rich.text) + open_until(until).len() + utf16_len(&short(&why(question))) + SEE_FILE.len() + 8;
+    let fixed = utf16_len(&rich.text)
+        + open_until(until).len()
+        + utf16_len(&short(&why(question)))
+        + SEE_FILE.len()
+        + 8;
     let mut room = CAPTION_UNITS_MAX.saturating_sub(fixed);
     let mut buttons = Rich::default();
     legend(&mut buttons, question);
@@ -236,10 +251,12 @@ fn takes(room: &mut usize, text: &str) -> bool {
     left.is_some()
 }
 
-/// The whole question as plain text. Every line of a value starts with a bar, so that no value can pass for the frame.
+/// The whole question as plain text. Every line of a value starts with a bar, so that no value can
+/// pass for the frame.
 fn document(question: &Question, until: &str) -> String {
     let head = question.staged.as_ref().map(|staged| staged::document_heading(question, staged));
-    let mut text = format!("{}{}\n\n", head.unwrap_or_else(|| format!("{ALLOW}\n")), title(question));
+    let mut text =
+        format!("{}{}\n\n", head.unwrap_or_else(|| format!("{ALLOW}\n")), title(question));
     text.push_str(
         "Every argument is here whole. What cannot be seen is written as \\u{…}, and a backslash is doubled.\n",
     );
@@ -248,12 +265,18 @@ fn document(question: &Question, until: &str) -> String {
     }
     text.push_str(&format!("\n{}\n{}\n\n", why(question), open_until(until)));
     if let Some(staged) = &question.staged {
-        let rows = staged::legend(question, staged).into_iter().map(|(label, does)| format!("{label} – {does}\n"));
+        let rows = staged::legend(question, staged)
+            .into_iter()
+            .map(|(label, does)| format!("{label} – {does}\n"));
         text.extend(rows);
         return text;
     }
     for choice in &question.choices {
-        text.push_str(&format!("{} – {}\n", keyboard::label(question, choice), cleaned_line(&choice.label)));
+        text.push_str(&format!(
+            "{} – {}\n",
+            keyboard::label(question, choice),
+            cleaned_line(&choice.label)
+        ));
     }
     text
 }
@@ -274,16 +297,19 @@ fn outcome(rich: &mut Rich, question: &Question, how: &Closed, clock: &Clock) {
             let end = end.map_or(String::new(), |end| format!("\n{}", end_words(end)));
             (decision(answer), format!("by {} at {}{word}{end}", short(by), clock.at(*at_ms)))
         }
-        Closed::Expired { at_ms } => {
-            ("Expired".to_owned(), format!("at {}: nobody answered, and it did not run.", clock.at(*at_ms)))
-        }
+        Closed::Expired { at_ms } => (
+            "Expired".to_owned(),
+            format!("at {}: nobody answered, and it did not run.", clock.at(*at_ms)),
+        ),
         Closed::Superseded { at_ms, why } => {
             // Rows of an older claw name no reason.
             let why = Some(short(why)).filter(|why| why != "superseded" && !why.is_empty());
             let why = why.map(|why| format!(": {why}")).unwrap_or_default();
             ("Closed".to_owned(), format!("at {} without an answer{why}.", clock.at(*at_ms)))
         }
-        Closed::AskedAgain => ("Asked again".to_owned(), "The buttons are under a newer message.".to_owned()),
+        Closed::AskedAgain => {
+            ("Asked again".to_owned(), "The buttons are under a newer message.".to_owned())
+        }
     };
     rich.push(&heading, Style::BOLD);
     rich.push(&format!("\n{details}"), Style::PLAIN);
@@ -291,7 +317,8 @@ fn outcome(rich: &mut Rich, question: &Question, how: &Closed, clock: &Clock) {
 
 fn decision(answer: &Answer) -> String {
     let Answer::Allow { term, scope } = answer else {
-        return if *answer == Answer::Never { "Denied, now and always" } else { "Denied" }.to_owned();
+        return if *answer == Answer::Never { "Denied, now and always" } else { "Denied" }
+            .to_owned();
     };
     let term = match term {
         Term::Once => "Allowed once",
@@ -301,8 +328,12 @@ fn decision(answer: &Answer) -> String {
     };
     match scope {
         Scope::Exact => term.to_owned(),
-        Scope::Below { path } => format!("{term}: any path at or below {}", short(&keyboard::shown_path(path))),
-        Scope::Command { words } => format!("{term}: any {}", short(&keyboard::shown_command(words))),
+        Scope::Below { path } => {
+            format!("{term}: any path at or below {}", short(&keyboard::shown_path(path)))
+        }
+        Scope::Command { words } => {
+            format!("{term}: any {}", short(&keyboard::shown_command(words)))
+        }
     }
 }
 
@@ -336,7 +367,8 @@ fn in_the_file(question: &Question) -> String {
 }
 
 fn file_name(question: &Question) -> String {
-    let id: String = question.approval.0.chars().filter(char::is_ascii_alphanumeric).take(40).collect();
+    let id: String =
+        question.approval.0.chars().filter(char::is_ascii_alphanumeric).take(40).collect();
     format!("question-{id}.txt")
 }
 

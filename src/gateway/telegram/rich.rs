@@ -1,13 +1,15 @@
-//! Formatted text on its way to a chat: one string and the style of each stretch of it. Owns which styles can stand
-//! together; must not know Markdown, or how long a message may be.
+//! Formatted text on its way to a chat: one string and the style of each stretch of it. Owns which
+//! styles can stand together; must not know Markdown, or how long a message may be.
 
 use reqwest::Url;
 use teloxide_core::types::MessageEntity;
 
-/// One message as it is sent: a text, and what is formatted in it (Bot API, `sendMessage` with `entities`).
+/// One message as it is sent: a text, and what is formatted in it (Bot API, `sendMessage` with
+/// `entities`).
 ///
-/// The text is never blank and never longer than the limit it was made for. Offsets and lengths are UTF-16 code units,
-/// sorted by offset, the longer first; there are at most [`super::split::ENTITIES_MAX`] of them.
+/// The text is never blank and never longer than the limit it was made for. Offsets and lengths are
+/// UTF-16 code units, sorted by offset, the longer first; there are at most
+/// [`super::split::ENTITIES_MAX`] of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Part {
     pub text: String,
@@ -26,7 +28,8 @@ pub fn utf16_len(text: &str) -> usize {
     text.chars().map(char::len_utf16).sum()
 }
 
-/// What can be said of one character. Numbers are places in the tables of the [`Rich`] that the style belongs to.
+/// What can be said of one character. Numbers are places in the tables of the [`Rich`] that the
+/// style belongs to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Style {
     pub bold: bool,
@@ -43,13 +46,20 @@ pub(super) struct Style {
 }
 
 impl Style {
-    pub const PLAIN: Self =
-        Self { bold: false, italic: false, strike: false, code: false, pre: None, link: None, quote: None };
+    pub const PLAIN: Self = Self {
+        bold: false,
+        italic: false,
+        strike: false,
+        code: false,
+        pre: None,
+        link: None,
+        quote: None,
+    };
     pub const BOLD: Self = Self { bold: true, ..Self::PLAIN };
     pub const ITALIC: Self = Self { italic: true, ..Self::PLAIN };
 
-    /// Without what Telegram forbids together: code holds no other entity and stands in none but a quote. In a link the
-    /// link is kept, because it does something.
+    /// Without what Telegram forbids together: code holds no other entity and stands in none but a
+    /// quote. In a link the link is kept, because it does something.
     fn allowed(self) -> Self {
         let quote = self.quote;
         match self {
@@ -59,8 +69,9 @@ impl Style {
         }
     }
 
-    /// What a line feed between two stretches has: what both have, so that one entity can span both. Code is left out,
-    /// because code of one line that goes on in the next was written as two. Nothing spans the edge of a quote.
+    /// What a line feed between two stretches has: what both have, so that one entity can span
+    /// both. Code is left out, because code of one line that goes on in the next was written as
+    /// two. Nothing spans the edge of a quote.
     fn between(self, other: Self) -> Self {
         if self.quote != other.quote {
             return Self::PLAIN;
@@ -127,7 +138,8 @@ impl Rich {
         self.links.len() - 1
     }
 
-    /// The run that holds the byte at `at`, by its place; the number of runs at the end of the text.
+    /// The run that holds the byte at `at`, by its place; the number of runs at the end of the
+    /// text.
     pub fn run_at(&self, at: usize) -> usize {
         self.runs.partition_point(|run| run.end <= at)
     }
@@ -138,7 +150,10 @@ impl Rich {
 
     /// Where the run that holds the byte at `at` starts, in bytes.
     pub fn run_start(&self, at: usize) -> usize {
-        self.run_at(at).checked_sub(1).and_then(|before| self.runs.get(before)).map_or(0, |run| run.end)
+        self.run_at(at)
+            .checked_sub(1)
+            .and_then(|before| self.runs.get(before))
+            .map_or(0, |run| run.end)
     }
 }
 
@@ -160,7 +175,10 @@ mod tests {
         let mut rich = Rich::default();
         rich.push("ab", Style::PLAIN);
         rich.push("é", Style::BOLD);
-        assert_eq!((rich.style_at(1), rich.style_at(2), rich.run_start(3)), (Style::PLAIN, Style::BOLD, 2));
+        assert_eq!(
+            (rich.style_at(1), rich.style_at(2), rich.run_start(3)),
+            (Style::PLAIN, Style::BOLD, 2)
+        );
         assert_eq!(utf16_len("aé👩\u{200d}👧"), 7);
     }
 }

@@ -1,5 +1,5 @@
-//! Cuts a formatted text into messages that Telegram takes. Owns the limits and where a text may be cut; must not know what
-//! the text says.
+//! Cuts a formatted text into messages that Telegram takes. Owns the limits and where a text may be
+//! cut; must not know what the text says.
 
 use unicode_segmentation::GraphemeCursor;
 
@@ -8,14 +8,17 @@ use super::rich::{Part, Rich};
 
 /// The longest text of a message, in UTF-16 code units (Bot API, `sendMessage`, parameter `text`).
 pub const MESSAGE_UNITS_MAX: usize = 4096;
-/// The longest caption of a file, in UTF-16 code units (Bot API, `sendDocument`, parameter `caption`).
+/// The longest caption of a file, in UTF-16 code units (Bot API, `sendDocument`, parameter
+/// `caption`).
 pub const CAPTION_UNITS_MAX: usize = 1024;
-/// How many entities of a message count. Telegram ignores what comes after them; the Bot API's reference does not say so.
+/// How many entities of a message count. Telegram ignores what comes after them; the Bot API's
+/// reference does not say so.
 pub const ENTITIES_MAX: usize = 100;
 /// Below this nothing sensible could be cut; a smaller limit is taken as this one.
 const UNITS_MIN: usize = 8;
 
-/// The text as messages of at most `units_max` UTF-16 units each. What is cut away between two of them is white space.
+/// The text as messages of at most `units_max` UTF-16 units each. What is cut away between two of
+/// them is white space.
 ///
 /// An entity that spans a cut goes on in the next message, a block of code with its language.
 pub(super) fn parts(rich: &Rich, units_max: usize) -> Vec<Part> {
@@ -30,7 +33,8 @@ pub(super) fn parts(rich: &Rich, units_max: usize) -> Vec<Part> {
     parts
 }
 
-/// Where the text goes on at or after `at`. The indent of a line of code is kept, all other white space is dropped.
+/// Where the text goes on at or after `at`. The indent of a line of code is kept, all other white
+/// space is dropped.
 fn start_of_part(rich: &Rich, at: usize) -> Option<usize> {
     let rest = &rich.text[at..];
     let blank = rest.len() - rest.trim_start().len();
@@ -61,7 +65,8 @@ fn part(rich: &Rich, start: usize, units_max: usize) -> (Part, usize) {
             // The cut falls before the first entity that would be too many.
             Some(offset) if offset > 0 && offset < room => room = offset,
             _ => {
-                // Entities all at one place leave no place for a cut. Then formatting goes, text never does.
+                // Entities all at one place leave no place for a cut. Then formatting goes, text
+                // never does.
                 entities.truncate(ENTITIES_MAX);
                 return (Part { text: text.to_owned(), entities }, cut);
             }
@@ -69,7 +74,8 @@ fn part(rich: &Rich, start: usize, units_max: usize) -> (Part, usize) {
     }
 }
 
-/// Where a part ends at the latest that starts at `start` and has room for so many units, in bytes; always after `start`.
+/// Where a part ends at the latest that starts at `start` and has room for so many units, in bytes;
+/// always after `start`.
 fn cut(rich: &Rich, start: usize, room: usize) -> usize {
     let text = &rich.text[start..];
     let mut units = 0;
@@ -86,13 +92,15 @@ fn cut(rich: &Rich, start: usize, room: usize) -> usize {
     }
     let breaks = Breaks::of(rich, start, end);
     let found = breaks.best(end / 3).or_else(|| breaks.best(0));
-    // A character outside of the basic plane may not fit into what is left before an entity; it is taken all the same.
+    // A character outside of the basic plane may not fit into what is left before an entity; it is
+    // taken all the same.
     let first = text.chars().next().map_or(0, char::len_utf8);
     let cut = found.unwrap_or_else(|| between_clusters(text, end));
     start + cut.max(first)
 }
 
-/// The last place of each kind where the text may be cut, in bytes from the start of the part; 0 for none.
+/// The last place of each kind where the text may be cut, in bytes from the start of the part; 0
+/// for none.
 #[derive(Default)]
 struct Breaks {
     paragraph: usize,
@@ -116,7 +124,8 @@ impl Breaks {
                 }
                 if c == '\n' {
                     breaks.line = at;
-                    let ends_block = text[at + 1..].starts_with('\n') && rich.style_at(start + at).pre.is_none();
+                    let ends_block =
+                        text[at + 1..].starts_with('\n') && rich.style_at(start + at).pre.is_none();
                     if ends_block {
                         breaks.paragraph = at;
                     }
@@ -132,14 +141,16 @@ impl Breaks {
         breaks
     }
 
-    /// The best place behind `from`: a paragraph's end, else a line's, else a word's. A place too near to the start is no
-    /// good as long as there is another, because it would make many short messages.
+    /// The best place behind `from`: a paragraph's end, else a line's, else a word's. A place too
+    /// near to the start is no good as long as there is another, because it would make many short
+    /// messages.
     fn best(&self, from: usize) -> Option<usize> {
         [self.paragraph, self.line, self.word].into_iter().find(|at| *at > from)
     }
 }
 
-/// The last place up to `end` that cuts no grapheme cluster (UAX #29); `end` itself if one cluster fills everything.
+/// The last place up to `end` that cuts no grapheme cluster (UAX #29); `end` itself if one cluster
+/// fills everything.
 fn between_clusters(text: &str, end: usize) -> usize {
     let mut cursor = GraphemeCursor::new(end, text.len(), true);
     // With the whole text as one chunk the cursor never asks for more of it.

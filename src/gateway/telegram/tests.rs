@@ -1,4 +1,5 @@
-//! What the tests of this door share: parts as plain data for the checker, and drawn so that a person can read them.
+//! What the tests of this door share: parts as plain data for the checker, and drawn so that a
+//! person can read them.
 
 use teloxide_core::types::MessageEntityKind;
 
@@ -26,7 +27,8 @@ pub(super) fn all_faults(parts: &[Part], units_max: usize) -> Vec<Fault> {
 /// The text of one entity.
 pub(super) fn covered(part: &Part, index: usize) -> String {
     let entity = &part.entities[index];
-    let units: Vec<u16> = part.text.encode_utf16().skip(entity.offset).take(entity.length).collect();
+    let units: Vec<u16> =
+        part.text.encode_utf16().skip(entity.offset).take(entity.length).collect();
     String::from_utf16(&units).unwrap()
 }
 

@@ -1,13 +1,14 @@
-//! Messages of kinds that claw can do nothing with: what they are called, and where they came from. Read from the raw update,
-//! because a kind that is new fails the typed one. Must not know who may write, or what is answered.
+//! Messages of kinds that claw can do nothing with: what they are called, and where they came from.
+//! Read from the raw update, because a kind that is new fails the typed one. Must not know who may
+//! write, or what is answered.
 
 use serde_json::Value;
 
 use super::api::Me;
 use super::place::Place;
 
-/// What people send that is neither words nor a file (Bot API, "Message"), and how it is called. What is not here is a notice of
-/// the service, which needs no answer.
+/// What people send that is neither words nor a file (Bot API, "Message"), and how it is called.
+/// What is not here is a notice of the service, which needs no answer.
 const KINDS: &[(&str, &str)] = &[
     ("dice", "a dice"),
     ("game", "a game"),
@@ -42,7 +43,8 @@ pub fn read(update: &str, me: &Me) -> Option<Unusable> {
     let (_, what) = KINDS.iter().find(|(field, _)| message.get(field).is_some())?;
     let in_topic = message.get("is_topic_message").and_then(Value::as_bool) == Some(true);
     let thread = message.get("message_thread_id").and_then(Value::as_i64).filter(|_| in_topic);
-    let to_bot = message.pointer("/reply_to_message/from/id").and_then(Value::as_i64) == Some(me.id);
+    let to_bot =
+        message.pointer("/reply_to_message/from/id").and_then(Value::as_i64) == Some(me.id);
     Some(Unusable {
         place: Place { bot: me.id, chat: message.pointer("/chat/id")?.as_i64()?, thread },
         private: message.pointer("/chat/type").and_then(Value::as_str) == Some("private"),
@@ -68,7 +70,9 @@ mod tests {
         };
         let dice = read(&update(json!({"dice": {"emoji": "🎲", "value": 4}})), &me).unwrap();
         assert_eq!((dice.what, dice.private, dice.place.chat), ("a dice", true, 7));
-        for none in [json!({"text": "hi"}), json!({"new_chat_title": "x"}), json!({"pinned_message": {}})] {
+        for none in
+            [json!({"text": "hi"}), json!({"new_chat_title": "x"}), json!({"pinned_message": {}})]
+        {
             assert_eq!(read(&update(none), &me), None);
         }
         assert_eq!(read("{", &me), None);

@@ -1,5 +1,5 @@
-//! Sending files (Bot API, `sendDocument`, `sendPhoto`). Owns Telegram's limits of an upload. Must not know where the bytes
-//! come from.
+//! Sending files (Bot API, `sendDocument`, `sendPhoto`). Owns Telegram's limits of an upload. Must
+//! not know where the bytes come from.
 
 use std::time::Duration;
 
@@ -38,8 +38,8 @@ pub fn is_photo(bytes: &[u8]) -> bool {
 }
 
 impl Api {
-    /// Sends a file: a photo as a photo, or as a document where Telegram does not take it as one (too wide, broken), and
-    /// anything else as a document.
+    /// Sends a file: a photo as a photo, or as a document where Telegram does not take it as one
+    /// (too wide, broken), and anything else as a document.
     pub async fn send_upload(&self, to: &Place, upload: Upload) -> Result<i64, Fault> {
         let bot = self.patient()?;
         // Clones of it share the bytes.
@@ -48,12 +48,15 @@ impl Api {
             let mut request = bot.send_photo(self.chat(to), file.clone());
             request.message_thread_id = to.thread();
             match request.send().await.map_err(Fault::from) {
-                Err(Fault::Refused(why)) => tracing::info!(why, "Telegram refused a photo; it goes as a document"),
+                Err(Fault::Refused(why)) => {
+                    tracing::info!(why, "Telegram refused a photo; it goes as a document")
+                }
                 sent => return Ok(i64::from(sent?.id.0)),
             }
         }
         // Otherwise Telegram makes of a GIF an animation, and of some names a video.
-        let mut request = bot.send_document(self.chat(to), file).disable_content_type_detection(true);
+        let mut request =
+            bot.send_document(self.chat(to), file).disable_content_type_detection(true);
         request.message_thread_id = to.thread();
         Ok(i64::from(request.send().await?.id.0))
     }
@@ -64,8 +67,12 @@ impl Api {
             return Ok(bot);
         }
         let client = default_reqwest_settings().timeout(UPLOAD_TIME).build();
-        let client = client.map_err(|error| Fault::Refused(format!("no HTTPS client could be built: {error}")))?;
-        let url = self.base.parse().map_err(|_| Fault::Refused(format!("`{}` is no address", self.base)))?;
+        let client = client
+            .map_err(|error| Fault::Refused(format!("no HTTPS client could be built: {error}")))?;
+        let url = self
+            .base
+            .parse()
+            .map_err(|_| Fault::Refused(format!("`{}` is no address", self.base)))?;
         Ok(self.patient.get_or_init(|| Bot::with_client(self.bot.token(), client).set_api_url(url)))
     }
 }

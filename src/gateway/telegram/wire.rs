@@ -1,9 +1,10 @@
-//! One JSON request to the Bot API and what its answer means. Owns the way there and back for everything but files; must not
-//! know what a method does.
+//! One JSON request to the Bot API and what its answer means. Owns the way there and back for
+//! everything but files; must not know what a method does.
 //!
-//! The payloads and the HTTP client are those of `teloxide-core`, its `send()` is not: it sleeps for ten seconds after every
-//! answer from 500 on (`net/request.rs`, `DELAY_ON_SERVER_ERROR`) and reads every result into a type that fails as a whole when
-//! Telegram adds something. Whoever asks decides here when to ask again, and reads what it needs.
+//! The payloads and the HTTP client are those of `teloxide-core`, its `send()` is not: it sleeps
+//! for ten seconds after every answer from 500 on (`net/request.rs`, `DELAY_ON_SERVER_ERROR`) and
+//! reads every result into a type that fails as a whole when Telegram adds something. Whoever asks
+//! decides here when to ask again, and reads what it needs.
 
 use std::time::Duration;
 
@@ -79,7 +80,8 @@ fn refusal(status: u16, answer: &Value) -> Fault {
 /// The message that a method gave back.
 pub(super) fn sent(result: &Value) -> Result<Sent, Fault> {
     let message = result.get("message_id").and_then(Value::as_i64);
-    let message = message.ok_or_else(|| Fault::Unreachable("its answer has no message".to_owned()))?;
+    let message =
+        message.ok_or_else(|| Fault::Unreachable("its answer has no message".to_owned()))?;
     Ok(Sent { message, at_s: result.get("date").and_then(Value::as_i64).unwrap_or_default() })
 }
 
@@ -91,8 +93,9 @@ mod tests {
 
     #[test]
     fn a_refusal_is_told_by_its_code() {
-        let fault =
-            |code: u16, said: &str| refusal(code, &json!({"ok": false, "error_code": code, "description": said}));
+        let fault = |code: u16, said: &str| {
+            refusal(code, &json!({"ok": false, "error_code": code, "description": said}))
+        };
         assert_eq!(fault(401, "Unauthorized"), Fault::Token);
         assert_eq!(fault(409, "Conflict: terminated by other getUpdates request"), Fault::Conflict);
         assert!(matches!(fault(403, "Forbidden: user is deactivated"), Fault::Forbidden(_)));

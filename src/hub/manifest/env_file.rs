@@ -1,9 +1,11 @@
-//! The `envFile` of VS Code and Cursor: `NAME=value` lines. Must not know where the file is or what it is for.
+//! The `envFile` of VS Code and Cursor: `NAME=value` lines. Must not know where the file is or what
+//! it is for.
 
 use std::collections::BTreeMap;
 
-/// Reads `NAME=value` lines: `#` comments, blank lines, an `export` in front and one pair of quotes are understood; in
-/// double quotes `\n`, `\"` and `\\`. Nothing is expanded. A line of another shape is an error that names its number.
+/// Reads `NAME=value` lines: `#` comments, blank lines, an `export` in front and one pair of quotes
+/// are understood; in double quotes `\n`, `\"` and `\\`. Nothing is expanded. A line of another
+/// shape is an error that names its number.
 pub(in crate::hub) fn parse_env_file(text: &str) -> Result<BTreeMap<String, String>, String> {
     let mut variables = BTreeMap::new();
     for (index, line) in text.lines().enumerate() {
@@ -73,7 +75,10 @@ mod tests {
 
     #[test]
     fn another_shape_names_its_line() {
-        assert_eq!(parse_env_file("A=1\nnonsense").unwrap_err(), "line 2 is not of the form NAME=value");
+        assert_eq!(
+            parse_env_file("A=1\nnonsense").unwrap_err(),
+            "line 2 is not of the form NAME=value"
+        );
         assert!(parse_env_file("A B=1").is_err());
     }
 }

@@ -1,5 +1,5 @@
-//! Variables in `mcp.json`, expanded exactly once: what a variable holds is never looked at again, so that a value cannot
-//! smuggle in another one. Must not know which field it expands.
+//! Variables in `mcp.json`, expanded exactly once: what a variable holds is never looked at again,
+//! so that a value cannot smuggle in another one. Must not know which field it expands.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -42,15 +42,18 @@ pub(super) struct Expander<'a> {
 }
 
 impl Expander<'_> {
-    /// One pass from left to right over `${…}`. A bare `$VAR` stays, and so does what is unknown, with a warning.
+    /// One pass from left to right over `${…}`. A bare `$VAR` stays, and so does what is unknown,
+    /// with a warning.
     pub(super) fn text(&mut self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
         while let Some(start) = rest.find("${") {
             let Some(length) = rest.get(start..).and_then(|tail| tail.find('}')) else { break };
-            let (Some(before), Some(name), Some(after)) =
-                (rest.get(..start), rest.get(start + 2..start + length), rest.get(start + length + 1..))
-            else {
+            let (Some(before), Some(name), Some(after)) = (
+                rest.get(..start),
+                rest.get(start + 2..start + length),
+                rest.get(start + length + 1..),
+            ) else {
                 break;
             };
             out.push_str(before);
@@ -81,7 +84,14 @@ impl Expander<'_> {
             "userHome" => return Some(expansion.home.display().to_string()),
             "workspaceFolder" => return Some(expansion.workspace.display().to_string()),
             "workspaceFolderBasename" => {
-                return Some(expansion.workspace.file_name().unwrap_or_default().to_string_lossy().into_owned());
+                return Some(
+                    expansion
+                        .workspace
+                        .file_name()
+                        .unwrap_or_default()
+                        .to_string_lossy()
+                        .into_owned(),
+                );
             }
             "/" | "pathSeparator" => return Some(std::path::MAIN_SEPARATOR.to_string()),
             _ => {}
@@ -102,7 +112,9 @@ impl Expander<'_> {
 
     fn input(&mut self, name: &str) -> Option<String> {
         let Some(id) = name.strip_prefix("input:") else {
-            self.warn(format!("`${{{name}}}` is not a variable of this file's form; it stays as it is"));
+            self.warn(format!(
+                "`${{{name}}}` is not a variable of this file's form; it stays as it is"
+            ));
             return None;
         };
         let answer = self.expansion.inputs.get(id).or_else(|| self.inputs.get(id)).cloned();
@@ -117,7 +129,8 @@ impl Expander<'_> {
             Some((variable, default)) => (variable, Some(default)),
             None => (name, None),
         };
-        let value = self.expansion.env.get(variable).map(String::as_str).or(default).map(str::to_owned);
+        let value =
+            self.expansion.env.get(variable).map(String::as_str).or(default).map(str::to_owned);
         if value.is_none() {
             self.warn(format!("`{variable}` is not set, so `${{{name}}}` stays as it is"));
         }

@@ -1,5 +1,6 @@
-//! JSON with comments and trailing commas, where a key that is there twice is an error with its place: most readers keep
-//! the last one silently, and then the server that runs is not the one its owner reads. Must not know what a key means.
+//! JSON with comments and trailing commas, where a key that is there twice is an error with its
+//! place: most readers keep the last one silently, and then the server that runs is not the one its
+//! owner reads. Must not know what a key means.
 
 use jsonc_parser::ast::Value as Ast;
 use jsonc_parser::common::{Range, Ranged as _};
@@ -29,7 +30,11 @@ pub(super) fn parse(text: &str) -> Result<Option<Value>, ManifestError> {
 }
 
 fn syntax(error: ParseError) -> ManifestError {
-    ManifestError::Syntax { line: error.line_display(), column: error.column_display(), what: error.kind().to_string() }
+    ManifestError::Syntax {
+        line: error.line_display(),
+        column: error.column_display(),
+        what: error.kind().to_string(),
+    }
 }
 
 fn to_value(ast: &Ast<'_>, text: &str) -> Result<Value, ManifestError> {
@@ -41,9 +46,9 @@ fn to_value(ast: &Ast<'_>, text: &str) -> Result<Value, ManifestError> {
             let (line, column) = place(text, lit.range);
             ManifestError::Syntax { line, column, what: format!("`{}` is no number", lit.value) }
         })?,
-        Ast::Array(array) => {
-            Value::Array(array.elements.iter().map(|item| to_value(item, text)).collect::<Result<_, _>>()?)
-        }
+        Ast::Array(array) => Value::Array(
+            array.elements.iter().map(|item| to_value(item, text)).collect::<Result<_, _>>()?,
+        ),
         Ast::Object(object) => {
             let mut map = Map::new();
             for property in &object.properties {

@@ -1,5 +1,6 @@
-//! `mcp.json` as Claude Desktop, Claude Code, VS Code and Cursor write it, read into one form. Owns what an entry means;
-//! must not know processes or connections. Pure: the environment and the folders come in with [`Expansion`].
+//! `mcp.json` as Claude Desktop, Claude Code, VS Code and Cursor write it, read into one form. Owns
+//! what an entry means; must not know processes or connections. Pure: the environment and the
+//! folders come in with [`Expansion`].
 
 mod env_file;
 mod expand;
@@ -33,10 +34,11 @@ pub struct Manifest {
 pub struct ServerEntry {
     pub name: String,
     pub launch: Launch,
-    /// The longest that a call to this server may take, where the file says so (`timeout`, milliseconds).
+    /// The longest that a call to this server may take, where the file says so (`timeout`,
+    /// milliseconds).
     pub timeout: Option<Duration>,
-    /// The longest that its start may take, where the file says so (`startup_timeout`, milliseconds; Codex's
-    /// `startup_timeout_sec`).
+    /// The longest that its start may take, where the file says so (`startup_timeout`,
+    /// milliseconds; Codex's `startup_timeout_sec`).
     pub startup_timeout: Option<Duration>,
     pub disabled: bool,
 }
@@ -63,7 +65,8 @@ pub struct StdioLaunch {
     pub command: String,
     pub args: Vec<String>,
     pub env: BTreeMap<String, String>,
-    /// The names of the variables that it gets from claw's environment, where the entry says so (`inherit`).
+    /// The names of the variables that it gets from claw's environment, where the entry says so
+    /// (`inherit`).
     pub inherit: Option<Vec<String>>,
     /// Read when the server starts; `env` wins over it.
     pub env_file: Option<PathBuf>,
@@ -73,8 +76,8 @@ pub struct StdioLaunch {
     pub own: Option<OwnProgram>,
 }
 
-/// This executable, and what its caller adds. Neither is part of the launch pin: they are claw's own, not a stranger's,
-/// and another workspace must not look like a changed server.
+/// This executable, and what its caller adds. Neither is part of the launch pin: they are claw's
+/// own, not a stranger's, and another workspace must not look like a changed server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OwnProgram {
     pub exe: PathBuf,
@@ -110,12 +113,14 @@ impl crate::domain::Blamed for ManifestError {
     }
 }
 
-/// Reads a file of any of the four forms. Comments, trailing commas and unknown keys are fine. A file without a root is
-/// refused: it is what a power loss leaves, and an agent without tools would not say why.
+/// Reads a file of any of the four forms. Comments, trailing commas and unknown keys are fine. A
+/// file without a root is refused: it is what a power loss leaves, and an agent without tools would
+/// not say why.
 ///
 /// # Errors
-/// Broken JSON, a key that is there twice, values of a wrong type, and servers whose names collide once they are made
-/// safe for a model. A server that is merely unsupported is kept as [`Launch::Http`] or [`Launch::Unusable`].
+/// Broken JSON, a key that is there twice, values of a wrong type, and servers whose names collide
+/// once they are made safe for a model. A server that is merely unsupported is kept as
+/// [`Launch::Http`] or [`Launch::Unusable`].
 pub fn parse(text: &str, expand: &Expansion) -> Result<Manifest, ManifestError> {
     let Some(root) = json::parse(text)? else {
         return Err(ManifestError::NoRoot);

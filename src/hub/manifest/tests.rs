@@ -44,7 +44,10 @@ fn claude_code() {
     assert_eq!(manifest.warnings.len(), 1, "{:?}", manifest.warnings);
     assert!(manifest.warnings[0].contains("`a`") && manifest.warnings[0].contains("NOPE"));
     let Launch::Http { url, headers } = &manifest.servers["b"].launch else { panic!() };
-    assert_eq!((url.as_str(), headers["Authorization"].as_str()), ("https://h/s3cret", "Bearer s3cret"));
+    assert_eq!(
+        (url.as_str(), headers["Authorization"].as_str()),
+        ("https://h/s3cret", "Bearer s3cret")
+    );
 }
 
 #[test]
@@ -67,7 +70,9 @@ fn vs_code() {
     let mut answered = expansion();
     answered.inputs.insert("key".into(), "42".into());
     let manifest = parse(text, &answered).unwrap();
-    assert!(matches!(&manifest.servers["b"].launch, Launch::Stdio(launch) if launch.env["K"] == "42"));
+    assert!(
+        matches!(&manifest.servers["b"].launch, Launch::Stdio(launch) if launch.env["K"] == "42")
+    );
 }
 
 #[test]
@@ -98,7 +103,10 @@ fn claw_means_this_executable() {
 fn what_is_refused_names_the_place() {
     let cases = [
         ("{\n  \"mcpServers\": {\n    \"a\": }\n}", "line 3"),
-        ("{\"mcpServers\":{\"a\":{\"command\":\"x\"},\n \"a\":{\"command\":\"y\"}}}", "line 2, column 2: the key `a`"),
+        (
+            "{\"mcpServers\":{\"a\":{\"command\":\"x\"},\n \"a\":{\"command\":\"y\"}}}",
+            "line 2, column 2: the key `a`",
+        ),
         (r#"{"mcpServers":{"a":{"command":"x","env":{"K":"1","K":"2"}}}}"#, "the key `K`"),
         (r#"{"mcpServers":{"a":{"command":7}}}"#, "server `a`: `command` must be text"),
         (r#"{"mcpServers":{"a":{"command":"x","args":"y"}}}"#, "`args` must be a list"),
@@ -110,7 +118,10 @@ fn what_is_refused_names_the_place() {
         (r#"{"mcpServers":[]}"#, "`mcpServers` must be an object"),
         ("[]", "one JSON object"),
         (r#"{"mcpServers":{"ä b":{"command":"x"},"ö b":{"command":"x"}}}"#, "`ä b` and `ö b`"),
-        (r#"{"mcpServers":{"Git":{"command":"x"}},"servers":{"git":{"command":"x"}}}"#, "same name"),
+        (
+            r#"{"mcpServers":{"Git":{"command":"x"}},"servers":{"git":{"command":"x"}}}"#,
+            "same name",
+        ),
         (r#"{"mcpServers":{"":{"command":"x"}}}"#, "name is empty"),
     ];
     for (text, expected) in cases {
@@ -123,7 +134,9 @@ fn what_is_refused_names_the_place() {
 fn what_is_only_unsupported_is_kept() {
     let text = r#"{"mcpServers":{"a":{"type":"ws","url":"x"},"b":{"command":"x","alwaysAllow":["y"],"args":null}}}"#;
     let manifest = parse(text, &expansion()).unwrap();
-    assert!(matches!(&manifest.servers["a"].launch, Launch::Unusable { reason } if reason.contains("`ws`")));
+    assert!(
+        matches!(&manifest.servers["a"].launch, Launch::Unusable { reason } if reason.contains("`ws`"))
+    );
     assert!(matches!(&manifest.servers["b"].launch, Launch::Stdio(_)));
     assert_eq!(parse(r#"{"mcpServers":{}}"#, &expansion()).unwrap(), Manifest::default());
 }
@@ -154,8 +167,12 @@ mod any_text {
     fn names_the_place(error: &ManifestError) -> bool {
         let text = error.to_string();
         let by_line = text.starts_with("mcp.json, line ") && text.contains(", column ");
-        let by_name = text.starts_with("mcp.json, server `") || text.starts_with("mcp.json: ") && text.contains('`');
-        by_line || by_name || *error == ManifestError::NoRoot || text.ends_with("must hold one JSON object")
+        let by_name = text.starts_with("mcp.json, server `")
+            || text.starts_with("mcp.json: ") && text.contains('`');
+        by_line
+            || by_name
+            || *error == ManifestError::NoRoot
+            || text.ends_with("must hold one JSON object")
     }
 
     proptest! {
@@ -166,7 +183,8 @@ mod any_text {
             let _ = parse_env_file(&text);
         }
 
-        /// A file as somebody types it: with something missing, doubled, or put into the wrong place.
+        /// A file as somebody types it: with something missing, doubled, or put into the wrong
+        /// place.
         #[test]
         fn a_slip_is_read_or_named(from in 0..GOOD.len(), length in 0..12_usize, typed in "[\\[\\]{}:,\"a-c0-9.\\\\\n $/*-]{0,6}") {
             let to = (from + length).min(GOOD.len());

@@ -1,10 +1,11 @@
-//! Names that look like others: letters of other scripts, and blanks at an end (Unicode Technical Standard 39). Pure; must not
-//! know where a name is shown.
+//! Names that look like others: letters of other scripts, and blanks at an end (Unicode Technical
+//! Standard 39). Pure; must not know where a name is shown.
 
 use unicode_security::MixedScript as _;
 use unicode_security::confusable_detection::skeleton;
 
-/// What is odd about the look of a name, as the rest of a sentence about it. `None` for ordinary names.
+/// What is odd about the look of a name, as the rest of a sentence about it. `None` for ordinary
+/// names.
 pub fn note(name: &str) -> Option<String> {
     if name.trim() != name {
         return Some(format!("the name `{name}` has a blank at an end"));
@@ -16,7 +17,8 @@ pub fn note(name: &str) -> Option<String> {
     if plain.is_ascii() {
         return Some(format!("the name `{name}` has letters that only look like `{plain}`"));
     }
-    (!name.is_single_script()).then(|| format!("the name `{name}` mixes letters of several scripts"))
+    (!name.is_single_script())
+        .then(|| format!("the name `{name}` mixes letters of several scripts"))
 }
 
 /// One of `others` that looks like `name` and is not.

@@ -20,7 +20,11 @@ async fn a_tool_that_changed_is_not_called() {
         assert!(reason.contains("has changed"), "{reason}");
         assert!(!rig.record(mode).contains(&"call \"echo\"".to_owned()));
         let told = rig.notices.lock().unwrap().clone();
-        assert_eq!(told, [HubNotice::ToolsChanged { server: mode.into() }], "100 announcements are one piece of news");
+        assert_eq!(
+            told,
+            [HubNotice::ToolsChanged { server: mode.into() }],
+            "100 announcements are one piece of news"
+        );
 
         let after = rig.hub.tools(mode).await.unwrap();
         let (old, new) = (before.tool("echo").unwrap(), after.tool("echo").unwrap());
@@ -50,7 +54,10 @@ async fn no_answer_in_time_is_unknown_and_the_server_is_told() {
     let permit = rig.permit_for("never", "echo", json!({}), Duration::from_millis(200)).await;
     let reason = unknown(rig.hub.call(permit, context()).await);
     assert!(reason.contains("within 0.2 s"), "{reason}");
-    eventually("it is told", || rig.record("never").contains(&"notifications/cancelled".to_owned())).await;
+    eventually("it is told", || {
+        rig.record("never").contains(&"notifications/cancelled".to_owned())
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -60,12 +67,16 @@ async fn a_cancel_is_unknown_once_the_call_is_out() {
     let context = context();
     let (cancel, call) = (context.cancel.clone(), rig.hub.call(permit, context));
     let wait = async {
-        eventually("the call arrives", || rig.record("never").contains(&"tools/call".to_owned())).await;
+        eventually("the call arrives", || rig.record("never").contains(&"tools/call".to_owned()))
+            .await;
         cancel.cancel();
     };
     let (end, ()) = tokio::join!(call, wait);
     assert!(unknown(end).contains("stopped"));
-    eventually("it is told", || rig.record("never").contains(&"notifications/cancelled".to_owned())).await;
+    eventually("it is told", || {
+        rig.record("never").contains(&"notifications/cancelled".to_owned())
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -85,7 +96,11 @@ async fn a_death_in_the_middle_is_unknown_and_the_next_call_starts_again() {
     assert!(reason.contains("status 3") && reason.contains("boom"), "{reason}");
     unknown(rig.call("dies", "echo", json!({})).await);
     assert_eq!(rig.starts("dies"), 2);
-    assert_eq!(rig.record("dies").iter().filter(|line| *line == "tools/call").count(), 2, "nothing is sent twice");
+    assert_eq!(
+        rig.record("dies").iter().filter(|line| *line == "tools/call").count(),
+        2,
+        "nothing is sent twice"
+    );
     eventually("it is told", || {
         rig.notices.lock().unwrap().iter().any(|notice| matches!(notice, HubNotice::Died { .. }))
     })
@@ -95,10 +110,18 @@ async fn a_death_in_the_middle_is_unknown_and_the_next_call_starts_again() {
 #[tokio::test]
 async fn an_error_of_the_protocol_is_a_result_for_the_model() {
     let dir = tempfile::TempDir::new().unwrap();
-    let rig = Rig::from_servers(json!({"s": {"command": Rig::exe(), "args": ["refuses-calls"]}}), dir, |_| {});
+    let rig = Rig::from_servers(
+        json!({"s": {"command": Rig::exe(), "args": ["refuses-calls"]}}),
+        dir,
+        |_| {},
+    );
     let CallEnd::Ended(output, _) = rig.call("s", "echo", json!({})).await else { panic!() };
     assert!(output.is_error);
-    assert!(output.text.contains("-32602") && output.text.contains("unknown tool"), "{}", output.text);
+    assert!(
+        output.text.contains("-32602") && output.text.contains("unknown tool"),
+        "{}",
+        output.text
+    );
 }
 
 #[tokio::test]
@@ -119,7 +142,10 @@ async fn progress_comes_in_order_and_before_the_end() {
 async fn parallel_calls_of_one_tool_keep_their_answers() {
     let rig = Rig::new(&["legacy"]);
     let texts: Vec<String> = (0..50).map(|n| n.to_string()).collect();
-    let ends = futures::future::join_all(texts.iter().map(|n| rig.call("legacy", "echo", json!({"text": n})))).await;
+    let ends = futures::future::join_all(
+        texts.iter().map(|n| rig.call("legacy", "echo", json!({"text": n}))),
+    )
+    .await;
     let answers: Vec<String> = ends.into_iter().map(text).collect();
     assert_eq!(answers, texts);
 }

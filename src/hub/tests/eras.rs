@@ -35,19 +35,30 @@ async fn a_modern_server_gets_its_metadata_with_every_request() {
 async fn a_server_on_rmcp() {
     for era in [Era::Modern, Era::Legacy] {
         let dir = tempfile::TempDir::new().unwrap();
-        let rig = Rig::from_servers(json!({"greeter": {"command": Rig::greeter()}}), dir, |settings| {
-            if era == Era::Legacy {
-                settings.known_eras.insert("greeter".into(), era);
-            }
-        });
+        let rig =
+            Rig::from_servers(json!({"greeter": {"command": Rig::greeter()}}), dir, |settings| {
+                if era == Era::Legacy {
+                    settings.known_eras.insert("greeter".into(), era);
+                }
+            });
         let tools = rig.hub.tools("greeter").await.unwrap();
         assert_eq!(tools.era, era);
-        assert_eq!(tools.tool("guests").unwrap().annotations.as_ref().unwrap()["readOnlyHint"], true);
-        assert_eq!(text(rig.call("greeter", "greet", json!({"name": "Ann"})).await), r#"{"greeting":"Hello, Ann!"}"#);
-        let CallEnd::Ended(guests, _) = rig.call("greeter", "guests", json!({})).await else { panic!() };
+        assert_eq!(
+            tools.tool("guests").unwrap().annotations.as_ref().unwrap()["readOnlyHint"],
+            true
+        );
+        assert_eq!(
+            text(rig.call("greeter", "greet", json!({"name": "Ann"})).await),
+            r#"{"greeting":"Hello, Ann!"}"#
+        );
+        let CallEnd::Ended(guests, _) = rig.call("greeter", "guests", json!({})).await else {
+            panic!()
+        };
         assert_eq!(guests.structured, Some(json!({"names": ["Ann"]})));
         for wrong in [json!({"name": ""}), json!({}), json!({"name": 7})] {
-            let CallEnd::Ended(output, _) = rig.call("greeter", "greet", wrong).await else { panic!() };
+            let CallEnd::Ended(output, _) = rig.call("greeter", "greet", wrong).await else {
+                panic!()
+            };
             assert!(output.is_error, "{output:?}");
         }
         rig.hub.shutdown().await;
@@ -55,7 +66,8 @@ async fn a_server_on_rmcp() {
     }
 }
 
-/// Trap 2, first half: started again with `initialize`, and the era is remembered for the next life.
+/// Trap 2, first half: started again with `initialize`, and the era is remembered for the next
+/// life.
 #[tokio::test]
 async fn a_server_that_exits_on_an_unknown_first_message() {
     let rig = Rig::new(&["exits-on-unknown"]);
@@ -69,7 +81,9 @@ async fn a_server_that_exits_on_an_unknown_first_message() {
 /// Trap 2, second half: a silent one costs the probe's limit, not 10 s, and no second start.
 #[tokio::test]
 async fn a_server_that_is_silent_on_the_probe() {
-    let rig = Rig::with(&["silent-on-probe"], |settings| settings.probe_timeout = Duration::from_millis(200));
+    let rig = Rig::with(&["silent-on-probe"], |settings| {
+        settings.probe_timeout = Duration::from_millis(200)
+    });
     let begun = Instant::now();
     assert_eq!(rig.hub.tools("silent-on-probe").await.unwrap().era, Era::Legacy);
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
@@ -79,7 +93,8 @@ async fn a_server_that_is_silent_on_the_probe() {
 #[tokio::test]
 async fn a_remembered_era_saves_the_probe_and_a_wrong_one_is_repaired() {
     let rig = Rig::with(&["legacy", "modern"], |settings| {
-        settings.known_eras = [("legacy".to_owned(), Era::Legacy), ("modern".to_owned(), Era::Legacy)].into();
+        settings.known_eras =
+            [("legacy".to_owned(), Era::Legacy), ("modern".to_owned(), Era::Legacy)].into();
     });
     assert_eq!(rig.hub.tools("legacy").await.unwrap().era, Era::Legacy);
     assert!(!rig.record("legacy").contains(&"server/discover".to_owned()));
@@ -90,9 +105,19 @@ async fn a_remembered_era_saves_the_probe_and_a_wrong_one_is_repaired() {
 #[tokio::test]
 async fn remote_and_unknown_servers_are_refused_in_words() {
     let dir = tempfile::TempDir::new().unwrap();
-    let rig =
-        Rig::from_servers(json!({"r": {"url": "http://x"}, "d": {"command": "x", "disabled": true}}), dir, |_| {});
-    assert!(rig.hub.tools("r").await.unwrap_err().to_string().contains("remote servers are not supported yet"));
+    let rig = Rig::from_servers(
+        json!({"r": {"url": "http://x"}, "d": {"command": "x", "disabled": true}}),
+        dir,
+        |_| {},
+    );
+    assert!(
+        rig.hub
+            .tools("r")
+            .await
+            .unwrap_err()
+            .to_string()
+            .contains("remote servers are not supported yet")
+    );
     assert!(matches!(rig.hub.tools("d").await, Err(HubError::Disabled { .. })));
     assert!(matches!(rig.hub.tools("nobody").await, Err(HubError::UnknownServer { .. })));
 }

@@ -1,5 +1,5 @@
-//! Whatever bytes a server sends, in whatever pieces: nothing panics, no more is held than a line may be long, and what is a
-//! message arrives.
+//! Whatever bytes a server sends, in whatever pieces: nothing panics, no more is held than a line
+//! may be long, and what is a message arrives.
 
 use std::collections::VecDeque;
 use std::io;
@@ -23,7 +23,11 @@ const LINE_BYTES_MAX: usize = 40;
 struct Pieces(VecDeque<Vec<u8>>);
 
 impl AsyncRead for Pieces {
-    fn poll_read(mut self: Pin<&mut Self>, _: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         if let Some(mut piece) = self.0.pop_front() {
             let rest = piece.split_off(piece.len().min(into.remaining()));
             into.put_slice(&piece);
@@ -48,8 +52,8 @@ fn run<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
 
-/// What must be read: every line that has an end, with those that are too long marked, and a last one as soon as it is known
-/// to be too long.
+/// What must be read: every line that has an end, with those that are too long marked, and a last
+/// one as soon as it is known to be too long.
 fn expected(bytes: &[u8]) -> Vec<Option<Vec<u8>>> {
     let mut lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
     let last = lines.pop().unwrap_or_default();
@@ -79,11 +83,37 @@ fn transport(bytes: Vec<Vec<u8>>, log: Arc<Mutex<Vec<String>>>) -> StdioTranspor
 
 /// JSON of any shape, with the words of the protocol more often than chance has them.
 fn message() -> impl Strategy<Value = Value> {
-    let words =
-        ["jsonrpc", "id", "method", "params", "result", "error", "code", "message", "progressToken", "progress"];
-    let more = ["content", "type", "text", "data", "image", "resource", "blob", "uri", "mimeType", "structuredContent"];
-    let methods =
-        ["notifications/progress", "notifications/message", "notifications/tools/list_changed", "ping", "x/y"];
+    let words = [
+        "jsonrpc",
+        "id",
+        "method",
+        "params",
+        "result",
+        "error",
+        "code",
+        "message",
+        "progressToken",
+        "progress",
+    ];
+    let more = [
+        "content",
+        "type",
+        "text",
+        "data",
+        "image",
+        "resource",
+        "blob",
+        "uri",
+        "mimeType",
+        "structuredContent",
+    ];
+    let methods = [
+        "notifications/progress",
+        "notifications/message",
+        "notifications/tools/list_changed",
+        "ping",
+        "x/y",
+    ];
     let word = prop::sample::select([&words[..], &more[..]].concat());
     let leaf = prop_oneof![
         Just(Value::Null),

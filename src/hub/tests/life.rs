@@ -10,7 +10,9 @@ use crate::hub::{HubError, HubNotice, ServerState};
 
 #[tokio::test]
 async fn a_server_that_hangs_in_its_start_delays_nobody() {
-    let rig = Rig::with(&["legacy", "mute"], |settings| settings.startup_timeout = Duration::from_secs(60));
+    let rig = Rig::with(&["legacy", "mute"], |settings| {
+        settings.startup_timeout = Duration::from_secs(60)
+    });
     assert_eq!(rig.state("mute"), ServerState::Idle);
     let mute = rig.hub.tools("mute");
     let other = async {
@@ -67,10 +69,15 @@ async fn a_stubborn_group_is_killed_in_bounded_time_and_others_in_parallel() {
     // Ignored signals are inherited, so this one survives stdin's end and SIGTERM.
     let script = "trap '' TERM; exec \"$0\" ignores-eof";
     let stubborn = json!({"command": "sh", "args": ["-c", script, Rig::exe()]});
-    let rig = Rig::from_servers(json!({"a": stubborn.clone(), "b": stubborn.clone(), "c": stubborn}), dir, |_| {});
+    let rig = Rig::from_servers(
+        json!({"a": stubborn.clone(), "b": stubborn.clone(), "c": stubborn}),
+        dir,
+        |_| {},
+    );
     let mut pids = Vec::new();
     for server in ["a", "b", "c"] {
-        let grandchild: u32 = text(rig.call(server, "grandchild", json!({})).await).parse().unwrap();
+        let grandchild: u32 =
+            text(rig.call(server, "grandchild", json!({})).await).parse().unwrap();
         pids.extend([rig.pid(server), grandchild]);
     }
     let begun = Instant::now();
@@ -95,7 +102,8 @@ fn a_runtime_that_ends_kills_the_groups() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let rig = Rig::new(&["ignores-eof"]);
     let (child, grandchild) = runtime.block_on(async {
-        let grandchild: u32 = text(rig.call("ignores-eof", "grandchild", json!({})).await).parse().unwrap();
+        let grandchild: u32 =
+            text(rig.call("ignores-eof", "grandchild", json!({})).await).parse().unwrap();
         (rig.pid("ignores-eof"), grandchild)
     });
     drop(runtime);

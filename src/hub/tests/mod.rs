@@ -1,4 +1,5 @@
-//! The hub against small misbehaving servers (`tests/support/stranger.rs`), over real processes and pipes.
+//! The hub against small misbehaving servers (`tests/support/stranger.rs`), over real processes and
+//! pipes.
 
 pub(crate) mod rig;
 

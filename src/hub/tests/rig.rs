@@ -21,7 +21,8 @@ pub(super) struct Rig {
     dir: TempDir,
 }
 
-/// An example's program, beside this test's own binary. `cargo test` builds examples, but `cargo test NAME` does not.
+/// An example's program, beside this test's own binary. `cargo test` builds examples, but `cargo
+/// test NAME` does not.
 pub(crate) fn example_exe(name: &str) -> PathBuf {
     static BUILT: OnceLock<()> = OnceLock::new();
     let deps = std::env::current_exe().unwrap();
@@ -37,7 +38,16 @@ pub(crate) fn example_exe(name: &str) -> PathBuf {
 fn build_examples() {
     let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
     let mut build = std::process::Command::new(env!("CARGO"));
-    build.args(["build", "--quiet", "--offline", "--examples", "--package", "claw", "--manifest-path", manifest]);
+    build.args([
+        "build",
+        "--quiet",
+        "--offline",
+        "--examples",
+        "--package",
+        "claw",
+        "--manifest-path",
+        manifest,
+    ]);
     assert!(build.status().unwrap().success());
 }
 
@@ -53,14 +63,22 @@ impl Rig {
             .iter()
             .map(|mode| {
                 let record = dir.path().join(mode);
-                ((*mode).to_owned(), json!({"command": Self::exe(), "args": [mode, record], "env": {"OWN": "yes"}}))
+                (
+                    (*mode).to_owned(),
+                    json!({"command": Self::exe(), "args": [mode, record], "env": {"OWN": "yes"}}),
+                )
             })
             .collect();
         Self::from_servers(Value::Object(servers), dir, change)
     }
 
-    pub(super) fn from_servers(servers: Value, dir: TempDir, change: impl FnOnce(&mut HubSettings)) -> Self {
-        let manifest = parse(&json!({"mcpServers": servers}).to_string(), &Expansion::default()).unwrap();
+    pub(super) fn from_servers(
+        servers: Value,
+        dir: TempDir,
+        change: impl FnOnce(&mut HubSettings),
+    ) -> Self {
+        let manifest =
+            parse(&json!({"mcpServers": servers}).to_string(), &Expansion::default()).unwrap();
         let mut settings = HubSettings::new(std::env::vars().collect(), dir.path().to_owned());
         settings.supervisor = Some(vec![example_exe("hub-supervisor").into()]);
         settings.shutdown_grace = Duration::from_millis(300);
@@ -96,7 +114,13 @@ impl Rig {
         self.permit_for(server, tool, arguments, SOON).await
     }
 
-    pub(super) async fn permit_for(&self, server: &str, tool: &str, arguments: Value, limit: Duration) -> Permit {
+    pub(super) async fn permit_for(
+        &self,
+        server: &str,
+        tool: &str,
+        arguments: Value,
+        limit: Duration,
+    ) -> Permit {
         let tools = self.hub.tools(server).await.unwrap();
         let pin = &tools.tool(tool).unwrap_or_else(|| panic!("no tool {tool}")).pin;
         Permit::for_hub_tests(server, tool, arguments, pin, limit)
@@ -161,6 +185,7 @@ pub(super) fn runs(pid: u32) -> bool {
     if rustix::process::test_kill_process(pid).is_err() {
         return false;
     }
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
+    let stat =
+        std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
     !stat.rsplit(')').next().unwrap_or_default().trim_start().starts_with('Z')
 }

@@ -1,4 +1,5 @@
-//! Starting many at once, slowly and somewhere: places, clocks, what is inherited, and where a server runs.
+//! Starting many at once, slowly and somewhere: places, clocks, what is inherited, and where a
+//! server runs.
 
 use std::fs;
 use std::sync::Arc;
@@ -11,7 +12,8 @@ use tokio::sync::Semaphore;
 use super::rig::{Rig, SOON, eventually, text};
 use crate::hub::{HubError, HubNotice, HubSettings, ServerState};
 
-/// Servers that share one record, each started by this shell text; `"$0"` is the stranger, `"$1"` its mode, `"$2"` the record.
+/// Servers that share one record, each started by this shell text; `"$0"` is the stranger, `"$1"`
+/// its mode, `"$2"` the record.
 fn rig_of(names: &[&str], mode: &str, script: &str, change: impl FnOnce(&mut HubSettings)) -> Rig {
     let dir = TempDir::new().unwrap();
     let record = dir.path().join(names[0]);
@@ -30,7 +32,8 @@ async fn no_more_servers_start_at_a_time_than_there_are_places() {
     assert!(all.iter().all(Result::is_ok), "{all:?}");
     let (mut started, mut most) = (0_i32, 0);
     for line in rig.record("a") {
-        started += i32::from(line.starts_with("pid ")) - i32::from(line.starts_with("initialize with"));
+        started +=
+            i32::from(line.starts_with("pid ")) - i32::from(line.starts_with("initialize with"));
         most = most.max(started);
     }
     assert!(started == 0 && (1..=2).contains(&most), "{most} at once: {:?}", rig.record("a"));
@@ -56,14 +59,19 @@ async fn an_install_goes_on_when_it_is_late_and_a_retry_joins_it() {
     let servers = json!({"x": {"command": npx, "args": ["late", record], "startup_timeout": 1000}});
     let rig = Rig::from_servers(servers, dir, |settings| settings.startup_timeout = SOON);
     let error = rig.hub.tools("x").await.unwrap_err();
-    assert!(matches!(&error, HubError::Installing { installer, .. } if installer == "npx"), "{error:?}");
+    assert!(
+        matches!(&error, HubError::Installing { installer, .. } if installer == "npx"),
+        "{error:?}"
+    );
     assert_eq!(
         error.to_string(),
         "the server `x` is not up after 1 s; `npx` may be installing it and goes on for up to 10 min"
     );
     assert!(matches!(rig.state("x"), ServerState::Failed { .. }));
     // Who comes back waits for the same start.
-    let (again, ()) = tokio::join!(rig.hub.tools("x"), async { fs::write(record.with_extension("go"), "").unwrap() });
+    let (again, ()) = tokio::join!(rig.hub.tools("x"), async {
+        fs::write(record.with_extension("go"), "").unwrap()
+    });
     assert_eq!(again.unwrap().tools.len(), 7);
     assert_eq!(rig.starts("x"), 1, "the install was thrown away");
     assert!(matches!(&rig.notices.lock().unwrap()[..], [HubNotice::Failed { .. }]));
@@ -73,7 +81,11 @@ async fn an_install_goes_on_when_it_is_late_and_a_retry_joins_it() {
 async fn a_start_goes_on_when_who_waited_for_it_has_gone() {
     let dir = TempDir::new().unwrap();
     let record = dir.path().join("x");
-    let rig = Rig::from_servers(json!({"x": {"command": Rig::exe(), "args": ["late", record]}}), dir, |_| {});
+    let rig = Rig::from_servers(
+        json!({"x": {"command": Rig::exe(), "args": ["late", record]}}),
+        dir,
+        |_| {},
+    );
     tokio::select! {
         _ = rig.hub.tools("x") => panic!("it cannot be up"),
         () = eventually("it is being started", || rig.starts("x") == 1) => {}
@@ -100,11 +112,19 @@ async fn certificates_proxies_and_language_are_inherited_by_a_list_that_can_be_c
     own["inherit"] = json!(["...", "MY_SETTING"]);
     let mut bare = entry.clone();
     bare["inherit"] = json!([]);
-    let rig = Rig::from_servers(json!({"usual": entry, "own": own, "bare": bare}), dir, |settings| {
-        settings.base_env.retain(|name, _| name == "PATH");
-        let more = ["SSL_CERT_FILE", "https_proxy", "LC_TIME", "XDG_RUNTIME_DIR", "MY_SETTING", "LD_PRELOAD"];
-        settings.base_env.extend(more.map(|name| (name.to_owned(), String::new())));
-    });
+    let rig =
+        Rig::from_servers(json!({"usual": entry, "own": own, "bare": bare}), dir, |settings| {
+            settings.base_env.retain(|name, _| name == "PATH");
+            let more = [
+                "SSL_CERT_FILE",
+                "https_proxy",
+                "LC_TIME",
+                "XDG_RUNTIME_DIR",
+                "MY_SETTING",
+                "LD_PRELOAD",
+            ];
+            settings.base_env.extend(more.map(|name| (name.to_owned(), String::new())));
+        });
     let cases = [
         ("usual", "LC_TIME PATH SSL_CERT_FILE XDG_RUNTIME_DIR https_proxy"),
         ("own", "LC_TIME MY_SETTING PATH SSL_CERT_FILE XDG_RUNTIME_DIR https_proxy"),

@@ -7,7 +7,8 @@ use serde_json::json;
 use super::rig::{Rig, context, eventually, not_forwarded, runs, text, unknown};
 use crate::hub::{CallEnd, HubNotice};
 
-/// Trap 3: the pipe is full, and still the call ends in time, the next one is served by a new process.
+/// Trap 3: the pipe is full, and still the call ends in time, the next one is served by a new
+/// process.
 #[tokio::test]
 async fn a_server_that_stops_reading_is_ended() {
     let rig = Rig::new(&["deaf"]);
@@ -40,7 +41,8 @@ async fn the_whole_group_ends() {
     eventually("the grandchild follows", || !runs(grandchild)).await;
 }
 
-/// Trap 4, to its end: what has left its parent, its group and its session dies with the server all the same.
+/// Trap 4, to its end: what has left its parent, its group and its session dies with the server all
+/// the same.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_grandchild_that_calls_setsid_ends_too() {
@@ -48,9 +50,14 @@ async fn a_grandchild_that_calls_setsid_ends_too() {
         let rig = Rig::new(&["legacy"]);
         let daemon: u32 = text(rig.call("legacy", "daemon", json!({})).await).parse().unwrap();
         let pid = rustix::process::Pid::from_raw(i32::try_from(daemon).unwrap());
-        assert_eq!(rustix::process::getsid(pid).unwrap(), pid.unwrap(), "it is in a session of its own");
+        assert_eq!(
+            rustix::process::getsid(pid).unwrap(),
+            pid.unwrap(),
+            "it is in a session of its own"
+        );
         if ends_by_itself {
-            let server = rustix::process::Pid::from_raw(i32::try_from(rig.pid("legacy")).unwrap()).unwrap();
+            let server =
+                rustix::process::Pid::from_raw(i32::try_from(rig.pid("legacy")).unwrap()).unwrap();
             rustix::process::kill_process(server, rustix::process::Signal::KILL).unwrap();
             eventually("it went with its server", || !runs(daemon)).await;
         } else {
@@ -60,7 +67,8 @@ async fn a_grandchild_that_calls_setsid_ends_too() {
     }
 }
 
-/// The process between claw and a server is killed, stopped, or robbed of its threads and files by the server that it watches.
+/// The process between claw and a server is killed, stopped, or robbed of its threads and files by
+/// the server that it watches.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_supervisor_that_is_killed_or_broken_leaves_nothing_behind() {
@@ -79,27 +87,34 @@ async fn a_supervisor_that_is_killed_or_broken_leaves_nothing_behind() {
         let daemon: u32 = text(rig.call("legacy", "daemon", json!({})).await).parse().unwrap();
         let (server, other) = (rig.pid("legacy"), rig.pid("second"));
         let stat = std::fs::read_to_string(format!("/proc/{server}/stat")).unwrap();
-        let parent = stat.rsplit(')').next().unwrap().split_whitespace().nth(1).unwrap().parse().unwrap();
+        let parent =
+            stat.rsplit(')').next().unwrap().split_whitespace().nth(1).unwrap().parse().unwrap();
         harm(Pid::from_raw(parent).unwrap());
         if asked {
             rig.hub.end_all().await;
         }
-        eventually("nothing is left", || !runs(server) && !runs(daemon) && !runs(parent.unsigned_abs())).await;
+        eventually("nothing is left", || {
+            !runs(server) && !runs(daemon) && !runs(parent.unsigned_abs())
+        })
+        .await;
         assert_eq!(runs(other), !asked, "the other server is in good hands");
     }
 }
 
-/// A server that works on a call for ever, whatever it is told, is ended and starts anew; one that only forgets a call goes on.
+/// A server that works on a call for ever, whatever it is told, is ended and starts anew; one that
+/// only forgets a call goes on.
 #[tokio::test]
 async fn a_server_that_ignores_a_cancel_and_everything_else_is_ended() {
-    let rig = Rig::with(&["busy", "never"], |settings| settings.busy_grace = Duration::from_millis(300));
+    let rig =
+        Rig::with(&["busy", "never"], |settings| settings.busy_grace = Duration::from_millis(300));
     for server in ["busy", "never"] {
         let permit = rig.permit_for(server, "echo", json!({}), Duration::from_millis(200)).await;
         assert!(unknown(rig.hub.call(permit, context()).await).contains("no answer within"));
     }
     let told = || rig.notices.lock().unwrap().clone();
     eventually("the busy one is ended", || !told().is_empty()).await;
-    let reason = "it was told to give up a call, answered nothing for 0.3 s, and was ended".to_owned();
+    let reason =
+        "it was told to give up a call, answered nothing for 0.3 s, and was ended".to_owned();
     assert_eq!(told(), [HubNotice::Died { server: "busy".into(), reason }]);
     assert_eq!(text(rig.call("busy", "bare", json!({"text": "anew"})).await), "anew");
     assert_eq!((rig.starts("busy"), rig.starts("never")), (2, 1));
@@ -118,7 +133,8 @@ async fn an_answer_of_20_mib_is_unknown_at_once() {
     assert_eq!(rig.starts("huge"), 1);
 }
 
-/// Traps 6 and 7: one tool without a schema spoils nothing, and what `rmcp` does not know is part of the pin.
+/// Traps 6 and 7: one tool without a schema spoils nothing, and what `rmcp` does not know is part
+/// of the pin.
 #[tokio::test]
 async fn a_tool_without_a_schema_and_one_with_unknown_fields() {
     let rig = Rig::new(&["legacy"]);
@@ -136,7 +152,8 @@ async fn no_cache_stands_between_a_server_and_its_pins() {
     let rig = Rig::new(&["modern"]);
     rig.hub.tools("modern").await.unwrap();
     rig.hub.tools("modern").await.unwrap();
-    let lists = |rig: &Rig| rig.record("modern").iter().filter(|line| *line == "tools/list").count();
+    let lists =
+        |rig: &Rig| rig.record("modern").iter().filter(|line| *line == "tools/list").count();
     assert_eq!(lists(&rig), 2, "two pages, once");
     rig.hub.end_all().await;
     rig.hub.tools("modern").await.unwrap();
@@ -150,9 +167,9 @@ async fn the_environment_is_cleared() {
         settings.base_env.insert("ANTHROPIC_API_KEY".into(), "sk-secret".into());
         settings.base_env.insert("LD_PRELOAD".into(), "/tmp/evil.so".into());
         settings.base_env.insert("TERM".into(), "dumb".into());
-        settings
-            .base_env
-            .retain(|name, _| !crate::hub::INHERITED_VARIABLES.contains(&name.as_str()) && !name.starts_with("LC_"));
+        settings.base_env.retain(|name, _| {
+            !crate::hub::INHERITED_VARIABLES.contains(&name.as_str()) && !name.starts_with("LC_")
+        });
     });
     let env = text(rig.call("legacy", "env", json!({})).await);
     let mut names: Vec<&str> = env.lines().filter_map(|line| line.split('=').next()).collect();
@@ -160,7 +177,9 @@ async fn the_environment_is_cleared() {
     assert_eq!(names, ["OWN"], "{env}");
     assert!(env.contains("TERM=dumb") && env.contains("PATH="));
     // Otherwise the test would prove nothing.
-    assert!(std::env::vars().any(|(name, _)| !crate::hub::BASIC_VARIABLES.contains(&name.as_str())));
+    assert!(
+        std::env::vars().any(|(name, _)| !crate::hub::BASIC_VARIABLES.contains(&name.as_str()))
+    );
 }
 
 /// Trap 10: 4 MiB of stderr for each message block nobody, and the log takes only its share.
@@ -177,7 +196,8 @@ async fn a_flood_on_stderr_is_drained_and_capped() {
 /// Trap 11: the start has a limit of its own.
 #[tokio::test]
 async fn a_server_that_never_answers_does_not_start() {
-    let rig = Rig::with(&["mute"], |settings| settings.startup_timeout = Duration::from_millis(400));
+    let rig =
+        Rig::with(&["mute"], |settings| settings.startup_timeout = Duration::from_millis(400));
     let error = rig.hub.tools("mute").await.unwrap_err().to_string();
     assert!(error.contains("did not answer within 0.4 s"), "{error}");
     assert!(matches!(&rig.notices.lock().unwrap()[..], [HubNotice::Failed { .. }]));
@@ -187,7 +207,10 @@ async fn a_server_that_never_answers_does_not_start() {
 #[tokio::test]
 async fn a_request_for_input_surfaces() {
     let rig = Rig::new(&["rounds"]);
-    let CallEnd::InputRequired { requests, state } = rig.call("rounds", "echo", json!({})).await else { panic!() };
+    let CallEnd::InputRequired { requests, state } = rig.call("rounds", "echo", json!({})).await
+    else {
+        panic!()
+    };
     assert_eq!(requests["a"]["method"], "elicitation/create");
     assert_eq!(state.as_deref(), Some("opaque"));
     assert_eq!(rig.record("rounds").iter().filter(|line| *line == "tools/call").count(), 1);
@@ -202,9 +225,13 @@ async fn garbage_on_stdout_is_logged_and_passed_over() {
 
 #[tokio::test]
 async fn endless_garbage_in_place_of_an_answer_ends_with_the_start() {
-    let rig = Rig::with(&["babble", "legacy"], |settings| settings.startup_timeout = Duration::from_millis(600));
-    let (babble, other) =
-        tokio::join!(rig.hub.tools("babble"), rig.call("legacy", "echo", json!({"text": "all the same"})));
+    let rig = Rig::with(&["babble", "legacy"], |settings| {
+        settings.startup_timeout = Duration::from_millis(600)
+    });
+    let (babble, other) = tokio::join!(
+        rig.hub.tools("babble"),
+        rig.call("legacy", "echo", json!({"text": "all the same"}))
+    );
     let error = babble.unwrap_err().to_string();
     assert!(error.contains("did not answer within 0.6 s"), "{error}");
     assert_eq!(text(other), "all the same");
@@ -213,7 +240,8 @@ async fn endless_garbage_in_place_of_an_answer_ends_with_the_start() {
 #[tokio::test]
 async fn more_than_the_queue_holds_is_not_forwarded() {
     let rig = Rig::with(&["legacy"], |settings| settings.queue_bytes_max = 100_000);
-    let reason = not_forwarded(rig.call("legacy", "echo", json!({"text": "x".repeat(100_000)})).await);
+    let reason =
+        not_forwarded(rig.call("legacy", "echo", json!({"text": "x".repeat(100_000)})).await);
     assert!(reason.contains("100000 bytes"), "{reason}");
     assert!(!rig.record("legacy").contains(&"tools/call".to_owned()));
     assert_eq!(text(rig.call("legacy", "echo", json!({"text": "small"})).await), "small");
@@ -228,10 +256,15 @@ async fn batches_and_missing_members_are_read() {
 #[tokio::test]
 async fn an_answer_to_an_id_as_text_is_no_answer_to_the_number() {
     let rig = Rig::new(&["text-ids", "text-ids-early"]);
-    let permit = rig.permit_for("text-ids", "echo", json!({"text": "x"}), Duration::from_millis(300)).await;
+    let permit =
+        rig.permit_for("text-ids", "echo", json!({"text": "x"}), Duration::from_millis(300)).await;
     let reason = unknown(rig.hub.call(permit, context()).await);
     assert!(reason.contains("no answer"), "{reason}");
-    assert!(rig.log.lock().unwrap().iter().any(|line| line.contains("an answer to the id \"")), "{:?}", rig.log);
+    assert!(
+        rig.log.lock().unwrap().iter().any(|line| line.contains("an answer to the id \"")),
+        "{:?}",
+        rig.log
+    );
     let refused = rig.hub.tools("text-ids-early").await.unwrap_err().to_string();
     assert!(refused.contains("2000000002") && refused.contains("a text"), "{refused}");
 }

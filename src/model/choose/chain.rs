@@ -1,5 +1,5 @@
-//! From the whole `[model]` section to the models that answer: the first one, those behind it, and who writes summaries. Must not
-//! know how one of them is picked, or who is asked when.
+//! From the whole `[model]` section to the models that answer: the first one, those behind it, and
+//! who writes summaries. Must not know how one of them is picked, or who is asked when.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,7 +25,8 @@ pub struct Chain {
     pub choosable: Choosable,
 }
 
-/// Picks all of them. `load` reads images for those that can see. Asks the network for as little as [`choose`] does.
+/// Picks all of them. `load` reads images for those that can see. Asks the network for as little as
+/// [`choose`] does.
 pub async fn chain(
     section: &ModelSection,
     env: &BTreeMap<String, String>,
@@ -39,16 +40,25 @@ pub async fn chain(
     let first = choose(section, env, policy(section.fallback.is_empty())).await?;
     let (mut links, mut whys) = (Vec::new(), vec![first.why.clone()]);
     let mut sees_images = first.sees_images;
-    let mut choosable = Choosable { target: first.target.clone(), configured: vec![first.model.model().to_owned()] };
+    let mut choosable = Choosable {
+        target: first.target.clone(),
+        configured: vec![first.model.model().to_owned()],
+    };
     links.push(link(first, section, load));
     let mut compaction = None;
     let behind = section.fallback.len();
     for (index, (place, other)) in section.others().enumerate() {
         let is_last = index + 1 == behind;
         let chosen = choose(other, &bare, policy(is_last)).await;
-        let chosen = chosen.map_err(|fault| ChooseError::Inside { place: place.clone(), fault: Box::new(fault) })?;
-        let (role, section) =
-            if index < behind { ("Behind it", "`[[model.fallback]] ") } else { ("Summaries", "`[model.compaction] ") };
+        let chosen = chosen.map_err(|fault| ChooseError::Inside {
+            place: place.clone(),
+            fault: Box::new(fault),
+        })?;
+        let (role, section) = if index < behind {
+            ("Behind it", "`[[model.fallback]] ")
+        } else {
+            ("Summaries", "`[model.compaction] ")
+        };
         whys.push(format!("{role}: {}", chosen.why.replace("`[model] ", section)));
         if index < behind {
             sees_images |= chosen.sees_images;

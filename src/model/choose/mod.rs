@@ -1,5 +1,5 @@
-//! Picks a model from what is there. Owns the order: what was asked for by name, a key, a local server, the demo. Must not
-//! read the environment or files itself.
+//! Picks a model from what is there. Owns the order: what was asked for by name, a key, a local
+//! server, the demo. Must not read the environment or files itself.
 
 mod chain;
 mod offered;
@@ -43,7 +43,9 @@ pub struct Chosen {
 pub enum ChooseError {
     #[error("CLAW_AGENT: {0}")]
     UnknownAgent(#[from] UnknownAgent),
-    #[error("{asked} asks for {service}, which needs a key: set {variable}, or `api_key` under `[model]` in claw.toml")]
+    #[error(
+        "{asked} asks for {service}, which needs a key: set {variable}, or `api_key` under `[model]` in claw.toml"
+    )]
     NoKey { asked: String, service: &'static str, variable: &'static str },
     #[error(
         "{asked} asks for an OpenAI-compatible provider: set CLAW_BASE_URL to a server of your own, or the key of one: {variables}"
@@ -51,9 +53,13 @@ pub enum ChooseError {
     NoCompatible { asked: String, variables: String },
     #[error("{asked} is no address that works: {reason}")]
     BaseUrl { asked: String, reason: String },
-    #[error("there is no Ollama at {url}: start it, or set CLAW_BASE_URL or OLLAMA_HOST to where it is")]
+    #[error(
+        "there is no Ollama at {url}: start it, or set CLAW_BASE_URL or OLLAMA_HOST to where it is"
+    )]
     NoOllama { url: String },
-    #[error("the Ollama at {url} has no models yet: get one with `ollama pull NAME`, or set CLAW_MODEL")]
+    #[error(
+        "the Ollama at {url} has no models yet: get one with `ollama pull NAME`, or set CLAW_MODEL"
+    )]
     NoOllamaModel { url: String },
     #[error("{asked} points to a server whose models are not known: set CLAW_MODEL")]
     NoModelName { asked: String },
@@ -98,7 +104,10 @@ struct Wish<'a> {
 }
 
 impl<'a> Wish<'a> {
-    fn new(section: &'a ModelSection, env: &'a BTreeMap<String, String>) -> Result<Self, ChooseError> {
+    fn new(
+        section: &'a ModelSection,
+        env: &'a BTreeMap<String, String>,
+    ) -> Result<Self, ChooseError> {
         let from_env = value(env, "CLAW_AGENT").map(str::parse::<Agent>).transpose()?;
         // What claw.toml says about one agent must not reach another one, least of all its key.
         let other = matches!((from_env, section.agent), (Some(env), Some(file)) if env != file);
@@ -111,10 +120,13 @@ impl<'a> Wish<'a> {
         let base_url = pick("CLAW_BASE_URL", &section.base_url, "`[model] base_url`");
         let agent = from_env
             .map(|agent| (agent, format!("CLAW_AGENT={agent}")))
-            .or_else(|| section.agent.map(|agent| (agent, format!("`[model] agent = \"{agent}\"`"))))
+            .or_else(|| {
+                section.agent.map(|agent| (agent, format!("`[model] agent = \"{agent}\"`")))
+            })
             .or_else(|| {
                 let (url, asked) = base_url.as_ref()?;
-                let agent = Service::at(url).map_or(Agent::OpenAiCompatible, |service| service.agent);
+                let agent =
+                    Service::at(url).map_or(Agent::OpenAiCompatible, |service| service.agent);
                 Some((agent, (*asked).to_owned()))
             });
         Ok(Self {
@@ -136,7 +148,9 @@ impl<'a> Wish<'a> {
         match agent {
             Agent::Demo => Ok(demo(format!("{asked} asks for the built-in demo model."))),
             Agent::Ollama => self.ollama(asked).await,
-            Agent::Claude | Agent::Gemini | Agent::OpenAiCompatible => self.provider(agent, asked).await,
+            Agent::Claude | Agent::Gemini | Agent::OpenAiCompatible => {
+                self.provider(agent, asked).await
+            }
         }
     }
 
@@ -147,11 +161,14 @@ impl<'a> Wish<'a> {
                 return self.at_address(service, known.is_some(), url, setting).await;
             }
         }
-        let in_family = |service: &&Service| self.model.as_ref().is_some_and(|(name, _)| service.makes(name));
-        let candidates: Vec<&'static Service> = SERVICES.iter().filter(|service| service.agent == agent).collect();
+        let in_family =
+            |service: &&Service| self.model.as_ref().is_some_and(|(name, _)| service.makes(name));
+        let candidates: Vec<&'static Service> =
+            SERVICES.iter().filter(|service| service.agent == agent).collect();
         let with_key: Vec<&'static Service> =
             candidates.iter().copied().filter(|service| service.key(self.env).is_some()).collect();
-        let service = with_key.iter().copied().find(in_family).or_else(|| with_key.first().copied());
+        let service =
+            with_key.iter().copied().find(in_family).or_else(|| with_key.first().copied());
         let first = candidates.first().copied();
         let Some(service) = service.or_else(|| first.filter(|_| self.api_key.is_some())) else {
             return Err(no_key(agent, asked, &candidates));
@@ -159,7 +176,15 @@ impl<'a> Wish<'a> {
         let model = self.model_name().unwrap_or_else(|| service.model.to_owned());
         let (key, key_setting) = self.key_for(service);
         let why = format!("{asked} asks for {}; the key is from {key_setting}.", service.name);
-        Ok(self.real(service.wire, service.name, model, service.base_url.to_owned(), key, key_setting, why))
+        Ok(self.real(
+            service.wire,
+            service.name,
+            model,
+            service.base_url.to_owned(),
+            key,
+            key_setting,
+            why,
+        ))
     }
 
     /// A provider at an address that a person gave.
@@ -170,24 +195,38 @@ impl<'a> Wish<'a> {
         url: &str,
         setting: &'static str,
     ) -> Result<Chosen, ChooseError> {
-        let wire = if known || service.agent != Agent::OpenAiCompatible { service.wire } else { Wire::OpenAi };
+        let wire = if known || service.agent != Agent::OpenAiCompatible {
+            service.wire
+        } else {
+            Wire::OpenAi
+        };
         let base_url = Target::normal_base_url(wire, url)
             .map_err(|reason| ChooseError::BaseUrl { asked: setting.to_owned(), reason })?;
-        let local =
-            reqwest::Url::parse(&base_url).ok().and_then(|url| url.host_str().map(is_loopback)).unwrap_or(false);
+        let local = reqwest::Url::parse(&base_url)
+            .ok()
+            .and_then(|url| url.host_str().map(is_loopback))
+            .unwrap_or(false);
         let (key, key_setting) = self.key_for(service);
         if key.is_none() && !local {
             let variable = service.keys.first().copied().unwrap_or_default();
-            return Err(ChooseError::NoKey { asked: setting.to_owned(), service: service.name, variable });
+            return Err(ChooseError::NoKey {
+                asked: setting.to_owned(),
+                service: service.name,
+                variable,
+            });
         }
         let own_server = !known && service.agent == Agent::OpenAiCompatible;
         let model = match self.model_name() {
             Some(name) => name,
             None if own_server && local => {
                 let root = base_url.strip_suffix("v1/").unwrap_or(&base_url).to_owned();
-                probe::llama_cpp(&root).await.ok_or(ChooseError::NoModelName { asked: setting.to_owned() })?
+                probe::llama_cpp(&root)
+                    .await
+                    .ok_or(ChooseError::NoModelName { asked: setting.to_owned() })?
             }
-            None if own_server => return Err(ChooseError::NoModelName { asked: setting.to_owned() }),
+            None if own_server => {
+                return Err(ChooseError::NoModelName { asked: setting.to_owned() });
+            }
             None => service.model.to_owned(),
         };
         let name = if own_server { Agent::OpenAiCompatible.as_str() } else { service.name };
@@ -199,7 +238,9 @@ impl<'a> Wish<'a> {
         let (url, setting) = match &self.base_url {
             Some((url, setting)) => (url.clone(), *setting),
             None => match value(self.env, "OLLAMA_HOST") {
-                Some(host) => (probe::ollama_host(host).unwrap_or_else(|| host.to_owned()), "OLLAMA_HOST"),
+                Some(host) => {
+                    (probe::ollama_host(host).unwrap_or_else(|| host.to_owned()), "OLLAMA_HOST")
+                }
                 None => (probe::OLLAMA.to_owned(), "the usual address"),
             },
         };
@@ -214,15 +255,26 @@ impl<'a> Wish<'a> {
             },
         };
         let why = format!("{asked} asks for Ollama, which is at {url}.");
-        Ok(self.real(Wire::Ollama, "ollama", model, url, self.api_key.clone(), "`[model] api_key`".into(), why))
+        Ok(self.real(
+            Wire::Ollama,
+            "ollama",
+            model,
+            url,
+            self.api_key.clone(),
+            "`[model] api_key`".into(),
+            why,
+        ))
     }
 
     /// Nothing was asked for by name: a key, a local server, the demo.
     async fn found(&self) -> Result<Chosen, ChooseError> {
         let with_key: Vec<&'static Service> =
             SERVICES.iter().filter(|service| service.key(self.env).is_some()).collect();
-        let in_family = |service: &&Service| self.model.as_ref().is_some_and(|(name, _)| service.makes(name));
-        if let Some(service) = with_key.iter().copied().find(in_family).or_else(|| with_key.first().copied()) {
+        let in_family =
+            |service: &&Service| self.model.as_ref().is_some_and(|(name, _)| service.makes(name));
+        if let Some(service) =
+            with_key.iter().copied().find(in_family).or_else(|| with_key.first().copied())
+        {
             let model = self.model_name().unwrap_or_else(|| service.model.to_owned());
             let (key, key_setting) = self.key_for(service);
             let why = format!("{key_setting} is set.");
@@ -233,7 +285,10 @@ impl<'a> Wish<'a> {
             return Ok(chosen);
         }
         if let Some((model, asked)) = &self.model {
-            return Err(ChooseError::ModelWithoutProvider { asked: (*asked).to_owned(), model: model.clone() });
+            return Err(ChooseError::ModelWithoutProvider {
+                asked: (*asked).to_owned(),
+                model: model.clone(),
+            });
         }
         Ok(demo(
             "No provider's key is set and no local model server was found, so the built-in demo model answers.".into(),
@@ -242,19 +297,39 @@ impl<'a> Wish<'a> {
 
     async fn local(&self) -> Option<Chosen> {
         let host = value(self.env, "OLLAMA_HOST").and_then(probe::ollama_host).filter(|url| {
-            reqwest::Url::parse(url).ok().and_then(|url| url.host_str().map(is_loopback)).unwrap_or(false)
+            reqwest::Url::parse(url)
+                .ok()
+                .and_then(|url| url.host_str().map(is_loopback))
+                .unwrap_or(false)
         });
         let ollama_url = host.unwrap_or_else(|| probe::OLLAMA.to_owned());
-        let (ollama, llama) = futures::join!(probe::ollama(&ollama_url), probe::llama_cpp(probe::LLAMA_CPP));
+        let (ollama, llama) =
+            futures::join!(probe::ollama(&ollama_url), probe::llama_cpp(probe::LLAMA_CPP));
         let wanted = self.model_name();
         if let Some(model) = ollama.and_then(|first| wanted.clone().or(first)) {
             let why = format!("An Ollama runs at {ollama_url}.");
-            return Some(self.real(Wire::Ollama, "ollama", model, ollama_url, None, "OLLAMA_HOST".into(), why));
+            return Some(self.real(
+                Wire::Ollama,
+                "ollama",
+                model,
+                ollama_url,
+                None,
+                "OLLAMA_HOST".into(),
+                why,
+            ));
         }
         let model = wanted.or(llama.clone()).filter(|_| llama.is_some())?;
         let url = format!("{}v1/", probe::LLAMA_CPP);
         let why = format!("A llama.cpp server runs at {}.", probe::LLAMA_CPP);
-        Some(self.real(Wire::OpenAi, "openai-compatible", model, url, None, "OPENAI_API_KEY".into(), why))
+        Some(self.real(
+            Wire::OpenAi,
+            "openai-compatible",
+            model,
+            url,
+            None,
+            "OPENAI_API_KEY".into(),
+            why,
+        ))
     }
 
     fn key_for(&self, service: &Service) -> (Option<SecretString>, String) {
@@ -297,7 +372,12 @@ impl<'a> Wish<'a> {
             tool_choice: self.section.tool_choice,
         };
         let model = Arc::new(GenaiModel::new(target.clone()));
-        Chosen { model: Arc::new(Retry::with_policy(model, self.policy)), why, sees_images, target: Some(target) }
+        Chosen {
+            model: Arc::new(Retry::with_policy(model, self.policy)),
+            why,
+            sees_images,
+            target: Some(target),
+        }
     }
 }
 
@@ -306,7 +386,8 @@ fn demo(why: String) -> Chosen {
 }
 
 fn no_key(agent: Agent, asked: &str, candidates: &[&'static Service]) -> ChooseError {
-    let variables: Vec<&str> = candidates.iter().filter_map(|service| service.keys.first().copied()).collect();
+    let variables: Vec<&str> =
+        candidates.iter().filter_map(|service| service.keys.first().copied()).collect();
     match candidates {
         [only] if agent != Agent::OpenAiCompatible => ChooseError::NoKey {
             asked: asked.to_owned(),

@@ -1,11 +1,12 @@
-//! Which models a conversation may choose: those that were configured, and what the first one's provider lists. Must not know
-//! conversations.
+//! Which models a conversation may choose: those that were configured, and what the first one's
+//! provider lists. Must not know conversations.
 
 use std::time::Duration;
 
 use crate::model::genai::{Target, list};
 
-/// How long a provider has for its list. Without one every name is taken, and the reply will say what is wrong with it.
+/// How long a provider has for its list. Without one every name is taken, and the reply will say
+/// what is wrong with it.
 const LIST_ANSWERS_IN: Duration = Duration::from_secs(5);
 /// How many names a refusal gives.
 const NEAREST_MAX: usize = 3;
@@ -20,7 +21,8 @@ pub struct Choosable {
 }
 
 impl Choosable {
-    /// The names nearest to one that nobody offers. `None` if it is offered, or nobody says what is.
+    /// The names nearest to one that nobody offers. `None` if it is offered, or nobody says what
+    /// is.
     pub async fn not_offered(&self, name: &str) -> Option<Vec<String>> {
         if self.configured.iter().any(|known| known == name) {
             return None;
@@ -34,12 +36,14 @@ impl Choosable {
 fn not_among(name: &str, names: &[String]) -> Option<Vec<String>> {
     // `claude-x` stands for `claude-x-20260101`, `llama` for `llama:latest`.
     let stands_for = |known: &String| {
-        known == name || known.strip_prefix(name).is_some_and(|rest| rest.starts_with(['-', ':', '@', '.']))
+        known == name
+            || known.strip_prefix(name).is_some_and(|rest| rest.starts_with(['-', ':', '@', '.']))
     };
     if names.is_empty() || names.iter().any(stands_for) {
         return None;
     }
-    let mut nearest: Vec<_> = names.iter().map(|known| (strsim::jaro_winkler(name, known), known)).collect();
+    let mut nearest: Vec<_> =
+        names.iter().map(|known| (strsim::jaro_winkler(name, known), known)).collect();
     nearest.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     Some(nearest.into_iter().take(NEAREST_MAX).map(|(_, known)| known.clone()).collect())
 }

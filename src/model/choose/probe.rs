@@ -1,5 +1,6 @@
-//! Looks for model servers on this machine. Owns how an Ollama and a llama.cpp server are recognised, and that looking is
-//! quick. Asks loopback addresses only, unless a person named another one.
+//! Looks for model servers on this machine. Owns how an Ollama and a llama.cpp server are
+//! recognised, and that looking is quick. Asks loopback addresses only, unless a person named
+//! another one.
 
 use std::time::Duration;
 
@@ -23,7 +24,8 @@ pub(super) async fn ollama(base: &str) -> Option<Option<String>> {
     Some(name.and_then(Value::as_str).map(str::to_owned))
 }
 
-/// The name of the model of a llama.cpp server at `base`. Port 8080 is popular: what does not say that it is one is none.
+/// The name of the model of a llama.cpp server at `base`. Port 8080 is popular: what does not say
+/// that it is one is none.
 pub(super) async fn llama_cpp(base: &str) -> Option<String> {
     let models = get(base, "v1/models").await?;
     let first = models.pointer("/data/0")?;
@@ -52,7 +54,8 @@ async fn get(base: &str, path: &str) -> Option<Value> {
     serde_json::from_slice(&body).ok()
 }
 
-/// `OLLAMA_HOST` as Ollama itself reads it: with or without scheme and port; an address to listen on everywhere means here.
+/// `OLLAMA_HOST` as Ollama itself reads it: with or without scheme and port; an address to listen
+/// on everywhere means here.
 pub(super) fn ollama_host(text: &str) -> Option<String> {
     let with_scheme = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
     let with_host = with_scheme.replacen("://:", "://127.0.0.1:", 1);
@@ -61,7 +64,8 @@ pub(super) fn ollama_host(text: &str) -> Option<String> {
         url.set_host(Some("127.0.0.1")).ok()?;
     }
     let authority = with_host.split("://").nth(1)?.split('/').next()?;
-    let names_port = authority.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    let names_port =
+        authority.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
     if !names_port && url.scheme() == "http" {
         url.set_port(Some(11434)).ok()?;
     }

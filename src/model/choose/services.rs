@@ -1,4 +1,5 @@
-//! The providers that claw knows by name. Owns their variables, addresses and default models. Must not know how one is picked.
+//! The providers that claw knows by name. Owns their variables, addresses and default models. Must
+//! not know how one is picked.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +19,8 @@ pub(super) struct Service {
     pub model: &'static str,
     /// How the names of its own models begin; used when a model is named and several keys are set.
     pub families: &'static [&'static str],
-    /// Whether all its usual models can see images. A request with an image that a model cannot see is refused as a whole.
+    /// Whether all its usual models can see images. A request with an image that a model cannot see
+    /// is refused as a whole.
     pub sees_images: bool,
 }
 
@@ -118,7 +120,10 @@ pub(super) const SERVICES: [Service; 9] = [
 
 impl Service {
     /// The first key that is set, with the name of its variable.
-    pub(super) fn key<'a>(&self, env: &'a BTreeMap<String, String>) -> Option<(&'static str, &'a str)> {
+    pub(super) fn key<'a>(
+        &self,
+        env: &'a BTreeMap<String, String>,
+    ) -> Option<(&'static str, &'a str)> {
         self.keys.iter().find_map(|name| Some((*name, value(env, name)?)))
     }
 
@@ -129,7 +134,9 @@ impl Service {
 
     /// The service that lives at this address.
     pub(super) fn at(base_url: &str) -> Option<&'static Self> {
-        let host = |text: &str| reqwest::Url::parse(text).ok().and_then(|url| url.host_str().map(str::to_owned));
+        let host = |text: &str| {
+            reqwest::Url::parse(text).ok().and_then(|url| url.host_str().map(str::to_owned))
+        };
         let wanted = host(base_url)?;
         SERVICES.iter().find(|service| host(service.base_url).as_ref() == Some(&wanted))
     }

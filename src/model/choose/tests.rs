@@ -1,4 +1,5 @@
-//! Tests of the picking of a model. Local servers are played by sockets; nothing here leaves the machine.
+//! Tests of the picking of a model. Local servers are played by sockets; nothing here leaves the
+//! machine.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +33,10 @@ async fn error(file: &str, pairs: &[(&str, &str)]) -> String {
 #[tokio::test]
 async fn a_key_is_enough() {
     assert_eq!(name("", &[("ANTHROPIC_API_KEY", "k")]).await, "claude/claude-sonnet-5");
-    assert_eq!(name("", &[("OPENAI_API_KEY", "k"), ("GEMINI_API_KEY", "k")]).await, "openai/gpt-5.4-mini");
+    assert_eq!(
+        name("", &[("OPENAI_API_KEY", "k"), ("GEMINI_API_KEY", "k")]).await,
+        "openai/gpt-5.4-mini"
+    );
     assert_eq!(name("", &[("GROQ_API_KEY", "k"), ("CLAW_MODEL", "m")]).await, "groq/m");
     for key in ["GEMINI", "DEEPSEEK", "OPENROUTER", "XAI", "MISTRAL", "TOGETHER"] {
         let found = name("", &[(&format!("{key}_API_KEY"), "k")]).await;
@@ -48,9 +52,11 @@ async fn a_named_model_goes_to_the_provider_that_makes_it() {
 
 #[tokio::test]
 async fn asked_for_by_name_without_a_key_is_an_error_and_never_the_demo() {
-    for (agent, variable) in
-        [("claude", "ANTHROPIC_API_KEY"), ("gemini", "GEMINI_API_KEY"), ("openai-compatible", "OPENAI_API_KEY")]
-    {
+    for (agent, variable) in [
+        ("claude", "ANTHROPIC_API_KEY"),
+        ("gemini", "GEMINI_API_KEY"),
+        ("openai-compatible", "OPENAI_API_KEY"),
+    ] {
         let text = error("", &[("CLAW_AGENT", agent)]).await;
         assert!(text.contains(variable) && text.contains("CLAW_AGENT"), "{text}");
         let text = error(&format!("agent = '{agent}'"), &[("XAI_API_KE", "k")]).await;
@@ -85,7 +91,9 @@ async fn an_address_decides_the_agent() {
     assert_eq!(name("", &here).await, "openai-compatible/m");
     let known = [("CLAW_BASE_URL", "https://api.groq.com/openai/v1"), ("GROQ_API_KEY", "k")];
     assert_eq!(name("", &known).await, "groq/openai/gpt-oss-120b");
-    assert!(error("", &[("CLAW_BASE_URL", "https://x.example/v1")]).await.contains("OPENAI_API_KEY"));
+    assert!(
+        error("", &[("CLAW_BASE_URL", "https://x.example/v1")]).await.contains("OPENAI_API_KEY")
+    );
     assert!(error("", &[("CLAW_BASE_URL", "nonsense")]).await.contains("CLAW_BASE_URL"));
     let unnamed = [("CLAW_BASE_URL", "https://x.example/v1"), ("OPENAI_API_KEY", "k")];
     assert!(error("", &unnamed).await.contains("CLAW_MODEL"));
@@ -94,7 +102,11 @@ async fn an_address_decides_the_agent() {
 #[tokio::test]
 async fn no_why_and_no_error_holds_a_key() {
     let chosen = pick("", &[("ANTHROPIC_API_KEY", "sk-very-secret")]).await.unwrap();
-    assert!(!chosen.why.contains("secret") && chosen.why.contains("ANTHROPIC_API_KEY"), "{}", chosen.why);
+    assert!(
+        !chosen.why.contains("secret") && chosen.why.contains("ANTHROPIC_API_KEY"),
+        "{}",
+        chosen.why
+    );
 }
 
 #[tokio::test]
@@ -119,7 +131,9 @@ async fn server(body: fn(&str) -> &'static str) -> String {
             let text = String::from_utf8_lossy(&head[..read]).into_owned();
             let body = body(text.split(' ').nth(1).unwrap());
             let length = body.len();
-            let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}");
+            let answer = format!(
+                "HTTP/1.1 200 OK\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+            );
             socket.write_all(answer.as_bytes()).await.unwrap();
         }
     });
@@ -128,26 +142,39 @@ async fn server(body: fn(&str) -> &'static str) -> String {
 
 #[tokio::test]
 async fn an_ollama_on_loopback_is_found_and_its_first_model_taken() {
-    let url =
-        server(|path| if path == "/api/tags" { r#"{"models":[{"name":"qwen3:8b"},{"name":"b"}]}"# } else { "{}" })
-            .await;
+    let url = server(|path| {
+        if path == "/api/tags" { r#"{"models":[{"name":"qwen3:8b"},{"name":"b"}]}"# } else { "{}" }
+    })
+    .await;
     assert_eq!(name("", &[("OLLAMA_HOST", &url)]).await, "ollama/qwen3:8b");
     assert_eq!(name("", &[("OLLAMA_HOST", &url), ("CLAW_MODEL", "b")]).await, "ollama/b");
-    assert_eq!(name("", &[("CLAW_AGENT", "ollama"), ("CLAW_BASE_URL", &url)]).await, "ollama/qwen3:8b");
+    assert_eq!(
+        name("", &[("CLAW_AGENT", "ollama"), ("CLAW_BASE_URL", &url)]).await,
+        "ollama/qwen3:8b"
+    );
     // A key comes before what merely runs here.
     assert_eq!(name("", &[("OLLAMA_HOST", &url), ("XAI_API_KEY", "k")]).await, "xai/grok-4");
     let empty = server(|_| r#"{"models":[]}"#).await;
-    assert!(error("", &[("CLAW_AGENT", "ollama"), ("OLLAMA_HOST", &empty)]).await.contains("ollama pull"));
+    assert!(
+        error("", &[("CLAW_AGENT", "ollama"), ("OLLAMA_HOST", &empty)])
+            .await
+            .contains("ollama pull")
+    );
 }
 
 #[tokio::test]
 async fn a_web_server_that_is_no_ollama_is_not_taken_for_one() {
-    for body in [(|_: &str| "<html>") as fn(&str) -> &'static str, |_| "[]", |_| r#"{"models":7}"#] {
+    for body in [(|_: &str| "<html>") as fn(&str) -> &'static str, |_| "[]", |_| r#"{"models":7}"#]
+    {
         let url = server(body).await;
         let found = pick("", &[("OLLAMA_HOST", &url)]).await.unwrap();
         // Port 8080 of this machine belongs to somebody else and may hold a real llama.cpp server.
         assert_ne!(found.model.provider(), "ollama", "{}", found.why);
-        assert!(error("", &[("CLAW_AGENT", "ollama"), ("OLLAMA_HOST", &url)]).await.contains("no Ollama at"));
+        assert!(
+            error("", &[("CLAW_AGENT", "ollama"), ("OLLAMA_HOST", &url)])
+                .await
+                .contains("no Ollama at")
+        );
     }
 }
 
@@ -156,13 +183,14 @@ async fn a_llama_cpp_server_says_that_it_is_one() {
     use super::probe::llama_cpp;
     let own = server(|_| r#"{"data":[{"id":"m.gguf","owned_by":"llamacpp"}]}"#).await;
     assert_eq!(llama_cpp(&format!("{own}/")).await.as_deref(), Some("m.gguf"));
-    let props =
-        server(
-            |path| {
-                if path == "/props" { r#"{"default_generation_settings":{}}"# } else { r#"{"data":[{"id":"m"}]}"# }
-            },
-        )
-        .await;
+    let props = server(|path| {
+        if path == "/props" {
+            r#"{"default_generation_settings":{}}"#
+        } else {
+            r#"{"data":[{"id":"m"}]}"#
+        }
+    })
+    .await;
     assert_eq!(llama_cpp(&format!("{props}/")).await.as_deref(), Some("m"));
     let other = server(|_| r#"{"data":[{"id":"m"}]}"#).await;
     assert_eq!(llama_cpp(&format!("{other}/")).await, None);
@@ -175,7 +203,11 @@ async fn a_model_without_any_provider_is_an_error_and_not_the_demo() {
     let closed = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
     match pick("", &[("OLLAMA_HOST", &closed), ("CLAW_MODEL", "gpt-9")]).await {
-        Ok(chosen) => assert_eq!(chosen.model.provider(), "openai-compatible", "only a real llama.cpp may answer"),
+        Ok(chosen) => assert_eq!(
+            chosen.model.provider(),
+            "openai-compatible",
+            "only a real llama.cpp may answer"
+        ),
         Err(error) => assert!(error.to_string().contains("CLAW_MODEL"), "{error}"),
     }
 }

@@ -1,4 +1,5 @@
-//! A model as somebody is about to write it down, tried before. Owns what a trial asks; must not know who is told of it.
+//! A model as somebody is about to write it down, tried before. Owns what a trial asks; must not
+//! know who is told of it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,7 +13,8 @@ use crate::model::{Model as _, ModelError, Policy, Request};
 
 /// The longest reply that is asked for: the least that every provider takes.
 const REPLY_TOKENS: u32 = 16;
-/// The longest silence of a model that is tried. One on this machine may have to be read from the disk first.
+/// The longest silence of a model that is tried. One on this machine may have to be read from the
+/// disk first.
 const SILENCE: Duration = Duration::from_secs(120);
 
 /// A model that can be tried.
@@ -22,7 +24,10 @@ pub struct Trial {
 
 impl Trial {
     /// What `section` means. Asks nobody. `None` for the demo, which cannot fail.
-    pub async fn of(section: &ModelSection, env: &BTreeMap<String, String>) -> Result<Option<Self>, ChooseError> {
+    pub async fn of(
+        section: &ModelSection,
+        env: &BTreeMap<String, String>,
+    ) -> Result<Option<Self>, ChooseError> {
         let mut section = section.clone();
         if section.model.is_none() {
             // With a name, nobody is asked for one.
@@ -39,7 +44,9 @@ impl Trial {
     /// Whether a list is handed out only to a key that is good, or no key is needed.
     pub fn a_list_proves_the_key(&self) -> bool {
         let known = Service::at(&self.target.base_url).is_some();
-        known || self.target.api_key.is_none() || matches!(self.target.wire, Wire::Anthropic | Wire::Gemini)
+        known
+            || self.target.api_key.is_none()
+            || matches!(self.target.wire, Wire::Anthropic | Wire::Gemini)
     }
 
     /// One request for a few tokens.
@@ -51,7 +58,8 @@ impl Trial {
             tool_choice: ToolChoice::Auto,
             ..self.target.clone()
         };
-        let hello = Message { role: Role::User, blocks: vec![Block::Text { text: "Hi".to_owned() }] };
+        let hello =
+            Message { role: Role::User, blocks: vec![Block::Text { text: "Hi".to_owned() }] };
         let request = Request { messages: vec![hello], ..Request::default() };
         GenaiModel::new(target).reply(&request, &mut |_| {}).await.map(|_| ())
     }
@@ -70,11 +78,14 @@ impl Trial {
 /// The model of a known provider that answers if none is named.
 pub fn usual_model(section: &ModelSection) -> Option<&'static str> {
     let service = match (&section.base_url, section.agent) {
-        (Some(url), agent) => Service::at(url).filter(|service| agent.is_none_or(|agent| service.agent == agent)),
+        (Some(url), agent) => {
+            Service::at(url).filter(|service| agent.is_none_or(|agent| service.agent == agent))
+        }
         (None, Some(agent)) => Service::of(agent),
         (None, None) => None,
     };
-    let elsewhere = || section.agent.filter(|agent| *agent != Agent::OpenAiCompatible).and_then(Service::of);
+    let elsewhere =
+        || section.agent.filter(|agent| *agent != Agent::OpenAiCompatible).and_then(Service::of);
     service.or_else(elsewhere).map(|service| service.model)
 }
 

@@ -5,8 +5,8 @@
 //! step     = command { " and " command }
 //! command  = list [DIR] | show FILE | write FILE: TEXT | write TEXT to FILE | search WORD [in DIR] | run COMMAND | help
 //! ```
-//! A joint counts only if a verb follows it, and never inside double quotes or backticks, so that texts and commands may hold
-//! the word "and".
+//! A joint counts only if a verb follows it, and never inside double quotes or backticks, so that
+//! texts and commands may hold the word "and".
 
 /// What one command asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +32,11 @@ pub(super) fn parse(said: &str) -> Result<Vec<Step>, String> {
         let command = command(part).ok_or_else(|| part.to_owned())?;
         match steps.last_mut() {
             // Help makes no call, so it cannot stand beside one.
-            Some(step) if parallel && command != Command::Help && !step.contains(&Command::Help) => step.push(command),
+            Some(step)
+                if parallel && command != Command::Help && !step.contains(&Command::Help) =>
+            {
+                step.push(command)
+            }
             _ => steps.push(vec![command]),
         }
     }
@@ -43,7 +47,8 @@ pub(super) fn parse(said: &str) -> Result<Vec<Step>, String> {
 
 /// The parts, each with whether it goes together with the one before.
 fn split(said: &str) -> Vec<(bool, &str)> {
-    const JOINTS: [(&str, bool); 4] = [(" and then ", false), (", then ", false), (" then ", false), (" and ", true)];
+    const JOINTS: [(&str, bool); 4] =
+        [(" and then ", false), (", then ", false), (" then ", false), (" and ", true)];
     let mut parts = Vec::new();
     let (mut start, mut parallel) = (0, false);
     let mut quote: Option<char> = None;
@@ -59,7 +64,8 @@ fn split(said: &str) -> Vec<(bool, &str)> {
             None => {}
         }
         let rest = &said[at..];
-        let joint = JOINTS.iter().find(|(word, _)| starts_with(rest, word) && is_verb(&rest[word.len()..]));
+        let joint =
+            JOINTS.iter().find(|(word, _)| starts_with(rest, word) && is_verb(&rest[word.len()..]));
         if let Some((word, together)) = joint {
             parts.push((parallel, &said[start..at]));
             (start, parallel, skip_to) = (at + word.len(), *together, at + word.len());
@@ -117,7 +123,9 @@ fn command(part: &str) -> Option<Command> {
     let (verb, rest) = verb(part)?;
     match verb {
         Verb::Help => Some(Command::Help),
-        Verb::List => Some(Command::List { dir: place(without(rest, &["the ", "files ", "in ", "of "])) }),
+        Verb::List => {
+            Some(Command::List { dir: place(without(rest, &["the ", "files ", "in ", "of "])) })
+        }
         Verb::Show => {
             let file = unquote(without(rest, &["me ", "the ", "file "]));
             (!file.is_empty()).then_some(Command::Show { file })
@@ -155,7 +163,8 @@ fn write(rest: &str) -> Option<Command> {
     }
     let at = rest.to_ascii_lowercase().rfind(" to ")?;
     let (text, file) = (unquote(&rest[..at]), unquote(&rest[at + " to ".len()..]));
-    let one_file = !file.is_empty() && (!file.contains(char::is_whitespace) || rest.trim_end().ends_with(['"', '`']));
+    let one_file = !file.is_empty()
+        && (!file.contains(char::is_whitespace) || rest.trim_end().ends_with(['"', '`']));
     one_file.then_some(Command::Write { file, text })
 }
 
@@ -163,11 +172,14 @@ fn file_and_text(rest: &str) -> Option<(String, &str)> {
     let rest = without(rest, &["to ", "file "]);
     let (file, after) = match rest.chars().next().filter(|c| matches!(c, '"' | '`')) {
         Some(quote) => rest[1..].split_once(quote)?,
-        None => rest.split_at(rest.find(':').filter(|at| !rest[..*at].contains(char::is_whitespace))?),
+        None => {
+            rest.split_at(rest.find(':').filter(|at| !rest[..*at].contains(char::is_whitespace))?)
+        }
     };
     let text = after.strip_prefix(':')?;
     // `http://x` is no file with a text.
-    let separated = text.is_empty() || text.starts_with(char::is_whitespace) || text.starts_with(['"', '`']);
+    let separated =
+        text.is_empty() || text.starts_with(char::is_whitespace) || text.starts_with(['"', '`']);
     (separated && !file.is_empty()).then(|| (file.to_owned(), text.trim_start_matches(' ')))
 }
 
@@ -200,7 +212,9 @@ impl Command {
             Self::List { dir } => format!("list {}", code(dir)),
             Self::Show { file } => format!("show {}", code(file)),
             Self::Write { file, .. } => format!("write {}", code(file)),
-            Self::Search { pattern, dir } => format!("search for {} in {}", code(pattern), code(dir)),
+            Self::Search { pattern, dir } => {
+                format!("search for {} in {}", code(pattern), code(dir))
+            }
             Self::Run { command } => format!("run {}", code(command)),
             Self::Help => "help".to_owned(),
         }

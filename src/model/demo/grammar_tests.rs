@@ -87,13 +87,24 @@ fn several_commands() {
 fn and_inside_a_text_or_a_command_joins_nothing() {
     assert_eq!(one("write a.txt: bread and butter"), write("a.txt", "bread and butter"));
     assert_eq!(one("run echo a and b and then c"), run("echo a and b and then c"));
-    assert_eq!(one("write a.txt: \"wash and then run home\""), write("a.txt", "wash and then run home"));
+    assert_eq!(
+        one("write a.txt: \"wash and then run home\""),
+        write("a.txt", "wash and then run home")
+    );
     assert_eq!(one("run `echo x and list y`"), run("echo x and list y"));
 }
 
 #[test]
 fn what_is_not_in_the_grammar_is_returned() {
-    for said in ["what is the weather?", "show", "run", "search", "write", "write hello", "write a b c to d e f"] {
+    for said in [
+        "what is the weather?",
+        "show",
+        "run",
+        "search",
+        "write",
+        "write hello",
+        "write a b c to d e f",
+    ] {
         assert!(parse(said).is_err(), "{said}: {:?}", parse(said));
     }
     assert_eq!(parse("list and then show"), Err("show".to_owned()));

@@ -1,5 +1,5 @@
-//! The built-in demo model: a small fixed grammar that makes real tool calls. Owns what it answers at each point of a
-//! conversation. A pure function of the request; no network, no clock.
+//! The built-in demo model: a small fixed grammar that makes real tool calls. Owns what it answers
+//! at each point of a conversation. A pure function of the request; no network, no clock.
 
 mod grammar;
 mod render;
@@ -27,7 +27,14 @@ impl Demo {
         let blocks = answer(request);
         let calls = blocks.iter().any(|block| matches!(block, Block::ToolUse(_)));
         let finish = if calls { Finish::ToolUse } else { Finish::Complete };
-        Reply { blocks, finish, usage: Usage::default(), provider: "demo".into(), model: "demo".into(), notice: None }
+        Reply {
+            blocks,
+            finish,
+            usage: Usage::default(),
+            provider: "demo".into(),
+            model: "demo".into(),
+            notice: None,
+        }
     }
 }
 
@@ -87,8 +94,10 @@ fn is_request(message: &Message) -> bool {
 
 /// What somebody says in a message. Claw's own words about staged actions stand in it, too.
 fn said_in(message: &Message) -> String {
-    let texts =
-        message.blocks.iter().filter(|block| !matches!(block, Block::Text { text } if text.starts_with("[claw: ")));
+    let texts = message
+        .blocks
+        .iter()
+        .filter(|block| !matches!(block, Block::Text { text } if text.starts_with("[claw: ")));
     text_of(&texts.cloned().collect::<Vec<_>>())
 }
 
@@ -135,7 +144,10 @@ fn next(request: &Request, start: usize, steps: &[Step], done: &[Vec<Done<'_>>])
         request.tools.iter().any(|spec| spec.name == tool).then_some(())
     };
     if let Some(missing) = step.iter().find(|command| offered(command).is_none()) {
-        let shown = join(before, done.iter().map(|results| render::results(results)).collect::<Vec<_>>().join("\n\n"));
+        let shown = join(
+            before,
+            done.iter().map(|results| render::results(results)).collect::<Vec<_>>().join("\n\n"),
+        );
         return text(join(shown, render::not_offered(missing)));
     }
     let words: Vec<String> = step.iter().map(Command::intent).collect();
@@ -144,20 +156,32 @@ fn next(request: &Request, start: usize, steps: &[Step], done: &[Vec<Done<'_>>])
     for (index, command) in step.iter().enumerate() {
         if let Some((name, input)) = command.call() {
             let id = format!("demo_{}_{index}", request.messages.len());
-            blocks.push(Block::ToolUse(ToolUse { id, name: name.to_owned(), input, broken_input: None }));
+            blocks.push(Block::ToolUse(ToolUse {
+                id,
+                name: name.to_owned(),
+                input,
+                broken_input: None,
+            }));
         }
     }
     blocks
 }
 
-fn report(request: &Request, start: usize, steps: &[Step], done: &[Vec<Done<'_>>], before: String) -> String {
+fn report(
+    request: &Request,
+    start: usize,
+    steps: &[Step],
+    done: &[Vec<Done<'_>>],
+    before: String,
+) -> String {
     let mut parts: Vec<String> = vec![before];
     parts.extend(done.iter().map(|results| render::results(results)));
     let left: Vec<String> = steps.iter().skip(done.len()).flatten().map(Command::intent).collect();
     if !left.is_empty() {
         parts.push(format!("I stopped there and did not {}.", left.join(" or ")));
     }
-    let first_answer = !request.messages[..start].iter().any(|message| message.role == Role::Assistant);
+    let first_answer =
+        !request.messages[..start].iter().any(|message| message.role == Role::Assistant);
     if first_answer {
         parts.push(render::FOOTER.to_owned());
     }
@@ -179,8 +203,12 @@ impl Command {
         Some(match self {
             Self::List { dir } => ("filesystem__list_dir", json!({ "path": dir })),
             Self::Show { file } => ("filesystem__read_file", json!({ "path": file })),
-            Self::Write { file, text } => ("filesystem__write_file", json!({ "path": file, "content": text })),
-            Self::Search { pattern, dir } => ("filesystem__search", json!({ "pattern": pattern, "path": dir })),
+            Self::Write { file, text } => {
+                ("filesystem__write_file", json!({ "path": file, "content": text }))
+            }
+            Self::Search { pattern, dir } => {
+                ("filesystem__search", json!({ "pattern": pattern, "path": dir }))
+            }
             Self::Run { command } => ("bash__run", json!({ "command": command })),
             Self::Help => return None,
         })
@@ -189,7 +217,10 @@ impl Command {
 
 /// claw asks for a summary in its last message, and offers no tools with it.
 fn asked_for_a_summary(request: &Request) -> bool {
-    request.messages.last().is_some_and(|message| message.text().contains("Summarise the conversation so far"))
+    request
+        .messages
+        .last()
+        .is_some_and(|message| message.text().contains("Summarise the conversation so far"))
         || request.system.to_ascii_lowercase().contains("summar")
 }
 

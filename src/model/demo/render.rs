@@ -8,8 +8,7 @@ use crate::domain::{Message, Role};
 const LINES_MAX: usize = 60;
 const CHARS_MAX: usize = 4_000;
 
-const REAL: &str =
-    "For a real model, set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY (or start Ollama) and start claw again.";
+const REAL: &str = "For a real model, set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY (or start Ollama) and start claw again.";
 
 /// Ends the first answer of a conversation.
 pub(super) const FOOTER: &str = "*This was the built-in demo: a small fixed grammar, no language model. Say `help` for what it knows. \
@@ -32,8 +31,11 @@ pub(super) fn help() -> String {
 
 pub(super) fn not_understood(part: &str) -> String {
     let part = part.trim();
-    let part: String =
-        if part.chars().count() > 80 { part.chars().take(80).chain(['…']).collect() } else { part.to_owned() };
+    let part: String = if part.chars().count() > 80 {
+        part.chars().take(80).chain(['…']).collect()
+    } else {
+        part.to_owned()
+    };
     format!(
         "I do not understand {}. I am the built-in demo: a small fixed grammar, no language model. I know\n\n{COMMANDS}\n\n{REAL}",
         code(&part)
@@ -54,7 +56,9 @@ pub(super) fn results(done: &[Done<'_>]) -> String {
 }
 
 fn result(done: &Done<'_>) -> String {
-    let input = |key: &str| done.call.input.get(key).and_then(serde_json::Value::as_str).unwrap_or(".").to_owned();
+    let input = |key: &str| {
+        done.call.input.get(key).and_then(serde_json::Value::as_str).unwrap_or(".").to_owned()
+    };
     let (name, what) = match done.call.name.as_str() {
         "filesystem__list_dir" => ("Listing", code(&input("path"))),
         "filesystem__read_file" => ("Showing", code(&input("path"))),
@@ -64,7 +68,11 @@ fn result(done: &Done<'_>) -> String {
         other => ("Calling", code(other)),
     };
     if done.is_error {
-        return format!("{name} {what} {}\n\n{}", how_it_failed(done.content), fenced(done.content));
+        return format!(
+            "{name} {what} {}\n\n{}",
+            how_it_failed(done.content),
+            fenced(done.content)
+        );
     }
     if done.content.trim().is_empty() {
         return format!("{name} {what}: done, with no output.");
@@ -75,24 +83,38 @@ fn result(done: &Done<'_>) -> String {
     format!("{name} {what}:\n\n{}", fenced(done.content))
 }
 
-/// The gate and the turn write the results of calls that were denied or whose end nobody saw; their words tell which it is.
+/// The gate and the turn write the results of calls that were denied or whose end nobody saw; their
+/// words tell which it is.
 fn how_it_failed(content: &str) -> &'static str {
     let content = content.to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| content.contains(word));
     if has(&["may have run", "may or may not have run", "interrupted", "unknown outcome"]) {
         "was interrupted, and nobody knows whether it ran. Check before trying again:"
-    } else if has(&["not run:", "denied", "not allowed", "superseded", "refused", "nobody answered", "expired"]) {
+    } else if has(&[
+        "not run:",
+        "denied",
+        "not allowed",
+        "superseded",
+        "refused",
+        "nobody answered",
+        "expired",
+    ]) {
         "was not allowed, so it did not run:"
     } else {
         "did not work:"
     }
 }
 
-/// A fenced code block whose fence is longer than any run of backticks inside (CommonMark 0.31 section 4.5).
+/// A fenced code block whose fence is longer than any run of backticks inside (CommonMark 0.31
+/// section 4.5).
 fn fenced(content: &str) -> String {
     let fence = "`".repeat(longest_run(content).max(2) + 1);
     let (shown, left) = cut(content.trim_matches('\n'));
-    let more = if left == 0 { String::new() } else { format!("\n\n… and {left} more {}.", plural(left)) };
+    let more = if left == 0 {
+        String::new()
+    } else {
+        format!("\n\n… and {left} more {}.", plural(left))
+    };
     format!("{fence}text\n{shown}\n{fence}{more}")
 }
 
@@ -120,13 +142,16 @@ fn cut(text: &str) -> (String, usize) {
     (shown, total - whole)
 }
 
-/// What a compaction gets from a model that cannot summarise: the first line of what each request said.
+/// What a compaction gets from a model that cannot summarise: the first line of what each request
+/// said.
 pub(super) fn summary(messages: &[Message]) -> String {
     const REQUESTS_MAX: usize = 20;
     let said: Vec<String> = messages
         .iter()
         .filter(|message| message.role == Role::User)
-        .filter_map(|message| message.text().lines().next().map(|line| line.chars().take(200).collect::<String>()))
+        .filter_map(|message| {
+            message.text().lines().next().map(|line| line.chars().take(200).collect::<String>())
+        })
         .filter(|line: &String| !line.trim().is_empty())
         .collect();
     let skipped = said.len().saturating_sub(REQUESTS_MAX);

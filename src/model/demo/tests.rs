@@ -6,11 +6,20 @@ use super::{Demo, Model};
 use crate::domain::{Block, Finish, Message, Role, ToolSpec, ToolUse, text_of};
 use crate::model::{Delta, Reply, Request};
 
-const TOOLS: [&str; 5] =
-    ["filesystem__list_dir", "filesystem__read_file", "filesystem__write_file", "filesystem__search", "bash__run"];
+const TOOLS: [&str; 5] = [
+    "filesystem__list_dir",
+    "filesystem__read_file",
+    "filesystem__write_file",
+    "filesystem__search",
+    "bash__run",
+];
 
 fn request(messages: Vec<Message>) -> Request {
-    let spec = |name: &str| ToolSpec { name: name.into(), description: String::new(), input_schema: json!({}) };
+    let spec = |name: &str| ToolSpec {
+        name: name.into(),
+        description: String::new(),
+        input_schema: json!({}),
+    };
     Request { system: "You are claw.".into(), messages, tools: TOOLS.map(spec).into(), model: None }
 }
 
@@ -36,7 +45,10 @@ fn calls(reply: &Reply) -> Vec<&ToolUse> {
 }
 
 /// Plays a turn to its end; `act` gives each call's result.
-async fn turn(request: &mut Request, act: impl Fn(&ToolUse) -> (String, bool)) -> (Vec<Vec<ToolUse>>, String) {
+async fn turn(
+    request: &mut Request,
+    act: impl Fn(&ToolUse) -> (String, bool),
+) -> (Vec<Vec<ToolUse>>, String) {
     let mut rounds = Vec::new();
     loop {
         let reply = ask(request).await;
@@ -49,7 +61,12 @@ async fn turn(request: &mut Request, act: impl Fn(&ToolUse) -> (String, bool)) -
             .iter()
             .map(|call| {
                 let (content, is_error) = act(call);
-                Block::ToolResult { use_id: call.id.clone(), name: call.name.clone(), content, is_error }
+                Block::ToolResult {
+                    use_id: call.id.clone(),
+                    name: call.name.clone(),
+                    content,
+                    is_error,
+                }
             })
             .collect();
         request.messages.push(Message { role: Role::User, blocks });
@@ -67,7 +84,10 @@ async fn help_says_plainly_what_it_is() {
     for text in ["help", "hello"] {
         let reply = ask(&said(text)).await;
         let words = text_of(&reply.blocks);
-        assert!(words.contains("no language model") && words.contains("ANTHROPIC_API_KEY"), "{words}");
+        assert!(
+            words.contains("no language model") && words.contains("ANTHROPIC_API_KEY"),
+            "{words}"
+        );
         assert_eq!(reply.finish, Finish::Complete);
     }
 }
@@ -89,13 +109,15 @@ async fn one_call_and_its_result() {
 #[tokio::test]
 async fn and_is_parallel_and_then_waits() {
     let mut request = said("write a.txt: x and write b.txt: y and then show a.txt");
-    let (rounds, words) = turn(&mut request, |call| (format!("did {}", call.input["path"]), false)).await;
+    let (rounds, words) =
+        turn(&mut request, |call| (format!("did {}", call.input["path"]), false)).await;
     let names: Vec<usize> = rounds.iter().map(Vec::len).collect();
     assert_eq!(names, [2, 1]);
     assert_ne!(rounds[0][0].id, rounds[0][1].id);
     assert_ne!(rounds[0][0].id, rounds[1][0].id);
     assert_eq!(rounds[0][1].input, json!({"path": "b.txt", "content": "y"}));
-    let places: Vec<_> = ["Writing `a.txt`", "Writing `b.txt`", "Showing `a.txt`"].map(|w| words.find(w)).to_vec();
+    let places: Vec<_> =
+        ["Writing `a.txt`", "Writing `b.txt`", "Showing `a.txt`"].map(|w| words.find(w)).to_vec();
     assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{words}");
 }
 
@@ -122,7 +144,10 @@ async fn one_of_two_parallel_calls_is_refused() {
         _ => ("text of b".into(), false),
     })
     .await;
-    assert!(words.contains("Showing `a` was not allowed") && words.contains("text of b"), "{words}");
+    assert!(
+        words.contains("Showing `a` was not allowed") && words.contains("text of b"),
+        "{words}"
+    );
 }
 
 #[tokio::test]
@@ -137,7 +162,10 @@ async fn a_tool_that_is_not_offered_is_named() {
 #[tokio::test]
 async fn what_it_does_not_understand_it_says() {
     let words = text_of(&ask(&said("what is love `and` why?")).await.blocks);
-    assert!(words.contains("I do not understand") && words.contains("no language model"), "{words}");
+    assert!(
+        words.contains("I do not understand") && words.contains("no language model"),
+        "{words}"
+    );
     let words = text_of(&ask(&said(&"long ".repeat(1_000))).await.blocks);
     assert!(words.len() < 1_500, "{}", words.len());
 }
@@ -148,7 +176,12 @@ async fn a_message_that_joins_a_running_turn_is_done_next_and_the_results_in_han
     let reply = ask(&request).await;
     let id = calls(&reply)[0].id.clone();
     request.messages.push(Message { role: Role::Assistant, blocks: reply.blocks.clone() });
-    let result = Block::ToolResult { use_id: id, name: String::new(), content: "a.txt".into(), is_error: false };
+    let result = Block::ToolResult {
+        use_id: id,
+        name: String::new(),
+        content: "a.txt".into(),
+        is_error: false,
+    };
     let joined = Block::Text { text: "run date".into() };
     request.messages.push(Message { role: Role::User, blocks: vec![result, joined] });
     let (rounds, words) = turn(&mut request, |_| ("Saturday".into(), false)).await;
@@ -162,7 +195,10 @@ async fn a_fence_is_longer_than_what_it_holds_and_long_results_are_cut() {
     assert!(words.contains("`````text\nx\n````\ny\n`````"), "{words}");
     let long: String = (0..500).map(|n| format!("line {n}\n")).collect();
     let (_, words) = turn(&mut said("show a"), move |_| (long.clone(), false)).await;
-    assert!(words.contains("line 59") && !words.contains("line 60") && words.contains("440 more lines"), "{words}");
+    assert!(
+        words.contains("line 59") && !words.contains("line 60") && words.contains("440 more lines"),
+        "{words}"
+    );
     let (_, words) = turn(&mut said("show a"), |_| ("ä".repeat(100_000), false)).await;
     assert!(words.chars().count() < 5_000);
 }

@@ -1,5 +1,5 @@
-//! Whether a reply has to call a tool (`[model] tool_choice`). Owns when the demand ends, so that a turn can. Must not know
-//! what a tool means.
+//! Whether a reply has to call a tool (`[model] tool_choice`). Owns when the demand ends, so that a
+//! turn can. Must not know what a tool means.
 
 use ::genai::chat::ToolChoice as Demand;
 
@@ -8,8 +8,8 @@ use crate::config::model::ToolChoice;
 use crate::domain::{Block, Message, Role};
 use crate::model::Request;
 
-/// `Required` until a tool has been called since the model's last answer, if the owner's configuration says so and tools are
-/// offered; else nothing is said, and the model decides.
+/// `Required` until a tool has been called since the model's last answer, if the owner's
+/// configuration says so and tools are offered; else nothing is said, and the model decides.
 pub(super) fn tool_choice(target: &Target, request: &Request) -> Option<Demand> {
     let demanded = target.tool_choice == ToolChoice::Required
         && !request.tools.is_empty()
@@ -20,7 +20,9 @@ pub(super) fn tool_choice(target: &Target, request: &Request) -> Option<Demand> 
 /// Looks back to the last reply that called nothing, which is what ended the turn before.
 fn called_since_last_answer(messages: &[Message]) -> bool {
     let mut replies = messages.iter().rev().filter(|message| message.role == Role::Assistant);
-    replies.next().is_some_and(|last| last.blocks.iter().any(|block| matches!(block, Block::ToolUse(_))))
+    replies
+        .next()
+        .is_some_and(|last| last.blocks.iter().any(|block| matches!(block, Block::ToolUse(_))))
 }
 
 #[cfg(test)]
@@ -53,23 +55,37 @@ mod tests {
     }
 
     fn calls() -> [Message; 2] {
-        let one = ToolUse { id: "a".into(), name: "t".into(), input: json!({}), broken_input: None };
-        let result =
-            Block::ToolResult { use_id: "a".into(), name: "t".into(), content: "done".into(), is_error: false };
+        let one =
+            ToolUse { id: "a".into(), name: "t".into(), input: json!({}), broken_input: None };
+        let result = Block::ToolResult {
+            use_id: "a".into(),
+            name: "t".into(),
+            content: "done".into(),
+            is_error: false,
+        };
         [
-            Message { role: Role::Assistant, blocks: vec![Block::Text { text: "so".into() }, Block::ToolUse(one)] },
+            Message {
+                role: Role::Assistant,
+                blocks: vec![Block::Text { text: "so".into() }, Block::ToolUse(one)],
+            },
             Message { role: Role::User, blocks: vec![result] },
         ]
     }
 
     fn request(messages: Vec<Message>) -> Request {
-        let tool = ToolSpec { name: "t".into(), description: "d".into(), input_schema: json!({"type": "object"}) };
+        let tool = ToolSpec {
+            name: "t".into(),
+            description: "d".into(),
+            input_schema: json!({"type": "object"}),
+        };
         Request { messages, tools: vec![tool].into(), ..Request::default() }
     }
 
     #[test]
     fn a_call_is_demanded_until_there_was_one_and_in_the_next_turn_again() {
-        let demand = |messages: &[Message]| tool_choice(&target(ToolChoice::Required), &request(messages.to_vec()));
+        let demand = |messages: &[Message]| {
+            tool_choice(&target(ToolChoice::Required), &request(messages.to_vec()))
+        };
         let mut messages = vec![says(Role::User, "do it")];
         assert_eq!(demand(&messages), Some(Demand::Required));
         messages.extend(calls());

@@ -1,4 +1,5 @@
-//! From genai's errors to ours. Owns which status and which words mean what. No text leaves here with a key in it.
+//! From genai's errors to ours. Owns which status and which words mean what. No text leaves here
+//! with a key in it.
 
 use std::time::Duration;
 
@@ -18,18 +19,24 @@ const DETAIL_CHARS_MAX: usize = 300;
 
 pub(super) fn of(error: &Wrong, target: &Target) -> ModelError {
     match error {
-        Wrong::HttpError { status, body, headers, .. } => by_status(status.as_u16(), body, headers, target),
+        Wrong::HttpError { status, body, headers, .. } => {
+            by_status(status.as_u16(), body, headers, target)
+        }
         Wrong::WebStream { error, .. } => of_stream(error.as_ref(), target),
         Wrong::ChatResponse { body, .. } => in_stream(body, target),
         Wrong::StreamParse { .. } | Wrong::JsonValueExt(_) | Wrong::SerdeJson(_) => {
-            ModelError::transient(format!("a piece of the stream from {} was cut or is no valid JSON", target.provider))
+            ModelError::transient(format!(
+                "a piece of the stream from {} was cut or is no valid JSON",
+                target.provider
+            ))
         }
         Wrong::RequiresApiKey { .. } | Wrong::NoAuthData { .. } | Wrong::NoAuthResolver { .. } => {
             refused_key(target, "")
         }
-        other => {
-            ModelError::permanent(format!("the request could not be built: {}", clean(&other.to_string(), target)))
-        }
+        other => ModelError::permanent(format!(
+            "the request could not be built: {}",
+            clean(&other.to_string(), target)
+        )),
     }
 }
 
@@ -38,7 +45,8 @@ pub(super) fn is_no_json(error: &Wrong) -> bool {
     matches!(error, Wrong::StreamParse { .. } | Wrong::JsonValueExt(_) | Wrong::SerdeJson(_))
 }
 
-/// The tools, by the names under which they are offered, whose definitions a provider refuses with this error.
+/// The tools, by the names under which they are offered, whose definitions a provider refuses with
+/// this error.
 pub(super) fn blamed(error: &Wrong, fitted: &Fitted) -> Vec<String> {
     let error = match error {
         Wrong::WebStream { error, .. } => error.downcast_ref::<Wrong>(),
@@ -48,11 +56,15 @@ pub(super) fn blamed(error: &Wrong, fitted: &Fitted) -> Vec<String> {
     if !matches!(status.as_u16(), 400 | 422) || is_too_long(body) {
         return Vec::new();
     }
-    let names = wire_schema::blamed(body, &fitted.tools).into_iter().map(|tool| fitted.offered(&tool.name));
+    let names =
+        wire_schema::blamed(body, &fitted.tools).into_iter().map(|tool| fitted.offered(&tool.name));
     names.flatten().map(str::to_owned).collect()
 }
 
-pub(super) fn of_stream(error: &(dyn std::error::Error + Send + Sync + 'static), target: &Target) -> ModelError {
+pub(super) fn of_stream(
+    error: &(dyn std::error::Error + Send + Sync + 'static),
+    target: &Target,
+) -> ModelError {
     if let Some(inner) = error.downcast_ref::<Wrong>() {
         return of(inner, target);
     }
@@ -61,7 +73,10 @@ pub(super) fn of_stream(error: &(dyn std::error::Error + Send + Sync + 'static),
     }
     let Some(http) = error.downcast_ref::<reqwest::Error>() else {
         let detail = clean(&error.to_string(), target);
-        return ModelError::transient(format!("the stream from {} broke: {detail}", target.provider));
+        return ModelError::transient(format!(
+            "the stream from {} broke: {detail}",
+            target.provider
+        ));
     };
     let detail = clean(&root_cause(http), target);
     if http.is_builder() {
@@ -90,15 +105,19 @@ fn root_cause(error: &dyn std::error::Error) -> String {
 /// An error event inside a stream that began well.
 pub(super) fn in_stream(body: &Value, target: &Target) -> ModelError {
     let inner = body.get("error").filter(|inner| !inner.is_null()).unwrap_or(body);
-    let code = inner.get("code").and_then(|code| code.as_u64().or_else(|| code.as_str()?.parse().ok()));
+    let code =
+        inner.get("code").and_then(|code| code.as_u64().or_else(|| code.as_str()?.parse().ok()));
     let text = body.to_string();
-    if let Some(status) = code.and_then(|code| u16::try_from(code).ok()).filter(|code| (400..600).contains(code)) {
+    if let Some(status) =
+        code.and_then(|code| u16::try_from(code).ok()).filter(|code| (400..600).contains(code))
+    {
         return by_status(status, &text, &HeaderMap::new(), target);
     }
     let kind = |key: &str| inner.get(key).and_then(Value::as_str).unwrap_or_default();
     let status = match (kind("type"), kind("code")) {
         ("overloaded_error", _) => 529,
-        ("rate_limit_error" | "rate_limit_exceeded", _) | (_, "rate_limit_exceeded" | "insufficient_quota") => 429,
+        ("rate_limit_error" | "rate_limit_exceeded", _)
+        | (_, "rate_limit_exceeded" | "insufficient_quota") => 429,
         ("authentication_error", _) | (_, "invalid_api_key") => 401,
         ("permission_error", _) => 403,
         ("not_found_error", _) | (_, "model_not_found") => 404,
@@ -109,15 +128,24 @@ pub(super) fn in_stream(body: &Value, target: &Target) -> ModelError {
     by_status(status, &text, &HeaderMap::new(), target)
 }
 
-pub(super) fn by_status(status: u16, body: &str, headers: &HeaderMap, target: &Target) -> ModelError {
+pub(super) fn by_status(
+    status: u16,
+    body: &str,
+    headers: &HeaderMap,
+    target: &Target,
+) -> ModelError {
     let who = &target.provider;
     let detail = clean(&message_of(body), target);
     let retry_after = retry_after(headers, body);
     match status {
-        400 | 413 | 422 if is_too_long(body) => ModelError::ContextTooLong { model: target.model.clone(), detail },
+        400 | 413 | 422 if is_too_long(body) => {
+            ModelError::ContextTooLong { model: target.model.clone(), detail }
+        }
         413 => ModelError::ContextTooLong { model: target.model.clone(), detail },
         // Gemini's way of refusing a key.
-        400 if body.contains("API_KEY_INVALID") || body.contains("API key not valid") => refused_key(target, &detail),
+        400 if body.contains("API_KEY_INVALID") || body.contains("API key not valid") => {
+            refused_key(target, &detail)
+        }
         401 | 403 => refused_key(target, &detail),
         402 => ModelError::permanent(format!("{who} wants to be paid first: {detail}")),
         404 => ModelError::permanent(format!(
@@ -132,16 +160,22 @@ pub(super) fn by_status(status: u16, body: &str, headers: &HeaderMap, target: &T
             ModelError::permanent(format!("the quota of this key at {who} is used up: {detail}"))
         }
         429 => ModelError::RateLimited { provider: who.clone(), retry_after },
-        408 | 409 | 425 | 500..=599 => {
-            ModelError::Transient { why: format!("{who} answered with status {status}: {detail}"), retry_after }
-        }
-        _ => ModelError::permanent(format!("{who} refused the request with status {status}: {detail}")),
+        408 | 409 | 425 | 500..=599 => ModelError::Transient {
+            why: format!("{who} answered with status {status}: {detail}"),
+            retry_after,
+        },
+        _ => ModelError::permanent(format!(
+            "{who} refused the request with status {status}: {detail}"
+        )),
     }
 }
 
 fn refused_key(target: &Target, detail: &str) -> ModelError {
     let detail = if detail.is_empty() { String::new() } else { format!(" ({detail})") };
-    let why = format!("the provider {} refused the key: check {}{detail}", target.provider, target.key_setting);
+    let why = format!(
+        "the provider {} refused the key: check {}{detail}",
+        target.provider, target.key_setting
+    );
     ModelError::KeyRefused { why }
 }
 
@@ -181,11 +215,15 @@ fn message_of(body: &str) -> String {
 /// One line without control characters and without the key, cut to a readable length.
 pub(super) fn clean(text: &str, target: &Target) -> String {
     let mut text = text.to_owned();
-    if let Some(key) = target.api_key.as_ref().map(|key| key.expose_secret()).filter(|key| !key.is_empty()) {
+    if let Some(key) =
+        target.api_key.as_ref().map(|key| key.expose_secret()).filter(|key| !key.is_empty())
+    {
         text = text.replace(key, "…");
     }
-    let words: Vec<&str> =
-        text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty()).collect();
+    let words: Vec<&str> = text
+        .split(|c: char| c.is_whitespace() || c.is_control())
+        .filter(|w| !w.is_empty())
+        .collect();
     let line = words.join(" ");
     let line = line.trim_end_matches('.');
     if line.is_empty() {
@@ -198,9 +236,11 @@ pub(super) fn clean(text: &str, target: &Target) -> String {
     format!("{head}…")
 }
 
-/// `retry-after-ms`, then `retry-after` in seconds or as a date (RFC 9110 section 10.2.3), then Gemini's `RetryInfo`.
+/// `retry-after-ms`, then `retry-after` in seconds or as a date (RFC 9110 section 10.2.3), then
+/// Gemini's `RetryInfo`.
 fn retry_after(headers: &HeaderMap, body: &str) -> Option<Duration> {
-    let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+    let header =
+        |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     if let Some(ms) = header("retry-after-ms").and_then(|text| text.parse::<f64>().ok()) {
         return Duration::try_from_secs_f64(ms / 1_000.0).ok();
     }

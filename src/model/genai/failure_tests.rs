@@ -38,7 +38,10 @@ fn headed(code: u16, name: &'static str, value: &str) -> ModelError {
 fn each_status_names_what_to_fix() {
     for (code, words) in [(404, "CLAW_MODEL"), (301, "CLAW_BASE_URL"), (422, "422")] {
         let error = status(code, "{}");
-        assert!(matches!(&error, ModelError::Permanent { why } if why.contains(words)), "{code}: {error}");
+        assert!(
+            matches!(&error, ModelError::Permanent { why } if why.contains(words)),
+            "{code}: {error}"
+        );
     }
     for code in [401, 403] {
         let error = status(code, "{}");
@@ -71,7 +74,9 @@ fn each_wording_of_too_long_is_known() {
 #[test]
 fn retry_after_in_all_its_forms() {
     let wait = |error| match error {
-        ModelError::RateLimited { retry_after, .. } | ModelError::Transient { retry_after, .. } => retry_after,
+        ModelError::RateLimited { retry_after, .. } | ModelError::Transient { retry_after, .. } => {
+            retry_after
+        }
         other => panic!("{other}"),
     };
     assert_eq!(wait(headed(429, "retry-after", "7")), Some(Duration::from_secs(7)));
@@ -79,19 +84,25 @@ fn retry_after_in_all_its_forms() {
     assert_eq!(wait(headed(429, "retry-after-ms", "150")), Some(Duration::from_millis(150)));
     assert_eq!(wait(headed(429, "retry-after", "-3")), None);
     assert_eq!(wait(headed(429, "retry-after", "1e300")), None);
-    assert_eq!(wait(headed(429, "retry-after", "Sat, 21 Nov 2015 10:00:00 GMT")), Some(Duration::ZERO));
-    let info =
-        r#"{"error":{"code":429,"details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"34s"}]}}"#;
+    assert_eq!(
+        wait(headed(429, "retry-after", "Sat, 21 Nov 2015 10:00:00 GMT")),
+        Some(Duration::ZERO)
+    );
+    let info = r#"{"error":{"code":429,"details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"34s"}]}}"#;
     assert_eq!(wait(status(429, info)), Some(Duration::from_secs(34)));
     assert_eq!(wait(status(429, "slow down")), None);
     let now = "2026-11-21T10:00:00Z".parse().unwrap();
     assert_eq!(until("Sat, 21 Nov 2026 10:01:30 GMT", now), Some(Duration::from_secs(90)));
-    assert!(matches!(status(429, r#"{"error":{"code":"insufficient_quota"}}"#), ModelError::Permanent { .. }));
+    assert!(matches!(
+        status(429, r#"{"error":{"code":"insufficient_quota"}}"#),
+        ModelError::Permanent { .. }
+    ));
 }
 
 #[test]
 fn errors_inside_a_stream() {
-    let overloaded = json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
+    let overloaded =
+        json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
     assert!(matches!(in_stream(&overloaded, &target()), ModelError::Transient { .. }));
     let limited = json!({"type": "error", "error": {"type": "rate_limit_error", "message": "x"}});
     assert!(matches!(in_stream(&limited, &target()), ModelError::RateLimited { .. }));
@@ -99,14 +110,19 @@ fn errors_inside_a_stream() {
     assert!(matches!(in_stream(&unavailable, &target()), ModelError::Transient { .. }));
     let key = json!({"message": "x", "code": "invalid_api_key"});
     assert!(in_stream(&key, &target()).to_string().contains("ANTHROPIC_API_KEY"));
-    assert!(matches!(in_stream(&json!("boom"), &target()), ModelError::Transient { why, .. } if why.contains("boom")));
+    assert!(
+        matches!(in_stream(&json!("boom"), &target()), ModelError::Transient { why, .. } if why.contains("boom"))
+    );
 }
 
 #[test]
 fn no_text_holds_the_key() {
     let body = r#"{"error":{"message":"Incorrect API key provided: sk-secret-1. \u001b[31mFind yours\n at x"}}"#;
     let text = status(401, body).to_string();
-    assert!(!text.contains("sk-secret-1") && !text.contains('\u{1b}') && !text.contains('\n'), "{text}");
+    assert!(
+        !text.contains("sk-secret-1") && !text.contains('\u{1b}') && !text.contains('\n'),
+        "{text}"
+    );
     assert!(status(500, &"x".repeat(5_000)).to_string().chars().count() < 400);
     assert!(!format!("{:?}", target()).contains("sk-secret-1"));
 }

@@ -7,8 +7,9 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// The client for a base URL.
 ///
-/// Redirects are not followed: the key travels in a header that only its own provider may see. Plain `http` gets a client
-/// without any certificates, because loading the system's takes many times longer than all else about it.
+/// Redirects are not followed: the key travels in a header that only its own provider may see.
+/// Plain `http` gets a client without any certificates, because loading the system's takes many
+/// times longer than all else about it.
 pub(in crate::model) fn client_for(base_url: &str) -> Result<reqwest::Client, reqwest::Error> {
     let builder = builder().connect_timeout(CONNECT_TIMEOUT);
     if base_url.starts_with("http://") {
@@ -18,7 +19,10 @@ pub(in crate::model) fn client_for(base_url: &str) -> Result<reqwest::Client, re
 }
 
 /// A client for probing loopback addresses: no TLS, no proxy, bounded waits.
-pub(in crate::model) fn plain_client(connect: Duration, whole: Duration) -> Result<reqwest::Client, reqwest::Error> {
+pub(in crate::model) fn plain_client(
+    connect: Duration,
+    whole: Duration,
+) -> Result<reqwest::Client, reqwest::Error> {
     builder().no_proxy().tls_certs_only([]).connect_timeout(connect).timeout(whole).build()
 }
 
@@ -38,7 +42,8 @@ trait NoProxyOnLoopback {
 impl NoProxyOnLoopback for reqwest::ClientBuilder {
     /// A proxy's own loopback is another machine's.
     fn no_proxy_on_loopback(self, base_url: &str) -> Self {
-        let host = reqwest::Url::parse(base_url).ok().and_then(|url| url.host_str().map(str::to_owned));
+        let host =
+            reqwest::Url::parse(base_url).ok().and_then(|url| url.host_str().map(str::to_owned));
         if host.is_some_and(|host| is_loopback(&host)) { self.no_proxy() } else { self }
     }
 }
@@ -46,5 +51,6 @@ impl NoProxyOnLoopback for reqwest::ClientBuilder {
 /// Whether a host of a URL names this machine.
 pub(in crate::model) fn is_loopback(host: &str) -> bool {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
-    bare.eq_ignore_ascii_case("localhost") || bare.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
+    bare.eq_ignore_ascii_case("localhost")
+        || bare.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }

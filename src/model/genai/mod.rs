@@ -1,5 +1,5 @@
-//! Real models, through the `genai` crate; this folder is the only place that knows it. Owns: one streamed round-trip with
-//! any of the wires. Must not know retries, or why this model was picked.
+//! Real models, through the `genai` crate; this folder is the only place that knows it. Owns: one
+//! streamed round-trip with any of the wires. Must not know retries, or why this model was picked.
 
 mod demand;
 mod failure;
@@ -32,16 +32,18 @@ pub(super) use self::http::{client_for, is_loopback, plain_client};
 pub(super) use self::names::list;
 pub use self::target::{Target, Wire};
 
-/// The frames of one reply, in bytes. The longest real one has a few hundred thousand tokens, and some wires repeat a lot
-/// around each of them.
+/// The frames of one reply, in bytes. The longest real one has a few hundred thousand tokens, and
+/// some wires repeat a lot around each of them.
 const REPLY_BYTES_MAX: usize = 64 << 20;
-/// How often one request is asked again without a tool that was refused. A provider names one at a time or all at once.
+/// How often one request is asked again without a tool that was refused. A provider names one at a
+/// time or all at once.
 const REFUSALS_MAX: usize = 8;
 
 /// One model behind one provider's wire.
 pub struct GenaiModel {
     target: Target,
-    /// Built at the first request: reading the system's certificates costs more than a whole cold start otherwise does.
+    /// Built at the first request: reading the system's certificates costs more than a whole cold
+    /// start otherwise does.
     client: OnceLock<Client>,
     tools: Tools,
 }
@@ -55,12 +57,12 @@ impl GenaiModel {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
-        let reqwest = http::client_for(&self.target.base_url)
-            .map_err(|error| ModelError::permanent(format!("no HTTPS client could be built: {error}")))?;
-        let client = Client::builder()
-            .with_reqwest(reqwest)
-            .build()
-            .map_err(|error| ModelError::permanent(format!("no HTTPS client could be built: {error}")))?;
+        let reqwest = http::client_for(&self.target.base_url).map_err(|error| {
+            ModelError::permanent(format!("no HTTPS client could be built: {error}"))
+        })?;
+        let client = Client::builder().with_reqwest(reqwest).build().map_err(|error| {
+            ModelError::permanent(format!("no HTTPS client could be built: {error}"))
+        })?;
         Ok(self.client.get_or_init(|| client))
     }
 
@@ -80,13 +82,14 @@ impl GenaiModel {
             .with_stream_read_timeout(target.timeout)
             .with_capture_usage(true)
             .with_capture_content(true)
-            // Of chat completions the witness keeps the calls: genai would make room for every number up to the one that a call
-            // says it has, which has been four thousand million.
+            // Of chat completions the witness keeps the calls: genai would make room for every
+            // number up to the one that a call says it has, which has been four thousand million.
             .with_capture_tool_calls(!target.wire.is_chat_completions())
             .with_raw_frame_sink_arc(witness);
         if target.wire == Wire::Anthropic {
-            // Without it the signatures are lost that must go back with the next request. On Gemini's wire the same
-            // option would ask for thoughts, which older models refuse, and signatures come anyway.
+            // Without it the signatures are lost that must go back with the next request. On
+            // Gemini's wire the same option would ask for thoughts, which older models refuse, and
+            // signatures come anyway.
             options = options.with_capture_reasoning_content(true);
         }
         options.tool_choice = demand::tool_choice(target, request);
@@ -96,10 +99,17 @@ impl GenaiModel {
         options
     }
 
-    /// Asks, and asks again without the tools that the provider refuses by name, as long as it names others.
-    async fn run(&self, request: &Request, deltas: &mut DeltaSink<'_>) -> Result<Reply, ModelError> {
+    /// Asks, and asks again without the tools that the provider refuses by name, as long as it
+    /// names others.
+    async fn run(
+        &self,
+        request: &Request,
+        deltas: &mut DeltaSink<'_>,
+    ) -> Result<Reply, ModelError> {
         let target = match &request.model {
-            Some(model) if *model != self.target.model => &Target { model: model.clone(), ..self.target.clone() },
+            Some(model) if *model != self.target.model => {
+                &Target { model: model.clone(), ..self.target.clone() }
+            }
             _ => &self.target,
         };
         for _ in 0..REFUSALS_MAX {
@@ -110,7 +120,9 @@ impl GenaiModel {
                     return Ok(reply);
                 }
                 Err(Failed { blamed, error }) => {
-                    if blamed.is_empty() || !self.tools.take_out(target, request, &blamed, &error.to_string()) {
+                    if blamed.is_empty()
+                        || !self.tools.take_out(target, request, &blamed, &error.to_string())
+                    {
                         return Err(error);
                     }
                 }

@@ -1,4 +1,5 @@
-//! Which models a provider offers to a key: the cheapest request that each wire has. Must not know who asks, or why.
+//! Which models a provider offers to a key: the cheapest request that each wire has. Must not know
+//! who asks, or why.
 
 use std::time::Duration;
 
@@ -16,8 +17,9 @@ const LIST_BYTES_MAX: usize = 8 << 20;
 
 /// The names, in the provider's order. `None` where the server has no such list.
 pub(in crate::model) async fn list(target: &Target) -> Result<Option<Vec<String>>, ModelError> {
-    let client = http::client_for(&target.base_url)
-        .map_err(|error| ModelError::permanent(format!("no HTTPS client could be built: {error}")))?;
+    let client = http::client_for(&target.base_url).map_err(|error| {
+        ModelError::permanent(format!("no HTTPS client could be built: {error}"))
+    })?;
     let key = target.api_key.as_ref().map(|key| key.expose_secret()).unwrap_or_default();
     let base = &target.base_url;
     let request = match target.wire {
@@ -27,7 +29,9 @@ pub(in crate::model) async fn list(target: &Target) -> Result<Option<Vec<String>
             .header("x-api-key", key)
             .header("anthropic-version", "2023-06-01"),
         // Gemini API, "models.list".
-        Wire::Gemini => client.get(format!("{base}models?pageSize=1000")).header("x-goog-api-key", key),
+        Wire::Gemini => {
+            client.get(format!("{base}models?pageSize=1000")).header("x-goog-api-key", key)
+        }
         // Ollama API, "List Local Models".
         Wire::Ollama => client.get(format!("{base}api/tags")),
         // Without saying whose key it is, OpenRouter lists its models to anybody; this says it.
@@ -41,7 +45,9 @@ pub(in crate::model) async fn list(target: &Target) -> Result<Option<Vec<String>
     let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
     let body = bounded(answer).await.map_err(broke)?;
     match status {
-        200..=299 => Ok(serde_json::from_str(&body).ok().and_then(|body| names_in(&body, target.wire))),
+        200..=299 => {
+            Ok(serde_json::from_str(&body).ok().and_then(|body| names_in(&body, target.wire)))
+        }
         404 | 405 | 501 => Ok(None),
         _ => Err(failure::by_status(status, &body, &headers, target)),
     }
@@ -80,8 +86,14 @@ mod tests {
         let one = |name: &str| Some(vec![name.to_owned()]);
         assert_eq!(names(Wire::OpenAi, r#"{"data":[{"id":"a"}]}"#), one("a"));
         assert_eq!(names(Wire::Together, r#"[{"id":"a"}]"#), one("a"));
-        assert_eq!(names(Wire::Anthropic, r#"{"data":[{"id":"claude-x","type":"model"}]}"#), one("claude-x"));
-        assert_eq!(names(Wire::Gemini, r#"{"models":[{"name":"models/gemini-x"}]}"#), one("gemini-x"));
+        assert_eq!(
+            names(Wire::Anthropic, r#"{"data":[{"id":"claude-x","type":"model"}]}"#),
+            one("claude-x")
+        );
+        assert_eq!(
+            names(Wire::Gemini, r#"{"models":[{"name":"models/gemini-x"}]}"#),
+            one("gemini-x")
+        );
         assert_eq!(names(Wire::Ollama, r#"{"models":[{"name":"qwen3:8b"}]}"#), one("qwen3:8b"));
         assert_eq!(names(Wire::OpenRouter, r#"{"data":{"label":"x"}}"#), None);
         assert_eq!(names(Wire::OpenAi, r#"{"ok":true}"#), None);

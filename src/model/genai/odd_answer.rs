@@ -1,5 +1,6 @@
-//! Status 200 without a single frame: a login page of a network, a proxy's words, an error object in the place of a stream. Owns
-//! the second look that tells which, because `genai` passes over what is no frame. Must not know turns.
+//! Status 200 without a single frame: a login page of a network, a proxy's words, an error object
+//! in the place of a stream. Owns the second look that tells which, because `genai` passes over
+//! what is no frame. Must not know turns.
 
 use std::time::Duration;
 
@@ -18,8 +19,8 @@ const BODY_BYTES_MAX: usize = 64 << 10;
 /// As much of it as is told, in characters.
 const TOLD_CHARS_MAX: usize = 160;
 
-/// Asks the same address for nothing (no message, so no model runs) and says what answers there. `None` if that is as it
-/// should be: a refusal, or a stream.
+/// Asks the same address for nothing (no message, so no model runs) and says what answers there.
+/// `None` if that is as it should be: a refusal, or a stream.
 pub(super) async fn look(target: &Target) -> Option<ModelError> {
     let client = http::client_for(&target.base_url).ok()?;
     let key = target.api_key.as_ref().map(|key| key.expose_secret()).unwrap_or_default();
@@ -35,7 +36,9 @@ pub(super) async fn look(target: &Target) -> Option<ModelError> {
             .post(format!("{base}models/{model}:streamGenerateContent?alt=sse"))
             .header("x-goog-api-key", key)
             .json(&json!({"contents": []})),
-        Wire::Ollama => client.post(format!("{base}api/chat")).json(&json!({"model": model, "messages": []})),
+        Wire::Ollama => {
+            client.post(format!("{base}api/chat")).json(&json!({"model": model, "messages": []}))
+        }
         _ => client.post(format!("{base}chat/completions")).bearer_auth(key).json(&body),
     };
     let mut answer = request.timeout(LOOK_TIMEOUT).send().await.ok()?;
@@ -55,7 +58,8 @@ pub(super) async fn look(target: &Target) -> Option<ModelError> {
 /// What a body is that holds no frame.
 pub(super) fn what_is(body: &str, target: &Target) -> Option<ModelError> {
     let body = body.trim_start_matches('\u{feff}').trim();
-    let is_stream = body.starts_with("data:") || body.starts_with("event:") || body.starts_with(':');
+    let is_stream =
+        body.starts_with("data:") || body.starts_with("event:") || body.starts_with(':');
     if body.is_empty() || is_stream {
         return None;
     }
@@ -101,9 +105,9 @@ fn text_of_page(page: &str) -> String {
     while let Some((before, tag)) = rest.split_once('<') {
         text.push_str(before);
         text.push(' ');
-        let hidden = ["script", "style"]
-            .into_iter()
-            .find(|name| tag.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name)));
+        let hidden = ["script", "style"].into_iter().find(|name| {
+            tag.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
+        });
         rest = match hidden {
             Some(name) => {
                 let end = tag.to_ascii_lowercase().find(&format!("</{name}")).unwrap_or(tag.len());

@@ -1,8 +1,11 @@
-//! From genai's events to our reply. Owns what counts as a finish, and ids that are unique within a reply. Must not know HTTP.
+//! From genai's events to our reply. Owns what counts as a finish, and ids that are unique within a
+//! reply. Must not know HTTP.
 
 use std::collections::HashSet;
 
-use ::genai::chat::{ChatStreamEvent, ContentPart, StopReason, StreamEnd, ToolCall, Usage as WireUsage};
+use ::genai::chat::{
+    ChatStreamEvent, ContentPart, StopReason, StreamEnd, ToolCall, Usage as WireUsage,
+};
 use serde_json::{Value, json};
 
 use super::target::{Target, Wire};
@@ -18,7 +21,8 @@ pub(super) struct Receiver<'a> {
     witness: &'a Witness,
     /// Gives calls the names back under which their tools are offered.
     fitted: &'a Fitted,
-    /// In the order in which they came; Anthropic's calls and thoughts are taken from the end event instead.
+    /// In the order in which they came; Anthropic's calls and thoughts are taken from the end event
+    /// instead.
     blocks: Vec<Block>,
     /// Gemini's signatures that wait for the call or text they belong to.
     signatures: Vec<String>,
@@ -43,7 +47,8 @@ impl<'a> Receiver<'a> {
             }
             ChatStreamEvent::ReasoningChunk(chunk) => deltas(Delta::Reasoning(chunk.content)),
             ChatStreamEvent::ThoughtSignatureChunk(chunk) => self.signatures.push(chunk.content),
-            // Gemini and Ollama send whole calls; the others send pieces, which are put together elsewhere.
+            // Gemini and Ollama send whole calls; the others send pieces, which are put together
+            // elsewhere.
             ChatStreamEvent::ToolCallChunk(chunk) => {
                 if matches!(self.target.wire, Wire::Gemini | Wire::Ollama) {
                     self.whole_call(chunk.tool_call);
@@ -54,16 +59,23 @@ impl<'a> Receiver<'a> {
         Ok(None)
     }
 
-    /// An error event is final, but for the frames of Gemini that hold no candidate: either the prompt was blocked, or the
-    /// frame only counts tokens and more will come.
-    pub(super) fn after_error(&mut self, error: &::genai::Error) -> Result<Option<Reply>, ModelError> {
+    /// An error event is final, but for the frames of Gemini that hold no candidate: either the
+    /// prompt was blocked, or the frame only counts tokens and more will come.
+    pub(super) fn after_error(
+        &mut self,
+        error: &::genai::Error,
+    ) -> Result<Option<Reply>, ModelError> {
         let hollow = matches!(error, ::genai::Error::ChatResponse { body, .. } if body.get("error").is_none());
         if self.target.wire == Wire::Gemini && hollow {
             let refusal = self.witness.seen().refusal.clone();
             if refusal.is_empty() {
                 return Ok(None);
             }
-            return Ok(Some(self.reply(Vec::new(), Finish::Refusal { reason: refusal }, Usage::default())));
+            return Ok(Some(self.reply(
+                Vec::new(),
+                Finish::Refusal { reason: refusal },
+                Usage::default(),
+            )));
         }
         Err(failure::of(error, self.target))
     }
@@ -74,7 +86,10 @@ impl<'a> Receiver<'a> {
         if !error.is_empty() {
             return failure::in_stream(&Value::String(error), self.target);
         }
-        ModelError::transient(format!("{} closed the stream in the middle of its reply", self.target.provider))
+        ModelError::transient(format!(
+            "{} closed the stream in the middle of its reply",
+            self.target.provider
+        ))
     }
 
     fn text(&mut self, piece: &str) {
@@ -88,7 +103,8 @@ impl<'a> Receiver<'a> {
         let own = call.thought_signatures.and_then(|signatures| signatures.into_iter().next());
         if let Some(signature) = own {
             self.signatures.retain(|waiting| *waiting != signature);
-            self.blocks.push(self.opaque(json!({"type": "call_signature", "signature": signature})));
+            self.blocks
+                .push(self.opaque(json!({"type": "call_signature", "signature": signature})));
         }
         self.blocks.push(tool_use(call.call_id, call.fn_name, call.fn_arguments));
     }
@@ -99,7 +115,10 @@ impl<'a> Receiver<'a> {
 
     fn finish(&mut self, end: StreamEnd) -> Result<Reply, ModelError> {
         if self.witness.seen().torn {
-            return Err(ModelError::transient(format!("{} sent a frame that is torn", self.target.provider)));
+            return Err(ModelError::transient(format!(
+                "{} sent a frame that is torn",
+                self.target.provider
+            )));
         }
         let reason = match end.captured_stop_reason {
             Some(reason) => reason,
@@ -107,8 +126,10 @@ impl<'a> Receiver<'a> {
             None => return Err(self.cut()),
         };
         let usage = usage(end.captured_usage.unwrap_or_default());
-        let mut blocks = self.collect(end.captured_content.map(|content| content.into_parts()).unwrap_or_default());
-        let visible = |block: &Block| !matches!(block, Block::Text { text } if text.trim().is_empty());
+        let mut blocks = self
+            .collect(end.captured_content.map(|content| content.into_parts()).unwrap_or_default());
+        let visible =
+            |block: &Block| !matches!(block, Block::Text { text } if text.trim().is_empty());
         blocks.retain(visible);
         unique_ids(&mut blocks);
         for block in &mut blocks {
@@ -143,7 +164,8 @@ impl<'a> Receiver<'a> {
             let input = if call.arguments.trim().is_empty() {
                 json!({})
             } else {
-                serde_json::from_str(&call.arguments).unwrap_or_else(|_| Value::String(call.arguments.clone()))
+                serde_json::from_str(&call.arguments)
+                    .unwrap_or_else(|_| Value::String(call.arguments.clone()))
             };
             blocks.push(tool_use(call.id.clone(), call.name.clone(), input));
         }
@@ -157,17 +179,24 @@ impl<'a> Receiver<'a> {
         while let Some(part) = parts.next() {
             match part {
                 ContentPart::ThoughtSignature(signature) => {
-                    let thinking = match parts.next_if(|next| matches!(next, ContentPart::ReasoningContent(_))) {
+                    let thinking = match parts
+                        .next_if(|next| matches!(next, ContentPart::ReasoningContent(_)))
+                    {
                         Some(ContentPart::ReasoningContent(text)) => text,
                         _ => String::new(),
                     };
-                    let data = json!({"type": "thinking", "thinking": thinking, "signature": signature});
+                    let data =
+                        json!({"type": "thinking", "thinking": thinking, "signature": signature});
                     blocks.push(self.opaque(data));
                 }
                 ContentPart::Custom(custom) => blocks.push(self.opaque(custom.data)),
                 ContentPart::Text(text) => blocks.push(Block::Text { text }),
-                ContentPart::ToolCall(call) => blocks.push(tool_use(call.call_id, call.fn_name, call.fn_arguments)),
-                ContentPart::ReasoningContent(_) | ContentPart::Binary(_) | ContentPart::ToolResponse(_) => {}
+                ContentPart::ToolCall(call) => {
+                    blocks.push(tool_use(call.call_id, call.fn_name, call.fn_arguments))
+                }
+                ContentPart::ReasoningContent(_)
+                | ContentPart::Binary(_)
+                | ContentPart::ToolResponse(_) => {}
             }
         }
         blocks
@@ -180,11 +209,16 @@ impl<'a> Receiver<'a> {
             StopReason::MaxTokens(_) => Finish::MaxTokens,
             StopReason::ContentFilter(word) => Finish::Refusal { reason: word.clone() },
             StopReason::Other(word) if is_failure(word) => {
-                return Err(ModelError::transient(format!("{} broke off with `{word}`", self.target.provider)));
+                return Err(ModelError::transient(format!(
+                    "{} broke off with `{word}`",
+                    self.target.provider
+                )));
             }
             StopReason::ToolCall(_) if !calls => {
                 let who = &self.target.provider;
-                return Err(ModelError::transient(format!("{who} announced a tool call and sent none")));
+                return Err(ModelError::transient(format!(
+                    "{who} announced a tool call and sent none"
+                )));
             }
             _ if calls => Finish::ToolUse,
             _ => Finish::Complete,
@@ -242,7 +276,8 @@ fn unique_ids(blocks: &mut [Block]) {
 
 /// genai has already added Anthropic's cached tokens to its input tokens.
 fn usage(usage: WireUsage) -> Usage {
-    let count = |tokens: Option<i32>| tokens.and_then(|tokens| u64::try_from(tokens).ok()).unwrap_or(0);
+    let count =
+        |tokens: Option<i32>| tokens.and_then(|tokens| u64::try_from(tokens).ok()).unwrap_or(0);
     let details = usage.prompt_tokens_details.unwrap_or_default();
     Usage {
         input_tokens: count(usage.prompt_tokens),

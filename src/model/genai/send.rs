@@ -1,8 +1,9 @@
-//! From our messages to genai's. Owns what each wire demands of a request. Must not know replies or errors.
+//! From our messages to genai's. Owns what each wire demands of a request. Must not know replies or
+//! errors.
 
 use ::genai::chat::{
-    CacheControl, ChatMessage, ChatRequest, ChatRole, ContentPart, CustomPart, MessageContent, Tool, ToolCall,
-    ToolResponse,
+    CacheControl, ChatMessage, ChatRequest, ChatRole, ContentPart, CustomPart, MessageContent,
+    Tool, ToolCall, ToolResponse,
 };
 use serde_json::{Value, json};
 
@@ -31,13 +32,19 @@ pub(super) fn chat_request(request: &Request, target: &Target, fitted: &Fitted) 
     }
     let chat = ChatRequest::from_messages(messages);
     // Some providers refuse an empty list.
-    if fitted.tools.is_empty() { chat } else { chat.with_tools(fitted.tools.iter().map(tool).collect::<Vec<_>>()) }
+    if fitted.tools.is_empty() {
+        chat
+    } else {
+        chat.with_tools(fitted.tools.iter().map(tool).collect::<Vec<_>>())
+    }
 }
 
-/// Anthropic caches up to a mark and nothing without one: the instructions, and the conversation so far.
+/// Anthropic caches up to a mark and nothing without one: the instructions, and the conversation so
+/// far.
 fn mark_for_cache(messages: &mut [ChatMessage]) {
     let mark = |message: &mut ChatMessage| message.options = Some(CacheControl::Ephemeral.into());
-    if let Some(first) = messages.first_mut().filter(|first| matches!(first.role, ChatRole::System)) {
+    if let Some(first) = messages.first_mut().filter(|first| matches!(first.role, ChatRole::System))
+    {
         mark(first);
     }
     if let Some(last) = messages.last_mut().filter(|last| matches!(last.role, ChatRole::User)) {
@@ -46,7 +53,9 @@ fn mark_for_cache(messages: &mut [ChatMessage]) {
 }
 
 fn tool(spec: &ToolSpec) -> Tool {
-    Tool::new(spec.name.as_str()).with_description(spec.description.as_str()).with_schema(spec.input_schema.clone())
+    Tool::new(spec.name.as_str())
+        .with_description(spec.description.as_str())
+        .with_schema(spec.input_schema.clone())
 }
 
 /// Results lead the message; `history` saw to that.
@@ -56,7 +65,9 @@ fn push_user(message: Message, wire: Wire, fitted: &Fitted, out: &mut Vec<ChatMe
     for block in message.blocks {
         match block {
             Block::Text { text } => rest.push(ContentPart::Text(text)),
-            Block::Image { mime, base64 } => rest.push(ContentPart::from_binary_base64(mime, base64, None)),
+            Block::Image { mime, base64 } => {
+                rest.push(ContentPart::from_binary_base64(mime, base64, None))
+            }
             Block::ToolResult { use_id, name, content, is_error } => {
                 results.push(result(wire, use_id, fitted.wire_name(&name), content, is_error));
             }
@@ -72,7 +83,11 @@ fn push_user(message: Message, wire: Wire, fitted: &Fitted, out: &mut Vec<ChatMe
         }
         // genai puts one result into a message of this wire and forgets the others.
         Wire::Ollama => {
-            out.extend(results.into_iter().map(|part| ChatMessage::tool(MessageContent::from_parts(vec![part]))));
+            out.extend(
+                results
+                    .into_iter()
+                    .map(|part| ChatMessage::tool(MessageContent::from_parts(vec![part]))),
+            );
         }
         _ if results.is_empty() => {}
         _ => out.push(ChatMessage::tool(MessageContent::from_parts(results))),
@@ -85,9 +100,12 @@ fn push_user(message: Message, wire: Wire, fitted: &Fitted, out: &mut Vec<ChatMe
 fn result(wire: Wire, use_id: String, name: &str, content: String, is_error: bool) -> ContentPart {
     if wire == Wire::Anthropic && is_error {
         // genai has no mark for an error; this wire does.
-        return custom(json!({"type": "tool_result", "tool_use_id": use_id, "content": content, "is_error": true}));
+        return custom(
+            json!({"type": "tool_result", "tool_use_id": use_id, "content": content, "is_error": true}),
+        );
     }
-    let says_so = content.trim_start().get(..5).is_some_and(|start| start.eq_ignore_ascii_case("error"));
+    let says_so =
+        content.trim_start().get(..5).is_some_and(|start| start.eq_ignore_ascii_case("error"));
     let content = if is_error && !says_so { format!("Error: {content}") } else { content };
     ContentPart::ToolResponse(ToolResponse::new(use_id, content).with_fn_name(safe_name(name)))
 }
@@ -110,7 +128,10 @@ fn push_assistant(message: Message, target: &Target, fitted: &Fitted, out: &mut 
             Block::Opaque { provider, data } if provider == target.provider => {
                 opaque(data, &mut parts, &mut signature);
             }
-            Block::Opaque { .. } | Block::Image { .. } | Block::ImageRef { .. } | Block::ToolResult { .. } => {}
+            Block::Opaque { .. }
+            | Block::Image { .. }
+            | Block::ImageRef { .. }
+            | Block::ToolResult { .. } => {}
         }
     }
     if !parts.is_empty() {

@@ -1,5 +1,5 @@
-//! Where a request goes: wire, address, key, model. Owns what differs between wires by name. Must not know how a target was
-//! picked.
+//! Where a request goes: wire, address, key, model. Owns what differs between wires by name. Must
+//! not know how a target was picked.
 
 use std::fmt;
 use std::time::Duration;
@@ -58,7 +58,9 @@ impl Wire {
             Self::Gemini | Self::Ollama => IdRule::Any,
             // OpenAI's limit; the others are more patient.
             Self::OpenAi => IdRule::Short(40),
-            Self::DeepSeek | Self::Groq | Self::OpenRouter | Self::Together | Self::Xai => IdRule::Short(256),
+            Self::DeepSeek | Self::Groq | Self::OpenRouter | Self::Together | Self::Xai => {
+                IdRule::Short(256)
+            }
         }
     }
 }
@@ -77,15 +79,16 @@ pub struct Target {
     pub key_setting: String,
     pub max_tokens: Option<u32>,
     pub temperature: Option<f64>,
-    /// The longest silence: until the headers, and between two pieces of the body (heartbeats count as pieces).
+    /// The longest silence: until the headers, and between two pieces of the body (heartbeats count
+    /// as pieces).
     pub timeout: Duration,
     /// `Required`: see [`super::demand::tool_choice`].
     pub tool_choice: ToolChoice,
 }
 
 impl Target {
-    /// Brings an address as people write it into the form that the wire needs: a trailing slash, and the usual version
-    /// folder where there is no path at all.
+    /// Brings an address as people write it into the form that the wire needs: a trailing slash,
+    /// and the usual version folder where there is no path at all.
     pub fn normal_base_url(wire: Wire, base_url: &str) -> Result<String, String> {
         let mut url = reqwest::Url::parse(base_url.trim()).map_err(|error| error.to_string())?;
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
@@ -96,23 +99,29 @@ impl Target {
         }
         let path = url.path().trim_end_matches('/').to_owned();
         let path = match wire {
-            Wire::Ollama => path.strip_suffix("/v1").or_else(|| path.strip_suffix("/api")).unwrap_or(&path).to_owned(),
+            Wire::Ollama => path
+                .strip_suffix("/v1")
+                .or_else(|| path.strip_suffix("/api"))
+                .unwrap_or(&path)
+                .to_owned(),
             Wire::Gemini if path.is_empty() => "/v1beta".to_owned(),
             Wire::Gemini => path,
             Wire::Anthropic => path.strip_suffix("/messages").unwrap_or(&path).to_owned(),
             _ => path.strip_suffix("/chat/completions").unwrap_or(&path).to_owned(),
         };
-        let versioned = if path.is_empty() && wire != Wire::Ollama { "/v1".to_owned() } else { path };
+        let versioned =
+            if path.is_empty() && wire != Wire::Ollama { "/v1".to_owned() } else { path };
         url.set_path(&format!("{versioned}/"));
         url.set_fragment(None);
         Ok(url.into())
     }
 
-    /// genai reads an ending such as `-max` or `-high` as a wish for effort and takes it off the name, so that `qwen-max`
-    /// would ask for `qwen`. On this wire a budget is sent as nothing at all and leaves the name alone.
+    /// genai reads an ending such as `-max` or `-high` as a wish for effort and takes it off the
+    /// name, so that `qwen-max` would ask for `qwen`. On this wire a budget is sent as nothing at
+    /// all and leaves the name alone.
     pub(super) fn effort_that_keeps_the_name(&self) -> Option<ReasoningEffort> {
-        let reads_endings =
-            self.wire.is_chat_completions() && ReasoningEffort::from_model_name(&self.model).0.is_some();
+        let reads_endings = self.wire.is_chat_completions()
+            && ReasoningEffort::from_model_name(&self.model).0.is_some();
         reads_endings.then_some(ReasoningEffort::Budget(0))
     }
 }
@@ -132,9 +141,18 @@ mod tests {
     fn addresses_as_people_write_them() {
         let normal = |wire, url| Target::normal_base_url(wire, url).unwrap();
         assert_eq!(normal(Wire::OpenAi, "http://localhost:8080"), "http://localhost:8080/v1/");
-        assert_eq!(normal(Wire::OpenAi, "https://x.example/v1/chat/completions"), "https://x.example/v1/");
-        assert_eq!(normal(Wire::Groq, "https://api.groq.com/openai/v1"), "https://api.groq.com/openai/v1/");
-        assert_eq!(normal(Wire::Anthropic, "https://api.anthropic.com"), "https://api.anthropic.com/v1/");
+        assert_eq!(
+            normal(Wire::OpenAi, "https://x.example/v1/chat/completions"),
+            "https://x.example/v1/"
+        );
+        assert_eq!(
+            normal(Wire::Groq, "https://api.groq.com/openai/v1"),
+            "https://api.groq.com/openai/v1/"
+        );
+        assert_eq!(
+            normal(Wire::Anthropic, "https://api.anthropic.com"),
+            "https://api.anthropic.com/v1/"
+        );
         assert_eq!(normal(Wire::Gemini, "http://127.0.0.1:9/"), "http://127.0.0.1:9/v1beta/");
         assert_eq!(normal(Wire::Ollama, "http://127.0.0.1:11434/v1"), "http://127.0.0.1:11434/");
         assert_eq!(normal(Wire::Ollama, "http://127.0.0.1:11434"), "http://127.0.0.1:11434/");

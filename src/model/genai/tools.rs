@@ -1,5 +1,5 @@
-//! The tools that one model is offered: fitted to its wire once, without what it has refused. Owns what a person was told about
-//! that. Must not know how a request is sent.
+//! The tools that one model is offered: fitted to its wire once, without what it has refused. Owns
+//! what a person was told about that. Must not know how a request is sent.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -47,7 +47,13 @@ impl Tools {
     }
 
     /// Leaves these tools out from here on. False if that changes nothing.
-    pub(super) fn take_out(&self, target: &Target, request: &Request, tools: &[String], why: &str) -> bool {
+    pub(super) fn take_out(
+        &self,
+        target: &Target,
+        request: &Request,
+        tools: &[String],
+        why: &str,
+    ) -> bool {
         let mut state = self.state();
         let refused = state.refused.entry(target.model.clone()).or_default();
         let mut taken = Vec::new();

@@ -1,5 +1,5 @@
-//! Looks at the raw frames that genai also reads, for what it loses or hides: refusals, blocked prompts, errors, tool calls
-//! whose index is missing or repeated. Must not know our blocks.
+//! Looks at the raw frames that genai also reads, for what it loses or hides: refusals, blocked
+//! prompts, errors, tool calls whose index is missing or repeated. Must not know our blocks.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -61,7 +61,8 @@ impl Witness {
         Self { wire, seen: Mutex::default() }
     }
 
-    /// An error if something has come that must not be used. Each frame is looked at before `genai` reads it.
+    /// An error if something has come that must not be used. Each frame is looked at before `genai`
+    /// reads it.
     pub(super) fn check(&self, target: &Target) -> Result<(), ModelError> {
         let Some(what) = self.seen().malformed.clone() else { return Ok(()) };
         let why = format!(
@@ -85,8 +86,10 @@ impl Witness {
 impl ChatFrameSink for Witness {
     fn on_frame(&self, _: &FrameCtx, frame: RawFrameRef<'_>) {
         let mut seen = self.seen();
-        // A page or an object in the place of server-sent events has lines that are neither `event:` nor `data:`.
-        seen.odd |= !seen.framed && (frame.event.is_none() && frame.data.is_empty() || self.is_no_line(frame.data));
+        // A page or an object in the place of server-sent events has lines that are neither
+        // `event:` nor `data:`.
+        seen.odd |= !seen.framed
+            && (frame.event.is_none() && frame.data.is_empty() || self.is_no_line(frame.data));
         if frame.data.is_empty() {
             return;
         }
@@ -106,18 +109,23 @@ impl ChatFrameSink for Witness {
         match self.wire {
             Wire::Anthropic => {
                 seen.anthropic_block(&data);
-                // A CR LF that is cut between two chunks makes genai see an event without data and data without an event.
+                // A CR LF that is cut between two chunks makes genai see an event without data and
+                // data without an event.
                 seen.torn |= frame.event != data.get("type").and_then(Value::as_str);
             }
             Wire::Gemini => {
-                if let Some(reason) = data.pointer("/promptFeedback/blockReason").and_then(Value::as_str) {
+                if let Some(reason) =
+                    data.pointer("/promptFeedback/blockReason").and_then(Value::as_str)
+                {
                     reason.clone_into(&mut seen.refusal);
                 }
             }
             Wire::Ollama => {
                 seen.done |= data.get("done").and_then(Value::as_bool).unwrap_or(false);
                 let error = data.get("error");
-                if let Some(error) = error.and_then(|error| error.get("message").unwrap_or(error).as_str()) {
+                if let Some(error) =
+                    error.and_then(|error| error.get("message").unwrap_or(error).as_str())
+                {
                     error.clone_into(&mut seen.error);
                 }
             }
@@ -131,12 +139,17 @@ impl Seen {
         self.malformed.get_or_insert(what);
     }
 
-    /// Whether a number of a call or block is one that a sane provider sends. What comes next may make room for all below it.
+    /// Whether a number of a call or block is one that a sane provider sends. What comes next may
+    /// make room for all below it.
     fn takes_index(&mut self, index: Option<&Value>) -> bool {
-        let fits = index.is_none_or(|index| index.is_null() || index.as_u64().is_some_and(|index| index <= INDEX_MAX));
+        let fits = index.is_none_or(|index| {
+            index.is_null() || index.as_u64().is_some_and(|index| index <= INDEX_MAX)
+        });
         if let (false, Some(index)) = (fits, index) {
             let shown: String = index.to_string().chars().take(40).collect();
-            self.refuse(format!("a tool call with the number {shown}, where {INDEX_MAX} is the most"));
+            self.refuse(format!(
+                "a tool call with the number {shown}, where {INDEX_MAX} is the most"
+            ));
         }
         fits
     }
@@ -166,8 +179,9 @@ impl Seen {
         }
     }
 
-    /// A piece opens a new call when its index is new, or when it brings another id than the call at that index has: some
-    /// servers count every parallel call as index 0, some leave the index out.
+    /// A piece opens a new call when its index is new, or when it brings another id than the call
+    /// at that index has: some servers count every parallel call as index 0, some leave the index
+    /// out.
     fn piece_of_call(&mut self, piece: &Value) {
         if !self.takes_index(piece.get("index")) {
             return;
@@ -176,7 +190,8 @@ impl Seen {
             self.refuse(format!("more than {INDEX_MAX} tool calls"));
             return;
         }
-        let text = |pointer: &str| piece.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+        let text =
+            |pointer: &str| piece.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         let (id, name) = (text("/id"), text("/function/name"));
         let index = piece.get("index").and_then(Value::as_u64);
         let known = match index {
@@ -185,7 +200,8 @@ impl Seen {
         };
         let continues = |call: &RawCall| {
             let same_id = id.is_empty() || id == call.id;
-            // Whole calls that share an empty or repeated id are told apart by bringing a name again without an index.
+            // Whole calls that share an empty or repeated id are told apart by bringing a name
+            // again without an index.
             same_id && (index.is_some() || name.is_empty())
         };
         let call = match known {
@@ -245,7 +261,8 @@ mod tests {
 
     #[test]
     fn an_index_that_is_repeated_missing_or_starts_late_loses_no_call() {
-        let whole = |id: &str, args: &str| json!({"id": id, "function": {"name": "f", "arguments": args}});
+        let whole =
+            |id: &str, args: &str| json!({"id": id, "function": {"name": "f", "arguments": args}});
         let at = |index: u64, id: &str, args: &str| json!({"index": index, "id": id, "function": {"name": "f", "arguments": args}});
         let two = want(&[("a", "f", "{\"x\":1}"), ("b", "f", "{\"x\":2}")]);
         assert_eq!(calls(vec![at(0, "a", "{\"x\":1}"), at(0, "b", "{\"x\":2}")]), two);

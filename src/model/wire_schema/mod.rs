@@ -1,6 +1,6 @@
-//! Between a tool's definition and a request: what a wire does not take is made to fit or left out, and what comes back gets
-//! its own names again. Pure. Owns what is sent of a tool. Must not know pins, which stay over what the server said, or
-//! how a request is sent.
+//! Between a tool's definition and a request: what a wire does not take is made to fit or left out,
+//! and what comes back gets its own names again. Pure. Owns what is sent of a tool. Must not know
+//! pins, which stay over what the server said, or how a request is sent.
 
 mod blame;
 mod names;
@@ -57,7 +57,8 @@ struct OnWire {
 /// Makes every tool fit the wire, but for those that were refused.
 pub(super) fn fit(specs: &[ToolSpec], wire: Wire, refused: &BTreeSet<Refused>) -> Fitted {
     let rules = rules::of(wire);
-    let mut fitted = Fitted { tools_max: rules.tools_max.unwrap_or(usize::MAX), ..Fitted::default() };
+    let mut fitted =
+        Fitted { tools_max: rules.tools_max.unwrap_or(usize::MAX), ..Fitted::default() };
     let mut used: BTreeSet<String> = specs.iter().map(|spec| spec.name.clone()).collect();
     for spec in specs {
         let is_refused = || refused.contains(&Refused::of(spec));
@@ -90,14 +91,16 @@ fn tool(spec: &ToolSpec, name: &str, rules: &Rules) -> (ToolSpec, Option<Names>)
     (ToolSpec { name: name.to_owned(), description, input_schema: Value::Object(schema) }, names)
 }
 
-/// The beginning of a description that is too long for the wire. The rest goes into the schema's own, which has no limit.
+/// The beginning of a description that is too long for the wire. The rest goes into the schema's
+/// own, which has no limit.
 fn head(description: &str, chars_max: Option<usize>, schema: &mut Map<String, Value>) -> String {
     const GOES_ON: &str = "… (goes on in the description of the parameters)";
     let Some(chars_max) = chars_max else { return description.to_owned() };
     if description.chars().count() <= chars_max {
         return description.to_owned();
     }
-    let cut = description.char_indices().nth(chars_max - GOES_ON.chars().count()).map_or(0, |(at, _)| at);
+    let cut =
+        description.char_indices().nth(chars_max - GOES_ON.chars().count()).map_or(0, |(at, _)| at);
     let (head, rest) = description.split_at(cut);
     let own = schema.remove("description");
     plain::say(schema, &format!("…{rest}"));
@@ -150,7 +153,8 @@ impl Fitted {
 }
 
 fn listed(names: &[String]) -> String {
-    let shown = names.iter().take(TOLD_MAX).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let shown =
+        names.iter().take(TOLD_MAX).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     match names.len().saturating_sub(TOLD_MAX) {
         0 => shown,
         more => format!("{shown} and {more} more"),

@@ -1,5 +1,5 @@
-//! Names of properties that a wire does not take: what they are called there, and back. Owns that this is a bijection, at
-//! every depth of the arguments. Must not know tools.
+//! Names of properties that a wire does not take: what they are called there, and back. Owns that
+//! this is a bijection, at every depth of the arguments. Must not know tools.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -58,8 +58,14 @@ pub(super) fn rename(schema: &mut Map<String, Value>, rule: NameRule) -> Option<
 /// A name that the rule takes and that is not used: as near to the original as it can be.
 pub(super) fn alias(original: &str, rule: NameRule, used: &BTreeSet<String>) -> String {
     let known = |c: char| if rule.takes_char(c) { c } else { '_' };
-    let near: String = original.trim_matches(|c| !rule.takes_char(c)).chars().map(known).take(NAME_CHARS_MAX).collect();
-    if rule.takes(&near) && near.chars().any(|c| c.is_ascii_alphanumeric()) && !used.contains(&near) {
+    let near: String = original
+        .trim_matches(|c| !rule.takes_char(c))
+        .chars()
+        .map(known)
+        .take(NAME_CHARS_MAX)
+        .collect();
+    if rule.takes(&near) && near.chars().any(|c| c.is_ascii_alphanumeric()) && !used.contains(&near)
+    {
         return near;
     }
     let digest = sha256_hex(original);
@@ -67,7 +73,8 @@ pub(super) fn alias(original: &str, rule: NameRule, used: &BTreeSet<String>) -> 
     loop {
         let head: String = near.chars().take(NAME_CHARS_MAX.saturating_sub(digits + 3)).collect();
         let name = format!("x_{head}_{}", digest.get(..digits).unwrap_or(&digest));
-        // All 64 digits and a name in front are too long for any rule, and need another server to have guessed the rest.
+        // All 64 digits and a name in front are too long for any rule, and need another server to
+        // have guessed the rest.
         if !used.contains(&name) || digits + 3 >= NAME_CHARS_MAX {
             return name;
         }
@@ -76,12 +83,18 @@ pub(super) fn alias(original: &str, rule: NameRule, used: &BTreeSet<String>) -> 
 }
 
 fn property_names(schema: &Map<String, Value>, found: &mut BTreeSet<String>) {
-    for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+    for (name, property) in
+        schema.get("properties").and_then(Value::as_object).into_iter().flatten()
+    {
         found.insert(name.clone());
         property.as_object().into_iter().for_each(|property| property_names(property, found));
     }
     for key in ["items", "additionalProperties"] {
-        schema.get(key).and_then(Value::as_object).into_iter().for_each(|below| property_names(below, found));
+        schema
+            .get(key)
+            .and_then(Value::as_object)
+            .into_iter()
+            .for_each(|below| property_names(below, found));
     }
     for key in ["anyOf", "oneOf"] {
         for branch in schema.get(key).and_then(Value::as_array).into_iter().flatten() {
@@ -96,7 +109,10 @@ impl Names {
         let mut place = Place::default();
         if let Some(Value::Object(properties)) = schema.get_mut("properties") {
             for (name, mut property) in std::mem::take(properties) {
-                let below = property.as_object_mut().map(|property| self.place(property)).unwrap_or_default();
+                let below = property
+                    .as_object_mut()
+                    .map(|property| self.place(property))
+                    .unwrap_or_default();
                 place.properties.insert(name.clone(), below);
                 let Some(alias) = self.aliases.get(&name) else {
                     properties.insert(name, property);
@@ -115,7 +131,10 @@ impl Names {
             }
         }
         let below = |schema: &mut Map<String, Value>, key: &str| {
-            schema.get_mut(key).and_then(Value::as_object_mut).map(|below| Box::new(self.place(below)))
+            schema
+                .get_mut(key)
+                .and_then(Value::as_object_mut)
+                .map(|below| Box::new(self.place(below)))
         };
         place.items = below(schema, "items");
         place.others = below(schema, "additionalProperties");
@@ -156,12 +175,16 @@ impl Names {
         }
     }
 
-    /// The key on the other side, and the place below it. Original and alias change places, so that a key that was never
-    /// offered cannot meet one that was.
+    /// The key on the other side, and the place below it. Original and alias change places, so that
+    /// a key that was never offered cannot meet one that was.
     fn step<'a>(&'a self, place: &'a Place, key: String, way: Way) -> (String, Option<&'a Place>) {
         let original = match way {
             Way::ToWire => place.renamed.contains(&key).then(|| key.clone()),
-            Way::FromWire => self.originals.get(&key).filter(|original| place.renamed.contains(*original)).cloned(),
+            Way::FromWire => self
+                .originals
+                .get(&key)
+                .filter(|original| place.renamed.contains(*original))
+                .cloned(),
         };
         if let Some(original) = original {
             let below = place.properties.get(&original);
@@ -172,7 +195,9 @@ impl Names {
             return (there, below);
         }
         let swapped = match way {
-            Way::ToWire => self.originals.get(&key).filter(|original| place.renamed.contains(*original)),
+            Way::ToWire => {
+                self.originals.get(&key).filter(|original| place.renamed.contains(*original))
+            }
             Way::FromWire => self.aliases.get(&key).filter(|_| place.renamed.contains(&key)),
         };
         if let Some(swapped) = swapped {

@@ -1,5 +1,6 @@
-//! Brings a JSON Schema as servers write it into the plain form that a wire reads: references put in, words of other drafts
-//! translated, what is unknown left out and said to the model in words. Must not know tools or requests.
+//! Brings a JSON Schema as servers write it into the plain form that a wire reads: references put
+//! in, words of other drafts translated, what is unknown left out and said to the model in words.
+//! Must not know tools or requests.
 
 use serde_json::{Map, Value, json};
 
@@ -8,7 +9,8 @@ use super::top;
 
 /// How deep a schema may be; below that anything goes. Real ones have at most about fifteen levels.
 const DEPTH_MAX: usize = 32;
-/// The most parts of one schema. References that are put in can double a schema with each of its levels.
+/// The most parts of one schema. References that are put in can double a schema with each of its
+/// levels.
 const PARTS_MAX: usize = 4096;
 /// The longest rule that is quoted to the model, in bytes.
 const QUOTED_BYTES_MAX: usize = 300;
@@ -68,7 +70,12 @@ impl Reader<'_> {
     }
 
     /// Puts in what a reference within the document names. Nothing is ever fetched.
-    fn reference(&mut self, reference: &str, given: &Map<String, Value>, depth: usize) -> Map<String, Value> {
+    fn reference(
+        &mut self,
+        reference: &str,
+        given: &Map<String, Value>,
+        depth: usize,
+    ) -> Map<String, Value> {
         let mut beside = given.clone();
         beside.remove("$ref");
         let root = self.root;
@@ -100,7 +107,13 @@ impl Reader<'_> {
         out: &mut Map<String, Value>,
     ) -> bool {
         match key {
-            "type" | "properties" | "required" | "items" | "additionalProperties" | "prefixItems" | "allOf" => true,
+            "type"
+            | "properties"
+            | "required"
+            | "items"
+            | "additionalProperties"
+            | "prefixItems"
+            | "allOf" => true,
             "description" => {
                 if value.as_str().is_some_and(|text| !text.trim().is_empty()) {
                     out.insert(key.to_owned(), value.clone());
@@ -108,8 +121,10 @@ impl Reader<'_> {
                 true
             }
             "anyOf" | "oneOf" => {
-                let branches: Vec<Value> =
-                    array(given, key).iter().map(|branch| Value::Object(self.schema(branch, depth + 1))).collect();
+                let branches: Vec<Value> = array(given, key)
+                    .iter()
+                    .map(|branch| Value::Object(self.schema(branch, depth + 1)))
+                    .collect();
                 let key = if self.rules.narrow_values { "anyOf" } else { key };
                 if !branches.is_empty() && !out.contains_key(key) {
                     out.insert(key.to_owned(), Value::Array(branches));
@@ -124,7 +139,8 @@ impl Reader<'_> {
             // Draft 4 says by a boolean that the bound itself is ruled out.
             "exclusiveMinimum" | "exclusiveMaximum" if value.is_boolean() => {
                 let bound = if key == "exclusiveMinimum" { "minimum" } else { "maximum" };
-                if let (true, Some(bound)) = (value == true, given.get(bound).filter(|bound| bound.is_number()))
+                if let (true, Some(bound)) =
+                    (value == true, given.get(bound).filter(|bound| bound.is_number()))
                     && self.rules.keywords.contains(&key)
                 {
                     out.insert(key.to_owned(), bound.clone());
@@ -136,7 +152,8 @@ impl Reader<'_> {
                 if kept {
                     out.insert(key.to_owned(), value.clone());
                 }
-                // A keyword that is used wrongly, and a format that nobody knows, tell a model nothing.
+                // A keyword that is used wrongly, and a format that nobody knows, tell a model
+                // nothing.
                 kept || self.rules.keywords.contains(&key)
             }
         }
@@ -149,10 +166,12 @@ impl Reader<'_> {
             "examples" => value.is_array(),
             "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => value.is_number(),
             "multipleOf" => value.as_f64().is_some_and(|number| number > 0.0),
-            "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" => value.is_u64(),
+            "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties"
+            | "maxProperties" => value.is_u64(),
             "uniqueItems" => value.is_boolean(),
             "format" => value.as_str().is_some_and(|format| self.rules.formats.contains(&format)),
-            // Providers compile patterns with engines of their own; what this one takes they all do.
+            // Providers compile patterns with engines of their own; what this one takes they all
+            // do.
             "pattern" => value.as_str().is_some_and(|pattern| regex::Regex::new(pattern).is_ok()),
             _ => true,
         }
@@ -161,8 +180,9 @@ impl Reader<'_> {
     fn choices(&self, value: &Value, out: &mut Map<String, Value>) -> bool {
         let mut choices: Vec<&Value> = Vec::new();
         for choice in value.as_array().into_iter().flatten() {
-            let known =
-                !self.rules.narrow_values || choice.is_number() || choice.as_str().is_some_and(|s| !s.is_empty());
+            let known = !self.rules.narrow_values
+                || choice.is_number()
+                || choice.as_str().is_some_and(|s| !s.is_empty());
             if known && !choices.contains(&choice) {
                 choices.push(choice);
             }
@@ -174,25 +194,33 @@ impl Reader<'_> {
         true
     }
 
-    /// What objects and arrays hold. Both are always said, because wires refuse an object without `properties` and an array
-    /// without `items`.
+    /// What objects and arrays hold. Both are always said, because wires refuse an object without
+    /// `properties` and an array without `items`.
     fn members(&mut self, given: &Map<String, Value>, depth: usize, out: &mut Map<String, Value>) {
         if is_of_kind(out, "object") {
             let mut properties = Map::new();
-            for (name, property) in given.get("properties").and_then(Value::as_object).into_iter().flatten() {
+            for (name, property) in
+                given.get("properties").and_then(Value::as_object).into_iter().flatten()
+            {
                 // `false` rules a property out.
                 if *property != Value::Bool(false) {
-                    properties.insert(name.clone(), Value::Object(self.schema(property, depth + 1)));
+                    properties
+                        .insert(name.clone(), Value::Object(self.schema(property, depth + 1)));
                 }
             }
-            let required: Vec<&str> = array(given, "required").iter().filter_map(Value::as_str).collect();
-            let ruled_out =
-                |name: &str| given.get("properties").and_then(|all| all.get(name)) == Some(&Value::Bool(false));
+            let required: Vec<&str> =
+                array(given, "required").iter().filter_map(Value::as_str).collect();
+            let ruled_out = |name: &str| {
+                given.get("properties").and_then(|all| all.get(name)) == Some(&Value::Bool(false))
+            };
             let mut kept: Vec<&str> = Vec::new();
             for name in required {
                 if !kept.contains(&name) && !ruled_out(name) {
                     if !properties.contains_key(name) {
-                        properties.insert(name.to_owned(), Value::Object(self.schema(&Value::Bool(true), depth + 1)));
+                        properties.insert(
+                            name.to_owned(),
+                            Value::Object(self.schema(&Value::Bool(true), depth + 1)),
+                        );
                     }
                     kept.push(name);
                 }
@@ -218,8 +246,14 @@ impl Reader<'_> {
         }
     }
 
-    /// A list with a form for each place becomes one with any of them at every place, and the order is said in words.
-    fn items(&mut self, given: &Map<String, Value>, depth: usize, out: &mut Map<String, Value>) -> Map<String, Value> {
+    /// A list with a form for each place becomes one with any of them at every place, and the order
+    /// is said in words.
+    fn items(
+        &mut self,
+        given: &Map<String, Value>,
+        depth: usize,
+        out: &mut Map<String, Value>,
+    ) -> Map<String, Value> {
         let places = match (given.get("prefixItems"), given.get("items")) {
             (Some(Value::Array(places)), _) | (None, Some(Value::Array(places))) => places,
             (_, Some(items @ Value::Object(_))) => return self.schema(items, depth + 1),
@@ -265,7 +299,8 @@ impl Reader<'_> {
             (None, None) if !out.contains_key("anyOf") => KINDS.to_vec(),
             _ => return,
         };
-        let mut branches: Vec<Value> = kinds.iter().map(|kind| Value::Object(about_kind(out, kind))).collect();
+        let mut branches: Vec<Value> =
+            kinds.iter().map(|kind| Value::Object(about_kind(out, kind))).collect();
         if let [Value::Object(only)] = branches.as_mut_slice() {
             merge(only, std::mem::take(out));
             *out = std::mem::take(only);
@@ -318,8 +353,11 @@ fn about_kind(schema: &Map<String, Value>, kind: &str) -> Map<String, Value> {
         "format" => kind == "string",
         _ => false,
     };
-    let mut out: Map<String, Value> =
-        schema.iter().filter(|(key, _)| is_about(key)).map(|(key, value)| (key.clone(), value.clone())).collect();
+    let mut out: Map<String, Value> = schema
+        .iter()
+        .filter(|(key, _)| is_about(key))
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
     out.insert("type".to_owned(), json!(kind));
     match kind {
         "object" => drop(out.entry("properties").or_insert_with(|| json!({}))),
@@ -400,7 +438,9 @@ fn or_null(schema: &mut Map<String, Value>) {
         }
     }
     match schema.get_mut("type") {
-        Some(Value::Array(kinds)) if !kinds.iter().any(|kind| kind == "null") => kinds.push(json!("null")),
+        Some(Value::Array(kinds)) if !kinds.iter().any(|kind| kind == "null") => {
+            kinds.push(json!("null"))
+        }
         Some(kind @ Value::String(_)) if *kind != "null" => *kind = json!([kind.clone(), "null"]),
         _ => {}
     }
@@ -411,7 +451,8 @@ fn or_null(schema: &mut Map<String, Value>) {
     }
 }
 
-/// Adds what another plain schema says of the same value. Where both say something, the first one counts.
+/// Adds what another plain schema says of the same value. Where both say something, the first one
+/// counts.
 pub(super) fn merge(into: &mut Map<String, Value>, other: Map<String, Value>) {
     for (key, value) in other {
         match (into.get_mut(&key), value) {
@@ -430,7 +471,9 @@ pub(super) fn merge(into: &mut Map<String, Value>, other: Map<String, Value>) {
                     }
                 }
             }
-            (Some(Value::String(mine)), Value::String(theirs)) if key == "description" && !mine.contains(&theirs) => {
+            (Some(Value::String(mine)), Value::String(theirs))
+                if key == "description" && !mine.contains(&theirs) =>
+            {
                 mine.push('\n');
                 mine.push_str(&theirs);
             }

@@ -1,5 +1,5 @@
-//! What each wire takes as a tool, as far as its provider says so or refuses otherwise. Owns the table. Must not know how a
-//! definition is made to fit.
+//! What each wire takes as a tool, as far as its provider says so or refuses otherwise. Owns the
+//! table. Must not know how a definition is made to fit.
 
 use crate::model::genai::Wire;
 
@@ -106,9 +106,10 @@ const FORMATS: &[&str] = &[
     "json-pointer",
 ];
 
-/// OpenAI, chat completions, functions that are not strict. What it refuses is not documented but answered: 128 tools
-/// (`array_above_max_length`), 1,024 characters (`string_above_max_length`), objects without `properties`, arrays without
-/// `items`, combinators at the top (`invalid_function_parameters`).
+/// OpenAI, chat completions, functions that are not strict. What it refuses is not documented but
+/// answered: 128 tools (`array_above_max_length`), 1,024 characters (`string_above_max_length`),
+/// objects without `properties`, arrays without `items`, combinators at the top
+/// (`invalid_function_parameters`).
 const OPENAI: Rules = Rules {
     tools_max: Some(128),
     description_chars_max: Some(1024),
@@ -120,16 +121,22 @@ const OPENAI: Rules = Rules {
     narrow_values: false,
 };
 
-/// Groq, DeepSeek and xAI document 128 functions; none of the dialects documents a limit for descriptions.
+/// Groq, DeepSeek and xAI document 128 functions; none of the dialects documents a limit for
+/// descriptions.
 const CHAT_COMPLETIONS: Rules = Rules { description_chars_max: None, ..OPENAI };
 
-/// Anthropic, Messages: draft 2020-12, no `oneOf`, `allOf`, `anyOf` at the top, property keys of the pattern
-/// `^[a-zA-Z0-9_.-]{1,64}$`.
-const ANTHROPIC: Rules =
-    Rules { tools_max: None, description_chars_max: None, property_name: NameRule::Dotted, ..OPENAI };
+/// Anthropic, Messages: draft 2020-12, no `oneOf`, `allOf`, `anyOf` at the top, property keys of
+/// the pattern `^[a-zA-Z0-9_.-]{1,64}$`.
+const ANTHROPIC: Rules = Rules {
+    tools_max: None,
+    description_chars_max: None,
+    property_name: NameRule::Dotted,
+    ..OPENAI
+};
 
-/// Gemini, `FunctionDeclaration.parametersJsonSchema`, with the keywords that are documented for `responseJsonSchema`. The
-/// older field `parameters` takes almost the same, so what is sent fits both where it can.
+/// Gemini, `FunctionDeclaration.parametersJsonSchema`, with the keywords that are documented for
+/// `responseJsonSchema`. The older field `parameters` takes almost the same, so what is sent fits
+/// both where it can.
 const GEMINI: Rules = Rules {
     tools_max: Some(512),
     description_chars_max: None,
@@ -147,7 +154,9 @@ const OLLAMA: Rules = Rules { tools_max: None, description_chars_max: None, ..OP
 pub(super) fn of(wire: Wire) -> &'static Rules {
     match wire {
         Wire::OpenAi | Wire::OpenRouter => &OPENAI,
-        Wire::DeepSeek | Wire::Groq | Wire::Mistral | Wire::Together | Wire::Xai => &CHAT_COMPLETIONS,
+        Wire::DeepSeek | Wire::Groq | Wire::Mistral | Wire::Together | Wire::Xai => {
+            &CHAT_COMPLETIONS
+        }
         Wire::Anthropic => &ANTHROPIC,
         Wire::Gemini => &GEMINI,
         Wire::Ollama => &OLLAMA,
@@ -176,7 +185,8 @@ const RULING: [&str; 18] = [
     "additionalItems",
 ];
 
-/// Whether a keyword rules something out. One that a wire does not know is quoted to the model then; all others only describe.
+/// Whether a keyword rules something out. One that a wire does not know is quoted to the model
+/// then; all others only describe.
 pub(super) fn rules_out(keyword: &str) -> bool {
     keyword != "title" && (KEYWORDS.contains(&keyword) || RULING.contains(&keyword))
 }

@@ -1,4 +1,5 @@
-//! Tests of what is sent of a tool: what a model reads in the place of what a wire does not take, and that names are a bijection.
+//! Tests of what is sent of a tool: what a model reads in the place of what a wire does not take,
+//! and that names are a bijection.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -36,10 +37,15 @@ fn what_a_wire_does_not_know_is_said_in_words() {
     );
     let told = got["properties"]["a"]["description"].as_str().unwrap();
     assert!(
-        told.starts_with("Also: {") && told.contains(r#""default":"xy""#) && told.contains(r#""pattern":"^x""#),
+        told.starts_with("Also: {")
+            && told.contains(r#""default":"xy""#)
+            && told.contains(r#""pattern":"^x""#),
         "{told}"
     );
-    let got = on_wire(Wire::OpenAi, json!({"type": "object", "properties": {"a": {"not": {"const": 1}}}}));
+    let got = on_wire(
+        Wire::OpenAi,
+        json!({"type": "object", "properties": {"a": {"not": {"const": 1}}}}),
+    );
     assert_eq!(got["properties"]["a"], json!({"description": "Also: {\"not\":{\"const\":1}}"}));
 }
 
@@ -74,22 +80,32 @@ fn what_is_sent_stays_bounded_however_references_multiply() {
     let mut defs = serde_json::Map::new();
     for level in 0..40 {
         let next = json!({"$ref": format!("#/$defs/l{}", level + 1)});
-        defs.insert(format!("l{level}"), json!({"type": "object", "properties": {"a": next, "b": next, "c": next}}));
+        defs.insert(
+            format!("l{level}"),
+            json!({"type": "object", "properties": {"a": next, "b": next, "c": next}}),
+        );
     }
-    let got =
-        on_wire(Wire::OpenAi, json!({"type": "object", "properties": {"t": {"$ref": "#/$defs/l0"}}, "$defs": defs}));
+    let got = on_wire(
+        Wire::OpenAi,
+        json!({"type": "object", "properties": {"t": {"$ref": "#/$defs/l0"}}, "$defs": defs}),
+    );
     assert!(got.to_string().len() < 1 << 20, "{} bytes", got.to_string().len());
 }
 
 #[test]
 fn who_is_blamed_by_place_and_by_name() {
-    let tools: Vec<ToolSpec> =
-        ["a__x", "a__xy", "b__z"].map(|name| ToolSpec { name: name.into(), ..spec(json!({})) }).to_vec();
-    let names = |text: &str| blamed(text, &tools).into_iter().map(|tool| tool.name.clone()).collect::<Vec<_>>();
+    let tools: Vec<ToolSpec> = ["a__x", "a__xy", "b__z"]
+        .map(|name| ToolSpec { name: name.into(), ..spec(json!({})) })
+        .to_vec();
+    let names = |text: &str| {
+        blamed(text, &tools).into_iter().map(|tool| tool.name.clone()).collect::<Vec<_>>()
+    };
     assert_eq!(names("tools[1].function.parameters"), ["a__xy"]);
     assert_eq!(names("tools.2.custom.input_schema: no"), ["b__z"]);
     assert_eq!(
-        names("tools[0].function_declarations[2].parameters … tools[0].function_declarations[0].name"),
+        names(
+            "tools[0].function_declarations[2].parameters … tools[0].function_declarations[0].name"
+        ),
         ["b__z", "a__x"]
     );
     assert_eq!(names("Invalid schema for function 'a__x': no"), ["a__x"]);
@@ -111,7 +127,11 @@ fn key() -> BoxedStrategy<String> {
 }
 
 fn schema() -> impl Strategy<Value = Value> {
-    let leaf = prop_oneof![Just(json!({"type": "string"})), Just(json!({})), Just(json!({"type": "integer"}))];
+    let leaf = prop_oneof![
+        Just(json!({"type": "string"})),
+        Just(json!({})),
+        Just(json!({"type": "integer"}))
+    ];
     leaf.prop_recursive(4, 24, 4, |inner| {
         let properties = proptest::collection::btree_map(key(), inner.clone(), 0..4).boxed();
         prop_oneof![
@@ -129,14 +149,16 @@ fn arguments() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![Just(json!("v")), Just(json!(1)), Just(Value::Null)];
     leaf.prop_recursive(4, 24, 4, |inner| {
         prop_oneof![
-            proptest::collection::btree_map(key(), inner.clone(), 0..4).prop_map(|fields| json!(fields)),
+            proptest::collection::btree_map(key(), inner.clone(), 0..4)
+                .prop_map(|fields| json!(fields)),
             proptest::collection::vec(inner, 0..3).prop_map(Value::Array),
         ]
     })
 }
 
 proptest! {
-    /// Whatever the schema and whatever the arguments: there and back, and back and there, is where it began.
+    /// Whatever the schema and whatever the arguments: there and back, and back and there, is where
+    /// it began.
     #[test]
     fn names_are_a_bijection_at_every_depth(
         properties in proptest::collection::btree_map(key(), schema(), 0..5),

@@ -1,4 +1,5 @@
-//! The top of a schema, where every wire wants a plain object. Owns how a combinator there is taken apart. Must not know names.
+//! The top of a schema, where every wire wants a plain object. Owns how a combinator there is taken
+//! apart. Must not know names.
 
 use serde_json::{Map, Value, json};
 
@@ -7,13 +8,14 @@ use super::plain::{array, is_of_kind, merge, say};
 /// The longest list of sets that is told to the model.
 const SETS_MAX: usize = 20;
 
-/// Makes an object of whatever stands at the top. Arguments are always an object (MCP, "Tools"), so nothing that a caller
-/// could give is lost: what the branches demanded together is said in words.
+/// Makes an object of whatever stands at the top. Arguments are always an object (MCP, "Tools"), so
+/// nothing that a caller could give is lost: what the branches demanded together is said in words.
 pub(super) fn object(mut schema: Map<String, Value>) -> Map<String, Value> {
     let mut sets = Vec::new();
     for key in ["anyOf", "oneOf"] {
         let Some(Value::Array(branches)) = schema.remove(key) else { continue };
-        let branches: Vec<Map<String, Value>> = branches.into_iter().filter_map(as_object).map(object).collect();
+        let branches: Vec<Map<String, Value>> =
+            branches.into_iter().filter_map(as_object).map(object).collect();
         flatten(&mut schema, &branches);
         sets.push(branches);
     }
@@ -40,10 +42,13 @@ fn as_object(branch: Value) -> Option<Map<String, Value>> {
 
 /// The properties of all branches, and what all of them require.
 fn flatten(schema: &mut Map<String, Value>, branches: &[Map<String, Value>]) {
-    let mut properties = schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
+    let mut properties =
+        schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
     let own: Vec<String> = properties.keys().cloned().collect();
     for branch in branches {
-        for (name, property) in branch.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        for (name, property) in
+            branch.get("properties").and_then(Value::as_object).into_iter().flatten()
+        {
             match properties.get_mut(name) {
                 None => {
                     properties.insert(name.clone(), property.clone());
@@ -100,11 +105,13 @@ fn choices(schema: &Value) -> Option<Vec<Value>> {
 
 fn told(branches: &[Map<String, Value>]) -> Option<String> {
     let set = |branch: &Map<String, Value>| {
-        let required: Vec<&str> = array(branch, "required").iter().filter_map(Value::as_str).collect();
+        let required: Vec<&str> =
+            array(branch, "required").iter().filter_map(Value::as_str).collect();
         (!required.is_empty()).then(|| format!("({})", required.join(", ")))
     };
     let sets: Vec<String> = branches.iter().filter_map(set).collect();
     let more = if sets.len() > SETS_MAX { " or others" } else { "" };
     let shown = sets.get(..sets.len().min(SETS_MAX))?.join(" or ");
-    (sets.len() > 1).then(|| format!("Give at least one of these sets of arguments: {shown}{more}."))
+    (sets.len() > 1)
+        .then(|| format!("Give at least one of these sets of arguments: {shown}{more}."))
 }

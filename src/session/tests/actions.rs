@@ -1,18 +1,19 @@
-//! Staged actions in a session: asked about at the end of the turn, run by a tap without the model, told, in the log.
+//! Staged actions in a session: asked about at the end of the turn, run by a tap without the model,
+//! told, in the log.
 
 use serde_json::{Value, json};
 
 use super::rig::{BOUNDS, Rig, main, words, worker};
 use crate::domain::{
-    Address, Answer, ApprovalId, CallState, EventBody, InboundBody, OutboundBody, Outcome, Question, Staged, Term,
+    Address, Answer, ApprovalId, CallState, EventBody, InboundBody, OutboundBody, Outcome,
+    Question, Staged, Term,
 };
 use crate::gate::tests::rig::{OWNER, Rig as GateRig, allow};
 use crate::model::Script;
 use crate::session::Ran;
 use crate::turn::replay::replay;
 
-pub(super) const POLICY: &str =
-    "[classes]\n\"shop/propose\" = \"safe\"\n\"shop/like\" = \"safe\"\n\"shop/change\" = \"safe\"\n";
+pub(super) const POLICY: &str = "[classes]\n\"shop/propose\" = \"safe\"\n\"shop/like\" = \"safe\"\n\"shop/change\" = \"safe\"\n";
 
 fn no() -> Answer {
     Answer::Deny { word: None }
@@ -39,7 +40,8 @@ async fn staged(actions: Value) -> Rig {
 
 impl Rig {
     fn out(&self) -> Vec<OutboundBody> {
-        let rows = self.gate.store.read(|tx| tx.queued_outbound(&Address("console/1".into()))).unwrap();
+        let rows =
+            self.gate.store.read(|tx| tx.queued_outbound(&Address("console/1".into()))).unwrap();
         rows.into_iter().map(|row| row.outbound.body).collect()
     }
 
@@ -102,7 +104,9 @@ impl Rig {
 async fn a_tap_runs_what_was_shown_and_asks_no_model() {
     let rig = staged(json!([item("apples")])).await;
     let out = rig.out();
-    assert!(matches!(&out[..], [OutboundBody::Reply { text, .. }, OutboundBody::Question { .. }] if text == "look"));
+    assert!(
+        matches!(&out[..], [OutboundBody::Reply { text, .. }, OutboundBody::Question { .. }] if text == "look")
+    );
     let question = rig.questions().remove(0);
     assert_eq!((question.server.as_str(), question.tool.as_str()), ("shop", "confirm"));
     assert_eq!(question.arguments, [("text".to_owned(), "apples".to_owned())]);
@@ -127,7 +131,10 @@ async fn a_tap_runs_what_was_shown_and_asks_no_model() {
     );
     assert!(told[0].ends_with("\n> confirm: apples") && told[1] == "thanks", "{told:?}");
     assert_eq!(rig.gate.effects("shop"), ["confirm apples"], "once");
-    assert!(rig.gate.gate.decide(&question.approval, &allow(Term::Once), OWNER).await.is_err(), "already done");
+    assert!(
+        rig.gate.gate.decide(&question.approval, &allow(Term::Once), OWNER).await.is_err(),
+        "already done"
+    );
     rig.is_whole();
 }
 
@@ -141,7 +148,8 @@ async fn what_is_cancelled_is_not_run_and_everybody_hears_it() {
     rig.turn("well").await;
     let told = &rig.last_asked()[0];
     assert!(
-        told.starts_with("[claw: the owner cancelled") && told.contains(r#"(shop/confirm {"text":"*apples*"})"#),
+        told.starts_with("[claw: the owner cancelled")
+            && told.contains(r#"(shop/confirm {"text":"*apples*"})"#),
         "{told}"
     );
     rig.is_whole();
@@ -151,7 +159,8 @@ async fn what_is_cancelled_is_not_run_and_everybody_hears_it() {
 async fn a_list_is_answered_one_by_one_or_all_at_once() {
     let actions = json!([item("a"), item("b"), item("c")]);
     let rig = staged(actions.clone()).await;
-    let kinds: Vec<_> = rig.questions().into_iter().map(|question| question.staged.unwrap()).collect();
+    let kinds: Vec<_> =
+        rig.questions().into_iter().map(|question| question.staged.unwrap()).collect();
     assert!(
         matches!(
             &kinds[..],
@@ -182,7 +191,11 @@ async fn a_list_is_answered_one_by_one_or_all_at_once() {
     let late = rig.gate.gate.decide(&all, &no(), OWNER).await.unwrap_err();
     assert!(late.to_string().contains("already answered"), "{late}");
     rig.run().await;
-    assert_eq!(rig.gate.effects("shop"), ["confirm c", "confirm a", "confirm b"], "in the order of the taps");
+    assert_eq!(
+        rig.gate.effects("shop"),
+        ["confirm c", "confirm a", "confirm b"],
+        "in the order of the taps"
+    );
     rig.is_whole();
 }
 
@@ -194,7 +207,10 @@ async fn a_button_asks_nothing_and_its_group_goes_with_it() {
     let [of_item, buttons] = &shown[..] else { panic!("{shown:?}") };
     assert!(matches!(of_item.staged, Some(Staged::Item { number: 1, of: 1, .. })));
     assert_eq!(buttons.staged, Some(Staged::Buttons { group: Some("g".into()) }));
-    assert_eq!(buttons.arguments[1], ("2".to_owned(), "Like b  shop/like {\"text\":\"b\"}".to_owned()));
+    assert_eq!(
+        buttons.arguments[1],
+        ("2".to_owned(), "Like b  shop/like {\"text\":\"b\"}".to_owned())
+    );
     let press = |index| Answer::Press { index };
     for wrong in [press(2), allow(Term::Once), no()] {
         assert!(rig.gate.gate.decide(&buttons.approval, &wrong, OWNER).await.is_err(), "{wrong:?}");
@@ -227,7 +243,8 @@ async fn what_an_action_proposes_is_asked_about_right_behind_it() {
     rig.is_whole();
 }
 
-/// Time is over without a turn, and the holder may be killed when the store has said so and the log has not.
+/// Time is over without a turn, and the holder may be killed when the store has said so and the log
+/// has not.
 #[tokio::test]
 async fn what_nobody_confirms_expires_once_whoever_says_it() {
     for killed in [false, true] {
@@ -237,7 +254,10 @@ async fn what_nobody_confirms_expires_once_whoever_says_it() {
         rig.gate.store.write(|tx| tx.let_staged_expire(crate::store::now_ms())).await.unwrap();
         let late = rig.gate.gate.decide(&open[0].id, &allow(Term::Once), OWNER).await.unwrap_err();
         assert!(late.to_string().contains("expired"), "{late}");
-        assert!(rig.worker.left_over(&main()).unwrap(), "there is something to do, although no turn is open");
+        assert!(
+            rig.worker.left_over(&main()).unwrap(),
+            "there is something to do, although no turn is open"
+        );
         if killed {
             rig.gate.gate.expire_staged(&main()).await.unwrap();
             assert!(rig.worker.left_over(&main()).unwrap());
@@ -245,7 +265,8 @@ async fn what_nobody_confirms_expires_once_whoever_says_it() {
         assert_eq!(rig.run().await, Ran::Idle);
         assert!(!rig.worker.left_over(&main()).unwrap());
         assert_eq!(rig.run().await, Ran::Idle);
-        let expired = "Expired: Add b to the cart. Nobody confirmed it in time, and nothing was done.";
+        let expired =
+            "Expired: Add b to the cart. Nobody confirmed it in time, and nothing was done.";
         assert_eq!((rig.notices().len(), rig.last_notice().as_str()), (2, expired));
         assert!(rig.gate.store.read(|tx| tx.open_approvals(None)).unwrap().is_empty());
         rig.turn("well").await;
@@ -278,10 +299,16 @@ async fn an_action_that_was_started_and_has_no_end_is_unknown_and_not_run_again(
     rig.decide(&rig.open("Add a"), allow(Term::Once)).await;
     let id = rig.questions_asked().remove(0);
     let call = rig.gate.gate.call_of(&id).unwrap().unwrap();
-    rig.gate.store.write(move |tx| tx.move_call(&call, CallState::Approved, CallState::Started)).await.unwrap();
+    rig.gate
+        .store
+        .write(move |tx| tx.move_call(&call, CallState::Approved, CallState::Started))
+        .await
+        .unwrap();
     assert_eq!(rig.run().await, Ran::Idle);
     assert!(matches!(&rig.results()[..], [Outcome::Unknown { .. }]));
-    assert!(rig.last_notice().starts_with("Interrupted: Add a to the cart. It may or may not have run"));
+    assert!(
+        rig.last_notice().starts_with("Interrupted: Add a to the cart. It may or may not have run")
+    );
     assert!(rig.gate.effects("shop").is_empty());
     rig.is_whole();
 }
@@ -325,21 +352,30 @@ async fn a_tap_is_carried_out_while_a_turn_waits_for_another_answer() {
     assert_eq!(rig.turn("and now").await, Ran::Parked);
     rig.decide(&rig.open("Add a"), allow(Term::Once)).await;
     assert_eq!(rig.run().await, Ran::Parked, "the turn still waits");
-    assert_eq!((rig.gate.effects("shop"), rig.gate.effects("legacy")), (vec!["confirm a".to_owned()], vec![]));
+    assert_eq!(
+        (rig.gate.effects("shop"), rig.gate.effects("legacy")),
+        (vec!["confirm a".to_owned()], vec![])
+    );
     rig.allow().await;
     assert_eq!(rig.run().await, Ran::Idle);
     let told = rig.last_asked();
-    assert!(told[0] == "result one" && told[1].starts_with("[claw: the owner confirmed"), "{told:?}");
+    assert!(
+        told[0] == "result one" && told[1].starts_with("[claw: the owner confirmed"),
+        "{told:?}"
+    );
     rig.is_whole();
 }
 
 #[tokio::test]
 async fn rules_and_tools_that_have_changed_since_are_not_asked_about_again_but_told() {
     let denying = "[[rule]]\ntool = \"confirm\"\ndecision = \"deny\"\nwhy = \"not today\"\n";
-    let other_rule =
-        format!("{POLICY}\n[[rule]]\ntool = \"something_else\"\ndecision = \"ask\"\nwhy = \"it is new\"\n");
+    let other_rule = format!(
+        "{POLICY}\n[[rule]]\ntool = \"something_else\"\ndecision = \"ask\"\nwhy = \"it is new\"\n"
+    );
     let changed = "The rules of policy.toml have changed";
-    for (policy, says) in [(denying, "Not today (policy.toml:1)"), (&other_rule, changed), (POLICY, "")] {
+    for (policy, says) in
+        [(denying, "Not today (policy.toml:1)"), (&other_rule, changed), (POLICY, "")]
+    {
         let rig = staged(json!([item("a")])).await;
         let asked = rig.open("Add a");
         rig.decide(&asked, allow(Term::Once)).await;
@@ -371,7 +407,11 @@ async fn the_stop_switch_holds_a_tap_and_says_so() {
     rig.decide(&rig.open("Add a"), allow(Term::Once)).await;
     rig.decide(&rig.open("buttons"), Answer::Press { index: 0 }).await;
     rig.run().await;
-    assert!(rig.notices().iter().all(|text| text.starts_with("Not run: ") && text.contains("claw panic off")));
+    assert!(
+        rig.notices()
+            .iter()
+            .all(|text| text.starts_with("Not run: ") && text.contains("claw panic off"))
+    );
     assert_eq!((rig.notices().len(), rig.gate.effects("shop").len()), (2, 0));
     rig.is_whole();
 }
@@ -382,15 +422,20 @@ async fn a_turn_stages_only_so_many() {
     let two = || proposing(json!([item("a"), item("b")]));
     let rig = Rig::on(gate, [two(), two(), Script::text("look")]);
     rig.turn("go").await;
-    assert!(rig.last_asked()[0].contains("this turn has staged 2, and may stage 3 (limits.staged_actions_max)"));
+    assert!(
+        rig.last_asked()[0]
+            .contains("this turn has staged 2, and may stage 3 (limits.staged_actions_max)")
+    );
     assert_eq!(rig.questions().len(), 3, "two actions, and all of them");
     rig.is_whole();
 }
 
 #[tokio::test]
 async fn a_model_that_names_a_hidden_tool_hears_what_it_hears_of_any_invented_one() {
-    let script = ["shop__confirm", "shop__invented"].map(|name| Script::tool_use(name, json!({"text": "x"})));
-    let rig = Rig::on(GateRig::new(&["shop"], POLICY), script.into_iter().chain([Script::text("done")]));
+    let script = ["shop__confirm", "shop__invented"]
+        .map(|name| Script::tool_use(name, json!({"text": "x"})));
+    let rig =
+        Rig::on(GateRig::new(&["shop"], POLICY), script.into_iter().chain([Script::text("done")]));
     rig.turn("go").await;
     let requests = rig.model.requests();
     let heard = |at: usize| words(requests[at].messages.last().unwrap()).remove(0);

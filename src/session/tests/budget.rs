@@ -28,7 +28,10 @@ async fn at_nine_tenths_of_a_days_tokens_the_owner_is_asked_once_a_day() {
     assert_eq!(rig.model.requests().len(), 1, "nobody is asked before the owner has said yes");
     let question = asked(&rig);
     assert_eq!((question.server.as_str(), question.tool.as_str()), ("claw", "go_on"));
-    assert!(question.why.contains("90 % of today's budget") && question.why.contains("limits.tokens_day_max"));
+    assert!(
+        question.why.contains("90 % of today's budget")
+            && question.why.contains("limits.tokens_day_max")
+    );
     rig.gate.gate.decide(&question.approval, &question.choices[0].answer, OWNER).await.unwrap();
     assert_eq!(rig.run().await, Ran::Idle);
     assert_eq!(rig.replies().last().unwrap(), "two");
@@ -55,7 +58,8 @@ async fn without_a_yes_the_turn_ends_and_a_message_that_waits_begins_another() {
     assert!(rig.model.requests().is_empty());
 }
 
-/// A kill between the question and its place in the log asks nobody twice, and a turn that ends leaves no question behind.
+/// A kill between the question and its place in the log asks nobody twice, and a turn that ends
+/// leaves no question behind.
 #[tokio::test]
 async fn a_question_that_a_kill_kept_out_of_the_log_is_found_again_or_closed() {
     for (spent, ran) in [(950_000, Ran::Parked), (0, Ran::Idle)] {
@@ -63,7 +67,14 @@ async fn a_question_that_a_kill_kept_out_of_the_log_is_found_again_or_closed() {
         spend(&rig, &rig.worker.settings().budget.today(), spent).await;
         let call = CallId { session: main(), reply_seq: 1, block: 0 };
         let details = serde_json::json!({"tokens_today": 950_000});
-        let ask = rig.gate.gate.ask_to_go_on(&call, Origin::Owner, OWNER, &details, "why".into(), "go on");
+        let ask = rig.gate.gate.ask_to_go_on(
+            &call,
+            Origin::Owner,
+            OWNER,
+            &details,
+            "why".into(),
+            "go on",
+        );
         let asked = ask.await.unwrap().approval;
         assert_eq!(rig.turn("go").await, ran);
         let open = rig.gate.store.read(|tx| tx.open_approvals(None)).unwrap();

@@ -1,5 +1,5 @@
-//! A run that is dropped at any point, as a kill does it within one process: whoever comes after finishes the turn, and no
-//! effect is doubled or lost.
+//! A run that is dropped at any point, as a kill does it within one process: whoever comes after
+//! finishes the turn, and no effect is doubled or lost.
 
 use std::future::Future;
 use std::pin::pin;
@@ -36,10 +36,16 @@ impl Model for ByRequest {
             tokio::task::yield_now().await;
             check(&request.messages);
             let has_results = request.messages.iter().flat_map(|message| &message.blocks);
-            let done = has_results.filter(|block| matches!(block, Block::ToolResult { .. })).count() > 0;
+            let done =
+                has_results.filter(|block| matches!(block, Block::ToolResult { .. })).count() > 0;
             let echo = |text: &str| {
                 let input = serde_json::json!({"text": text});
-                Block::ToolUse(ToolUse { id: text.into(), name: "legacy__echo".into(), input, broken_input: None })
+                Block::ToolUse(ToolUse {
+                    id: text.into(),
+                    name: "legacy__echo".into(),
+                    input,
+                    broken_input: None,
+                })
             };
             let (blocks, finish) = if done {
                 (vec![Block::Text { text: "done".into() }], Finish::Complete)
@@ -63,7 +69,8 @@ fn check(messages: &[Message]) {
     for pair in messages.windows(2) {
         assert_ne!(pair[0].role, pair[1].role);
         let uses = pair[0].blocks.iter().filter(|block| matches!(block, Block::ToolUse(_))).count();
-        let results = pair[1].blocks.iter().filter(|block| matches!(block, Block::ToolResult { .. })).count();
+        let results =
+            pair[1].blocks.iter().filter(|block| matches!(block, Block::ToolResult { .. })).count();
         assert!(uses == 0 || uses == results);
     }
 }
@@ -83,7 +90,8 @@ async fn polled(times: usize, run: impl Future<Output = Ran>) -> bool {
     .await
 }
 
-/// Runs until nothing is left, saying yes to everything. Drops the run after `times` polls, if it is given.
+/// Runs until nothing is left, saying yes to everything. Drops the run after `times` polls, if it
+/// is given.
 async fn finished(gate: &GateRig, worker: &Worker, times: Option<usize>) -> bool {
     let all = async {
         while worker.settle(&main(), &gate.live()).await.unwrap() == Ran::Parked {
@@ -121,7 +129,8 @@ async fn dropped_at_every_point(policy: &str) {
     assert!(cut >= 5, "the run was cut at {cut} points only");
 }
 
-/// One reply; each effect at most once, and exactly once unless the model and the owner were told that nobody knows.
+/// One reply; each effect at most once, and exactly once unless the model and the owner were told
+/// that nobody knows.
 fn consistent(gate: &GateRig, times: usize) {
     let (effects, log) = (gate.effects("legacy"), log(gate));
     assert_eq!(replies(gate), ["done"], "cut after {times} polls");
@@ -130,13 +139,17 @@ fn consistent(gate: &GateRig, times: usize) {
         let outcomes: Vec<&Outcome> = log
             .iter()
             .filter_map(|body| match body {
-                EventBody::ToolResult { call, outcome } if call.block as usize == block => Some(outcome),
+                EventBody::ToolResult { call, outcome } if call.block as usize == block => {
+                    Some(outcome)
+                }
                 _ => None,
             })
             .collect();
         match outcomes.as_slice() {
             [Outcome::Ended { .. }] => assert_eq!(count, 1, "{text}, cut after {times} polls"),
-            [Outcome::Unknown { .. }] => assert!(count <= 1, "{text} ran {count} times, cut after {times} polls"),
+            [Outcome::Unknown { .. }] => {
+                assert!(count <= 1, "{text} ran {count} times, cut after {times} polls")
+            }
             other => panic!("{text}, cut after {times} polls: {other:?}"),
         }
     }
@@ -153,15 +166,18 @@ async fn a_run_of_questions_can_be_dropped_anywhere() {
     dropped_at_every_point("").await;
 }
 
-/// Dropped while its last writes are still queued: the next holder waits for them instead of reading a stale log.
+/// Dropped while its last writes are still queued: the next holder waits for them instead of
+/// reading a stale log.
 #[tokio::test]
 async fn the_lock_is_let_go_behind_what_was_queued() {
     let gate = GateRig::new(&["legacy"], ALLOW);
     submit(&gate, message("go")).await;
     let worker = worker(&gate, Arc::new(ByRequest), BOUNDS);
     for times in 0..40 {
-        let before = polled(times % 7, async { worker.settle(&main(), &gate.live()).await.unwrap() }).await;
-        // At once, without a pause: only the lock keeps the next one from a log that is not yet whole.
+        let before =
+            polled(times % 7, async { worker.settle(&main(), &gate.live()).await.unwrap() }).await;
+        // At once, without a pause: only the lock keeps the next one from a log that is not yet
+        // whole.
         let after = worker.settle(&main(), &gate.live()).await;
         after.unwrap_or_else(|error| panic!("cut after {} polls ({before}): {error}", times % 7));
         submit(&gate, message("again")).await;
@@ -192,7 +208,12 @@ impl Model for Proposes {
                 (vec![Block::Text { text: "look".into() }], Finish::Complete)
             } else {
                 let input = serde_json::json!({"actions": [item("a"), item("b")]});
-                let propose = ToolUse { id: "1".into(), name: "shop__propose".into(), input, broken_input: None };
+                let propose = ToolUse {
+                    id: "1".into(),
+                    name: "shop__propose".into(),
+                    input,
+                    broken_input: None,
+                };
                 (vec![Block::ToolUse(propose)], Finish::ToolUse)
             };
             let (provider, model) = ("test".into(), "test".into());
@@ -223,30 +244,45 @@ async fn a_run_of_staged_actions_can_be_dropped_anywhere() {
             polled(times, confirmed(&first, &worker)).await
         };
         confirmed(&gate, &worker(&gate, Arc::new(Proposes), BOUNDS)).await;
-        let (effects, events) = (gate.effects("shop"), gate.store.read(|tx| tx.events_from(&main(), 1)).unwrap());
+        let (effects, events) =
+            (gate.effects("shop"), gate.store.read(|tx| tx.events_from(&main(), 1)).unwrap());
         assert_eq!(replies(&gate), ["look"], "cut after {times} polls");
         let staged = gate.store.read(|tx| tx.audit_after(0, 1000)).unwrap();
         let asked = staged.iter().filter(|row| row.kind == "asked").count();
         // A call that was cut has told nobody what it proposes.
-        let told = events
-            .iter()
-            .any(|event| matches!(&event.body, EventBody::ToolResult { outcome: Outcome::Ended { .. }, .. }));
+        let told = events.iter().any(|event| {
+            matches!(&event.body, EventBody::ToolResult { outcome: Outcome::Ended { .. }, .. })
+        });
         let expected = if told { 3 } else { 0 };
-        assert_eq!(asked, expected, "two actions and all of them, staged once, cut after {times} polls");
+        assert_eq!(
+            asked, expected,
+            "two actions and all of them, staged once, cut after {times} polls"
+        );
         for text in ["a", "b"] {
-            let count = effects.iter().filter(|effect| **effect == format!("confirm {text}")).count();
+            let count =
+                effects.iter().filter(|effect| **effect == format!("confirm {text}")).count();
             let outcomes = events.iter().filter_map(|event| match &event.body {
-                EventBody::ActionResult { action, outcome, .. } if action.arguments["text"] == text => Some(outcome),
+                EventBody::ActionResult { action, outcome, .. }
+                    if action.arguments["text"] == text =>
+                {
+                    Some(outcome)
+                }
                 _ => None,
             });
             match outcomes.collect::<Vec<_>>().as_slice() {
                 [] if !told => assert_eq!(count, 0),
                 [Outcome::Ended { .. }] => assert_eq!(count, 1, "{text}, cut after {times} polls"),
-                [Outcome::Unknown { .. }] => assert!(count <= 1, "{text} ran {count} times, cut after {times} polls"),
+                [Outcome::Unknown { .. }] => {
+                    assert!(count <= 1, "{text} ran {count} times, cut after {times} polls")
+                }
                 other => panic!("{text}, cut after {times} polls: {other:?}"),
             }
         }
-        assert_eq!(crate::turn::replay::replay(&main(), events, &BOUNDS).difference, None, "cut after {times} polls");
+        assert_eq!(
+            crate::turn::replay::replay(&main(), events, &BOUNDS).difference,
+            None,
+            "cut after {times} polls"
+        );
         gate.verify();
         if whole {
             break;

@@ -1,5 +1,5 @@
-//! A session with the scripted model, a real gate and a real server: what a person sees, what is on the disk, and what
-//! really ran.
+//! A session with the scripted model, a real gate and a real server: what a person sees, what is on
+//! the disk, and what really ran.
 
 mod rig;
 

@@ -1,4 +1,5 @@
-//! The persona of each request: as it is written then, by the role that the turn began with; and what the owner hears of it.
+//! The persona of each request: as it is written then, by the role that the turn began with; and
+//! what the owner hears of it.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -20,7 +21,11 @@ struct Written {
 
 type Disk = Arc<Mutex<Written>>;
 
-fn rig(policy: &str, script: impl IntoIterator<Item = Script>, default_role: Option<&str>) -> (Rig, Disk) {
+fn rig(
+    policy: &str,
+    script: impl IntoIterator<Item = Script>,
+    default_role: Option<&str>,
+) -> (Rig, Disk) {
     let disk = Disk::default();
     let written = disk.clone();
     let now = move |role: Option<&str>| {
@@ -28,7 +33,11 @@ fn rig(policy: &str, script: impl IntoIterator<Item = Script>, default_role: Opt
         let role_is_gone = role.is_some_and(|role| !written.roles.contains(&role));
         let known = role.filter(|_| !role_is_gone).unwrap_or("nobody");
         let files = BTreeMap::from([("USER.md".to_owned(), written.fault.map(str::to_owned))]);
-        Seen { persona: Persona::of(&format!("{} as {known}", written.text), "/w", "os"), files, role_is_gone }
+        Seen {
+            persona: Persona::of(&format!("{} as {known}", written.text), "/w", "os"),
+            files,
+            role_is_gone,
+        }
     };
     let personas = Personas { now: Arc::new(now), default_role: default_role.map(str::to_owned) };
     let (gate, model) = (GateRig::new(&["legacy"], policy), Arc::new(Scripted::new(script)));
@@ -62,8 +71,11 @@ async fn what_is_written_counts_from_the_next_step_on() {
 
 #[tokio::test]
 async fn a_turn_keeps_the_role_that_it_began_with() {
-    let (rig, disk) =
-        rig("", [echoes(&["one"]), Script::text("done"), Script::text("next"), Script::text("last")], Some("clerk"));
+    let (rig, disk) = rig(
+        "",
+        [echoes(&["one"]), Script::text("done"), Script::text("next"), Script::text("last")],
+        Some("clerk"),
+    );
     disk.lock().unwrap().roles = vec!["clerk", "tutor"];
     assert_eq!(rig.turn("go").await, Ran::Parked);
     rig.choose(Some("tutor")).await;
@@ -72,7 +84,10 @@ async fn a_turn_keeps_the_role_that_it_began_with() {
     rig.turn("and now").await;
     rig.choose(None).await;
     rig.turn("and back").await;
-    assert_eq!(rig.systems(), [" as clerk", " as clerk", " as tutor", " as clerk"].map(str::trim_end));
+    assert_eq!(
+        rig.systems(),
+        [" as clerk", " as clerk", " as tutor", " as clerk"].map(str::trim_end)
+    );
     let roles = rig.log().into_iter().filter_map(|body| match body {
         EventBody::TurnStarted { role, .. } => Some(role.unwrap_or_default()),
         _ => None,
@@ -94,7 +109,10 @@ async fn a_role_that_is_gone_is_told_once_and_again_when_it_goes_again() {
     rig.turn("three").await;
     disk.lock().unwrap().roles = vec![];
     rig.turn("four").await;
-    assert_eq!(rig.systems(), [" as nobody", " as nobody", " as tutor", " as nobody"].map(str::trim_end));
+    assert_eq!(
+        rig.systems(),
+        [" as nobody", " as nobody", " as tutor", " as nobody"].map(str::trim_end)
+    );
     assert_eq!(rig.notices().len(), 2);
 }
 

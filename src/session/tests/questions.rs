@@ -1,4 +1,5 @@
-//! Questions: the turn is let go, siblings run on, the answer wakes it; a message, time or a killed holder close it.
+//! Questions: the turn is let go, siblings run on, the answer wakes it; a message, time or a killed
+//! holder close it.
 
 use std::time::Duration;
 
@@ -21,7 +22,11 @@ async fn the_turn_is_let_go_and_its_sibling_runs_on() {
     let rig = parked_rig();
     assert_eq!(rig.turn("go").await, Ran::Parked);
     assert_eq!(rig.gate.effects("legacy"), ["two"]);
-    let asked = rig.gate.store.read(|tx| tx.queued_outbound(&crate::domain::Address("console/1".into()))).unwrap();
+    let asked = rig
+        .gate
+        .store
+        .read(|tx| tx.queued_outbound(&crate::domain::Address("console/1".into())))
+        .unwrap();
     assert!(
         matches!(&asked[0].outbound.body, OutboundBody::Question { question, .. } if question.arguments == [("text".into(), "one".into())])
     );
@@ -33,7 +38,10 @@ async fn the_turn_is_let_go_and_its_sibling_runs_on() {
     assert_eq!(rig.gate.effects("legacy"), ["two", "one"]);
     assert_eq!(rig.last_asked(), ["result one", "result two"], "in the order of the wishes");
     assert_eq!(rig.replies(), ["done"]);
-    assert!(rig.kinds().contains(&"call.parked".to_owned()) && rig.kinds().contains(&"call.answered".to_owned()));
+    assert!(
+        rig.kinds().contains(&"call.parked".to_owned())
+            && rig.kinds().contains(&"call.answered".to_owned())
+    );
 }
 
 #[tokio::test]
@@ -83,7 +91,8 @@ async fn an_answer_that_comes_with_a_message_counts() {
 
 #[tokio::test]
 async fn a_question_that_nobody_answers_ends_and_the_owner_hears_it() {
-    let gate = GateRig::with(&["legacy"], TWO_IS_FINE, |settings| settings.question_time = Duration::ZERO);
+    let gate =
+        GateRig::with(&["legacy"], TWO_IS_FINE, |settings| settings.question_time = Duration::ZERO);
     let rig = Rig::on(gate, [echoes(&["one"]), Script::text("done")]);
     assert_eq!(rig.turn("go").await, Ran::Idle);
     assert!(rig.last_asked()[0].contains("in time"));
@@ -91,8 +100,8 @@ async fn a_question_that_nobody_answers_ends_and_the_owner_hears_it() {
     assert!(rig.gate.effects("legacy").is_empty());
 }
 
-/// The store closes a question before the log says so. A holder that is killed in between leaves the two apart; what comes
-/// after it must neither wait for ever nor spin.
+/// The store closes a question before the log says so. A holder that is killed in between leaves
+/// the two apart; what comes after it must neither wait for ever nor spin.
 #[tokio::test]
 async fn a_question_that_a_killed_holder_closed_is_closed_in_the_log() {
     for by_time in [false, true] {
@@ -111,7 +120,8 @@ async fn a_question_that_a_killed_holder_closed_is_closed_in_the_log() {
         rig.gate.store.write(close).await.unwrap();
         let settled = tokio::time::timeout(Duration::from_secs(20), rig.turn("still there?")).await;
         assert_eq!(settled.expect("it does not spin"), Ran::Idle);
-        let closed = |body: &EventBody| matches!(body, EventBody::CallAnswered { answer: None, .. });
+        let closed =
+            |body: &EventBody| matches!(body, EventBody::CallAnswered { answer: None, .. });
         assert!(log(&rig.gate).iter().any(closed));
         assert_eq!(rig.gate.effects("legacy"), ["two"]);
     }

@@ -8,7 +8,8 @@ use futures::future::BoxFuture;
 use serde_json::json;
 
 use crate::domain::{
-    Address, Answer, Block, EventBody, Inbound, InboundBody, Message, Origin, OutboundBody, SessionId, Term, ToolUse,
+    Address, Answer, Block, EventBody, Inbound, InboundBody, Message, Origin, OutboundBody,
+    SessionId, Term, ToolUse,
 };
 use crate::gate::tests::rig::{OWNER, Rig as GateRig, allow, session};
 use crate::model::{DeltaSink, Model, ModelError, Reply, Request, Script, Scripted};
@@ -17,7 +18,8 @@ use crate::turn::Bounds;
 use crate::turn::persona::{Persona, Personas};
 use crate::turn::run::Runner;
 
-pub(super) const BOUNDS: Bounds = Bounds { model_steps_max: 6, window_tokens: 100_000, identical_calls_max: 3 };
+pub(super) const BOUNDS: Bounds =
+    Bounds { model_steps_max: 6, window_tokens: 100_000, identical_calls_max: 3 };
 
 pub(super) struct Rig {
     pub(super) gate: GateRig,
@@ -45,9 +47,11 @@ impl Rig {
     }
 
     pub(super) async fn run(&self) -> Ran {
-        // A session that spins must fail its test, not hang it. Longer than any turn may take on the paused clock.
+        // A session that spins must fail its test, not hang it. Longer than any turn may take on
+        // the paused clock.
         let (session, live) = (main(), self.gate.live());
-        let ran = tokio::time::timeout(Duration::from_secs(90), self.worker.run(&session, &live)).await;
+        let ran =
+            tokio::time::timeout(Duration::from_secs(90), self.worker.run(&session, &live)).await;
         ran.expect("it spins").unwrap()
     }
 
@@ -97,8 +101,20 @@ pub(super) fn worker(gate: &GateRig, model: Arc<dyn Model>, bounds: Bounds) -> W
     worker_of(gate, model, bounds, Personas::fixed(Persona::of("test", "/w", "test")))
 }
 
-pub(super) fn worker_of(gate: &GateRig, model: Arc<dyn Model>, bounds: Bounds, personas: Personas) -> Worker {
-    let runner = Runner { compaction: model.clone(), model, gate: gate.gate.clone(), personas, bounds, zone: None };
+pub(super) fn worker_of(
+    gate: &GateRig,
+    model: Arc<dyn Model>,
+    bounds: Bounds,
+    personas: Personas,
+) -> Worker {
+    let runner = Runner {
+        compaction: model.clone(),
+        model,
+        gate: gate.gate.clone(),
+        personas,
+        bounds,
+        zone: None,
+    };
     Worker::new(WorkerParts {
         store: gate.store.clone(),
         gate: gate.gate.clone(),
@@ -142,7 +158,8 @@ pub(super) fn log(gate: &GateRig) -> Vec<EventBody> {
 }
 
 pub(super) fn kinds(log: &[EventBody]) -> Vec<String> {
-    let kind = |body: &EventBody| serde_json::to_value(body).unwrap()["type"].as_str().unwrap().to_owned();
+    let kind =
+        |body: &EventBody| serde_json::to_value(body).unwrap()["type"].as_str().unwrap().to_owned();
     log.iter().map(kind).collect()
 }
 
@@ -170,7 +187,9 @@ pub(super) fn notices(gate: &GateRig) -> Vec<String> {
 pub(super) fn words(message: &Message) -> Vec<String> {
     let word = |block: &Block| match block {
         Block::Text { text } => text.clone(),
-        Block::ToolUse(ToolUse { input, .. }) => format!("use {}", input["text"].as_str().unwrap_or_default()),
+        Block::ToolUse(ToolUse { input, .. }) => {
+            format!("use {}", input["text"].as_str().unwrap_or_default())
+        }
         Block::ToolResult { content, .. } => format!("result {content}"),
         other => panic!("{other:?}"),
     };
@@ -179,7 +198,9 @@ pub(super) fn words(message: &Message) -> Vec<String> {
 
 /// One reply with an `echo` of the server `legacy` for each text.
 pub(super) fn echoes(texts: &[&str]) -> Script {
-    Script::tool_uses(texts.iter().map(|text| ("legacy__echo".to_owned(), json!({"text": text}))).collect())
+    Script::tool_uses(
+        texts.iter().map(|text| ("legacy__echo".to_owned(), json!({"text": text}))).collect(),
+    )
 }
 
 type Hook = Box<dyn Fn(usize) -> BoxFuture<'static, ()> + Send + Sync>;

@@ -1,10 +1,13 @@
-//! Stops: of a model that streams, of a call that runs, of nothing; the turn's time; the stop switch.
+//! Stops: of a model that streams, of a call that runs, of nothing; the turn's time; the stop
+//! switch.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
-use super::rig::{BOUNDS, Hooked, Rig, echoes, log, main, message, replies, submit, submit_to, worker};
+use super::rig::{
+    BOUNDS, Hooked, Rig, echoes, log, main, message, replies, submit, submit_to, worker,
+};
 use crate::domain::{EventBody, InboundBody, Outcome, SessionId, TurnEnd};
 use crate::gate::tests::rig::{ALLOW, Rig as GateRig, session};
 use crate::model::{Delta, Script, Scripted};
@@ -22,7 +25,8 @@ async fn until(seen: impl Fn() -> bool) {
     }
 }
 
-/// Submits `body` as soon as the server has seen a call, or the model has been asked, whatever `seen` looks for.
+/// Submits `body` as soon as the server has seen a call, or the model has been asked, whatever
+/// `seen` looks for.
 async fn when(gate: &GateRig, seen: impl Fn() -> bool, body: InboundBody) {
     until(seen).await;
     submit(gate, body).await;
@@ -35,15 +39,24 @@ async fn a_stop_keeps_what_was_streamed_and_ends_the_turn() {
     let asked = || !rig.model.requests().is_empty();
     let (ran, ()) = tokio::join!(rig.run(), when(&rig.gate, asked, InboundBody::Stop));
     assert_eq!(ran, Ran::Idle);
-    assert!(rig.log().contains(&EventBody::ModelPartial { text: "I was about to".into() }), "{:?}", rig.log());
-    assert!(matches!(rig.log().last().unwrap(), EventBody::TurnEnded { end: TurnEnd::Stopped { .. } }));
+    assert!(
+        rig.log().contains(&EventBody::ModelPartial { text: "I was about to".into() }),
+        "{:?}",
+        rig.log()
+    );
+    assert!(matches!(
+        rig.log().last().unwrap(),
+        EventBody::TurnEnded { end: TurnEnd::Stopped { .. } }
+    ));
     assert_eq!(rig.replies(), ["Stopped."]);
     rig.turn("more").await;
-    let told: Vec<String> = rig.model.requests()[1].messages.iter().flat_map(super::rig::words).collect();
+    let told: Vec<String> =
+        rig.model.requests()[1].messages.iter().flat_map(super::rig::words).collect();
     assert_eq!(told, ["go", "I was about to\n[stopped here]", "more"]);
 }
 
-/// One of the two looks out for both, and the other one has to go on looking when that one has ended.
+/// One of the two looks out for both, and the other one has to go on looking when that one has
+/// ended.
 #[tokio::test]
 async fn of_two_sessions_each_obeys_its_own_stop_and_no_other() {
     for order in [["main", "other"], ["other", "main"]] {
@@ -63,8 +76,11 @@ async fn of_two_sessions_each_obeys_its_own_stop_and_no_other() {
             until(|| !open(&second)).await;
         };
         let (here, there) = (main(), session("other"));
-        let both = async { tokio::join!(rig.worker.run(&here, &live), rig.worker.run(&there, &live), stops) };
-        let (one, two, ()) = tokio::time::timeout(Duration::from_secs(30), both).await.expect("a stop was not seen");
+        let both = async {
+            tokio::join!(rig.worker.run(&here, &live), rig.worker.run(&there, &live), stops)
+        };
+        let (one, two, ()) =
+            tokio::time::timeout(Duration::from_secs(30), both).await.expect("a stop was not seen");
         assert_eq!((one.unwrap(), two.unwrap()), (Ran::Idle, Ran::Idle));
     }
 }
@@ -96,7 +112,9 @@ async fn a_stop_ends_what_runs_and_says_that_nobody_knows() {
     let rig = stopped_in_a_call(Some(InboundBody::Stop)).await;
     assert_eq!(rig.replies(), ["Stopped."]);
     assert!(rig.notices()[0].contains("may or may not have run"), "{:?}", rig.notices());
-    let unknown = |body: &EventBody| matches!(body, EventBody::ToolResult { outcome: Outcome::Unknown { .. }, .. });
+    let unknown = |body: &EventBody| {
+        matches!(body, EventBody::ToolResult { outcome: Outcome::Unknown { .. }, .. })
+    };
     assert!(rig.log().iter().any(unknown));
     assert_eq!(rig.model.requests().len(), 1);
 }
@@ -107,7 +125,10 @@ async fn the_stop_switch_ends_what_runs_and_lets_the_model_speak() {
     assert_eq!(rig.replies(), ["after"]);
     assert!(rig.last_asked()[0].starts_with("result Interrupted:"), "{:?}", rig.last_asked());
     let servers = rig.gate.gate.hub().servers();
-    assert!(matches!(servers[0].state, crate::hub::ServerState::Idle), "its server is ended: {servers:?}");
+    assert!(
+        matches!(servers[0].state, crate::hub::ServerState::Idle),
+        "its server is ended: {servers:?}"
+    );
 }
 
 /// The stop is done with before the message begins, and must not reach into its turn.
@@ -131,7 +152,8 @@ async fn a_stop_of_a_parked_turn_denies_what_waits() {
     assert_eq!(rig.replies(), ["Stopped."]);
     assert!(rig.gate.store.read(|tx| tx.open_approvals(None)).unwrap().is_empty());
     rig.turn("what now").await;
-    let told: Vec<String> = rig.model.requests()[1].messages.iter().flat_map(super::rig::words).collect();
+    let told: Vec<String> =
+        rig.model.requests()[1].messages.iter().flat_map(super::rig::words).collect();
     assert!(told[2].contains("Not run: the owner stopped the turn"), "{told:?}");
 }
 
@@ -172,8 +194,10 @@ async fn two_processes_share_a_session() {
     let gate = Arc::new(GateRig::new(&["legacy"], ALLOW));
     let other = gate.again(ALLOW);
     let inner = Arc::new(Scripted::new((0..6).map(|n| Script::text(n.to_string()))));
-    let hook = |_| -> futures::future::BoxFuture<'static, ()> { Box::pin(tokio::task::yield_now()) };
-    let model = Arc::new(Hooked { inner: inner.clone(), hook: Box::new(hook), asked: AtomicUsize::new(0) });
+    let hook =
+        |_| -> futures::future::BoxFuture<'static, ()> { Box::pin(tokio::task::yield_now()) };
+    let model =
+        Arc::new(Hooked { inner: inner.clone(), hook: Box::new(hook), asked: AtomicUsize::new(0) });
     let (one, two) = (worker(&gate, model.clone(), BOUNDS), worker(&other, model, BOUNDS));
     let talk = |gate: GateRig, worker| async move {
         for n in 0..3 {
@@ -182,8 +206,10 @@ async fn two_processes_share_a_session() {
         }
     };
     tokio::join!(talk(gate.again(ALLOW), one), talk(gate.again(ALLOW), two));
-    let said = log(&gate).iter().filter(|body| matches!(body, EventBody::UserMessage { .. })).count();
-    let turns = log(&gate).iter().filter(|body| matches!(body, EventBody::TurnEnded { .. })).count();
+    let said =
+        log(&gate).iter().filter(|body| matches!(body, EventBody::UserMessage { .. })).count();
+    let turns =
+        log(&gate).iter().filter(|body| matches!(body, EventBody::TurnEnded { .. })).count();
     assert_eq!(said, 6);
     assert_eq!((replies(&gate).len(), inner.requests().len()), (turns, turns));
 }

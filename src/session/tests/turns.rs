@@ -15,7 +15,10 @@ use crate::session::Ran;
 async fn a_message_becomes_a_reply() {
     let rig = Rig::new(ALLOW, [Script::text("Hello.")]);
     assert_eq!(rig.turn("Hi").await, Ran::Idle);
-    assert_eq!(rig.kinds(), ["turn.started", "user.message", "prompt.packed", "model.reply", "turn.ended"]);
+    assert_eq!(
+        rig.kinds(),
+        ["turn.started", "user.message", "prompt.packed", "model.reply", "turn.ended"]
+    );
     assert_eq!(rig.replies(), ["Hello."]);
     assert!(rig.gate.store.read(|tx| tx.queued_inbound(&super::rig::main())).unwrap().is_empty());
     assert_eq!(rig.gate.store.read(|tx| tx.usage_since(None, 0)).unwrap().replies, 1);
@@ -44,13 +47,26 @@ async fn broken_arguments_and_unknown_tools_are_answered_and_never_forwarded() {
         input: json!({}),
         broken_input: Some("{\"text\": \"hal".into()),
     });
-    let unknown =
-        Block::ToolUse(ToolUse { id: "b".into(), name: "nobody__x".into(), input: json!({}), broken_input: None });
-    let rig = Rig::new(ALLOW, [Script::blocks(vec![broken, unknown], Finish::ToolUse), Script::text("done")]);
+    let unknown = Block::ToolUse(ToolUse {
+        id: "b".into(),
+        name: "nobody__x".into(),
+        input: json!({}),
+        broken_input: None,
+    });
+    let rig = Rig::new(
+        ALLOW,
+        [Script::blocks(vec![broken, unknown], Finish::ToolUse), Script::text("done")],
+    );
     rig.turn("go").await;
     let told = rig.last_asked();
-    assert!(told[0].starts_with("result Not run: the arguments are not complete, valid JSON"), "{told:?}");
-    assert!(told[1].contains("there is no tool `nobody__x`; there are:") && told[1].contains("legacy__echo"));
+    assert!(
+        told[0].starts_with("result Not run: the arguments are not complete, valid JSON"),
+        "{told:?}"
+    );
+    assert!(
+        told[1].contains("there is no tool `nobody__x`; there are:")
+            && told[1].contains("legacy__echo")
+    );
     assert!(rig.gate.effects("legacy").is_empty());
 }
 
@@ -67,7 +83,8 @@ async fn a_message_that_comes_while_the_model_thinks_joins_behind_the_results() 
             }
         })
     };
-    let model = Arc::new(Hooked { inner: inner.clone(), hook: Box::new(hook), asked: AtomicUsize::new(0) });
+    let model =
+        Arc::new(Hooked { inner: inner.clone(), hook: Box::new(hook), asked: AtomicUsize::new(0) });
     let worker = worker(&gate, model, BOUNDS);
     submit(&gate, message("do it")).await;
     assert_eq!(worker.run(&super::rig::main(), &gate.live()).await.unwrap(), Ran::Idle);
@@ -94,7 +111,8 @@ async fn a_message_that_comes_behind_the_answer_starts_the_next_turn() {
     submit(&gate, message("one")).await;
     worker.run(&super::rig::main(), &gate.live()).await.unwrap();
     assert_eq!(replies(&gate), ["first", "second"]);
-    let turns = log(&gate).iter().filter(|body| matches!(body, EventBody::TurnStarted { .. })).count();
+    let turns =
+        log(&gate).iter().filter(|body| matches!(body, EventBody::TurnStarted { .. })).count();
     assert_eq!(turns, 2);
 }
 
@@ -105,7 +123,10 @@ async fn too_many_steps_stop_the_turn_with_a_word() {
     rig.turn("go").await;
     assert_eq!(rig.model.requests().len(), 6);
     assert!(rig.replies()[0].contains("limits.model_steps_max"), "{:?}", rig.replies());
-    assert!(matches!(rig.log().last().unwrap(), EventBody::TurnEnded { end: TurnEnd::Limit { .. } }));
+    assert!(matches!(
+        rig.log().last().unwrap(),
+        EventBody::TurnEnded { end: TurnEnd::Limit { .. } }
+    ));
     rig.model.push(Script::text("x"));
 }
 
@@ -122,7 +143,10 @@ async fn a_model_that_fails_ends_the_turn_and_the_session_lives_on() {
     let rig = Rig::new(ALLOW, [Script::fail("set `X_API_KEY`"), Script::text("back")]);
     assert_eq!(rig.turn("Hi").await, Ran::Idle);
     assert_eq!(rig.replies(), ["Set `X_API_KEY`."]);
-    assert!(matches!(rig.log().last().unwrap(), EventBody::TurnEnded { end: TurnEnd::Failed { .. } }));
+    assert!(matches!(
+        rig.log().last().unwrap(),
+        EventBody::TurnEnded { end: TurnEnd::Failed { .. } }
+    ));
     rig.turn("again").await;
     assert_eq!(rig.replies()[1], "back");
     let told: Vec<Vec<String>> = rig.model.requests()[1].messages.iter().map(words).collect();
@@ -133,7 +157,10 @@ async fn a_model_that_fails_ends_the_turn_and_the_session_lives_on() {
 async fn cut_and_refused_answers_end_visibly() {
     let text = |finish| Script::blocks(vec![Block::Text { text: "half".into() }], finish);
     let refusal = Finish::Refusal { reason: "policy".into() };
-    let rig = Rig::new(ALLOW, [text(Finish::MaxTokens), text(refusal), Script::blocks(vec![], Finish::Complete)]);
+    let rig = Rig::new(
+        ALLOW,
+        [text(Finish::MaxTokens), text(refusal), Script::blocks(vec![], Finish::Complete)],
+    );
     for n in 0..3 {
         rig.turn(&n.to_string()).await;
     }
@@ -145,8 +172,10 @@ async fn cut_and_refused_answers_end_visibly() {
 
 #[tokio::test]
 async fn a_context_that_is_too_long_is_compacted_once() {
-    let long = || Script::Fail(ModelError::ContextTooLong { model: "m".into(), detail: "d".into() });
-    let script = [Script::text("one"), long(), Script::text("the summary"), Script::text("two"), long()];
+    let long =
+        || Script::Fail(ModelError::ContextTooLong { model: "m".into(), detail: "d".into() });
+    let script =
+        [Script::text("one"), long(), Script::text("the summary"), Script::text("two"), long()];
     let rig = Rig::new(ALLOW, script);
     rig.turn("a").await;
     rig.turn("b").await;
@@ -156,5 +185,9 @@ async fn a_context_that_is_too_long_is_compacted_once() {
     assert_eq!(told, ["Summary of the earlier part of this conversation:\nthe summary", "b"]);
     rig.submit(InboundBody::Clear).await;
     rig.turn("c").await;
-    assert!(rig.replies()[2].contains("longer than m can read"), "nothing is left to compact: {:?}", rig.replies());
+    assert!(
+        rig.replies()[2].contains("longer than m can read"),
+        "nothing is left to compact: {:?}",
+        rig.replies()
+    );
 }

@@ -1,4 +1,5 @@
-//! `/undo`: what a model is told afterwards, when there is nothing, while a turn runs, and what waits for what.
+//! `/undo`: what a model is told afterwards, when there is nothing, while a turn runs, and what
+//! waits for what.
 
 use std::time::Duration;
 
@@ -47,7 +48,10 @@ async fn twice_drops_two_and_then_there_is_nothing() {
         undo(&rig).await;
     }
     let notices = rig.notices();
-    assert!(notices[0].contains("“b”") && notices[1].contains("“a”") && notices[2] == NOTHING, "{notices:?}");
+    assert!(
+        notices[0].contains("“b”") && notices[1].contains("“a”") && notices[2] == NOTHING,
+        "{notices:?}"
+    );
     rig.turn("c").await;
     assert_eq!(told(&rig), ["c"]);
 }
@@ -57,7 +61,10 @@ async fn an_exchange_with_calls_goes_with_them_and_what_they_did_stays() {
     let rig = Rig::new(ALLOW, [echoes(&["x", "y"]), Script::text("done"), Script::text("next")]);
     rig.turn("go").await;
     undo(&rig).await;
-    assert_eq!(rig.notices(), ["Dropped from the context: “go”; the log keeps it. What its calls did stays done."]);
+    assert_eq!(
+        rig.notices(),
+        ["Dropped from the context: “go”; the log keeps it. What its calls did stays done."]
+    );
     assert_eq!(rig.gate.effects("legacy").len(), 2);
     rig.turn("c").await;
     assert_eq!(told(&rig), ["c"]);

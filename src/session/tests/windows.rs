@@ -34,13 +34,25 @@ async fn a_failed_summary_drops_the_oldest_with_a_notice() {
     let rig = talked([Script::fail("down"), Script::text("three")]).await;
     rig.submit(InboundBody::Compact).await;
     rig.run().await;
-    assert!(rig.log().iter().any(|body| matches!(body, EventBody::WindowDropped { through_seq: 5, .. })));
-    let heard =
-        rig.gate.lives.lock().unwrap().iter().any(|live| format!("{live:?}").contains("could not be summarised"));
+    assert!(
+        rig.log()
+            .iter()
+            .any(|body| matches!(body, EventBody::WindowDropped { through_seq: 5, .. }))
+    );
+    let heard = rig
+        .gate
+        .lives
+        .lock()
+        .unwrap()
+        .iter()
+        .any(|live| format!("{live:?}").contains("could not be summarised"));
     assert!(heard);
     rig.turn("c").await;
     assert_eq!(told(&rig, 3), ["b", "two", "c"]);
-    assert_eq!(rig.log().len(), rig.gate.store.read(|tx| tx.last_seq(&super::rig::main())).unwrap() as usize);
+    assert_eq!(
+        rig.log().len(),
+        rig.gate.store.read(|tx| tx.last_seq(&super::rig::main())).unwrap() as usize
+    );
 }
 
 #[tokio::test]

@@ -24,8 +24,10 @@ async fn two_processes_keep_one_chain() {
     let rig = Rig::new();
     let (one, two) = (rig.open(), rig.open());
     for n in 0..20 {
-        let (a, b) =
-            tokio::join!(one.write(move |tx| tx.audit(&entry(n))), two.write(move |tx| tx.audit(&entry(100 + n))));
+        let (a, b) = tokio::join!(
+            one.write(move |tx| tx.audit(&entry(n))),
+            two.write(move |tx| tx.audit(&entry(100 + n)))
+        );
         a.unwrap();
         b.unwrap();
     }
@@ -52,7 +54,8 @@ fn a_sound_audit_is_whole_while_another_process_never_stops_writing() {
             }
         });
         written_once.recv().unwrap();
-        let looks: Vec<_> = (0..25).map(|_| reader.read(|tx| tx.verify_audit(None)).unwrap()).collect();
+        let looks: Vec<_> =
+            (0..25).map(|_| reader.read(|tx| tx.verify_audit(None)).unwrap()).collect();
         done.store(true, std::sync::atomic::Ordering::Relaxed);
         assert!(looks.iter().all(Result::is_ok), "{looks:?}");
     });
@@ -64,7 +67,8 @@ async fn the_chain_can_be_read_in_parts() {
     written(&rig, 5).await;
     let store = rig.open();
     let ids = |rows: Vec<AuditRow>| rows.iter().map(|row| row.id).collect::<Vec<_>>();
-    let newest = |limit| store.read(|tx| tx.audit_after(tx.audit_before_newest(limit)?, 10)).unwrap();
+    let newest =
+        |limit| store.read(|tx| tx.audit_after(tx.audit_before_newest(limit)?, 10)).unwrap();
     assert_eq!(ids(newest(2)), [4, 5]);
     assert_eq!(ids(newest(99)), [1, 2, 3, 4, 5]);
     assert_eq!(ids(store.read(|tx| tx.audit_after(3, 10)).unwrap()), [4, 5]);
@@ -82,7 +86,8 @@ async fn rows_can_be_neither_changed_nor_deleted_by_accident() {
 
 #[tokio::test]
 async fn every_way_to_tamper_is_found_and_the_row_is_named() {
-    let copied = "INSERT INTO audit SELECT 6, at_ms, kind, call, body, prev, hash FROM audit WHERE id = 5";
+    let copied =
+        "INSERT INTO audit SELECT 6, at_ms, kind, call, body, prev, hash FROM audit WHERE id = 5";
     let renumbered = "UPDATE audit SET id = 9 WHERE id = 5";
     for (sql, row) in [
         ("UPDATE audit SET body = '{\"n\":7}' WHERE id = 3", 3),
@@ -128,26 +133,36 @@ async fn the_oldest_rows_can_be_cut_off_and_the_rest_is_still_proven() {
     assert!(!store.write(|tx| tx.cut_audit(5, 3)).await.unwrap(), "three at once");
     assert!(store.write(|tx| tx.cut_audit(5, 3)).await.unwrap());
     assert!(store.write(|tx| tx.cut_audit(5, 3)).await.unwrap(), "nothing is left of it");
-    let ids: Vec<i64> = store.read(|tx| tx.audit_after(0, 100)).unwrap().iter().map(|row| row.id).collect();
+    let ids: Vec<i64> =
+        store.read(|tx| tx.audit_after(0, 100)).unwrap().iter().map(|row| row.id).collect();
     assert_eq!(ids, [6, 7, 8, 9]);
     assert_eq!(verify(&rig), Ok(4));
     assert_eq!(store.read(|tx| tx.audit_cut()).unwrap().0, 5);
     written(&rig, 1).await;
     assert_eq!(verify(&rig), Ok(5));
     let conn = Connection::open(rig.path()).unwrap();
-    assert!(conn.execute_batch("DELETE FROM audit WHERE id = 6").is_err(), "what is left is append-only");
+    assert!(
+        conn.execute_batch("DELETE FROM audit WHERE id = 6").is_err(),
+        "what is left is append-only"
+    );
 }
 
 #[tokio::test]
 async fn what_was_cut_off_by_hand_is_found() {
     let off = "DROP TRIGGER audit_no_update; DROP TRIGGER audit_no_delete;";
-    let meta = "INSERT OR REPLACE INTO meta SELECT 'audit.cut', id || ':' || hash FROM audit WHERE id = ";
+    let meta =
+        "INSERT OR REPLACE INTO meta SELECT 'audit.cut', id || ':' || hash FROM audit WHERE id = ";
     for (sql, row) in [
         // As retention does it, without the row that says so.
         (format!("{off} {meta} 4; DELETE FROM audit WHERE id <= 4"), 1),
         // With an older row that says something else.
         (format!("{off} DELETE FROM audit WHERE id = 3"), 3),
-        (format!("{off} UPDATE meta SET value = '1:' || substr(value, 3) WHERE key = 'audit.cut'"), 2),
+        (
+            format!(
+                "{off} UPDATE meta SET value = '1:' || substr(value, 3) WHERE key = 'audit.cut'"
+            ),
+            2,
+        ),
         (format!("{off} DELETE FROM meta WHERE key = 'audit.cut'"), 1),
         (
             format!(
@@ -169,7 +184,8 @@ async fn what_was_cut_off_by_hand_is_found() {
 async fn the_newest_lines_begin_where_their_calls_have_begun_however_many_rows_a_call_has() {
     let store = Rig::new().open();
     // Row 1 is of no call; `a` has rows 2 to 13, and one more behind `b` and `c`.
-    let calls = [""].into_iter().chain(std::iter::repeat_n("a", 12)).chain(["b", "c", "a", "", "c"]);
+    let calls =
+        [""].into_iter().chain(std::iter::repeat_n("a", 12)).chain(["b", "c", "a", "", "c"]);
     for call in calls {
         let entry = AuditEntry { kind: "received", call: call.into(), body: json!({}) };
         store.write(move |tx| tx.audit(&entry)).await.unwrap();
@@ -178,7 +194,13 @@ async fn the_newest_lines_begin_where_their_calls_have_begun_however_many_rows_a
         store
             .read(|tx| {
                 let begins = tx.audit_begins(count)?;
-                Ok((begins, tx.audit_begun_at(begins.unwrap_or(0))?.iter().map(|row| row.id).collect::<Vec<_>>()))
+                Ok((
+                    begins,
+                    tx.audit_begun_at(begins.unwrap_or(0))?
+                        .iter()
+                        .map(|row| row.id)
+                        .collect::<Vec<_>>(),
+                ))
             })
             .unwrap()
     };

@@ -28,9 +28,13 @@ fn seqs(store: &Store) -> Vec<u64> {
 #[tokio::test]
 async fn a_job_that_fails_is_rolled_back_alone() {
     let store = Rig::new().open();
-    let write =
-        |seq: Vec<u64>| store.write(move |tx| seq.iter().try_for_each(|seq| tx.append_event(&session(), &event(*seq))));
-    // The second job writes a row and then fails; all three are in the queue before the first commit can end.
+    let write = |seq: Vec<u64>| {
+        store.write(move |tx| {
+            seq.iter().try_for_each(|seq| tx.append_event(&session(), &event(*seq)))
+        })
+    };
+    // The second job writes a row and then fails; all three are in the queue before the first
+    // commit can end.
     let (first, second, third) = tokio::join!(write(vec![1]), write(vec![2, 9]), write(vec![2, 3]));
     first.unwrap();
     let reason = second.unwrap_err().to_string();
@@ -86,8 +90,11 @@ async fn a_gap_or_a_number_used_twice_is_refused() {
     let rig = Rig::new();
     let (one, two) = (rig.open(), rig.open());
     one.write(|tx| tx.append_event(&session(), &event(1))).await.unwrap();
-    for (wrong, why) in [(1, "another process wrote"), (3, "was not written"), (0, "another process wrote")] {
-        let error = two.write(move |tx| tx.append_event(&session(), &event(wrong))).await.unwrap_err();
+    for (wrong, why) in
+        [(1, "another process wrote"), (3, "was not written"), (0, "another process wrote")]
+    {
+        let error =
+            two.write(move |tx| tx.append_event(&session(), &event(wrong))).await.unwrap_err();
         assert!(error.to_string().contains(why), "{error}");
     }
     two.write(|tx| tx.append_event(&session(), &event(2))).await.unwrap();
@@ -104,7 +111,11 @@ async fn the_version_changes_when_somebody_has_committed() {
     let after = one.data_version().unwrap();
     assert_ne!(after, before, "another process");
     one.write(|tx| tx.append_event(&session(), &event(2))).await.unwrap();
-    assert_ne!(one.data_version().unwrap(), after, "our own writer, for the reader is another connection");
+    assert_ne!(
+        one.data_version().unwrap(),
+        after,
+        "our own writer, for the reader is another connection"
+    );
 }
 
 #[tokio::test]
@@ -135,11 +146,21 @@ async fn a_window_begins_at_the_newest_boundary() {
         store.write(move |tx| tx.append_event(&session(), &event)).await.unwrap();
     }
     let window = |store: &Store| -> Vec<u64> {
-        store.read(|tx| tx.window(&session())).unwrap().events.iter().map(|event| event.seq).collect()
+        store
+            .read(|tx| tx.window(&session()))
+            .unwrap()
+            .events
+            .iter()
+            .map(|event| event.seq)
+            .collect()
     };
     assert_eq!(window(&store), [2, 3, 4]);
     // An undo is no boundary: what was before the exchange that it drops is still told.
-    let undone = Event { seq: 5, at_ms: 1, body: EventBody::ExchangeDropped { from_seq: 4, through_seq: 4 } };
+    let undone = Event {
+        seq: 5,
+        at_ms: 1,
+        body: EventBody::ExchangeDropped { from_seq: 4, through_seq: 4 },
+    };
     store.write(move |tx| tx.append_event(&session(), &undone)).await.unwrap();
     assert_eq!(window(&store), [2, 3, 4, 5]);
     let cleared = Event { seq: 6, at_ms: 1, body: EventBody::SessionCleared {} };
@@ -223,14 +244,16 @@ async fn a_log_that_somebody_reads_stays() {
     assert_eq!(seqs(&rig.open()), [1, 2]);
 }
 
-/// What nobody waited for was lost on a full disk. Whoever misses it is told that, and not of another process.
+/// What nobody waited for was lost on a full disk. Whoever misses it is told that, and not of
+/// another process.
 #[tokio::test]
 async fn what_a_full_disk_lost_is_told_as_that() {
     let rig = Rig::new();
     let store = rig.open();
     store.write(|tx| tx.append_event(&session(), &event(1))).await.unwrap();
-    let pages =
-        |tx: &Tx<'_>| -> Result<i64, StoreError> { Ok(tx.conn.query_row("PRAGMA page_count", [], |row| row.get(0))?) };
+    let pages = |tx: &Tx<'_>| -> Result<i64, StoreError> {
+        Ok(tx.conn.query_row("PRAGMA page_count", [], |row| row.get(0))?)
+    };
     let full = move |tx: &Tx<'_>| Ok(tx.conn.pragma_update(None, "max_page_count", pages(tx)?)?);
     store.write(full).await.unwrap();
     let large = EventBody::LimitReached { limit: "x".into(), text: "x".repeat(100_000) };

@@ -26,7 +26,8 @@ async fn of_many_who_decide_at_once_exactly_one_wins() {
                 std::thread::spawn(move || {
                     let store = rig.open();
                     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-                    let (state, answer) = if n % 2 == 0 { ("approved", yes()) } else { ("denied", Answer::Never) };
+                    let (state, answer) =
+                        if n % 2 == 0 { ("approved", yes()) } else { ("denied", Answer::Never) };
                     start.wait();
                     let by = format!("p{n}");
                     let job = store.write(move |tx| tx.decide(&id, state, Some(&answer), &by));
@@ -56,7 +57,10 @@ async fn a_question_that_is_over_or_unknown_cannot_be_answered() {
     };
     assert_eq!(decide("old").await.unwrap().unwrap_err(), DecideRefused::Expired);
     assert!(matches!(decide("none").await.unwrap().unwrap_err(), DecideRefused::NotFound(_)));
-    let expire = store.write(|tx| tx.decide(&ApprovalId("old".into()), "expired", None, "expired")).await.unwrap();
+    let expire = store
+        .write(|tx| tx.decide(&ApprovalId("old".into()), "expired", None, "expired"))
+        .await
+        .unwrap();
     assert!(expire.is_ok());
     assert_eq!(decide("old").await.unwrap().unwrap_err(), DecideRefused::Expired);
 }
@@ -76,12 +80,24 @@ async fn a_grant_holds_until_it_ends_or_is_revoked() {
         expires_ms,
         approval: "q".into(),
     };
-    let grants = [grant(None, None), grant(None, Some(1)), grant(Some(session()), None), grant(None, Some(i64::MAX))];
-    let ids = store.write(move |tx| grants.iter().map(|grant| tx.add_grant(grant)).collect::<Result<Vec<_>, _>>());
+    let grants = [
+        grant(None, None),
+        grant(None, Some(1)),
+        grant(Some(session()), None),
+        grant(None, Some(i64::MAX)),
+    ];
+    let ids = store.write(move |tx| {
+        grants.iter().map(|grant| tx.add_grant(grant)).collect::<Result<Vec<_>, _>>()
+    });
     let ids = ids.await.unwrap();
     let holding = || -> Vec<i64> {
-        let live = store.read(|tx| tx.grants_for("s", "t")).unwrap().iter().map(|row| row.id).collect();
-        let held = ids.iter().copied().filter(|id| store.read(|tx| tx.grant_holds(*id)).unwrap()).collect::<Vec<_>>();
+        let live =
+            store.read(|tx| tx.grants_for("s", "t")).unwrap().iter().map(|row| row.id).collect();
+        let held = ids
+            .iter()
+            .copied()
+            .filter(|id| store.read(|tx| tx.grant_holds(*id)).unwrap())
+            .collect::<Vec<_>>();
         assert_eq!(live, held);
         live
     };
@@ -128,7 +144,8 @@ async fn a_grant_that_ended_stays_ended_when_the_clock_is_put_back() {
     assert_eq!(live(), 1);
 }
 
-/// The clock was an hour ahead when the grant was given, and was put right when half of its time was over.
+/// The clock was an hour ahead when the grant was given, and was put right when half of its time
+/// was over.
 #[tokio::test]
 async fn a_grant_that_had_not_ended_keeps_what_was_left_when_the_clock_is_put_back() {
     const MINUTE_MS: i64 = 60_000;
@@ -155,7 +172,13 @@ async fn a_grant_that_had_not_ended_keeps_what_was_left_when_the_clock_is_put_ba
         65 * MINUTE_MS,
         60 * MINUTE_MS
     ));
-    let left = || store.read(|tx| tx.grants_for("s", "t")).unwrap().first().map(|grant| grant.expires_ms.unwrap());
+    let left = || {
+        store
+            .read(|tx| tx.grants_for("s", "t"))
+            .unwrap()
+            .first()
+            .map(|grant| grant.expires_ms.unwrap())
+    };
     assert!(left().is_some());
     store.write(move |tx| tx.audit(&again)).await.unwrap();
     let left = left().unwrap() - now_ms();
@@ -184,7 +207,8 @@ async fn a_grant_ends_by_the_time_the_system_is_up_whatever_the_clock_says() {
     store.write(move |tx| tx.add_grant(&short).and_then(|_| tx.add_grant(&endless))).await.unwrap();
     let live = || store.read(|tx| tx.grants_for("s", "t")).unwrap().len();
     assert_eq!(live(), 2);
-    // Its ten minutes began eleven minutes ago; a clock that was put back by a day says something else.
+    // Its ten minutes began eleven minutes ago; a clock that was put back by a day says something
+    // else.
     rig.tamper("UPDATE grants SET boot_ends_ms = boot_ends_ms - 660000, expires_ms = expires_ms + 86400000");
     assert_eq!(live(), 1);
     // Of another run of the system this one knows nothing, and goes by the clock.

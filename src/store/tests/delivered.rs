@@ -15,7 +15,11 @@ fn message() -> Inbound {
 
 fn reply(name: &str) -> Outbound {
     let session = SessionId::new(name).unwrap();
-    Outbound { session, to: Address("console/1".into()), body: OutboundBody::Notice { text: "n".into() } }
+    Outbound {
+        session,
+        to: Address("console/1".into()),
+        body: OutboundBody::Notice { text: "n".into() },
+    }
 }
 
 #[tokio::test]
@@ -30,7 +34,8 @@ async fn closed_rows_go_when_they_are_old_and_nothing_that_waits_does() {
                     tx.mark_absorbed(id)?;
                 }
             }
-            for (name, sent) in [("done", true), ("done", true), ("waits", true), ("waits", false)] {
+            for (name, sent) in [("done", true), ("done", true), ("waits", true), ("waits", false)]
+            {
                 let id = tx.add_outbound(&reply(name))?;
                 if sent {
                     tx.mark_sent(id)?;
@@ -55,10 +60,15 @@ async fn closed_rows_go_when_they_are_old_and_nothing_that_waits_does() {
     let left = || {
         let conn = Connection::open(rig.path()).unwrap();
         ["inbox", "outbox", "posted"].map(|table| {
-            conn.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get::<_, i64>(0)).unwrap()
+            conn.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get::<_, i64>(0))
+                .unwrap()
         })
     };
-    assert_eq!(store.write(|tx| tx.forget_delivered(0, 10)).await.unwrap(), 2, "questions that are gone have no time");
+    assert_eq!(
+        store.write(|tx| tx.forget_delivered(0, 10)).await.unwrap(),
+        2,
+        "questions that are gone have no time"
+    );
     assert_eq!(left(), [2, 4, 2]);
     let later = now_ms() + 1000;
     assert_eq!(store.write(move |tx| tx.forget_delivered(later, 10)).await.unwrap(), 3);

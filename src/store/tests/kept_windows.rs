@@ -1,11 +1,13 @@
-//! Kept windows: they hold what the log holds, or are not used. No number of rows that a turn reads grows with the history.
+//! Kept windows: they hold what the log holds, or are not used. No number of rows that a turn reads
+//! grows with the history.
 
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
 use crate::domain::{
-    Action, Address, Answer, Block, Event, EventBody, Finish, Origin, Outcome, ToolOutput, ToolUse, TurnEnd, Usage,
+    Action, Address, Answer, Block, Event, EventBody, Finish, Origin, Outcome, ToolOutput, ToolUse,
+    TurnEnd, Usage,
 };
 use crate::store::kept_window::READ_ONE_BY_ONE_MAX;
 
@@ -15,18 +17,25 @@ fn text(text: &str) -> Block {
 
 fn said(text_said: &str) -> EventBody {
     let from = Address("console/1".into());
-    EventBody::UserMessage { blocks: vec![text(text_said)], inbox_id: 7, from, origin: Origin::Owner }
+    EventBody::UserMessage {
+        blocks: vec![text(text_said)],
+        inbox_id: 7,
+        from,
+        origin: Origin::Owner,
+    }
 }
 
 fn reply(blocks: Vec<Block>, finish: Finish) -> EventBody {
-    let usage = Usage { input_tokens: 1, output_tokens: 2, cached_tokens: 3, cache_write_tokens: 4 };
+    let usage =
+        Usage { input_tokens: 1, output_tokens: 2, cached_tokens: 3, cache_write_tokens: 4 };
     let (provider, model) = ("p".to_owned(), "m".to_owned());
     EventBody::ModelReply { blocks, finish, usage, provider, model, notice: Some("n".into()) }
 }
 
 /// What any event of a log may be. Numbers of other events are of this log, and some are of none.
 fn body() -> impl Strategy<Value = EventBody> {
-    let words = prop_oneof![Just("hello".to_owned()), Just("\"\\\u{0}\u{2028}👩".to_owned()), ".{0,12}"];
+    let words =
+        prop_oneof![Just("hello".to_owned()), Just("\"\\\u{0}\u{2028}👩".to_owned()), ".{0,12}"];
     let call = |seq: u64| CallId { session: session(), reply_seq: seq, block: 1 };
     prop_oneof![
         4 => words.clone().prop_map(|words| said(&words)),
@@ -141,9 +150,15 @@ fn a_turn_of_a_new_process_reads_as_many_rows_after_1000_turns_as_after_80() {
     kept(80, |tx| assert_eq!(rows_read(tx), 50));
     kept(1_000, |tx| {
         assert_eq!(rows_read(tx), 50);
-        assert!(!tx.window(&session()).unwrap().is_worth_keeping(), "each turn would write it anew");
+        assert!(
+            !tx.window(&session()).unwrap().is_worth_keeping(),
+            "each turn would write it anew"
+        );
         turns(tx, 50);
-        assert!(tx.window(&session()).unwrap().is_worth_keeping(), "{READ_ONE_BY_ONE_MAX} rows were read");
+        assert!(
+            tx.window(&session()).unwrap().is_worth_keeping(),
+            "{READ_ONE_BY_ONE_MAX} rows were read"
+        );
         tx.keep_window(&session()).unwrap();
         assert_eq!(rows_read(tx), 0);
     });

@@ -33,7 +33,10 @@ impl Rig {
 
     /// Past the store, as somebody with an editor would.
     fn user_version(&self) -> u32 {
-        Connection::open(self.path()).unwrap().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap()
+        Connection::open(self.path())
+            .unwrap()
+            .pragma_query_value(None, "user_version", |row| row.get(0))
+            .unwrap()
     }
 
     fn tamper(&self, sql: &str) {

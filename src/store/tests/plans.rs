@@ -1,5 +1,6 @@
-//! How SQLite finds the rows of every query: no look at a table that grows walks through all of it, but for those that are
-//! named here with the reason. The statements are read from the sources of the store, so that none can be forgotten.
+//! How SQLite finds the rows of every query: no look at a table that grows walks through all of it,
+//! but for those that are named here with the reason. The statements are read from the sources of
+//! the store, so that none can be forgotten.
 
 use std::fs;
 
@@ -50,8 +51,14 @@ const WALKS: &[(&str, &str)] = &[
     ("SELECT session, id, body FROM outbox", "the doctor reads every row"),
     ("SELECT session, id, question, answer FROM approvals", "the doctor reads every question"),
     ("SELECT * FROM calls", "the doctor reads every call"),
-    ("SELECT call, session FROM approvals WHERE state = 'waiting' AND expires_ms", "the doctor looks for their calls"),
-    ("SELECT id FROM calls WHERE state = 'waiting' AND id NOT IN", "the doctor looks for their questions"),
+    (
+        "SELECT call, session FROM approvals WHERE state = 'waiting' AND expires_ms",
+        "the doctor looks for their calls",
+    ),
+    (
+        "SELECT id FROM calls WHERE state = 'waiting' AND id NOT IN",
+        "the doctor looks for their questions",
+    ),
     ("SELECT * FROM updates WHERE state = 'kept' OR", "the doctor reads every row that waits"),
     ("SELECT * FROM overheard WHERE nr <>", "the doctor reads every row"),
     ("SELECT body FROM put_aside", "the doctor looks for files that nothing names"),
@@ -71,9 +78,24 @@ const BEGUN_AT: &str = "WHERE id >= ?1 AND NOT EXISTS (SELECT 1 FROM audit AS ol
 /// What stands for the placeholders of texts that are put together.
 const PARTS: &[(&str, &[&str])] = &[
     ("{COLUMNS}", &["*"]),
-    ("{which}", &["WHERE id > ?1 ORDER BY id LIMIT ?2", "WHERE call = ?1 AND call <> '' ORDER BY id", BEGUN_AT]),
-    ("WHERE {which} AND", &["WHERE door = ?1 AND address = ?2 AND", "WHERE door = ?1 AND session = ?2 AND"]),
-    ("{THROUGH}", &["WHERE address = ?1 AND session = ?2 AND (turn_seq < ?3 OR turn_seq = ?3 AND step <= ?4)"]),
+    (
+        "{which}",
+        &[
+            "WHERE id > ?1 ORDER BY id LIMIT ?2",
+            "WHERE call = ?1 AND call <> '' ORDER BY id",
+            BEGUN_AT,
+        ],
+    ),
+    (
+        "WHERE {which} AND",
+        &["WHERE door = ?1 AND address = ?2 AND", "WHERE door = ?1 AND session = ?2 AND"],
+    ),
+    (
+        "{THROUGH}",
+        &[
+            "WHERE address = ?1 AND session = ?2 AND (turn_seq < ?3 OR turn_seq = ?3 AND step <= ?4)",
+        ],
+    ),
 ];
 
 /// Every text in the sources that is a statement about rows.
@@ -102,8 +124,11 @@ fn statements() -> Vec<(String, String)> {
 /// The texts in quotes, outside of comments.
 fn literals(code: &str) -> Vec<String> {
     let mut found = Vec::new();
-    let mut rest: String =
-        code.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
+    let mut rest: String = code
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .collect::<Vec<_>>()
+        .join("\n");
     rest = rest.replace("'\"'", "' '");
     let mut chars = rest.chars();
     while chars.by_ref().any(|c| c == '"') {
@@ -127,7 +152,11 @@ fn put_together(statement: &str) -> Vec<String> {
         all = all
             .into_iter()
             .flat_map(|sql| {
-                if sql.contains(part) { texts.iter().map(|text| sql.replace(part, text)).collect() } else { vec![sql] }
+                if sql.contains(part) {
+                    texts.iter().map(|text| sql.replace(part, text)).collect()
+                } else {
+                    vec![sql]
+                }
             })
             .collect();
     }
@@ -138,7 +167,11 @@ fn put_together(statement: &str) -> Vec<String> {
 fn walks(conn: &Connection, sql: &str) -> Vec<String> {
     let explained = conn.prepare(&format!("EXPLAIN QUERY PLAN {sql}"));
     let mut query = explained.unwrap_or_else(|error| panic!("{error}: {sql}"));
-    let steps = query.raw_query().mapped(|row| row.get::<_, String>(3)).map(Result::unwrap).collect::<Vec<_>>();
+    let steps = query
+        .raw_query()
+        .mapped(|row| row.get::<_, String>(3))
+        .map(Result::unwrap)
+        .collect::<Vec<_>>();
     steps
         .into_iter()
         .filter(|step| {
@@ -158,7 +191,11 @@ fn no_query_walks_through_a_table_that_grows() {
     drop(rig.open());
     let conn = Connection::open(rig.path()).unwrap();
     let statements = statements();
-    assert!(statements.len() > 100, "the sources of the store hold more statements: {}", statements.len());
+    assert!(
+        statements.len() > 100,
+        "the sources of the store hold more statements: {}",
+        statements.len()
+    );
     let mut wrong = Vec::new();
     for (file, statement) in &statements {
         if WALKS.iter().any(|(begins, _)| statement.starts_with(begins)) {

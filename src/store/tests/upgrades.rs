@@ -1,4 +1,5 @@
-//! A newer claw opens an older home: everything is there afterwards, and a copy of what was there before.
+//! A newer claw opens an older home: everything is there afterwards, and a copy of what was there
+//! before.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -9,7 +10,9 @@ use crate::store::migrate;
 /// Tables and indexes, as SQLite has them.
 fn shape(path: &Path) -> Vec<String> {
     let db = Connection::open(path).unwrap();
-    let mut query = db.prepare("SELECT type || name || coalesce(sql, '') FROM sqlite_master ORDER BY 1").unwrap();
+    let mut query = db
+        .prepare("SELECT type || name || coalesce(sql, '') FROM sqlite_master ORDER BY 1")
+        .unwrap();
     query.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
 }
 
@@ -28,8 +31,10 @@ fn old_home(version: u32) -> Rig {
 }
 
 fn names(rig: &Rig) -> Vec<String> {
-    let mut names: Vec<_> =
-        fs::read_dir(rig.dir.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<_> = fs::read_dir(rig.dir.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     names.retain(|name| !name.ends_with("-wal") && !name.ends_with("-shm"));
     names.sort();
     names
@@ -46,16 +51,30 @@ fn every_older_database_is_copied_and_becomes_like_a_new_one() {
         let migrated = store.migrated().unwrap().clone();
         assert_eq!((migrated.from, migrated.to), (version, migrate::known()));
         drop(store);
-        assert_eq!((rig.user_version(), shape(&rig.path())), (migrate::known(), shape(&new.path())), "from {version}");
+        assert_eq!(
+            (rig.user_version(), shape(&rig.path())),
+            (migrate::known(), shape(&new.path())),
+            "from {version}"
+        );
         assert_eq!(sessions(&rig.path()), ["kept"]);
         let id = |path: &Path| -> i64 {
-            Connection::open(path).unwrap().pragma_query_value(None, "application_id", |row| row.get(0)).unwrap()
+            Connection::open(path)
+                .unwrap()
+                .pragma_query_value(None, "application_id", |row| row.get(0))
+                .unwrap()
         };
-        assert_eq!((id(&rig.path()), id(&new.path())), (0x636c_6177, 0x636c_6177), "whose file it is");
-        let copy = rig.dir.path().join(format!("claw.db.before-v{version}-to-v{}", migrate::known()));
+        assert_eq!(
+            (id(&rig.path()), id(&new.path())),
+            (0x636c_6177, 0x636c_6177),
+            "whose file it is"
+        );
+        let copy =
+            rig.dir.path().join(format!("claw.db.before-v{version}-to-v{}", migrate::known()));
         assert_eq!((&migrated.copy, sessions(&copy)), (&copy, vec!["kept".to_owned()]));
-        let kept: u32 =
-            Connection::open(&copy).unwrap().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+        let kept: u32 = Connection::open(&copy)
+            .unwrap()
+            .pragma_query_value(None, "user_version", |row| row.get(0))
+            .unwrap();
         assert_eq!(kept, version, "the copy is what it was");
         assert_eq!(copy.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(names(&rig).len(), 2, "{:?}", names(&rig));

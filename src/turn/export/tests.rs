@@ -8,7 +8,14 @@ use crate::turn::next::tests::{
 };
 
 fn whole() -> Vec<Event> {
-    let bodies = vec![started(), said("a\u{2028}b"), uses(&["1"]), result(id(3, 0), "r"), text("ok"), ended()];
+    let bodies = vec![
+        started(),
+        said("a\u{2028}b"),
+        uses(&["1"]),
+        result(id(3, 0), "r"),
+        text("ok"),
+        ended(),
+    ];
     bodies.into_iter().zip(1..).map(|(body, seq)| Event { seq, at_ms: 7, body }).collect()
 }
 
@@ -19,8 +26,7 @@ fn exported() -> String {
 /// The same with another digest, as somebody would write it who wants to get past that.
 fn with_lines(text: &str, events: usize) -> String {
     let lines = text.split_once('\n').unwrap().1;
-    let header =
-        json!({"claw_export": 1, "events": events, "id": "main", "session": "main", "sha256": sha256_hex(lines)});
+    let header = json!({"claw_export": 1, "events": events, "id": "main", "session": "main", "sha256": sha256_hex(lines)});
     format!("{}\n{lines}", canonical_json(&header))
 }
 
@@ -49,10 +55,19 @@ fn under_another_name_the_name_alone_differs() {
 
 #[test]
 fn the_end_of_an_action_goes_along_under_its_new_name() {
-    let bodies = [started(), said("a"), text("ok"), ended(), confirmed_by_tap(id(2, 0)), acted(id(2, 0), "r")];
-    let events: Vec<_> = bodies.into_iter().zip(1..).map(|(body, seq)| Event { seq, at_ms: 7, body }).collect();
+    let bodies = [
+        started(),
+        said("a"),
+        text("ok"),
+        ended(),
+        confirmed_by_tap(id(2, 0)),
+        acted(id(2, 0), "r"),
+    ];
+    let events: Vec<_> =
+        bodies.into_iter().zip(1..).map(|(body, seq)| Event { seq, at_ms: 7, body }).collect();
     let name = SessionId::new("copy").unwrap();
-    let copy = read(write(&session(), &events).unwrap().as_bytes(), &BOUNDS).unwrap().renamed(&name);
+    let copy =
+        read(write(&session(), &events).unwrap().as_bytes(), &BOUNDS).unwrap().renamed(&name);
     let written = write(&name, &copy.events).unwrap();
     assert!(!written.contains("main") && read(written.as_bytes(), &BOUNDS).is_ok(), "{written}");
 }
@@ -82,8 +97,11 @@ fn what_was_changed_is_found_and_its_line_named() {
     events.push(Event { seq: 7, at_ms: 7, body: confirmed_by_tap(id(4, 0)) });
     refused(&write(&session(), &events).unwrap(), 8, "would be run here");
     // A turn that never asked the model for what it is said to have answered.
-    let events: Vec<_> =
-        [started(), said("a"), ended()].into_iter().zip(1..).map(|(body, seq)| Event { seq, at_ms: 7, body }).collect();
+    let events: Vec<_> = [started(), said("a"), ended()]
+        .into_iter()
+        .zip(1..)
+        .map(|(body, seq)| Event { seq, at_ms: 7, body })
+        .collect();
     refused(&write(&session(), &events).unwrap(), 4, "next() says AskModel");
 }
 

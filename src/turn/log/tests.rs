@@ -29,7 +29,11 @@ fn numbers_go_on_and_a_boundary_hides_what_is_before_it() {
     assert_eq!(seqs(&log), [8, 9, 10, 11]);
     log.push(0, body(9));
     assert_eq!((seqs(&log), log.summary()), (vec![10, 11, 12], Some("through 9")));
-    let dropped = EventBody::WindowDropped { reason: "x".into(), through_seq: 10, kept_summary: "through 9".into() };
+    let dropped = EventBody::WindowDropped {
+        reason: "x".into(),
+        through_seq: 10,
+        kept_summary: "through 9".into(),
+    };
     log.push(0, dropped);
     assert_eq!((seqs(&log), log.summary()), (vec![11, 12, 13], Some("through 9")));
     log.push(0, EventBody::SessionCleared {});
@@ -103,7 +107,8 @@ impl Talk {
     }
 
     fn ends(&self) -> Vec<u64> {
-        let end = |event: &Event| matches!(event.body, EventBody::TurnEnded { .. }).then_some(event.seq);
+        let end =
+            |event: &Event| matches!(event.body, EventBody::TurnEnded { .. }).then_some(event.seq);
         self.log.events().iter().filter_map(end).collect()
     }
 
@@ -133,7 +138,10 @@ impl Talk {
     /// What a model is told, without its own words and the results.
     fn told(&self) -> Vec<String> {
         let messages = transcript::fold(&self.log);
-        let blocks = messages.into_iter().filter(|message| message.role == Role::User).flat_map(|m| m.blocks);
+        let blocks = messages
+            .into_iter()
+            .filter(|message| message.role == Role::User)
+            .flat_map(|m| m.blocks);
         let text = |block| match block {
             Block::Text { text } => Some(text.rsplit('\n').next().unwrap().to_owned()),
             _ => None,
@@ -145,7 +153,8 @@ impl Talk {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// An undo drops the newest exchange that is still told, whatever happened before, and a restart changes nothing.
+    /// An undo drops the newest exchange that is still told, whatever happened before, and a
+    /// restart changes nothing.
     #[test]
     fn undo_takes_one_exchange_at_a_time(acts in proptest::collection::vec(any_act(), 0..30)) {
         let log = Log::new(SessionId::new("main").unwrap(), Vec::new(), 0);
@@ -166,8 +175,16 @@ proptest! {
 /// What was done stays done, whatever exchange it fell into.
 #[test]
 fn undo_takes_no_action_with_it() {
-    let (tap, result) = (tests::confirmed_by_tap(tests::id(2, 9)), tests::acted(tests::id(2, 9), "r"));
-    let mut log = tests::log(vec![tests::started(), tests::said("a"), tap, result, tests::text("b"), ended()]);
+    let (tap, result) =
+        (tests::confirmed_by_tap(tests::id(2, 9)), tests::acted(tests::id(2, 9), "r"));
+    let mut log = tests::log(vec![
+        tests::started(),
+        tests::said("a"),
+        tap,
+        result,
+        tests::text("b"),
+        ended(),
+    ]);
     log.push(0, tests::undone(1, 6));
     assert_eq!(seqs(&log), [3, 4, 7]);
 }

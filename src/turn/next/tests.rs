@@ -1,4 +1,5 @@
-//! Every step from the log that leads to it; that no log makes `next` panic; and that a simulated turn can be replayed.
+//! Every step from the log that leads to it; that no log makes `next` panic; and that a simulated
+//! turn can be replayed.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -27,7 +28,12 @@ pub(in crate::turn) fn started() -> EventBody {
 
 pub(in crate::turn) fn said(text: &str) -> EventBody {
     let blocks = vec![Block::Text { text: text.into() }];
-    EventBody::UserMessage { blocks, inbox_id: 1, from: Address("console/1".into()), origin: Origin::Owner }
+    EventBody::UserMessage {
+        blocks,
+        inbox_id: 1,
+        from: Address("console/1".into()),
+        origin: Origin::Owner,
+    }
 }
 
 pub(in crate::turn) fn reply(blocks: Vec<Block>, finish: Finish) -> EventBody {
@@ -81,7 +87,13 @@ pub(in crate::turn) fn action(text: &str) -> Action {
 }
 
 pub(in crate::turn) fn tapped(call: CallId, answer: Option<Answer>) -> EventBody {
-    EventBody::ActionAnswered { call, approval: ApprovalId("t".into()), action: action("x"), answer, by: "p".into() }
+    EventBody::ActionAnswered {
+        call,
+        approval: ApprovalId("t".into()),
+        action: action("x"),
+        answer,
+        by: "p".into(),
+    }
 }
 
 pub(in crate::turn) fn confirmed_by_tap(call: CallId) -> EventBody {
@@ -151,7 +163,11 @@ fn every_unanswered_use_is_called_and_none_twice() {
     let open = vec![started(), said("a"), uses(&["1", "2"])];
     assert_eq!(calls(step(open.clone())), [id(3, 0), id(3, 1)]);
     let half = [open, vec![result(id(3, 1), "r")]].concat();
-    assert_eq!(calls(step(half.clone())), [id(3, 0)], "uses are told apart although the provider's ids are the same");
+    assert_eq!(
+        calls(step(half.clone())),
+        [id(3, 0)],
+        "uses are told apart although the provider's ids are the same"
+    );
     assert_eq!(step([half, vec![result(id(3, 0), "r")]].concat()), Step::AskModel);
 }
 
@@ -165,28 +181,44 @@ fn what_waits_for_a_human_is_not_called_and_its_siblings_are() {
     assert_eq!(calls(step(answered.clone())), [id(3, 0)]);
     let again = [answered, vec![parked(id(3, 0), "q2")]].concat();
     assert_eq!(step(again.clone()), Step::Park, "a question that is asked again is open again");
-    assert_eq!(step([again, vec![answered_with(id(3, 0), "q")]].concat()), Step::Park, "an old answer is none to it");
+    assert_eq!(
+        step([again, vec![answered_with(id(3, 0), "q")]].concat()),
+        Step::Park,
+        "an old answer is none to it"
+    );
 }
 
 #[test]
 fn a_stop_and_a_limit_end_the_turn_whatever_is_open() {
     let stop = EventBody::StopRequested { by: "p".into() };
     let limit = EventBody::LimitReached { limit: "turn_time_s".into(), text: "late".into() };
-    for before in
-        [vec![], vec![uses(&["1"])], vec![uses(&["1"]), parked(id(3, 0), "q")], vec![text("b")], vec![failed(true)]]
-    {
+    for before in [
+        vec![],
+        vec![uses(&["1"])],
+        vec![uses(&["1"]), parked(id(3, 0), "q")],
+        vec![text("b")],
+        vec![failed(true)],
+    ] {
         let open = [vec![started(), said("a")], before].concat();
         let stopped = TurnEnd::Stopped { by: "p".into() };
         assert_eq!(step([open.clone(), vec![stop.clone()]].concat()), Step::Stop(stopped));
         let late = TurnEnd::Limit { text: "late".into() };
         assert_eq!(step([open, vec![limit.clone()]].concat()), Step::Stop(late));
     }
-    assert_eq!(step(vec![started(), said("a"), stop, ended(), started(), said("b")]), Step::AskModel);
+    assert_eq!(
+        step(vec![started(), said("a"), stop, ended(), started(), said("b")]),
+        Step::AskModel
+    );
 }
 
 #[test]
 fn a_refusal_is_delivered_and_calls_nothing() {
-    let wish = Block::ToolUse(ToolUse { id: "1".into(), name: "t".into(), input: json!({}), broken_input: None });
+    let wish = Block::ToolUse(ToolUse {
+        id: "1".into(),
+        name: "t".into(),
+        input: json!({}),
+        broken_input: None,
+    });
     let refusal = Finish::Refusal { reason: "no".into() };
     assert_eq!(step(vec![started(), said("a"), reply(vec![wish], refusal)]), Step::Deliver);
 }
@@ -230,7 +262,11 @@ fn the_same_call_with_the_same_result_stops_the_turn() {
     };
     assert!(limit(turn(&[("1", "r"), ("1", "r"), ("1", "r")])).contains("identical_calls_max"));
     assert_eq!(turn(&[("1", "r"), ("1", "r")]), Step::AskModel);
-    assert_eq!(turn(&[("1", "r"), ("1", "other"), ("1", "r")]), Step::AskModel, "the result changes: that is progress");
+    assert_eq!(
+        turn(&[("1", "r"), ("1", "other"), ("1", "r")]),
+        Step::AskModel,
+        "the result changes: that is progress"
+    );
     assert_eq!(turn(&[("1", "r"), ("2", "r"), ("1", "r")]), Step::AskModel);
 }
 
@@ -255,7 +291,10 @@ fn a_full_window_is_compacted_from_the_oldest_turn_on() {
     assert_eq!(next(&log(bodies), &BOUNDS), Step::AskModel);
     // One message alone cannot be summarised away, and is not sent.
     let refused = next(&log(vec![started(), said(&long)]), &small);
-    assert!(matches!(&refused, Step::Stop(TurnEnd::Limit { text }) if text.contains("window_tokens")), "{refused:?}");
+    assert!(
+        matches!(&refused, Step::Stop(TurnEnd::Limit { text }) if text.contains("window_tokens")),
+        "{refused:?}"
+    );
 }
 
 #[test]
@@ -264,7 +303,10 @@ fn a_wish_to_compact_is_carried_out_once() {
     assert_eq!(step(asked.clone()), Step::Compact { through_seq: 4 });
     assert_eq!(step([asked.clone(), vec![summary(4)]].concat()), Step::Done);
     assert_eq!(step([asked.clone(), vec![dropped(4)]].concat()), Step::Done);
-    assert_eq!(step([asked, vec![started(), said("c")]].concat()), Step::Compact { through_seq: 4 });
+    assert_eq!(
+        step([asked, vec![started(), said("c")]].concat()),
+        Step::Compact { through_seq: 4 }
+    );
     assert_eq!(step(vec![EventBody::CompactRequested {}]), Step::Done);
 }
 
@@ -279,7 +321,11 @@ fn a_dropped_exchange_is_no_work_and_no_weight() {
     let on = [both, vec![started(), said("e")]].concat();
     assert_eq!(next(&log(on.clone()), &small), Step::AskModel, "what was dropped fills no window");
     let wished = [on, vec![EventBody::CompactRequested {}]].concat();
-    assert_eq!(step(wished), Step::Compact { through_seq: 4 }, "what was dropped is not summarised");
+    assert_eq!(
+        step(wished),
+        Step::Compact { through_seq: 4 },
+        "what was dropped is not summarised"
+    );
 }
 
 #[test]
@@ -289,21 +335,34 @@ fn what_was_confirmed_is_run_before_everything_else_and_once() {
         other => panic!("{other:?}"),
     };
     let over = vec![started(), said("a"), text("b"), ended()];
-    let tap =
-        [over.clone(), vec![confirmed_by_tap(id(3, 1)), tapped(id(3, 0), Some(Answer::Press { index: 0 }))]].concat();
+    let tap = [
+        over.clone(),
+        vec![confirmed_by_tap(id(3, 1)), tapped(id(3, 0), Some(Answer::Press { index: 0 }))],
+    ]
+    .concat();
     assert_eq!(act(tap.clone()), [id(3, 1), id(3, 0)], "without a turn, in the order of the taps");
     assert_eq!(act([tap.clone(), vec![acted(id(3, 1), "r")]].concat()), [id(3, 0)]);
     assert_eq!(step([tap, vec![acted(id(3, 1), "r"), acted(id(3, 0), "r")]].concat()), Step::Done);
     for answer in [None, Some(Answer::Deny { word: None }), Some(Answer::Never)] {
         assert_eq!(step([over.clone(), vec![tapped(id(3, 0), answer)]].concat()), Step::Done);
     }
-    for turn in
-        [vec![], vec![uses(&["1"])], vec![uses(&["1"]), parked(id(7, 0), "q")], vec![failed(false)], vec![text("d")]]
-    {
-        let open = [over.clone(), vec![started(), said("c")], turn, vec![confirmed_by_tap(id(3, 0))]].concat();
+    for turn in [
+        vec![],
+        vec![uses(&["1"])],
+        vec![uses(&["1"]), parked(id(7, 0), "q")],
+        vec![failed(false)],
+        vec![text("d")],
+    ] {
+        let open =
+            [over.clone(), vec![started(), said("c")], turn, vec![confirmed_by_tap(id(3, 0))]]
+                .concat();
         assert_eq!(act(open.clone()), [id(3, 0)]);
         let stopping = [open, vec![EventBody::StopRequested { by: "p".into() }]].concat();
-        assert_eq!(step(stopping), Step::Stop(TurnEnd::Stopped { by: "p".into() }), "a stop is not overtaken");
+        assert_eq!(
+            step(stopping),
+            Step::Stop(TurnEnd::Stopped { by: "p".into() }),
+            "a stop is not overtaken"
+        );
     }
 }
 
@@ -319,7 +378,10 @@ pub(in crate::turn) fn any_body() -> impl Strategy<Value = EventBody> {
             .prop_map(|inputs| { uses(&inputs.iter().map(String::as_str).collect::<Vec<_>>()) }),
         Just(reply(vec![], Finish::Refusal { reason: "r".into() })),
         (call(), "[ab]").prop_map(|(call, text)| result(call, &text)),
-        call().prop_map(|call| EventBody::ToolResult { call, outcome: Outcome::Unknown { reason: "u".into() } }),
+        call().prop_map(|call| EventBody::ToolResult {
+            call,
+            outcome: Outcome::Unknown { reason: "u".into() }
+        }),
         (call(), "[ab]").prop_map(|(call, approval)| parked(call, &approval)),
         (call(), "[ab]").prop_map(|(call, approval)| answered_with(call, &approval)),
         any::<bool>().prop_map(failed),
@@ -359,21 +421,38 @@ fn simulate(log: &Log, step: &Step, luck: &Luck) -> Option<Vec<EventBody>> {
             .zip(luck.calls.iter().cycle())
             .map(|((id, _), luck)| match luck % 4 {
                 0 => parked(id.clone(), &format!("q{}", log.next_seq())),
-                1 => EventBody::ToolResult { call: id.clone(), outcome: Outcome::Denied { reason: "d".into() } },
-                2 => EventBody::ToolResult { call: id.clone(), outcome: Outcome::Unknown { reason: "u".into() } },
+                1 => EventBody::ToolResult {
+                    call: id.clone(),
+                    outcome: Outcome::Denied { reason: "d".into() },
+                },
+                2 => EventBody::ToolResult {
+                    call: id.clone(),
+                    outcome: Outcome::Unknown { reason: "u".into() },
+                },
                 _ => result(id.clone(), &luck.to_string()),
             })
             .collect(),
-        Step::Act(actions) => actions.iter().take(1).map(|(id, _)| acted(id.clone(), "done")).collect(),
+        Step::Act(actions) => {
+            actions.iter().take(1).map(|(id, _)| acted(id.clone(), "done")).collect()
+        }
         Step::Park => {
             let waiting = waiting_for_a_human(log.open_turn().unwrap());
-            waiting.into_iter().take(1).map(|(call, approval)| answered_with(call, &approval.0)).collect()
+            waiting
+                .into_iter()
+                .take(1)
+                .map(|(call, approval)| answered_with(call, &approval.0))
+                .collect()
         }
-        Step::Compact { through_seq } if luck.model.is_multiple_of(2) => vec![summary(*through_seq)],
+        Step::Compact { through_seq } if luck.model.is_multiple_of(2) => {
+            vec![summary(*through_seq)]
+        }
         Step::Compact { through_seq } => vec![dropped(*through_seq)],
         Step::Deliver | Step::Stop(_) => {
             let open = unanswered(log.session(), log.open_turn().unwrap());
-            let denied = |call| EventBody::ToolResult { call, outcome: Outcome::Denied { reason: "end".into() } };
+            let denied = |call| EventBody::ToolResult {
+                call,
+                outcome: Outcome::Denied { reason: "end".into() },
+            };
             let end = if let Step::Stop(end) = step { end.clone() } else { TurnEnd::Answered };
             let ended = EventBody::TurnEnded { end };
             open.into_iter().map(|(call, _)| denied(call)).chain([ended]).collect()
@@ -386,7 +465,9 @@ fn follows(step: &Step, body: &EventBody) -> bool {
     match step {
         Step::AskModel => matches!(
             body,
-            EventBody::ModelReply { .. } | EventBody::ModelFailed { .. } | EventBody::StopRequested { .. }
+            EventBody::ModelReply { .. }
+                | EventBody::ModelFailed { .. }
+                | EventBody::StopRequested { .. }
         ),
         Step::Call(open) => match body {
             EventBody::ToolResult { call, .. } | EventBody::CallParked { call, .. } => {
@@ -395,7 +476,9 @@ fn follows(step: &Step, body: &EventBody) -> bool {
             _ => false,
         },
         Step::Act(actions) => match body {
-            EventBody::ActionResult { call, .. } => actions.first().is_some_and(|(id, _)| id == call),
+            EventBody::ActionResult { call, .. } => {
+                actions.first().is_some_and(|(id, _)| id == call)
+            }
             _ => false,
         },
         Step::Park => matches!(body, EventBody::CallAnswered { .. }),
@@ -408,7 +491,8 @@ fn follows(step: &Step, body: &EventBody) -> bool {
 }
 
 fn any_luck() -> impl Strategy<Value = Luck> {
-    (any::<u8>(), proptest::collection::vec(any::<u8>(), 1..4)).prop_map(|(model, calls)| Luck { model, calls })
+    (any::<u8>(), proptest::collection::vec(any::<u8>(), 1..4))
+        .prop_map(|(model, calls)| Luck { model, calls })
 }
 
 proptest! {

@@ -4,7 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::turn::next::tests::{
-    acted, any_body, confirmed_by_tap, ended, id, log, result, said, started, summary, tapped, text, undone, uses,
+    acted, any_body, confirmed_by_tap, ended, id, log, result, said, started, summary, tapped,
+    text, undone, uses,
 };
 
 fn shape(messages: &[Message]) -> Vec<(Role, Vec<String>)> {
@@ -15,7 +16,10 @@ fn shape(messages: &[Message]) -> Vec<(Role, Vec<String>)> {
         Block::ImageRef { digest, .. } => format!("image {digest}"),
         other => panic!("{other:?}"),
     };
-    messages.iter().map(|message| (message.role, message.blocks.iter().map(block).collect())).collect()
+    messages
+        .iter()
+        .map(|message| (message.role, message.blocks.iter().map(block).collect()))
+        .collect()
 }
 
 #[test]
@@ -30,34 +34,56 @@ fn results_follow_their_reply_in_the_order_of_the_uses() {
         text("c"),
         ended(),
     ];
-    let user = |blocks: &[&str]| (Role::User, blocks.iter().map(|text| (*text).to_owned()).collect());
-    let model = |blocks: &[&str]| (Role::Assistant, blocks.iter().map(|text| (*text).to_owned()).collect());
-    let expected: Vec<(Role, Vec<String>)> =
-        vec![user(&["a"]), model(&["use 1", "use 2"]), user(&["result one", "result two", "b"]), model(&["c"])];
+    let user =
+        |blocks: &[&str]| (Role::User, blocks.iter().map(|text| (*text).to_owned()).collect());
+    let model =
+        |blocks: &[&str]| (Role::Assistant, blocks.iter().map(|text| (*text).to_owned()).collect());
+    let expected: Vec<(Role, Vec<String>)> = vec![
+        user(&["a"]),
+        model(&["use 1", "use 2"]),
+        user(&["result one", "result two", "b"]),
+        model(&["c"]),
+    ];
     assert_eq!(shape(&fold(&log(late))), expected);
 }
 
 #[test]
 fn images_of_results_follow_all_results_in_their_order() {
     let seen = |call, text: &str, digests: &[&str]| {
-        let image = |digest: &&str| ImageRef { mime: "image/png".into(), digest: (*digest).into(), bytes: 1 };
+        let image = |digest: &&str| ImageRef {
+            mime: "image/png".into(),
+            digest: (*digest).into(),
+            bytes: 1,
+        };
         let images = digests.iter().map(image).collect();
         let output = crate::domain::ToolOutput { text: text.into(), images, ..Default::default() };
         EventBody::ToolResult { call, outcome: Outcome::Ended { output } }
     };
     let two = seen(id(3, 1), "two", &["c"]);
-    let bodies = vec![started(), said("a"), uses(&["1", "2"]), two, seen(id(3, 0), "one", &["a", "b"]), said("x")];
+    let bodies = vec![
+        started(),
+        said("a"),
+        uses(&["1", "2"]),
+        two,
+        seen(id(3, 0), "one", &["a", "b"]),
+        said("x"),
+    ];
     let messages = shape(&fold(&log(bodies)));
     let expected = ["result one", "result two", IMAGES_INTRO, "image a", "image b", "image c", "x"];
     assert_eq!(messages.last().unwrap().1, expected);
 }
 
-/// What became of actions is part of what the user says, never between a use and its result, and the same bytes later.
+/// What became of actions is part of what the user says, never between a use and its result, and
+/// the same bytes later.
 #[test]
 fn actions_are_told_behind_results_and_before_the_next_words() {
     let proposal: crate::domain::Proposal =
         serde_json::from_value(serde_json::json!({"tool": "confirm", "summary": "Add x"})).unwrap();
-    let output = crate::domain::ToolOutput { text: "r".into(), actions: vec![proposal], ..Default::default() };
+    let output = crate::domain::ToolOutput {
+        text: "r".into(),
+        actions: vec![proposal],
+        ..Default::default()
+    };
     let proposing = EventBody::ToolResult { call: id(3, 0), outcome: Outcome::Ended { output } };
     let mut bodies = vec![
         started(),
@@ -71,7 +97,8 @@ fn actions_are_told_behind_results_and_before_the_next_words() {
     let first = shape(&fold(&log(bodies.clone())));
     let told = &first.last().unwrap().1;
     assert!(
-        told[0].starts_with("result r\n\n[claw: staged for the owner") && told[0].contains("1. Add x]"),
+        told[0].starts_with("result r\n\n[claw: staged for the owner")
+            && told[0].contains("1. Add x]"),
         "{told:?}"
     );
     assert_eq!(told[1], "result two");
@@ -80,17 +107,23 @@ fn actions_are_told_behind_results_and_before_the_next_words() {
             && told[2].contains("\n> Add x (shop/confirm {\"text\":\"x\"})\n")
     );
     assert!(told[2].ends_with("\n> done\n> [claw: so]") && told[3] == "b", "{told:?}");
-    let later = [bodies, vec![text("c"), ended(), tapped(id(9, 1), None), started(), said("d")]].concat();
+    let later =
+        [bodies, vec![text("c"), ended(), tapped(id(9, 1), None), started(), said("d")]].concat();
     let later = shape(&fold(&log(later)));
     assert_eq!(later[..first.len()], first, "the same bytes in every request");
-    assert!(later.last().unwrap().1[0].starts_with("[claw: nobody confirmed a staged action in time"));
+    assert!(
+        later.last().unwrap().1[0].starts_with("[claw: nobody confirmed a staged action in time")
+    );
 }
 
 #[test]
 fn each_outcome_reads_as_what_it_is() {
     let outcome = |outcome| EventBody::ToolResult { call: id(3, 0), outcome };
     let told = |body: Option<EventBody>| {
-        let messages = fold(&log([vec![started(), said("a"), uses(&["1"])], body.into_iter().collect()].concat()));
+        let messages =
+            fold(&log(
+                [vec![started(), said("a"), uses(&["1"])], body.into_iter().collect()].concat()
+            ));
         match &messages.last().unwrap().blocks[0] {
             Block::ToolResult { content, is_error, .. } => (content.clone(), *is_error),
             other => panic!("{other:?}"),
@@ -106,11 +139,16 @@ fn each_outcome_reads_as_what_it_is() {
 
 #[test]
 fn a_summary_stands_for_what_it_replaced_and_new_forgets_all() {
-    let turns = vec![started(), said("a"), text("b"), ended(), started(), said("c"), text("d"), ended()];
+    let turns =
+        vec![started(), said("a"), text("b"), ended(), started(), said("c"), text("d"), ended()];
     let summarised = [turns.clone(), vec![summary(4)]].concat();
     let messages = shape(&fold(&log(summarised.clone())));
     assert_eq!(messages[0].1, ["Summary of the earlier part of this conversation:\nbefore", "c"]);
-    let again = EventBody::WindowDropped { reason: "x".into(), through_seq: 8, kept_summary: "before".into() };
+    let again = EventBody::WindowDropped {
+        reason: "x".into(),
+        through_seq: 8,
+        kept_summary: "before".into(),
+    };
     let kept = shape(&fold(&log([summarised.clone(), vec![again]].concat())));
     assert_eq!(kept.len(), 1, "a failed compaction keeps the summary before it: {kept:?}");
     assert!(fold(&log([summarised, vec![EventBody::SessionCleared {}]].concat())).is_empty());
@@ -120,9 +158,12 @@ fn a_summary_stands_for_what_it_replaced_and_new_forgets_all() {
 #[test]
 fn an_exchange_that_was_dropped_is_not_told_with_its_calls() {
     let first = vec![started(), said("a"), text("b"), ended()];
-    let second = vec![started(), said("c"), uses(&["1"]), result(id(7, 0), "one"), text("d"), ended()];
+    let second =
+        vec![started(), said("c"), uses(&["1"]), result(id(7, 0), "one"), text("d"), ended()];
     let both = [first, second].concat();
-    let told = |bodies: Vec<EventBody>| shape(&fold(&log(bodies))).into_iter().flat_map(|(_, blocks)| blocks);
+    let told = |bodies: Vec<EventBody>| {
+        shape(&fold(&log(bodies))).into_iter().flat_map(|(_, blocks)| blocks)
+    };
     let once = [both, vec![undone(5, 10)]].concat();
     assert_eq!(told(once.clone()).collect::<Vec<_>>(), ["a", "b"]);
     let on = [once.clone(), vec![started(), said("e"), text("f"), ended()]].concat();
@@ -169,8 +210,15 @@ fn what_a_person_says_carries_its_time_and_a_request_ends_with_somebody_elses_wo
     let log = log(vec![started(), said("a"), partial]);
     let at = log.events()[1].at_ms;
     let asked = shape(&to_ask(&log, Some(&zone)));
-    let time = Timestamp::from_millisecond(at).unwrap().to_zoned(zone.clone()).strftime("%H:%M").to_string();
-    assert!(asked[0].1[0].contains(&time) && asked[0].1[0].ends_with(", Europe/Berlin]"), "{asked:?}");
+    let time = Timestamp::from_millisecond(at)
+        .unwrap()
+        .to_zoned(zone.clone())
+        .strftime("%H:%M")
+        .to_string();
+    assert!(
+        asked[0].1[0].contains(&time) && asked[0].1[0].ends_with(", Europe/Berlin]"),
+        "{asked:?}"
+    );
     assert_eq!(asked[0].1[1], "a");
     assert_eq!(asked.last().unwrap(), &(Role::User, vec![GO_ON.to_owned()]));
     assert_eq!(asked, shape(&to_ask(&log, Some(&zone))));

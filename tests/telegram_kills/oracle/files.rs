@@ -1,5 +1,6 @@
-//! Whether every file arrived once, whole, and where it was meant to be: what people sent, in the workspace and in their message;
-//! what a reply handed over, in its chat. Must not know how a file is fetched or sent.
+//! Whether every file arrived once, whole, and where it was meant to be: what people sent, in the
+//! workspace and in their message; what a reply handed over, in its chat. Must not know how a file
+//! is fetched or sent.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +12,11 @@ use crate::killing::verdict::Verdict;
 use crate::seat::Seat;
 use crate::store::OutboxRow;
 
-pub fn judge(evidence: &Evidence<'_>, verdict: &mut Verdict, counts: &mut Counts) -> rusqlite::Result<()> {
+pub fn judge(
+    evidence: &Evidence<'_>,
+    verdict: &mut Verdict,
+    counts: &mut Counts,
+) -> rusqlite::Result<()> {
     papers_came_in_once(evidence, verdict);
     for seat in evidence.seats() {
         replies_handed_over(evidence, seat, verdict, counts);
@@ -26,27 +31,41 @@ fn papers_came_in_once(evidence: &Evidence<'_>, verdict: &mut Verdict) {
     let read = |path: &std::path::PathBuf| std::fs::read(path).unwrap_or_default();
     let there: Vec<_> = files_below(&folder).into_iter().map(|path| (read(&path), path)).collect();
     for seat in evidence.seats() {
-        for name in seat.acts.iter().filter_map(|act| if let Act::Paper { name } = act { Some(name) } else { None }) {
+        for name in seat
+            .acts
+            .iter()
+            .filter_map(|act| if let Act::Paper { name } = act { Some(name) } else { None })
+        {
             verdict.kept += 1;
             let paper = paper_of(name);
-            let copies: Vec<_> = there.iter().filter(|(bytes, _)| *bytes == paper).map(|(_, path)| path).collect();
+            let copies: Vec<_> =
+                there.iter().filter(|(bytes, _)| *bytes == paper).map(|(_, path)| path).collect();
             match copies.as_slice() {
                 [] => verdict.lost.push(format!("the file of {name} is not in the workspace")),
                 [path] => {
                     let path = path.strip_prefix(&workspace).unwrap_or(path).to_string_lossy();
                     let wanted = format!("TASK {name} ");
-                    let mut said =
-                        evidence.events(seat).iter().filter_map(|(_, event)| event["blocks"][0]["text"].as_str());
+                    let mut said = evidence
+                        .events(seat)
+                        .iter()
+                        .filter_map(|(_, event)| event["blocks"][0]["text"].as_str());
                     if !said.any(|text| text.contains(&wanted) && text.contains(&*path)) {
-                        verdict.lost.push(format!("the message {name} does not name its file {path}"));
+                        verdict
+                            .lost
+                            .push(format!("the message {name} does not name its file {path}"));
                     }
                 }
-                more => verdict.doubled.push(format!("the file of {name} is in the workspace {} times", more.len())),
+                more => verdict
+                    .doubled
+                    .push(format!("the file of {name} is in the workspace {} times", more.len())),
             }
         }
     }
-    let whole: BTreeSet<Vec<u8>> = evidence.seats().iter().flat_map(|seat| &seat.acts).filter_map(paper).collect();
-    let half = |bytes: &[u8]| bytes.is_empty() || (bytes.starts_with(b"the paper of ") && !whole.contains(bytes));
+    let whole: BTreeSet<Vec<u8>> =
+        evidence.seats().iter().flat_map(|seat| &seat.acts).filter_map(paper).collect();
+    let half = |bytes: &[u8]| {
+        bytes.is_empty() || (bytes.starts_with(b"the paper of ") && !whole.contains(bytes))
+    };
     for (_, path) in there.iter().filter(|(bytes, _)| half(bytes)) {
         verdict.other.push(format!("{} is no whole file of anybody", path.display()));
     }
@@ -57,9 +76,17 @@ fn paper(act: &Act) -> Option<Vec<u8>> {
 }
 
 /// Each file that a reply links is in its chat once, whole, or a sentence says why it is not.
-fn replies_handed_over(evidence: &Evidence<'_>, seat: &Seat, verdict: &mut Verdict, counts: &mut Counts) {
+fn replies_handed_over(
+    evidence: &Evidence<'_>,
+    seat: &Seat,
+    verdict: &mut Verdict,
+    counts: &mut Counts,
+) {
     let screen = evidence.screen(seat);
-    let replies = evidence.outbox.iter().filter(|row| row.session == seat.session && row.body["type"] == "reply");
+    let replies = evidence
+        .outbox
+        .iter()
+        .filter(|row| row.session == seat.session && row.body["type"] == "reply");
     let mut wanted = BTreeSet::new();
     for row in replies {
         for id in linked(row) {
@@ -69,8 +96,15 @@ fn replies_handed_over(evidence: &Evidence<'_>, seat: &Seat, verdict: &mut Verdi
         }
     }
     let is_stray = |name: &str| name.starts_with("make-") && !wanted.contains(name);
-    for media in screen.iter().filter_map(|message| message.media.as_ref()).filter(|media| is_stray(&media.name)) {
-        verdict.other.push(format!("{} got the file {}, which no reply hands over", seat.session, media.name));
+    for media in screen
+        .iter()
+        .filter_map(|message| message.media.as_ref())
+        .filter(|media| is_stray(&media.name))
+    {
+        verdict.other.push(format!(
+            "{} got the file {}, which no reply hands over",
+            seat.session, media.name
+        ));
     }
 }
 

@@ -1,6 +1,6 @@
-//! The verdict over a round at rest, from outside: what people did, what Telegram's stand-in recorded, the effects that
-//! happened, what the model was sent, and plain SQL. What came twice is explained by what a kill left behind, or is wrong.
-//! Must not know how kills are chosen.
+//! The verdict over a round at rest, from outside: what people did, what Telegram's stand-in
+//! recorded, the effects that happened, what the model was sent, and plain SQL. What came twice is
+//! explained by what a kill left behind, or is wrong. Must not know how kills are chosen.
 
 mod files;
 mod questions;
@@ -14,7 +14,9 @@ use serde_json::Value;
 use crate::acts::{Act, Asked};
 use crate::botapi::{Call, Message};
 use crate::killing::house::Kill;
-use crate::killing::log::{Orders, Use, audit_is_true, calls_are_true, log_is_whole, the_switch_is_obeyed, uses};
+use crate::killing::log::{
+    Orders, Use, audit_is_true, calls_are_true, log_is_whole, the_switch_is_obeyed, uses,
+};
 use crate::killing::look::{Approval, Look};
 use crate::killing::verdict::Verdict;
 use crate::killing::{effects, staged, window};
@@ -22,8 +24,9 @@ use crate::round::{Round, Seen};
 use crate::seat::Seat;
 use crate::store;
 
-/// The answers to `/status` and its like are put into the outbox in one transaction and the update is ended in the next, so a
-/// kill in between repeats them. They are counted by themselves until that is one transaction; then this is `false`.
+/// The answers to `/status` and its like are put into the outbox in one transaction and the update
+/// is ended in the next, so a kill in between repeats them. They are counted by themselves until
+/// that is one transaction; then this is `false`.
 const COMMAND_ANSWERS_MAY_REPEAT: bool = false;
 
 /// What a round came to, beside the verdict. Nothing here is wrong by itself.
@@ -42,9 +45,11 @@ pub struct Counts {
     pub asked_again: usize,
     /// Messages that came twice because claw was killed between "sending" and "sent".
     pub duplicates: usize,
-    /// Messages that show the beginning of an answer that is in another one as well: claw was killed before it knew their number.
+    /// Messages that show the beginning of an answer that is in another one as well: claw was
+    /// killed before it knew their number.
     pub begun: usize,
-    /// Questions that still look open and are not: claw was killed before it knew in which message they were.
+    /// Questions that still look open and are not: claw was killed before it knew in which message
+    /// they were.
     pub orphans: usize,
     /// Answers to commands that were given twice; see [`COMMAND_ANSWERS_MAY_REPEAT`].
     pub repeated: usize,
@@ -90,7 +95,9 @@ impl Evidence<'_> {
     /// What the bot has said at a place, as it stands now.
     fn screen(&self, seat: &Seat) -> Vec<Message> {
         let sent = self.round.telegram.sent(seat.place.chat);
-        sent.into_iter().filter(|message| message.topic == seat.place.topic && !message.deleted).collect()
+        sent.into_iter()
+            .filter(|message| message.topic == seat.place.topic && !message.deleted)
+            .collect()
     }
 
     /// The letters of every file among messages.
@@ -121,12 +128,16 @@ fn letters(text: &str) -> String {
 }
 
 pub async fn judge(round: &Round, seen: &Seen) -> anyhow::Result<(Verdict, Counts)> {
-    let mut verdict =
-        Verdict { malformed: round.model.faults(), requests: round.model.requests().len(), ..Verdict::default() };
+    let mut verdict = Verdict {
+        malformed: round.model.faults(),
+        requests: round.model.requests().len(),
+        ..Verdict::default()
+    };
     verdict.other.extend(seen.wrong.iter().cloned());
     verdict.lost.extend(seen.restless.iter().map(|what| format!("it never comes to rest: {what}")));
     let look = Look::open(&round.house.db())?;
-    let sessions: Vec<String> = look.all("SELECT DISTINCT session FROM events", |row| row.get(0))?;
+    let sessions: Vec<String> =
+        look.all("SELECT DISTINCT session FROM events", |row| row.get(0))?;
     let logs = sessions.into_iter().map(|session| Ok((session.clone(), look.events(&session)?)));
     let evidence = Evidence {
         seen,
@@ -148,7 +159,11 @@ pub async fn judge(round: &Round, seen: &Seen) -> anyhow::Result<(Verdict, Count
     Ok((verdict, counts))
 }
 
-fn calls_happened_once(evidence: &Evidence<'_>, verdict: &mut Verdict, counts: &mut Counts) -> anyhow::Result<()> {
+fn calls_happened_once(
+    evidence: &Evidence<'_>,
+    verdict: &mut Verdict,
+    counts: &mut Counts,
+) -> anyhow::Result<()> {
     let requests = evidence.round.model.requests();
     for events in evidence.logs.values() {
         log_is_whole(events, Orders::Given, verdict);
@@ -158,34 +173,50 @@ fn calls_happened_once(evidence: &Evidence<'_>, verdict: &mut Verdict, counts: &
     counts.calls = uses.len();
     let actions = staged::actions(&evidence.look, evidence.logs.values().flatten())?;
     calls_are_true(&evidence.look, &uses, &actions, &effects, verdict)?;
-    let said_yes = |approval: &Approval| evidence.seats().iter().any(|seat| seat.has_said_yes(&approval.id));
+    let said_yes =
+        |approval: &Approval| evidence.seats().iter().any(|seat| seat.has_said_yes(&approval.id));
     the_switch_is_obeyed(&evidence.look, &uses, verdict)?;
     staged::judge(&evidence.look, &uses, &actions, &effects, said_yes, verdict)?;
     audit_is_true(&evidence.look, &uses, &effects, verdict)?;
-    // A call may only be in doubt if it was cut off: by a kill while it ran, or by somebody who stopped the turn.
+    // A call may only be in doubt if it was cut off: by a kill while it ran, or by somebody who
+    // stopped the turn.
     let is_switch = |act: &Act| matches!(act, Act::Command { asked: Asked::Switch, .. });
     let switched = evidence.seats().iter().any(|seat| seat.acts.iter().any(is_switch));
     let was_cut = |call: &str| {
         let killed = evidence.seen.left.iter().any(|left| left.started.contains(call));
-        let seat = evidence.seats().iter().find(|seat| call.starts_with(&format!("{}:", seat.session)));
-        killed || switched || seat.is_some_and(|seat| seat.acts.iter().any(|act| matches!(act, Act::Order { .. })))
+        let seat =
+            evidence.seats().iter().find(|seat| call.starts_with(&format!("{}:", seat.session)));
+        killed
+            || switched
+            || seat.is_some_and(|seat| seat.acts.iter().any(|act| matches!(act, Act::Order { .. })))
     };
     for action in actions.iter().filter(|action| action.is_unknown() && !was_cut(&action.call)) {
-        verdict.other.push(format!("the staged action {} is unknown, and nothing has cut it off", action.id));
+        verdict.other.push(format!(
+            "the staged action {} is unknown, and nothing has cut it off",
+            action.id
+        ));
     }
-    for one in uses.iter().filter(|one| one.outcomes.iter().any(|outcome| outcome["kind"] == "unknown")) {
+    for one in
+        uses.iter().filter(|one| one.outcomes.iter().any(|outcome| outcome["kind"] == "unknown"))
+    {
         if !was_cut(&one.call) {
-            verdict.other.push(format!("the call {} is unknown, and nothing has cut it off", one.id));
+            verdict
+                .other
+                .push(format!("the call {} is unknown, and nothing has cut it off", one.id));
         }
         let reports = evidence.outbox.iter().filter(|row| {
-            row.body["text"]
-                .as_str()
-                .is_some_and(|text| text.starts_with(&format!("The call {} was interrupted", one.call)))
+            row.body["text"].as_str().is_some_and(|text| {
+                text.starts_with(&format!("The call {} was interrupted", one.call))
+            })
         });
         match reports.count() {
             1 => {}
-            0 => verdict.lost.push(format!("nobody was told that {} may or may not have run", one.id)),
-            times => verdict.doubled.push(format!("that {} may or may not have run was said {times} times", one.id)),
+            0 => verdict
+                .lost
+                .push(format!("nobody was told that {} may or may not have run", one.id)),
+            times => verdict
+                .doubled
+                .push(format!("that {} may or may not have run was said {times} times", one.id)),
         }
     }
     Ok(())
@@ -195,11 +226,20 @@ async fn the_house_is_whole(evidence: &Evidence<'_>, verdict: &mut Verdict) -> a
     let house = &evidence.round.house;
     let verified = house.claw(&["audit".to_owned(), "verify".to_owned()], &Kill::Not, None).await?;
     if verified.code != Some(0) {
-        verdict.other.push(format!("claw audit verify: {}{}", verified.out.trim(), verified.err.trim()));
+        verdict.other.push(format!(
+            "claw audit verify: {}{}",
+            verified.out.trim(),
+            verified.err.trim()
+        ));
     }
-    let replayed = house.claw(&["sessions".to_owned(), "replay".to_owned()], &Kill::Not, None).await?;
+    let replayed =
+        house.claw(&["sessions".to_owned(), "replay".to_owned()], &Kill::Not, None).await?;
     if replayed.code != Some(0) || replayed.out.contains("other limits") {
-        verdict.other.push(format!("claw sessions replay: {}{}", replayed.out.trim(), replayed.err.trim()));
+        verdict.other.push(format!(
+            "claw sessions replay: {}{}",
+            replayed.out.trim(),
+            replayed.err.trim()
+        ));
     }
     let integrity = evidence.look.integrity()?;
     if integrity != "ok" {

@@ -1,5 +1,6 @@
-//! Whether every question was seen, asked again as often as claw was restarted and no oftener, answered once, by whom it was
-//! answered, and what came of it. Must not know messages that are no questions.
+//! Whether every question was seen, asked again as often as claw was restarted and no oftener,
+//! answered once, by whom it was answered, and what came of it. Must not know messages that are no
+//! questions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +14,8 @@ use crate::store::Question;
 
 const ASKS_FOR_REASON: &str = "Denied once you have replied";
 /// How a message begins whose question is over.
-const CLOSED: [&str; 7] = ["Allowed", "Denied", "Closed", "Expired", "Asked again", "✅ Confirmed", "❌ Cancelled"];
+const CLOSED: [&str; 7] =
+    ["Allowed", "Denied", "Closed", "Expired", "Asked again", "✅ Confirmed", "❌ Cancelled"];
 
 /// A message that showed a question, as it was sent.
 struct Shown {
@@ -23,12 +25,20 @@ struct Shown {
     message: MessageId,
 }
 
-pub fn judge(evidence: &Evidence<'_>, verdict: &mut Verdict, counts: &mut Counts) -> rusqlite::Result<()> {
+pub fn judge(
+    evidence: &Evidence<'_>,
+    verdict: &mut Verdict,
+    counts: &mut Counts,
+) -> rusqlite::Result<()> {
     let shown = shown(evidence);
     counts.questions = evidence.questions.len();
     for question in &evidence.questions {
-        let Some(seat) = evidence.seats().iter().find(|seat| seat.session == question.session) else {
-            verdict.other.push(format!("the question {} is of the session {}", question.id, question.session));
+        let Some(seat) = evidence.seats().iter().find(|seat| seat.session == question.session)
+        else {
+            verdict.other.push(format!(
+                "the question {} is of the session {}",
+                question.id, question.session
+            ));
             continue;
         };
         let sent = shown.get(&question.id).map_or(&[][..], Vec::as_slice);
@@ -50,13 +60,18 @@ fn shown(evidence: &Evidence<'_>) -> BTreeMap<String, Vec<Shown>> {
         let sends = call.is("sendMessage") || call.is("sendDocument");
         let (Outcome::Done(result) | Outcome::CutAfter(result)) = &call.outcome else { continue };
         let buttons = call.params["reply_markup"]["inline_keyboard"].to_string();
-        let Some((approval, _)) = buttons.split('"').find_map(button_of).filter(|_| sends) else { continue };
-        let number = |value: &serde_json::Value| value.as_i64().or_else(|| value.as_str()?.parse().ok());
+        let Some((approval, _)) = buttons.split('"').find_map(button_of).filter(|_| sends) else {
+            continue;
+        };
+        let number =
+            |value: &serde_json::Value| value.as_i64().or_else(|| value.as_str()?.parse().ok());
         found.entry(approval.to_owned()).or_default().push(Shown {
             call: index,
             chat: call.chat.unwrap_or_default(),
             thread: number(&call.params["message_thread_id"]),
-            message: number(&result["message_id"]).and_then(|id| id.try_into().ok()).unwrap_or_default(),
+            message: number(&result["message_id"])
+                .and_then(|id| id.try_into().ok())
+                .unwrap_or_default(),
         });
     }
     found
@@ -73,21 +88,28 @@ fn was_seen(
 ) {
     let thread = seat.place.topic.map(i64::from);
     if sent.iter().any(|one| one.chat != seat.place.chat || one.thread != thread) {
-        verdict.other.push(format!("the question {} was shown to others than {}", question.id, seat.session));
+        verdict.other.push(format!(
+            "the question {} was shown to others than {}",
+            question.id, seat.session
+        ));
     }
-    let asked = |row: &crate::store::OutboxRow| row.body["question"]["approval"] == question.id.as_str();
+    let asked =
+        |row: &crate::store::OutboxRow| row.body["question"]["approval"] == question.id.as_str();
     let rows = evidence.outbox.iter().filter(|row| asked(row)).count();
     if rows > 1 {
         verdict.doubled.push(format!("the question {} is in the outbox {rows} times", question.id));
     }
     if sent.is_empty() && (rows > 0 || question.state != "superseded") {
-        verdict.lost.push(format!("the question {} ({}) was never shown", question.id, question.state));
+        verdict
+            .lost
+            .push(format!("the question {} ({}) was never shown", question.id, question.state));
     }
     let mut from = 0;
     for life in 0..=evidence.seen.left.len() {
         let until = evidence.seen.left.get(life).map_or(usize::MAX, |left| left.calls);
         let before = life.checked_sub(1).and_then(|earlier| evidence.seen.left.get(earlier));
-        let again = before.and_then(|left| left.posted.get(&question.id)).copied().unwrap_or_default();
+        let again =
+            before.and_then(|left| left.posted.get(&question.id)).copied().unwrap_or_default();
         let unasked = before.is_some_and(|left| left.unasked.contains(&question.id));
         let earlier = sent.iter().filter(|one| one.call < from).count();
         let now = sent.iter().filter(|one| (from..until).contains(&one.call)).count();
@@ -106,8 +128,12 @@ fn was_seen(
 }
 
 /// What a tap that decides is answered with, and what the question then is.
-const DECIDED: [(&str, &str); 4] =
-    [("Allowed.", "approved"), ("Denied", "denied"), ("Confirmed.", "approved"), ("Cancelled.", "denied")];
+const DECIDED: [(&str, &str); 4] = [
+    ("Allowed.", "approved"),
+    ("Denied", "denied"),
+    ("Confirmed.", "approved"),
+    ("Cancelled.", "denied"),
+];
 
 /// The taps of a seat on messages of a question that showed the button, as (query, code).
 fn taps_on<'s>(seat: &'s Seat, question: &str) -> impl Iterator<Item = (&'s str, &'s str)> {
@@ -133,10 +159,15 @@ fn was_answered(evidence: &Evidence<'_>, seat: &Seat, question: &Question, verdi
         })
         .collect();
     let answer = |query: &str| {
-        evidence.round.telegram.look(|world| world.taps.get(query).and_then(|tapped| tapped.answer.clone()))
+        evidence
+            .round
+            .telegram
+            .look(|world| world.taps.get(query).and_then(|tapped| tapped.answer.clone()))
     };
-    let own = taps_on(seat, &question.id).filter_map(|(query, _)| answer(query)).map(|(words, _)| words);
-    let decided: Vec<String> = own.filter(|words| DECIDED.iter().any(|(said, _)| words.starts_with(said))).collect();
+    let own =
+        taps_on(seat, &question.id).filter_map(|(query, _)| answer(query)).map(|(words, _)| words);
+    let decided: Vec<String> =
+        own.filter(|words| DECIDED.iter().any(|(said, _)| words.starts_with(said))).collect();
     if decided.len() > 1 {
         verdict.doubled.push(format!("of the question {} it was said {decided:?}", question.id));
     }
@@ -152,16 +183,20 @@ fn was_answered(evidence: &Evidence<'_>, seat: &Seat, question: &Question, verdi
         _ => false,
     };
     let owner = format!("telegram:{}", seat.user.id);
-    if !fits || (["approved", "denied"].contains(&question.state.as_str()) && question.by != owner) {
-        let text =
-            format!("the question {} is {} by {} ({}), ", question.id, question.state, question.by, question.answer);
+    if !fits || (["approved", "denied"].contains(&question.state.as_str()) && question.by != owner)
+    {
+        let text = format!(
+            "the question {} is {} by {} ({}), ",
+            question.id, question.state, question.by, question.answer
+        );
         verdict.other.push(format!("{text}and {owner} has tapped {taps:?} and said {reasons:?}"));
     }
     let said = decided.first().map_or("", String::as_str);
     if DECIDED.iter().any(|(start, state)| said.starts_with(start) && question.state != *state) {
-        verdict
-            .other
-            .push(format!("of the question {} it was said {said:?}, and it is {}", question.id, question.state));
+        verdict.other.push(format!(
+            "of the question {} it was said {said:?}, and it is {}",
+            question.id, question.state
+        ));
     }
 }
 
@@ -188,7 +223,9 @@ fn what_was_asked_for_ran(evidence: &Evidence<'_>, verdict: &mut Verdict) {
 fn answers_are_audited(evidence: &Evidence<'_>, verdict: &mut Verdict) -> rusqlite::Result<()> {
     let mut audited: BTreeMap<String, usize> = BTreeMap::new();
     for row in evidence.look.audit()?.into_iter().filter(|row| row.kind == "answered") {
-        *audited.entry(row.body["approval"].as_str().unwrap_or_default().to_owned()).or_default() += 1;
+        *audited
+            .entry(row.body["approval"].as_str().unwrap_or_default().to_owned())
+            .or_default() += 1;
     }
     for question in &evidence.questions {
         let times = audited.get(&question.id).copied().unwrap_or_default();
@@ -220,32 +257,39 @@ fn looks_closed(
             let address = format!("telegram/{}/{}{thread}", evidence.bot, one.chat);
             let known = on_record.contains(&(address, i64::from(one.message)));
             let message = evidence.round.telegram.message(one.chat, one.message);
-            let closed = message.buttons.is_empty() && CLOSED.iter().any(|start| message.text.starts_with(start));
+            let closed = message.buttons.is_empty()
+                && CLOSED.iter().any(|start| message.text.starts_with(start));
             match (known, closed) {
                 (_, true) => {}
                 (false, false) if cut_off(evidence, approval, one.call) => counts.orphans += 1,
-                _ => verdict
-                    .other
-                    .push(format!("the message {} still shows {approval}: {:?}", one.message, message.text)),
+                _ => verdict.other.push(format!(
+                    "the message {} still shows {approval}: {:?}",
+                    one.message, message.text
+                )),
             }
         }
     }
     Ok(())
 }
 
-/// Whether claw was killed in the life in which this message was sent, and could not have noted its number: it was being
-/// asked, or asked again.
+/// Whether claw was killed in the life in which this message was sent, and could not have noted its
+/// number: it was being asked, or asked again.
 fn cut_off(evidence: &Evidence<'_>, approval: &str, call: usize) -> bool {
     let lives = &evidence.seen.left;
     let Some(life) = lives.iter().position(|left| call < left.calls) else { return false };
     let began_with = life.checked_sub(1).and_then(|before| lives.get(before));
-    lives[life].unasked.contains(approval) || began_with.is_some_and(|left| left.posted.contains_key(approval))
+    lives[life].unasked.contains(approval)
+        || began_with.is_some_and(|left| left.posted.contains_key(approval))
 }
 
 /// One message that asks for a reason for each tap that promised one.
 fn reasons_were_asked_for(evidence: &Evidence<'_>, verdict: &mut Verdict, counts: &mut Counts) {
     for seat in evidence.seats() {
-        let asked = evidence.screen(seat).iter().filter(|message| message.text.starts_with(ASKS_FOR_REASON)).count();
+        let asked = evidence
+            .screen(seat)
+            .iter()
+            .filter(|message| message.text.starts_with(ASKS_FOR_REASON))
+            .count();
         let (mut taps, mut kills) = (0, 0);
         for act in &seat.acts {
             if let Act::Tap { tap, code, .. } = act
@@ -256,9 +300,10 @@ fn reasons_were_asked_for(evidence: &Evidence<'_>, verdict: &mut Verdict, counts
             }
         }
         if asked > taps + kills {
-            verdict
-                .doubled
-                .push(format!("{}: {taps} taps promised a reason, and {asked} messages ask for one", seat.session));
+            verdict.doubled.push(format!(
+                "{}: {taps} taps promised a reason, and {asked} messages ask for one",
+                seat.session
+            ));
         }
         counts.duplicates += asked.saturating_sub(taps);
     }

@@ -1,6 +1,6 @@
-//! Whether everything that claw had to say is on the screens once, in order, and nowhere else. A message that came twice must
-//! have been on its way when claw was killed. Judged are the texts as they stand at the end, however they came to be there.
-//! Must not know questions.
+//! Whether everything that claw had to say is on the screens once, in order, and nowhere else. A
+//! message that came twice must have been on its way when claw was killed. Judged are the texts as
+//! they stand at the end, however they came to be there. Must not know questions.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -23,7 +23,8 @@ pub fn judge(evidence: &Evidence<'_>, verdict: &mut Verdict, counts: &mut Counts
         verdict.other.push(format!("something was to be said in {}, where nobody is", row.session));
     }
     for seat in evidence.seats() {
-        let rows: Vec<&OutboxRow> = evidence.outbox.iter().filter(|row| row.session == seat.session).collect();
+        let rows: Vec<&OutboxRow> =
+            evidence.outbox.iter().filter(|row| row.session == seat.session).collect();
         let screen = evidence.screen(seat);
         counts.sent += screen.len();
         rows_are_on_the_screen(evidence, seat, &rows, &screen, verdict, counts);
@@ -44,7 +45,8 @@ fn shown_as(row: &OutboxRow) -> String {
     letters(text(row)) + cut
 }
 
-/// A message without the quiet line behind it that tells of calls that were denied, by the stop switch for example.
+/// A message without the quiet line behind it that tells of calls that were denied, by the stop
+/// switch for example.
 fn own_words(shown: &str) -> &str {
     shown.split_once("\n\nDenied by ").map_or(shown, |(words, _)| words)
 }
@@ -64,7 +66,9 @@ fn rows_are_on_the_screen(
     counts: &mut Counts,
 ) {
     let mut shown: HashMap<String, usize> = HashMap::new();
-    screen.iter().for_each(|message| *shown.entry(letters(own_words(&message.text))).or_default() += 1);
+    screen
+        .iter()
+        .for_each(|message| *shown.entry(letters(own_words(&message.text))).or_default() += 1);
     let mut wanted: BTreeMap<String, Vec<&OutboxRow>> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.body["type"] != "question") {
         wanted.entry(shown_as(row)).or_default().push(row);
@@ -84,12 +88,17 @@ fn rows_are_on_the_screen(
                 }
             }
         };
-        let (first, kills) = (text(rows[0]).lines().next().unwrap_or_default(), window(evidence, &rows));
+        let (first, kills) =
+            (text(rows[0]).lines().next().unwrap_or_default(), window(evidence, &rows));
         // A draft can show the whole before there is a row of it.
         let whole = screen.iter().filter(|message| letters(own_words(&message.text)) == said);
         let allowed = kills + whole.filter(|message| cut_off(evidence, seat, message)).count();
         if copies < rows.len() {
-            verdict.lost.push(format!("{}: {} × {first:?}, and it is there {copies} times", seat.session, rows.len()));
+            verdict.lost.push(format!(
+                "{}: {} × {first:?}, and it is there {copies} times",
+                seat.session,
+                rows.len()
+            ));
         } else if copies > rows.len() + allowed {
             let text = format!(
                 "{}: {} × {first:?}, and it is there {copies} times; {kills} kills came while it was on its way",
@@ -103,7 +112,8 @@ fn rows_are_on_the_screen(
     }
 }
 
-/// How many parts of a long text are there more than once; `Err` says what is missing. A long answer is unlike any other.
+/// How many parts of a long text are there more than once; `Err` says what is missing. A long
+/// answer is unlike any other.
 fn copies_of_parts(said: &str, screen: &[Message]) -> Result<usize, String> {
     let (mut parts, mut surplus) = (Vec::<String>::new(), 0);
     for part in screen
@@ -118,23 +128,38 @@ fn copies_of_parts(said: &str, screen: &[Message]) -> Result<usize, String> {
         }
     }
     let whole = parts.concat();
-    if whole == said { Ok(surplus) } else { Err(format!("{} of {} letters are there", whole.len(), said.len())) }
+    if whole == said {
+        Ok(surplus)
+    } else {
+        Err(format!("{} of {} letters are there", whole.len(), said.len()))
+    }
 }
 
 /// One reply for each turn that has ended.
-fn turns_are_answered(evidence: &Evidence<'_>, seat: &Seat, rows: &[&OutboxRow], verdict: &mut Verdict) {
+fn turns_are_answered(
+    evidence: &Evidence<'_>,
+    seat: &Seat,
+    rows: &[&OutboxRow],
+    verdict: &mut Verdict,
+) {
     let started = evidence.events(seat).iter().filter(|(_, event)| event["type"] == "turn.started");
     for (seq, _) in started {
-        let replies = rows.iter().filter(|row| row.body["type"] == "reply" && row.body["turn_seq"] == *seq).count();
+        let replies = rows
+            .iter()
+            .filter(|row| row.body["type"] == "reply" && row.body["turn_seq"] == *seq)
+            .count();
         match replies {
             1 => {}
             0 => verdict.lost.push(format!("{}: the reply to the turn {seq}", seat.session)),
-            times => verdict.doubled.push(format!("{}: the turn {seq} has {times} replies", seat.session)),
+            times => verdict
+                .doubled
+                .push(format!("{}: the turn {seq} has {times} replies", seat.session)),
         }
     }
 }
 
-/// A message whose turn was answered has its answer in one reply, and on the screen of its own chat alone.
+/// A message whose turn was answered has its answer in one reply, and on the screen of its own chat
+/// alone.
 fn tasks_are_answered(
     evidence: &Evidence<'_>,
     seat: &Seat,
@@ -144,9 +169,14 @@ fn tasks_are_answered(
     counts: &mut Counts,
 ) {
     let events = evidence.events(seat);
-    for name in seat.acts.iter().filter_map(|act| if let Act::Task { name } = act { Some(name) } else { None }) {
+    for name in seat
+        .acts
+        .iter()
+        .filter_map(|act| if let Act::Task { name } = act { Some(name) } else { None })
+    {
         let answer = answer_to(name);
-        let with: Vec<&OutboxRow> = rows.iter().copied().filter(|row| text(row).contains(&answer)).collect();
+        let with: Vec<&OutboxRow> =
+            rows.iter().copied().filter(|row| text(row).contains(&answer)).collect();
         if with.is_empty() && end_of_turn_of(name, events) == Some("answered") {
             verdict.lost.push(format!("the answer to {name}"));
         }
@@ -155,24 +185,32 @@ fn tasks_are_answered(
         }
         let times = screen.iter().filter(|message| message.text.contains(&answer)).count();
         let allowed = with.len() + window(evidence, &with);
-        let begun =
-            || screen.iter().filter(|message| message.text.contains(&answer) && cut_off(evidence, seat, message));
+        let begun = || {
+            screen.iter().filter(|message| {
+                message.text.contains(&answer) && cut_off(evidence, seat, message)
+            })
+        };
         if times > allowed && times > allowed + begun().count() {
-            verdict.doubled.push(format!("the answer to {name} is in {times} messages, {allowed} are explained"));
+            verdict.doubled.push(format!(
+                "the answer to {name} is in {times} messages, {allowed} are explained"
+            ));
         }
         counts.begun += times.saturating_sub(allowed);
     }
     let mine = format!("ANSWER:s{:02}n", seat.number);
     for message in screen {
-        if let Some(at) = message.text.match_indices("ANSWER:s").find(|(at, _)| !message.text[*at..].starts_with(&mine))
+        if let Some(at) = message
+            .text
+            .match_indices("ANSWER:s")
+            .find(|(at, _)| !message.text[*at..].starts_with(&mine))
         {
             verdict.other.push(format!("{} got {:?}, which is not meant for it", seat.session, at));
         }
     }
 }
 
-/// Whether a message was the last that claw wrote to its place before it was killed: the beginning of an answer that was not yet
-/// noted, so that nobody could finish it.
+/// Whether a message was the last that claw wrote to its place before it was killed: the beginning
+/// of an answer that was not yet noted, so that nobody could finish it.
 fn cut_off(evidence: &Evidence<'_>, seat: &Seat, message: &Message) -> bool {
     let thread = seat.place.topic.map(i64::from);
     let writes = |call: &Call| {
@@ -185,8 +223,12 @@ fn cut_off(evidence: &Evidence<'_>, seat: &Seat, message: &Message) -> bool {
         Outcome::Done(result) | Outcome::CutAfter(result) => result["message_id"] == message.id,
         _ => false,
     };
-    let Some(at) = evidence.calls.iter().position(|call| writes(call) && sent(call)) else { return false };
-    let Some(end) = evidence.seen.left.iter().map(|left| left.calls).find(|end| at < *end) else { return false };
+    let Some(at) = evidence.calls.iter().position(|call| writes(call) && sent(call)) else {
+        return false;
+    };
+    let Some(end) = evidence.seen.left.iter().map(|left| left.calls).find(|end| at < *end) else {
+        return false;
+    };
     !evidence.calls[at + 1..end].iter().any(writes)
 }
 
@@ -197,7 +239,8 @@ fn end_of_turn_of<'e>(name: &str, events: &'e [(i64, Value)]) -> Option<&'e str>
     for (_, event) in events {
         match event["type"].as_str() {
             Some("user.message") => {
-                inside |= event["blocks"][0]["text"].as_str().is_some_and(|text| text.contains(&wanted));
+                inside |=
+                    event["blocks"][0]["text"].as_str().is_some_and(|text| text.contains(&wanted));
             }
             Some("turn.ended") if inside => return event["end"]["kind"].as_str(),
             _ => {}
@@ -214,7 +257,9 @@ fn asked(notice: &str) -> Option<Asked> {
         _ if notice.starts_with("The model is ") => Asked::Model,
         _ if notice.starts_with("- `/new`") => Asked::Help,
         _ if notice.starts_with("There is no command") => Asked::Unknown,
-        _ if notice.starts_with("**The stop switch is on**") || notice.starts_with("The stop switch is off") => {
+        _ if notice.starts_with("**The stop switch is on**")
+            || notice.starts_with("The stop switch is off") =>
+        {
             Asked::Switch
         }
         _ if notice == "Denied." || notice.starts_with("this question") => Asked::Reason,
@@ -230,7 +275,15 @@ fn commands_are_answered(
     counts: &mut Counts,
 ) {
     let notices = || rows.iter().filter(|row| row.body["type"] == "notice").map(|row| text(row));
-    for kind in [Asked::Status, Asked::Usage, Asked::Model, Asked::Help, Asked::Switch, Asked::Unknown, Asked::Reason] {
+    for kind in [
+        Asked::Status,
+        Asked::Usage,
+        Asked::Model,
+        Asked::Help,
+        Asked::Switch,
+        Asked::Unknown,
+        Asked::Reason,
+    ] {
         let updates: Vec<Option<i32>> = seat
             .acts
             .iter()
@@ -246,31 +299,51 @@ fn commands_are_answered(
         match answers.checked_sub(updates.len()) {
             None => verdict.lost.push(said),
             Some(0) => {}
-            Some(surplus) if COMMAND_ANSWERS_MAY_REPEAT && surplus <= kept => counts.repeated += surplus,
+            Some(surplus) if COMMAND_ANSWERS_MAY_REPEAT && surplus <= kept => {
+                counts.repeated += surplus
+            }
             Some(_) => verdict.doubled.push(said),
         }
     }
     for (order, starts) in [
         (Order::Clear, &["A new conversation."][..]),
-        (Order::Compact, &["The oldest exchanges will be summarised", "There is nothing to summarise yet"][..]),
-        (Order::Undo, &["Dropped from the context", "There is nothing to undo", "A turn is running or waits"][..]),
+        (
+            Order::Compact,
+            &["The oldest exchanges will be summarised", "There is nothing to summarise yet"][..],
+        ),
+        (
+            Order::Undo,
+            &["Dropped from the context", "There is nothing to undo", "A turn is running or waits"]
+                [..],
+        ),
     ] {
-        let given = seat.acts.iter().filter(|act| matches!(act, Act::Order { order: one } if *one == order)).count();
-        let told = notices().filter(|notice| starts.iter().any(|start| notice.starts_with(start))).count();
+        let given = seat
+            .acts
+            .iter()
+            .filter(|act| matches!(act, Act::Order { order: one } if *one == order))
+            .count();
+        let told =
+            notices().filter(|notice| starts.iter().any(|start| notice.starts_with(start))).count();
         if told != given {
             let list = if told < given { &mut verdict.lost } else { &mut verdict.doubled };
-            list.push(format!("{}: {given} × {}, and {told} answers", seat.session, order.command()));
+            list.push(format!(
+                "{}: {given} × {}, and {told} answers",
+                seat.session,
+                order.command()
+            ));
         }
     }
 }
 
-/// Rows of a chat come in the order in which they were written, by when each was first there whole. One that was whole before
-/// its row was written came as a draft, while its turn went on, and keeps the place that it had then.
+/// Rows of a chat come in the order in which they were written, by when each was first there whole.
+/// One that was whole before its row was written came as a draft, while its turn went on, and keeps
+/// the place that it had then.
 fn in_order(evidence: &Evidence<'_>, seat: &Seat, rows: &[&OutboxRow], verdict: &mut Verdict) {
     let mut first: HashMap<String, usize> = HashMap::new();
     let mut long: Vec<(usize, String)> = Vec::new();
     for (index, call) in evidence.calls.iter().enumerate() {
-        let writes = ["sendMessage", "sendDocument", "editMessageText"].iter().any(|method| call.is(method));
+        let writes =
+            ["sendMessage", "sendDocument", "editMessageText"].iter().any(|method| call.is(method));
         if !writes || !call.took_effect() || call.chat != Some(seat.place.chat) {
             continue;
         }
@@ -297,14 +370,18 @@ fn in_order(evidence: &Evidence<'_>, seat: &Seat, rows: &[&OutboxRow], verdict: 
         if often.get(&key).copied() != Some(1) {
             continue;
         }
-        let begins = || long.iter().find(|(_, said)| key.starts_with(said)).map(|(index, _)| *index);
+        let begins =
+            || long.iter().find(|(_, said)| key.starts_with(said)).map(|(index, _)| *index);
         let Some(at) = first.get(&key).copied().or_else(begins) else { continue };
         if evidence.calls[at].at_ms < row.at_ms {
             continue;
         }
         if at < last.0 {
             let head: String = key.chars().take(60).collect();
-            verdict.other.push(format!("{}: {head:?} came before {:?}, which is older", seat.session, last.1));
+            verdict.other.push(format!(
+                "{}: {head:?} came before {:?}, which is older",
+                seat.session, last.1
+            ));
         }
         last = (at, key.chars().take(60).collect());
     }

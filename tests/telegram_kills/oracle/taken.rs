@@ -1,13 +1,20 @@
-//! Whether everything that people sent was taken in once: updates, messages, orders, taps. Must not know what claw said.
+//! Whether everything that people sent was taken in once: updates, messages, orders, taps. Must not
+//! know what claw said.
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use super::{Counts, Evidence};
 use crate::acts::{Act, Order};
 use crate::killing::verdict::Verdict;
-use crate::store;
+use crate::seat::Seat;
+use crate::store::{self, InboxRow};
 
-pub fn judge(evidence: &Evidence<'_>, verdict: &mut Verdict, counts: &mut Counts) -> rusqlite::Result<()> {
+pub fn judge(
+    evidence: &Evidence<'_>,
+    verdict: &mut Verdict,
+    counts: &mut Counts,
+) -> rusqlite::Result<()> {
     updates_were_kept(evidence, verdict, counts)?;
     messages_came_in_once(evidence, verdict, counts)?;
     taps_were_answered(evidence, verdict, counts);
@@ -16,16 +23,25 @@ pub fn judge(evidence: &Evidence<'_>, verdict: &mut Verdict, counts: &mut Counts
 }
 
 /// What Telegram was told to forget is on the disk, and handled.
-fn updates_were_kept(evidence: &Evidence<'_>, verdict: &mut Verdict, counts: &mut Counts) -> rusqlite::Result<()> {
+fn updates_were_kept(
+    evidence: &Evidence<'_>,
+    verdict: &mut Verdict,
+    counts: &mut Counts,
+) -> rusqlite::Result<()> {
     let kept = store::updates(&evidence.look)?;
     for update in evidence.round.telegram.updates() {
         counts.updates += 1;
         match kept.get(&i64::from(update.id)).map(String::as_str) {
             _ if update.expired && update.kind == "callback_query" => {}
             None if update.confirmed => {
-                verdict.lost.push(format!("the {} {}, which Telegram was told to forget", update.kind, update.id));
+                verdict.lost.push(format!(
+                    "the {} {}, which Telegram was told to forget",
+                    update.kind, update.id
+                ));
             }
-            None => verdict.lost.push(format!("the {} {} was never confirmed", update.kind, update.id)),
+            None => {
+                verdict.lost.push(format!("the {} {} was never confirmed", update.kind, update.id))
+            }
             Some(state @ ("kept" | "failed" | "unreadable" | "queue full" | "unknown")) => {
                 verdict.other.push(format!("the {} {} is {state}", update.kind, update.id));
             }
@@ -35,75 +51,115 @@ fn updates_were_kept(evidence: &Evidence<'_>, verdict: &mut Verdict, counts: &mu
     Ok(())
 }
 
-fn messages_came_in_once(evidence: &Evidence<'_>, verdict: &mut Verdict, counts: &mut Counts) -> rusqlite::Result<()> {
+fn messages_came_in_once(
+    evidence: &Evidence<'_>,
+    verdict: &mut Verdict,
+    counts: &mut Counts,
+) -> rusqlite::Result<()> {
     let inbox = store::inbox(&evidence.look)?;
     let mut explained = BTreeSet::new();
     for seat in evidence.seats() {
-        for name in seat.acts.iter().filter_map(|act| if let Act::Task { name } = act { Some(name) } else { None }) {
+        for name in seat
+            .acts
+            .iter()
+            .filter_map(|act| if let Act::Task { name } = act { Some(name) } else { None })
+        {
             counts.messages += 1;
             let wanted = format!("TASK {name} ");
-            let rows: Vec<_> = inbox.iter().filter(|row| row.kind == "message" && row.text.contains(&wanted)).collect();
+            let rows: Vec<_> = inbox
+                .iter()
+                .filter(|row| row.kind == "message" && row.text.contains(&wanted))
+                .collect();
             explained.extend(rows.iter().map(|row| row.id));
             match rows.as_slice() {
                 [] => verdict.lost.push(format!("the message {name} is not in the inbox")),
                 [one] if one.session != seat.session => {
-                    verdict.other.push(format!("the message {name} is in the session {}", one.session));
+                    verdict
+                        .other
+                        .push(format!("the message {name} is in the session {}", one.session));
                 }
                 [one] => {
                     let said = evidence.events(seat).iter();
-                    let times =
-                        said.filter(|(_, event)| event["type"] == "user.message" && event["inbox_id"] == one.id);
+                    let times = said.filter(|(_, event)| {
+                        event["type"] == "user.message" && event["inbox_id"] == one.id
+                    });
                     match times.count() {
                         0 => verdict.lost.push(format!("the message {name} is not in the log")),
                         1 => {}
-                        times => verdict.doubled.push(format!("the message {name} is in the log {times} times")),
+                        times => verdict
+                            .doubled
+                            .push(format!("the message {name} is in the log {times} times")),
                     }
                 }
-                more => verdict.doubled.push(format!("the message {name} is in the inbox {} times", more.len())),
+                more => verdict
+                    .doubled
+                    .push(format!("the message {name} is in the inbox {} times", more.len())),
             }
         }
-        for order in [Order::Clear, Order::Stop, Order::Undo, Order::Compact] {
-            let given =
-                seat.acts.iter().filter(|act| matches!(act, Act::Order { order: one } if *one == order)).count();
-            let taken = inbox.iter().filter(|row| row.session == seat.session && row.kind == order.kind()).count();
-            if taken < given {
-                verdict.lost.push(format!("{}: {given} × {}, and {taken} in the inbox", seat.session, order.command()));
-            } else if taken > given {
-                verdict.doubled.push(format!(
-                    "{}: {given} × {}, and {taken} in the inbox",
-                    seat.session,
-                    order.command()
-                ));
-            }
-        }
+        orders_came_in_once(&inbox, seat, verdict);
     }
     for row in inbox.iter().filter(|row| row.kind == "message" && !explained.contains(&row.id)) {
-        verdict.other.push(format!("this went to the model, and nobody meant it to: {:?}", row.text));
+        verdict
+            .other
+            .push(format!("this went to the model, and nobody meant it to: {:?}", row.text));
     }
     Ok(())
+}
+
+/// Each `/new`, `/stop`, `/undo` and `/compact` of a seat is in the inbox as often as it was given.
+fn orders_came_in_once(inbox: &[InboxRow], seat: &Seat, verdict: &mut Verdict) {
+    for order in [Order::Clear, Order::Stop, Order::Undo, Order::Compact] {
+        let is_it = |act: &&Act| matches!(act, Act::Order { order: one } if *one == order);
+        let given = seat.acts.iter().filter(is_it).count();
+        let rows = inbox.iter().filter(|row| row.session == seat.session);
+        let taken = rows.filter(|row| row.kind == order.kind()).count();
+        let command = order.command();
+        let text = format!("{}: {given} × {command}, and {taken} in the inbox", seat.session);
+        match taken.cmp(&given) {
+            Ordering::Less => verdict.lost.push(text),
+            Ordering::Greater => verdict.doubled.push(text),
+            Ordering::Equal => {}
+        }
+    }
 }
 
 /// Each tap has its answer, unless Telegram had forgotten it.
 fn taps_were_answered(evidence: &Evidence<'_>, verdict: &mut Verdict, counts: &mut Counts) {
     let answer = |query: &str| {
-        evidence.round.telegram.look(|world| world.taps.get(query).and_then(|tapped| tapped.answer.clone()))
+        evidence
+            .round
+            .telegram
+            .look(|world| world.taps.get(query).and_then(|tapped| tapped.answer.clone()))
     };
-    for (seat, act) in evidence.seats().iter().flat_map(|seat| seat.acts.iter().map(move |act| (seat, act))) {
+    for (seat, act) in
+        evidence.seats().iter().flat_map(|seat| seat.acts.iter().map(move |act| (seat, act)))
+    {
         let Act::Tap { tap, approval, code, old, at } = act else { continue };
         counts.taps += 1;
         match answer(&tap.query) {
             Some((words, _))
-                if *old && ["Allowed.", "Denied.", "Confirmed.", "Cancelled."].contains(&words.as_str()) =>
+                if *old
+                    && ["Allowed.", "Denied.", "Confirmed.", "Cancelled."]
+                        .contains(&words.as_str()) =>
             {
-                verdict.other.push(format!("a tap `{code}` on an old message of {approval} counted"));
+                verdict
+                    .other
+                    .push(format!("a tap `{code}` on an old message of {approval} counted"));
             }
             Some(_) => {}
-            None if evidence.seen.absences.iter().any(|absence| absence > at) => counts.forgotten_taps += 1,
-            None => verdict.lost.push(format!("a tap `{code}` on {approval} in {} was never answered", seat.session)),
+            None if evidence.seen.absences.iter().any(|absence| absence > at) => {
+                counts.forgotten_taps += 1
+            }
+            None => verdict.lost.push(format!(
+                "a tap `{code}` on {approval} in {} was never answered",
+                seat.session
+            )),
         }
     }
     for tap in &evidence.seen.people.stranger.taps {
-        if let Some((words, _)) = answer(&tap.query).filter(|(words, _)| words != "Only the owner can answer this.") {
+        if let Some((words, _)) =
+            answer(&tap.query).filter(|(words, _)| words != "Only the owner can answer this.")
+        {
             verdict.other.push(format!("a stranger's tap was answered with {words:?}"));
         }
     }

@@ -1,10 +1,11 @@
-//! Takes from root what would lead out of the box: no effect on an ordinary user. Must not know the other layers.
+//! Takes from root what would lead out of the box: no effect on an ordinary user. Must not know the
+//! other layers.
 
 use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
 
-/// What root keeps: what unpacking, installing below the workspace and serving a port need. Files outside are Landlock's
-/// business. Gone are among others SYS_ADMIN, SYS_PTRACE, SYS_RAWIO (`/proc/kcore`), SYSLOG, SYS_MODULE, MKNOD, BPF,
-/// NET_ADMIN, NET_RAW and DAC_READ_SEARCH.
+/// What root keeps: what unpacking, installing below the workspace and serving a port need. Files
+/// outside are Landlock's business. Gone are among others SYS_ADMIN, SYS_PTRACE, SYS_RAWIO
+/// (`/proc/kcore`), SYSLOG, SYS_MODULE, MKNOD, BPF, NET_ADMIN, NET_RAW and DAC_READ_SEARCH.
 fn kept() -> CapabilitySet {
     CapabilitySet::CHOWN
         | CapabilitySet::DAC_OVERRIDE
@@ -20,5 +21,8 @@ fn kept() -> CapabilitySet {
 pub fn drop_dangerous() -> rustix::io::Result<()> {
     let now = capabilities(None)?;
     let kept = now.permitted & kept();
-    set_capabilities(None, CapabilitySets { effective: kept, permitted: kept, inheritable: CapabilitySet::empty() })
+    set_capabilities(
+        None,
+        CapabilitySets { effective: kept, permitted: kept, inheritable: CapabilitySet::empty() },
+    )
 }

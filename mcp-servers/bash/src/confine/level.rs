@@ -1,14 +1,18 @@
-//! How strong the box is on this system, and the sentence that says so. Must not know how it is closed.
+//! How strong the box is on this system, and the sentence that says so. Must not know how it is
+//! closed.
 
 use std::fmt;
 
-/// What the operating system holds. Compare, do not guess: `keeps_files` is the promise that claw's gate builds on.
+/// What the operating system holds. Compare, do not guess: `keeps_files` is the promise that claw's
+/// gate builds on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BoxLevel {
-    /// The Landlock ABI in force, 0 for none. 3 (Linux 6.2) keeps files out of reach, 5 (6.10) adds devices, 6 (6.12)
-    /// signals and abstract sockets, 9 (7.1) lets the kernel judge each Unix socket by its path.
+    /// The Landlock ABI in force, 0 for none. 3 (Linux 6.2) keeps files out of reach, 5 (6.10) adds
+    /// devices, 6 (6.12) signals and abstract sockets, 9 (7.1) lets the kernel judge each Unix
+    /// socket by its path.
     pub landlock_abi: u32,
-    /// Whether the filter of system calls is in force: Unix sockets, io_uring, namespaces, mounts, keys.
+    /// Whether the filter of system calls is in force: Unix sockets, io_uring, namespaces, mounts,
+    /// keys.
     pub seccomp: bool,
     /// Whether commands have a process table, System V memory and mounts of their own.
     pub namespaces: bool,
@@ -17,8 +21,8 @@ pub struct BoxLevel {
 impl BoxLevel {
     pub const NONE: Self = Self { landlock_abi: 0, seccomp: false, namespaces: false };
 
-    /// Whether the contents of files outside of the workspace are safe from commands. Before ABI 3 a command can still
-    /// truncate a file that it cannot open, so that is no box.
+    /// Whether the contents of files outside of the workspace are safe from commands. Before ABI 3
+    /// a command can still truncate a file that it cannot open, so that is no box.
     pub fn keeps_files(self) -> bool {
         self.landlock_abi >= 3
     }
@@ -64,7 +68,11 @@ impl fmt::Display for BoxLevel {
                 self.label()
             );
         }
-        write!(f, "box ({}): commands reach the workspace, and system files for reading", self.label())?;
+        write!(
+            f,
+            "box ({}): commands reach the workspace, and system files for reading",
+            self.label()
+        )?;
         if !self.is_full() {
             write!(f, "; not stopped on this system: {}", self.gaps().join(", "))?;
         }
@@ -97,7 +105,10 @@ mod tests {
             assert!(sentence.contains(gap), "{sentence}");
         }
         let full = BoxLevel { landlock_abi: 7, seccomp: true, namespaces: true };
-        assert!(!full.to_string().contains("not stopped") && !full.to_string().contains("list of processes"));
+        assert!(
+            !full.to_string().contains("not stopped")
+                && !full.to_string().contains("list of processes")
+        );
         assert_eq!(full.label(), "landlock-7+seccomp+namespaces");
         assert!(BoxLevel { namespaces: false, ..full }.to_string().contains("list of processes"));
         assert_eq!(BoxLevel::NONE.label(), "none");

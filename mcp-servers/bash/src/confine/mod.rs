@@ -1,18 +1,20 @@
-//! The box: what every command of this server can reach, held by the operating system. Owns the list of paths and the
-//! words that say which level is in force. Must not know jobs or MCP.
+//! The box: what every command of this server can reach, held by the operating system. Owns the
+//! list of paths and the words that say which level is in force. Must not know jobs or MCP.
 //!
-//! Two layers. The first closes around the server itself before it has a thread (`apply`); everything that it starts
-//! inherits it. The second closes around each job (`isolate_this_thread`, called by the job's supervisor) and makes the
-//! server and the supervisor strangers to it: no signal, no ptrace, nothing of their `/proc` that is guarded by ptrace
-//! (`environ`, `mem`, `fd`, `root`, `cwd`). For a command that its host runs without a question (`reach`) the second one is
-//! narrow: it opens the workspace, TMPDIR and the system's programs, and writes TMPDIR alone. So a link that is swapped
-//! after the host's look leads nowhere.
+//! Two layers. The first closes around the server itself before it has a thread (`apply`);
+//! everything that it starts inherits it. The second closes around each job (`isolate_this_thread`,
+//! called by the job's supervisor) and makes the server and the supervisor strangers to it: no
+//! signal, no ptrace, nothing of their `/proc` that is guarded by ptrace (`environ`, `mem`, `fd`,
+//! `root`, `cwd`). For a command that its host runs without a question (`reach`) the second one is
+//! narrow: it opens the workspace, TMPDIR and the system's programs, and writes TMPDIR alone. So a
+//! link that is swapped after the host's look leads nowhere.
 //!
-//! **What remains open**, and is said to whoever asks: the metadata of paths outside (`stat`, `inotify`), the network (TCP
-//! and UDP, services on loopback included), hard links that somebody outside put into the workspace, and, where the
-//! server runs as root, what root may read below `/etc`. Without the namespaces (`namespace.rs`) also `chmod`, `chown`,
-//! `utime` and `setxattr` on what the user owns, the process list with its command lines, and the user's System V
-//! memory and queues.
+//! **What remains open**, and is said to whoever asks: the metadata of paths outside (`stat`,
+//! `inotify`), the network (TCP and UDP, services on loopback included), hard links that somebody
+//! outside put into the workspace, and, where the server runs as root, what root may read below
+//! `/etc`. Without the namespaces (`namespace.rs`) also `chmod`, `chown`, `utime` and `setxattr` on
+//! what the user owns, the process list with its command lines, and the user's System V memory and
+//! queues.
 
 #[cfg(target_os = "linux")]
 mod capabilities;
@@ -41,7 +43,8 @@ pub fn apply(boundary: &Boundary, namespaces: bool) -> Result<BoxLevel, StartErr
 
 #[cfg(target_os = "linux")]
 fn close(boundary: &Boundary) -> Result<BoxLevel, String> {
-    // The capabilities of root first: the two others keep an exec from bringing them back (no_new_privs).
+    // The capabilities of root first: the two others keep an exec from bringing them back
+    // (no_new_privs).
     capabilities::drop_dangerous().map_err(|error| error.to_string())?;
     let landlock_abi = landlock::restrict(boundary).map_err(|error| error.to_string())?;
     let seccomp = seccomp::apply()?;
@@ -54,8 +57,8 @@ pub fn apply(_boundary: &Boundary, _namespaces: bool) -> Result<BoxLevel, StartE
     Ok(BoxLevel::NONE)
 }
 
-/// What this system offers, found out by doing it to a thread that then ends. The caller is not confined. Namespaces
-/// cannot be tried in a thread, so of these the system's settings are told.
+/// What this system offers, found out by doing it to a thread that then ends. The caller is not
+/// confined. Namespaces cannot be tried in a thread, so of these the system's settings are told.
 pub fn probe() -> BoxLevel {
     #[cfg(target_os = "linux")]
     {
@@ -67,10 +70,14 @@ pub fn probe() -> BoxLevel {
     BoxLevel::NONE
 }
 
-/// The inner layer: what this thread starts from now on can neither signal nor look into the processes around it, and
-/// writes where `inner` says; the server itself may also write the outputs that it keeps. A command that may only read
-/// opens what `inner` names and no socket. Does nothing where there is no Landlock.
-#[cfg_attr(not(target_os = "linux"), expect(unused_variables, reason = "there is no box to tell it to"))]
+/// The inner layer: what this thread starts from now on can neither signal nor look into the
+/// processes around it, and writes where `inner` says; the server itself may also write the outputs
+/// that it keeps. A command that may only read opens what `inner` names and no socket. Does nothing
+/// where there is no Landlock.
+#[cfg_attr(
+    not(target_os = "linux"),
+    expect(unused_variables, reason = "there is no box to tell it to")
+)]
 pub fn isolate_this_thread(inner: &Inner) -> Result<(), String> {
     #[cfg(target_os = "linux")]
     {

@@ -6,12 +6,15 @@ use crate::args::Settings;
 use crate::reach::Reads;
 use crate::wire::JobSpec;
 
-/// System directories without which hardly a command runs. A protected directory inside one of them stops the start.
-pub const ESSENTIAL_PATHS: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc"];
+/// System directories without which hardly a command runs. A protected directory inside one of them
+/// stops the start.
+pub const ESSENTIAL_PATHS: &[&str] =
+    &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc"];
 
-/// Read and execute where they exist; left out where a protected directory lies inside. `/proc` guards what is secret
-/// by ptrace, which the inner layer refuses. Of `/sys` only what programs read to count processors and memory. The rest
-/// is what a name lookup needs, and the system profiles of distributions without `/usr`.
+/// Read and execute where they exist; left out where a protected directory lies inside. `/proc`
+/// guards what is secret by ptrace, which the inner layer refuses. Of `/sys` only what programs
+/// read to count processors and memory. The rest is what a name lookup needs, and the system
+/// profiles of distributions without `/usr`.
 const OPTIONAL_PATHS: &[&str] = &[
     "/opt",
     "/nix",
@@ -28,12 +31,14 @@ const OPTIONAL_PATHS: &[&str] = &[
     "/mnt/wsl/resolv.conf",
 ];
 
-/// Where the system's programs lie, with their libraries and data: what a command that only reads may open beside the
-/// workspace. Not `/etc`, which holds what is nobody's business, nor `/opt`, where the administrator puts anything.
-const PROGRAMS: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"];
+/// Where the system's programs lie, with their libraries and data: what a command that only reads
+/// may open beside the workspace. Not `/etc`, which holds what is nobody's business, nor `/opt`,
+/// where the administrator puts anything.
+const PROGRAMS: &[&str] =
+    &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"];
 
-/// What such programs open of `/etc`: the loader's table, the time zone, the magic of `file`, git's settings. Not
-/// `passwd` and `group`: `ls -l` prints numbers there.
+/// What such programs open of `/etc`: the loader's table, the time zone, the magic of `file`, git's
+/// settings. Not `passwd` and `group`: `ls -l` prints numbers there.
 const SETTINGS_OF_PROGRAMS: &[&str] = &[
     "/etc/ld.so.cache",
     "/etc/ld.so.preload",
@@ -48,8 +53,10 @@ const SETTINGS_OF_PROGRAMS: &[&str] = &[
     "/etc/gitattributes",
 ];
 
-/// Read and write. No `/dev/pts` and no `/dev/shm`: they hold the user's terminals and other programs' memory.
-const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
+/// Read and write. No `/dev/pts` and no `/dev/shm`: they hold the user's terminals and other
+/// programs' memory.
+const DEVICES: &[&str] =
+    &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
 
 /// Everything that a command can reach.
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "there is no box to tell it to"))]
@@ -68,9 +75,12 @@ pub struct Boundary {
 impl Boundary {
     /// `output` is writable for the server; the inner layer takes that from the commands.
     pub fn new(settings: &Settings, scratch: &Path, output: &Path) -> Self {
-        let system =
-            ESSENTIAL_PATHS.iter().chain(OPTIONAL_PATHS).filter_map(|path| Path::new(path).canonicalize().ok());
-        let holds_no_secret = |path: &PathBuf| !settings.protect.iter().any(|protected| protected.starts_with(path));
+        let system = ESSENTIAL_PATHS
+            .iter()
+            .chain(OPTIONAL_PATHS)
+            .filter_map(|path| Path::new(path).canonicalize().ok());
+        let holds_no_secret =
+            |path: &PathBuf| !settings.protect.iter().any(|protected| protected.starts_with(path));
         let mut readable: Vec<PathBuf> =
             system.filter(holds_no_secret).chain(settings.read_only.iter().cloned()).collect();
         readable.sort();
@@ -107,7 +117,9 @@ impl Inner {
         if !spec.reads.is_narrow() {
             return Self { writable: vec![workspace, scratch], reading: None };
         }
-        let real = |paths: &[&str]| paths.iter().filter_map(|path| Path::new(path).canonicalize().ok()).collect();
+        let real = |paths: &[&str]| {
+            paths.iter().filter_map(|path| Path::new(path).canonicalize().ok()).collect()
+        };
         let mut data: Vec<PathBuf> = real(SETTINGS_OF_PROGRAMS);
         data.extend([workspace, scratch.clone()]);
         if spec.reads == Reads::WorkspaceAndProcesses {

@@ -1,7 +1,9 @@
-//! The filter of system calls: what Landlock does not see. Owns the list and its reasons; must not know paths.
+//! The filter of system calls: what Landlock does not see. Owns the list and its reasons; must not
+//! know paths.
 //!
-//! `seccompiler` (rust-vmm, used by Firecracker and Cloud Hypervisor; depends on libc alone) was chosen over
-//! `libseccomp` (needs a C library) and `extrasafe` (an allow-list that ordinary programs do not fit in).
+//! `seccompiler` (rust-vmm, used by Firecracker and Cloud Hypervisor; depends on libc alone) was
+//! chosen over `libseccomp` (needs a C library) and `extrasafe` (an allow-list that ordinary
+//! programs do not fit in).
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
 pub fn apply() -> Result<bool, String> {
@@ -21,8 +23,8 @@ mod filter {
     use std::collections::BTreeMap;
 
     use seccompiler::{
-        BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen::Dword, SeccompCmpOp, SeccompCondition,
-        SeccompFilter, SeccompRule, TargetArch, apply_filter,
+        BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen::Dword, SeccompCmpOp,
+        SeccompCondition, SeccompFilter, SeccompRule, TargetArch, apply_filter,
     };
 
     type Rules = BTreeMap<i64, Vec<SeccompRule>>;
@@ -65,7 +67,8 @@ mod filter {
         // The log of the kernel, and who opens which file of the machine.
         libc::SYS_syslog,
         libc::SYS_fanotify_init,
-        // Other processes by descriptor. Landlock judges these, too; nothing that a command does needs them.
+        // Other processes by descriptor. Landlock judges these, too; nothing that a command does
+        // needs them.
         libc::SYS_pidfd_getfd,
         libc::SYS_process_madvise,
         libc::SYS_process_mrelease,
@@ -77,9 +80,10 @@ mod filter {
     const OPEN_TREE_ATTR: i64 = 467;
     const FILE_SETATTR: i64 = 469;
 
-    /// Answered "no such system call", which makes programs take the older way: io_uring does what the filter refuses
-    /// without a system call, and the flags of clone3 lie in memory where a filter cannot read them. `file_setattr` takes a
-    /// path, which Landlock does not judge; the older way needs a descriptor, which it does.
+    /// Answered "no such system call", which makes programs take the older way: io_uring does what
+    /// the filter refuses without a system call, and the flags of clone3 lie in memory where a
+    /// filter cannot read them. `file_setattr` takes a path, which Landlock does not judge; the
+    /// older way needs a descriptor, which it does.
     const UNKNOWN: &[i64] = &[
         libc::SYS_clone3,
         libc::SYS_io_uring_setup,
@@ -88,8 +92,9 @@ mod filter {
         FILE_SETATTR,
     ];
 
-    /// Calls that change another process of the user without a question to Landlock: limits (`--fsize=0` kills), priority,
-    /// processors. Each argument named here must have this value, which means "the caller itself".
+    /// Calls that change another process of the user without a question to Landlock: limits
+    /// (`--fsize=0` kills), priority, processors. Each argument named here must have this value,
+    /// which means "the caller itself".
     const ITSELF_ALONE: &[(i64, &[(u8, i32)])] = &[
         (libc::SYS_prlimit64, &[(0, 0)]),
         (libc::SYS_setpriority, &[(0, PRIO_PROCESS), (1, 0)]),
@@ -112,10 +117,12 @@ mod filter {
         libc::CLONE_NEWCGROUP,
     ];
 
-    /// Sets the filter on this thread and all that it starts. `false` where the kernel knows no filters.
+    /// Sets the filter on this thread and all that it starts. `false` where the kernel knows no
+    /// filters.
     pub fn apply() -> Result<bool, String> {
         let refused = compile(refused().map_err(|error| error.to_string())?, libc::EPERM)?;
-        let unknown = compile(UNKNOWN.iter().map(|number| (*number, Vec::new())).collect(), libc::ENOSYS)?;
+        let unknown =
+            compile(UNKNOWN.iter().map(|number| (*number, Vec::new())).collect(), libc::ENOSYS)?;
         Ok(set(&refused)? && set(&unknown)?)
     }
 
@@ -139,14 +146,16 @@ mod filter {
 
     fn refused() -> Result<Rules, BackendError> {
         let mut rules: Rules = REFUSED.iter().map(|number| (*number, Vec::new())).collect();
-        // Only the internet's families and netlink (which resolvers use). A path socket leads to daemons that act for
-        // the user: Docker, D-Bus with systemd, ssh-agent. Vsock leads to the host of a virtual machine.
+        // Only the internet's families and netlink (which resolvers use). A path socket leads to
+        // daemons that act for the user: Docker, D-Bus with systemd, ssh-agent. Vsock leads to the
+        // host of a virtual machine.
         let others = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK]
             .into_iter()
             .map(|family| condition(0, SeccompCmpOp::Ne, family))
             .collect::<Result<Vec<_>, _>>()?;
         rules.insert(libc::SYS_socket, vec![SeccompRule::new(others)?]);
-        // A connected pair is private, except that one end of a datagram pair can be connected to a path afterwards.
+        // A connected pair is private, except that one end of a datagram pair can be connected to a
+        // path afterwards.
         let datagram = vec![
             condition(0, SeccompCmpOp::Eq, libc::AF_UNIX)?,
             condition(1, SeccompCmpOp::MaskedEq(0xf), libc::SOCK_DGRAM)?,
@@ -156,39 +165,49 @@ mod filter {
             condition(0, SeccompCmpOp::Eq, libc::AF_UNIX)?,
             condition(1, SeccompCmpOp::MaskedEq(0xf), libc::SOCK_RAW)?,
         ];
-        rules.insert(libc::SYS_socketpair, vec![SeccompRule::new(datagram)?, SeccompRule::new(raw)?]);
+        rules.insert(
+            libc::SYS_socketpair,
+            vec![SeccompRule::new(datagram)?, SeccompRule::new(raw)?],
+        );
         for number in [libc::SYS_unshare, libc::SYS_clone] {
-            let namespaces = NAMESPACES
-                .iter()
-                .map(|flag| SeccompRule::new(vec![condition(0, SeccompCmpOp::MaskedEq(*flag as u64), *flag)?]));
+            let namespaces = NAMESPACES.iter().map(|flag| {
+                SeccompRule::new(vec![condition(0, SeccompCmpOp::MaskedEq(*flag as u64), *flag)?])
+            });
             rules.insert(number, namespaces.collect::<Result<_, _>>()?);
         }
         for (number, arguments) in ITSELF_ALONE {
-            let others = arguments
-                .iter()
-                .map(|(argument, own)| SeccompRule::new(vec![condition(*argument, SeccompCmpOp::Ne, *own)?]));
+            let others = arguments.iter().map(|(argument, own)| {
+                SeccompRule::new(vec![condition(*argument, SeccompCmpOp::Ne, *own)?])
+            });
             rules.insert(*number, others.collect::<Result<_, _>>()?);
         }
         Ok(rules)
     }
 
-    fn condition(argument: u8, operator: SeccompCmpOp, value: i32) -> Result<SeccompCondition, BackendError> {
+    fn condition(
+        argument: u8,
+        operator: SeccompCmpOp,
+        value: i32,
+    ) -> Result<SeccompCondition, BackendError> {
         SeccompCondition::new(argument, Dword, operator, value as u64)
     }
 
     fn compile(rules: Rules, errno: i32) -> Result<BpfProgram, String> {
-        let arch = TargetArch::try_from(std::env::consts::ARCH).map_err(|error| error.to_string())?;
+        let arch =
+            TargetArch::try_from(std::env::consts::ARCH).map_err(|error| error.to_string())?;
         let refuse = SeccompAction::Errno(errno as u32);
         SeccompFilter::new(also_for_x32(rules), SeccompAction::Allow, refuse, arch)
             .and_then(BpfProgram::try_from)
             .map_err(|error| format!("seccomp: {error}"))
     }
 
-    /// On x86-64 the same calls have a second number (the x32 ABI), with the same arguments for these.
+    /// On x86-64 the same calls have a second number (the x32 ABI), with the same arguments for
+    /// these.
     fn also_for_x32(mut rules: Rules) -> Rules {
         if cfg!(target_arch = "x86_64") {
             const X32_BIT: i64 = 0x4000_0000;
-            let twins: Vec<_> = rules.iter().map(|(number, rule)| (number | X32_BIT, rule.clone())).collect();
+            let twins: Vec<_> =
+                rules.iter().map(|(number, rule)| (number | X32_BIT, rule.clone())).collect();
             rules.extend(twins);
         }
         rules

@@ -1,7 +1,12 @@
-//! A house to try things in and a raw JSON-RPC client for the real server in it. Owns what every test file shares.
+//! A house to try things in and a raw JSON-RPC client for the real server in it. Owns what every
+//! test file shares.
 #![expect(clippy::disallowed_methods, reason = "a test starts real processes and real clients")]
 #![expect(dead_code, reason = "each test file uses a part of it")]
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests: to panic is how a test fails")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "helpers of tests: to panic is how a test fails"
+)]
 #![expect(clippy::print_stderr, reason = "a skipped test has to say so")]
 
 use std::fs;
@@ -92,7 +97,8 @@ impl Server {
         let (sender, lines) = channel();
         std::thread::spawn(move || {
             for line in stdout.lines() {
-                let message = serde_json::from_str(&line.unwrap()).expect("stdout holds nothing but JSON-RPC");
+                let message = serde_json::from_str(&line.unwrap())
+                    .expect("stdout holds nothing but JSON-RPC");
                 if sender.send(message).is_err() {
                     return;
                 }
@@ -104,7 +110,8 @@ impl Server {
 
     pub fn open_legacy(&mut self) -> Value {
         let info = json!({"name": "test", "version": "1"});
-        let opening = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info});
+        let opening =
+            json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info});
         let answer = self.request("initialize", opening);
         self.notify("notifications/initialized", json!({}));
         answer
@@ -147,7 +154,10 @@ impl Server {
     }
 
     pub fn post_run(&mut self, arguments: Value) -> u64 {
-        self.post("tools/call", json!({"name": "run", "arguments": arguments, "_meta": {"progressToken": "p"}}))
+        self.post(
+            "tools/call",
+            json!({"name": "run", "arguments": arguments, "_meta": {"progressToken": "p"}}),
+        )
     }
 
     /// The `result` of a call.
@@ -202,7 +212,8 @@ pub fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
-/// The process id that a job wrote down, once it is there, as it is seen from outside of the job's namespace.
+/// The process id that a job wrote down, once it is there, as it is seen from outside of the job's
+/// namespace.
 pub fn pid_in(file: &Path) -> i32 {
     let mut pid = None;
     eventually("a job writes its process id", || {
@@ -214,7 +225,8 @@ pub fn pid_in(file: &Path) -> i32 {
     pid.unwrap()
 }
 
-/// Who is called `inside` by itself and stands in this workspace. A job with a namespace of its own has two numbers.
+/// Who is called `inside` by itself and stands in this workspace. A job with a namespace of its own
+/// has two numbers.
 pub fn from_outside(inside: i32, workspace: &Path) -> Option<i32> {
     if !cfg!(target_os = "linux") {
         return Some(inside);
@@ -223,7 +235,8 @@ pub fn from_outside(inside: i32, workspace: &Path) -> Option<i32> {
     let mut pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
     pids.find(|pid| {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-        let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:")).unwrap_or_default();
+        let numbers =
+            status.lines().find_map(|line| line.strip_prefix("NSpid:")).unwrap_or_default();
         numbers.split_whitespace().last() == Some(&inside.to_string())
             && fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(workspace))
     })
@@ -233,8 +246,8 @@ pub fn alive(pid: i32) -> bool {
     rustix::process::test_kill_process(rustix::process::Pid::from_raw(pid).unwrap()).is_ok()
 }
 
-/// A job with a child in its group, a grandchild in a session of its own and one that also lost its parent. Each writes
-/// its process id to a file.
+/// A job with a child in its group, a grandchild in a session of its own and one that also lost its
+/// parent. Each writes its process id to a file.
 #[cfg(target_os = "linux")]
 pub const FAMILY: &str = "note() { echo $$ > $1.new; mv $1.new $1; }; export -f note
     bash -c 'note child; exec sleep 300' &
@@ -249,7 +262,10 @@ pub const FAMILY: &str = "note() { echo $$ > $1.new; mv $1.new $1; }; export -f 
     ";
 
 pub fn family_of(house: &House) -> Vec<i32> {
-    ["child", "session", "orphan"].iter().map(|name| pid_in(&house.workspace().join(name))).collect()
+    ["child", "session", "orphan"]
+        .iter()
+        .map(|name| pid_in(&house.workspace().join(name)))
+        .collect()
 }
 
 /// Whether there is a box to test. Says loudly if not, and that `probe` says so, too.
@@ -259,12 +275,19 @@ pub fn box_or_skip(test: &str, abi_min: u32) -> bool {
         return true;
     }
     eprintln!("SKIPPED {test}: needs Landlock ABI {abi_min} and seccomp, but: {level}");
-    assert!(level.to_string().starts_with("no box") || level.to_string().contains("not stopped"), "{level}");
+    assert!(
+        level.to_string().starts_with("no box") || level.to_string().contains("not stopped"),
+        "{level}"
+    );
     false
 }
 
 /// The control of a test: the same words in the same place, and no box.
 pub fn outside_of_the_box(house: &House, command: &str) -> String {
-    let output = Command::new("/bin/bash").args(["-c", command]).current_dir(house.workspace()).output().unwrap();
+    let output = Command::new("/bin/bash")
+        .args(["-c", command])
+        .current_dir(house.workspace())
+        .output()
+        .unwrap();
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }

@@ -1,4 +1,5 @@
-//! `delete`: removes a file, a symbolic link, an empty directory, or a whole tree when that is said.
+//! `delete`: removes a file, a symbolic link, an empty directory, or a whole tree when that is
+//! said.
 
 use std::ffi::OsStr;
 use std::io;
@@ -53,7 +54,9 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
     let access = Access::to_change(workspace.root_of(&input.path));
     let place = access.resolve(&input.path, Last::Keep, Missing::Fail)?;
     let Some(name) = &place.name else {
-        return Err(ToolError::Refused("the workspace itself is never deleted. Name something in it.".into()));
+        return Err(ToolError::Refused(
+            "the workspace itself is never deleted. Name something in it.".into(),
+        ));
     };
     access.may_replace(&place)?;
     let kind = place.kind().unwrap_or(Kind::Other);
@@ -68,7 +71,10 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
     let removed_entries = removal.removed;
     outcome.map_err(|error| match removed_entries {
         0 => error,
-        removed => ToolError::Refused(format!("{removed} entries of `{}` were deleted, then: {error}", place.shown)),
+        removed => ToolError::Refused(format!(
+            "{removed} entries of `{}` were deleted, then: {error}",
+            place.shown
+        )),
     })?;
     let output = Output { path: access.root.shown(&place.real), kind, removed_entries };
     let text = if removed_entries == 1 {
@@ -88,7 +94,9 @@ struct Removal<'a> {
 impl Removal<'_> {
     /// Removes a name that is no directory. A link is removed, never followed.
     fn entry(&mut self, parent: &Dir, name: &OsStr, real: &Path) -> Result<()> {
-        parent.remove_file(name).map_err(|error| ToolError::io("delete", self.access.root.shown(real), &error))?;
+        parent
+            .remove_file(name)
+            .map_err(|error| ToolError::io("delete", self.access.root.shown(real), &error))?;
         self.removed += 1;
         Ok(())
     }

@@ -88,7 +88,9 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
         return Err(too_large(metadata.len(), &place.shown));
     }
     let mut bytes = Vec::with_capacity(length(metadata.len()));
-    file.take(limit_bytes).read_to_end(&mut bytes).map_err(|error| ToolError::io("read", &place.shown, &error))?;
+    file.take(limit_bytes)
+        .read_to_end(&mut bytes)
+        .map_err(|error| ToolError::io("read", &place.shown, &error))?;
     let not_text = |bytes: &[u8]| ToolError::NotText {
         path: place.shown.clone(),
         guess: text::guess(bytes).to_owned(),
@@ -98,9 +100,13 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
         return Err(not_text(&bytes));
     }
     let old = String::from_utf8(bytes).map_err(|error| not_text(error.as_bytes()))?;
-    let edits: Vec<edit::Edit<'_>> =
-        input.edits.iter().map(|edit| edit::Edit { old: &edit.old_text, new: &edit.new_text }).collect();
-    let new = edit::apply(&old, &edits).map_err(|error| ToolError::Refused(format!("`{}`: {error}", place.shown)))?;
+    let edits: Vec<edit::Edit<'_>> = input
+        .edits
+        .iter()
+        .map(|edit| edit::Edit { old: &edit.old_text, new: &edit.new_text })
+        .collect();
+    let new = edit::apply(&old, &edits)
+        .map_err(|error| ToolError::Refused(format!("`{}`: {error}", place.shown)))?;
     if new.len() as u64 > limit_bytes {
         return Err(too_large(new.len() as u64, &place.shown));
     }
@@ -109,11 +115,16 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
         replace::write(&access, &place, new.as_bytes(), Some(&metadata))?;
     }
     let path = access.root.shown(&place.real);
-    let (diff, diff_cut) =
-        diff::shortened(diff::unified(&path, &old, &new), length(workspace.limits.diff_reply_bytes_max));
+    let (diff, diff_cut) = diff::shortened(
+        diff::unified(&path, &old, &new),
+        length(workspace.limits.diff_reply_bytes_max),
+    );
     let count = edits.len();
     let done = if input.dry_run { "Dry run, nothing written:" } else { "Edited" };
-    let text = format!("{done} `{path}`, {count} replacement{}.\n\n{diff}", if count == 1 { "" } else { "s" });
+    let text = format!(
+        "{done} `{path}`, {count} replacement{}.\n\n{diff}",
+        if count == 1 { "" } else { "s" }
+    );
     let output = Output {
         path,
         written: !input.dry_run,

@@ -69,7 +69,8 @@ struct Output {
     paths: Vec<Found>,
     /// There are more matches than were returned.
     truncated: bool,
-    /// Entries that were passed over because an ignore file names them; what is in an ignored directory is not counted.
+    /// Entries that were passed over because an ignore file names them; what is in an ignored
+    /// directory is not counted.
     ignored: u64,
     /// Directories that could not be read.
     unreadable_dirs: u64,
@@ -89,7 +90,8 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
     let glob = PathGlob::new(&input.pattern, input.ignore_case)?;
     let access = Access::new(workspace.root_of(&input.path));
     let start = access.resolve(&input.path, Last::Follow, Missing::Fail)?;
-    let options = walk::Options { respect_ignore_files: !input.include_ignored, depth_max: DEPTH_MAX };
+    let options =
+        walk::Options { respect_ignore_files: !input.include_ignored, depth_max: DEPTH_MAX };
     let bytes_max = length(workspace.limits.list_reply_bytes_max);
     let mut paths: Vec<Found> = Vec::new();
     let mut lines = String::new();
@@ -113,7 +115,12 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
         paths.push(Found { path, kind: entry.kind });
         Ok(ControlFlow::Continue(()))
     })?;
-    let output = Output { paths, truncated, ignored: unseen.ignored, unreadable_dirs: unseen.unreadable_dirs };
+    let output = Output {
+        paths,
+        truncated,
+        ignored: unseen.ignored,
+        unreadable_dirs: unseen.unreadable_dirs,
+    };
     Ok(Reply::of_text(vec![text_of(&output, &lines, &input.pattern)], output))
 }
 
@@ -155,11 +162,13 @@ impl PathGlob {
     pub fn new(pattern: &str, ignore_case: bool) -> Result<Self> {
         let plain = pattern.strip_prefix("./").unwrap_or(pattern);
         if plain.is_empty() || plain.starts_with('/') || plain.split('/').any(|part| part == "..") {
-            let message =
-                format!("the glob `{pattern}` must be relative and without `..`; use path to name the directory.");
+            let message = format!(
+                "the glob `{pattern}` must be relative and without `..`; use path to name the directory."
+            );
             return Err(ToolError::BadArguments(message));
         }
-        let (plain, dirs_only) = plain.strip_suffix('/').map_or((plain, false), |plain| (plain, true));
+        let (plain, dirs_only) =
+            plain.strip_suffix('/').map_or((plain, false), |plain| (plain, true));
         let glob = GlobBuilder::new(plain)
             .literal_separator(true)
             .backslash_escape(true)
@@ -186,9 +195,14 @@ mod tests {
 
     #[test]
     fn a_pattern_without_a_slash_matches_names_at_any_depth() {
-        let hit = |pattern, path: &str| PathGlob::new(pattern, false).unwrap().matches(Path::new(path), false);
+        let hit = |pattern, path: &str| {
+            PathGlob::new(pattern, false).unwrap().matches(Path::new(path), false)
+        };
         assert!(
-            hit("*.rs", "a/b/c.rs") && hit("a/*.rs", "a/c.rs") && hit("./a/**", "a/b/c.rs") && hit("**/c.rs", "c.rs")
+            hit("*.rs", "a/b/c.rs")
+                && hit("a/*.rs", "a/c.rs")
+                && hit("./a/**", "a/b/c.rs")
+                && hit("**/c.rs", "c.rs")
         );
         assert!(!hit("a/*.rs", "a/b/c.rs") && !hit("*.RS", "c.rs") && !hit("a/", "a"));
         for bad in ["/etc/*", "../*", "a/../b", "", "[", "{a"] {

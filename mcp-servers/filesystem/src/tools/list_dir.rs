@@ -121,8 +121,11 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
         Ok(ControlFlow::Continue(()))
     })?;
     let path = access.root.shown(&place.real);
-    let mut text =
-        format!("`{path}`, {} entries{}:\n{lines}", entries.len(), if truncated { " (there are more)" } else { "" });
+    let mut text = format!(
+        "`{path}`, {} entries{}:\n{lines}",
+        entries.len(),
+        if truncated { " (there are more)" } else { "" }
+    );
     if entries.is_empty() {
         text = format!("`{path}` is an empty directory.\n");
     }
@@ -147,7 +150,8 @@ fn look_at(access: &Access<'_>, entry: &walk::Entry<'_>) -> Listed {
     };
     match entry.kind {
         Kind::File => {
-            listed.size_bytes = entry.parent.symlink_metadata(entry.name).ok().map(|metadata| metadata.len());
+            listed.size_bytes =
+                entry.parent.symlink_metadata(entry.name).ok().map(|metadata| metadata.len());
         }
         Kind::Symlink => {
             let target = entry.parent.read_link_contents(entry.name).ok();

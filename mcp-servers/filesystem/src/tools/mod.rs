@@ -1,5 +1,5 @@
-//! The tools, one file each, and the one list of them. Owns what all tools share: definition, arguments, reply. Must not know
-//! the protocol's messages.
+//! The tools, one file each, and the one list of them. Owns what all tools share: definition,
+//! arguments, reply. Must not know the protocol's messages.
 
 mod delete;
 mod edit_file;
@@ -55,21 +55,24 @@ impl Workspace {
         Self { workspace, further, limits, mutation: Mutex::new(()) }
     }
 
-    /// The root that a path names: the innermost that an absolute one lies in, by its letters alone; else the workspace, which then
-    /// says what is wrong with it.
+    /// The root that a path names: the innermost that an absolute one lies in, by its letters
+    /// alone; else the workspace, which then says what is wrong with it.
     pub fn root_of(&self, path: impl AsRef<Path>) -> &Root {
         let path = path.as_ref();
         let depth = |root: &&Root| {
             let fitting = root.forms.iter().filter(|form| path.starts_with(form));
             fitting.map(|form| form.components().count()).max()
         };
-        let inside = self.further.iter().chain([&self.workspace]).filter(|root| depth(root).is_some());
+        let inside =
+            self.further.iter().chain([&self.workspace]).filter(|root| depth(root).is_some());
         inside.max_by_key(depth).unwrap_or(&self.workspace)
     }
 
-    /// Tools that change something hold this, so that two edits of one file in the same moment both count.
+    /// Tools that change something hold this, so that two edits of one file in the same moment both
+    /// count.
     pub fn changing(&self) -> MutexGuard<'_, ()> {
-        // The lock protects files, not memory: a panic of another call leaves nothing half done in here.
+        // The lock protects files, not memory: a panic of another call leaves nothing half done in
+        // here.
         self.mutation.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -97,7 +100,10 @@ impl<O> Reply<O> {
 /// A tool with its types hidden.
 pub struct ToolDef {
     pub tool: Tool,
-    #[expect(clippy::type_complexity, reason = "one closed use; an alias would only move the words")]
+    #[expect(
+        clippy::type_complexity,
+        reason = "one closed use; an alias would only move the words"
+    )]
     pub run: Box<dyn Fn(&Workspace, JsonObject, &Cancel) -> Result<Reply<Value>> + Send + Sync>,
 }
 
@@ -112,7 +118,8 @@ struct About {
 /// Everything here stays inside the workspace, so `openWorldHint` is always false.
 enum Effect {
     ReadOnly,
-    /// May change or remove what is there. `idempotent`: once more changes nothing more and does not fail.
+    /// May change or remove what is there. `idempotent`: once more changes nothing more and does
+    /// not fail.
     Destructive {
         idempotent: bool,
     },
@@ -130,7 +137,9 @@ impl About {
         let hints = ToolAnnotations::new().open_world(false);
         let hints = match self.effect {
             Effect::ReadOnly => hints.read_only(true).destructive(false).idempotent(true),
-            Effect::Destructive { idempotent } => hints.read_only(false).destructive(true).idempotent(idempotent),
+            Effect::Destructive { idempotent } => {
+                hints.read_only(false).destructive(true).idempotent(idempotent)
+            }
         };
         let tool = Tool::new(self.name, self.description, Arc::clone(&input))
             .with_title(self.title)
@@ -138,11 +147,14 @@ impl About {
             .with_raw_output_schema(Arc::new(schema::plain(&schema_for_output::<O>())));
         let run = move |workspace: &Workspace, arguments: JsonObject, cancel: &Cancel| {
             let input = serde_json::from_value(Value::Object(arguments)).map_err(|error| {
-                ToolError::BadArguments(format!("wrong arguments: {error}. The arguments are: {names}."))
+                ToolError::BadArguments(format!(
+                    "wrong arguments: {error}. The arguments are: {names}."
+                ))
             })?;
             let reply = run(workspace, input, cancel)?;
-            let structured = serde_json::to_value(reply.structured)
-                .map_err(|error| ToolError::Refused(format!("the result cannot be written as JSON: {error}")))?;
+            let structured = serde_json::to_value(reply.structured).map_err(|error| {
+                ToolError::Refused(format!("the result cannot be written as JSON: {error}"))
+            })?;
             Ok(Reply { text: reply.text, images: reply.images, structured })
         };
         ToolDef { tool, run: Box::new(run) }
@@ -150,8 +162,13 @@ impl About {
 }
 
 fn argument_names(schema: &JsonObject) -> String {
-    let required: Vec<&str> =
-        schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+    let required: Vec<&str> = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
     let properties = schema.get("properties").and_then(Value::as_object);
     let names: Vec<String> = properties
         .into_iter()

@@ -13,7 +13,8 @@ use crate::rename::rename_new;
 use crate::replace::make_parents;
 use crate::resolve::{Last, Missing};
 
-const TAKEN: &str = "Nothing was moved. Choose another destination, or pass overwrite: true to replace it.";
+const TAKEN: &str =
+    "Nothing was moved. Choose another destination, or pass overwrite: true to replace it.";
 
 pub fn tool() -> ToolDef {
     About {
@@ -69,7 +70,9 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
         rename_new(&source.parent, from, &parent, to)
     };
     renamed.map_err(|error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => ToolError::Exists { path: destination.shown.clone(), instead: TAKEN },
+        std::io::ErrorKind::AlreadyExists => {
+            ToolError::Exists { path: destination.shown.clone(), instead: TAKEN }
+        }
         _ => ToolError::io("move", &source.shown, &error),
     })?;
     let output = Output {
@@ -83,14 +86,16 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
     Ok(Reply::of_text(vec![text], output))
 }
 
-/// Whoever reads in another directory may follow a link that is put there, to where this server never would.
+/// Whoever reads in another directory may follow a link that is put there, to where this server
+/// never would.
 fn stays_in_its_root(
     workspace: &Workspace,
     (from, source): (&Access<'_>, &Place),
     (to, destination): (&Access<'_>, &Place),
 ) -> Result<()> {
     // By the whole paths, because two roots may lie in one another.
-    let root = |access: &Access<'_>, place: &Place| workspace.root_of(access.root.whole(&place.real));
+    let root =
+        |access: &Access<'_>, place: &Place| workspace.root_of(access.root.whole(&place.real));
     if std::ptr::eq(root(from, source), root(to, destination)) {
         return Ok(());
     }
@@ -112,8 +117,10 @@ fn check(
     }
     from.may_replace(source)?;
     to.may_replace(destination)?;
-    // Two roots may lie in one another, so that the same place has two names: the whole paths are compared.
-    let (source_path, destination_path) = (from.root.whole(&source.real), to.root.whole(&destination.real));
+    // Two roots may lie in one another, so that the same place has two names: the whole paths are
+    // compared.
+    let (source_path, destination_path) =
+        (from.root.whole(&source.real), to.root.whole(&destination.real));
     if source_path == destination_path {
         return Err(ToolError::Refused("source and destination are the same.".into()));
     }
@@ -123,11 +130,13 @@ fn check(
     let exists = |instead| Err(ToolError::Exists { path: destination.shown.clone(), instead });
     match destination.kind() {
         None => Ok(()),
-        Some(Kind::Dir) => {
-            exists("It is a directory: to move into it, give the full new path with the name at its end.")
-        }
+        Some(Kind::Dir) => exists(
+            "It is a directory: to move into it, give the full new path with the name at its end.",
+        ),
         Some(_) if !overwrite => exists(TAKEN),
-        Some(_) if kind == Kind::Dir => exists("A directory cannot replace a file. Delete the file first."),
+        Some(_) if kind == Kind::Dir => {
+            exists("A directory cannot replace a file. Delete the file first.")
+        }
         Some(_) => Ok(()),
     }
 }

@@ -1,4 +1,5 @@
-//! `read_file`: the text of a file or of some of its lines. Owns the ranges and the notes about what was left out.
+//! `read_file`: the text of a file or of some of its lines. Owns the ranges and the notes about
+//! what was left out.
 
 mod lines;
 
@@ -45,7 +46,8 @@ struct Input {
     #[serde(default)]
     #[schemars(range(min = 1))]
     end_line: Option<u64>,
-    /// Put its number and a tab before each line. The numbers are not part of the file. Default: false.
+    /// Put its number and a tab before each line. The numbers are not part of the file. Default:
+    /// false.
     #[serde(default)]
     line_numbers: bool,
 }
@@ -78,8 +80,9 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
     let first = input.start_line.unwrap_or(1);
     let last = input.end_line.unwrap_or(u64::MAX);
     if first == 0 || last < first {
-        let message =
-            format!("lines {first} to {last} are no range: lines count from 1, and end_line is not before start_line.");
+        let message = format!(
+            "lines {first} to {last} are no range: lines count from 1, and end_line is not before start_line."
+        );
         return Err(ToolError::BadArguments(message));
     }
     let access = Access::new(workspace.root_of(&input.path));
@@ -176,17 +179,23 @@ fn nothing_there(place: &Place, first: u64, lines: &Lines) -> ToolError {
     })
 }
 
-/// The exact text, then a note if there is something to say, as blocks of their own: a note is never taken for text.
+/// The exact text, then a note if there is something to say, as blocks of their own: a note is
+/// never taken for text.
 fn blocks(output: &Output, numbered: bool) -> Vec<String> {
     if output.start_line == 0 {
         return vec![format!("[`{}` is empty]", output.path)];
     }
     let mut blocks = vec![if numbered { with_numbers(output) } else { output.content.clone() }];
-    let total = output.total_lines.map_or_else(|| "an unknown number of".to_owned(), |total| total.to_string());
+    let total = output
+        .total_lines
+        .map_or_else(|| "an unknown number of".to_owned(), |total| total.to_string());
     let whole = output.start_line == 1 && output.total_lines == Some(output.end_line);
     let (from, to, path) = (output.start_line, output.end_line, &output.path);
     if output.line_cut {
-        let next = output.next_start_line.map(|next| format!(" The next line is {next}.")).unwrap_or_default();
+        let next = output
+            .next_start_line
+            .map(|next| format!(" The next line is {next}."))
+            .unwrap_or_default();
         blocks.push(format!(
             "[line {from} of `{path}` is too long: only its first {} bytes are shown, and read_file cannot show the rest; use search.{next}]",
             output.content.len()

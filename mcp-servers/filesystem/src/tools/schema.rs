@@ -1,10 +1,11 @@
-//! Schemas in the small part of JSON Schema that every model provider and host understands. Must not know tools.
+//! Schemas in the small part of JSON Schema that every model provider and host understands. Must
+//! not know tools.
 
 use rmcp::model::JsonObject;
 use serde_json::Value;
 
-/// Without the draft's address and the number formats of Rust (`uint64`), which no standard knows and validators warn about, and without
-/// "or null" where a key may simply be left out.
+/// Without the draft's address and the number formats of Rust (`uint64`), which no standard knows
+/// and validators warn about, and without "or null" where a key may simply be left out.
 pub fn plain(schema: &JsonObject) -> JsonObject {
     schema
         .iter()
@@ -14,7 +15,9 @@ pub fn plain(schema: &JsonObject) -> JsonObject {
             "default" => !value.is_null(),
             _ => true,
         })
-        .map(|(key, value)| (key.clone(), if key == "type" { without_null(value) } else { plain_value(value) }))
+        .map(|(key, value)| {
+            (key.clone(), if key == "type" { without_null(value) } else { plain_value(value) })
+        })
         .collect()
 }
 

@@ -1,4 +1,5 @@
-//! `search`: lines that match a regular expression. Owns the search of one file and what is skipped.
+//! `search`: lines that match a regular expression. Owns the search of one file and what is
+//! skipped.
 
 mod report;
 
@@ -73,11 +74,14 @@ struct Input {
 
 fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Output>> {
     if input.context_lines > CONTEXT_LINES_MAX {
-        return Err(ToolError::BadArguments(format!("context_lines must be 0 to {CONTEXT_LINES_MAX}.")));
+        return Err(ToolError::BadArguments(format!(
+            "context_lines must be 0 to {CONTEXT_LINES_MAX}."
+        )));
     }
     let limits = &workspace.limits;
     let regex = compile(&input)?;
-    let glob = input.glob.as_deref().map(|glob| PathGlob::new(glob, input.ignore_case)).transpose()?;
+    let glob =
+        input.glob.as_deref().map(|glob| PathGlob::new(glob, input.ignore_case)).transpose()?;
     let access = Access::new(workspace.root_of(&input.path));
     let start = access.resolve(&input.path, Last::Follow, Missing::Fail)?;
     let mut search = Search {
@@ -93,10 +97,13 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
         cancel,
     };
     if start.kind() == Some(Kind::Dir) {
-        let options = walk::Options { respect_ignore_files: !input.include_ignored, depth_max: DEPTH_MAX };
+        let options =
+            walk::Options { respect_ignore_files: !input.include_ignored, depth_max: DEPTH_MAX };
         let unseen = walk::walk(&access, &start, options, cancel, |entry| {
             let below = entry.real.strip_prefix(&start.real).unwrap_or(entry.real);
-            if entry.kind != Kind::File || glob.as_ref().is_some_and(|glob| !glob.matches(below, false)) {
+            if entry.kind != Kind::File
+                || glob.as_ref().is_some_and(|glob| !glob.matches(below, false))
+            {
                 return Ok(ControlFlow::Continue(()));
             }
             search.file(entry.parent, Path::new(entry.name), entry.real)
@@ -117,7 +124,9 @@ fn compile(input: &Input) -> Result<Regex> {
         .size_limit(REGEX_BYTES_MAX)
         .build()
         .map_err(|error| {
-            ToolError::BadArguments(format!("the pattern is not valid: {error}. For plain text use literal: true."))
+            ToolError::BadArguments(format!(
+                "the pattern is not valid: {error}. For plain text use literal: true."
+            ))
         })
 }
 
@@ -132,7 +141,8 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn file(&mut self, parent: &Dir, name: &Path, real: &Path) -> Result<ControlFlow<()>> {
-        // A file that vanished, changed its kind or may not be read is counted, and the search goes on.
+        // A file that vanished, changed its kind or may not be read is counted, and the search goes
+        // on.
         let Ok((file, metadata)) = open_regular(parent, name, "", self.guard) else {
             self.report.unreadable();
             return Ok(ControlFlow::Continue(()));
@@ -171,8 +181,10 @@ impl Search<'_> {
 
 /// The lines without their ends, LF or CRLF.
 fn lines_of(bytes: &[u8]) -> Vec<&[u8]> {
-    let mut lines: Vec<&[u8]> =
-        bytes.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect();
+    let mut lines: Vec<&[u8]> = bytes
+        .split(|byte| *byte == b'\n')
+        .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+        .collect();
     // What follows the last line end is a line only if there is something.
     if lines.last().is_some_and(|line| line.is_empty()) {
         lines.pop();

@@ -65,9 +65,13 @@ fn run(workspace: &Workspace, input: Input, cancel: &Cancel) -> Result<Reply<Out
         directories_created: written.directories_created,
     };
     let text = match (output.previous_size_bytes, output.directories_created) {
-        (Some(previous), _) => format!("Replaced `{}`: {size_bytes} bytes (before: {previous} bytes).", output.path),
+        (Some(previous), _) => {
+            format!("Replaced `{}`: {size_bytes} bytes (before: {previous} bytes).", output.path)
+        }
         (None, 0) => format!("Created `{}`: {size_bytes} bytes.", output.path),
-        (None, made) => format!("Created `{}`: {size_bytes} bytes, and {made} parent directories.", output.path),
+        (None, made) => {
+            format!("Created `{}`: {size_bytes} bytes, and {made} parent directories.", output.path)
+        }
     };
     Ok(Reply::of_text(vec![text], output))
 }

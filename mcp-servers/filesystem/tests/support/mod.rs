@@ -85,7 +85,8 @@ impl Server {
         let (sender, lines) = channel();
         std::thread::spawn(move || {
             for line in BufReader::new(stdout).lines() {
-                // A line that is not JSON is printing on stdout: the channel breaks and the test fails.
+                // A line that is not JSON is printing on stdout: the channel breaks and the test
+                // fails.
                 let value: Value = serde_json::from_str(&line.unwrap()).unwrap();
                 if sender.send(value).is_err() {
                     return;
@@ -97,8 +98,7 @@ impl Server {
     }
 
     pub fn initialize(&mut self, version: &str) -> Value {
-        let parameters =
-            json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}});
+        let parameters = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}});
         let reply = self.request("initialize", parameters);
         self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
         reply
@@ -137,7 +137,10 @@ impl Server {
                 return reply;
             }
             let left = deadline.saturating_duration_since(Instant::now());
-            let message = self.lines.recv_timeout(left).unwrap_or_else(|error| panic!("no reply to {id}: {error}"));
+            let message = self
+                .lines
+                .recv_timeout(left)
+                .unwrap_or_else(|error| panic!("no reply to {id}: {error}"));
             if let Some(id) = message["id"].as_u64() {
                 self.replies.insert(id, message);
             }

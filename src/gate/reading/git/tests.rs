@@ -32,7 +32,11 @@ impl Repository {
 
     fn git(&self, args: &[&str]) -> Option<()> {
         let mut command = Command::new("git");
-        command.args(args).current_dir(self.path("")).env("HOME", self.path("")).env("GIT_CONFIG_NOSYSTEM", "1");
+        command
+            .args(args)
+            .current_dir(self.path(""))
+            .env("HOME", self.path(""))
+            .env("GIT_CONFIG_NOSYSTEM", "1");
         command.output().ok()?.status.success().then_some(())
     }
 
@@ -125,7 +129,9 @@ fn a_repository_with_another_one_in_it_is_asked_about() {
     let head = fs::read_to_string(repository.path(".git/HEAD")).unwrap();
     let branch = head.trim().trim_start_matches("ref: ");
     let commit = fs::read_to_string(repository.path(".git").join(branch)).unwrap();
-    repository.git(&["update-index", "--add", "--cacheinfo", &format!("160000,{},zz", commit.trim())]).unwrap();
+    repository
+        .git(&["update-index", "--add", "--cacheinfo", &format!("160000,{},zz", commit.trim())])
+        .unwrap();
     assert!(!repository.is_harmless());
 }
 
@@ -135,7 +141,8 @@ fn an_index_that_is_not_understood_is_asked_about() {
     let index = repository.path(".git/index");
     let bytes = fs::read(&index).unwrap();
     assert_eq!(names_files_only(&bytes), Some(true));
-    // The twenty entries; behind them the cut may fall between two extensions, which changes nothing.
+    // The twenty entries; behind them the cut may fall between two extensions, which changes
+    // nothing.
     for length in 0..20 * 72 {
         assert_ne!(names_files_only(&bytes[..length]), Some(true), "cut after {length} bytes");
     }

@@ -85,7 +85,13 @@ fn running_calls_are_drafts_and_their_ends_stay() {
     let mut screen = screen();
     let now = Instant::now();
     for block in 0..2 {
-        screen.live(Live::CallStarted { call: call(block), title: format!("bash/run job {block}\u{1b}[2J") }, now);
+        screen.live(
+            Live::CallStarted {
+                call: call(block),
+                title: format!("bash/run job {block}\u{1b}[2J"),
+            },
+            now,
+        );
     }
     screen.live(Live::CallProgress { call: call(1), text: "10 %\n20 %\n".into() }, now);
     let frame = screen.take().unwrap();
@@ -133,13 +139,17 @@ fn without_a_terminal_progress_is_lines_but_few() {
 fn progress_has_a_row_of_its_own_where_the_title_needs_one_and_a_total_makes_it_a_bar() {
     let mut screen = screen();
     let now = Instant::now();
-    screen.live(Live::CallStarted { call: call(0), title: "bash/run a command of some length".into() }, now);
+    screen.live(
+        Live::CallStarted { call: call(0), title: "bash/run a command of some length".into() },
+        now,
+    );
     screen.live(Live::CallProgress { call: call(0), text: "compiling crate 3 of 10".into() }, now);
     let rows = ["running: bash/run a command of some length", "  compiling crate 3 of 10"];
     assert_eq!(screen.take().unwrap().draft, rows.map(|row| super::head(row, 39)));
     screen.live(Live::CallProgress { call: call(0), text: "5/10".into() }, now);
     assert_eq!(screen.take().unwrap().draft[1], "  ████░░░░░ 5/10");
-    for (odd, shown) in [("1/0", None), ("a/b", None), ("-1/4", None), ("9/4", Some("████ 9/4")), ("NaN/4", None)]
+    for (odd, shown) in
+        [("1/0", None), ("a/b", None), ("-1/4", None), ("9/4", Some("████ 9/4")), ("NaN/4", None)]
     {
         assert_eq!(super::super::progress::bar(odd, 4).as_deref(), shown, "{odd}");
     }

@@ -41,7 +41,10 @@ impl Desk {
 
     fn sent(&mut self, input: Input) -> Vec<ConsoleEvent> {
         let effects = self.state.input(input, self.now, 0);
-        effects.into_iter().filter_map(|e| if let Effect::Send(event) = e { Some(event) } else { None }).collect()
+        effects
+            .into_iter()
+            .filter_map(|e| if let Effect::Send(event) = e { Some(event) } else { None })
+            .collect()
     }
 
     fn typed(&mut self, line: &str) -> Vec<ConsoleEvent> {
@@ -65,7 +68,10 @@ fn a_typed_answer_goes_to_the_one_open_question_and_of_several_to_none() {
     desk.later(1_000);
     for line in ["y", "yes", "ok", "n", "no, use plan.md"] {
         let effects = desk.state.input(Input::Line(line.into()), desk.now, 0);
-        assert!(matches!(&effects[..], [Effect::Note(text)] if text.contains("2 questions are open")), "{effects:?}");
+        assert!(
+            matches!(&effects[..], [Effect::Note(text)] if text.contains("2 questions are open")),
+            "{effects:?}"
+        );
     }
     assert_eq!(desk.typed("y 1"), answer("a", ONCE));
     desk.later(1_000);
@@ -124,7 +130,10 @@ fn an_expired_question_allows_nothing() {
     let mut desk = Desk::new(false);
     desk.ask("a");
     let effects = desk.state.input(Input::Line("y".into()), desk.now, 1_000);
-    assert!(matches!(&effects[..], [Effect::Note(text)] if text.contains("expired")), "{effects:?}");
+    assert!(
+        matches!(&effects[..], [Effect::Note(text)] if text.contains("expired")),
+        "{effects:?}"
+    );
 }
 
 fn item(id: &str) -> Question {
@@ -145,7 +154,10 @@ fn what_is_staged_is_answered_by_number_and_stays_open_otherwise() {
     let both = [answer("a", ONCE), answer("c", Answer::Deny { word: None })].concat();
     assert_eq!(desk.typed("1 -3"), both);
     assert_eq!(desk.typed("1"), [], "it is answered");
-    assert_eq!(desk.state.close(&ApprovalId("b".into()), desk.now).unwrap(), "What was staged as 2 “Do b”");
+    assert_eq!(
+        desk.state.close(&ApprovalId("b".into()), desk.now).unwrap(),
+        "What was staged as 2 “Do b”"
+    );
     assert_eq!(desk.typed("2"), message("2"));
 }
 
@@ -185,7 +197,11 @@ fn ctrl_c_stops_then_leaves() {
     let interrupt = || Input::Interrupt { discarded: false };
     let mut desk = Desk::new(true);
     desk.typed("go");
-    assert_eq!(desk.sent(Input::Interrupt { discarded: true }), [], "it only threw the typed line away");
+    assert_eq!(
+        desk.sent(Input::Interrupt { discarded: true }),
+        [],
+        "it only threw the typed line away"
+    );
     assert_eq!(desk.sent(interrupt()), [ConsoleEvent::Interrupt]);
     desk.later(2_500);
     assert_eq!(desk.sent(interrupt()), [ConsoleEvent::Interrupt], "too late for the second of two");
@@ -198,12 +214,19 @@ fn one_ctrl_c_at_an_idle_prompt_says_how_to_leave_and_two_leave() {
     let interrupt = || Input::Interrupt { discarded: false };
     let mut idle = Desk::new(true);
     let told = idle.state.input(interrupt(), idle.now, 0);
-    assert!(matches!(&told[..], [Effect::Note(how)] if how.contains("once more") && how.contains("/quit")), "{told:?}");
+    assert!(
+        matches!(&told[..], [Effect::Note(how)] if how.contains("once more") && how.contains("/quit")),
+        "{told:?}"
+    );
     idle.later(2_500);
     assert_eq!(idle.sent(interrupt()), [], "too late for the second of two");
     idle.later(500);
     assert_eq!(idle.sent(interrupt()), [ConsoleEvent::Quit]);
-    assert_eq!(Desk::new(false).sent(interrupt()), [ConsoleEvent::Interrupt], "a pipe has nobody to tell");
+    assert_eq!(
+        Desk::new(false).sent(interrupt()),
+        [ConsoleEvent::Interrupt],
+        "a pipe has nobody to tell"
+    );
 }
 
 #[test]

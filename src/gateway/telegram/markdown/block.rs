@@ -1,5 +1,5 @@
-//! Where lines start and what stands before them: gaps between blocks, list markers, indents, quotes. Must not know
-//! Markdown's syntax or how text within a line is formatted.
+//! Where lines start and what stands before them: gaps between blocks, list markers, indents,
+//! quotes. Must not know Markdown's syntax or how text within a line is formatted.
 
 use crate::gateway::telegram::rich::{Rich, Style};
 
@@ -167,7 +167,8 @@ impl Blocks {
         }
     }
 
-    /// Markers whose item begins with something that has lines of its own stand on a line for themselves.
+    /// Markers whose item begins with something that has lines of its own stand on a line for
+    /// themselves.
     fn write_marker(&mut self) {
         if self.marker_due && !self.in_line {
             let style = Style { quote: self.quote(), ..Style::PLAIN };

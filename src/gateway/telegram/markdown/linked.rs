@@ -4,11 +4,12 @@ use pulldown_cmark::{Event, Options, Parser, Tag};
 
 use super::{normalised, shown};
 
-/// The targets of links and images that are paths and no addresses, each once, in the text's order. What stands in code is no
-/// link.
+/// The targets of links and images that are paths and no addresses, each once, in the text's order.
+/// What stands in code is no link.
 pub fn linked_files(markdown: &str) -> Vec<String> {
     let source = normalised(markdown);
-    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let options =
+        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut found: Vec<String> = Vec::new();
     for event in Parser::new_ext(&source, options) {
         if let Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) = event
@@ -21,12 +22,14 @@ pub fn linked_files(markdown: &str) -> Vec<String> {
     found
 }
 
-/// The path that a target means, `%20` and the like decoded; `None` for an address, a place in a page, or a folder.
+/// The path that a target means, `%20` and the like decoded; `None` for an address, a place in a
+/// page, or a folder.
 fn path(target: &str) -> Option<String> {
     let target = target.strip_prefix("file://").unwrap_or(target);
     let target = target.split(['#', '?']).next().unwrap_or_default();
     let before_slash = target.split('/').next().unwrap_or_default();
-    let is_address = before_slash.contains(':') || target.starts_with("//") || before_slash.starts_with("www.");
+    let is_address =
+        before_slash.contains(':') || target.starts_with("//") || before_slash.starts_with("www.");
     if target.is_empty() || is_address || target.ends_with('/') || target.contains('@') {
         return None;
     }
@@ -37,7 +40,8 @@ fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let [first, after @ ..] = rest {
-        let hex = after.get(..2).filter(|_| *first == b'%').and_then(|hex| std::str::from_utf8(hex).ok());
+        let hex =
+            after.get(..2).filter(|_| *first == b'%').and_then(|hex| std::str::from_utf8(hex).ok());
         match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
             Some(byte) => {
                 bytes.push(byte);
@@ -63,7 +67,8 @@ mod tests {
                     [url](file:///home/x/b.txt) [space](<a b.txt>) `[code](c.md)`\n\n```\n[code](d.md)\n```\n\
                     [web](https://example.org/x.png) [mail](mailto:a@b.org) [a](a@b.org) [here](#top) [dir](out/) \
                     [www](www.example.org/x) [proto](//x/y) [empty]()\n\n[ref]: e.md\n\n[ref]";
-        let expected = ["chart.png", "out/my report.pdf", "/home/x/a.txt", "/home/x/b.txt", "a b.txt"];
+        let expected =
+            ["chart.png", "out/my report.pdf", "/home/x/a.txt", "/home/x/b.txt", "a b.txt"];
         assert_eq!(linked_files(text), expected);
     }
 }

@@ -1,15 +1,18 @@
-//! Guesses how the end of an unfinished Markdown text will go on, so that a streamed answer does not flicker between marks
-//! and formatting. Owns only the guess: a wrong one shows for a second. Must not know how anything is rendered.
+//! Guesses how the end of an unfinished Markdown text will go on, so that a streamed answer does
+//! not flicker between marks and formatting. Owns only the guess: a wrong one shows for a second.
+//! Must not know how anything is rendered.
 
 /// `markdown` without marks that have just begun at its end, and with what is open there closed.
 ///
-/// Only the last block is looked at. A fence that is open needs no help, because CommonMark closes it by itself.
+/// Only the last block is looked at. A fence that is open needs no help, because CommonMark closes
+/// it by itself.
 pub(super) fn completed(markdown: &str) -> String {
     let (last_line, in_fence) = last_line(markdown);
     if in_fence {
         // A closing fence that has not arrived in full is no code.
         let tail = markdown[last_line..].trim();
-        let partial = !tail.is_empty() && (tail.chars().all(|c| c == '`') || tail.chars().all(|c| c == '~'));
+        let partial =
+            !tail.is_empty() && (tail.chars().all(|c| c == '`') || tail.chars().all(|c| c == '~'));
         return markdown[..if partial { last_line } else { markdown.len() }].to_owned();
     }
     let block = last_block(markdown);
@@ -32,7 +35,11 @@ fn last_line(markdown: &str) -> (usize, bool) {
         let is_fence = matches!(mark, '`' | '~') && length >= 3;
         fence = match fence {
             None if is_fence => Some((mark, length)),
-            Some((open, least)) if is_fence && open == mark && length >= least && length == text.len() => None,
+            Some((open, least))
+                if is_fence && open == mark && length >= least && length == text.len() =>
+            {
+                None
+            }
             other => other,
         };
         if !line.ends_with('\n') {
@@ -43,7 +50,8 @@ fn last_line(markdown: &str) -> (usize, bool) {
     (start, fence.is_some())
 }
 
-/// Where the last paragraph, item, heading or row starts, in bytes. Emphasis does not reach over its start.
+/// Where the last paragraph, item, heading or row starts, in bytes. Emphasis does not reach over
+/// its start.
 fn last_block(markdown: &str) -> usize {
     let mut block = 0;
     let mut start = 0;
@@ -70,7 +78,9 @@ fn without_open_link(block: &str) -> String {
         Some((block[..middle].rfind('[')?, middle))
     };
     match open() {
-        Some((from, to)) => format!("{}{}", block[..from].trim_end_matches('!'), &block[from + 1..to]),
+        Some((from, to)) => {
+            format!("{}{}", block[..from].trim_end_matches('!'), &block[from + 1..to])
+        }
         None => block.to_owned(),
     }
 }
@@ -88,7 +98,12 @@ fn closing_marks(block: &str) -> String {
             '`' => match closing_ticks(&rest[run..], run) {
                 Some(length) => at += run + length,
                 // Code swallows every mark behind it.
-                None => return open.into_iter().rev().fold(rest[..run].to_owned(), |all, mark| all + mark),
+                None => {
+                    return open
+                        .into_iter()
+                        .rev()
+                        .fold(rest[..run].to_owned(), |all, mark| all + mark);
+                }
             },
             '*' | '_' | '~' => {
                 let after = rest[run..].chars().next().unwrap_or(' ');
@@ -116,7 +131,8 @@ fn closing_ticks(rest: &str, run: usize) -> Option<usize> {
     None
 }
 
-/// Opens or closes by a run of one mark, roughly as CommonMark's left- and right-flanking delimiter runs do.
+/// Opens or closes by a run of one mark, roughly as CommonMark's left- and right-flanking delimiter
+/// runs do.
 fn mark_run<'a>(open: &mut Vec<&'a str>, mut run: &'a str, before: char, after: char) {
     let within_word = run.starts_with('_') && before.is_alphanumeric() && after.is_alphanumeric();
     while !run.is_empty() && !within_word {
@@ -125,7 +141,8 @@ fn mark_run<'a>(open: &mut Vec<&'a str>, mut run: &'a str, before: char, after: 
             (_, 1) => 1,
             _ => 2,
         };
-        let closes = !before.is_whitespace() && open.last().is_some_and(|mark| run.starts_with(mark));
+        let closes =
+            !before.is_whitespace() && open.last().is_some_and(|mark| run.starts_with(mark));
         match open.last() {
             Some(mark) if closes => {
                 run = &run[mark.len()..];

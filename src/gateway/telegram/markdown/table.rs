@@ -1,5 +1,5 @@
-//! Lays out one table: columns aligned by display width where a phone has room for them, else one block of lines a row.
-//! Must not know Markdown's syntax.
+//! Lays out one table: columns aligned by display width where a phone has room for them, else one
+//! block of lines a row. Must not know Markdown's syntax.
 
 use pulldown_cmark::Alignment;
 use unicode_width::UnicodeWidthStr as _;
@@ -55,8 +55,11 @@ impl Table {
 
     /// The table as monospaced lines; `None` if they would be too wide.
     fn grid(&self) -> Option<String> {
-        let line = |cell: &Cell| cleaned_line(&cell.iter().map(|(text, _)| text.as_str()).collect::<String>());
-        let rows: Vec<Vec<String>> = self.rows.iter().map(|row| row.iter().map(line).collect()).collect();
+        let line = |cell: &Cell| {
+            cleaned_line(&cell.iter().map(|(text, _)| text.as_str()).collect::<String>())
+        };
+        let rows: Vec<Vec<String>> =
+            self.rows.iter().map(|row| row.iter().map(line).collect()).collect();
         let mut widths = vec![1; rows.iter().map(Vec::len).max()?];
         for row in &rows {
             for (width, cell) in widths.iter_mut().zip(row) {
@@ -100,7 +103,9 @@ impl Table {
         }
         for row in rows {
             for (column, cell) in row.iter().enumerate() {
-                let title = header.get(column).filter(|title| title.iter().any(|(text, _)| !text.trim().is_empty()));
+                let title = header
+                    .get(column)
+                    .filter(|title| title.iter().any(|(text, _)| !text.trim().is_empty()));
                 if let Some(title) = title {
                     write_cell(blocks, title, Style::BOLD);
                     blocks.text(":", Style::BOLD);

@@ -176,11 +176,17 @@ fn cuts_at_the_best_place_there_is() {
     assert_eq!(cut("one two three\n\nfour five six"), "one two three/======/four five six");
     assert_eq!(cut("one two three\nfour five six"), "one two three/======/four five six");
     assert_eq!(cut("one two three four five six"), "one two three four/======/five six");
-    assert_eq!(cut("**one two three four five** six"), "<b>one two three four</b>/======/<b>five</b> six");
+    assert_eq!(
+        cut("**one two three four five** six"),
+        "<b>one two three four</b>/======/<b>five</b> six"
+    );
     assert_eq!(cut("aaaaaaaaaaaaaaaaaa👩‍👩‍👧b"), "aaaaaaaaaaaaaaaaaa/======/👩‍👩‍👧b");
     let code = "```py\nif a:\n    b(1)\n    c(2)\n    d(3)\n```";
     assert_eq!(cut(code), "<pre py>if a:/    b(1)</pre>/======/<pre py>    c(2)/    d(3)</pre>");
-    assert_eq!(cut("a\n\n    x1\n\n\n    x2\n    yyyyyyyyyy"), "a//<pre>x1///x2</pre>/======/<pre>yyyyyyyyyy</pre>");
+    assert_eq!(
+        cut("a\n\n    x1\n\n\n    x2\n    yyyyyyyyyy"),
+        "a//<pre>x1///x2</pre>/======/<pre>yyyyyyyyyy</pre>"
+    );
 }
 
 #[test]
@@ -195,7 +201,8 @@ fn too_many_entities_make_a_message_of_their_own() {
 
 #[test]
 fn a_long_block_of_code_is_code_in_every_message() {
-    let code: Vec<String> = (0..400).map(|n| format!("{}let 👩{n} = {n};", " ".repeat(n % 9))).collect();
+    let code: Vec<String> =
+        (0..400).map(|n| format!("{}let 👩{n} = {n};", " ".repeat(n % 9))).collect();
     let parts = render(&format!("```rust\n{}\n```", code.join("\n")));
     assert!(parts.len() > 1);
     assert_eq!(all_faults(&parts, MESSAGE_UNITS_MAX), []);
@@ -217,7 +224,20 @@ fn plain_text_is_cut_alike_and_keeps_its_marks() {
 #[test]
 fn nothing_takes_long() {
     let started = std::time::Instant::now();
-    for unit in ["> ", "- ", "*a ", "[", "`", "<b>", "| a ", "1. ", "![", "**a *b ", "\u{200d}", "👩\u{200d}"] {
+    for unit in [
+        "> ",
+        "- ",
+        "*a ",
+        "[",
+        "`",
+        "<b>",
+        "| a ",
+        "1. ",
+        "![",
+        "**a *b ",
+        "\u{200d}",
+        "👩\u{200d}",
+    ] {
         let text = unit.repeat(3000);
         let parts = render(&format!("{text}x\n{}", "y\n".repeat(500)));
         assert_eq!(all_faults(&parts[..parts.len().min(3)], MESSAGE_UNITS_MAX), [], "{unit}");

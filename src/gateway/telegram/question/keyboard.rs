@@ -1,5 +1,5 @@
-//! The buttons under a question. Owns their order and labels; must not know what a tap does. A button stands only for a
-//! choice that the question offers.
+//! The buttons under a question. Owns their order and labels; must not know what a tap does. A
+//! button stands only for a choice that the question offers.
 
 use crate::domain::{Answer, Choice, Question, Scope, Term};
 use crate::gateway::telegram::callback::{Button, Callback, Tap};
@@ -7,7 +7,8 @@ use crate::gateway::telegram::clean::cleaned_line;
 
 use super::value::shown_value;
 
-/// How much of a path a button shows, in characters: its end, because that is what differs. The message has all of it.
+/// How much of a path a button shows, in characters: its end, because that is what differs. The
+/// message has all of it.
 const PATH_CHARS_MAX: usize = 40;
 const STAGED_IN_A_ROW: usize = 3;
 
@@ -17,7 +18,8 @@ pub fn keyboard(question: &Question) -> Vec<Vec<Button>> {
         return staged(question);
     }
     let exactly = |wanted: Term| {
-        let is = move |answer: &Answer| *answer == Answer::Allow { term: wanted, scope: Scope::Exact };
+        let is =
+            move |answer: &Answer| *answer == Answer::Allow { term: wanted, scope: Scope::Exact };
         choices(question, is).next()
     };
     let deny = question.choices.iter().any(|choice| matches!(choice.answer, Answer::Deny { .. }));
@@ -29,11 +31,14 @@ pub fn keyboard(question: &Question) -> Vec<Vec<Button>> {
         vec![exactly(Term::Session), menu("Always…", Tap::MenuAlways, is_always)],
     ];
     // Whatever else is offered has a row of its own, because it says what it covers.
-    let is_other =
-        |answer: &Answer| matches!(answer, Answer::Allow { scope, .. } if *scope != Scope::Exact) && !is_always(answer);
+    let is_other = |answer: &Answer| {
+        matches!(answer, Answer::Allow { scope, .. } if *scope != Scope::Exact)
+            && !is_always(answer)
+    };
     rows.extend(choices(question, is_other).map(|button| vec![Some(button)]));
     rows.push(vec![choices(question, is_deny).next(), menu("Never…", Tap::MenuNever, is_never)]);
-    let with_word = deny.then(|| button(question, "Deny and say why".to_owned(), Tap::DenyWithWord)).flatten();
+    let with_word =
+        deny.then(|| button(question, "Deny and say why".to_owned(), Tap::DenyWithWord)).flatten();
     rows.push(vec![with_word]);
     let rows = rows.into_iter().map(|row| row.into_iter().flatten().collect::<Vec<_>>());
     rows.filter(|row| !row.is_empty()).collect()
@@ -45,8 +50,8 @@ fn staged(question: &Question) -> Vec<Vec<Button>> {
     buttons.chunks(STAGED_IN_A_ROW).map(<[Button]>::to_vec).collect()
 }
 
-/// The keyboard that a tap leads to: what "always" or "never" would cover, a button each, or the first keyboard again.
-/// `None` for a tap that answers the question.
+/// The keyboard that a tap leads to: what "always" or "never" would cover, a button each, or the
+/// first keyboard again. `None` for a tap that answers the question.
 pub fn menu(question: &Question, tap: &Tap) -> Option<Vec<Vec<Button>>> {
     if question.staged.is_some() {
         return None;
@@ -93,7 +98,8 @@ pub(super) fn shown_path(path: &str) -> String {
     cleaned_line(&shown_value(&crate::domain::escape::visible(path)))
 }
 
-/// A program and its subcommand. Claw knows each of them, apart from the name of a script or a target at the end.
+/// A program and its subcommand. Claw knows each of them, apart from the name of a script or a
+/// target at the end.
 pub(super) fn shown_command(words: &[String]) -> String {
     path_end(&words.join(" "))
 }
@@ -120,10 +126,13 @@ fn is_deny(answer: &Answer) -> bool {
     matches!(answer, Answer::Deny { word: None })
 }
 
-/// A button for each choice with such an answer. A key that does not fit into a button has none; it can be typed.
+/// A button for each choice with such an answer. A key that does not fit into a button has none; it
+/// can be typed.
 fn choices(question: &Question, is: impl Fn(&Answer) -> bool) -> impl Iterator<Item = Button> {
     let chosen = question.choices.iter().filter(move |choice| is(&choice.answer));
-    chosen.filter_map(|choice| button(question, label(question, choice), Tap::Choice(choice.key.clone())))
+    chosen.filter_map(|choice| {
+        button(question, label(question, choice), Tap::Choice(choice.key.clone()))
+    })
 }
 
 fn button(question: &Question, label: String, tap: Tap) -> Option<Button> {

@@ -1,7 +1,8 @@
-//! What a question about a staged action has in place of "Allow this?": its head, what each button does, and what became of it.
-//! Must not know the rest of the message.
+//! What a question about a staged action has in place of "Allow this?": its head, what each button
+//! does, and what became of it. Must not know the rest of the message.
 //!
-//! The summary is the server's own text, so it stands in a block quote under the server's name, and nothing of ours does.
+//! The summary is the server's own text, so it stands in a block quote under the server's name, and
+//! nothing of ours does.
 
 use super::keyboard;
 use super::value::shown_value;
@@ -23,8 +24,11 @@ pub(super) fn heading(rich: &mut Rich, question: &Question, staged: &Staged, bri
     if let Staged::Item { summary, .. } = staged {
         rich.push(&format!("\n{} says:\n", short(&question.server)), Style::PLAIN);
         // A preview shows no quote, so that a line of the server's would look like one of ours.
-        let said =
-            if brief { short(summary) } else { shown_value(&summary.replace("\r\n", "\n").replace('\n', " ⏎ ")) };
+        let said = if brief {
+            short(summary)
+        } else {
+            shown_value(&summary.replace("\r\n", "\n").replace('\n', " ⏎ "))
+        };
         rich.push(if said.is_empty() { "(nothing)" } else { &said }, QUOTE);
     }
     if has_title(staged) || brief {
@@ -39,7 +43,11 @@ pub(super) fn document_heading(question: &Question, staged: &Staged) -> String {
         text.push_str(&format!("Group: {}\n", cleaned_line(&group)));
     }
     if let Staged::Item { summary, .. } = staged {
-        text.push_str(&format!("{} says:\n{}", cleaned_line(&question.server), super::value::document_value(summary)));
+        text.push_str(&format!(
+            "{} says:\n{}",
+            cleaned_line(&question.server),
+            super::value::document_value(summary)
+        ));
     }
     text
 }
@@ -53,23 +61,31 @@ pub(super) fn has_title(staged: &Staged) -> bool {
 pub(super) fn legend(question: &Question, staged: &Staged) -> Vec<(String, String)> {
     let (yes, no) = match staged {
         Staged::Item { .. } => ("runs exactly this call, once", "it is not run"),
-        Staged::All { .. } => {
-            ("runs each of them once, exactly as it is shown in its own message", "none of them is run")
-        }
+        Staged::All { .. } => (
+            "runs each of them once, exactly as it is shown in its own message",
+            "none of them is run",
+        ),
         // What each button runs stands among the arguments.
         Staged::Buttons { .. } => return Vec::new(),
     };
     let row = |choice: &Choice| {
         let does = if matches!(choice.answer, Answer::Allow { .. }) { yes } else { no };
         let instead = staged::label(question, choice).and_then(|label| label.instead_of);
-        let instead = instead.map_or(String::new(), |own| format!(" (its server calls the button “{}”)", short(&own)));
+        let instead = instead.map_or(String::new(), |own| {
+            format!(" (its server calls the button “{}”)", short(&own))
+        });
         (keyboard::label(question, choice), format!("{does}{instead}"))
     };
     question.choices.iter().map(row).collect()
 }
 
 /// What became of it, in one line: `✅ Confirmed`, and `by you, 14:03 · done`.
-pub(super) fn outcome(question: &Question, staged: &Staged, how: &Closed, clock: &Clock) -> (String, String) {
+pub(super) fn outcome(
+    question: &Question,
+    staged: &Staged,
+    how: &Closed,
+    clock: &Clock,
+) -> (String, String) {
     match how {
         Closed::Answered { answer, by, at_ms, end } => {
             let end = match answer {
@@ -77,15 +93,22 @@ pub(super) fn outcome(question: &Question, staged: &Staged, how: &Closed, clock:
                 _ => *end,
             };
             let end = end.map_or(String::new(), |end| format!(" · {}", end_words(end)));
-            (decision(question, staged, answer), format!(" by {}, {}{end}", short(by), clock.at(*at_ms)))
+            (
+                decision(question, staged, answer),
+                format!(" by {}, {}{end}", short(by), clock.at(*at_ms)),
+            )
         }
-        Closed::Expired { at_ms } => {
-            ("Expired".to_owned(), format!(" at {}: nobody answered, and it was not run.", clock.at(*at_ms)))
+        Closed::Expired { at_ms } => (
+            "Expired".to_owned(),
+            format!(" at {}: nobody answered, and it was not run.", clock.at(*at_ms)),
+        ),
+        Closed::Superseded { at_ms, .. } => (
+            "Closed".to_owned(),
+            format!(" at {}: nothing of it waits any more.", clock.at(*at_ms)),
+        ),
+        Closed::AskedAgain => {
+            ("Asked again".to_owned(), "\nThe buttons are under a newer message.".to_owned())
         }
-        Closed::Superseded { at_ms, .. } => {
-            ("Closed".to_owned(), format!(" at {}: nothing of it waits any more.", clock.at(*at_ms)))
-        }
-        Closed::AskedAgain => ("Asked again".to_owned(), "\nThe buttons are under a newer message.".to_owned()),
     }
 }
 

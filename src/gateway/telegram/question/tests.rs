@@ -17,7 +17,8 @@ pub(super) fn clock() -> Clock {
 pub(super) fn asked(arguments: &[(&str, &str)]) -> Question {
     let allow = |term, scope| Answer::Allow { term, scope };
     let below = || Scope::Below { path: "src/bin".into() };
-    let choice = |key: &str, label: &str, answer| Choice { key: key.into(), label: label.into(), answer };
+    let choice =
+        |key: &str, label: &str, answer| Choice { key: key.into(), label: label.into(), answer };
     let exactly = "allow filesystem/write_file with exactly these arguments";
     let any = "allow filesystem/write_file for any path at or below src/bin, whatever its other arguments";
     Question {
@@ -26,20 +27,47 @@ pub(super) fn asked(arguments: &[(&str, &str)]) -> Question {
         session: SessionId::new("main").unwrap(),
         server: "filesystem".into(),
         tool: "write_file".into(),
-        arguments: arguments.iter().map(|(name, value)| (visible(name), visible_multiline(value))).collect(),
+        arguments: arguments
+            .iter()
+            .map(|(name, value)| (visible(name), visible_multiline(value)))
+            .collect(),
         why: "it changes files, and no rule allows it".into(),
         expires_at_ms: clock().now_ms + 4 * 3_600_000,
         staged: None,
         choices: vec![
             choice("y", "allow this one call", allow(Term::Once, Scope::Exact)),
-            choice("10m", &format!("{exactly}, for 10 minutes"), allow(Term::TenMinutes, Scope::Exact)),
-            choice("s", &format!("{exactly}, until this session ends or /new"), allow(Term::Session, Scope::Exact)),
-            choice("a", &format!("{exactly}, until you revoke it"), allow(Term::Always, Scope::Exact)),
-            choice("sb", &format!("{any}, until this session ends or /new"), allow(Term::Session, below())),
+            choice(
+                "10m",
+                &format!("{exactly}, for 10 minutes"),
+                allow(Term::TenMinutes, Scope::Exact),
+            ),
+            choice(
+                "s",
+                &format!("{exactly}, until this session ends or /new"),
+                allow(Term::Session, Scope::Exact),
+            ),
+            choice(
+                "a",
+                &format!("{exactly}, until you revoke it"),
+                allow(Term::Always, Scope::Exact),
+            ),
+            choice(
+                "sb",
+                &format!("{any}, until this session ends or /new"),
+                allow(Term::Session, below()),
+            ),
             choice("ab", &format!("{any}, until you revoke it"), allow(Term::Always, below())),
             choice("n", "deny this one call", Answer::Deny { word: None }),
-            choice("n WORDS", "deny this one call and tell the model WORDS", Answer::Deny { word: None }),
-            choice("never", "deny filesystem/write_file with exactly these arguments, now and always", Answer::Never),
+            choice(
+                "n WORDS",
+                "deny this one call and tell the model WORDS",
+                Answer::Deny { word: None },
+            ),
+            choice(
+                "never",
+                "deny filesystem/write_file with exactly these arguments, now and always",
+                Answer::Never,
+            ),
         ],
     }
 }
@@ -53,14 +81,21 @@ pub(super) fn whole_of(text: QuestionText) -> Part {
 
 pub(super) fn keys(rows: &[Vec<super::super::callback::Button>]) -> String {
     let row = |row: &Vec<super::super::callback::Button>| {
-        row.iter().map(|button| format!("[{} {}]", button.label, button.data)).collect::<Vec<_>>().join(" ")
+        row.iter()
+            .map(|button| format!("[{} {}]", button.label, button.data))
+            .collect::<Vec<_>>()
+            .join(" ")
     };
     rows.iter().map(row).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
 fn a_question() {
-    let asked = asked(&[("content", "fn main() {\n    go()\u{202e};  \n}\n"), ("path", "src/bin/a.rs"), ("mode", "")]);
+    let asked = asked(&[
+        ("content", "fn main() {\n    go()\u{202e};  \n}\n"),
+        ("path", "src/bin/a.rs"),
+        ("mode", ""),
+    ]);
     assert_snapshot!(drawn(&[whole_of(question(&asked, &clock()))]), @r"
     <b>Allow this?</b>
     filesystem/write_file
@@ -178,11 +213,19 @@ fn every_choice_has_a_button() {
 }
 
 fn every_choice_of(asked: &Question) {
-    let menus = [Tap::Back, Tap::MenuAlways, Tap::MenuNever].iter().filter_map(|tap| menu(asked, tap));
-    let taps: Vec<Tap> =
-        menus.flatten().flatten().map(|button| parse_data(&button.data).expect("our own data").1).collect();
+    let menus =
+        [Tap::Back, Tap::MenuAlways, Tap::MenuNever].iter().filter_map(|tap| menu(asked, tap));
+    let taps: Vec<Tap> = menus
+        .flatten()
+        .flatten()
+        .map(|button| parse_data(&button.data).expect("our own data").1)
+        .collect();
     for choice in &asked.choices {
-        let tap = if choice.key == "n WORDS" { Tap::DenyWithWord } else { Tap::Choice(choice.key.clone()) };
+        let tap = if choice.key == "n WORDS" {
+            Tap::DenyWithWord
+        } else {
+            Tap::Choice(choice.key.clone())
+        };
         assert_eq!(taps.iter().filter(|other| **other == tap).count(), 1, "{}", choice.key);
     }
 }
@@ -199,17 +242,22 @@ fn what_became_of_it() {
         said(allow(Term::Always, below), Some(CallEnd::Ok)),
         said(allow(Term::Session, Scope::Exact), Some(CallEnd::Failed)),
         said(allow(Term::TenMinutes, Scope::Exact), Some(CallEnd::Unknown)),
-        said(allow(Term::Always, Scope::Command { words: vec!["cargo".into(), "test".into()] }), None),
+        said(
+            allow(Term::Always, Scope::Command { words: vec!["cargo".into(), "test".into()] }),
+            None,
+        ),
         said(Answer::Deny { word: Some("use\ntrash".into()) }, Some(CallEnd::Denied)),
         said(Answer::Never, None),
         Closed::Expired { at_ms },
         Closed::Superseded { at_ms, why: "the call ended".into() },
         Closed::AskedAgain,
     ];
-    let parts: Vec<Part> = all.iter().map(|how| answered(&asked, how, is_long(&asked), &clock())).collect();
+    let parts: Vec<Part> =
+        all.iter().map(|how| answered(&asked, how, is_long(&asked), &clock())).collect();
     assert_eq!(all_faults(&parts, MESSAGE_UNITS_MAX), []);
     let call = "\n\nfilesystem/write_file\n\n<b>path</b>\n<pre>src/bin/a.rs</pre>";
-    let shown: Vec<String> = parts.iter().map(|part| drawn(std::slice::from_ref(part)).replace(call, " …")).collect();
+    let shown: Vec<String> =
+        parts.iter().map(|part| drawn(std::slice::from_ref(part)).replace(call, " …")).collect();
     assert_snapshot!(shown.join("\n\n"), @r"
     <b>Allowed once</b>
     by Ann at 01:46 …
@@ -252,7 +300,9 @@ fn what_became_of_it() {
 fn what_is_too_long_is_attached_whole() {
     let body = "line of text\n".repeat(400);
     let asked = asked(&[("content", body.as_str()), ("path", "src/bin/a.rs")]);
-    let QuestionText::Long { summary, document, file_name } = question(&asked, &clock()) else { panic!("it fits") };
+    let QuestionText::Long { summary, document, file_name } = question(&asked, &clock()) else {
+        panic!("it fits")
+    };
     assert_eq!(file_name, "question-k3v9q0m2xz.txt");
     assert_eq!(document.matches("│ line of text\n").count(), 399);
     assert!(document.contains("│ line of text\\n\n"));
@@ -311,7 +361,8 @@ fn values() -> impl Strategy<Value = Vec<(String, String)>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
-    /// A person sees exactly what runs: only visible characters, and they read back to the arguments.
+    /// A person sees exactly what runs: only visible characters, and they read back to the
+    /// arguments.
     #[test]
     fn what_is_shown_reads_back(values in values()) {
         let pairs: Vec<(&str, &str)> = values.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();

@@ -1,5 +1,6 @@
-//! The value of an argument on its way through Telegram: what the server would still change is escaped, too, so that
-//! `domain::escape::unescape` gives back exactly what will run. Must not know messages.
+//! The value of an argument on its way through Telegram: what the server would still change is
+//! escaped, too, so that `domain::escape::unescape` gives back exactly what will run. Must not know
+//! messages.
 
 use std::fmt::Write as _;
 
@@ -8,8 +9,9 @@ use crate::gateway::telegram::clean::is_altered;
 /// Starts each line of a value in a file.
 const BAR: &str = "│ ";
 
-/// An escaped value as a block of text that nobody trims: white space at the end of a line, and line feeds at both ends of
-/// the value, are spelled out. Some readable characters are as well, because Telegram deletes them (a ring above a letter).
+/// An escaped value as a block of text that nobody trims: white space at the end of a line, and
+/// line feeds at both ends of the value, are spelled out. Some readable characters are as well,
+/// because Telegram deletes them (a ring above a letter).
 pub(super) fn shown_value(escaped: &str) -> String {
     let inner = escaped.trim_matches('\n');
     let lead = escaped.len() - escaped.trim_start_matches('\n').len();
@@ -48,8 +50,17 @@ mod tests {
 
     #[test]
     fn what_is_shown_reads_back() {
-        for text in ["", "\n", "\n\n\n", "\n a \n\n b  \n", "   ", "a\u{30a}\u{301}", "\\n", "日\u{fffc}本", " \n \n"]
-        {
+        for text in [
+            "",
+            "\n",
+            "\n\n\n",
+            "\n a \n\n b  \n",
+            "   ",
+            "a\u{30a}\u{301}",
+            "\\n",
+            "日\u{fffc}本",
+            " \n \n",
+        ] {
             let shown = shown_value(&visible_multiline(text));
             assert_eq!(unescape(&shown).unwrap(), text, "{shown}");
             assert_eq!(shown.trim_end(), shown);

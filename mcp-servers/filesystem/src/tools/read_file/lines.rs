@@ -1,4 +1,5 @@
-//! A pass over the lines of a file. Owns what fits into a reply and how far the file is looked at; must not know the tool.
+//! A pass over the lines of a file. Owns what fits into a reply and how far the file is looked at;
+//! must not know the tool.
 
 use std::io::{self, BufRead};
 
@@ -41,17 +42,25 @@ impl Lines {
         }
     }
 
-    pub fn read(&mut self, reader: &mut impl BufRead, cancel: &Cancel, place: &Place) -> Result<()> {
+    pub fn read(
+        &mut self,
+        reader: &mut impl BufRead,
+        cancel: &Cancel,
+        place: &Place,
+    ) -> Result<()> {
         let mut scanned = 0u64;
         while scanned < self.scan_bytes_max {
             if self.number.is_multiple_of(1024) {
                 cancel.check()?;
             }
-            let wanted = (self.first..=self.last).contains(&(self.number + 1)) && self.next.is_none() && !self.line_cut;
+            let wanted = (self.first..=self.last).contains(&(self.number + 1))
+                && self.next.is_none()
+                && !self.line_cut;
             let before = self.kept.len();
             let room = if wanted { self.reply_bytes_max - before } else { 0 };
-            let (bytes, fitted) = next_line(reader, &mut self.kept, room, self.scan_bytes_max, cancel)
-                .map_err(|error| ToolError::io("read", &place.shown, &error))?;
+            let (bytes, fitted) =
+                next_line(reader, &mut self.kept, room, self.scan_bytes_max, cancel)
+                    .map_err(|error| ToolError::io("read", &place.shown, &error))?;
             if bytes == 0 {
                 self.reached_end = true;
                 cancel.check()?;
@@ -83,8 +92,9 @@ impl Lines {
     }
 }
 
-/// Reads one line, its end included, and keeps up to `room` bytes of it. Gives its length, 0 at the end of the file, and
-/// whether all of it was kept. A line of more than `bytes_max` is left in the middle.
+/// Reads one line, its end included, and keeps up to `room` bytes of it. Gives its length, 0 at the
+/// end of the file, and whether all of it was kept. A line of more than `bytes_max` is left in the
+/// middle.
 fn next_line(
     reader: &mut impl BufRead,
     kept: &mut Vec<u8>,

@@ -1,4 +1,5 @@
-//! What a search has found so far, and how it is told. Owns the limits of the reply; must not know files or patterns.
+//! What a search has found so far, and how it is told. Owns the limits of the reply; must not know
+//! files or patterns.
 
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
@@ -26,7 +27,8 @@ pub struct Output {
     skipped_too_large: u64,
     /// Files and directories that could not be read.
     skipped_unreadable: u64,
-    /// Entries that were passed over because an ignore file names them; what is in an ignored directory is not counted.
+    /// Entries that were passed over because an ignore file names them; what is in an ignored
+    /// directory is not counted.
     ignored: u64,
     /// There are more matches than were returned.
     truncated: bool,
@@ -103,14 +105,25 @@ impl<'a> Report<'a> {
     }
 
     /// Adds a match; breaks, without adding it, when the limit was reached before.
-    pub fn add(&mut self, index: usize, line: &[u8], before: &[&[u8]], after: &[&[u8]]) -> ControlFlow<()> {
+    pub fn add(
+        &mut self,
+        index: usize,
+        line: &[u8],
+        before: &[&[u8]],
+        after: &[&[u8]],
+    ) -> ControlFlow<()> {
         if self.output.matches.len() >= self.matches_max || self.bytes >= self.bytes_max {
             self.output.truncated = true;
             return ControlFlow::Break(());
         }
         if self.told == 0 {
             self.output.files_with_matches += 1;
-            let _ = writeln!(self.text, "{}{}", if self.text.is_empty() { "" } else { "\n" }, self.path);
+            let _ = writeln!(
+                self.text,
+                "{}{}",
+                if self.text.is_empty() { "" } else { "\n" },
+                self.path
+            );
         }
         let found = Match {
             path: self.path.clone(),
@@ -157,22 +170,37 @@ impl<'a> Report<'a> {
             notes.push(format!("no line matches `{pattern}` in {} files", output.files_searched));
         } else {
             let (lines, files) = (output.matches.len(), output.files_with_matches);
-            notes.push(format!("{lines} matching lines in {files} of {} files searched", output.files_searched));
+            notes.push(format!(
+                "{lines} matching lines in {files} of {} files searched",
+                output.files_searched
+            ));
         }
         if output.truncated {
-            notes.push("there are more: raise limit, or use a narrower pattern, glob or path".into());
+            notes.push(
+                "there are more: raise limit, or use a narrower pattern, glob or path".into(),
+            );
         }
         if output.skipped_binary > 0 {
             notes.push(format!("{} binary files skipped", output.skipped_binary));
         }
         if output.skipped_too_large > 0 {
-            notes.push(format!("{} too large files skipped ({})", output.skipped_too_large, large.join(", ")));
+            notes.push(format!(
+                "{} too large files skipped ({})",
+                output.skipped_too_large,
+                large.join(", ")
+            ));
         }
         if output.skipped_unreadable > 0 {
-            notes.push(format!("{} files or directories could not be read", output.skipped_unreadable));
+            notes.push(format!(
+                "{} files or directories could not be read",
+                output.skipped_unreadable
+            ));
         }
         if output.ignored > 0 && output.matches.is_empty() {
-            notes.push(format!("{} ignored entries passed over; include_ignored: true looks there", output.ignored));
+            notes.push(format!(
+                "{} ignored entries passed over; include_ignored: true looks there",
+                output.ignored
+            ));
         }
         let _ = write!(text, "{}[{}]", if text.is_empty() { "" } else { "\n" }, notes.join("; "));
         Reply::of_text(vec![text], output)
@@ -182,5 +210,9 @@ impl<'a> Report<'a> {
 fn readable(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(line);
     let shown = head(&text, LINE_BYTES_MAX);
-    if shown.len() == text.len() { text.into_owned() } else { format!("{shown}… [{} bytes]", line.len()) }
+    if shown.len() == text.len() {
+        text.into_owned()
+    } else {
+        format!("{shown}… [{} bytes]", line.len())
+    }
 }

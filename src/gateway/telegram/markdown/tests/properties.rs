@@ -1,4 +1,5 @@
-//! Properties that hold for any Markdown: Telegram takes every message as it is, and everything that was written is there.
+//! Properties that hold for any Markdown: Telegram takes every message as it is, and everything
+//! that was written is there.
 
 use proptest::prelude::*;
 
@@ -99,8 +100,9 @@ fn block() -> impl Strategy<Value = String> {
     leaf.prop_recursive(3, 24, 4, move |inner| {
         let several = prop::collection::vec(inner, 1..4);
         (several, 0..5_u8).prop_map(move |(blocks, kind)| {
-            let join =
-                |each: &dyn Fn(&String) -> String, by: &str| blocks.iter().map(each).collect::<Vec<_>>().join(by);
+            let join = |each: &dyn Fn(&String) -> String, by: &str| {
+                blocks.iter().map(each).collect::<Vec<_>>().join(by)
+            };
             match kind {
                 0 => indented(&join(&String::clone, "\n\n"), "> ", "> "),
                 1 => join(&|text| indented(text, "- ", "  "), "\n"),
@@ -113,8 +115,10 @@ fn block() -> impl Strategy<Value = String> {
 }
 
 fn table(columns: usize, cells: &[String]) -> String {
-    let rows: Vec<String> =
-        cells.chunks(columns).map(|row| format!("| {} |", row.join(" | ").replace('\n', " "))).collect();
+    let rows: Vec<String> = cells
+        .chunks(columns)
+        .map(|row| format!("| {} |", row.join(" | ").replace('\n', " ")))
+        .collect();
     let mut rows = rows.into_iter();
     let head = rows.next().unwrap_or_default();
     format!("{head}\n{}|\n{}", "|---".repeat(columns), rows.collect::<Vec<_>>().join("\n"))
@@ -132,10 +136,12 @@ fn limit() -> impl Strategy<Value = usize> {
     prop::sample::select(vec![8, 20, 61, 200, 1024, 4096])
 }
 
-/// What pulldown-cmark calls text, in order; and apart from it what stands in the heads of tables, which may be repeated.
+/// What pulldown-cmark calls text, in order; and apart from it what stands in the heads of tables,
+/// which may be repeated.
 fn content(markdown: &str) -> (String, String) {
     let source = normalised(markdown);
-    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let options =
+        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let (mut body, mut heads, mut in_head) = (String::new(), String::new(), false);
     for event in Parser::new_ext(&source, options) {
         let text = match event {
@@ -148,7 +154,9 @@ fn content(markdown: &str) -> (String, String) {
                 continue;
             }
             Event::InlineHtml(html) if is_line_break(&html) => continue,
-            Event::Text(text) | Event::Code(text) | Event::Html(text) | Event::InlineHtml(text) => text,
+            Event::Text(text) | Event::Code(text) | Event::Html(text) | Event::InlineHtml(text) => {
+                text
+            }
             _ => continue,
         };
         let text = text.replace(REFERENCE_BREAK, "");
@@ -166,7 +174,9 @@ fn comparable(text: &str) -> String {
             .strip_prefix("<U+")
             .and_then(|hex| hex.split_once('>'))
             .filter(|(hex, _)| (4..=6).contains(&hex.len()));
-        let known = code.and_then(|(hex, after)| Some((char::from_u32(u32::from_str_radix(hex, 16).ok()?)?, after)));
+        let known = code.and_then(|(hex, after)| {
+            Some((char::from_u32(u32::from_str_radix(hex, 16).ok()?)?, after))
+        });
         (rest, _) = match known {
             Some((c, after)) => (after, out.push(c)),
             None => (&rest[c.len_utf8()..], out.push(c)),
@@ -229,7 +239,8 @@ proptest! {
         prop_assert_eq!(all_faults(&parts, MESSAGE_UNITS_MAX), vec![]);
     }
 
-    /// Offsets are right, not only well-formed: every entity covers exactly the words that were marked.
+    /// Offsets are right, not only well-formed: every entity covers exactly the words that were
+    /// marked.
     #[test]
     fn entities_cover_what_was_marked(
         words in prop::collection::vec(("[a-z👩日é]{1,8}", 0..5_u8), 1..200), units_max in limit(),

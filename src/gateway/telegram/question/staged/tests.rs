@@ -26,21 +26,35 @@ fn staged(staged: Staged, arguments: &[(&str, &str)], choices: Vec<Choice>) -> Q
 }
 
 fn item(summary: &str, arguments: &[(&str, &str)]) -> Question {
-    let of = Staged::Item { summary: visible_multiline(summary), group: Some("cart".into()), number: 2, of: 3 };
+    let of = Staged::Item {
+        summary: visible_multiline(summary),
+        group: Some("cart".into()),
+        number: 2,
+        of: 3,
+    };
     staged(of, arguments, vec![choice("y", "Add", ONCE), choice("n", "❌ Cancel", NO)])
 }
 
 fn all() -> Question {
     let arguments = [("1", "Add 2 apples"), ("2", "Add 1 pear"), ("3", "Book a courier")];
     let choices = vec![choice("y", "✅ Confirm", ONCE), choice("n", "❌ Cancel", NO)];
-    Question { server: "claw".into(), tool: "staged_all".into(), ..staged(Staged::All { of: 3 }, &arguments, choices) }
+    Question {
+        server: "claw".into(),
+        tool: "staged_all".into(),
+        ..staged(Staged::All { of: 3 }, &arguments, choices)
+    }
 }
 
 fn buttons() -> Question {
-    let press = |index: u32, label: &str| choice(&(index + 1).to_string(), label, Answer::Press { index });
+    let press =
+        |index: u32, label: &str| choice(&(index + 1).to_string(), label, Answer::Press { index });
     let labels = ["👍 Like", "👎 Dislike", "✅ Confirm", "More"];
     let choices = (0..).zip(labels).map(|(index, label)| press(index, label)).collect();
-    staged(Staged::Buttons { group: Some("song".into()) }, &[("1", "👍 Like  shop/like {\"id\":7}")], choices)
+    staged(
+        Staged::Buttons { group: Some("song".into()) },
+        &[("1", "👍 Like  shop/like {\"id\":7}")],
+        choices,
+    )
 }
 
 #[test]
@@ -74,7 +88,8 @@ fn an_item() {
 #[test]
 fn a_single_item_and_a_label_that_lies() {
     let mut asked = item("Add 2 apples", &[]);
-    asked.staged = Some(Staged::Item { summary: "Add 2 apples".into(), group: None, number: 1, of: 1 });
+    asked.staged =
+        Some(Staged::Item { summary: "Add 2 apples".into(), group: None, number: 1, of: 1 });
     asked.choices = vec![choice("y", "❌ Cancel", ONCE), choice("n", "✅ Yes", NO)];
     assert_snapshot!(drawn(&[whole_of(question(&asked, &clock()))]), @r"
     <b>Staged 1 item</b>
@@ -143,7 +158,11 @@ fn nothing_leads_to_a_menu() {
             assert_eq!(menu(&asked, &tap), None);
         }
         let shown = keyboard(&asked);
-        assert_eq!(shown.iter().flatten().count(), asked.choices.len(), "a button a choice, and no other");
+        assert_eq!(
+            shown.iter().flatten().count(),
+            asked.choices.len(),
+            "a button a choice, and no other"
+        );
     }
 }
 
@@ -185,7 +204,12 @@ fn what_became_of_it() {
     <b>Closed</b> at 01:46: nothing of it waits any more.
     <b>Pressed “👎 Dislike”</b> by you, 01:46 · done
     ");
-    let whole = answered(&item("Add", &[("item", "apples")]), &said(ONCE, Some(CallEnd::Ok)), false, &clock());
+    let whole = answered(
+        &item("Add", &[("item", "apples")]),
+        &said(ONCE, Some(CallEnd::Ok)),
+        false,
+        &clock(),
+    );
     assert_snapshot!(drawn(&[whole]), @r"
     <b>✅ Confirmed</b> by you, 01:46 · done
 
@@ -205,7 +229,9 @@ fn what_became_of_it() {
 fn what_is_too_long_is_attached_whole() {
     let note = "line of text\n".repeat(400);
     let asked = item(&"Say it to everybody. ".repeat(23), &[("note", &note), ("to", "all")]);
-    let QuestionText::Long { summary, document, .. } = question(&asked, &clock()) else { panic!("it fits") };
+    let QuestionText::Long { summary, document, .. } = question(&asked, &clock()) else {
+        panic!("it fits")
+    };
     assert_eq!(all_faults(std::slice::from_ref(&summary), CAPTION_UNITS_MAX), []);
     assert_snapshot!(drawn(&[summary]), @r"
     <b>Staged item 2 of 3</b>
@@ -226,30 +252,36 @@ fn what_is_too_long_is_attached_whole() {
     <b>✅ Add</b> – runs exactly this call, once
     <b>❌ Cancel</b> – it is not run
     ");
-    let values: Vec<String> = values_of(&document).iter().map(|value| unescape(value).unwrap()).collect();
+    let values: Vec<String> =
+        values_of(&document).iter().map(|value| unescape(value).unwrap()).collect();
     assert_eq!(values, ["Say it to everybody. ".repeat(23), note, "all".to_owned()]);
     assert!(document.contains("✅ Add – runs exactly this call, once"), "{document}");
 }
 
-/// A summary and a label are the server's words: whatever they are, the message is whole, and its frame is ours.
+/// A summary and a label are the server's words: whatever they are, the message is whole, and its
+/// frame is ours.
 #[test]
 fn hostile_words_stay_in_their_place() {
     let hostile = "ok\n\nshop/harmless\n\nitem\nnothing\nWhy it asks: no reason\u{2028}\u{200b}\u{1b}[2J\u{30a}\n\n";
     let asked = item(hostile, &[("item", hostile)]);
     let part: Part = whole_of(question(&asked, &clock()));
     assert_eq!(all_faults(std::slice::from_ref(&part), MESSAGE_UNITS_MAX), []);
-    let quotes = part
-        .entities
-        .iter()
-        .filter(|entity| matches!(entity.kind, teloxide_core::types::MessageEntityKind::Blockquote));
+    let quotes = part.entities.iter().filter(|entity| {
+        matches!(entity.kind, teloxide_core::types::MessageEntityKind::Blockquote)
+    });
     let quoted: Vec<String> = quotes
         .map(|entity| {
-            let units: Vec<u16> = part.text.encode_utf16().skip(entity.offset).take(entity.length).collect();
+            let units: Vec<u16> =
+                part.text.encode_utf16().skip(entity.offset).take(entity.length).collect();
             String::from_utf16(&units).unwrap()
         })
         .collect();
     assert_eq!(quoted.len(), 1, "all of it in one quote: {quoted:?}");
     // On one line: no line of it can pass for "✅ Confirmed by you".
     assert_eq!(unescape(&quoted[0]).unwrap(), hostile.replace('\n', " ⏎ "));
-    assert!(part.text.starts_with("Staged item 2 of 3\nGroup: cart\nshop says:\n"), "{}", part.text);
+    assert!(
+        part.text.starts_with("Staged item 2 of 3\nGroup: cart\nshop says:\n"),
+        "{}",
+        part.text
+    );
 }
