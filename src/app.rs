@@ -1,5 +1,6 @@
 //! Builds and connects the rooms. The only file that names all of them; it decides nothing.
 
+mod doors;
 mod persona;
 mod servers;
 mod settings;
@@ -16,7 +17,7 @@ use tokio::sync::OnceCell;
 
 use crate::config::{Config, KeptApart, MAIN, Written, is_agent_name};
 use crate::desk::{AgentState, Agents, Desk, DeskParts, ModelInUse, NotOffered, OtherStore, Roles};
-use crate::domain::{Address, LiveSink, Origin};
+use crate::domain::{Address, Origin, telegram_principal};
 use crate::gate::policy::Policy;
 use crate::gate::redact::Redactor;
 use crate::gate::{Gate, GateParts, GateSettings};
@@ -315,11 +316,6 @@ pub fn anchor_place(kept: &KeptApart) -> Option<AnchorPlace> {
     Some(AnchorPlace { folder: kept.folder.clone()?, credential: kept.credential.clone() })
 }
 
-/// A sink for what nobody looks at.
-pub fn unseen() -> LiveSink {
-    Arc::new(|_| {})
-}
-
 /// The principal of the person at this machine.
 pub fn owner_principal() -> String {
     format!("console:uid:{}", rustix::process::getuid().as_raw())
@@ -330,11 +326,6 @@ fn approvers(config: &Config) -> String {
     let telegram = config.telegram.iter().flat_map(|telegram| &telegram.owners);
     let others = telegram.map(|id| telegram_principal(*id));
     std::iter::once(owner_principal()).chain(others).collect::<Vec<_>>().join(",")
-}
-
-/// The principal of a Telegram user.
-pub fn telegram_principal(user: i64) -> String {
-    format!("telegram:{user}")
 }
 
 /// The environment as the rooms take it.

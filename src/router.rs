@@ -1,13 +1,19 @@
 //! Who is it, may they, which session, and is it a message, a command or an answer? Owns the way
 //! from a door into the house. Must not know chat wires, turns or MCP.
 
+mod leaving;
+
 use std::sync::Arc;
 
 use crate::domain::{
     Address, Answer, ApprovalId, Block, Inbound, InboundBody, Origin, Outbound, OutboundBody,
     SessionId,
 };
-use crate::gate::{DecideError, Gate};
+use crate::gate::Gate;
+
+pub use crate::gate::{DecideError, PinAnswer};
+pub use leaving::HoldsSecret;
+
 use crate::mail::{Accepted, Mail};
 use crate::store::{ApprovalRow, StoreError, Tx};
 
@@ -166,6 +172,16 @@ impl Router {
             }
             Ok(_) => Ok(()),
         }
+    }
+
+    /// Answers a question about tools that have changed, by its id: one compare-and-set.
+    pub async fn answer_about_pins(
+        &self,
+        id: &str,
+        accept: bool,
+        principal: &str,
+    ) -> Result<PinAnswer, StoreError> {
+        self.gate.answer_about_pins(id, accept, principal).await
     }
 
     fn redacted(&self, answer: &Answer) -> Answer {

@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use super::out;
-use crate::domain::{Blame, Blamed};
+pub use crate::domain::UserError;
+use crate::domain::{Blame, Blamed as _};
 use crate::{config, domain, doors, gate, hub, model, session, store, turn, workspace};
 
 /// Done.
@@ -22,23 +23,6 @@ pub const NEWER: u8 = 5;
 pub const INTERRUPTED: u8 = 130;
 /// Whoever read standard output has gone, as shells count it (128 + SIGPIPE).
 pub const CLOSED: u8 = 141;
-
-/// A mistake of the user that the command line itself finds, as one sentence with a next step.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct UserError(pub String);
-
-impl UserError {
-    pub fn because(text: impl Into<String>) -> anyhow::Error {
-        Self(text.into()).into()
-    }
-}
-
-impl Blamed for UserError {
-    fn blame(&self) -> Blame {
-        Blame::User
-    }
-}
 
 /// Asks every error type of claw whose it is. A type that is missing here fails a test below; a
 /// variant that is missing in its answer does not compile.

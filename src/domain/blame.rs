@@ -15,3 +15,21 @@ pub enum Blame {
 pub trait Blamed: std::error::Error + 'static {
     fn blame(&self) -> Blame;
 }
+
+/// A mistake of the user that whoever reads the command line finds, as one sentence with a next
+/// step.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct UserError(pub String);
+
+impl UserError {
+    pub fn because(text: impl Into<String>) -> anyhow::Error {
+        Self(text.into()).into()
+    }
+}
+
+impl Blamed for UserError {
+    fn blame(&self) -> Blame {
+        Blame::User
+    }
+}

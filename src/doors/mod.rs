@@ -3,8 +3,8 @@
 pub mod clock;
 pub mod commands;
 pub mod console;
+pub mod context;
 pub mod follow;
-pub mod quiet;
 pub mod staged;
 pub mod telegram;
 pub mod typed;

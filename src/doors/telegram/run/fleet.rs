@@ -41,19 +41,19 @@ struct News {
     text: String,
 }
 
-pub(super) struct Fleet {
+pub struct Fleet {
     cards: Vec<AgentCard>,
     states: Mutex<BTreeMap<String, State>>,
     news: Mutex<Vec<News>>,
     /// Rung when a state changes, and when there is news.
     bell: Notify,
     /// No new work.
-    pub(super) closing: CancellationToken,
+    pub closing: CancellationToken,
 }
 
 impl Fleet {
     /// `cards` are all agents of the home, `at` those with a bot.
-    pub(super) fn new(cards: Vec<AgentCard>, at: impl Iterator<Item = String>) -> Arc<Self> {
+    pub fn new(cards: Vec<AgentCard>, at: impl Iterator<Item = String>) -> Arc<Self> {
         let states = at.map(|name| (name, State::Starting)).collect();
         Arc::new(Self {
             cards,
@@ -68,13 +68,18 @@ impl Fleet {
         self.states.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The agent is not at work any more in this run.
+    pub fn down(&self, agent: &str, why: String) {
+        self.set(agent, State::Down(why));
+    }
+
     pub(super) fn set(&self, agent: &str, state: State) {
         self.states().insert(agent.to_owned(), state);
         self.bell.notify_waiters();
     }
 
     /// Whether there is more than one bot.
-    pub(super) fn is_many(&self) -> bool {
+    pub fn is_many(&self) -> bool {
         self.states().len() > 1
     }
 
@@ -97,7 +102,7 @@ impl Fleet {
     }
 
     /// Waits until one is at work.
-    pub(super) async fn any_at_work(&self) {
+    pub async fn any_at_work(&self) {
         self.until(|states| states.values().any(|state| matches!(state, State::AtWork(_)))).await;
     }
 
@@ -112,7 +117,7 @@ impl Fleet {
     }
 
     /// What `/agents` shows of each.
-    pub(super) fn shown(&self) -> Vec<(AgentCard, AgentState)> {
+    pub fn shown(&self) -> Vec<(AgentCard, AgentState)> {
         let states = self.states();
         let shown = |card: &AgentCard| {
             let state = match states.get(&card.name) {
@@ -130,7 +135,7 @@ impl Fleet {
     }
 
     /// Keeps something to be told about an agent until one that is at work can tell it.
-    pub(super) fn tell(&self, about: &str, chat: Option<i64>, text: &str) {
+    pub fn tell(&self, about: &str, chat: Option<i64>, text: &str) {
         let mut news = self.news.lock().unwrap_or_else(PoisonError::into_inner);
         if news.len() < NEWS_MAX {
             news.push(News { about: about.to_owned(), chat, text: text.to_owned() });
@@ -140,7 +145,7 @@ impl Fleet {
     }
 
     /// Passes on what is to be told, for as long as it is polled.
-    pub(super) async fn tell_around(&self) {
+    pub async fn tell_around(&self) {
         // The agent that should tell it may be about to start.
         let _all_tried = tokio::time::timeout(ALL_TRIED_WITHIN, self.begun()).await;
         loop {
@@ -173,7 +178,7 @@ impl Fleet {
 /// Who tells it: the agent itself if it can, else one that the same person owns, else the main one,
 /// else any.
 fn teller<'a>(houses: &'a [Arc<House>], news: &News) -> Option<&'a Arc<House>> {
-    let named = |name: &str| houses.iter().find(|house| house.app.config.agent.name == name);
+    let named = |name: &str| houses.iter().find(|house| house.context.agent == name);
     let owned = || houses.iter().find(|house| news.chat.is_some_and(|chat| house.is_owner(chat)));
     let can_tell = |house: &&Arc<House>| house.notify_place().is_some();
     named(&news.about)
