@@ -44,14 +44,20 @@ impl Context {
 pub struct Settings {
     /// Waits a while, applies what has changed in the files of settings, and says so, one sentence a
     /// change.
-    pub changes: Arc<dyn Fn() -> BoxFuture<'static, Vec<String>> + Send + Sync>,
+    pub changes: AwaitChanges,
     /// Whether one of the models that answer sees images.
     pub sees_images: Arc<dyn Fn() -> bool + Send + Sync>,
     /// Whether the owner wants to be told the head of the audit.
     pub tells_audit_head: Arc<dyn Fn() -> bool + Send + Sync>,
     /// What of today's budget is used, if hardly anything is left of it.
-    pub nearly_spent: Arc<dyn Fn() -> Result<Option<NearlySpent>, MailError> + Send + Sync>,
+    pub nearly_spent: AskSpent,
 }
+
+/// Waits a while, and gives back a sentence for each change.
+pub type AwaitChanges = Arc<dyn Fn() -> BoxFuture<'static, Vec<String>> + Send + Sync>;
+
+/// Asks what of today's budget is used.
+pub type AskSpent = Arc<dyn Fn() -> Result<Option<NearlySpent>, MailError> + Send + Sync>;
 
 /// A day on which so much of the budget is used that each turn is asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,11 +73,13 @@ pub struct NearlySpent {
 #[derive(Clone)]
 pub struct Files {
     pub workspace: PathBuf,
-    /// Keeps bytes for the model, and gives back their digest.
-    pub keep: Arc<dyn Fn(&[u8]) -> io::Result<String> + Send + Sync>,
+    pub keep: KeepBytes,
     /// Makes speech a text, where that is configured.
     pub transcribe: Option<Transcribe>,
 }
+
+/// Keeps bytes for the model, and gives back their digest.
+pub type KeepBytes = Arc<dyn Fn(&[u8]) -> io::Result<String> + Send + Sync>;
 
 /// Takes a file's name, its media type and its bytes. An error is half a sentence.
 pub type Transcribe = Arc<

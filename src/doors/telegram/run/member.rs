@@ -37,8 +37,11 @@ pub struct Member {
     /// Says a line to them.
     pub say: Box<dyn Fn(&str) + Send + Sync>,
     /// Opens the house, when the bot is known and each time its tasks are started anew.
-    pub open: Box<dyn Fn() -> BoxFuture<'static, anyhow::Result<Context>> + Send + Sync>,
+    pub open: OpenHouse,
 }
+
+/// Gives what the door knows of the house, or says why it cannot be opened.
+pub type OpenHouse = Box<dyn Fn() -> BoxFuture<'static, anyhow::Result<Context>> + Send + Sync>;
 
 /// Runs one agent until the gateway ends.
 ///
