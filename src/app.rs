@@ -17,7 +17,7 @@ use tokio::sync::OnceCell;
 
 use crate::config::{Config, KeptApart, MAIN, Written, is_agent_name};
 use crate::desk::{AgentState, Agents, Desk, DeskParts, ModelInUse, NotOffered, OtherStore, Roles};
-use crate::domain::{Address, Origin, telegram_principal};
+use crate::domain::{Address, Origin};
 use crate::gate::policy::Policy;
 use crate::gate::redact::Redactor;
 use crate::gate::{Gate, GateParts, GateSettings};
@@ -323,8 +323,7 @@ pub fn owner_principal() -> String {
 
 /// Everybody who may answer questions: the person at this machine, and the owners at other doors.
 fn approvers(config: &Config) -> String {
-    let telegram = config.telegram.iter().flat_map(|telegram| &telegram.owners);
-    let others = telegram.map(|id| telegram_principal(*id));
+    let others = config.owners_in_chats();
     std::iter::once(owner_principal()).chain(others).collect::<Vec<_>>().join(",")
 }
 

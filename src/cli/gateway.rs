@@ -18,9 +18,9 @@ use super::out;
 use super::service::PARKED;
 use crate::app::App;
 use crate::config::{Config, OfAgent, Overrides, Telegram, locate_home};
-use crate::doors::telegram::run::fleet::Fleet;
+use crate::doors::gateway::fleet::Fleet;
+use crate::doors::gateway::{open_files, service};
 use crate::doors::telegram::run::member::{self, Member};
-use crate::doors::telegram::run::{open_files, service};
 use crate::mail::Instance;
 
 /// How often it is looked whether the gateway was parked.

@@ -4,7 +4,11 @@ pub mod clock;
 pub mod commands;
 pub mod console;
 pub mod context;
+mod door;
 pub mod follow;
+pub mod gateway;
 pub mod staged;
 pub mod telegram;
 pub mod typed;
+
+pub use door::Door;

@@ -7,7 +7,7 @@ use super::house::House;
 use super::{group, intake, notify, pairing, questions, taps, words};
 use crate::desk::{AnswerTo, order_of};
 use crate::domain::{ChatCommand, Origin, Outbound, OutboundBody, SessionId, telegram_principal};
-use crate::doors::commands::{Door, Parsed, help_markdown, parse_for_bot};
+use crate::doors::commands::{DoorKind, Parsed, help_markdown, parse_for_bot};
 use crate::doors::telegram::api::incoming::{Incoming, Said};
 use crate::doors::telegram::api::place::Place;
 use crate::doors::telegram::api::unusable::{self, Unusable};
@@ -184,7 +184,7 @@ pub(super) fn commanded(said: &Said, username: &str) -> Parsed {
 fn welcome() -> String {
     format!(
         "I am claw. Write me what to do; I ask before I change anything.\n\n{}",
-        help_markdown(Door::Telegram)
+        help_markdown(DoorKind::Chat)
     )
 }
 
@@ -214,7 +214,7 @@ async fn command_of(
         return Ok(house.router.order_of_update(visitor, session, order, key).await.map(drop)?);
     }
     if command == ChatCommand::Help {
-        return answer(house, visitor, said, &[key.1], "command", help_markdown(Door::Telegram))
+        return answer(house, visitor, said, &[key.1], "command", help_markdown(DoorKind::Chat))
             .await;
     }
     if command == ChatCommand::Approvals && visitor.origin == Origin::Owner {

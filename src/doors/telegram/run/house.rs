@@ -6,21 +6,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use futures::future::BoxFuture;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::files::Files;
-use super::fleet::Fleet;
 use super::hands::Hands;
+use super::notify;
 use super::said::Chats;
 use crate::config::Telegram;
 use crate::domain::{Address, SessionId, telegram_principal};
+use crate::doors::Door;
 use crate::doors::clock::Clock;
 use crate::doors::context::Context;
+use crate::doors::gateway::fleet::Fleet;
 use crate::doors::telegram::api::pace::Pace;
 use crate::doors::telegram::api::place::Place;
 use crate::doors::telegram::api::{Api, Me};
-use crate::mail::{Mail, PostedRow};
+use crate::mail::{Mail, MailError, PostedRow};
 use crate::router::Router;
 
 /// How often the store is looked at for what other processes did.
@@ -240,6 +243,32 @@ impl House {
             }
             ended.await;
         }
+    }
+}
+
+impl Door for House {
+    fn agent(&self) -> &str {
+        &self.context.agent
+    }
+
+    fn name(&self) -> &str {
+        &self.me.username
+    }
+
+    fn has_notify_place(&self) -> bool {
+        self.notify_place().is_some()
+    }
+
+    fn has_owner(&self, user: i64) -> bool {
+        self.is_owner(user)
+    }
+
+    fn answers(&self) -> Result<(), MailError> {
+        self.mail.version().map(drop)
+    }
+
+    fn tell<'a>(&'a self, kind: &'a str, every_ms: i64, text: String) -> BoxFuture<'a, ()> {
+        Box::pin(notify::tell(self, kind, every_ms, text))
     }
 }
 

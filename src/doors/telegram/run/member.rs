@@ -7,13 +7,13 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use tokio::task::JoinSet;
 
-use super::fleet::{Fleet, State};
 use super::house::{self, House};
 use super::{changed_tools, files, live, notify, pairing, postman, questions, sessions, updates};
 use crate::config::Telegram;
 use crate::domain::UserError;
-use crate::doors::commands::{Door, at};
+use crate::doors::commands::{DoorKind, at};
 use crate::doors::context::Context;
+use crate::doors::gateway::fleet::{Fleet, State};
 use crate::doors::telegram::api::fault::Fault;
 use crate::doors::telegram::api::{Api, Me};
 
@@ -162,7 +162,7 @@ fn start(house: &Arc<House>) -> JoinSet<()> {
 }
 
 async fn register(house: Arc<House>) {
-    let commands = at(Door::Telegram)
+    let commands = at(DoorKind::Chat)
         .map(|known| (known.name.trim_start_matches('/').to_owned(), known.help.to_owned()));
     if let Err(fault) = house.api.register(&commands.collect::<Vec<_>>()).await {
         tracing::warn!(%fault, "the commands could not be registered with Telegram; they work all the same");

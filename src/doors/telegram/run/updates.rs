@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::fleet::State;
 use super::house::House;
 use super::lanes::Lanes;
 use super::{moves, notify};
+use crate::doors::gateway::fleet::State;
 use crate::doors::telegram::api::UPDATES_MAX;
 use crate::doors::telegram::api::fault::{Fault, pause_after};
 use crate::doors::telegram::api::incoming::{Incoming, migration, read};

@@ -23,13 +23,13 @@ pub async fn keep_alive(fleet: &Fleet) {
     let mut beat = tokio::time::interval(limit / 2);
     loop {
         beat.tick().await;
-        let houses = fleet.houses();
-        let mut answers = houses.is_empty();
-        for house in &houses {
-            match house.mail.version() {
-                Ok(_) => answers = true,
+        let doors = fleet.doors();
+        let mut answers = doors.is_empty();
+        for door in &doors {
+            match door.answers() {
+                Ok(()) => answers = true,
                 Err(error) => {
-                    tracing::error!(agent = house.context.agent, %error, "the store does not answer");
+                    tracing::error!(agent = door.agent(), %error, "the store does not answer");
                 }
             }
         }
