@@ -28,6 +28,12 @@ pub mod turn;
 /// One round-trip to a language model.
 pub mod model;
 
+/// Known secrets become a mark in everything that claw keeps or shows.
+pub mod redact;
+
+/// The rules about a call, and what they say of it. Pure.
+pub mod policy;
+
 /// Every tools/call takes this chain.
 pub mod gate;
 

@@ -4,7 +4,9 @@ use std::process::ExitCode;
 
 use super::out;
 use crate::domain::{Blame, Blamed};
-use crate::{config, domain, gate, gateway, hub, model, session, store, turn, workspace};
+use crate::{
+    config, domain, gate, gateway, hub, model, policy, redact, session, store, turn, workspace,
+};
 
 /// Done.
 pub const DONE: u8 = 0;
@@ -66,8 +68,8 @@ asked!(
     domain::escape::InvalidEscape,
     gate::DecideError,
     gate::QuarantineError,
-    gate::policy::PolicyError,
-    gate::redact::RedactError,
+    policy::PolicyError,
+    redact::RedactError,
     gateway::console::editor::EditorError,
     gateway::telegram::fault::Fault,
     gateway::telegram::files::FetchError,

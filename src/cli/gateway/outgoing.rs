@@ -6,12 +6,12 @@ use std::borrow::Cow;
 use super::house::House;
 use super::postman;
 use crate::domain::OutboundBody;
-use crate::gate::redact::Redactor;
 use crate::gateway::telegram::Part;
 use crate::gateway::telegram::fault::Fault;
 use crate::gateway::telegram::markdown::{linked_files, plain, render};
 use crate::gateway::telegram::place::Place;
 use crate::gateway::telegram::upload::{DOCUMENT_BYTES_MAX, Upload, is_photo};
+use crate::redact::Redactor;
 use crate::workspace::Given;
 
 /// A text that would be more messages than this is sent as its first one and as a file.

@@ -1,7 +1,7 @@
 //! Which commands can be granted by their program and subcommand, and that nothing beside them is.
 
 use super::*;
-use crate::gate::shell::read;
+use crate::policy::shell::read;
 
 fn words(text: &str) -> Option<String> {
     words_of(&read(text)?).map(|words| words.join(" "))

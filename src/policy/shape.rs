@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::policy::Facts;
+use super::Facts;
 use super::shell;
 use crate::domain::canonical;
 use crate::domain::escape::visible;
@@ -96,7 +96,7 @@ pub fn offered_shapes(facts: &Facts<'_>) -> Vec<(Scope, String)> {
 }
 
 /// What a grant for a program and subcommand covers, in words.
-pub(super) fn says_command(words: &[String]) -> String {
+pub(crate) fn says_command(words: &[String]) -> String {
     format!("any `{}` with known options and plain words, in the box", visible(&words.join(" ")))
 }
 
@@ -155,7 +155,7 @@ fn command_words(facts: &Facts<'_>) -> Option<Vec<String>> {
 
 /// The text of a call to `run` of our bash server, if the call says nothing else that claw does not
 /// know.
-pub(super) fn shell_command<'a>(facts: &Facts<'a>) -> Option<&'a str> {
+pub(crate) fn shell_command<'a>(facts: &Facts<'a>) -> Option<&'a str> {
     if facts.builtin != Some("bash") || facts.tool != "run" {
         return None;
     }

@@ -20,7 +20,7 @@ mod wrappers;
 
 use serde_json::Value;
 
-use super::policy::Facts;
+use super::Facts;
 use walk::Walk;
 
 /// A call that is not forwarded, with the rule that says so and what would work instead.

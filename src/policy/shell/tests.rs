@@ -6,7 +6,7 @@ use std::time::Instant;
 use proptest::prelude::*;
 
 use super::*;
-use crate::gate::shell::readers::reading;
+use crate::policy::shell::readers::reading;
 
 fn shown(text: &str) -> Option<String> {
     let joint = |joint| match joint {

@@ -14,7 +14,7 @@ use super::wrappers::{
     SHELLS, ShellInput, Started, has_process_input, joined, shell_input, started,
 };
 use super::{Denial, Finding, disks, paths, programs};
-use crate::gate::policy::Facts;
+use crate::policy::Facts;
 
 /// How deep texts may hold texts (`sh -c "sh -c …"`).
 const TEXTS_DEPTH_MAX: u32 = 8;

@@ -10,7 +10,7 @@ use toml::Spanned;
 use super::{ArgPattern, Decision, Rule};
 use crate::config::toml_fault;
 use crate::domain::Origin;
-use crate::gate::classes::{Class, Classes, NameGlob, ToolGlob};
+use crate::policy::classes::{Class, Classes, NameGlob, ToolGlob};
 
 /// The largest `policy.toml`, in bytes.
 pub const POLICY_BYTES_MAX: usize = 1024 * 1024;
@@ -108,7 +108,7 @@ fn anything() -> String {
 }
 
 /// Reads the whole file. Every rule's examples are tried before anything is returned.
-pub(in crate::gate) fn read(text: &str) -> Result<(Vec<Rule>, Classes), PolicyError> {
+pub(in crate::policy) fn read(text: &str) -> Result<(Vec<Rule>, Classes), PolicyError> {
     if text.len() > POLICY_BYTES_MAX {
         let message = format!("the file is larger than {POLICY_BYTES_MAX} bytes");
         return Err(PolicyError { line: None, message, next: "Make it smaller".to_owned() });

@@ -2,16 +2,24 @@
 //! clock, no grants. Must not know who asked before, what was granted, or how a verdict is carried
 //! out.
 
+mod classes;
+mod deny;
+mod rules;
+pub mod shape;
+pub mod shell;
+
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::classes::{Class, Classes, is_own_reader};
-use super::deny;
-pub use super::deny::Denial;
-pub use super::rules::file::PolicyError;
-use super::rules::{Decision, Rule, file};
+pub use classes::Class;
+pub use deny::Denial;
+pub use rules::Decision;
+pub use rules::file::PolicyError;
+
 use crate::domain::{Origin, canonical};
+use classes::{Classes, is_own_reader};
+use rules::{Rule, file};
 
 /// Raised whenever a built-in table or hard deny changes, so that frozen calls are judged again.
 const BUILTIN_VERSION: u32 = 2;
@@ -190,7 +198,7 @@ impl Policy {
 }
 
 fn version(rules: &[Rule], classes: &Classes) -> String {
-    let pair = |glob: &super::classes::ToolGlob| format!("{}/{}", glob.server.text, glob.tool.text);
+    let pair = |glob: &classes::ToolGlob| format!("{}/{}", glob.server.text, glob.tool.text);
     let table: Vec<Value> =
         classes.table.iter().map(|(glob, class)| json!([pair(glob), class])).collect();
     let idempotent: Vec<String> = classes.idempotent.iter().map(pair).collect();

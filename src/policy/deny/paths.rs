@@ -4,7 +4,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::shell::{SUBSTITUTION, VARIABLE};
-use crate::gate::policy::Facts;
+use crate::policy::Facts;
 
 /// Folders directly below the root without which the system or its users are lost.
 const SYSTEM: &[&str] = &[

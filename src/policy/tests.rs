@@ -259,6 +259,6 @@ fn readers_are_let_run_where_no_rule_speaks_and_there_is_a_box() {
 
 #[test]
 fn the_example_in_the_repository_loads() {
-    let policy = policy(include_str!("../../../examples/policy.toml"));
+    let policy = policy(include_str!("../../examples/policy.toml"));
     assert_eq!(policy.rules_count(), 4);
 }
