@@ -18,27 +18,27 @@ use rmcp::transport::Transport;
 use serde_json::Value;
 use tokio::io::AsyncRead;
 
-use super::lines::{Line, LineReader};
-use super::outbox::Outbox;
-use super::settings::LogSink;
+use crate::hub::settings::LogSink;
+use crate::hub::transport::lines::{Line, LineReader};
+use crate::hub::transport::outbox::Outbox;
 
 /// Our own code for "the answer was too long", far outside of what JSON-RPC reserves.
-pub(super) const ANSWER_TOO_LONG: ErrorCode = ErrorCode(i32::MIN + 1);
+pub(in crate::hub) const ANSWER_TOO_LONG: ErrorCode = ErrorCode(i32::MIN + 1);
 
 /// Takes the text of a progress notification.
-pub(super) type ProgressSink = Arc<dyn Fn(String) + Send + Sync>;
+pub(in crate::hub) type ProgressSink = Arc<dyn Fn(String) + Send + Sync>;
 
 /// Travels with a `tools/call` through `rmcp` down to the wire.
 #[derive(Clone)]
-pub(super) struct CallTag {
-    pub(super) progress: ProgressSink,
-    pub(super) ticket: Arc<Ticket>,
+pub(in crate::hub) struct CallTag {
+    pub(in crate::hub) progress: ProgressSink,
+    pub(in crate::hub) ticket: Arc<Ticket>,
 }
 
 /// Whether a call may still be sent, and whether it was. Settled once, so that "not forwarded" is
 /// certain.
 #[derive(Debug, Default)]
-pub(super) struct Ticket(AtomicU8);
+pub(in crate::hub) struct Ticket(AtomicU8);
 
 impl Ticket {
     const OPEN: u8 = 0;
@@ -55,7 +55,7 @@ impl Ticket {
     }
 
     /// True if the call was not sent and never will be.
-    pub(super) fn revoke(&self) -> bool {
+    pub(in crate::hub) fn revoke(&self) -> bool {
         match self.0.compare_exchange(Self::OPEN, Self::REVOKED, Ordering::SeqCst, Ordering::SeqCst)
         {
             Ok(_) => true,
@@ -66,7 +66,7 @@ impl Ticket {
 
 /// What the transport and its connection share.
 #[derive(Default)]
-pub(super) struct Wire {
+pub(in crate::hub) struct Wire {
     /// Requests without an answer, by our id.
     pending: Mutex<HashMap<RequestId, Pending>>,
     /// Goes up with every `notifications/tools/list_changed`.
@@ -85,21 +85,21 @@ struct Pending {
 }
 
 impl Wire {
-    pub(super) fn list_changes(&self) -> u64 {
+    pub(in crate::hub) fn list_changes(&self) -> u64 {
         self.list_changes.load(Ordering::SeqCst)
     }
 
     /// The tools were listed, so the next change is news.
-    pub(super) fn note_listed(&self) {
+    pub(in crate::hub) fn note_listed(&self) {
         self.change_is_news.store(true, Ordering::SeqCst);
     }
 
-    pub(super) fn background_jobs(&self) -> u32 {
+    pub(in crate::hub) fn background_jobs(&self) -> u32 {
         self.background_jobs.load(Ordering::Relaxed)
     }
 
     /// Whether a call or a list is still unanswered, and wanted.
-    pub(super) fn has_calls(&self) -> bool {
+    pub(in crate::hub) fn has_calls(&self) -> bool {
         self.pending().values().any(|pending| pending.raw)
     }
 
@@ -112,29 +112,29 @@ impl Wire {
 const BACKGROUND_JOBS: &str = "notifications/claw/background_jobs";
 
 /// Of one child, by way of stdout.
-pub(super) const LOG_LINES_MAX: usize = 1000;
+pub(in crate::hub) const LOG_LINES_MAX: usize = 1000;
 const LOG_LINE_BYTES_MAX: usize = 8 * 1024;
 const LOG_ID_BYTES_MAX: usize = 100;
 const PROGRESS_BYTES_MAX: usize = 64 * 1024;
 
 /// The longest head of `text` within `bytes_max` that keeps characters whole.
-pub(super) fn cut(text: &str, bytes_max: usize) -> &str {
+pub(in crate::hub) fn cut(text: &str, bytes_max: usize) -> &str {
     let end = (0..=bytes_max.min(text.len())).rev().find(|index| text.is_char_boundary(*index));
     text.get(..end.unwrap_or(0)).unwrap_or_default()
 }
 
-pub(super) struct StdioTransport<R> {
-    pub(super) server: String,
-    pub(super) lines: LineReader<R>,
-    pub(super) outbox: Outbox,
-    pub(super) wire: Arc<Wire>,
-    pub(super) log: LogSink,
+pub(in crate::hub) struct StdioTransport<R> {
+    pub(in crate::hub) server: String,
+    pub(in crate::hub) lines: LineReader<R>,
+    pub(in crate::hub) outbox: Outbox,
+    pub(in crate::hub) wire: Arc<Wire>,
+    pub(in crate::hub) log: LogSink,
     /// How many more of its lines reach the log.
-    pub(super) log_lines_left: usize,
+    pub(in crate::hub) log_lines_left: usize,
     /// Called after `wire.list_changes` went up, once until the next list.
-    pub(super) on_list_changed: Arc<dyn Fn() + Send + Sync>,
+    pub(in crate::hub) on_list_changed: Arc<dyn Fn() + Send + Sync>,
     /// Decoded and not yet taken; a batch brings several.
-    pub(super) decoded: VecDeque<ServerJsonRpcMessage>,
+    pub(in crate::hub) decoded: VecDeque<ServerJsonRpcMessage>,
 }
 
 impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleClient> for StdioTransport<R> {

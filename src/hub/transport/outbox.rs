@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 /// The writing end. Clones share the queue.
 #[derive(Clone, Debug)]
-pub(super) struct Outbox {
+pub(in crate::hub) struct Outbox {
     lines: mpsc::UnboundedSender<Vec<u8>>,
     queued_bytes: Arc<AtomicUsize>,
     queue_bytes_max: usize,
@@ -22,7 +22,7 @@ pub(super) struct Outbox {
 impl Outbox {
     /// Starts the writing task. It ends, and `write` is dropped, on [`Outbox::close`] or when
     /// writing fails.
-    pub(super) fn start(
+    pub(in crate::hub) fn start(
         write: impl AsyncWrite + Send + Unpin + 'static,
         queue_bytes_max: usize,
     ) -> Self {
@@ -37,7 +37,7 @@ impl Outbox {
     ///
     /// # Errors
     /// The queue is closed or full; then nothing of the message reaches the server.
-    pub(super) fn push(&self, mut line: Vec<u8>) -> io::Result<()> {
+    pub(in crate::hub) fn push(&self, mut line: Vec<u8>) -> io::Result<()> {
         if self.closed.is_cancelled() {
             return Err(io::Error::new(io::ErrorKind::BrokenPipe, "the server no longer reads"));
         }
@@ -58,17 +58,17 @@ impl Outbox {
     }
 
     /// Whether something was queued that the server has not read yet.
-    pub(super) fn is_stuck(&self) -> bool {
+    pub(in crate::hub) fn is_stuck(&self) -> bool {
         self.queued_bytes.load(Ordering::SeqCst) > 0
     }
 
     /// Closes the server's stdin, also in the middle of a line.
-    pub(super) fn close(&self) {
+    pub(in crate::hub) fn close(&self) {
         self.closed.cancel();
     }
 
     /// Fires when stdin is closed, by us or because the server closed its end.
-    pub(super) fn closed(&self) -> &CancellationToken {
+    pub(in crate::hub) fn closed(&self) -> &CancellationToken {
         &self.closed
     }
 }

@@ -11,7 +11,7 @@ const READ_BYTES: usize = 32 * 1024;
 
 /// One step of reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Line {
+pub(in crate::hub) enum Line {
     /// A whole line is in [`LineReader::line`].
     Whole,
     /// The line passed the limit; the rest of it is skipped.
@@ -20,7 +20,7 @@ pub(super) enum Line {
     End,
 }
 
-pub(super) struct LineReader<R> {
+pub(in crate::hub) struct LineReader<R> {
     read: BufReader<R>,
     line: Vec<u8>,
     /// `line` has been handed out and is cleared at the next step.
@@ -30,26 +30,26 @@ pub(super) struct LineReader<R> {
 }
 
 impl<R: AsyncRead + Unpin> LineReader<R> {
-    pub(super) fn new(read: R, bytes_max: usize) -> Self {
+    pub(in crate::hub) fn new(read: R, bytes_max: usize) -> Self {
         let read = BufReader::with_capacity(READ_BYTES, read);
         Self { read, line: Vec::new(), taken: false, skipping: false, bytes_max }
     }
 
     /// The line of the last [`Line::Whole`], without its end.
-    pub(super) fn line(&self) -> &[u8] {
+    pub(in crate::hub) fn line(&self) -> &[u8] {
         self.line.strip_suffix(b"\r").unwrap_or(&self.line)
     }
 
     /// The line as JSON; `None` for an empty one. A byte order mark in front is allowed (RFC 8259
     /// section 8.1).
-    pub(super) fn json(&self) -> Option<serde_json::Result<Value>> {
+    pub(in crate::hub) fn json(&self) -> Option<serde_json::Result<Value>> {
         let line = self.line();
         let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line).trim_ascii();
         (!line.is_empty()).then(|| serde_json::from_slice(line))
     }
 
     /// Reads on. Safe to cancel: what has been read stays for the next call.
-    pub(super) async fn next(&mut self) -> Line {
+    pub(in crate::hub) async fn next(&mut self) -> Line {
         if std::mem::take(&mut self.taken) {
             self.line.clear();
             self.line.shrink_to(KEPT_BYTES_MAX);

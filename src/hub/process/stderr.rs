@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
-use super::settings::LogSink;
+use crate::hub::settings::LogSink;
 
 const TAIL_BYTES_MAX: usize = 2048;
 const LINE_BYTES_MAX: usize = 8 * 1024;
 
 /// The last bytes that a server wrote to stderr.
 #[derive(Clone, Debug, Default)]
-pub(super) struct StderrTail(Arc<Mutex<Vec<u8>>>);
+pub(in crate::hub) struct StderrTail(Arc<Mutex<Vec<u8>>>);
 
 impl StderrTail {
     fn push(&self, bytes: &[u8]) {
@@ -24,12 +24,12 @@ impl StderrTail {
     }
 
     /// What is kept of it.
-    pub(super) fn text(&self) -> String {
+    pub(in crate::hub) fn text(&self) -> String {
         String::from_utf8_lossy(&self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
     }
 
     /// The last `lines_max` lines that are not empty, joined by ` | `. Empty if there are none.
-    pub(super) fn last_lines(&self, lines_max: usize) -> String {
+    pub(in crate::hub) fn last_lines(&self, lines_max: usize) -> String {
         let text = self.text();
         let lines: Vec<&str> =
             text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
@@ -38,7 +38,7 @@ impl StderrTail {
 }
 
 /// Reads `stderr` until it ends.
-pub(super) async fn drain(
+pub(in crate::hub) async fn drain(
     server: String,
     mut stderr: impl AsyncRead + Unpin,
     tail: StderrTail,

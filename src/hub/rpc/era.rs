@@ -11,7 +11,7 @@ pub const LEGACY_PROTOCOL: &str = "2025-11-25";
 pub const MODERN_PROTOCOL: &str = "2026-07-28";
 
 /// Revisions with `initialize` that claw accepts as an answer.
-pub(super) const LEGACY_PROTOCOLS: [&str; 4] =
+pub(in crate::hub) const LEGACY_PROTOCOLS: [&str; 4] =
     ["2024-11-05", "2025-03-26", "2025-06-18", LEGACY_PROTOCOL];
 
 /// Which life cycle a server has.

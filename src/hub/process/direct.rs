@@ -11,8 +11,8 @@ use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessGroup};
 use tokio::time::timeout;
 
 use super::child::{Fate, KeeperGuard};
-use super::manifest::StdioLaunch;
 use super::strays::{self, Kept};
+use crate::hub::manifest::StdioLaunch;
 
 /// After SIGKILL the kernel needs a moment; a process in uninterruptible sleep is not waited for.
 const REAP_TIMEOUT: Duration = Duration::from_millis(500);

@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 use tokio::io::AsyncRead;
 use tokio::time::{Instant, timeout_at};
 
+use super::bridge::cut;
 use super::era::{Era, LEGACY_PROTOCOL, LEGACY_PROTOCOLS, MODERN_PROTOCOL};
-use super::lines::{Line, LineReader};
-use super::outbox::Outbox;
-use super::wire::cut;
 use crate::domain::canonical::sha256_hex;
+use crate::hub::transport::lines::{Line, LineReader};
+use crate::hub::transport::outbox::Outbox;
 
 /// Ids outside of those that `rmcp` counts up from 0, so that a late answer meets no later request.
 const DISCOVER_ID: i64 = 2_000_000_001;
@@ -38,7 +38,7 @@ const SECOND_ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What is tried first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Opening {
+pub(in crate::hub) enum Opening {
     /// The era is not known.
     Probe,
     Initialize,
@@ -47,16 +47,16 @@ pub(super) enum Opening {
 
 /// What both sides agreed upon.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Agreement {
-    pub(super) era: Era,
-    pub(super) protocol: String,
-    pub(super) capabilities: Value,
+pub(in crate::hub) struct Agreement {
+    pub(in crate::hub) era: Era,
+    pub(in crate::hub) protocol: String,
+    pub(in crate::hub) capabilities: Value,
     /// `instructions` of the first answer: a stranger's words. `None` where there are none.
-    pub(super) instructions: Option<String>,
+    pub(in crate::hub) instructions: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum OpeningError {
+pub(in crate::hub) enum OpeningError {
     /// The server closed the line.
     Closed,
     /// Nothing came in time.
@@ -67,7 +67,7 @@ pub(super) enum OpeningError {
 
 /// Speaks the first words. `deadline` bounds the whole; `probe_timeout` is when a silent server is
 /// offered `initialize`.
-pub(super) async fn open<R: AsyncRead + Unpin>(
+pub(in crate::hub) async fn open<R: AsyncRead + Unpin>(
     lines: &mut LineReader<R>,
     outbox: &Outbox,
     opening: Opening,

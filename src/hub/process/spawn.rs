@@ -12,25 +12,25 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::oneshot;
 
 use super::child::{ChildHandle, Fate, Keepers};
-use super::manifest::{StdioLaunch, parse_env_file};
-use super::names::safe_name;
-use super::settings::{BASIC_VARIABLES, HubSettings};
 use super::stderr::{StderrTail, drain};
 use super::{direct, supervised};
 use crate::domain::inherit;
+use crate::hub::manifest::{StdioLaunch, parse_env_file};
+use crate::hub::names::safe_name;
+use crate::hub::settings::{BASIC_VARIABLES, HubSettings};
 
 /// A running server: its pipes and the handle by which it is ended.
-pub(super) struct Spawned {
-    pub(super) stdin: Box<dyn AsyncWrite + Send + Unpin>,
-    pub(super) stdout: Box<dyn AsyncRead + Send + Unpin>,
-    pub(super) child: ChildHandle,
+pub(in crate::hub) struct Spawned {
+    pub(in crate::hub) stdin: Box<dyn AsyncWrite + Send + Unpin>,
+    pub(in crate::hub) stdout: Box<dyn AsyncRead + Send + Unpin>,
+    pub(in crate::hub) child: ChildHandle,
 }
 
 /// Starts the server with a cleared environment. Dropping the future ends what it had started.
 ///
 /// # Errors
 /// An unreadable env file or a program that cannot be started, in words for its owner.
-pub(super) async fn spawn(
+pub(in crate::hub) async fn spawn(
     server: &str,
     launch: &StdioLaunch,
     settings: &HubSettings,
@@ -102,7 +102,7 @@ fn working_dir(
 
 /// What helps where a server has failed that was told of a file by a name that is not one where it
 /// runs.
-pub(super) fn misplaced(launch: &StdioLaunch, settings: &HubSettings) -> Option<String> {
+pub(in crate::hub) fn misplaced(launch: &StdioLaunch, settings: &HubSettings) -> Option<String> {
     if launch.cwd.is_some() || launch.own.is_some() {
         return None;
     }
@@ -118,7 +118,7 @@ pub(super) fn misplaced(launch: &StdioLaunch, settings: &HubSettings) -> Option<
 /// The short lists, the env file, the entry's own variables; later ones win. Claw's own servers
 /// fetch nothing, and what they run gets no more than it did: a proxy's address may hold a
 /// password.
-pub(super) fn child_env(
+pub(in crate::hub) fn child_env(
     launch: &StdioLaunch,
     settings: &HubSettings,
 ) -> Result<BTreeMap<String, String>, String> {
@@ -138,7 +138,7 @@ pub(super) fn child_env(
         let variables = read.and_then(|text| parse_env_file(&text));
         let variables =
             variables.map_err(|error| format!("its env file {}: {error}", path.display()))?;
-        (settings.secrets)(super::secrets::in_variables(&variables))?;
+        (settings.secrets)(crate::hub::secrets::in_variables(&variables))?;
         env.extend(variables);
     }
     env.extend(launch.env.clone());

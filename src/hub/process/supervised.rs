@@ -21,8 +21,8 @@ use tokio::time::timeout;
 
 use super::child::{Fate, KeeperGuard};
 use super::handover::{Pipes, Report, Spec, Started, send_pipes};
-use super::manifest::StdioLaunch;
 use super::strays::{self, Kept};
+use crate::hub::manifest::StdioLaunch;
 
 /// For the last round of killing, and for the supervisor's own end.
 const END_PATIENCE: Duration = Duration::from_millis(500);
