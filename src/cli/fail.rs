@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use super::out;
 use crate::domain::{Blame, Blamed};
 use crate::{
-    config, domain, gate, gateway, hub, model, policy, redact, session, store, turn, workspace,
+    config, domain, doors, gate, hub, model, policy, redact, session, store, turn, workspace,
 };
 
 /// Done.
@@ -70,9 +70,9 @@ asked!(
     gate::QuarantineError,
     policy::PolicyError,
     redact::RedactError,
-    gateway::console::editor::EditorError,
-    gateway::telegram::fault::Fault,
-    gateway::telegram::files::FetchError,
+    doors::console::editor::EditorError,
+    doors::telegram::api::fault::Fault,
+    doors::telegram::api::files::FetchError,
     hub::HubError,
     hub::manifest::ManifestError,
     model::ChooseError,
