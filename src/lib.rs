@@ -7,8 +7,8 @@ pub use claw_domain as domain;
 /// What is written (file, environment) becomes what is meant.
 pub mod config;
 
-/// Chat doors: the console.
-pub mod gateway;
+/// Chat doors: the console, Telegram.
+pub mod doors;
 
 /// Inbox and outbox, the only way between doors and the house.
 pub mod mail;

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use super::out;
 use crate::domain::{Blame, Blamed};
-use crate::{config, domain, gate, gateway, hub, model, session, store, turn, workspace};
+use crate::{config, domain, doors, gate, hub, model, session, store, turn, workspace};
 
 /// Done.
 pub const DONE: u8 = 0;
@@ -68,9 +68,9 @@ asked!(
     gate::QuarantineError,
     gate::policy::PolicyError,
     gate::redact::RedactError,
-    gateway::console::editor::EditorError,
-    gateway::telegram::fault::Fault,
-    gateway::telegram::files::FetchError,
+    doors::console::editor::EditorError,
+    doors::telegram::api::fault::Fault,
+    doors::telegram::api::files::FetchError,
     hub::HubError,
     hub::manifest::ManifestError,
     model::ChooseError,
