@@ -3,9 +3,10 @@
 use std::process::ExitCode;
 
 use super::out;
-pub use crate::domain::UserError;
-use crate::domain::{Blame, Blamed as _};
-use crate::{config, domain, doors, gate, hub, model, session, store, turn, workspace};
+use crate::domain::{Blame, Blamed};
+use crate::{
+    config, domain, doors, gate, hub, model, policy, redact, session, store, turn, workspace,
+};
 
 /// Done.
 pub const DONE: u8 = 0;
@@ -23,6 +24,23 @@ pub const NEWER: u8 = 5;
 pub const INTERRUPTED: u8 = 130;
 /// Whoever read standard output has gone, as shells count it (128 + SIGPIPE).
 pub const CLOSED: u8 = 141;
+
+/// A mistake of the user that the command line itself finds, as one sentence with a next step.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct UserError(pub String);
+
+impl UserError {
+    pub fn because(text: impl Into<String>) -> anyhow::Error {
+        Self(text.into()).into()
+    }
+}
+
+impl Blamed for UserError {
+    fn blame(&self) -> Blame {
+        Blame::User
+    }
+}
 
 /// Asks every error type of claw whose it is. A type that is missing here fails a test below; a
 /// variant that is missing in its answer does not compile.
@@ -50,11 +68,12 @@ asked!(
     domain::escape::InvalidEscape,
     gate::DecideError,
     gate::QuarantineError,
-    gate::policy::PolicyError,
-    gate::redact::RedactError,
+    policy::PolicyError,
+    redact::RedactError,
     doors::console::editor::EditorError,
     doors::telegram::api::fault::Fault,
     doors::telegram::api::files::FetchError,
+    doors::telegram::run::member::NotTaken,
     hub::HubError,
     hub::manifest::ManifestError,
     model::ChooseError,
@@ -138,7 +157,10 @@ mod tests {
     #[test]
     fn every_error_type_is_asked_whose_it_is() {
         let mut found = Vec::new();
-        derived(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        for folder in ["src", "crates"] {
+            derived(&root.join(folder), &mut found);
+        }
         assert!(found.len() >= ASKED.len(), "{found:?}");
         let asked = |name: &String| {
             ASKED.iter().any(|path| path.rsplit("::").next().map(str::trim) == Some(name))

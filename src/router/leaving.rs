@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use super::Router;
-use crate::gate::redact::Redactor;
+use crate::redact::Redactor;
 
 /// A known secret is in bytes that are no text: taking it out would break them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use super::house::{self, House};
 use super::{changed_tools, files, live, notify, pairing, postman, questions, sessions, updates};
 use crate::config::Telegram;
-use crate::domain::UserError;
+use crate::domain::{Blame, Blamed};
 use crate::doors::commands::{DoorKind, at};
 use crate::doors::context::Context;
 use crate::doors::gateway::fleet::{Fleet, State};
@@ -27,6 +27,17 @@ const START_RETRY: Duration = Duration::from_secs(5);
 /// up to the most.
 const RESTART_FIRST: Duration = Duration::from_secs(1);
 const RESTART_MOST: Duration = Duration::from_secs(60);
+
+/// Telegram does not take the bot as it is configured: one sentence with the next step.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct NotTaken(String);
+
+impl Blamed for NotTaken {
+    fn blame(&self) -> Blame {
+        Blame::User
+    }
+}
 
 /// One agent, as it is handed to its bot.
 pub struct Member {
@@ -49,8 +60,8 @@ pub type OpenHouse = Box<dyn Fn() -> BoxFuture<'static, anyhow::Result<Context>>
 /// It cannot be started at all: its settings, its home or its token are wrong.
 pub async fn run(fleet: &Arc<Fleet>, member: &Member) -> anyhow::Result<()> {
     let (name, telegram) = (&member.agent, &member.telegram);
-    let api = Api::new(&telegram.token, &telegram.api)
-        .map_err(|fault| UserError::because(fault.to_string()))?;
+    let api =
+        Api::new(&telegram.token, &telegram.api).map_err(|fault| NotTaken(fault.to_string()))?;
     let me = tokio::select! {
         me = greet(fleet, member, &api) => me?,
         () = fleet.closing.cancelled() => return Ok(()),
@@ -124,7 +135,7 @@ async fn greet(fleet: &Fleet, member: &Member, api: &Api) -> anyhow::Result<Me> 
                 tokio::time::sleep(START_RETRY).await;
             }
             Err(fault) => {
-                return Err(UserError::because(fault.told(&member.telegram.token_source)));
+                return Err(NotTaken(fault.told(&member.telegram.token_source)).into());
             }
         }
     }

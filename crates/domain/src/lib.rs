@@ -1,0 +1,43 @@
+//! The nouns that every room speaks: ids, messages, calls, events, questions, what comes in and
+//! what goes out. Owns no state. Must not know: files, sockets, SQL, clocks, async.
+
+mod agent;
+mod answer;
+mod blame;
+mod call;
+pub mod canonical;
+mod command;
+pub mod escape;
+mod event;
+mod ids;
+mod image;
+mod inbound;
+pub mod inherit;
+mod live;
+mod message;
+mod model;
+mod origin;
+mod outbound;
+mod principal;
+pub mod secret;
+mod staged;
+
+pub use agent::AgentCard;
+pub use answer::{Answer, Choice, Question, Scope, Term};
+pub use blame::{Blame, Blamed};
+pub use call::{CallState, ImageRef, Outcome, ToolCall, ToolOutput};
+pub use command::ChatCommand;
+pub use event::{Event, EventBody, Spent, TurnEnd};
+pub use ids::{Address, ApprovalId, CallId, InvalidSessionId, SessionId};
+pub use image::{IMAGE_BYTES_MAX, image_mime};
+pub use inbound::{Inbound, InboundBody};
+pub use live::{Live, LiveSink, unseen};
+pub use message::{Block, Message, Role, ToolUse, text_of};
+pub use model::{Finish, ToolSpec, Usage};
+pub use origin::Origin;
+pub use outbound::{Outbound, OutboundBody};
+pub use principal::telegram_principal;
+pub use staged::{Action, Proposal, Staged};
+
+/// Milliseconds since 1970-01-01T00:00:00Z.
+pub type UnixMillis = i64;
