@@ -13,7 +13,9 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use claw::config::Prices;
-use claw::domain::{Address, Answer, LiveSink, Origin, OutboundBody, Scope, SessionId, Term};
+use claw::domain::{
+    Address, Answer, Approvers, LiveSink, Origin, OutboundBody, Scope, SessionId, Term,
+};
 use claw::gate::{Gate, GateParts, GateSettings};
 use claw::hub::manifest::{self, Expansion};
 use claw::hub::{Hub, HubSettings};
@@ -114,7 +116,7 @@ fn gate(store: &Store, home: &Path, workspace: &Path) -> anyhow::Result<Gate> {
             server_instructions_bytes: 2048,
             question_time: Duration::from_secs(3600),
             calls_at_once: 8,
-            owner: OWNER.into(),
+            owner: Approvers::parse(OWNER),
             staged_actions_max: 10,
             tools: claw::config::Tools::default(),
             program: "example".into(),

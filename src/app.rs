@@ -16,7 +16,7 @@ use tokio::sync::OnceCell;
 
 use crate::config::{Config, KeptApart, MAIN, Written, is_agent_name};
 use crate::desk::{AgentState, Agents, Desk, DeskParts, ModelInUse, NotOffered, OtherStore, Roles};
-use crate::domain::{Address, LiveSink, Origin};
+use crate::domain::{Address, Approvers, LiveSink, Origin};
 use crate::gate::{Gate, GateParts, GateSettings};
 use crate::hub::Hub;
 use crate::mail::{Instance, Mail};
@@ -326,10 +326,10 @@ pub fn owner_principal() -> String {
 }
 
 /// Everybody who may answer questions: the person at this machine, and the owners at other doors.
-fn approvers(config: &Config) -> String {
+fn approvers(config: &Config) -> Approvers {
     let telegram = config.telegram.iter().flat_map(|telegram| &telegram.owners);
     let others = telegram.map(|id| telegram_principal(*id));
-    std::iter::once(owner_principal()).chain(others).collect::<Vec<_>>().join(",")
+    std::iter::once(owner_principal()).chain(others).collect()
 }
 
 /// The principal of a Telegram user.

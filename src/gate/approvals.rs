@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::Gate;
 use crate::domain::{
-    Address, Answer, ApprovalId, CallId, CallState, Choice, Inbound, InboundBody, Origin, Outcome,
-    Question, Staged, Term, ToolCall, UnixMillis, escape,
+    Address, Answer, ApprovalId, ApprovalState, CallId, CallState, Choice, GrantEffect, Inbound,
+    InboundBody, Origin, Outcome, Question, Staged, Term, ToolCall, UnixMillis, escape,
 };
 use crate::killpoint;
 use crate::policy::shape::Shape;
@@ -68,7 +68,7 @@ impl Gate {
         let Some((approval, row)) = self.store.read(|tx| found(tx, id))? else {
             return Err(DecideRefused::NotFound(id.0.clone()).into());
         };
-        if !approval.approvers.split(',').any(|approver| approver == by) {
+        if !approval.approvers.include(by) {
             return Err(DecideRefused::NotYours { by: by.to_owned() }.into());
         }
         if approval.question.staged.is_some() {
@@ -105,8 +105,8 @@ impl Gate {
                     approval.id
                 )));
             }
-            Answer::Allow { term, scope } => ("allow", scope.clone(), *term),
-            Answer::Never => ("deny", crate::domain::Scope::Exact, Term::Always),
+            Answer::Allow { term, scope } => (GrantEffect::Allow, scope.clone(), *term),
+            Answer::Never => (GrantEffect::Deny, crate::domain::Scope::Exact, Term::Always),
         };
         let call = call_of_row(row)?;
         let facts = self.facts(&call, None);
@@ -133,13 +133,13 @@ impl Gate {
             }
         };
         Ok(Some(NewGrant {
-            effect: effect.to_owned(),
+            effect,
             principal: row.principal.clone(),
             session: (term == Term::Session).then(|| approval.question.session.clone()),
             server: row.server.clone(),
             tool: row.tool.clone(),
             shape: serde_json::to_string(&shape).map_err(StoreError::from)?,
-            origin: row.origin.clone(),
+            origin: row.origin,
             says,
             expires_ms: (term == Term::TenMinutes).then(|| now_ms() + TEN_MINUTES_MS),
             approval: approval.id.0.clone(),
@@ -149,7 +149,7 @@ impl Gate {
     /// The question with this id, if it is still open.
     pub fn question(&self, id: &ApprovalId) -> Result<Option<Question>, StoreError> {
         let found = self.store.read(|tx| tx.approval(id))?;
-        Ok(found.filter(|row| row.state == "waiting").map(|row| row.question))
+        Ok(found.filter(|row| row.state == ApprovalState::Waiting).map(|row| row.question))
     }
 
     /// Which call a question is about.
@@ -159,21 +159,21 @@ impl Gate {
 
     /// How a question was closed without an answer: `expired` or `superseded`. `None` while it is
     /// open, and when it was answered.
-    pub fn closed(&self, id: &ApprovalId) -> Result<Option<String>, StoreError> {
+    pub fn closed(&self, id: &ApprovalId) -> Result<Option<ApprovalState>, StoreError> {
         let found = self.store.read(|tx| tx.approval(id))?;
         Ok(found
             .map(|row| row.state)
-            .filter(|state| matches!(state.as_str(), "expired" | "superseded")))
+            .filter(|state| matches!(state, ApprovalState::Expired | ApprovalState::Superseded)))
     }
 
     /// Closes the question of a call if its time is over.
     pub async fn expire(&self, call: &CallId) -> Result<Option<ApprovalId>, StoreError> {
-        const STATE: &str = "expired";
+        const STATE: ApprovalState = ApprovalState::Expired;
         let due = |row: &ApprovalRow| row.expires_ms <= now_ms();
         if !self
             .store
             .read(|tx| tx.approval_of(call))?
-            .is_some_and(|row| row.state == "waiting" && due(&row))
+            .is_some_and(|row| row.state == ApprovalState::Waiting && due(&row))
         {
             return Ok(None);
         }
@@ -183,7 +183,7 @@ impl Gate {
             .store
             .write(move |tx| {
                 let Some(approval) = tx.approval_of(&call)?.filter(due) else { return Ok(None) };
-                if tx.decide(&approval.id, STATE, None, STATE)?.is_err() {
+                if tx.decide(&approval.id, STATE, None, STATE.as_str())?.is_err() {
                     return Ok(None);
                 }
                 let reason = "nobody answered the question in time".to_owned();
@@ -224,11 +224,11 @@ pub(super) fn decide_in(
     grant: Option<&NewGrant>,
 ) -> Result<Result<ApprovalRow, DecideRefused>, StoreError> {
     let allowed = matches!(answer, Answer::Allow { .. });
-    let approval =
-        match tx.decide(id, if allowed { "approved" } else { "denied" }, Some(answer), by)? {
-            Ok(approval) => approval,
-            Err(refused) => return Ok(Err(refused)),
-        };
+    let state = if allowed { ApprovalState::Approved } else { ApprovalState::Denied };
+    let approval = match tx.decide(id, state, Some(answer), by)? {
+        Ok(approval) => approval,
+        Err(refused) => return Ok(Err(refused)),
+    };
     if allowed {
         tx.move_call(call, CallState::Waiting, CallState::Approved)?;
     } else {
@@ -281,13 +281,12 @@ fn denial(answer: &Answer) -> String {
 
 /// A call as it was frozen.
 pub(super) fn call_of_row(row: &CallRow) -> Result<ToolCall, StoreError> {
-    let origin = serde_json::from_value(Value::String(row.origin.clone()))?;
     Ok(ToolCall {
         id: row.id.clone(),
         server: row.server.clone(),
         tool: row.tool.clone(),
         arguments: serde_json::from_str(&row.arguments)?,
-        origin,
+        origin: row.origin,
         principal: row.principal.clone(),
     })
 }

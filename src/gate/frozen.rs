@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::Gate;
 use crate::domain::canonical::{canonical_json, digest};
-use crate::domain::{CallState, ToolCall};
+use crate::domain::{Approvers, CallState, ToolCall};
 use crate::store::{CallRow, now_ms};
 
 /// What freezing adds to a call.
@@ -23,7 +23,7 @@ impl Gate {
             server: call.server.clone(),
             tool: call.tool.clone(),
             arguments: canonical_json(&call.arguments),
-            origin: call.origin.as_str().to_owned(),
+            origin: call.origin,
             principal: call.principal.clone(),
             state: freeze.state,
             pin: freeze.pin.to_owned(),
@@ -44,7 +44,7 @@ impl Gate {
 
 /// The digest over everything that a person approves: what, where, by which tool, under which
 /// rules, and who may say so.
-pub(super) fn digest_of(row: &CallRow, approvers: &str) -> String {
+pub(super) fn digest_of(row: &CallRow, approvers: &Approvers) -> String {
     digest(&json!({
         "call": row.id.to_string(),
         "server": row.server,
@@ -56,6 +56,6 @@ pub(super) fn digest_of(row: &CallRow, approvers: &str) -> String {
         "cwd": row.cwd,
         "env_names": row.env_names,
         "policy_version": row.policy_version,
-        "approvers": approvers,
+        "approvers": approvers.to_string(),
     }))
 }

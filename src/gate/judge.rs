@@ -9,7 +9,7 @@ use super::chain::Pass;
 use super::frozen::digest_of;
 use super::permit::Reach;
 use super::pinning::{Tool, no_tool};
-use crate::domain::{ApprovalId, CallState, ToolCall};
+use crate::domain::{ApprovalId, ApprovalState, CallState, ToolCall};
 use crate::policy::{Facts, Verdict as Ruled};
 use crate::store::{CallRow, StoreError, now_ms};
 
@@ -134,9 +134,11 @@ impl Gate {
         let same = self.still_as_shown(row, &pass.call, tool)
             && approval.digest == row.digest
             && approval.expires_ms > now_ms();
-        Ok(match (row.state, approval.state.as_str()) {
-            (CallState::Waiting, "waiting") if same => Some(Judged::StillWaiting(approval.id)),
-            (CallState::Approved | CallState::Started, "approved") if same => {
+        Ok(match (row.state, approval.state) {
+            (CallState::Waiting, ApprovalState::Waiting) if same => {
+                Some(Judged::StillWaiting(approval.id))
+            }
+            (CallState::Approved | CallState::Started, ApprovalState::Approved) if same => {
                 let by = approval.decided_by.unwrap_or_default();
                 let mut verdict =
                     Verdict::new(format!("approval.{}", approval.id), format!("{by} allowed it"));
@@ -182,7 +184,7 @@ impl Gate {
                 denied(STAGED, "its time was over before it ran")
             }
             (Some(approval), _)
-                if approval.state == "approved" && approval.digest == row.digest =>
+                if approval.state == ApprovalState::Approved && approval.digest == row.digest =>
             {
                 let by = approval.decided_by.unwrap_or_default();
                 let mut verdict =

@@ -45,7 +45,7 @@ pub use stage::{Proposed, StagedList};
 pub use tap::Tapped;
 
 use crate::config::Tools;
-use crate::domain::{LiveSink, Outcome, ToolCall};
+use crate::domain::{Approvers, LiveSink, Outcome, ToolCall};
 use crate::hub::manifest::Manifest;
 use crate::hub::{Hub, Replaced, ServerTools};
 use crate::policy::Policy;
@@ -88,9 +88,8 @@ pub struct GateSettings {
     pub question_time: Duration,
     /// The most calls that run side by side in this process.
     pub calls_at_once: usize,
-    /// Who may answer questions: principals, separated by commas, for example
-    /// `console:uid:1000,telegram:12345`.
-    pub owner: String,
+    /// Who may answer questions.
+    pub owner: Approvers,
     /// The most actions that tools may stage in one turn.
     pub staged_actions_max: usize,
     /// Which tools are there, and which of them models see.

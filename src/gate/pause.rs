@@ -9,7 +9,8 @@ use super::approvals::question_about;
 use super::audit::{describe, entry};
 use super::frozen::Freeze;
 use crate::domain::{
-    Answer, CallId, CallState, Choice, Origin, Outcome, Question, Scope, Term, ToolCall, ToolOutput,
+    Answer, ApprovalState, CallId, CallState, Choice, Origin, Outcome, Question, Scope, Term,
+    ToolCall, ToolOutput,
 };
 use crate::store::{AuditEntry, StoreError, now_ms};
 
@@ -28,8 +29,10 @@ impl Gate {
         why: String,
         yes: &str,
     ) -> Result<Question, StoreError> {
-        if let Some(open) =
-            self.store.read(|tx| tx.approval_of(call))?.filter(|row| row.state == "waiting")
+        if let Some(open) = self
+            .store
+            .read(|tx| tx.approval_of(call))?
+            .filter(|row| row.state == ApprovalState::Waiting)
         {
             return Ok(open.question);
         }

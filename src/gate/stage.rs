@@ -7,8 +7,8 @@ use super::frozen::Freeze;
 use super::{Gate, approvals};
 use crate::domain::canonical::canonical_json;
 use crate::domain::{
-    Address, Answer, CallId, CallState, Choice, Origin, Proposal, Question, Scope, Staged, Term,
-    ToolCall, UnixMillis, escape,
+    Address, Answer, Approvers, CallId, CallState, Choice, Origin, Proposal, Question, Scope,
+    Staged, Term, ToolCall, UnixMillis, escape,
 };
 use crate::store::{AuditEntry, CallRow, PinRow, StagedRow, StoreError, Tx, now_ms};
 
@@ -40,7 +40,7 @@ pub struct StagedList {
     staged: Vec<StagedRow>,
     /// With the digest of each question's row, and who may answer.
     approvals: Vec<(Question, String)>,
-    approvers: String,
+    approvers: Approvers,
     audit: Vec<(&'static str, CallId, Value)>,
 }
 

@@ -11,7 +11,9 @@ use super::frozen::{Freeze, digest_of};
 use super::judge::{Verdict, panic_reason};
 use super::permit::{Permit, Reach};
 use super::pinning::Tool;
-use crate::domain::{ApprovalId, CallId, CallState, Outcome, Question, escape};
+use crate::domain::{
+    ApprovalId, ApprovalState, Approvers, CallId, CallState, Outcome, Question, escape,
+};
 use crate::hub::names::look;
 use crate::killpoint;
 use crate::store::{CallRow, StoreError, Tx, now_ms};
@@ -170,7 +172,7 @@ impl Gate {
 fn may_start(
     tx: &Tx<'_>,
     row: &CallRow,
-    owner: &str,
+    owner: &Approvers,
     approval: Option<&ApprovalId>,
     grant: Option<i64>,
 ) -> Result<Result<(), String>, StoreError> {
@@ -193,7 +195,9 @@ fn may_start(
         return Ok(Ok(()));
     };
     Ok(match tx.approval(id)? {
-        Some(found) if found.state != "approved" => Err(format!("its question is {}", found.state)),
+        Some(found) if found.state != ApprovalState::Approved => {
+            Err(format!("its question is {}", found.state))
+        }
         Some(found) if found.digest != row.digest => {
             Err("what was approved is not what would run".to_owned())
         }
@@ -207,11 +211,11 @@ fn may_start(
 /// one; a call that has started or ended has none.
 pub(super) fn close_question(tx: &Tx<'_>, call: &CallId, why: &str) -> Result<(), StoreError> {
     if let Some(open) = tx.approval_of(call)?
-        && open.state == "waiting"
+        && open.state == ApprovalState::Waiting
     {
         // Somebody answering at this moment loses the compare-and-set, which is right: he saw the
         // old question.
-        let _answered_meanwhile = tx.decide(&open.id, "superseded", None, why)?;
+        let _answered_meanwhile = tx.decide(&open.id, ApprovalState::Superseded, None, why)?;
     }
     Ok(())
 }

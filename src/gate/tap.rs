@@ -8,7 +8,8 @@ use super::approvals::{DecideError, decide_in, wake};
 use super::audit::describe;
 use super::{CallContext, Gate};
 use crate::domain::{
-    Action, Address, Answer, ApprovalId, CallId, CallState, Outcome, SessionId, Staged, ToolOutput,
+    Action, Address, Answer, ApprovalId, ApprovalState, CallId, CallState, Outcome, SessionId,
+    Staged, ToolOutput,
 };
 use crate::killpoint;
 use crate::store::{ApprovalRow, AuditEntry, DecideRefused, StagedRow, StoreError, Tx, now_ms};
@@ -141,7 +142,7 @@ fn settle_all(
     let allowed = matches!(answer, Answer::Allow { .. });
     let decided = match tx.decide(
         &approval.id,
-        if allowed { "approved" } else { "denied" },
+        if allowed { ApprovalState::Approved } else { ApprovalState::Denied },
         Some(answer),
         by,
     )? {
@@ -182,7 +183,7 @@ fn press(
     let Some(chosen) = chosen else {
         return Ok(Err(DecideRefused::NotFound(approval.id.0.clone())));
     };
-    let decided = match tx.decide(&approval.id, "approved", Some(answer), by)? {
+    let decided = match tx.decide(&approval.id, ApprovalState::Approved, Some(answer), by)? {
         Ok(decided) => decided,
         Err(refused) => return Ok(Err(refused)),
     };
@@ -204,7 +205,7 @@ fn expire(tx: &Tx<'_>, session: &SessionId) -> Result<(), StoreError> {
     // A question about a list lasts as long as the last of its actions, and is over with it.
     due.sort_by_key(|row| matches!(row.question.staged, Some(Staged::Item { .. })));
     for row in due {
-        if tx.decide(&row.id, "expired", None, "expired")?.is_err() {
+        if tx.decide(&row.id, ApprovalState::Expired, None, "expired")?.is_err() {
             continue;
         }
         let outcome = Outcome::Denied { reason: "nobody confirmed it in time".to_owned() };
@@ -232,14 +233,14 @@ fn close_settled_list(tx: &Tx<'_>, item: &CallId) -> Result<(), StoreError> {
         return Ok(());
     };
     for staged in tx.staged_in(&list)? {
-        if tx.approval_of(&staged.call)?.is_some_and(|row| row.state == "waiting") {
+        if tx.approval_of(&staged.call)?.is_some_and(|row| row.state == ApprovalState::Waiting) {
             return Ok(());
         }
     }
-    let Some(all) = tx.approval_of(&list)?.filter(|row| row.state == "waiting") else {
+    let Some(all) = tx.approval_of(&list)?.filter(|row| row.state == ApprovalState::Waiting) else {
         return Ok(());
     };
-    if tx.decide(&all.id, "superseded", None, "each was answered by itself")?.is_ok() {
+    if tx.decide(&all.id, ApprovalState::Superseded, None, "each was answered by itself")?.is_ok() {
         let outcome = Outcome::Denied { reason: "each action was answered by itself".to_owned() };
         close_row(tx, &list, &outcome, json!({"approval": all.id.0, "answer": "superseded"}))?;
     }

@@ -6,7 +6,9 @@ use std::collections::HashMap;
 use super::actions::Taken;
 use super::drive::Drive;
 use super::worker::SessionError;
-use crate::domain::{Answer, ApprovalId, CallId, EventBody, InboundBody, Outbound, OutboundBody};
+use crate::domain::{
+    Answer, ApprovalId, ApprovalState, CallId, EventBody, InboundBody, Outbound, OutboundBody,
+};
 use crate::store::InboxRow;
 use crate::turn::next::{DEATHS_FROM, next, pauses, waiting_for_a_human};
 use crate::turn::{Log, Step};
@@ -132,7 +134,7 @@ impl Drive<'_> {
     fn mirror_closed(&mut self) -> Result<(), SessionError> {
         for (call, approval) in self.waiting() {
             let Some(how) = self.worker.gate.closed(&approval)? else { continue };
-            if how == "expired" {
+            if how == ApprovalState::Expired {
                 let what = if self.paused_by(&call) {
                     "the turn does not go on"
                 } else {
@@ -141,7 +143,12 @@ impl Drive<'_> {
                 let text = format!("Nobody answered the question {approval} in time; {what}.");
                 self.tell(&OutboundBody::Notice { text });
             }
-            self.push(EventBody::CallAnswered { call, approval, answer: None, by: how });
+            self.push(EventBody::CallAnswered {
+                call,
+                approval,
+                answer: None,
+                by: how.to_string(),
+            });
         }
         Ok(())
     }

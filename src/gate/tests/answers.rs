@@ -53,7 +53,7 @@ async fn two_processes_that_decide_at_once_have_one_winner() {
         assert_eq!(usize::from(a.is_ok()) + usize::from(b.is_ok()), 1);
         let grants = rig.store.read(|tx| tx.grants()).unwrap();
         assert_eq!(grants.len(), 1, "the loser grants nothing");
-        assert_eq!(grants[0].effect, if a.is_ok() { "allow" } else { "deny" });
+        assert_eq!(grants[0].effect.as_str(), if a.is_ok() { "allow" } else { "deny" });
         let outcome = rig.call(echo(n, "hi")).await;
         assert_eq!(matches!(outcome, Outcome::Ended { .. }), a.is_ok(), "{outcome:?}");
         let id = grants[0].id;

@@ -10,7 +10,8 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::domain::{
-    Answer, ApprovalId, CallId, Live, LiveSink, Origin, Outcome, Scope, SessionId, Term, ToolCall,
+    Answer, ApprovalId, Approvers, CallId, Live, LiveSink, Origin, Outcome, Scope, SessionId, Term,
+    ToolCall,
 };
 use crate::gate::{CallContext, Gate, GateParts, GateSettings};
 use crate::hub::manifest::{Expansion, parse};
@@ -87,7 +88,7 @@ impl Rig {
             server_instructions_bytes: 200,
             question_time: Duration::from_secs(3600),
             calls_at_once: 8,
-            owner: OWNER.into(),
+            owner: Approvers::parse(OWNER),
             staged_actions_max: 10,
             tools: crate::config::Tools::default(),
             program: "test".into(),

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::rig::{ALLOW, OWNER, Rig, SECRET, echo, session, tool};
-use crate::domain::{Address, CallState, Inbound, InboundBody, Origin, Outcome};
+use crate::domain::{Address, Approvers, CallState, GrantEffect, Inbound, InboundBody, Origin, Outcome};
 use crate::policy::shape::Shape;
 use crate::store::NewGrant;
 
@@ -80,7 +80,7 @@ async fn what_our_configuration_calls_idempotent_runs_again() {
         let mut row = rig.row(&echo(9, "pin").id).await;
         (row.id, row.arguments) = (call.id.clone(), r#"{"text":"hi"}"#.into());
         (row.state, row.outcome) = (CallState::Started, None);
-        row.digest = crate::gate::frozen::digest_of(&row, OWNER);
+        row.digest = crate::gate::frozen::digest_of(&row, &Approvers::parse(OWNER));
         row
     };
     rig.store.write(move |tx| tx.put_call(&row)).await.unwrap();
@@ -124,13 +124,13 @@ async fn a_hard_deny_beats_a_rule_and_a_grant() {
     let arguments = json!({"command": "rm -rf /"});
     let shape = Shape::Exact { digest: crate::domain::canonical::digest(&arguments) };
     let grant = NewGrant {
-        effect: "allow".into(),
+        effect: GrantEffect::Allow,
         principal: OWNER.into(),
         session: None,
         server: "bash".into(),
         tool: "run".into(),
         shape: serde_json::to_string(&shape).unwrap(),
-        origin: "forwarded".into(),
+        origin: Origin::Forwarded,
         says: "all".into(),
         expires_ms: None,
         approval: "q".into(),

@@ -1,7 +1,7 @@
 //! A decision has one winner, whoever takes part; grants hold as long as they say.
 
 use super::*;
-use claw_domain::{Answer, Scope, Term};
+use claw_domain::{Answer, ApprovalState, Approvers, GrantEffect, Origin, Scope, Term};
 
 fn yes() -> Answer {
     Answer::Allow { term: Term::Once, scope: Scope::Exact }
@@ -9,7 +9,10 @@ fn yes() -> Answer {
 
 async fn asked(store: &Store, id: &str, expires_at_ms: i64) {
     let question = question(id, expires_at_ms);
-    store.write(move |tx| tx.add_approval(&question, "p", "digest")).await.unwrap();
+    store
+        .write(move |tx| tx.add_approval(&question, &Approvers::parse("p"), "digest"))
+        .await
+        .unwrap();
 }
 
 #[tokio::test]
@@ -26,8 +29,10 @@ async fn of_many_who_decide_at_once_exactly_one_wins() {
                 std::thread::spawn(move || {
                     let store = rig.open();
                     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-                    let (state, answer) =
-                        if n % 2 == 0 { ("approved", yes()) } else { ("denied", Answer::Never) };
+                    let (state, answer) = match n % 2 {
+                        0 => (ApprovalState::Approved, yes()),
+                        _ => (ApprovalState::Denied, Answer::Never),
+                    };
                     start.wait();
                     let by = format!("p{n}");
                     let job = store.write(move |tx| tx.decide(&id, state, Some(&answer), &by));
@@ -40,7 +45,7 @@ async fn of_many_who_decide_at_once_exactly_one_wins() {
         let row = store.read(|tx| tx.approval(&id)).unwrap().unwrap();
         let winner = ends.iter().position(Result::is_ok).unwrap();
         assert_eq!(row.decided_by.unwrap(), format!("p{winner}"));
-        assert_eq!(row.state, if winner % 2 == 0 { "approved" } else { "denied" });
+        assert_eq!(row.state.as_str(), if winner % 2 == 0 { "approved" } else { "denied" });
         for lost in ends.iter().filter_map(|end| end.as_ref().err()) {
             assert!(matches!(lost, DecideRefused::AlreadyDecided { .. }), "{lost}");
         }
@@ -53,12 +58,12 @@ async fn a_question_that_is_over_or_unknown_cannot_be_answered() {
     asked(&store, "old", 1).await;
     let decide = |id: &str| {
         let id = ApprovalId(id.into());
-        store.write(move |tx| tx.decide(&id, "approved", Some(&yes()), "p"))
+        store.write(move |tx| tx.decide(&id, ApprovalState::Approved, Some(&yes()), "p"))
     };
     assert_eq!(decide("old").await.unwrap().unwrap_err(), DecideRefused::Expired);
     assert!(matches!(decide("none").await.unwrap().unwrap_err(), DecideRefused::NotFound(_)));
     let expire = store
-        .write(|tx| tx.decide(&ApprovalId("old".into()), "expired", None, "expired"))
+        .write(|tx| tx.decide(&ApprovalId("old".into()), ApprovalState::Expired, None, "expired"))
         .await
         .unwrap();
     assert!(expire.is_ok());
@@ -69,13 +74,13 @@ async fn a_question_that_is_over_or_unknown_cannot_be_answered() {
 async fn a_grant_holds_until_it_ends_or_is_revoked() {
     let store = Rig::new().open();
     let grant = |session: Option<SessionId>, expires_ms| NewGrant {
-        effect: "allow".into(),
+        effect: GrantEffect::Allow,
         principal: "p".into(),
         session,
         server: "s".into(),
         tool: "t".into(),
         shape: "{}".into(),
-        origin: "owner".into(),
+        origin: Origin::Owner,
         says: "s/t".into(),
         expires_ms,
         approval: "q".into(),
@@ -118,13 +123,13 @@ async fn a_grant_that_ended_stays_ended_when_the_clock_is_put_back() {
     let rig = Rig::new();
     let store = rig.open();
     let grant = |expires_ms| NewGrant {
-        effect: "allow".into(),
+        effect: GrantEffect::Allow,
         principal: "p".into(),
         session: None,
         server: "s".into(),
         tool: "t".into(),
         shape: "{}".into(),
-        origin: "owner".into(),
+        origin: Origin::Owner,
         says: "x".into(),
         expires_ms,
         approval: String::new(),
@@ -152,13 +157,13 @@ async fn a_grant_that_had_not_ended_keeps_what_was_left_when_the_clock_is_put_ba
     let rig = Rig::new();
     let store = rig.open();
     let grant = NewGrant {
-        effect: "allow".into(),
+        effect: GrantEffect::Allow,
         principal: "p".into(),
         session: None,
         server: "s".into(),
         tool: "t".into(),
         shape: "{}".into(),
-        origin: "owner".into(),
+        origin: Origin::Owner,
         says: "x".into(),
         expires_ms: Some(now_ms() + 10 * MINUTE_MS),
         approval: String::new(),
@@ -192,13 +197,13 @@ async fn a_grant_ends_by_the_time_the_system_is_up_whatever_the_clock_says() {
     let rig = Rig::new();
     let store = rig.open();
     let grant = |expires_ms| NewGrant {
-        effect: "allow".into(),
+        effect: GrantEffect::Allow,
         principal: "p".into(),
         session: None,
         server: "s".into(),
         tool: "t".into(),
         shape: "{}".into(),
-        origin: "owner".into(),
+        origin: Origin::Owner,
         says: "x".into(),
         expires_ms,
         approval: String::new(),
