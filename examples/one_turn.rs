@@ -12,6 +12,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use claw::catalog::CatalogSettings;
 use claw::config::Prices;
 use claw::domain::{
     Address, Answer, Approvers, LiveSink, Origin, OutboundBody, Scope, SessionId, Term,
@@ -111,15 +112,17 @@ fn gate(store: &Store, home: &Path, workspace: &Path) -> anyhow::Result<Gate> {
             user_home: home.to_owned(),
             confined: Arc::new(LazyLock::new(|| false)),
             tool_timeout: Duration::from_secs(30),
-            server_wait: Duration::from_secs(5),
             tool_result_bytes: 16 * 1024,
-            server_instructions_bytes: 2048,
             question_time: Duration::from_secs(3600),
             calls_at_once: 8,
             owner: Approvers::parse(OWNER),
             staged_actions_max: 10,
-            tools: claw::config::Tools::default(),
-            program: "example".into(),
+            catalog: CatalogSettings {
+                server_wait: Duration::from_secs(5),
+                server_instructions_bytes: 2048,
+                tools: claw::config::Tools::default(),
+                program: "example".into(),
+            },
         },
     }))
 }

@@ -14,6 +14,7 @@ use anyhow::Context as _;
 use futures::future::BoxFuture;
 use tokio::sync::OnceCell;
 
+use crate::catalog::CatalogSettings;
 use crate::config::{Config, KeptApart, MAIN, Written, is_agent_name};
 use crate::desk::{AgentState, Agents, Desk, DeskParts, ModelInUse, NotOffered, OtherStore, Roles};
 use crate::domain::{Address, Approvers, LiveSink, Origin};
@@ -270,7 +271,7 @@ impl App {
     /// Ends the servers. Everything that was committed stays; the store commits what is left when
     /// it is dropped.
     pub async fn close(&self) {
-        self.gate.remember_late_servers().await;
+        self.gate.catalog().remember_late_servers().await;
         self.gate.hub().shutdown().await;
     }
 }
@@ -363,15 +364,17 @@ fn gate_settings(config: &Config, settings: &Settings) -> GateSettings {
         // Asked at the first call: a turn without one does not need to know.
         confined: Arc::new(LazyLock::new(|| claw_mcp_bash::probe().keeps_files())),
         tool_timeout: Duration::from_secs(limits.tool_timeout_s),
-        server_wait: Duration::from_millis(limits.server_wait_ms),
         tool_result_bytes: limits.tool_result_bytes as usize,
-        server_instructions_bytes: limits.server_instructions_bytes as usize,
         question_time: Duration::from_secs(limits.question_time_s),
         calls_at_once: limits.tool_calls_parallel_max as usize,
         owner: approvers(config),
         staged_actions_max: limits.staged_actions_max as usize,
-        tools: settings.tools.clone(),
-        program: program(),
+        catalog: CatalogSettings {
+            server_wait: Duration::from_millis(limits.server_wait_ms),
+            server_instructions_bytes: limits.server_instructions_bytes as usize,
+            tools: settings.tools.clone(),
+            program: program(),
+        },
     }
 }
 

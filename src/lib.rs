@@ -34,6 +34,9 @@ pub mod redact;
 /// The rules about a call, and what they say of it. Pure.
 pub mod policy;
 
+/// Which tools there are, and whether each is what was accepted.
+pub mod catalog;
+
 /// Every tools/call takes this chain.
 pub mod gate;
 

@@ -20,6 +20,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "cli",
         &[
             "app",
+            "catalog",
             "config",
             "desk",
             "doors",
@@ -40,8 +41,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "app",
         &[
-            "config", "desk", "gate", "hub", "logging", "mail", "model", "policy", "redact",
-            "router", "serve", "session", "store", "turn",
+            "catalog", "config", "desk", "gate", "hub", "logging", "mail", "model", "policy",
+            "redact", "router", "serve", "session", "store", "turn",
         ],
     ),
     ("domain", &[]),
@@ -51,6 +52,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "doors",
         &[
             "app",
+            "catalog",
             "cli",
             "config",
             "desk",
@@ -74,7 +76,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("model", &["config"]),
     ("redact", &[]),
     ("policy", &["config"]),
-    ("gate", &["config", "hub", "killpoint", "policy", "redact", "store", "workspace"]),
+    ("catalog", &["config", "hub", "redact", "store"]),
+    ("gate", &["catalog", "hub", "killpoint", "policy", "redact", "store", "workspace"]),
     ("hub", &["gate"]),
     // A crate of its own, like `domain` and `kit`: Cargo holds what it may name.
     ("store", &[]),
@@ -91,7 +94,7 @@ const NARROW: &[(&str, &str, &str)] = &[
     ("desk", "session", "session::TURN_IS_OPEN"),
     ("session", "config", "config::Prices"),
     ("policy", "config", "config::toml_fault"),
-    ("gate", "config", "config::Tools"),
+    ("catalog", "config", "config::Tools"),
     ("hub", "gate", "gate::permit"),
 ];
 

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use super::out;
 use crate::domain::{Blame, Blamed};
 use crate::{
-    config, domain, doors, gate, hub, model, policy, redact, session, store, turn, workspace,
+    catalog, config, domain, doors, gate, hub, model, policy, redact, session, store, turn, workspace,
 };
 
 /// Done.
@@ -61,13 +61,13 @@ macro_rules! asked {
 asked!(
     UserError,
     out::Unwritten,
+    catalog::QuarantineError,
     config::ConfigError,
     config::model::InvalidModelSection,
     config::model::UnknownAgent,
     domain::InvalidSessionId,
     domain::escape::InvalidEscape,
     gate::DecideError,
-    gate::QuarantineError,
     policy::PolicyError,
     redact::RedactError,
     doors::console::editor::EditorError,

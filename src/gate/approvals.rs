@@ -11,15 +11,14 @@ use crate::domain::{
 use crate::killpoint;
 use crate::policy::shape::Shape;
 use crate::store::{
-    ApprovalRow, AuditEntry, CallRow, DecideRefused, NewGrant, StoreError, Tx, now_ms,
+    ApprovalRow, AuditEntry, CallRow, DecideRefused, NewGrant, StoreError, Tx, new_approval_id,
+    now_ms,
 };
 
 /// How long "10 minutes" is.
 const TEN_MINUTES_MS: i64 = 10 * 60 * 1000;
 /// How long a tap may wait for its turn.
 const TAP_WAITS_MS: i64 = 15 * 60 * 1000;
-/// Letters and digits that nobody mistakes for one another (Crockford's base 32, lower case).
-const ID_ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
 /// Why an answer did not count. Nothing has changed.
 #[derive(Debug, thiserror::Error)]
@@ -311,29 +310,4 @@ pub(super) fn question_about(
         choices,
         staged,
     })
-}
-
-/// Ten characters of 5 bits each, from the operating system's generator. An id that could be
-/// guessed is none, so without randomness nothing is asked.
-pub(super) fn new_approval_id<E: std::fmt::Display>(
-    fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
-) -> Result<ApprovalId, StoreError> {
-    let mut bytes = [0_u8; 10];
-    fill(&mut bytes).map_err(|error| StoreError::NoRandomness(error.to_string()))?;
-    let id = bytes.iter().map(|byte| char::from(ID_ALPHABET[usize::from(byte % 32)])).collect();
-    Ok(ApprovalId(id))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn without_randomness_there_is_no_id() {
-        let ids: std::collections::HashSet<_> =
-            (0..100).map(|_| new_approval_id(getrandom::fill).unwrap().0).collect();
-        assert!(ids.len() == 100 && ids.iter().all(|id| id.len() == 10), "{ids:?}");
-        let refused = new_approval_id(|_| Err("no entropy")).unwrap_err();
-        assert!(refused.to_string().contains("no entropy"), "{refused}");
-    }
 }

@@ -1,14 +1,12 @@
 //! How a verdict is reached: the stop switch, hard denies, the pin, the rules, the grants, and the
 //! owner's own answer. Must not know how a verdict is carried out.
 
-use serde_json::Value;
-
 use super::Gate;
 use super::approvals::is_over;
 use super::chain::Pass;
 use super::frozen::digest_of;
 use super::permit::Reach;
-use super::pinning::{Tool, no_tool};
+use crate::catalog::{Tool, no_tool};
 use crate::domain::{ApprovalId, ApprovalState, CallState, ToolCall};
 use crate::policy::{Facts, Verdict as Ruled};
 use crate::store::{CallRow, StoreError, now_ms};
@@ -63,7 +61,7 @@ impl Gate {
         if let Some(denial) = self.policy().hard_deny(&self.facts(&pass.call, None)) {
             return denied(&denial.rule, format!("{}; instead, {}", denial.why, denial.instead));
         }
-        let tool = match self.tool(&pass.call.server, &pass.call.tool).await {
+        let tool = match self.catalog.tool(&pass.call.server, &pass.call.tool).await {
             Ok(tool) => tool,
             Err(reason) => return denied("builtin.tool", reason),
         };
@@ -249,9 +247,4 @@ pub(super) fn panic_reason(by: &str) -> String {
     format!(
         "the stop switch is on ({by}): no call runs until the owner turns it off with `claw panic off`"
     )
-}
-
-/// The `destructiveHint` of a tool's annotations, if it is stated.
-pub(super) fn destructive_hint(raw: &Value) -> Option<bool> {
-    raw.get("annotations")?.get("destructiveHint")?.as_bool()
 }

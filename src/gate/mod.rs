@@ -4,22 +4,17 @@
 mod abandon;
 mod approvals;
 mod audit;
-mod catalog;
 mod chain;
 mod copy;
 mod frozen;
 mod grants;
-mod instructions;
 mod judge;
 mod keep;
-mod late;
 mod limits;
 mod pause;
 mod permission;
 pub mod permit;
-mod pinning;
 mod propose;
-mod quarantine;
 mod reading;
 mod shown;
 mod stage;
@@ -27,32 +22,25 @@ mod start;
 mod tap;
 mod transparency;
 
-use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock as RwLockSync};
+use std::sync::{Arc, LazyLock, PoisonError, RwLock as RwLockSync};
 use std::time::Duration;
 
-use tokio::sync::{RwLock, Semaphore};
+use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 pub use approvals::DecideError;
-pub use catalog::Offered;
 pub use pause::is_about_a_turn;
-pub use quarantine::{Change, PinAnswer, QuarantineError};
 pub use stage::{Proposed, StagedList};
 pub use tap::Tapped;
 
-use crate::config::Tools;
+use crate::catalog::{Catalog, CatalogSettings};
 use crate::domain::{Approvers, LiveSink, Outcome, ToolCall};
-use crate::hub::manifest::Manifest;
-use crate::hub::{Hub, Replaced, ServerTools};
+use crate::hub::Hub;
 use crate::policy::Policy;
 use crate::redact::Redactor;
 use crate::store::{Artifacts, Store};
-use catalog::Catalog;
-use late::Late;
 
 /// What the gate is made of.
 pub struct GateParts {
@@ -78,12 +66,8 @@ pub struct GateSettings {
     pub confined: Arc<LazyLock<bool>>,
     /// The most time that one call may take.
     pub tool_timeout: Duration,
-    /// How long a request to a model waits, once, for a server whose tools are not known yet.
-    pub server_wait: Duration,
     /// The most bytes of a result that go to the model; the whole is kept as an artifact.
     pub tool_result_bytes: usize,
-    /// The most bytes of what a server says about itself that go to the model.
-    pub server_instructions_bytes: usize,
     /// How long a question stays open.
     pub question_time: Duration,
     /// The most calls that run side by side in this process.
@@ -92,10 +76,7 @@ pub struct GateSettings {
     pub owner: Approvers,
     /// The most actions that tools may stage in one turn.
     pub staged_actions_max: usize,
-    /// Which tools are there, and which of them models see.
-    pub tools: Tools,
-    /// Which build of claw this is: its own servers' tools need no yes while it is the same.
-    pub program: String,
+    pub catalog: CatalogSettings,
 }
 
 /// What surrounds one call.
@@ -119,17 +100,18 @@ pub struct Gate {
     settings: GateSettings,
     now: RwLockSync<Arc<GateSettings>>,
     slots: Semaphore,
-    catalog: RwLock<Option<Arc<Catalog>>>,
-    /// The list of each server that was last compared with its pins.
-    reconciled: Mutex<HashMap<String, Arc<ServerTools>>>,
-    /// A server that was late has its tools now.
-    catalog_is_old: Arc<AtomicBool>,
-    late: Late,
+    catalog: Arc<Catalog>,
 }
 
 impl Gate {
     pub fn new(parts: GateParts) -> Self {
         let slots = Semaphore::new(parts.settings.calls_at_once);
+        let catalog = Catalog::new(
+            parts.store.clone(),
+            parts.hub.clone(),
+            parts.redactor.clone(),
+            parts.settings.catalog.clone(),
+        );
         Self {
             store: parts.store,
             hub: parts.hub,
@@ -139,10 +121,7 @@ impl Gate {
             now: RwLockSync::new(Arc::new(parts.settings.clone())),
             settings: parts.settings,
             slots,
-            catalog: RwLock::new(None),
-            reconciled: Mutex::default(),
-            catalog_is_old: Arc::default(),
-            late: Late::default(),
+            catalog: Arc::new(catalog),
         }
     }
 
@@ -183,28 +162,13 @@ impl Gate {
     /// From now on these are in force: limits of results, questions and staged actions, and which
     /// tools are there. All else is what it was at the start.
     pub fn set_settings(&self, settings: GateSettings) {
+        self.catalog.set_settings(settings.catalog.clone());
         *self.now.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(settings);
-        self.catalog_is_old.store(true, Ordering::SeqCst);
     }
 
-    /// From now on these are the servers. A step that is under way keeps the tools that it was
-    /// given, and its calls end where they began; the next step of any turn has those of the new
-    /// servers.
-    pub fn set_servers(&self, manifest: Manifest) -> Replaced {
-        let replaced = self.hub.replace(manifest);
-        let others = || replaced.changed.iter().chain(&replaced.removed);
-        self.late.forget(others());
-        let mut known = self.reconciled.lock().unwrap_or_else(PoisonError::into_inner);
-        others().for_each(|server| drop(known.remove(server)));
-        drop(known);
-        // Behind the servers, so that a list that is being made meanwhile is made again.
-        self.catalog_is_old.store(true, Ordering::SeqCst);
-        replaced
-    }
-
-    /// Keeps a sentence for the person, until a door fetches it.
-    pub fn tell(&self, notice: String) {
-        self.late.tell(notice);
+    /// The tools that there are.
+    pub fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
     }
 
     pub fn hub(&self) -> &Hub {

@@ -4,7 +4,6 @@
 use serde_json::Value;
 
 use super::Gate;
-use super::pinning::withheld;
 use crate::domain::canonical::canonical_json;
 use crate::domain::{Origin, Proposal, ToolCall, ToolOutput, escape};
 use crate::policy::Verdict as Ruled;
@@ -80,7 +79,7 @@ impl Gate {
     /// Whether the proposed call could be run at all, and, if it asks no question, without one.
     fn allowed(&self, call: &ToolCall, proposal: &Proposal, pins: &[PinRow]) -> Result<(), String> {
         let (server, tool) = (&call.server, &proposal.tool);
-        let pin = self.pin_for(server, tool, pins)?;
+        let pin = self.catalog.pin_for(server, tool, pins)?;
         if let Some(name) = self.redactor.contains_secret(&proposal.arguments) {
             return Err(format!("its arguments hold the secret {name}"));
         }
@@ -88,7 +87,7 @@ impl Gate {
             return Err("its arguments hold a `[redacted:…]` mark in place of a secret".to_owned());
         }
         let tapped = tapped(call, proposal);
-        let facts = self.facts(&tapped, super::judge::destructive_hint(&pin.raw));
+        let facts = self.facts(&tapped, crate::catalog::destructive_hint(&pin.raw));
         let never = self
             .standing_refusal(&tapped)
             .map_err(|error| format!("the grants cannot be read ({error})"))?;
@@ -100,24 +99,6 @@ impl Gate {
                  one: {why} ({rule})"
             )),
             Ruled::Ask { .. } | Ruled::Allow { .. } => Ok(()),
-        }
-    }
-
-    /// The pin of a tool that may be proposed. The rows are those of the server.
-    pub(super) fn pin_for<'p>(
-        &self,
-        server: &str,
-        tool: &str,
-        pins: &'p [PinRow],
-    ) -> Result<&'p PinRow, String> {
-        let pin = pins.iter().find(|pin| pin.tool == tool && self.now().tools.has(server, tool));
-        match pin {
-            None => Err(format!(
-                "there is no tool `{}` on the server `{server}`",
-                escape::visible(tool)
-            )),
-            Some(pin) if pin.withheld => Err(withheld(server, tool)),
-            Some(pin) => Ok(pin),
         }
     }
 

@@ -73,7 +73,7 @@ impl Gate {
                 continue;
             };
             let pins = self.store.read(|tx| tx.pins(Some(&source.server)))?;
-            match self.pin_for(&source.server, &proposed.proposal.tool, &pins) {
+            match self.catalog.pin_for(&source.server, &proposed.proposal.tool, &pins) {
                 Ok(pin) => ready.push(self.ready(proposed, &source, pin)),
                 Err(why) => list.left_out.push(format!("Not staged: {what}. {why}")),
             }

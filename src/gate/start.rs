@@ -10,7 +10,7 @@ use super::chain::Pass;
 use super::frozen::{Freeze, digest_of};
 use super::judge::{Verdict, panic_reason};
 use super::permit::{Permit, Reach};
-use super::pinning::Tool;
+use crate::catalog::Tool;
 use crate::domain::{
     ApprovalId, ApprovalState, Approvers, CallId, CallState, Outcome, Question, escape,
 };

@@ -5,9 +5,9 @@ use std::sync::{Arc, LazyLock};
 use serde_json::json;
 
 use super::rig::{Rig, tool};
+use crate::catalog::Tool;
 use crate::domain::ToolCall;
 use crate::gate::chain::Pass;
-use crate::gate::pinning::Tool;
 
 fn run(n: u64, command: &str) -> ToolCall {
     ToolCall { server: "bash".into(), ..tool(n, "run", json!({"command": command})) }

@@ -9,6 +9,7 @@ use tempfile::TempDir;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::catalog::CatalogSettings;
 use crate::domain::{
     Answer, ApprovalId, Approvers, CallId, Live, LiveSink, Origin, Outcome, Scope, SessionId, Term,
     ToolCall,
@@ -83,15 +84,17 @@ impl Rig {
             user_home: home.clone(),
             confined: Arc::new(LazyLock::new(|| true)),
             tool_timeout: Duration::from_secs(10),
-            server_wait: Duration::from_secs(10),
             tool_result_bytes: 1024,
-            server_instructions_bytes: 200,
             question_time: Duration::from_secs(3600),
             calls_at_once: 8,
             owner: Approvers::parse(OWNER),
             staged_actions_max: 10,
-            tools: crate::config::Tools::default(),
-            program: "test".into(),
+            catalog: CatalogSettings {
+                server_wait: Duration::from_secs(10),
+                server_instructions_bytes: 200,
+                tools: crate::config::Tools::default(),
+                program: "test".into(),
+            },
         };
         change(&mut settings);
         let store = Store::open(&home.join("claw.db")).unwrap();

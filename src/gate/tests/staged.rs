@@ -95,7 +95,7 @@ async fn what_cannot_be_done_is_refused_when_it_is_proposed() {
     assert!(!good.is_error && good.actions.len() == 2, "{good:?}");
     assert_eq!(good.actions[0].summary.as_deref(), Some("Add [redacted:OWN]"));
     assert!(proposed(&rig, 101, json!([])).await.actions.is_empty());
-    let twice = rig.again_with(POLICY, |settings| settings.tools = only_propose());
+    let twice = rig.again_with(POLICY, |settings| settings.catalog.tools = only_propose());
     assert!(
         proposed(&twice, 102, json!([item()])).await.text.contains("there is no tool `confirm`")
     );
