@@ -12,6 +12,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use claw::calls::{CallLimits, Surroundings};
 use claw::catalog::CatalogSettings;
 use claw::config::Prices;
 use claw::domain::{
@@ -107,16 +108,20 @@ fn gate(store: &Store, home: &Path, workspace: &Path) -> anyhow::Result<Gate> {
         redactor: Redactor::new([])?,
         artifacts: Artifacts::new(&home.join("artifacts")),
         settings: GateSettings {
-            workspace: workspace.to_owned(),
-            home: home.to_owned(),
-            user_home: home.to_owned(),
-            confined: Arc::new(LazyLock::new(|| false)),
             tool_timeout: Duration::from_secs(30),
-            tool_result_bytes: 16 * 1024,
-            question_time: Duration::from_secs(3600),
             calls_at_once: 8,
-            owner: Approvers::parse(OWNER),
-            staged_actions_max: 10,
+            surroundings: Surroundings {
+                workspace: workspace.to_owned(),
+                home: home.to_owned(),
+                user_home: home.to_owned(),
+                confined: Arc::new(LazyLock::new(|| false)),
+                approvers: Approvers::parse(OWNER),
+            },
+            limits: CallLimits {
+                tool_result_bytes: 16 * 1024,
+                question_time: Duration::from_secs(3600),
+                staged_actions_max: 10,
+            },
             catalog: CatalogSettings {
                 server_wait: Duration::from_secs(5),
                 server_instructions_bytes: 2048,

@@ -14,6 +14,7 @@ use anyhow::Context as _;
 use futures::future::BoxFuture;
 use tokio::sync::OnceCell;
 
+use crate::calls::{CallLimits, Surroundings};
 use crate::catalog::CatalogSettings;
 use crate::config::{Config, KeptApart, MAIN, Written, is_agent_name};
 use crate::desk::{AgentState, Agents, Desk, DeskParts, ModelInUse, NotOffered, OtherStore, Roles};
@@ -358,17 +359,21 @@ fn load_policy(config: &Config) -> anyhow::Result<Policy> {
 fn gate_settings(config: &Config, settings: &Settings) -> GateSettings {
     let limits = &settings.limits;
     GateSettings {
-        workspace: config.workspace.clone(),
-        home: config.home.root().to_owned(),
-        user_home: config.user_home.clone(),
-        // Asked at the first call: a turn without one does not need to know.
-        confined: Arc::new(LazyLock::new(|| claw_mcp_bash::probe().keeps_files())),
         tool_timeout: Duration::from_secs(limits.tool_timeout_s),
-        tool_result_bytes: limits.tool_result_bytes as usize,
-        question_time: Duration::from_secs(limits.question_time_s),
         calls_at_once: limits.tool_calls_parallel_max as usize,
-        owner: approvers(config),
-        staged_actions_max: limits.staged_actions_max as usize,
+        surroundings: Surroundings {
+            workspace: config.workspace.clone(),
+            home: config.home.root().to_owned(),
+            user_home: config.user_home.clone(),
+            // Asked at the first call: a turn without one does not need to know.
+            confined: Arc::new(LazyLock::new(|| claw_mcp_bash::probe().keeps_files())),
+            approvers: approvers(config),
+        },
+        limits: CallLimits {
+            tool_result_bytes: limits.tool_result_bytes as usize,
+            question_time: Duration::from_secs(limits.question_time_s),
+            staged_actions_max: limits.staged_actions_max as usize,
+        },
         catalog: CatalogSettings {
             server_wait: Duration::from_millis(limits.server_wait_ms),
             server_instructions_bytes: limits.server_instructions_bytes as usize,

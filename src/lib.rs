@@ -37,7 +37,13 @@ pub mod policy;
 /// Which tools there are, and whether each is what was accepted.
 pub mod catalog;
 
-/// Every tools/call takes this chain.
+/// One life of a call: frozen, asked about, decided, begun, ended.
+pub mod calls;
+
+/// Whether a command only reads what lies in the workspace.
+pub mod reading;
+
+/// Every tools/call takes these layers.
 pub mod gate;
 
 /// The only MCP client, the only spawner of servers.

@@ -20,6 +20,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "cli",
         &[
             "app",
+            "calls",
             "catalog",
             "config",
             "desk",
@@ -41,8 +42,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "app",
         &[
-            "catalog", "config", "desk", "gate", "hub", "logging", "mail", "model", "policy",
-            "redact", "router", "serve", "session", "store", "turn",
+            "calls", "catalog", "config", "desk", "gate", "hub", "logging", "mail", "model",
+            "policy", "redact", "router", "serve", "session", "store", "turn",
         ],
     ),
     ("domain", &[]),
@@ -52,6 +53,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "doors",
         &[
             "app",
+            "calls",
             "catalog",
             "cli",
             "config",
@@ -69,15 +71,17 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("mail", &["killpoint", "store"]),
-    ("router", &["gate", "killpoint", "mail", "session", "store"]),
+    ("router", &["calls", "gate", "killpoint", "mail", "session", "store"]),
     ("desk", &["config", "gate", "hub", "redact", "router", "session", "store", "turn"]),
-    ("session", &["config", "gate", "killpoint", "mail", "store", "turn"]),
+    ("session", &["calls", "config", "gate", "killpoint", "mail", "store", "turn"]),
     ("turn", &["gate", "model", "redact"]),
     ("model", &["config"]),
     ("redact", &[]),
     ("policy", &["config"]),
     ("catalog", &["config", "hub", "redact", "store"]),
-    ("gate", &["catalog", "hub", "killpoint", "policy", "redact", "store", "workspace"]),
+    ("reading", &["policy"]),
+    ("calls", &["catalog", "hub", "killpoint", "policy", "redact", "store", "workspace"]),
+    ("gate", &["calls", "catalog", "hub", "killpoint", "policy", "reading", "redact", "store"]),
     ("hub", &["gate"]),
     // A crate of its own, like `domain` and `kit`: Cargo holds what it may name.
     ("store", &[]),

@@ -117,7 +117,7 @@ impl App {
             1 => "1 rule".to_owned(),
             more => format!("{more} rules"),
         };
-        self.gate.set_policy(policy);
+        self.gate.calls().set_policy(policy);
         Ok(format!(
             "{rules}; in force from now on. Open questions are judged again when they are answered."
         ))

@@ -220,7 +220,7 @@ pub async fn show_leftovers(follow: &Follow<'_>) -> anyhow::Result<()> {
             }
             crate::domain::OutboundBody::Notice { .. } => {}
             crate::domain::OutboundBody::Question { question, .. } if question.staged.is_some() => {
-                left.extend(follow.app.gate.question(&question.approval)?);
+                left.extend(follow.app.gate.calls().question(&question.approval)?);
             }
             // An open question is asked again below, from the store.
             crate::domain::OutboundBody::Question { .. }

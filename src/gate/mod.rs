@@ -1,46 +1,34 @@
-//! The gate: every tools/call takes this chain, from the model, a button, a schedule or an MCP
-//! client. Owns verdicts, questions, grants, pins and the audit. Must not know MCP or chat.
+//! The gate: every tools/call takes these layers, from the model, a button, a schedule or an MCP
+//! client. Owns the judge, the way of a call through the layers, and the permit. Must not know MCP,
+//! chat, or how a call is stored.
+//!
+//! Each layer calls the next one, outer to inner: `audit`, `permission`, `transparency`, `limits`,
+//! and behind them `forward`. The permit is made by the second and handed on as a value.
 
-mod abandon;
-mod approvals;
 mod audit;
-mod chain;
-mod copy;
-mod frozen;
-mod grants;
+mod forward;
 mod judge;
-mod keep;
 mod limits;
-mod pause;
 mod permission;
 pub mod permit;
-mod propose;
 mod reading;
-mod shown;
-mod stage;
 mod start;
-mod tap;
 mod transparency;
 
-use std::path::PathBuf;
-use std::sync::{Arc, LazyLock, PoisonError, RwLock as RwLockSync};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-pub use approvals::DecideError;
-pub use pause::is_about_a_turn;
-pub use stage::{Proposed, StagedList};
-pub use tap::Tapped;
-
+use crate::calls::{CallLimits, Calls, CallsParts, Surroundings};
 use crate::catalog::{Catalog, CatalogSettings};
-use crate::domain::{Approvers, LiveSink, Outcome, ToolCall};
+use crate::domain::{CallId, LiveSink, Outcome, ToolCall};
 use crate::hub::Hub;
 use crate::policy::Policy;
 use crate::redact::Redactor;
-use crate::store::{Artifacts, Store};
+use crate::store::{Artifacts, CallRow, Store, StoreError};
 
 /// What the gate is made of.
 pub struct GateParts {
@@ -52,30 +40,15 @@ pub struct GateParts {
     pub settings: GateSettings,
 }
 
-/// The settings of the gate, in their units.
+/// The settings of the gate and of what it holds, in their units.
 #[derive(Clone, Debug)]
 pub struct GateSettings {
-    /// Where the tools work.
-    pub workspace: PathBuf,
-    /// Claw's home.
-    pub home: PathBuf,
-    /// The home of the user that claw runs as.
-    pub user_home: PathBuf,
-    /// Whether the operating system keeps our bash server in its box. Found out when it is first
-    /// needed.
-    pub confined: Arc<LazyLock<bool>>,
     /// The most time that one call may take.
     pub tool_timeout: Duration,
-    /// The most bytes of a result that go to the model; the whole is kept as an artifact.
-    pub tool_result_bytes: usize,
-    /// How long a question stays open.
-    pub question_time: Duration,
     /// The most calls that run side by side in this process.
     pub calls_at_once: usize,
-    /// Who may answer questions.
-    pub owner: Approvers,
-    /// The most actions that tools may stage in one turn.
-    pub staged_actions_max: usize,
+    pub surroundings: Surroundings,
+    pub limits: CallLimits,
     pub catalog: CatalogSettings,
 }
 
@@ -89,51 +62,67 @@ pub struct CallContext {
     pub deadline: Instant,
 }
 
+/// A call on its way through the layers.
+struct Pass {
+    call: ToolCall,
+    context: CallContext,
+    /// What the store already knows of this call.
+    row: Option<CallRow>,
+}
+
+/// One for the whole process.
 pub struct Gate {
     store: Store,
     hub: Arc<Hub>,
-    /// Replaced when `policy.toml` changes; each verdict is reached by one of them.
-    policy: RwLockSync<Arc<Policy>>,
     redactor: Redactor,
-    artifacts: Artifacts,
-    /// As they were at the start. What can change while claw runs is read by [`Gate::now`].
-    settings: GateSettings,
-    now: RwLockSync<Arc<GateSettings>>,
-    slots: Semaphore,
+    calls: Arc<Calls>,
     catalog: Arc<Catalog>,
+    tool_timeout: Duration,
+    /// One for each call that may run; a call holds one from its start to its end.
+    slots: Semaphore,
 }
 
 impl Gate {
     pub fn new(parts: GateParts) -> Self {
-        let slots = Semaphore::new(parts.settings.calls_at_once);
-        let catalog = Catalog::new(
-            parts.store.clone(),
-            parts.hub.clone(),
-            parts.redactor.clone(),
-            parts.settings.catalog.clone(),
-        );
-        Self {
-            store: parts.store,
-            hub: parts.hub,
-            policy: RwLockSync::new(Arc::new(parts.policy)),
-            redactor: parts.redactor,
-            artifacts: parts.artifacts,
-            now: RwLockSync::new(Arc::new(parts.settings.clone())),
-            settings: parts.settings,
-            slots,
-            catalog: Arc::new(catalog),
-        }
+        let GateParts { store, hub, policy, redactor, artifacts, settings } = parts;
+        let catalog =
+            Arc::new(Catalog::new(store.clone(), hub.clone(), redactor.clone(), settings.catalog));
+        let calls = Calls::new(CallsParts {
+            store: store.clone(),
+            hub: hub.clone(),
+            catalog: catalog.clone(),
+            policy,
+            redactor: redactor.clone(),
+            artifacts,
+            surroundings: settings.surroundings,
+            limits: settings.limits,
+        });
+        let (tool_timeout, slots) = (settings.tool_timeout, Semaphore::new(settings.calls_at_once));
+        Self { store, hub, redactor, calls: Arc::new(calls), catalog, tool_timeout, slots }
     }
 
-    /// Takes a call through the whole chain. Asking twice about one call id is safe at any time:
+    /// Takes a call through all layers. Asking twice about one call id is safe at any time:
     /// what has an end keeps it, what waits still waits, and what was started and has no end is
     /// reported as unknown, never run again.
     pub async fn call(&self, call: ToolCall, context: CallContext) -> Outcome {
-        chain::run(self, call, context).await
+        audit::layer(self, call, context).await
+    }
+
+    /// Runs a confirmed action from its frozen row, through all layers. Asking twice is as safe as
+    /// for every call.
+    pub async fn act(&self, call: &CallId, context: CallContext) -> Result<Outcome, StoreError> {
+        let denied = |reason: &str| Ok(Outcome::Denied { reason: reason.to_owned() });
+        let Some(call) = self.calls.staged_call(call)? else {
+            return denied("nothing was staged under this id here");
+        };
+        match self.call(call, context).await {
+            Outcome::Parked { .. } => denied("nobody has confirmed it"),
+            outcome => Ok(outcome),
+        }
     }
 
     /// If the stop switch is on, ends every server of this process, and with them what still runs.
-    pub async fn obey_panic(&self) -> Result<(), crate::store::StoreError> {
+    pub async fn obey_panic(&self) -> Result<(), StoreError> {
         if self.store.read(|tx| tx.panic())?.is_some() {
             self.hub.end_all().await;
         }
@@ -144,31 +133,26 @@ impl Gate {
         &self.redactor
     }
 
+    /// The rules that are in force.
     pub fn policy(&self) -> Arc<Policy> {
-        self.policy.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// From now on these rules are in force. What was frozen under others is judged, and asked
-    /// about, again.
-    pub fn set_policy(&self, policy: Policy) {
-        *self.policy.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(policy);
-    }
-
-    /// The settings of this moment.
-    fn now(&self) -> Arc<GateSettings> {
-        self.now.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.calls.policy()
     }
 
     /// From now on these are in force: limits of results, questions and staged actions, and which
     /// tools are there. All else is what it was at the start.
     pub fn set_settings(&self, settings: GateSettings) {
-        self.catalog.set_settings(settings.catalog.clone());
-        *self.now.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(settings);
+        self.calls.set_limits(settings.limits);
+        self.catalog.set_settings(settings.catalog);
     }
 
     /// The tools that there are.
     pub fn catalog(&self) -> &Arc<Catalog> {
         &self.catalog
+    }
+
+    /// The calls that there were, the questions about them, and the answers.
+    pub fn calls(&self) -> &Arc<Calls> {
+        &self.calls
     }
 
     pub fn hub(&self) -> &Hub {

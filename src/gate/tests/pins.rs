@@ -48,12 +48,12 @@ async fn an_approval_does_not_outlive_the_tool_that_was_shown() {
         "[[rule]]\ntool = \"change\"\ndecision = \"allow\"\nwhy = \"tests\"\n",
     );
     let asked = rig.parked(echo(1, "a")).await;
-    rig.gate.decide(&asked, &allow(Term::Once), OWNER).await.unwrap();
+    rig.gate.calls().decide(&asked, &allow(Term::Once), OWNER).await.unwrap();
     rig.ended(tool(2, "change", json!({}))).await;
     rig.denied(echo(1, "a")).await;
 
     let asked = rig.parked(tool(3, "bare", json!({"text": "x"}))).await;
-    rig.gate.decide(&asked, &allow(Term::Once), OWNER).await.unwrap();
+    rig.gate.calls().decide(&asked, &allow(Term::Once), OWNER).await.unwrap();
     assert_eq!(
         rig.ended(tool(3, "bare", json!({"text": "x"}))).await,
         "x",

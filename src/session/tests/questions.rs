@@ -91,8 +91,9 @@ async fn an_answer_that_comes_with_a_message_counts() {
 
 #[tokio::test]
 async fn a_question_that_nobody_answers_ends_and_the_owner_hears_it() {
-    let gate =
-        GateRig::with(&["legacy"], TWO_IS_FINE, |settings| settings.question_time = Duration::ZERO);
+    let gate = GateRig::with(&["legacy"], TWO_IS_FINE, |settings| {
+        settings.limits.question_time = Duration::ZERO
+    });
     let rig = Rig::on(gate, [echoes(&["one"]), Script::text("done")]);
     assert_eq!(rig.turn("go").await, Ran::Idle);
     assert!(rig.last_asked()[0].contains("in time"));

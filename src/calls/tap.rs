@@ -4,9 +4,9 @@
 
 use serde_json::{Value, json};
 
-use super::approvals::{DecideError, decide_in, wake};
-use super::audit::describe;
-use super::{CallContext, Gate};
+use super::Calls;
+use super::approvals::{DecideError, call_of_row, decide_in, wake};
+use super::record::describe;
 use crate::domain::{
     Action, Address, Answer, ApprovalId, ApprovalState, CallId, CallState, Outcome, SessionId,
     Staged, ToolOutput,
@@ -22,7 +22,7 @@ pub struct Tapped {
     pub told: Vec<Address>,
 }
 
-impl Gate {
+impl Calls {
     pub(super) async fn decide_staged(
         &self,
         approval: ApprovalRow,
@@ -95,18 +95,10 @@ impl Gate {
         Ok(self.store.read(|tx| tx.staged(call))?.map(|row| row.told).unwrap_or_default())
     }
 
-    /// Runs a confirmed action from its frozen row, through the whole chain. Asking twice is as
-    /// safe as for every call.
-    pub async fn act(&self, call: &CallId, context: CallContext) -> Result<Outcome, StoreError> {
+    /// The frozen call of an action. `None` if nothing was staged under this id.
+    pub fn staged_call(&self, call: &CallId) -> Result<Option<ToolCall>, StoreError> {
         let (row, staged) = self.store.read(|tx| Ok((tx.call(call)?, tx.staged(call)?)))?;
-        let denied = |reason: &str| Ok(Outcome::Denied { reason: reason.to_owned() });
-        let (Some(row), Some(_)) = (row, staged) else {
-            return denied("nothing was staged under this id here");
-        };
-        match self.call(super::approvals::call_of_row(&row)?, context).await {
-            Outcome::Parked { .. } => denied("nobody has confirmed it"),
-            outcome => Ok(outcome),
-        }
+        row.filter(|_| staged.is_some()).map(|row| call_of_row(&row)).transpose()
     }
 }
 

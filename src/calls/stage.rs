@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::frozen::Freeze;
-use super::{Gate, approvals};
+use super::{Calls, approvals};
 use crate::domain::canonical::canonical_json;
 use crate::domain::{
     Address, Answer, Approvers, CallId, CallState, Choice, Origin, Proposal, Question, Scope,
@@ -52,7 +52,7 @@ struct Ready {
     expires_ms: UnixMillis,
 }
 
-impl Gate {
+impl Calls {
     /// Freezes what was proposed, as it is at this moment. `told` hears what becomes of it. Writes
     /// nothing.
     pub fn stage(
@@ -61,7 +61,7 @@ impl Gate {
         told: &[Address],
     ) -> Result<StagedList, StoreError> {
         let mut list =
-            StagedList { approvers: self.settings.owner.clone(), ..StagedList::default() };
+            StagedList { approvers: self.surroundings.approvers.clone(), ..StagedList::default() };
         let mut ready = Vec::new();
         for proposed in proposed {
             let source = self.store.read(|tx| tx.call(&proposed.source))?;
@@ -107,7 +107,7 @@ impl Gate {
             rule: "staged",
         };
         let row = self.freeze(&call, &freeze);
-        let question_ms = self.now().question_time.as_millis() as i64;
+        let question_ms = self.limits().question_time.as_millis() as i64;
         let ttl_ms = proposed.proposal.ttl_s.map_or(question_ms, |ttl_s| ttl_s as i64 * 1000);
         Ready { proposed, call, row, expires_ms: now_ms() + ttl_ms }
     }

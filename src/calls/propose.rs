@@ -3,10 +3,10 @@
 
 use serde_json::Value;
 
-use super::Gate;
+use super::Calls;
 use crate::domain::canonical::canonical_json;
 use crate::domain::{Origin, Proposal, ToolCall, ToolOutput, escape};
-use crate::policy::Verdict as Ruled;
+use crate::policy::Verdict;
 use crate::redact;
 use crate::store::PinRow;
 
@@ -18,10 +18,10 @@ const ARGUMENTS_BYTES_MAX: usize = 16 * 1024;
 const TTL_S_MIN: u64 = 10;
 const TTL_S_MAX: u64 = 7 * 86_400;
 
-impl Gate {
+impl Calls {
     /// The result of `call` with what it proposes. `raw` is a stranger's; what it proposes has
     /// passed every check that can be made now, and is judged again when it is confirmed.
-    pub(super) fn propose(
+    pub fn propose(
         &self,
         call: &ToolCall,
         mut output: ToolOutput,
@@ -44,7 +44,7 @@ impl Gate {
     /// Leaves out what a result proposes if its turn has staged `before` actions already and would
     /// have too many with it.
     pub fn limit_staged(&self, before: usize, output: &mut ToolOutput) {
-        let (max, here) = (self.now().staged_actions_max, output.actions.len());
+        let (max, here) = (self.limits().staged_actions_max, output.actions.len());
         if here > 0 && before + here > max {
             output.actions.clear();
             refuse(
@@ -58,7 +58,7 @@ impl Gate {
     }
 
     fn checked(&self, call: &ToolCall, proposals: Vec<Proposal>) -> Result<Vec<Proposal>, String> {
-        let max = self.now().staged_actions_max;
+        let max = self.limits().staged_actions_max;
         if proposals.len() > max {
             let many = proposals.len();
             return Err(format!(
@@ -92,13 +92,13 @@ impl Gate {
             .standing_refusal(&tapped)
             .map_err(|error| format!("the grants cannot be read ({error})"))?;
         match self.policy().judge(&facts) {
-            Ruled::Deny { rule, why, .. } => Err(format!("{why} ({rule})")),
+            Verdict::Deny { rule, why, .. } => Err(format!("{why} ({rule})")),
             _ if let Some(never) = never => Err(format!("{} ({})", never.why, never.rule)),
-            Ruled::Ask { rule, why } if proposal.summary.is_none() => Err(format!(
+            Verdict::Ask { rule, why } if proposal.summary.is_none() => Err(format!(
                 "without a `summary` it is a button that asks no question, and those are only for tools that run without \
                  one: {why} ({rule})"
             )),
-            Ruled::Ask { .. } | Ruled::Allow { .. } => Ok(()),
+            Verdict::Ask { .. } | Verdict::Allow { .. } => Ok(()),
         }
     }
 

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::Gate;
+use super::Calls;
 use crate::domain::{
     Address, Answer, ApprovalId, ApprovalState, CallId, CallState, Choice, GrantEffect, Inbound,
     InboundBody, Origin, Outcome, Question, Staged, Term, ToolCall, UnixMillis, escape,
@@ -41,7 +41,7 @@ impl crate::domain::Blamed for DecideError {
     }
 }
 
-impl Gate {
+impl Calls {
     /// Answers a question: waiting → approved or denied, once, with its grant, its audit row and
     /// the wake-up of the session in the same transaction.
     pub async fn decide(
@@ -199,7 +199,7 @@ impl Gate {
 
 /// Whether nothing may run any more by this answer. A tap on something staged came in time, or it
 /// would not have counted; what runs by it may have to wait for the step in hand.
-pub(super) fn is_over(approval: &ApprovalRow) -> bool {
+pub fn is_over(approval: &ApprovalRow) -> bool {
     let tapped = approval.decided_ms.filter(|_| approval.question.staged.is_some());
     let last =
         tapped.map_or(approval.expires_ms, |at_ms| approval.expires_ms.max(at_ms + TAP_WAITS_MS));

@@ -1,21 +1,20 @@
 //! Matches a call against the owner's standing answers. A grant turns *ask* into *allow* and
 //! nothing else; a refusal denies. Must not know rules.
 
-use super::Gate;
-use super::judge::Verdict;
+use super::{Calls, Grounds};
 use crate::domain::{GrantEffect, ToolCall};
 use crate::policy::shape::{self, Shape};
 use crate::store::{GrantRow, StoreError};
 
-impl Gate {
+impl Calls {
     /// The grant that covers this call, if there is one. It reaches the origin that it was given
     /// for, and those that are trusted more; never a lower one.
-    pub(super) fn grant_for(&self, call: &ToolCall) -> Result<Option<Verdict>, StoreError> {
+    pub fn grant_for(&self, call: &ToolCall) -> Result<Option<Grounds>, StoreError> {
         self.standing(call, GrantEffect::Allow, |grant, call| call.origin >= grant.origin)
     }
 
     /// The owner's "never" that covers this call. It holds whoever asks.
-    pub(super) fn standing_refusal(&self, call: &ToolCall) -> Result<Option<Verdict>, StoreError> {
+    pub fn standing_refusal(&self, call: &ToolCall) -> Result<Option<Grounds>, StoreError> {
         self.standing(call, GrantEffect::Deny, |_, _| true)
     }
 
@@ -24,7 +23,7 @@ impl Gate {
         call: &ToolCall,
         effect: GrantEffect,
         reaches: impl Fn(&GrantRow, &ToolCall) -> bool,
-    ) -> Result<Option<Verdict>, StoreError> {
+    ) -> Result<Option<Grounds>, StoreError> {
         let rows = self.store.read(|tx| tx.grants_for(&call.server, &call.tool))?;
         let facts = self.facts(call, None);
         let found = rows.into_iter().find(|grant| {
@@ -37,7 +36,7 @@ impl Gate {
         });
         Ok(found.map(|grant| {
             let why = format!("{}: {}", effect_word(&grant), grant.says);
-            Verdict { grant: Some(grant.id), ..Verdict::new(format!("grant.{}", grant.id), why) }
+            Grounds { grant: Some(grant.id), ..Grounds::new(format!("grant.{}", grant.id), why) }
         }))
     }
 }
