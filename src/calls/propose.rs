@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::Calls;
 use crate::domain::canonical::canonical_json;
-use crate::domain::{Origin, Proposal, ToolCall, ToolOutput, escape};
+use crate::domain::{Origin, Proposal, ToolCall, ToolOutput};
 use crate::policy::Verdict;
 use crate::redact;
 use crate::store::PinRow;

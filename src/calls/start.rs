@@ -9,7 +9,7 @@ use super::record::entry;
 use super::{Calls, Grounds, panic_reason};
 use crate::catalog::Tool;
 use crate::domain::{
-    ApprovalId, ApprovalState, Approvers, CallId, CallState, Outcome, Question, escape,
+    ApprovalId, ApprovalState, Approvers, CallId, CallState, Outcome, Question, ToolCall, escape,
 };
 use crate::hub::names::look;
 use crate::killpoint;

@@ -9,7 +9,7 @@ use super::approvals::{DecideError, call_of_row, decide_in, wake};
 use super::record::describe;
 use crate::domain::{
     Action, Address, Answer, ApprovalId, ApprovalState, CallId, CallState, Outcome, SessionId,
-    Staged, ToolOutput,
+    Staged, ToolCall, ToolOutput,
 };
 use crate::killpoint;
 use crate::store::{ApprovalRow, AuditEntry, DecideRefused, StagedRow, StoreError, Tx, now_ms};

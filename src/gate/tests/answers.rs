@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::rig::{ALLOW, OWNER, Rig, allow, echo};
 use crate::calls::DecideError;
-use crate::domain::{Answer, InboundBody, Outcome, Term};
+use crate::domain::{Answer, ApprovalState, InboundBody, Outcome, Term};
 use crate::store::DecideRefused;
 
 #[tokio::test]
@@ -135,7 +135,7 @@ async fn a_question_whose_time_is_over_is_closed_and_denies() {
     assert_eq!(rig.gate.calls().closed(&asked).unwrap(), None);
     assert_eq!(rig.gate.calls().expire(&echo(1, "hi").id).await.unwrap(), Some(asked.clone()));
     assert_eq!(rig.gate.calls().expire(&echo(1, "hi").id).await.unwrap(), None, "once");
-    assert_eq!(rig.gate.calls().closed(&asked).unwrap().as_deref(), Some("expired"));
+    assert_eq!(rig.gate.calls().closed(&asked).unwrap(), Some(ApprovalState::Expired));
     assert!(rig.denied(echo(1, "hi")).await.contains("in time"));
     assert!(rig.effects("legacy").is_empty());
 }

@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 
 use super::rig::{OWNER, Rig, allow, session};
 use crate::calls::{DecideError, Proposed};
-use crate::domain::{Answer, CallId, Origin, Outcome, Staged, Term, ToolCall, ToolOutput};
+use crate::domain::{
+    Answer, ApprovalState, CallId, Origin, Outcome, Staged, Term, ToolCall, ToolOutput,
+};
 use crate::store::DecideRefused;
 
 const POLICY: &str = "[classes]\n\"shop/propose\" = \"safe\"\n\"shop/like\" = \"safe\"\n\"shop/change\" = \"safe\"\n";
@@ -169,7 +171,7 @@ async fn whoever_decides_first_decides_and_only_what_was_offered() {
     assert!(a.is_ok() != b.is_ok(), "{a:?} {b:?}");
     let states =
         questions.iter().map(|id| rig.store.read(|tx| tx.approval(id)).unwrap().unwrap().state);
-    let states: Vec<_> = states.collect();
+    let states: Vec<_> = states.map(ApprovalState::as_str).collect();
     assert!(
         states == ["denied", "approved", "approved"]
             || states == ["denied", "denied", "superseded"],
