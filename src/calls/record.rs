@@ -36,7 +36,7 @@ impl Calls {
         }
     }
 
-    /// Why arguments may not be stored or sent: they hold a known secret, or the mark that a secret was
+    /// Why arguments may not be stored or sent: they hold a known secret, or the mark that one was
     /// replaced with.
     pub fn secret_in(&self, arguments: &Value) -> Option<String> {
         if let Some(name) = self.redactor.contains_secret(arguments) {
@@ -73,9 +73,9 @@ impl Calls {
         });
     }
 
-    /// Writes the end of a call, once. What waits for a human has no end yet. A question of an earlier
-    /// process that nobody was shown may still be open when the call is judged again and denied, for
-    /// example because it was stopped: it ends with it.
+    /// Writes the end of a call, once. What waits for a human has no end yet. A question of an
+    /// earlier process that nobody was shown may still be open when the call is judged again and
+    /// denied, for example because it was stopped: it ends with it.
     pub fn finish(&self, call: &ToolCall, outcome: Outcome) -> Outcome {
         if matches!(outcome, Outcome::Parked { .. }) {
             return outcome;

@@ -105,7 +105,8 @@ impl Gate {
     /// what has an end keeps it, what waits still waits, and what was started and has no end is
     /// reported as unknown, never run again.
     pub async fn call(&self, call: ToolCall, context: CallContext) -> Outcome {
-        audit::layer(self, call, context).await
+        // On the heap, because a turn carries one such future for each call of a reply.
+        Box::pin(audit::layer(self, call, context)).await
     }
 
     /// Runs a confirmed action from its frozen row, through all layers. Asking twice is as safe as

@@ -220,3 +220,41 @@ async fn a_grant_ends_by_the_time_the_system_is_up_whatever_the_clock_says() {
     rig.tamper("UPDATE grants SET boot = 'another run'");
     assert_eq!(live(), 2);
 }
+
+/// The words that stand for states, effects and origins are closed sets: a row with another one is
+/// damaged, and no answer and no call goes by it.
+#[tokio::test]
+async fn a_word_that_is_in_no_set_is_damage_that_the_doctor_finds() {
+    let rig = Rig::new();
+    let store = rig.open();
+    asked(&store, "odd", i64::MAX).await;
+    let grant = NewGrant {
+        effect: GrantEffect::Deny,
+        principal: "p".into(),
+        session: None,
+        server: "s".into(),
+        tool: "t".into(),
+        shape: "{}".into(),
+        origin: Origin::Owner,
+        says: "s/t".into(),
+        expires_ms: None,
+        approval: "odd".into(),
+    };
+    let granted = store.write(move |tx| tx.add_grant(&grant)).await.unwrap();
+    assert_eq!(store.read(|tx| tx.grants()).unwrap()[0].effect, GrantEffect::Deny);
+    rig.tamper("UPDATE approvals SET state = 'yes'; UPDATE grants SET effect = 'maybe'");
+    let odd = ApprovalId("odd".into());
+    assert!(store.read(|tx| tx.approval(&odd)).unwrap_err().to_string().contains("`yes`"));
+    assert!(store.read(|tx| tx.grants_for("s", "t")).unwrap_err().to_string().contains("`maybe`"));
+    let damaged = store.read(|tx| tx.damaged_rows()).unwrap();
+    let at: Vec<_> = damaged.iter().map(|row| row.at.clone()).collect();
+    assert_eq!(at, [RowAt::Approval("odd".into()), RowAt::Grant(granted)], "{damaged:?}");
+    let put = move |tx: &Tx<'_>| {
+        damaged.iter().try_fold(true, |all, row| Ok(all & tx.put_aside(row, "note")?))
+    };
+    assert!(store.write(put).await.unwrap());
+    assert!(store.read(|tx| tx.damaged_rows()).unwrap().is_empty());
+    let row = store.read(|tx| tx.approval(&odd)).unwrap().unwrap();
+    assert_eq!((row.state, row.expires_ms), (ApprovalState::Waiting, 0));
+    assert!(store.read(|tx| tx.grants_for("s", "t")).unwrap().is_empty());
+}
