@@ -117,9 +117,9 @@ impl Calls {
     }
 }
 
-/// Whether a row is about this wish. It is not when a reply was lost on its way to the disk and its
-/// call was not: the next reply then has the number of the lost one. What ran for another wish is
-/// no answer to this one.
+/// Whether a row is about this very call. It is not if a power loss took a reply and left its call:
+/// then the next reply has the number of the lost one. A result of that call is no answer to this
+/// one.
 pub fn is_the_call_of(row: &CallRow, call: &ToolCall) -> bool {
     let never_forwarded =
         !matches!(row.state, CallState::Started | CallState::Ended | CallState::Unknown);

@@ -24,7 +24,7 @@ impl Allowed {
     }
 }
 
-/// What a staged action is denied by that is not any more what was confirmed.
+/// The rule name for a staged action that changed after it was confirmed.
 const STAGED: &str = "builtin.staged";
 
 pub(super) enum Judged {
