@@ -7,6 +7,21 @@ fn yes() -> Answer {
     Answer::Allow { term: Term::Once, scope: Scope::Exact }
 }
 
+fn grant(session: Option<SessionId>, expires_ms: Option<i64>) -> NewGrant {
+    NewGrant {
+        effect: GrantEffect::Allow,
+        principal: "p".into(),
+        session,
+        server: "s".into(),
+        tool: "t".into(),
+        shape: "{}".into(),
+        origin: Origin::Owner,
+        says: "s/t".into(),
+        expires_ms,
+        approval: "q".into(),
+    }
+}
+
 async fn asked(store: &Store, id: &str, expires_at_ms: i64) {
     let question = question(id, expires_at_ms);
     store
@@ -73,18 +88,6 @@ async fn a_question_that_is_over_or_unknown_cannot_be_answered() {
 #[tokio::test]
 async fn a_grant_holds_until_it_ends_or_is_revoked() {
     let store = Rig::new().open();
-    let grant = |session: Option<SessionId>, expires_ms| NewGrant {
-        effect: GrantEffect::Allow,
-        principal: "p".into(),
-        session,
-        server: "s".into(),
-        tool: "t".into(),
-        shape: "{}".into(),
-        origin: Origin::Owner,
-        says: "s/t".into(),
-        expires_ms,
-        approval: "q".into(),
-    };
     let grants = [
         grant(None, None),
         grant(None, Some(1)),
@@ -122,19 +125,7 @@ async fn a_grant_holds_until_it_ends_or_is_revoked() {
 async fn a_grant_that_ended_stays_ended_when_the_clock_is_put_back() {
     let rig = Rig::new();
     let store = rig.open();
-    let grant = |expires_ms| NewGrant {
-        effect: GrantEffect::Allow,
-        principal: "p".into(),
-        session: None,
-        server: "s".into(),
-        tool: "t".into(),
-        shape: "{}".into(),
-        origin: Origin::Owner,
-        says: "x".into(),
-        expires_ms,
-        approval: String::new(),
-    };
-    let (short, long) = (grant(Some(now_ms() + 60_000)), grant(None));
+    let (short, long) = (grant(None, Some(now_ms() + 60_000)), grant(None, None));
     store.write(move |tx| tx.add_grant(&short).and_then(|_| tx.add_grant(&long))).await.unwrap();
     let live = || store.read(|tx| tx.grants_for("s", "t")).unwrap().len();
     assert_eq!(live(), 2);
@@ -156,18 +147,7 @@ async fn a_grant_that_had_not_ended_keeps_what_was_left_when_the_clock_is_put_ba
     const MINUTE_MS: i64 = 60_000;
     let rig = Rig::new();
     let store = rig.open();
-    let grant = NewGrant {
-        effect: GrantEffect::Allow,
-        principal: "p".into(),
-        session: None,
-        server: "s".into(),
-        tool: "t".into(),
-        shape: "{}".into(),
-        origin: Origin::Owner,
-        says: "x".into(),
-        expires_ms: Some(now_ms() + 10 * MINUTE_MS),
-        approval: String::new(),
-    };
+    let grant = grant(None, Some(now_ms() + 10 * MINUTE_MS));
     store.write(move |tx| tx.add_grant(&grant)).await.unwrap();
     let row = AuditEntry { kind: "told", call: String::new(), body: serde_json::json!({}) };
     let again = row.clone();
@@ -196,19 +176,7 @@ async fn a_grant_that_had_not_ended_keeps_what_was_left_when_the_clock_is_put_ba
 async fn a_grant_ends_by_the_time_the_system_is_up_whatever_the_clock_says() {
     let rig = Rig::new();
     let store = rig.open();
-    let grant = |expires_ms| NewGrant {
-        effect: GrantEffect::Allow,
-        principal: "p".into(),
-        session: None,
-        server: "s".into(),
-        tool: "t".into(),
-        shape: "{}".into(),
-        origin: Origin::Owner,
-        says: "x".into(),
-        expires_ms,
-        approval: String::new(),
-    };
-    let (short, endless) = (grant(Some(now_ms() + 600_000)), grant(None));
+    let (short, endless) = (grant(None, Some(now_ms() + 600_000)), grant(None, None));
     store.write(move |tx| tx.add_grant(&short).and_then(|_| tx.add_grant(&endless))).await.unwrap();
     let live = || store.read(|tx| tx.grants_for("s", "t")).unwrap().len();
     assert_eq!(live(), 2);
@@ -228,18 +196,7 @@ async fn a_word_that_is_in_no_set_is_damage_that_the_doctor_finds() {
     let rig = Rig::new();
     let store = rig.open();
     asked(&store, "odd", i64::MAX).await;
-    let grant = NewGrant {
-        effect: GrantEffect::Deny,
-        principal: "p".into(),
-        session: None,
-        server: "s".into(),
-        tool: "t".into(),
-        shape: "{}".into(),
-        origin: Origin::Owner,
-        says: "s/t".into(),
-        expires_ms: None,
-        approval: "odd".into(),
-    };
+    let grant = NewGrant { effect: GrantEffect::Deny, ..grant(None, None) };
     let granted = store.write(move |tx| tx.add_grant(&grant)).await.unwrap();
     assert_eq!(store.read(|tx| tx.grants()).unwrap()[0].effect, GrantEffect::Deny);
     rig.tamper("UPDATE approvals SET state = 'yes'; UPDATE grants SET effect = 'maybe'");
