@@ -5,17 +5,16 @@ mod leaving;
 
 use std::sync::Arc;
 
+pub use crate::calls::DecideError;
+pub use crate::catalog::PinAnswer;
 use crate::domain::{
     Address, Answer, ApprovalId, Block, Inbound, InboundBody, Origin, Outbound, OutboundBody,
     SessionId,
 };
 use crate::gate::Gate;
-
-pub use crate::gate::{DecideError, PinAnswer};
-pub use leaving::HoldsSecret;
-
 use crate::mail::{Accepted, Mail};
 use crate::store::{ApprovalRow, StoreError, Tx};
+pub use leaving::HoldsSecret;
 
 /// Somebody at a door, as the door has proven it.
 #[derive(Clone, Debug)]
@@ -127,7 +126,7 @@ impl Router {
         id: &ApprovalId,
         answer: &Answer,
     ) -> Result<ApprovalRow, DecideError> {
-        self.gate.decide(id, &self.redacted(answer), &visitor.principal).await
+        self.gate.calls().decide(id, &self.redacted(answer), &visitor.principal).await
     }
 
     /// Answers a question by what an update says. The decision, the end of the update and the words
@@ -154,15 +153,12 @@ impl Router {
         };
         let on_time = told.clone();
         let decided =
-            self.gate.decide_with(
-                id,
-                &answer,
-                &visitor.principal,
-                move |tx, counted| match counted {
+            self.gate.calls().decide_with(id, &answer, &visitor.principal, move |tx, counted| {
+                match counted {
                     Ok(()) => finish(tx, &on_time),
                     Err(why) => finish(tx, &refused(&on_time, &why.to_string())),
-                },
-            );
+                }
+            });
         match decided.await {
             Err(DecideError::Store(error)) => Err(error),
             // Said once: where the transaction has said it, the update is done with.
@@ -181,7 +177,7 @@ impl Router {
         accept: bool,
         principal: &str,
     ) -> Result<PinAnswer, StoreError> {
-        self.gate.answer_about_pins(id, accept, principal).await
+        self.gate.catalog().answer_about_pins(id, accept, principal).await
     }
 
     fn redacted(&self, answer: &Answer) -> Answer {

@@ -20,6 +20,8 @@ const ARROWS: &[(&str, &[&str])] = &[
         "cli",
         &[
             "app",
+            "calls",
+            "catalog",
             "config",
             "desk",
             "doors",
@@ -40,22 +42,25 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "app",
         &[
-            "config", "desk", "doors", "gate", "hub", "logging", "mail", "model", "policy",
-            "redact", "router", "serve", "session", "store", "turn",
+            "calls", "catalog", "config", "desk", "doors", "gate", "hub", "logging", "mail",
+            "model", "policy", "redact", "router", "serve", "session", "store", "turn",
         ],
     ),
     ("domain", &[]),
     ("config", &["durable"]),
     ("doors", &["config", "desk", "killpoint", "mail", "router", "session", "workspace"]),
     ("mail", &["killpoint", "store"]),
-    ("router", &["gate", "killpoint", "mail", "redact", "session", "store"]),
+    ("router", &["calls", "catalog", "gate", "killpoint", "mail", "redact", "session", "store"]),
     ("desk", &["config", "gate", "hub", "redact", "router", "session", "store", "turn"]),
-    ("session", &["config", "gate", "killpoint", "mail", "store", "turn"]),
+    ("session", &["calls", "config", "gate", "killpoint", "mail", "store", "turn"]),
     ("turn", &["gate", "model", "redact"]),
     ("model", &["config"]),
     ("redact", &[]),
     ("policy", &["config"]),
-    ("gate", &["config", "hub", "killpoint", "policy", "redact", "store", "workspace"]),
+    ("catalog", &["config", "hub", "redact", "store"]),
+    ("reading", &["policy"]),
+    ("calls", &["catalog", "hub", "killpoint", "policy", "redact", "store", "workspace"]),
+    ("gate", &["calls", "catalog", "hub", "killpoint", "policy", "reading", "redact", "store"]),
     ("hub", &["gate"]),
     // A crate of its own, like `domain` and `kit`: Cargo holds what it may name.
     ("store", &[]),
@@ -79,7 +84,7 @@ const NARROW: &[(&str, &str, &str)] = &[
     ("desk", "session", "session::TURN_IS_OPEN"),
     ("session", "config", "config::Prices"),
     ("policy", "config", "config::toml_fault"),
-    ("gate", "config", "config::Tools"),
+    ("catalog", "config", "config::Tools"),
     ("hub", "gate", "gate::permit"),
 ];
 

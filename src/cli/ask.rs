@@ -315,7 +315,7 @@ pub fn finish(
 /// A server that is installed at its first start would be installed anew by each command, and never
 /// be up. Ctrl-C ends the wait.
 async fn finish_first_starts(app: &App) {
-    let wait = app.gate.finish_first_starts(|servers| {
+    let wait = app.gate.catalog().finish_first_starts(|servers| {
         let (count, names) = (servers.len(), servers.join(", "));
         let which =
             if count == 1 { format!("the server {names} starts") } else { format!("{count} servers start ({names})") };

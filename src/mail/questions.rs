@@ -2,7 +2,7 @@
 //! who may answer, or what an answer does.
 
 use super::Mail;
-use crate::domain::{Answer, ApprovalId, CallId, Question, SessionId, Staged};
+use crate::domain::{Answer, ApprovalId, ApprovalState, CallId, Question, SessionId, Staged};
 use crate::store::StoreError;
 
 pub use crate::store::{ApprovalRow, CallRow};
@@ -16,7 +16,7 @@ impl Mail {
     /// The same, if it is still open.
     pub fn open_question(&self, id: &ApprovalId) -> Result<Option<Question>, StoreError> {
         let row = self.asked_question(id)?;
-        Ok(row.filter(|row| row.state == "waiting").map(|row| row.question))
+        Ok(row.filter(|row| row.state == ApprovalState::Waiting).map(|row| row.question))
     }
 
     /// The open questions of one session, or of all, oldest first.

@@ -11,7 +11,7 @@ use super::asking::Asked;
 use super::house::House;
 use super::postman::until_sent;
 use super::{asking, changed_tools, pairing, toast};
-use crate::domain::{Answer, ApprovalId, Origin, telegram_principal};
+use crate::domain::{Answer, ApprovalId, ApprovalState, Origin, telegram_principal};
 use crate::doors::telegram::api::callback::{Button, Callback, Tap};
 use crate::doors::telegram::api::fault::Fault;
 use crate::doors::telegram::api::incoming::{Said, Tapped};
@@ -104,7 +104,7 @@ async fn question_tap(
     if posted.approval != *id {
         return words(NOTHING);
     }
-    if row.state != "waiting" {
+    if row.state != ApprovalState::Waiting {
         return words(&closed_words(house, &row)?);
     }
     // A message that is about to say that a newer one has the buttons has shown the same frozen
@@ -153,7 +153,9 @@ pub(super) async fn decide(
         Err(refused) => {
             // Two taps at once: the second one hears what a later one would.
             let row = house.mail.asked_question(id)?;
-            match row.filter(|row| row.question.staged.is_some() && row.state != "waiting") {
+            match row
+                .filter(|row| row.question.staged.is_some() && row.state != ApprovalState::Waiting)
+            {
                 Some(row) => Ok(closed_words(house, &row)?),
                 None => Ok(refused.to_string()),
             }
