@@ -180,6 +180,7 @@ fn logs(app: &App, report: &mut Report) -> anyhow::Result<()> {
             RowAt::Grant(id) => format!("grant:{id}"),
             RowAt::Update(nr) => format!("update:{nr}"),
             RowAt::Overheard(nr) => format!("overheard:{nr}"),
+            RowAt::Audit(id) => format!("audit:{id}"),
             RowAt::Sequence(table) => format!("sequence:{table}"),
         };
         let text = match &row.at {

@@ -1,0 +1,309 @@
+//! The commands of a chat, one table for every door. Owns their names, which door has them, and how
+//! a line is read; must not know what they do.
+
+pub use crate::domain::ChatCommand;
+
+/// Where a line was typed, as far as commands go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Door {
+    Console,
+    Telegram,
+}
+
+pub struct CommandInfo {
+    pub command: ChatCommand,
+    /// With the slash.
+    pub name: &'static str,
+    pub aliases: &'static [&'static str],
+    /// The words that may follow, for the help; empty if none may.
+    pub words: &'static str,
+    pub help: &'static str,
+    /// Other doors do not have it.
+    pub console_only: bool,
+}
+
+impl CommandInfo {
+    fn is_at(&self, door: Door) -> bool {
+        door == Door::Console || !self.console_only
+    }
+
+    fn names(&self) -> impl Iterator<Item = &'static str> {
+        std::iter::once(self.name).chain(self.aliases.iter().copied())
+    }
+}
+
+/// All commands, in the order of the help.
+pub const COMMANDS: &[CommandInfo] = &[
+    info(
+        ChatCommand::New,
+        "/new",
+        "",
+        "start afresh: the model forgets this conversation, session grants end",
+    )
+    .also(&["/reset"]),
+    info(ChatCommand::Stop, "/stop", "", "end the running turn and whatever it runs"),
+    info(ChatCommand::Status, "/status", "", "model, context, servers, what runs and what waits"),
+    info(ChatCommand::Usage, "/usage", "", "tokens today and in this session, by model"),
+    info(
+        ChatCommand::Model,
+        "/model",
+        "[NAME]",
+        "the model, who is behind it; another one for this conversation",
+    ),
+    info(
+        ChatCommand::Role,
+        "/role",
+        "[list|select NAME]",
+        "the roles, and which is in force; choose one for this conversation",
+    ),
+    info(
+        ChatCommand::Tools,
+        "/tools",
+        "",
+        "the tools that the model is offered, and their servers",
+    ),
+    info(
+        ChatCommand::Agents,
+        "/agents",
+        "",
+        "the agents of this claw, and whether their bots are at work",
+    ),
+    info(ChatCommand::Approvals, "/approvals", "", "the calls that wait for your answer"),
+    info(ChatCommand::Staged, "/staged", "", "what is staged here and waits for its number")
+        .at_the_console_only(),
+    info(
+        ChatCommand::Grants,
+        "/grants",
+        "[revoke ID]",
+        "what you have allowed or forbidden for longer; take one back",
+    ),
+    info(
+        ChatCommand::Guests,
+        "/guests",
+        "[remove ID]",
+        "the chats that you have let in; send one away",
+    ),
+    info(
+        ChatCommand::Undo,
+        "/undo",
+        "",
+        "drop the last exchange from what the model sees; the log keeps it",
+    ),
+    info(ChatCommand::Compact, "/compact", "", "summarise the older part of this conversation"),
+    info(
+        ChatCommand::Panic,
+        "/panic",
+        "[on|off]",
+        "the stop switch: no call runs, what runs is ended",
+    ),
+    info(ChatCommand::Help, "/help", "", "this list").also(&["/?"]),
+    info(ChatCommand::Quit, "/quit", "", "leave").also(&["/exit"]).at_the_console_only(),
+];
+
+const fn info(
+    command: ChatCommand,
+    name: &'static str,
+    words: &'static str,
+    help: &'static str,
+) -> CommandInfo {
+    CommandInfo { command, name, aliases: &[], words, help, console_only: false }
+}
+
+impl CommandInfo {
+    const fn also(self, aliases: &'static [&'static str]) -> Self {
+        Self { aliases, ..self }
+    }
+
+    const fn at_the_console_only(self) -> Self {
+        Self { console_only: true, ..self }
+    }
+}
+
+/// What a line is, as far as commands go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Parsed {
+    /// With the words behind it, empty if there are none.
+    Command(ChatCommand, String),
+    /// It looks like a command and is none; the sentence says what to do.
+    Unknown(String),
+    /// A message.
+    Message,
+    /// A command to another bot of the same chat: nothing is to be done or said.
+    NotForUs,
+}
+
+/// Reads a line. `/etc/hosts is …` is a message, and so is any line that starts with a space, and
+/// any text of two lines.
+pub fn parse(line: &str, door: Door) -> Parsed {
+    match split(line) {
+        Some((word, rest)) => named(word, rest, door),
+        None => Parsed::Message,
+    }
+}
+
+/// Reads a line of a messenger whose commands may name their bot: `/status@my_bot`. `bot_username`
+/// is compared without regard to case, as the messenger does, and may have its `@`.
+pub fn parse_for_bot(text: &str, bot_username: &str) -> Parsed {
+    let Some((word, rest)) = split(text) else { return Parsed::Message };
+    let ours = bot_username.trim_start_matches('@');
+    match word.split_once('@') {
+        Some((_, bot)) if !bot.eq_ignore_ascii_case(ours) => Parsed::NotForUs,
+        Some((word, _)) => named(word, rest, Door::Telegram),
+        None => named(word, rest, Door::Telegram),
+    }
+}
+
+/// The word with the slash, and what follows it, if a line is written like a command.
+fn split(line: &str) -> Option<(&str, &str)> {
+    let line = line.trim_end();
+    let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let is_command = word.starts_with('/') && !word[1..].contains('/') && !line.contains('\n');
+    is_command.then_some((word, rest.trim_start()))
+}
+
+fn named(word: &str, rest: &str, door: Door) -> Parsed {
+    let wanted = word.to_ascii_lowercase();
+    match at(door).find(|known| known.names().any(|name| name == wanted)) {
+        Some(known) if rest.is_empty() || !known.words.is_empty() => {
+            Parsed::Command(known.command, rest.to_owned())
+        }
+        Some(known) => Parsed::Unknown(match door {
+            Door::Console => format!(
+                "{} takes no words after it. To send this line as a message, start it with a space.",
+                known.name
+            ),
+            // A messenger trims what is sent, so a space would not help.
+            Door::Telegram => format!("{0} takes no words after it. Send {0} alone.", known.name),
+        }),
+        None => Parsed::Unknown(match closest(&wanted, door) {
+            Some(name) => format!("There is no command {word}. Did you mean {name}?"),
+            None => format!("There is no command {word}. /help lists them all."),
+        }),
+    }
+}
+
+/// The commands of a door, in the order of the help; also for a messenger's menu.
+pub fn at(door: Door) -> impl Iterator<Item = &'static CommandInfo> {
+    COMMANDS.iter().filter(move |known| known.is_at(door))
+}
+
+/// All names and aliases of the console that start with `prefix`.
+pub fn completions(prefix: &str) -> Vec<&'static str> {
+    let names = at(Door::Console).flat_map(CommandInfo::names);
+    names.filter(|name| prefix.starts_with('/') && name.starts_with(prefix)).collect()
+}
+
+/// The help of a door, in Markdown.
+pub fn help_markdown(door: Door) -> String {
+    let rows = at(door).map(|known| {
+        let space = if known.words.is_empty() { "" } else { " " };
+        let aliases: String = known.aliases.iter().map(|alias| format!(", `{alias}`")).collect();
+        format!("- `{}{space}{}`{aliases}: {}\n", known.name, known.words, known.help)
+    });
+    rows.collect()
+}
+
+fn closest(word: &str, door: Door) -> Option<&'static str> {
+    let names = at(door).flat_map(CommandInfo::names);
+    // No command is longer, and the work grows with the length of both.
+    let word: String = word.chars().take(32).collect();
+    let near = names
+        .map(|name| (strsim::osa_distance(&word, name), name))
+        .min_by_key(|(distance, _)| *distance);
+    near.filter(|(distance, _)| *distance <= 2).map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn command(command: ChatCommand, words: &str) -> Parsed {
+        Parsed::Command(command, words.to_owned())
+    }
+
+    fn typed(line: &str) -> Parsed {
+        parse(line, Door::Console)
+    }
+
+    #[test]
+    fn names_and_aliases_are_commands() {
+        assert_eq!(typed("/new"), command(ChatCommand::New, ""));
+        assert_eq!(typed("/RESET "), command(ChatCommand::New, ""));
+        for known in COMMANDS {
+            assert_eq!(typed(known.name), command(known.command, ""));
+        }
+    }
+
+    #[test]
+    fn some_take_words_and_some_do_not() {
+        assert_eq!(typed("/panic  off "), command(ChatCommand::Panic, "off"));
+        assert_eq!(typed("/grants revoke 3"), command(ChatCommand::Grants, "revoke 3"));
+        assert!(
+            matches!(typed("/stop it"), Parsed::Unknown(text) if text.contains("start it with a space"))
+        );
+        assert!(
+            matches!(parse_for_bot("/stop it", "b"), Parsed::Unknown(text) if text.contains("Send /stop alone"))
+        );
+    }
+
+    #[test]
+    fn a_path_or_an_indented_slash_is_a_message() {
+        for message in ["/etc/hosts is wrong", " /new", "see /new", "", "/new\nand more"] {
+            assert_eq!(typed(message), Parsed::Message, "{message:?}");
+        }
+    }
+
+    #[test]
+    fn a_slip_names_the_closest() {
+        let Parsed::Unknown(text) = typed("/stpo") else { panic!() };
+        assert_eq!(text, "There is no command /stpo. Did you mean /stop?");
+        assert!(matches!(typed("/frobnicate"), Parsed::Unknown(text) if text.contains("/help")));
+    }
+
+    #[test]
+    fn a_command_may_name_its_bot() {
+        let here = |text| parse_for_bot(text, "@My_bot");
+        assert_eq!(here("/status"), command(ChatCommand::Status, ""));
+        assert_eq!(here("/status@my_Bot"), command(ChatCommand::Status, ""));
+        assert_eq!(here("/panic@my_bot off"), command(ChatCommand::Panic, "off"));
+        assert_eq!(here("/status@other_bot"), Parsed::NotForUs);
+        assert_eq!(here("/whatever@other_bot you like"), Parsed::NotForUs);
+        assert_eq!(here("write to me@other_bot"), Parsed::Message);
+        assert!(
+            matches!(here("/sttaus@my_bot"), Parsed::Unknown(text) if text.ends_with("Did you mean /status?"))
+        );
+    }
+
+    #[test]
+    fn only_the_console_can_be_left() {
+        assert_eq!(typed("/quit"), command(ChatCommand::Quit, ""));
+        assert!(matches!(parse_for_bot("/quit", "b"), Parsed::Unknown(_)));
+        assert!(
+            help_markdown(Door::Console).contains("/quit")
+                && !help_markdown(Door::Telegram).contains("/quit")
+        );
+    }
+
+    /// What `setMyCommands` of the Bot API takes: 1 to 32 of a-z, 0-9 and `_`, and a text of 1 to
+    /// 256 characters.
+    #[test]
+    fn every_name_fits_a_messengers_menu() {
+        for known in at(Door::Telegram) {
+            let name = known.name.strip_prefix('/').unwrap();
+            assert!(
+                name.chars().all(|c| c.is_ascii_lowercase()) && (1..=32).contains(&name.len()),
+                "{name}"
+            );
+            assert!((1..=256).contains(&known.help.chars().count()), "{name}");
+        }
+    }
+
+    #[test]
+    fn completion_knows_every_name() {
+        assert_eq!(completions("/sto"), ["/stop"]);
+        assert_eq!(completions("/st"), ["/stop", "/status", "/staged"]);
+        assert_eq!(completions("/u"), ["/usage", "/undo"]);
+        assert!(completions("st").is_empty());
+        assert_eq!(completions("/").len(), 20);
+    }
+}
