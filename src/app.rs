@@ -65,6 +65,7 @@ impl App {
         let manifest = load_manifest(&config, &settings)?;
         let redactor = Redactor::new(secret_pairs(&config))?;
         let warnings = manifest.warnings.clone();
+        make_room_for_commands();
         let hub = Arc::new(Hub::new(manifest, hub_settings(&config, &redactor, &store)?));
         crate::logging::keep_secrets(&redactor);
         let gate = Arc::new(Gate::new(GateParts {
@@ -335,6 +336,16 @@ fn approvers(config: &Config) -> String {
 /// The principal of a Telegram user.
 pub fn telegram_principal(user: i64) -> String {
     format!("telegram:{user}")
+}
+
+/// Moves this process into a cgroup beside those of commands, before it starts a server. Where that
+/// is not possible, the bash server says why.
+fn make_room_for_commands() {
+    if let Ok(room) = claw_mcp_bash::look_for_cgroup()
+        && let Err(why) = room.settle()
+    {
+        tracing::debug!(%why, "commands have no cgroup of their own");
+    }
 }
 
 /// The environment as the rooms take it.
