@@ -395,7 +395,7 @@ fn store(app: &App, report: &mut Report) {
 }
 
 async fn servers(app: &App, report: &mut Report) {
-    match app.gate.changes(None).await {
+    match app.gate.catalog().changes(None).await {
         Ok((changes, _)) => {
             for change in changes {
                 report.bad(

@@ -8,7 +8,7 @@ use rusqlite::{Row, RowIndex};
 use serde::de::DeserializeOwned;
 
 use super::{StoreError, Tx};
-use claw_domain::{Answer, EventBody, Question, SessionId, escape};
+use claw_domain::{Answer, ApprovalState, EventBody, Question, SessionId, escape};
 
 /// How many events in a row may be missing. A number further ahead was never counted to.
 pub(super) const GAP_EVENTS_MAX: i64 = 1_000;
@@ -205,8 +205,9 @@ impl Tx<'_> {
     }
 
     fn damaged_approvals(&self, found: &mut Vec<DamagedRow>) -> Result<(), StoreError> {
-        let mut query =
-            self.conn.prepare("SELECT session, id, question, answer FROM approvals ORDER BY id")?;
+        let mut query = self
+            .conn
+            .prepare("SELECT session, id, question, answer, state FROM approvals ORDER BY id")?;
         let mut rows = query.query([])?;
         while let Some(row) = rows.next()? {
             let question = check::<Question>(&row.get_ref(2)?).map(|_| ());
@@ -214,7 +215,11 @@ impl Tx<'_> {
                 ValueRef::Null => Ok(()),
                 value => check::<Answer>(&value).map(|_| ()),
             };
-            let Err(what) = question.and(answer) else { continue };
+            let state: String = row.get(4)?;
+            let state = ApprovalState::parse(&state)
+                .map(drop)
+                .ok_or_else(|| format!("its state is `{state}`"));
+            let Err(what) = question.and(answer).and(state) else { continue };
             let at = RowAt::Approval(row.get(1)?);
             found.push(DamagedRow {
                 at,

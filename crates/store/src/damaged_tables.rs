@@ -9,7 +9,8 @@ use serde_json::Value;
 use super::damaged::{ROW_NUMBER_MAX, check, session_at};
 use super::{DamagedRow, Fault, RowAt, StoreError, Tx};
 use claw_domain::{
-    ApprovalId, CallId, CallState, EventBody, Inbound, Outbound, Outcome, SessionId,
+    ApprovalId, CallId, CallState, EventBody, GrantEffect, Inbound, Origin, Outbound, Outcome,
+    SessionId,
 };
 
 /// Tables that count their rows, with the highest number that was counted to.
@@ -107,6 +108,9 @@ pub(super) fn call(row: &Row<'_>) -> Result<(), String> {
     text(row, "id")?.parse::<CallId>()?;
     let state = text(row, "state")?;
     CallState::parse(&state).ok_or_else(|| format!("its state is `{state}`"))?;
+    let origin = text(row, "origin")?;
+    let known = origin.is_empty() || Origin::parse(&origin).is_some();
+    known.then_some(()).ok_or_else(|| format!("its origin is `{origin}`"))?;
     check::<Value>(&column(row, "arguments")?).map_err(|what| format!("its arguments: {what}"))?;
     match column(row, "outcome")? {
         ValueRef::Null => Ok(()),
@@ -118,6 +122,9 @@ pub(super) fn call(row: &Row<'_>) -> Result<(), String> {
 
 pub(super) fn grant(row: &Row<'_>) -> Result<(), String> {
     texts(row)?;
+    let (effect, origin) = (text(row, "effect")?, text(row, "origin")?);
+    GrantEffect::parse(&effect).ok_or_else(|| format!("its effect is `{effect}`"))?;
+    Origin::parse(&origin).ok_or_else(|| format!("its origin is `{origin}`"))?;
     check::<Value>(&column(row, "shape")?).map(drop).map_err(|what| format!("its shape: {what}"))
 }
 

@@ -3,6 +3,7 @@
 //! them.
 
 mod anchor;
+mod approval_id;
 mod approvals;
 mod artifacts;
 mod audit;
@@ -52,6 +53,7 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
 
 pub use anchor::{Anchor, AnchorPlace, AuditHead};
+pub use approval_id::new_approval_id;
 pub use approvals::{ApprovalRow, DecideRefused};
 pub use artifacts::{ArtifactRow, Artifacts};
 pub use audit::{AuditEntry, AuditRow, Broken, Whole};

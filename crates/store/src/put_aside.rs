@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 use super::damaged::{GAP_EVENTS_MAX, ROW_NUMBER_MAX, check};
 use super::{DamagedRow, Fault, RowAt, StoreError, Tx, now_ms};
 use claw_domain::{
-    Address, ApprovalId, CallId, EventBody, Inbound, Outbound, OutboundBody, Outcome, Question,
-    SessionId,
+    Address, ApprovalId, ApprovalState, CallId, EventBody, Inbound, Outbound, OutboundBody,
+    Outcome, Question, SessionId,
 };
 
 /// A damaged row as it was found.
@@ -240,12 +240,16 @@ impl Tx<'_> {
         self.keep_original("approvals", id, &original, row)?;
         let call = question.call.clone();
         self.conn.execute(
-            "UPDATE approvals SET question = ?2, session = ?3, answer = NULL, expires_ms = 0 WHERE id = ?1",
+            "UPDATE approvals SET question = ?2, session = ?3, answer = NULL, expires_ms = 0,
+                 state = iif(state IN ('waiting', 'approved', 'denied', 'expired', 'superseded'), state, 'waiting')
+             WHERE id = ?1",
             params![id, serde_json::to_string(&question)?, question.session.as_str()],
         )?;
         // No turn waits for what was staged, so that nobody else would close it.
         let staged = self.staged(&call)?.is_some() || !self.staged_in(&call)?.is_empty();
-        if staged && self.decide(&question.approval, "expired", None, "expired")?.is_ok() {
+        if staged
+            && self.decide(&question.approval, ApprovalState::Expired, None, "expired")?.is_ok()
+        {
             self.end_call(&call, &Outcome::Denied { reason: note.to_owned() })?;
         }
         Ok(true)

@@ -9,7 +9,7 @@ use super::damaged::ROW_NUMBER_MAX;
 use super::damaged_tables::{self, COUNTED, Check};
 use super::put_aside::Original;
 use super::{DamagedRow, Fault, StoreError, Tx, now_ms};
-use claw_domain::{CallId, CallState, Outcome};
+use claw_domain::{Approvers, CallId, CallState, Outcome};
 
 impl Tx<'_> {
     /// An unreadable call never runs again: it is denied, or nobody knows how it ended. Of one that
@@ -71,7 +71,7 @@ impl Tx<'_> {
             return Ok(false);
         };
         let question = self.lost_question(approval, call.session.clone(), call, note)?;
-        self.add_approval(&question, "", "")?;
+        self.add_approval(&question, &Approvers::default(), "")?;
         Ok(true)
     }
 
