@@ -8,8 +8,8 @@ use claw::domain::{
     Answer, ApprovalId, CallId, Choice, Live, OutboundBody, Question, Scope, SessionId, Term,
     UnixMillis,
 };
-use claw::gateway::console::chat::{ConsoleEvent, ConsoleShow, run};
-use claw::gateway::console::editor::{Console, EditorSettings};
+use claw::doors::console::chat::{ConsoleEvent, ConsoleShow, run};
+use claw::doors::console::editor::{Console, EditorSettings};
 use tokio::sync::mpsc;
 
 const REPLY: &str = "# A heading\n\nA paragraph with **bold**, *italic* and `code`, long enough to be wrapped at the right \

@@ -14,13 +14,13 @@ use std::time::Duration;
 
 use claw::config::Prices;
 use claw::domain::{Address, Answer, LiveSink, Origin, OutboundBody, Scope, SessionId, Term};
-use claw::gate::policy::Policy;
-use claw::gate::redact::Redactor;
 use claw::gate::{Gate, GateParts, GateSettings};
 use claw::hub::manifest::{self, Expansion};
 use claw::hub::{Hub, HubSettings};
 use claw::mail::Mail;
 use claw::model::{Script, Scripted};
+use claw::policy::Policy;
+use claw::redact::Redactor;
 use claw::router::{Router, Visitor};
 use claw::session::{Budget, Ran, TurnSettings, Worker, WorkerParts};
 use claw::store::{Artifacts, Store};

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use claw::domain::Origin;
-use claw::gate::policy::{Facts, Policy, Verdict};
+use claw::policy::{Facts, Policy, Verdict};
 use serde_json::{Value, json};
 
 fn main() -> ExitCode {

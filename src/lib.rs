@@ -2,13 +2,13 @@
 //! the house; who may know whom is in `docs/architecture.md` and held by `tests/arrows.rs`.
 
 /// The nouns that every room speaks.
-pub mod domain;
+pub use claw_domain as domain;
 
 /// What is written (file, environment) becomes what is meant.
 pub mod config;
 
-/// Chat doors: the console.
-pub mod gateway;
+/// Chat doors: the console, Telegram.
+pub mod doors;
 
 /// Inbox and outbox, the only way between doors and the house.
 pub mod mail;
@@ -28,6 +28,12 @@ pub mod turn;
 /// One round-trip to a language model.
 pub mod model;
 
+/// Known secrets become a mark in everything that claw keeps or shows.
+pub mod redact;
+
+/// The rules about a call, and what they say of it. Pure.
+pub mod policy;
+
 /// Every tools/call takes this chain.
 pub mod gate;
 
@@ -35,7 +41,7 @@ pub mod gate;
 pub mod hub;
 
 /// The only SQL.
-pub mod store;
+pub use claw_store as store;
 
 /// The folder that the tools work in, as the doors put files in and take them out.
 pub mod workspace;
@@ -49,5 +55,4 @@ pub mod cli;
 /// Logs: to stderr, and a file for each server; never a secret.
 pub mod logging;
 
-mod durable;
-mod killpoint;
+use claw_kit::{durable, killpoint};

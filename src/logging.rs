@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::Directive;
 
-use crate::gate::redact::{RedactError, Redactor};
 use crate::hub::LogSink;
+use crate::redact::{RedactError, Redactor};
 
 /// A server's log starts anew at this size; the one before is kept beside it.
 const SERVER_LOG_BYTES_MAX: u64 = 1024 * 1024;

@@ -7,9 +7,9 @@ mod wires;
 
 use std::time::Duration;
 
-use claw::gate::policy::Policy;
 use claw::model::genai::{GenaiModel, Target};
 use claw::model::{Delta, Model as _};
+use claw::policy::Policy;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 

@@ -13,7 +13,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use claw::gate::shell::{Joint, Step, grants, read, readers};
+use claw::policy::shell::{Joint, Step, grants, read, readers};
 use program::{House, Ran, eventually, outcomes};
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::TestRunner;

@@ -11,9 +11,9 @@ use secrecy::{ExposeSecret as _, SecretString};
 use super::{Settings, variables};
 use crate::config::{Config, MAIN};
 use crate::domain::inherit;
-use crate::gate::redact::Redactor;
 use crate::hub::manifest::{self, Expansion, Launch, Manifest, StdioLaunch};
 use crate::hub::{Era, HubSettings, secrets, supervisor};
+use crate::redact::Redactor;
 use crate::store::Store;
 
 /// How much earlier than a call's limit a command is ended by the bash server, in seconds.

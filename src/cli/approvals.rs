@@ -5,11 +5,11 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use super::follow::{Follow, Followed};
 use super::{ask, fail, out};
 use crate::app::App;
 use crate::domain::{Answer, ApprovalId, Question, Scope, SessionId, Staged, Term};
-use crate::gateway::staged;
+use crate::doors::follow::{Follow, Followed};
+use crate::doors::staged;
 
 /// Lists the open questions.
 pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {

@@ -10,10 +10,10 @@ use serde_json::json;
 use tokio::sync::oneshot;
 
 use super::fail::{self, UserError};
-use super::follow::{Follow, Followed};
 use super::{ask_person, out, staged, turn_report};
 use crate::app::App;
 use crate::domain::{Live, LiveSink, Question, SessionId, TurnEnd, escape};
+use crate::doors::follow::{Follow, Followed};
 use crate::router::{Order, Visitor};
 
 /// The longest text that is read from standard input, in bytes.

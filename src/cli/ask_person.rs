@@ -5,8 +5,8 @@ use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 use super::out;
 use crate::domain::{Answer, Question};
-use crate::gateway::console::question::{Clock, ParsedAnswer, parse_answer, question_lines};
-use crate::gateway::console::{paint, style::Look};
+use crate::doors::console::question::{Clock, ParsedAnswer, parse_answer, question_lines};
+use crate::doors::console::{paint, style::Look};
 
 /// Whether there is somebody to ask.
 pub fn possible() -> bool {

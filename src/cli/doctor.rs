@@ -17,7 +17,7 @@ use super::service::PARKED;
 use super::{ask_person, fail, out, proof};
 use crate::app::App;
 use crate::config::{self, Config, MAIN, Overrides};
-use crate::gateway::telegram::api::Api;
+use crate::doors::telegram::api::Api;
 use crate::hub::ServerState;
 use crate::hub::manifest::ManifestError;
 use crate::store::Store;

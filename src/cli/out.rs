@@ -4,8 +4,8 @@
 use std::io::{self, Write as _};
 
 use crate::domain::{Blame, Blamed, escape};
-use crate::gateway::console::style::Look;
-use crate::gateway::console::{self, paint, stream};
+use crate::doors::console::style::Look;
+use crate::doors::console::{self, paint, stream};
 
 /// Standard output has not taken what was to be printed. Whoever prints hands it on, so that a
 /// command that could not say what it found does not end as if it had.

@@ -5,10 +5,10 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use super::follow::{Follow, Followed};
 use super::{approvals, fail, out};
 use crate::domain::{Answer, Outcome, Question, SessionId, Staged};
-use crate::gateway::staged;
+use crate::doors::follow::{Follow, Followed};
+use crate::doors::staged;
 use crate::store::{ApprovalRow, CallRow, Store, StoreError, Tx};
 
 /// What was staged in a session since this event and is still open, in the order of its list.

@@ -4,8 +4,8 @@
 
 use super::{DeskParts, code, lists, role, usage};
 use crate::domain::{Event, EventBody, SessionId};
-use crate::gate::redact::Redactor;
 use crate::hub::{ServerState, ServerStatus};
+use crate::redact::Redactor;
 use crate::store::{StoreError, now_ms};
 use crate::turn::next::{unanswered, waiting_for_a_human};
 use crate::turn::{Log, estimate};

@@ -4,12 +4,12 @@
 use serde_json::{Value, json};
 
 use super::Gate;
-use super::shape::Shape;
 use crate::domain::{
     Address, Answer, ApprovalId, CallId, CallState, Choice, Inbound, InboundBody, Origin, Outcome,
     Question, Staged, Term, ToolCall, UnixMillis, escape,
 };
 use crate::killpoint;
+use crate::policy::shape::Shape;
 use crate::store::{
     ApprovalRow, AuditEntry, CallRow, DecideRefused, NewGrant, StoreError, Tx, now_ms,
 };
@@ -124,7 +124,12 @@ impl Gate {
                 format!("{}/{} for any path at or below {path}", row.server, row.tool)
             }
             Shape::Command { words } => {
-                format!("{}/{} for {}", row.server, row.tool, super::shape::says_command(words))
+                format!(
+                    "{}/{} for {}",
+                    row.server,
+                    row.tool,
+                    crate::policy::shape::says_command(words)
+                )
             }
         };
         Ok(Some(NewGrant {

@@ -3,12 +3,13 @@
 
 use serde_json::{Value, json};
 
+use super::Gate;
 use super::chain::{Next, Pass};
 use super::frozen::Freeze;
 use super::start::close_question;
-use super::{Gate, redact};
 use crate::domain::{CallState, Outcome, ToolCall};
 use crate::killpoint;
+use crate::redact;
 use crate::store::{AuditEntry, CallRow, StoreError};
 
 pub(super) async fn layer(gate: &Gate, mut pass: Pass, next: Next<'_>) -> Outcome {

@@ -3,8 +3,8 @@
 
 use super::Gate;
 use super::judge::Verdict;
-use super::shape::{self, Shape};
 use crate::domain::{Origin, ToolCall};
+use crate::policy::shape::{self, Shape};
 use crate::store::{GrantRow, StoreError};
 
 impl Gate {

@@ -9,8 +9,8 @@ use super::chain::Pass;
 use super::frozen::digest_of;
 use super::permit::Reach;
 use super::pinning::{Tool, no_tool};
-use super::policy::{Facts, Verdict as Ruled};
 use crate::domain::{ApprovalId, CallState, ToolCall};
+use crate::policy::{Facts, Verdict as Ruled};
 use crate::store::{CallRow, StoreError, now_ms};
 
 /// Why a call may run, is asked about, or is denied. `rule` names a rule, a class, a grant or an

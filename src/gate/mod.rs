@@ -6,9 +6,7 @@ mod approvals;
 mod audit;
 mod catalog;
 mod chain;
-mod classes;
 mod copy;
-mod deny;
 mod frozen;
 mod grants;
 mod instructions;
@@ -20,14 +18,9 @@ mod pause;
 mod permission;
 pub mod permit;
 mod pinning;
-pub mod policy;
 mod propose;
 mod quarantine;
 mod reading;
-pub mod redact;
-mod rules;
-pub mod shape;
-pub mod shell;
 mod shown;
 mod stage;
 mod start;
@@ -46,10 +39,8 @@ use tokio_util::sync::CancellationToken;
 
 pub use approvals::DecideError;
 pub use catalog::Offered;
-pub use classes::Class;
 pub use pause::is_about_a_turn;
 pub use quarantine::{Change, PinAnswer, QuarantineError};
-pub use rules::Decision;
 pub use stage::{Proposed, StagedList};
 pub use tap::Tapped;
 
@@ -57,11 +48,11 @@ use crate::config::Tools;
 use crate::domain::{LiveSink, Outcome, ToolCall};
 use crate::hub::manifest::Manifest;
 use crate::hub::{Hub, Replaced, ServerTools};
+use crate::policy::Policy;
+use crate::redact::Redactor;
 use crate::store::{Artifacts, Store};
 use catalog::Catalog;
 use late::Late;
-use policy::Policy;
-use redact::Redactor;
 
 /// What the gate is made of.
 pub struct GateParts {

@@ -3,11 +3,12 @@
 
 use serde_json::Value;
 
+use super::Gate;
 use super::pinning::withheld;
-use super::policy::Verdict as Ruled;
-use super::{Gate, redact};
 use crate::domain::canonical::canonical_json;
 use crate::domain::{Origin, Proposal, ToolCall, ToolOutput, escape};
+use crate::policy::Verdict as Ruled;
+use crate::redact;
 use crate::store::PinRow;
 
 const LABEL_CHARS_MAX: usize = 32;

@@ -20,9 +20,9 @@ use serde_json::Value;
 use super::Gate;
 use super::judge::Verdict;
 use super::permit::Reach;
-use super::shape::shell_command;
-use super::shell::{self, Joint, Step, readers};
 use crate::domain::ToolCall;
+use crate::policy::shape::shell_command;
+use crate::policy::shell::{self, Joint, Step, readers};
 use place::Place;
 
 /// What such a verdict is called in the audit.

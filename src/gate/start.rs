@@ -161,7 +161,7 @@ impl Gate {
     ) -> Result<Question, StoreError> {
         let why = format!("{} ({}){}", verdict.why, verdict.rule, self.look_of(call));
         let expires_at_ms = now_ms() + self.now().question_time.as_millis() as i64;
-        let choices = super::shape::choices(&self.facts(call, None));
+        let choices = crate::policy::shape::choices(&self.facts(call, None));
         super::approvals::question_about(call, why, expires_at_ms, choices, None)
     }
 }

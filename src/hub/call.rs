@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::connection::Connection;
 use super::files::ResultFile;
 use super::output::{read_error, read_result};
-use super::wire::{ANSWER_TOO_LONG, CallTag, ProgressSink, Ticket};
+use super::rpc::bridge::{ANSWER_TOO_LONG, CallTag, ProgressSink, Ticket};
 use crate::domain::ToolOutput;
 use crate::gate::permit::{Permit, Reach};
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::era::Era;
+use super::rpc::era::Era;
 use crate::domain::escape;
 
 /// More is no list of tools but an attack on memory.

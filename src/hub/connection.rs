@@ -17,15 +17,15 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout};
 
 use super::catalog::{PAGES_MAX, ServerTools, read_instructions, read_page};
-use super::child::ChildHandle;
-use super::connect::Agreement;
-use super::era::Era;
-use super::lines::LineReader;
 use super::manifest::{Launch, ServerEntry};
-use super::outbox::Outbox;
 use super::pins::{launch_pin, schema_pin, tool_pin};
+use super::process::child::ChildHandle;
+use super::rpc::bridge::{LOG_LINES_MAX, StdioTransport, Wire, cut};
+use super::rpc::era::Era;
+use super::rpc::handshake::Agreement;
 use super::settings::{HubNotice, HubSettings};
-use super::wire::{LOG_LINES_MAX, StdioTransport, Wire, cut};
+use super::transport::lines::LineReader;
+use super::transport::outbox::Outbox;
 
 /// Until an unasked subscription is acknowledged. Without it the tools are listed again before
 /// every use.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::connection::Connection;
-use super::era::Era;
+use super::rpc::era::Era;
 use super::settings::ServerState;
 
 /// A server that lived this long did not fail at its start.

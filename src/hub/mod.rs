@@ -4,37 +4,26 @@
 
 mod call;
 mod catalog;
-mod child;
-mod connect;
 mod connection;
-mod direct;
-pub mod era;
 mod error;
 mod files;
-mod handover;
 mod health;
-mod lines;
 pub mod manifest;
 pub mod names;
-mod outbox;
 mod output;
 pub mod pins;
-mod processes;
+mod process;
 mod replace;
+mod rpc;
 pub mod schema;
 pub mod secrets;
 mod server;
 mod settings;
-mod spawn;
 mod start;
 mod starting;
-mod stderr;
-mod strays;
 mod structured;
-mod supervised;
-pub mod supervisor;
 mod tls;
-mod wire;
+mod transport;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -47,10 +36,11 @@ use tokio_util::sync::CancellationToken;
 
 pub use call::{Beside, CallContext, CallEnd};
 pub use catalog::{INSTRUCTIONS, ServerTools, ToolEntry};
-pub use era::Era;
 pub use error::HubError;
 pub use files::ResultFile;
+pub use process::supervisor;
 pub use replace::Replaced;
+pub use rpc::era::{self, Era};
 pub use settings::{
     BASIC_VARIABLES, HubNotice, HubSettings, INHERITED_VARIABLES, LogSink, NoticeSink, ServerState,
     ServerStatus,
@@ -58,8 +48,8 @@ pub use settings::{
 pub use structured::STRUCTURED_HEADING;
 
 use crate::gate::permit::Permit;
-use child::{KeeperGuard, Keepers};
 use manifest::{Manifest, OWN_SERVERS};
+use process::child::{KeeperGuard, Keepers};
 use server::Server;
 
 /// All servers of one `mcp.json`. There is no lock that two servers share, so that a broken one

@@ -10,12 +10,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::call::{CallContext, CallEnd, forward};
 use super::catalog::ServerTools;
-use super::child::Keepers;
 use super::connection::Connection;
 use super::error::HubError;
 use super::health::{Backoff, Health, Phase};
 use super::manifest::{Launch, ServerEntry, StdioLaunch};
 use super::output::note_misfit;
+use super::process::child::Keepers;
 use super::settings::{HubNotice, HubSettings, ServerStatus};
 use super::starting::Starting;
 use crate::gate::permit::Permit;
@@ -105,7 +105,7 @@ impl Server {
     pub(super) fn search_path(&self) -> Option<String> {
         match &self.entry.launch {
             Launch::Stdio(launch) => {
-                super::spawn::child_env(launch, &self.settings).ok()?.remove("PATH")
+                super::process::spawn::child_env(launch, &self.settings).ok()?.remove("PATH")
             }
             _ => None,
         }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
-use super::era::Era;
+use super::rpc::era::Era;
 
 /// Takes one line of a server's stderr or of its log messages: the server's name, then the line.
 /// Called from tasks of the hub, so it must return at once. Redaction is the sink's work.

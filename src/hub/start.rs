@@ -6,16 +6,16 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::child::Keepers;
-use super::connect::{Opening, OpeningError, open};
 use super::connection::{Connection, Parts};
-use super::era::Era;
-use super::lines::LineReader;
 use super::manifest::{ServerEntry, StdioLaunch};
-use super::outbox::Outbox;
+use super::process::child::Keepers;
+use super::process::spawn::{misplaced, spawn};
+use super::rpc::era::Era;
+use super::rpc::handshake::{Opening, OpeningError, open};
 use super::settings::HubSettings;
-use super::spawn::{misplaced, spawn};
 use super::tls;
+use super::transport::lines::LineReader;
+use super::transport::outbox::Outbox;
 
 /// What a start needs.
 pub(super) struct Start<'a> {

@@ -16,9 +16,9 @@ use crate::domain::{
     Block, CallId, EventBody, Live, LiveSink, Message, Origin, Outcome, Spent, ToolCall, ToolUse,
     text_of,
 };
-use crate::gate::redact::{Redactor, StreamRedactor};
 use crate::gate::{CallContext, Gate};
 use crate::model::{Delta, Model, ModelError, Request};
+use crate::redact::{Redactor, StreamRedactor};
 
 /// What a turn works with. Shared by all sessions.
 pub struct Runner {

@@ -40,7 +40,8 @@ pub fn points_of(rig: Rig) -> anyhow::Result<Vec<String>> {
 
 fn points_of_the_sources() -> anyhow::Result<Vec<String>> {
     let mut points = Vec::new();
-    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut folders = vec![root.join("src"), root.join("crates")];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder)? {
             let path = entry?.path();

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::Path;
 
-use claw::gate::shell::{Joint, Step};
+use claw::policy::shell::{Joint, Step};
 use proptest::prelude::*;
 
 /// The programs of the property: each is a recorder, also those that only an attack would start.

@@ -8,9 +8,9 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::cli::out;
-use crate::gateway::telegram::api::{Api, UPDATES_MAX};
-use crate::gateway::telegram::fault::Fault;
-use crate::gateway::telegram::knock::{self, Knock};
+use crate::doors::telegram::api::fault::Fault;
+use crate::doors::telegram::api::{Api, UPDATES_MAX};
+use crate::doors::telegram::render::knock::{self, Knock};
 
 /// What waits unconfirmed is handed out at once and again and again, so there is a pause between
 /// two looks.

@@ -10,10 +10,10 @@ use crate::cli::fail::UserError;
 use crate::cli::out;
 use crate::config::{Found, Seen};
 use crate::domain::escape;
-use crate::gateway::telegram::Part;
-use crate::gateway::telegram::api::{Api, Me};
-use crate::gateway::telegram::fault::Fault;
-use crate::gateway::telegram::place::Place;
+use crate::doors::telegram::Part;
+use crate::doors::telegram::api::fault::Fault;
+use crate::doors::telegram::api::place::Place;
+use crate::doors::telegram::api::{Api, Me};
 use crate::mail::Instance;
 
 const HELLO: &str =

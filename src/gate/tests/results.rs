@@ -146,7 +146,7 @@ async fn files_of_a_result_are_kept_and_images_are_named_for_the_model() {
     );
 
     rig.store.write(|_| Ok(())).await.unwrap();
-    let rows = rig.store.read(|tx| tx.artifacts_of(&call.id)).unwrap();
+    let rows = rig.store.read(|tx| tx.artifacts()).unwrap();
     assert_eq!(rows.len(), 4, "every file has its row: {rows:?}");
     assert_eq!(
         rig.row(&call.id).await.outcome,

@@ -12,12 +12,12 @@ use tokio_util::sync::CancellationToken;
 use crate::domain::{
     Answer, ApprovalId, CallId, Live, LiveSink, Origin, Outcome, Scope, SessionId, Term, ToolCall,
 };
-use crate::gate::policy::Policy;
-use crate::gate::redact::Redactor;
 use crate::gate::{CallContext, Gate, GateParts, GateSettings};
 use crate::hub::manifest::{Expansion, parse};
 use crate::hub::tests::rig::example_exe;
 use crate::hub::{Hub, HubSettings};
+use crate::policy::Policy;
+use crate::redact::Redactor;
 use crate::store::{Artifacts, CallRow, Store};
 
 pub(crate) const OWNER: &str = "console:uid:1";

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::rig::{ALLOW, OWNER, Rig, SECRET, echo, session, tool};
 use crate::domain::{Address, CallState, Inbound, InboundBody, Origin, Outcome};
-use crate::gate::shape::Shape;
+use crate::policy::shape::Shape;
 use crate::store::NewGrant;
 
 #[tokio::test]

@@ -12,10 +12,10 @@ use rmcp::transport::Transport as _;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, ReadBuf};
 
-use crate::hub::lines::{Line, LineReader};
-use crate::hub::outbox::Outbox;
 use crate::hub::output::read_result;
-use crate::hub::wire::{StdioTransport, Wire};
+use crate::hub::rpc::bridge::{StdioTransport, Wire};
+use crate::hub::transport::lines::{Line, LineReader};
+use crate::hub::transport::outbox::Outbox;
 
 const LINE_BYTES_MAX: usize = 40;
 

@@ -3,6 +3,7 @@
 //! pins, which stay over what the server said, or how a request is sent.
 
 mod blame;
+mod kind;
 mod names;
 mod plain;
 mod rules;

@@ -3,7 +3,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::plain::{array, is_of_kind, merge, say};
+use super::kind::is_of_kind;
+use super::plain::{array, merge, say};
 
 /// The longest list of sets that is told to the model.
 const SETS_MAX: usize = 20;

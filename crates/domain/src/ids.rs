@@ -1,0 +1,154 @@
+//! Identifiers. Owns their syntax and their text form; must not know where they are stored.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// The longest name a session may have, in bytes.
+pub const SESSION_ID_MAX_BYTES: usize = 64;
+
+/// The name of a session: 1 to 64 ASCII letters, digits, `-`, `_`, `.`; never a leading dot.
+///
+/// It becomes part of a file name (the session's lock), hence the narrow alphabet.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct SessionId(String);
+
+/// A session name outside of the allowed alphabet or length.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is not a session name: use 1 to 64 letters, digits, `-`, `_` or `.`, not starting with a dot"
+)]
+pub struct InvalidSessionId(pub String);
+
+impl crate::Blamed for InvalidSessionId {
+    fn blame(&self) -> crate::Blame {
+        crate::Blame::User
+    }
+}
+
+impl SessionId {
+    pub fn new(name: impl Into<String>) -> Result<Self, InvalidSessionId> {
+        let name = name.into();
+        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        let fits = !name.is_empty() && name.len() <= SESSION_ID_MAX_BYTES;
+        if fits && !name.starts_with('.') && name.chars().all(allowed) {
+            Ok(Self(name))
+        } else {
+            Err(InvalidSessionId(name))
+        }
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for SessionId {
+    type Error = InvalidSessionId;
+    fn try_from(name: String) -> Result<Self, Self::Error> {
+        Self::new(name)
+    }
+}
+
+impl From<SessionId> for String {
+    fn from(id: SessionId) -> String {
+        id.0
+    }
+}
+
+impl FromStr for SessionId {
+    type Err = InvalidSessionId;
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Self::new(name)
+    }
+}
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A call's id is ours: the session, the sequence number of the `model.reply` event, and the index
+/// of the tool use among that reply's blocks. A provider's id is never unique enough (some reuse
+/// one for parallel calls).
+///
+/// Calls that no model made have numbers that no reply has: a pause that of its `turn.started`, a
+/// staged action that of the event (`tool.result`, `action.result`) whose result proposed it, with
+/// the index of the proposal.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct CallId {
+    pub session: SessionId,
+    pub reply_seq: u64,
+    pub block: u32,
+}
+
+impl fmt::Display for CallId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.session, self.reply_seq, self.block)
+    }
+}
+
+impl FromStr for CallId {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let wrong = || format!("`{text}` is not a call id: expected SESSION:REPLY:BLOCK");
+        let (rest, block) = text.rsplit_once(':').ok_or_else(wrong)?;
+        let (session, reply) = rest.rsplit_once(':').ok_or_else(wrong)?;
+        Ok(Self {
+            session: SessionId::new(session).map_err(|e| e.to_string())?,
+            reply_seq: reply.parse().map_err(|_| wrong())?,
+            block: block.parse().map_err(|_| wrong())?,
+        })
+    }
+}
+
+/// The random id of one question to a human. It is all that a button or a command line carries.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ApprovalId(pub String);
+
+impl fmt::Display for ApprovalId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Where a reply goes: `door/instance`, for example `console/4f2a…` or `telegram/1234567`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Address(pub String);
+
+impl Address {
+    /// The door's name: the part before the first slash.
+    pub fn door(&self) -> &str {
+        self.0.split('/').next().unwrap_or_default()
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_id_reads_back() {
+        let id = CallId { session: SessionId::new("a.b-c").unwrap(), reply_seq: 12, block: 3 };
+        assert_eq!(id.to_string().parse::<CallId>().unwrap(), id);
+    }
+
+    #[test]
+    fn a_session_name_cannot_leave_the_lock_folder() {
+        for bad in ["", ".", "..", ".x", "a/b", "a\\b", "a b", "ä", "a\0"] {
+            assert!(SessionId::new(bad).is_err(), "{bad:?}");
+        }
+        assert!(SessionId::new("x".repeat(65)).is_err());
+    }
+}

@@ -1,0 +1,165 @@
+//! The questions that wait for a human, and the one compare-and-set that answers them.
+
+use rusqlite::types::ValueRef;
+use rusqlite::{OptionalExtension as _, Row, params};
+
+use super::damaged::json_at;
+use super::{RowAt, StoreError, Tx, now_ms};
+use claw_domain::{Answer, ApprovalId, CallId, Question, SessionId, UnixMillis};
+
+/// A question and its answer, if there is one. `state`: waiting, approved, denied, expired,
+/// superseded.
+#[derive(Clone, Debug)]
+pub struct ApprovalRow {
+    pub id: ApprovalId,
+    pub call: CallId,
+    pub state: String,
+    pub question: Question,
+    /// Who may answer: principals, separated by commas.
+    pub approvers: String,
+    pub digest: String,
+    pub asked_ms: UnixMillis,
+    pub expires_ms: UnixMillis,
+    pub decided_ms: Option<UnixMillis>,
+    pub decided_by: Option<String>,
+    pub answer: Option<Answer>,
+}
+
+/// Why an answer did not count. Nothing has changed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DecideRefused {
+    #[error("there is no question with the id `{0}`; `claw approvals` lists the open ones")]
+    NotFound(String),
+    #[error("this question was already answered: {state} by {by}")]
+    AlreadyDecided { state: String, by: String },
+    #[error("this question has expired; ask again for what you want")]
+    Expired,
+    #[error("{by} may not answer this question")]
+    NotYours { by: String },
+}
+
+impl claw_domain::Blamed for DecideRefused {
+    fn blame(&self) -> claw_domain::Blame {
+        claw_domain::Blame::User
+    }
+}
+
+const COLUMNS: &str = "id, call, state, question, approvers, digest, asked_ms, expires_ms, decided_ms, decided_by, answer";
+
+fn read(row: &Row<'_>) -> Result<ApprovalRow, StoreError> {
+    let (id, call): (String, String) = (row.get(0)?, row.get(1)?);
+    let at = || RowAt::Approval(id.clone());
+    let answered = !matches!(row.get_ref(10)?, ValueRef::Null);
+    Ok(ApprovalRow {
+        call: call.parse().map_err(StoreError::Decode)?,
+        state: row.get(2)?,
+        question: json_at(row, 3, at)?,
+        approvers: row.get(4)?,
+        digest: row.get(5)?,
+        asked_ms: row.get(6)?,
+        expires_ms: row.get(7)?,
+        decided_ms: row.get(8)?,
+        decided_by: row.get(9)?,
+        answer: answered.then(|| json_at(row, 10, at)).transpose()?,
+        id: ApprovalId(id),
+    })
+}
+
+impl Tx<'_> {
+    pub fn add_approval(
+        &self,
+        question: &Question,
+        approvers: &str,
+        digest: &str,
+    ) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached(
+                "INSERT INTO approvals(id, call, session, state, question, approvers, digest, asked_ms, expires_ms)
+                 VALUES (?1, ?2, ?3, 'waiting', ?4, ?5, ?6, ?7, ?8)",
+            )?
+            .execute(params![
+                question.approval.0,
+                question.call.to_string(),
+                question.session.as_str(),
+                serde_json::to_string(question)?,
+                approvers,
+                digest,
+                now_ms(),
+                question.expires_at_ms
+            ])?;
+        Ok(())
+    }
+
+    pub fn approval(&self, id: &ApprovalId) -> Result<Option<ApprovalRow>, StoreError> {
+        let mut query =
+            self.conn.prepare_cached(&format!("SELECT {COLUMNS} FROM approvals WHERE id = ?1"))?;
+        query.query_row([&id.0], |row| Ok(read(row))).optional()?.transpose()
+    }
+
+    /// The newest question about a call.
+    pub fn approval_of(&self, call: &CallId) -> Result<Option<ApprovalRow>, StoreError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM approvals WHERE call = ?1 ORDER BY asked_ms DESC, state = 'waiting' DESC LIMIT 1"
+        );
+        let mut query = self.conn.prepare_cached(&sql)?;
+        query.query_row([call.to_string()], |row| Ok(read(row))).optional()?.transpose()
+    }
+
+    /// The open questions of one session, or of all, oldest first; those of one list in its order.
+    pub fn open_approvals(
+        &self,
+        session: Option<&SessionId>,
+    ) -> Result<Vec<ApprovalRow>, StoreError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM approvals WHERE state = 'waiting' AND (?1 IS NULL OR session = ?1)
+             ORDER BY asked_ms, CASE WHEN json_valid(question) THEN coalesce(json_extract(question, '$.staged.number'), 1000) END, id"
+        );
+        let mut query = self.conn.prepare_cached(&sql)?;
+        let mut rows = query.query([session.map(SessionId::as_str)])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            found.push(read(row)?);
+        }
+        Ok(found)
+    }
+
+    /// The one compare-and-set of a decision: waiting → `state`. `answer: None` is for expired and
+    /// superseded.
+    pub fn decide(
+        &self,
+        id: &ApprovalId,
+        state: &str,
+        answer: Option<&Answer>,
+        by: &str,
+    ) -> Result<Result<ApprovalRow, DecideRefused>, StoreError> {
+        let now = now_ms();
+        let Some(row) = self.approval(id)? else {
+            return Ok(Err(DecideRefused::NotFound(id.0.clone())));
+        };
+        if row.state == "expired"
+            || (row.state == "waiting" && answer.is_some() && row.expires_ms <= now)
+        {
+            return Ok(Err(DecideRefused::Expired));
+        }
+        let changed = self
+            .conn
+            .prepare_cached(
+                "UPDATE approvals SET state = ?2, answer = ?3, decided_by = ?4, decided_ms = ?5
+                 WHERE id = ?1 AND state = 'waiting'",
+            )?
+            .execute(params![
+                id.0,
+                state,
+                answer.map(serde_json::to_string).transpose()?,
+                by,
+                now
+            ])?;
+        if changed == 1 {
+            return Ok(Ok(row));
+        }
+        Ok(Err(DecideRefused::AlreadyDecided {
+            state: row.state,
+            by: row.decided_by.unwrap_or_default(),
+        }))
+    }
+}

@@ -1,0 +1,315 @@
+//! The audit: append-only rows, each bound to the one before by a hash, the head kept apart. A
+//! changed, missing or cut-off row is found and named.
+
+use rusqlite::{OptionalExtension as _, params};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::anchor::AuditHead;
+use super::seal::{ACCEPTED, ADOPTED, Anchored, BEGUN, Witnesses};
+use super::{StoreError, Tx, now_ms};
+use claw_domain::UnixMillis;
+use claw_domain::canonical::{canonical_json, sha256_hex};
+
+/// What the first row is bound to.
+const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+const HEAD: &str = "audit.head";
+/// The newest row that retention has removed, and its hash. The trigger that keeps rows from being
+/// deleted reads it, too.
+const CUT: &str = "audit.cut";
+/// The kind of the row that says so in the chain itself.
+const CUT_KIND: &str = "audit.cut";
+
+/// One entry to append. `kind`: received, verdict, asked, answered, started, ended, panic, grant,
+/// pin, …
+#[derive(Clone, Debug)]
+pub struct AuditEntry {
+    pub kind: &'static str,
+    /// The call's id, or empty.
+    pub call: String,
+    pub body: Value,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct AuditRow {
+    pub id: i64,
+    pub at_ms: UnixMillis,
+    pub kind: String,
+    pub call: String,
+    pub body: Value,
+    pub hash: String,
+}
+
+/// The first place at which the chain does not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken {
+    pub row: i64,
+    /// A sentence without its end.
+    pub what: String,
+    /// What the owner can do, another one.
+    pub next: Option<&'static str>,
+}
+
+impl Broken {
+    fn chain(row: i64, what: String) -> Self {
+        Self { row, what, next: None }
+    }
+}
+
+/// An audit whose chain holds, and what more is known of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Whole {
+    pub rows: u64,
+    /// The newest row that retention has removed, 0 for none.
+    pub cut_through: i64,
+    /// Row number 0 for an empty audit.
+    pub head: AuditHead,
+    pub anchored: Anchored,
+    /// The rows from and to which processes without the key have written.
+    pub keyless: Vec<(i64, i64)>,
+    /// The rows in which the proof begins anew, because the audit was there before or the owner has
+    /// said so.
+    pub anew: Vec<i64>,
+}
+
+fn link(prev: &str, id: i64, at_ms: UnixMillis, kind: &str, call: &str, body: &str) -> String {
+    // A JSON array has one reading only: no two different rows share these bytes.
+    let bytes = canonical_json(&serde_json::json!([prev, id, at_ms, kind, call, body]));
+    sha256_hex(bytes)
+}
+
+impl Tx<'_> {
+    /// Appends a row. The head is read inside this transaction, so several processes keep one
+    /// chain.
+    pub fn audit(&self, entry: &AuditEntry) -> Result<(), StoreError> {
+        match self.anchor {
+            Some(anchor) => self.append_sealed(anchor, entry),
+            None => self.append_audit(entry).map(|_| ()),
+        }
+    }
+
+    /// The same without a seal. Gives back the new head.
+    pub(super) fn append_audit(&self, entry: &AuditEntry) -> Result<AuditHead, StoreError> {
+        let (last, prev) = self.audit_head()?;
+        let (id, at_ms, body) = (last + 1, now_ms(), canonical_json(&entry.body));
+        let hash = link(&prev, id, at_ms, entry.kind, &entry.call, &body);
+        self.keep_ended_grants(at_ms)?;
+        self.conn
+            .prepare_cached(
+                "INSERT INTO audit(id, at_ms, kind, call, body, prev, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            )?
+            .execute(params![id, at_ms, entry.kind, entry.call, body, prev, hash])?;
+        self.set_meta(HEAD, &format!("{id}:{hash}"))?;
+        Ok(AuditHead { number: id, digest: hash })
+    }
+
+    /// The newest row, number 0 for none.
+    pub fn newest_audit(&self) -> Result<AuditHead, StoreError> {
+        let (number, digest) = self.audit_head()?;
+        Ok(AuditHead { number, digest })
+    }
+
+    /// The hash of one row, also of the newest one that retention has removed.
+    pub(super) fn audit_hash(&self, number: i64) -> Result<Option<String>, StoreError> {
+        let (cut, hash) = self.audit_cut()?;
+        if number == cut {
+            return Ok(Some(hash));
+        }
+        let mut query = self.conn.prepare_cached("SELECT hash FROM audit WHERE id = ?1")?;
+        Ok(query.query_row([number], |row| row.get(0)).optional()?)
+    }
+
+    fn audit_head(&self) -> Result<(i64, String), StoreError> {
+        let Some(head) = self.meta(HEAD)? else { return Ok((0, GENESIS.to_owned())) };
+        let parsed =
+            head.split_once(':').and_then(|(id, hash)| Some((id.parse().ok()?, hash.to_owned())));
+        parsed.ok_or_else(|| StoreError::Decode(format!("the head of the audit is `{head}`")))
+    }
+
+    /// Rows after `after`, oldest first, at most `limit`.
+    pub fn audit_after(&self, after: i64, limit: u32) -> Result<Vec<AuditRow>, StoreError> {
+        self.audit_rows("WHERE id > ?1 ORDER BY id LIMIT ?2", params![after, limit])
+    }
+
+    /// The row with which the newest `count` lines of a list begin, if there are more: a line for
+    /// each call, and for each row that is of no call.
+    pub fn audit_begins(&self, count: u32) -> Result<Option<i64>, StoreError> {
+        let mut query = self.conn.prepare_cached(
+            "SELECT id FROM audit AS line WHERE NOT EXISTS
+                 (SELECT 1 FROM audit AS older WHERE older.call = line.call AND older.call <> '' AND older.id < line.id)
+             ORDER BY id DESC LIMIT 1 OFFSET ?1",
+        )?;
+        Ok(query.query_row([count.saturating_sub(1)], |row| row.get(0)).optional()?)
+    }
+
+    /// All rows from `first` on, oldest first, but for those of calls that have begun before it.
+    pub fn audit_begun_at(&self, first: i64) -> Result<Vec<AuditRow>, StoreError> {
+        self.audit_rows(
+            "WHERE id >= ?1 AND NOT EXISTS (SELECT 1 FROM audit AS older
+                 WHERE older.call = audit.call AND older.call <> '' AND older.id < ?1) ORDER BY id",
+            params![first],
+        )
+    }
+
+    /// All rows of one call, oldest first.
+    pub fn audit_of(&self, call: &str) -> Result<Vec<AuditRow>, StoreError> {
+        self.audit_rows("WHERE call = ?1 AND call <> '' ORDER BY id", params![call])
+    }
+
+    /// The number of the row before the newest `limit` ones, to read on from. Numbers have no gaps.
+    pub fn audit_before_newest(&self, limit: u32) -> Result<i64, StoreError> {
+        Ok((self.audit_head()?.0 - i64::from(limit)).max(self.audit_cut()?.0))
+    }
+
+    fn audit_rows(
+        &self,
+        which: &str,
+        given: &[&dyn rusqlite::ToSql],
+    ) -> Result<Vec<AuditRow>, StoreError> {
+        let mut query = self.conn.prepare_cached(&format!(
+            "SELECT id, at_ms, kind, call, body, hash FROM audit {which}"
+        ))?;
+        let mut rows = query.query(given)?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            let body: String = row.get(4)?;
+            found.push(AuditRow {
+                id: row.get(0)?,
+                at_ms: row.get(1)?,
+                kind: row.get(2)?,
+                call: row.get(3)?,
+                body: serde_json::from_str(&body)?,
+                hash: row.get(5)?,
+            });
+        }
+        Ok(found)
+    }
+
+    /// Walks the whole chain, at one moment of it, and compares it with its seal and with the head
+    /// outside of the store; and with what the owner has noted, if that is given. Returns what is
+    /// proven, or the first thing that is wrong.
+    pub fn verify_audit(
+        &self,
+        told: Option<&AuditHead>,
+    ) -> Result<Result<Whole, Broken>, StoreError> {
+        self.at_one_moment(|| {
+            let mut witnesses = Witnesses::call(self, told)?;
+            self.walk_audit(&mut witnesses)
+        })
+    }
+
+    fn walk_audit(
+        &self,
+        witnesses: &mut Witnesses<'_>,
+    ) -> Result<Result<Whole, Broken>, StoreError> {
+        let mut query = self
+            .conn
+            .prepare("SELECT id, at_ms, kind, call, body, prev, hash FROM audit ORDER BY id")?;
+        let mut rows = query.query([])?;
+        let (cut, cut_hash) = self.audit_cut()?;
+        let (mut last, mut prev) = (cut, cut_hash.clone());
+        let mut told = cut == 0;
+        let (mut keyless, mut anew) = (Vec::new(), Vec::new());
+        witnesses.see(last, &prev);
+        while let Some(row) = rows.next()? {
+            let id: i64 = row.get(0)?;
+            let (at_ms, kind, call, body): (i64, String, String, String) =
+                (row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?);
+            let (stored_prev, hash): (String, String) = (row.get(5)?, row.get(6)?);
+            if id != last + 1 {
+                return Ok(Err(Broken::chain(last + 1, format!("row {} is missing", last + 1))));
+            }
+            if stored_prev != prev || link(&prev, id, at_ms, &kind, &call, &body) != hash {
+                return Ok(Err(Broken::chain(id, format!("row {id} was changed"))));
+            }
+            match kind.as_str() {
+                CUT_KIND => told |= body == cut_body(cut, &cut_hash),
+                ADOPTED => keyless.push(range_of(&body)),
+                BEGUN | ACCEPTED => anew.push(id),
+                _ => {}
+            }
+            witnesses.see(id, &hash);
+            (last, prev) = (id, hash);
+        }
+        if !told {
+            let what = format!(
+                "the rows up to {cut} are missing, and no row says that retention removed them"
+            );
+            return Ok(Err(Broken::chain(1, what)));
+        }
+        let head = self.newest_audit()?;
+        if head.number != last || head.digest != prev {
+            let what = format!(
+                "the rows after {last} are missing: the chain should end with row {}",
+                head.number
+            );
+            return Ok(Err(Broken::chain(last + 1, what)));
+        }
+        Ok(witnesses.judge(last).map(|anchored| {
+            if matches!(anchored, Anchored::Yes { sealed, .. } if sealed < last) {
+                keyless.push((witnesses.sealed() + 1, last));
+            }
+            Whole { rows: (last - cut) as u64, cut_through: cut, head, anchored, keyless, anew }
+        }))
+    }
+
+    /// The newest row that was removed, 0 for none, and what the first one that is left is bound
+    /// to.
+    pub fn audit_cut(&self) -> Result<(i64, String), StoreError> {
+        let Some(cut) = self.meta(CUT)? else { return Ok((0, GENESIS.to_owned())) };
+        let parsed =
+            cut.split_once(':').and_then(|(id, hash)| Some((id.parse().ok()?, hash.to_owned())));
+        parsed.ok_or_else(|| StoreError::Decode(format!("the cut of the audit is `{cut}`")))
+    }
+
+    /// The newest row from before `before_ms`, if one is left.
+    pub fn audit_through(&self, before_ms: UnixMillis) -> Result<Option<i64>, StoreError> {
+        // Rows are in the order of time, unless a clock was put back: then the first young row
+        // keeps those behind it.
+        let young: Option<i64> = self
+            .conn
+            .query_row(
+                "SELECT id FROM audit WHERE at_ms >= ?1 ORDER BY id LIMIT 1",
+                [before_ms],
+                |row| row.get(0),
+            )
+            .optional()?;
+        let last = match young {
+            Some(young) => young - 1,
+            None => self.audit_head()?.0,
+        };
+        Ok((last > self.audit_cut()?.0).then_some(last))
+    }
+
+    /// Removes the rows up to `through`, at most `rows` of them, and appends one that says so: with
+    /// the hash of the last one removed, which is a digest over all of them. True when none is left
+    /// to remove.
+    pub fn cut_audit(&self, through: i64, rows: u32) -> Result<bool, StoreError> {
+        let cut = self.audit_cut()?.0;
+        if through <= cut {
+            return Ok(true);
+        }
+        let now = through.min(cut + i64::from(rows));
+        let hash: String =
+            self.conn.query_row("SELECT hash FROM audit WHERE id = ?1", [now], |row| row.get(0))?;
+        self.audit(&AuditEntry {
+            kind: CUT_KIND,
+            call: String::new(),
+            body: json!({"through": now, "hash": hash}),
+        })?;
+        self.set_meta(CUT, &format!("{now}:{hash}"))?;
+        self.conn.execute("DELETE FROM audit WHERE id <= ?1", [now])?;
+        Ok(now == through)
+    }
+}
+
+/// From and through which row, as the row says that adopts them.
+fn range_of(body: &str) -> (i64, i64) {
+    let body: Value = serde_json::from_str(body).unwrap_or_default();
+    let number = |key: &str| body.get(key).and_then(Value::as_i64).unwrap_or_default();
+    (number("from"), number("through"))
+}
+
+fn cut_body(cut: i64, hash: &str) -> String {
+    canonical_json(&json!({"through": cut, "hash": hash}))
+}

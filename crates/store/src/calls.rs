@@ -1,0 +1,148 @@
+//! The rows of the calls: what was frozen, and how far it got. Every move from one state to the
+//! next is a compare-and-set, so that no two processes can make the same one.
+
+use rusqlite::{OptionalExtension as _, Row, params};
+
+use super::{RowAt, StoreError, Tx, now_ms};
+use claw_domain::{CallId, CallState, Outcome, UnixMillis};
+
+/// One call as it is stored. `arguments` is canonical JSON; the call runs from here and from
+/// nowhere else.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CallRow {
+    pub id: CallId,
+    pub server: String,
+    pub tool: String,
+    pub arguments: String,
+    pub origin: String,
+    pub principal: String,
+    pub state: CallState,
+    pub pin: String,
+    pub cwd: String,
+    pub env_names: String,
+    pub policy_version: String,
+    pub digest: String,
+    pub rule: String,
+    pub outcome: Option<Outcome>,
+    pub received_ms: UnixMillis,
+    pub started_ms: Option<UnixMillis>,
+    pub ended_ms: Option<UnixMillis>,
+}
+
+const COLUMNS: &str = "id, server, tool, arguments, origin, principal, state, pin, cwd, env_names, policy_version, digest, \
+                       rule, outcome, received_ms, started_ms, ended_ms";
+
+fn read(row: &Row<'_>) -> Result<CallRow, StoreError> {
+    let id: String = row.get(0)?;
+    let state: String = row.get(6)?;
+    let outcome: Option<String> = row.get(13)?;
+    Ok(CallRow {
+        id: id.parse().map_err(StoreError::Decode)?,
+        server: row.get(1)?,
+        tool: row.get(2)?,
+        arguments: row.get(3)?,
+        origin: row.get(4)?,
+        principal: row.get(5)?,
+        state: CallState::parse(&state)
+            .ok_or_else(|| StoreError::Decode(format!("call state `{state}`")))?,
+        pin: row.get(7)?,
+        cwd: row.get(8)?,
+        env_names: row.get(9)?,
+        policy_version: row.get(10)?,
+        digest: row.get(11)?,
+        rule: row.get(12)?,
+        outcome: outcome.map(|text| serde_json::from_str(&text)).transpose()?,
+        received_ms: row.get(14)?,
+        started_ms: row.get(15)?,
+        ended_ms: row.get(16)?,
+    })
+}
+
+impl Tx<'_> {
+    pub fn call(&self, id: &CallId) -> Result<Option<CallRow>, StoreError> {
+        let mut query =
+            self.conn.prepare_cached(&format!("SELECT {COLUMNS} FROM calls WHERE id = ?1"))?;
+        let found = query.query_row([id.to_string()], |row| Ok(read(row))).optional()?;
+        let unreadable = |error: StoreError| StoreError::Unreadable {
+            at: RowAt::Call(id.to_string().into_bytes()),
+            what: error.to_string(),
+        };
+        found.transpose().map_err(unreadable)
+    }
+
+    /// Writes a call that was just received, or freezes it anew when it is judged again.
+    pub fn put_call(&self, row: &CallRow) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached(
+                "INSERT INTO calls(id, session, server, tool, arguments, origin, principal, state, pin, cwd, env_names,
+                                   policy_version, digest, rule, outcome, received_ms, started_ms, ended_ms)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
+                 ON CONFLICT(id) DO UPDATE SET server = ?3, tool = ?4, arguments = ?5, origin = ?6, principal = ?7,
+                     state = ?8, pin = ?9, cwd = ?10, env_names = ?11, policy_version = ?12,
+                     digest = ?13, rule = ?14
+                 WHERE state IN ('received', 'waiting', 'approved')",
+            )?
+            .execute(params![
+                row.id.to_string(),
+                row.id.session.as_str(),
+                row.server,
+                row.tool,
+                row.arguments,
+                row.origin,
+                row.principal,
+                row.state.as_str(),
+                row.pin,
+                row.cwd,
+                row.env_names,
+                row.policy_version,
+                row.digest,
+                row.rule,
+                row.outcome.as_ref().map(serde_json::to_string).transpose()?,
+                row.received_ms,
+                row.started_ms,
+                row.ended_ms
+            ])?;
+        Ok(())
+    }
+
+    /// Moves a call from one state to another. False when it was not in `from`: somebody else was
+    /// quicker.
+    pub fn move_call(
+        &self,
+        id: &CallId,
+        from: CallState,
+        to: CallState,
+    ) -> Result<bool, StoreError> {
+        let changed = self
+            .conn
+            .prepare_cached(
+                "UPDATE calls SET state = ?3, started_ms = CASE WHEN ?3 = 'started' THEN ?4 ELSE started_ms END
+                 WHERE id = ?1 AND state = ?2",
+            )?
+            .execute(params![id.to_string(), from.as_str(), to.as_str(), now_ms()])?;
+        Ok(changed == 1)
+    }
+
+    /// Ends a call with its outcome. False when it had ended already: the first end stays.
+    pub fn end_call(&self, id: &CallId, outcome: &Outcome) -> Result<bool, StoreError> {
+        let state = match outcome {
+            Outcome::Ended { .. } => CallState::Ended,
+            Outcome::Denied { .. } => CallState::Denied,
+            Outcome::Unknown { .. } => CallState::Unknown,
+            Outcome::Parked { .. } => return Ok(false),
+        };
+        let changed = self
+            .conn
+            .prepare_cached(
+                "UPDATE calls SET state = ?2, outcome = ?3, ended_ms = ?4
+                 WHERE id = ?1 AND state NOT IN ('ended', 'denied', 'unknown')",
+            )?
+            .execute(params![
+                id.to_string(),
+                state.as_str(),
+                serde_json::to_string(outcome)?,
+                now_ms()
+            ])?;
+        Ok(changed == 1)
+    }
+}

@@ -1,0 +1,190 @@
+//! Damage in the tables beside logs and queues: calls, grants, updates, what was overheard, and
+//! from where tables count on. Finds it. Must not know what becomes of it.
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Row, params};
+use serde_json::Value;
+
+use super::damaged::{ROW_NUMBER_MAX, check};
+use super::{DamagedRow, Fault, RowAt, StoreError, Tx};
+use claw_domain::{ApprovalId, CallId, CallState, EventBody, Outcome, SessionId};
+
+/// Tables that count their rows, with the highest number that was counted to.
+pub(super) const COUNTED: [(&str, &str); 7] = [
+    ("inbox", "SELECT coalesce(max(id), 0) FROM inbox WHERE id <= ?1"),
+    ("outbox", "SELECT coalesce(max(id), 0) FROM outbox WHERE id <= ?1"),
+    ("grants", "SELECT coalesce(max(id), 0) FROM grants WHERE id <= ?1"),
+    ("audit", "SELECT coalesce(max(id), 0) FROM audit WHERE id <= ?1"),
+    ("updates", "SELECT coalesce(max(nr), 0) FROM updates WHERE nr <= ?1"),
+    ("overheard", "SELECT coalesce(max(nr), 0) FROM overheard WHERE nr <= ?1"),
+    ("put_aside", "SELECT coalesce(max(nr), 0) FROM put_aside WHERE nr <= ?1"),
+];
+
+/// What is wrong with a row as a whole: its texts, and what its table's readers take them for.
+pub(super) type Check = fn(&Row<'_>) -> Result<(), String>;
+
+/// Every text of a row has to be UTF-8, because readers take all columns at once.
+pub(super) fn texts(row: &Row<'_>) -> Result<(), String> {
+    for (at, name) in row.as_ref().column_names().enumerate() {
+        if let Ok(ValueRef::Text(bytes)) = row.get_ref(at)
+            && let Err(error) = std::str::from_utf8(bytes)
+        {
+            return Err(format!("its {name} is not UTF-8: {error}"));
+        }
+    }
+    Ok(())
+}
+
+fn text(row: &Row<'_>, column: &str) -> Result<String, String> {
+    row.get(column).map_err(|error| error.to_string())
+}
+
+fn column<'r>(row: &'r Row<'_>, column: &str) -> Result<ValueRef<'r>, String> {
+    row.get_ref(column).map_err(|error| error.to_string())
+}
+
+pub(super) fn call(row: &Row<'_>) -> Result<(), String> {
+    texts(row)?;
+    text(row, "id")?.parse::<CallId>()?;
+    let state = text(row, "state")?;
+    CallState::parse(&state).ok_or_else(|| format!("its state is `{state}`"))?;
+    check::<Value>(&column(row, "arguments")?).map_err(|what| format!("its arguments: {what}"))?;
+    match column(row, "outcome")? {
+        ValueRef::Null => Ok(()),
+        outcome => {
+            check::<Outcome>(&outcome).map(drop).map_err(|what| format!("its outcome: {what}"))
+        }
+    }
+}
+
+pub(super) fn grant(row: &Row<'_>) -> Result<(), String> {
+    texts(row)?;
+    check::<Value>(&column(row, "shape")?).map(drop).map_err(|what| format!("its shape: {what}"))
+}
+
+pub(super) fn update(row: &Row<'_>) -> Result<(), String> {
+    texts(row)?;
+    check::<Value>(&column(row, "body")?).map(drop)
+}
+
+/// The session that a row names, if it is one.
+fn session_of(row: &Row<'_>) -> Option<SessionId> {
+    SessionId::new(text(row, "session").ok()?).ok()
+}
+
+impl Tx<'_> {
+    /// Every row of these tables that its readers stumble over.
+    pub(super) fn damaged_in_tables(&self, found: &mut Vec<DamagedRow>) -> Result<(), StoreError> {
+        self.damaged_calls(found)?;
+        let live = "SELECT * FROM grants WHERE revoked_ms IS NULL OR id > ?1";
+        self.damaged_numbered(live, "id", grant, RowAt::Grant, found)?;
+        let kept = "SELECT * FROM updates WHERE state = 'kept' OR nr > ?1";
+        self.damaged_numbered(kept, "nr", update, RowAt::Update, found)?;
+        let all = "SELECT * FROM overheard WHERE nr <> ?1 ORDER BY nr";
+        self.damaged_numbered(all, "nr", texts, RowAt::Overheard, found)?;
+        let mut query =
+            self.conn.prepare("SELECT name FROM sqlite_sequence WHERE seq > ?1 ORDER BY name")?;
+        let names: Vec<String> =
+            query.query_map([ROW_NUMBER_MAX], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        let known = names.into_iter().filter(|name| COUNTED.iter().any(|(table, _)| table == name));
+        found.extend(known.map(|name| DamagedRow {
+            at: RowAt::Sequence(name),
+            session: None,
+            fault: Fault::TooHigh,
+        }));
+        Ok(())
+    }
+
+    fn damaged_calls(&self, found: &mut Vec<DamagedRow>) -> Result<(), StoreError> {
+        let mut query = self.conn.prepare("SELECT * FROM calls")?;
+        let mut rows = query.query([])?;
+        while let Some(row) = rows.next()? {
+            let Err(what) = call(row) else { continue };
+            let id = match row.get_ref("id")? {
+                ValueRef::Text(bytes) => bytes.to_vec(),
+                _ => Vec::new(),
+            };
+            found.push(DamagedRow {
+                at: RowAt::Call(id),
+                session: session_of(row),
+                fault: Fault::Unreadable(what),
+            });
+        }
+        let lost = "SELECT call, session FROM approvals WHERE state = 'waiting' AND expires_ms > 0
+                    AND call NOT IN (SELECT id FROM calls)";
+        let mut query = self.conn.prepare(lost)?;
+        let mut rows = query.query([])?;
+        while let Some(row) = rows.next()? {
+            // Of an unreadable question the doctor tells by itself.
+            let Ok(id) = text(row, "call") else { continue };
+            let at = RowAt::Call(id.into_bytes());
+            found.push(DamagedRow { at, session: session_of(row), fault: Fault::Missing });
+        }
+        found.extend(self.parked_without_question()?.into_iter().map(|(call, question)| {
+            DamagedRow {
+                at: RowAt::Approval(question.0),
+                session: Some(call.session),
+                fault: Fault::Missing,
+            }
+        }));
+        Ok(())
+    }
+
+    /// Calls that wait for the answer to a question that is not there, with that question as the
+    /// log names it.
+    pub(super) fn parked_without_question(&self) -> Result<Vec<(CallId, ApprovalId)>, StoreError> {
+        let sql = "SELECT id FROM calls WHERE state = 'waiting' AND id NOT IN (SELECT call FROM approvals)";
+        let mut query = self.conn.prepare(sql)?;
+        let mut rows = query.query([])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            // Of an unreadable call the doctor tells by itself.
+            let Some(call) = text(row, "id").ok().and_then(|id| id.parse::<CallId>().ok()) else {
+                continue;
+            };
+            let question = self.question_in_log(&call)?;
+            found.extend(question.map(|question| (call, question)));
+        }
+        Ok(found)
+    }
+
+    /// Under which question a call is parked, as its log says. Nothing when it has a result.
+    fn question_in_log(&self, call: &CallId) -> Result<Option<ApprovalId>, StoreError> {
+        let sql = "SELECT body FROM events WHERE session = ?1 AND seq > ?2 ORDER BY seq";
+        let mut query = self.conn.prepare(sql)?;
+        let mut rows = query.query(params![call.session.as_str(), call.reply_seq as i64])?;
+        let mut parked = None;
+        while let Some(row) = rows.next()? {
+            match check::<EventBody>(&row.get_ref(0)?) {
+                Ok(EventBody::CallParked { call: waits, approval }) if waits == *call => {
+                    parked = Some(approval)
+                }
+                Ok(EventBody::ToolResult { call: done, .. }) if done == *call => return Ok(None),
+                _ => {}
+            }
+        }
+        Ok(parked)
+    }
+
+    fn damaged_numbered(
+        &self,
+        sql: &str,
+        number: &str,
+        check: Check,
+        at: fn(i64) -> RowAt,
+        found: &mut Vec<DamagedRow>,
+    ) -> Result<(), StoreError> {
+        let mut query = self.conn.prepare(sql)?;
+        let mut rows = query.query([ROW_NUMBER_MAX])?;
+        while let Some(row) = rows.next()? {
+            let id: i64 = row.get(number)?;
+            let fault = match check(row) {
+                _ if id > ROW_NUMBER_MAX => Fault::TooHigh,
+                Err(what) => Fault::Unreadable(what),
+                Ok(()) => continue,
+            };
+            found.push(DamagedRow { at: at(id), session: None, fault });
+        }
+        Ok(())
+    }
+}

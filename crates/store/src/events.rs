@@ -1,0 +1,186 @@
+//! The append-only logs of the sessions. Only the holder of a session's lock appends to its log.
+
+use rusqlite::{OptionalExtension as _, params};
+use serde_json::Value;
+
+use super::damaged::{follows, json_at};
+use super::{RowAt, StoreError, Tx, Window};
+use claw_domain::{Event, EventBody, SessionId};
+
+impl Tx<'_> {
+    /// Appends an event that the log's holder has numbered. A gap or a number used twice is an
+    /// error: it means that two processes thought they were the holder.
+    pub fn append_event(&self, session: &SessionId, event: &Event) -> Result<(), StoreError> {
+        let last: i64 = self
+            .conn
+            .prepare_cached("SELECT coalesce(max(seq), 0) FROM events WHERE session = ?1")?
+            .query_row([session.as_str()], |row| row.get(0))?;
+        if event.seq as i64 != last.saturating_add(1) {
+            return Err(StoreError::Gap {
+                session: session.to_string(),
+                event: event.seq,
+                last: last as u64,
+            });
+        }
+        let body = serde_json::to_value(&event.body)?;
+        let kind = body.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
+        self.conn
+            .prepare_cached(
+                "INSERT INTO events(session, seq, at_ms, type, body) VALUES (?1, ?2, ?3, ?4, ?5)",
+            )?
+            .execute(params![
+                session.as_str(),
+                event.seq as i64,
+                event.at_ms,
+                kind,
+                body.to_string()
+            ])?;
+        Ok(())
+    }
+
+    /// An error if the log does not reach to this event, although its holder has queued it.
+    pub fn must_hold_event(&self, session: &SessionId, seq: u64) -> Result<(), StoreError> {
+        let last = self.last_seq(session)?;
+        if last >= seq {
+            return Ok(());
+        }
+        Err(StoreError::Gap { session: session.to_string(), event: seq, last })
+    }
+
+    /// Takes in the whole log of a session that was not there before. False, and nothing is
+    /// written, if it was.
+    pub fn import_log(&self, session: &SessionId, events: &[Event]) -> Result<bool, StoreError> {
+        let known: bool = self
+            .conn
+            .prepare_cached(
+                "SELECT EXISTS(SELECT 1 FROM sessions WHERE name = ?1) OR EXISTS(SELECT 1 FROM events WHERE session = ?1)",
+            )?
+            .query_row([session.as_str()], |row| row.get(0))?;
+        if known {
+            return Ok(false);
+        }
+        self.touch_session(session, super::now_ms())?;
+        events.iter().try_for_each(|event| self.append_event(session, event))?;
+        Ok(true)
+    }
+
+    /// The part of a log that a turn needs: from the newest boundary (a summary, a dropped window,
+    /// `/new`) on. What is before it is never read again, so the cost does not grow with the
+    /// history.
+    pub fn window(&self, session: &SessionId) -> Result<Window, StoreError> {
+        self.window_from(session, self.window_begins(session)?)
+    }
+
+    /// The number of the first event of the window.
+    pub(super) fn window_begins(&self, session: &SessionId) -> Result<u64, StoreError> {
+        // By name, because SQLite would rather walk through the whole log from its end.
+        let mut query = self.conn.prepare_cached(
+            "SELECT seq, body FROM events INDEXED BY events_boundaries WHERE session = ?1
+             AND type IN ('summary', 'window.dropped', 'session.cleared') ORDER BY seq DESC LIMIT 1",
+        )?;
+        let mut rows = query.query([session.as_str()])?;
+        let Some(row) = rows.next()? else { return Ok(1) };
+        let seq: i64 = row.get(0)?;
+        Ok(match json_at(row, 1, || RowAt::Event { session: session.clone(), seq })? {
+            EventBody::Summary { through_seq, .. }
+            | EventBody::WindowDropped { through_seq, .. } => through_seq + 1,
+            _ => seq as u64,
+        })
+    }
+
+    /// All events with a number of at least `from`, in order.
+    pub fn events_from(&self, session: &SessionId, from: u64) -> Result<Vec<Event>, StoreError> {
+        self.events_following(session, from, (from <= 1).then_some(0))
+    }
+
+    /// All events behind the one with this number.
+    pub(super) fn events_after(
+        &self,
+        session: &SessionId,
+        last: u64,
+    ) -> Result<Vec<Event>, StoreError> {
+        self.events_following(session, last + 1, Some(last as i64))
+    }
+
+    /// The first of them has to follow the one with the number `last`, if that is known.
+    fn events_following(
+        &self,
+        session: &SessionId,
+        from: u64,
+        mut last: Option<i64>,
+    ) -> Result<Vec<Event>, StoreError> {
+        let mut query = self.conn.prepare_cached(
+            "SELECT seq, at_ms, body FROM events WHERE session = ?1 AND seq >= ?2 ORDER BY seq",
+        )?;
+        let mut rows = query.query(params![session.as_str(), from as i64])?;
+        let mut events = Vec::new();
+        while let Some(row) = rows.next()? {
+            let seq: i64 = row.get(0)?;
+            let at = || RowAt::Event { session: session.clone(), seq };
+            if last.is_some_and(|last| !follows(seq, last)) {
+                return Err(StoreError::Unreadable {
+                    at: at(),
+                    what: "its number follows no other".to_owned(),
+                });
+            }
+            last = Some(seq);
+            events.push(Event { seq: seq as u64, at_ms: row.get(1)?, body: json_at(row, 2, at)? });
+        }
+        Ok(events)
+    }
+
+    /// The event with this number, and the newest message of a person before it, as far as both are
+    /// there.
+    pub fn event_and_message_before(
+        &self,
+        session: &SessionId,
+        seq: u64,
+    ) -> Result<(Option<EventBody>, Option<EventBody>), StoreError> {
+        let one = |sql: &str| -> Result<Option<EventBody>, StoreError> {
+            let mut query = self.conn.prepare_cached(sql)?;
+            let body = query
+                .query_row(params![session.as_str(), seq as i64], |row| row.get::<_, String>(0))
+                .optional()?;
+            Ok(body.map(|body| serde_json::from_str(&body)).transpose()?)
+        };
+        let event = one("SELECT body FROM events WHERE session = ?1 AND seq = ?2")?;
+        let message = one(
+            "SELECT body FROM events WHERE session = ?1 AND seq < ?2 AND type = 'user.message' ORDER BY seq DESC LIMIT 1",
+        )?;
+        Ok((event, message))
+    }
+
+    /// The number of the newest event, 0 for an empty log.
+    pub fn last_seq(&self, session: &SessionId) -> Result<u64, StoreError> {
+        let mut query = self
+            .conn
+            .prepare_cached("SELECT coalesce(max(seq), 0) FROM events WHERE session = ?1")?;
+        Ok(query.query_row([session.as_str()], |row| row.get::<_, i64>(0))? as u64)
+    }
+
+    /// Who has begun the turn that is open, if one is.
+    pub fn turn_begun_by(&self, session: &SessionId) -> Result<Option<String>, StoreError> {
+        if !self.turn_open(session)? {
+            return Ok(None);
+        }
+        let begun =
+            self.window(session)?.events.into_iter().rev().find_map(|event| match event.body {
+                EventBody::TurnStarted { principal, .. } => Some(principal),
+                _ => None,
+            });
+        Ok(begun)
+    }
+
+    /// Whether the newest turn of a log has no end yet.
+    pub fn turn_open(&self, session: &SessionId) -> Result<bool, StoreError> {
+        let mut query = self.conn.prepare_cached(
+            "SELECT type FROM events WHERE session = ?1 AND type IN ('turn.started', 'turn.ended')
+             ORDER BY seq DESC LIMIT 1",
+        )?;
+        let mut rows = query.query([session.as_str()])?;
+        Ok(match rows.next()? {
+            Some(row) => row.get::<_, String>(0)? == "turn.started",
+            None => false,
+        })
+    }
+}

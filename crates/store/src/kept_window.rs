@@ -1,0 +1,242 @@
+//! The windows of long logs in a form that is read at once: a copy of events, which may be lost or
+//! wrong at any time. Owns when such a copy is used. Must not know what a model sees of a window.
+
+use rusqlite::{OptionalExtension as _, params};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use super::damaged::json_at;
+use super::{RowAt, StoreError, Tx};
+use claw_domain::{
+    Address, Block, Event, EventBody, Finish, Origin, SessionId, ToolUse, TurnEnd, UnixMillis,
+    Usage,
+};
+
+/// The form of [`Row`]. A copy in another one is not used: give it a new name with every change of
+/// what a row or an event holds.
+const FORM: &str = concat!("1 of ", env!("CARGO_PKG_VERSION"));
+/// So many events may be read one by one before their window is kept.
+pub(super) const READ_ONE_BY_ONE_MAX: usize = 256;
+
+/// The part of a log that a turn needs.
+#[derive(Debug)]
+pub struct Window {
+    pub events: Vec<Event>,
+    /// How many of them were rows of their own, and not part of a kept window.
+    pub one_by_one: usize,
+}
+
+impl Window {
+    /// Whether the next one who needs this window should find it kept.
+    pub fn is_worth_keeping(&self) -> bool {
+        self.one_by_one > READ_ONE_BY_ONE_MAX
+    }
+}
+
+impl Tx<'_> {
+    /// The events with a number of at least `from`, which is where the window begins. As far as it
+    /// was kept they come from there; they are the same as in the log, in which no event ever
+    /// changes.
+    pub(super) fn window_from(&self, session: &SessionId, from: u64) -> Result<Window, StoreError> {
+        let Some(mut events) = self.kept_window(session, from)? else {
+            let events = self.events_from(session, from)?;
+            return Ok(Window { one_by_one: events.len(), events });
+        };
+        let through = events.last().map_or(from, |last| last.seq);
+        let rest = self.events_after(session, through)?;
+        let one_by_one = rest.len();
+        events.extend(rest);
+        Ok(Window { events, one_by_one })
+    }
+
+    /// Keeps the window of a session as it is now, instead of the one that was kept before.
+    pub fn keep_window(&self, session: &SessionId) -> Result<(), StoreError> {
+        let from = self.window_begins(session)?;
+        let events = self.window_from(session, from)?.events;
+        let Some(through) = events.last().map(|last| last.seq as i64) else { return Ok(()) };
+        let rows: Vec<Row> = events.into_iter().map(Row::from).collect();
+        let body = serde_json::to_string(&rows)?;
+        self.conn
+            .prepare_cached(
+                "INSERT INTO kept_windows(session, form, from_seq, through_seq, digest, body)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                 ON CONFLICT(session) DO UPDATE SET form = excluded.form, from_seq = excluded.from_seq,
+                     through_seq = excluded.through_seq, digest = excluded.digest, body = excluded.body",
+            )?
+            .execute(params![session.as_str(), FORM, from as i64, through, digest(body.as_bytes()), body])?;
+        Ok(())
+    }
+
+    /// For whoever changes what was in a log.
+    pub(super) fn forget_kept_window(&self, session: &SessionId) -> Result<(), StoreError> {
+        self.conn.execute("DELETE FROM kept_windows WHERE session = ?1", [session.as_str()])?;
+        Ok(())
+    }
+
+    /// What was kept of the events from `from` on. None if nothing was, or if it is not what this
+    /// log holds.
+    fn kept_window(
+        &self,
+        session: &SessionId,
+        from: u64,
+    ) -> Result<Option<Vec<Event>>, StoreError> {
+        let mut query = self.conn.prepare_cached(
+            "SELECT digest, body FROM kept_windows
+             WHERE session = ?1 AND form = ?2 AND from_seq <= ?3 AND through_seq >= ?3",
+        )?;
+        let mut rows = query.query(params![session.as_str(), FORM, from as i64])?;
+        let Some(row) = rows.next()? else { return Ok(None) };
+        let (expected, body) = (row.get_ref(0)?, row.get_ref(1)?);
+        let (Ok(expected), Ok(body)) = (expected.as_bytes(), body.as_bytes()) else {
+            return Ok(None);
+        };
+        if expected != digest(body).as_bytes() {
+            tracing::warn!(%session, "what was kept of a window is damaged; its events are read instead");
+            return Ok(None);
+        }
+        let Ok(kept) = serde_json::from_slice::<Vec<Row>>(body) else { return Ok(None) };
+        let events: Vec<Event> =
+            kept.into_iter().map(Event::from).filter(|event| event.seq >= from).collect();
+        Ok(match events.last() {
+            Some(last) if self.holds(session, last)? => Some(events),
+            _ => None,
+        })
+    }
+
+    /// Whether this very event is in the log. A log that was put in the place of another one ends
+    /// differently.
+    fn holds(&self, session: &SessionId, event: &Event) -> Result<bool, StoreError> {
+        let mut query = self
+            .conn
+            .prepare_cached("SELECT at_ms, body FROM events WHERE session = ?1 AND seq = ?2")?;
+        let seq = event.seq as i64;
+        let found = query
+            .query_row(params![session.as_str(), seq], |row| {
+                let body =
+                    json_at::<EventBody>(row, 1, || RowAt::Event { session: session.clone(), seq });
+                Ok((row.get::<_, UnixMillis>(0)?, body))
+            })
+            .optional()?;
+        // One that cannot be read is named by whoever reads the log.
+        Ok(matches!(found, Some((at_ms, Ok(body))) if at_ms == event.at_ms && body == event.body))
+    }
+}
+
+fn digest(body: &[u8]) -> String {
+    Sha256::digest(body).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// An event without the names of its fields, which are most of what takes time in reading one. What
+/// is rare stands in the form that it has in the log.
+#[derive(Serialize, Deserialize)]
+enum Row {
+    TurnStarted(u64, UnixMillis, Origin, String, Option<String>),
+    UserMessage(u64, UnixMillis, Vec<Piece>, i64, Address, Origin),
+    PromptPacked(u64, UnixMillis, u64, u64, u64),
+    ModelReply(u64, UnixMillis, Vec<Piece>, Ended, [u64; 4], String, String, Option<String>),
+    Answered(u64, UnixMillis),
+    Other(u64, UnixMillis, Box<EventBody>),
+}
+
+#[derive(Serialize, Deserialize)]
+enum Piece {
+    Text(String),
+    ToolUse(ToolUse),
+    Other(Block),
+}
+
+#[derive(Serialize, Deserialize)]
+enum Ended {
+    Complete,
+    ToolUse,
+    MaxTokens,
+    Refusal(String),
+}
+
+impl From<Event> for Row {
+    fn from(Event { seq, at_ms, body }: Event) -> Self {
+        match body {
+            EventBody::TurnStarted { origin, principal, role } => {
+                Self::TurnStarted(seq, at_ms, origin, principal, role)
+            }
+            EventBody::UserMessage { blocks, inbox_id, from, origin } => {
+                Self::UserMessage(seq, at_ms, pieces(blocks), inbox_id, from, origin)
+            }
+            EventBody::PromptPacked { from_seq, dropped_events, estimated_tokens } => {
+                Self::PromptPacked(seq, at_ms, from_seq, dropped_events, estimated_tokens)
+            }
+            EventBody::ModelReply { blocks, finish, usage, provider, model, notice } => {
+                let finish = match finish {
+                    Finish::Complete => Ended::Complete,
+                    Finish::ToolUse => Ended::ToolUse,
+                    Finish::MaxTokens => Ended::MaxTokens,
+                    Finish::Refusal { reason } => Ended::Refusal(reason),
+                };
+                let Usage { input_tokens, output_tokens, cached_tokens, cache_write_tokens } =
+                    usage;
+                let usage = [input_tokens, output_tokens, cached_tokens, cache_write_tokens];
+                Self::ModelReply(seq, at_ms, pieces(blocks), finish, usage, provider, model, notice)
+            }
+            EventBody::TurnEnded { end: TurnEnd::Answered } => Self::Answered(seq, at_ms),
+            body => Self::Other(seq, at_ms, Box::new(body)),
+        }
+    }
+}
+
+impl From<Row> for Event {
+    fn from(row: Row) -> Self {
+        let (seq, at_ms, body) = match row {
+            Row::TurnStarted(seq, at_ms, origin, principal, role) => {
+                (seq, at_ms, EventBody::TurnStarted { origin, principal, role })
+            }
+            Row::UserMessage(seq, at_ms, pieces, inbox_id, from, origin) => (
+                seq,
+                at_ms,
+                EventBody::UserMessage { blocks: blocks(pieces), inbox_id, from, origin },
+            ),
+            Row::PromptPacked(seq, at_ms, from_seq, dropped_events, estimated_tokens) => {
+                (seq, at_ms, EventBody::PromptPacked { from_seq, dropped_events, estimated_tokens })
+            }
+            Row::ModelReply(seq, at_ms, pieces, finish, usage, provider, model, notice) => {
+                let finish = match finish {
+                    Ended::Complete => Finish::Complete,
+                    Ended::ToolUse => Finish::ToolUse,
+                    Ended::MaxTokens => Finish::MaxTokens,
+                    Ended::Refusal(reason) => Finish::Refusal { reason },
+                };
+                let [input_tokens, output_tokens, cached_tokens, cache_write_tokens] = usage;
+                let usage =
+                    Usage { input_tokens, output_tokens, cached_tokens, cache_write_tokens };
+                let blocks = blocks(pieces);
+                (
+                    seq,
+                    at_ms,
+                    EventBody::ModelReply { blocks, finish, usage, provider, model, notice },
+                )
+            }
+            Row::Answered(seq, at_ms) => {
+                (seq, at_ms, EventBody::TurnEnded { end: TurnEnd::Answered })
+            }
+            Row::Other(seq, at_ms, body) => (seq, at_ms, *body),
+        };
+        Self { seq, at_ms, body }
+    }
+}
+
+fn pieces(blocks: Vec<Block>) -> Vec<Piece> {
+    let piece = |block| match block {
+        Block::Text { text } => Piece::Text(text),
+        Block::ToolUse(tool_use) => Piece::ToolUse(tool_use),
+        other => Piece::Other(other),
+    };
+    blocks.into_iter().map(piece).collect()
+}
+
+fn blocks(pieces: Vec<Piece>) -> Vec<Block> {
+    let block = |piece| match piece {
+        Piece::Text(text) => Block::Text { text },
+        Piece::ToolUse(tool_use) => Block::ToolUse(tool_use),
+        Piece::Other(block) => block,
+    };
+    pieces.into_iter().map(block).collect()
+}

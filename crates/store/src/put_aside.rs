@@ -1,0 +1,286 @@
+//! Puts a damaged row aside: it is kept as it was in `put_aside`, and a note takes its place.
+//! Must not know how damage is found, or what the note says.
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{OptionalExtension as _, Row, ToSql, params};
+use serde_json::{Map, Value, json};
+
+use super::damaged::{GAP_EVENTS_MAX, ROW_NUMBER_MAX, check};
+use super::{DamagedRow, Fault, RowAt, StoreError, Tx, now_ms};
+use claw_domain::{
+    Address, ApprovalId, CallId, EventBody, Inbound, Outbound, OutboundBody, Outcome, Question,
+    SessionId,
+};
+
+/// A damaged row as it was found.
+pub(super) struct Original {
+    /// The column that is parsed, byte for byte, whether or not it is UTF-8.
+    body: Vec<u8>,
+    /// The other columns.
+    pub(super) rest: Map<String, Value>,
+}
+
+impl Original {
+    fn of(row: &Row<'_>, body: &str) -> Result<Self, StoreError> {
+        let mut original = Self { body: Vec::new(), rest: Map::new() };
+        for (at, name) in row.as_ref().column_names().enumerate() {
+            match row.get_ref(at)? {
+                ValueRef::Text(bytes) if name == body => original.body = bytes.to_vec(),
+                value => drop(original.rest.insert(name.to_owned(), shown(value))),
+            }
+        }
+        Ok(original)
+    }
+
+    fn number_of(&self, column: &str) -> i64 {
+        self.rest.get(column).and_then(Value::as_i64).unwrap_or_default()
+    }
+
+    pub(super) fn text_of(&self, column: &str) -> &str {
+        self.rest.get(column).and_then(Value::as_str).unwrap_or_default()
+    }
+}
+
+/// A column as JSON; what JSON cannot hold is told in hexadecimal digits.
+fn shown(value: ValueRef<'_>) -> Value {
+    match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(number) => json!(number),
+        ValueRef::Real(number) => json!(number),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => match std::str::from_utf8(bytes) {
+            Ok(text) => json!(text),
+            Err(_) => {
+                json!({"hex": bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>()})
+            }
+        },
+    }
+}
+
+impl Tx<'_> {
+    /// Keeps the row as it is in `put_aside`, and puts a note with the words `note` into its place.
+    /// False, and nothing is changed, if it is not damaged any more. Only for the holder of the
+    /// session's lock, where there is a session.
+    pub fn put_aside(&self, row: &DamagedRow, note: &str) -> Result<bool, StoreError> {
+        match &row.at {
+            RowAt::Event { session, seq } => self.put_event_aside(row, session, *seq, note),
+            RowAt::Inbox(id) => self.put_inbound_aside(row, *id, note),
+            RowAt::Outbox(id) => self.put_outbound_aside(row, *id, note),
+            RowAt::Approval(id) => self.put_approval_aside(row, id, note),
+            RowAt::Call(id) => self.put_call_aside(row, id, note),
+            RowAt::Grant(id) => self.put_grant_aside(row, *id),
+            RowAt::Update(nr) => self.put_update_aside(row, *nr),
+            RowAt::Overheard(nr) => self.put_overheard_aside(row, *nr),
+            RowAt::Sequence(table) => self.mend_sequence(table),
+        }
+    }
+
+    fn put_event_aside(
+        &self,
+        row: &DamagedRow,
+        session: &SessionId,
+        seq: i64,
+        note: &str,
+    ) -> Result<bool, StoreError> {
+        const ONE: &str = "SELECT * FROM events WHERE session = ?1 AND seq = ?2";
+        let original = self.original(ONE, params![session.as_str(), seq], "body")?;
+        match (&original, &row.fault) {
+            (Some(found), Fault::Unreadable(_))
+                if check::<EventBody>(&ValueRef::Text(&found.body)).is_ok() =>
+            {
+                return Ok(false);
+            }
+            (Some(_), Fault::Missing) | (None, Fault::FarAhead { .. } | Fault::Unreadable(_)) => {
+                return Ok(false);
+            }
+            _ => {}
+        }
+        self.forget_kept_window(session)?;
+        if let Some(original) = &original {
+            self.keep_original("events", &format!("{session}:{seq}"), original, row)?;
+            self.conn.execute(
+                "DELETE FROM events WHERE session = ?1 AND seq = ?2",
+                params![session.as_str(), seq],
+            )?;
+        }
+        let place = match &row.fault {
+            Fault::FarAhead { after } => {
+                self.next_seq_below(session, after.saturating_add(GAP_EVENTS_MAX))?
+            }
+            _ => seq,
+        };
+        let body = serde_json::to_value(EventBody::LimitReached {
+            limit: "log".to_owned(),
+            text: note.to_owned(),
+        })?;
+        let kind = body.get("type").and_then(Value::as_str).unwrap_or_default();
+        let at_ms = original.map_or_else(now_ms, |original| original.number_of("at_ms"));
+        self.conn.execute(
+            "INSERT INTO events(session, seq, at_ms, type, body) VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![session.as_str(), place, at_ms, kind, body.to_string()],
+        )?;
+        Ok(true)
+    }
+
+    /// The number after the last event whose number is at most `limit`.
+    fn next_seq_below(&self, session: &SessionId, limit: i64) -> Result<i64, StoreError> {
+        let sql =
+            "SELECT coalesce(max(seq), 0) FROM events WHERE session = ?1 AND seq BETWEEN 1 AND ?2";
+        let last: i64 =
+            self.conn.query_row(sql, params![session.as_str(), limit], |row| row.get(0))?;
+        Ok(last + 1)
+    }
+
+    /// A row that says what it is gets the next number. Of one that does not, a notice tells its
+    /// session.
+    fn put_inbound_aside(&self, row: &DamagedRow, id: i64, note: &str) -> Result<bool, StoreError> {
+        let Some(original) =
+            self.original("SELECT * FROM inbox WHERE id = ?1", params![id], "body")?
+        else {
+            return Ok(false);
+        };
+        let body = check::<Inbound>(&ValueRef::Text(&original.body));
+        if body.is_ok() && id <= ROW_NUMBER_MAX && row.session.is_some() {
+            return Ok(false);
+        }
+        self.keep_original("inbox", &id.to_string(), &original, row)?;
+        let place = if id > ROW_NUMBER_MAX { self.count_on("inbox")? } else { id };
+        let (state, text) = match (&body, &row.session) {
+            (Ok(inbound), Some(_)) => (original.text_of("state"), serde_json::to_string(inbound)?),
+            _ => ("absorbed", json!({"put_aside": row.fault.to_string()}).to_string()),
+        };
+        self.conn.execute(
+            "UPDATE inbox SET id = ?2, body = ?3, state = ?4 WHERE id = ?1",
+            params![id, place, text, state],
+        )?;
+        if let (Err(_), Some(session)) = (&body, &row.session) {
+            self.tell_session(session, note)?;
+        }
+        Ok(true)
+    }
+
+    /// Adds a notice for where this session was last answered, if it was.
+    fn tell_session(&self, session: &SessionId, note: &str) -> Result<(), StoreError> {
+        let sql = "SELECT address FROM outbox WHERE session = ?1 AND state = 'sent' ORDER BY at_ms DESC LIMIT 1";
+        let address = self.conn.query_row(sql, [session.as_str()], |row| row.get(0)).optional()?;
+        let Some(address) = address else { return Ok(()) };
+        let body = OutboundBody::Notice { text: note.to_owned() };
+        self.add_outbound(&Outbound { session: session.clone(), to: Address(address), body })?;
+        Ok(())
+    }
+
+    /// A row that says what it is gets the next number. In place of one that does not, its address
+    /// gets a notice.
+    fn put_outbound_aside(
+        &self,
+        row: &DamagedRow,
+        id: i64,
+        note: &str,
+    ) -> Result<bool, StoreError> {
+        let Some(original) =
+            self.original("SELECT * FROM outbox WHERE id = ?1", params![id], "body")?
+        else {
+            return Ok(false);
+        };
+        let body = check::<Outbound>(&ValueRef::Text(&original.body));
+        if body.is_ok() && id <= ROW_NUMBER_MAX && row.session.is_some() {
+            return Ok(false);
+        }
+        self.keep_original("outbox", &id.to_string(), &original, row)?;
+        let place = if id > ROW_NUMBER_MAX { self.count_on("outbox")? } else { id };
+        let (state, parts_sent) = (original.text_of("state"), original.number_of("parts_sent"));
+        let (state, parts_sent, text) = match (body, &row.session) {
+            (Ok(outbound), Some(_)) => (state, parts_sent, serde_json::to_string(&outbound)?),
+            (_, Some(session)) => {
+                let to = Address(original.text_of("address").to_owned());
+                let notice = Outbound {
+                    session: session.clone(),
+                    to,
+                    body: OutboundBody::Notice { text: note.to_owned() },
+                };
+                let state = if state == "sent" { "sent" } else { "queued" };
+                (state, 0, serde_json::to_string(&notice)?)
+            }
+            (_, None) => ("sent", 0, json!({"put_aside": row.fault.to_string()}).to_string()),
+        };
+        self.conn.execute(
+            "UPDATE outbox SET id = ?2, body = ?3, state = ?4, parts_sent = ?5 WHERE id = ?1",
+            params![id, place, text, state, parts_sent],
+        )?;
+        Ok(true)
+    }
+
+    /// A question in place of it that says no more than which call it was about. It has expired, so
+    /// that nobody can answer it, and nothing runs by the answer that there may be.
+    fn put_approval_aside(
+        &self,
+        row: &DamagedRow,
+        id: &str,
+        note: &str,
+    ) -> Result<bool, StoreError> {
+        let Some(original) =
+            self.original("SELECT * FROM approvals WHERE id = ?1", params![id], "question")?
+        else {
+            return self.put_expired_question(id, note);
+        };
+        if row.fault == Fault::Missing {
+            return Ok(false);
+        }
+        let call: CallId = original.text_of("call").parse().map_err(StoreError::Decode)?;
+        let known: Option<(String, String)> = self
+            .conn
+            .query_row("SELECT server, tool FROM calls WHERE id = ?1", [call.to_string()], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
+            .optional()?;
+        let (server, tool) = known.unwrap_or_default();
+        let question = Question {
+            approval: ApprovalId(id.to_owned()),
+            session: row.session.clone().unwrap_or_else(|| call.session.clone()),
+            call,
+            server,
+            tool,
+            arguments: Vec::new(),
+            why: note.to_owned(),
+            expires_at_ms: 0,
+            choices: Vec::new(),
+            staged: None,
+        };
+        self.keep_original("approvals", id, &original, row)?;
+        let call = question.call.clone();
+        self.conn.execute(
+            "UPDATE approvals SET question = ?2, session = ?3, answer = NULL, expires_ms = 0 WHERE id = ?1",
+            params![id, serde_json::to_string(&question)?, question.session.as_str()],
+        )?;
+        // No turn waits for what was staged, so that nobody else would close it.
+        let staged = self.staged(&call)?.is_some() || !self.staged_in(&call)?.is_empty();
+        if staged && self.decide(&question.approval, "expired", None, "expired")?.is_ok() {
+            self.end_call(&call, &Outcome::Denied { reason: note.to_owned() })?;
+        }
+        Ok(true)
+    }
+
+    pub(super) fn original(
+        &self,
+        sql: &str,
+        which: &[&dyn ToSql],
+        body: &str,
+    ) -> Result<Option<Original>, StoreError> {
+        self.conn.query_row(sql, which, |row| Ok(Original::of(row, body))).optional()?.transpose()
+    }
+
+    pub(super) fn keep_original(
+        &self,
+        table: &str,
+        id: &str,
+        original: &Original,
+        row: &DamagedRow,
+    ) -> Result<(), StoreError> {
+        let body = ToSqlOutput::Borrowed(ValueRef::Text(&original.body));
+        let rest = Value::Object(original.rest.clone()).to_string();
+        self.conn.execute(
+            "INSERT INTO put_aside(of_table, id, body, rest, why, put_aside_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            params![table, id, body, rest, row.fault.to_string(), now_ms()],
+        )?;
+        Ok(())
+    }
+}

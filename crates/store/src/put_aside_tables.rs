@@ -1,0 +1,202 @@
+//! Puts damaged rows of calls, grants, updates and what was overheard aside, so that nothing more
+//! is allowed than before and nothing runs. Must not know how damage is found, or what the note
+//! says.
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{OptionalExtension as _, ToSql, params};
+
+use super::damaged::ROW_NUMBER_MAX;
+use super::damaged_tables::{self, COUNTED, Check};
+use super::put_aside::Original;
+use super::{DamagedRow, Fault, StoreError, Tx, now_ms};
+use claw_domain::{CallId, CallState, Outcome, Question};
+
+impl Tx<'_> {
+    /// An unreadable call never runs again: it is denied, or nobody knows how it ended. Of one that
+    /// is missing the question expires, so that it is judged and asked anew.
+    pub(super) fn put_call_aside(
+        &self,
+        row: &DamagedRow,
+        id: &[u8],
+        note: &str,
+    ) -> Result<bool, StoreError> {
+        const ONE: &str = "SELECT * FROM calls WHERE id = ?1";
+        let key = ToSqlOutput::Borrowed(ValueRef::Text(id));
+        let original = self.original(ONE, &[&key], "arguments")?;
+        let Some(original) = original else {
+            let sql = "UPDATE approvals SET expires_ms = 0 WHERE call = ?1 AND state = 'waiting'";
+            return Ok(row.fault == Fault::Missing && self.conn.execute(sql, [&key])? > 0);
+        };
+        if !self.still_damaged(ONE, &key, damaged_tables::call)? {
+            return Ok(false);
+        }
+        let name = String::from_utf8_lossy(id).into_owned();
+        self.keep_original("calls", &name, &original, row)?;
+        if name.parse::<CallId>().is_err() {
+            // No turn can ask for a call of that name.
+            self.conn.execute("DELETE FROM calls WHERE id = ?1", [&key])?;
+            return Ok(true);
+        }
+        let reason = note.to_owned();
+        let (state, outcome) = match original.may_have_started() {
+            true => (CallState::Unknown, Outcome::Unknown { reason }),
+            false => (CallState::Denied, Outcome::Denied { reason }),
+        };
+        self.conn.execute(
+            "UPDATE calls SET session = ?2, server = ?3, tool = ?4, arguments = '{}', origin = '', principal = '',
+                 state = ?5, pin = '', cwd = '', env_names = '', policy_version = '', digest = '', rule = '',
+                 outcome = ?6, ended_ms = coalesce(ended_ms, ?7)
+             WHERE id = ?1",
+            params![
+                key,
+                row.session.as_ref().map_or("", |session| session.as_str()),
+                original.text_of("server"),
+                original.text_of("tool"),
+                state.as_str(),
+                serde_json::to_string(&outcome)?,
+                now_ms()
+            ],
+        )?;
+        let open = "UPDATE approvals SET expires_ms = 0 WHERE call = ?1 AND state = 'waiting'";
+        self.conn.execute(open, [&key])?;
+        Ok(true)
+    }
+
+    /// In place of a question that is missing, one that has expired: its call is denied, and its
+    /// turn goes on.
+    pub(super) fn put_expired_question(&self, id: &str, note: &str) -> Result<bool, StoreError> {
+        let parked = self.parked_without_question()?;
+        let Some((call, approval)) = parked.into_iter().find(|(_, approval)| approval.0 == id)
+        else {
+            return Ok(false);
+        };
+        let row = self.call(&call)?;
+        let (server, tool) = row.map(|row| (row.server, row.tool)).unwrap_or_default();
+        let question = Question {
+            approval,
+            session: call.session.clone(),
+            call,
+            server,
+            tool,
+            arguments: Vec::new(),
+            why: note.to_owned(),
+            expires_at_ms: 0,
+            choices: Vec::new(),
+            staged: None,
+        };
+        self.add_approval(&question, "", "")?;
+        Ok(true)
+    }
+
+    /// A grant that cannot be read ends. One with an impossible number gets the next one.
+    pub(super) fn put_grant_aside(&self, row: &DamagedRow, id: i64) -> Result<bool, StoreError> {
+        const ONE: &str = "SELECT * FROM grants WHERE id = ?1";
+        let Some(original) = self.numbered_original(ONE, id, "shape", damaged_tables::grant)?
+        else {
+            return Ok(false);
+        };
+        let readable = !self.still_damaged(ONE, &id, damaged_tables::grant)?;
+        self.keep_original("grants", &id.to_string(), &original, row)?;
+        let place = if id > ROW_NUMBER_MAX { self.count_on("grants")? } else { id };
+        let ended = (!readable).then(now_ms);
+        self.conn.execute(
+            "UPDATE grants SET id = ?2, revoked_ms = coalesce(revoked_ms, ?3) WHERE id = ?1",
+            params![id, place, ended],
+        )?;
+        Ok(true)
+    }
+
+    /// An update that cannot be read counts as handled.
+    pub(super) fn put_update_aside(&self, row: &DamagedRow, nr: i64) -> Result<bool, StoreError> {
+        const ONE: &str = "SELECT * FROM updates WHERE nr = ?1";
+        let Some(original) = self.numbered_original(ONE, nr, "body", damaged_tables::update)?
+        else {
+            return Ok(false);
+        };
+        let readable = !self.still_damaged(ONE, &nr, damaged_tables::update)?;
+        self.keep_original("updates", &nr.to_string(), &original, row)?;
+        let place = if nr > ROW_NUMBER_MAX { self.count_on("updates")? } else { nr };
+        self.conn.execute("UPDATE updates SET nr = ?2 WHERE nr = ?1", params![nr, place])?;
+        if !readable {
+            self.conn.execute(
+                "UPDATE updates SET state = 'put_aside', body = '' WHERE nr = ?1",
+                [place],
+            )?;
+        }
+        Ok(true)
+    }
+
+    /// What was overheard is only quoted to a model, so that nothing takes its place.
+    pub(super) fn put_overheard_aside(
+        &self,
+        row: &DamagedRow,
+        nr: i64,
+    ) -> Result<bool, StoreError> {
+        const ONE: &str = "SELECT * FROM overheard WHERE nr = ?1";
+        let Some(original) = self.numbered_original(ONE, nr, "text", damaged_tables::texts)? else {
+            return Ok(false);
+        };
+        self.keep_original("overheard", &nr.to_string(), &original, row)?;
+        self.conn.execute("DELETE FROM overheard WHERE nr = ?1", [nr])?;
+        if nr > ROW_NUMBER_MAX {
+            self.count_on("overheard")?;
+        }
+        Ok(true)
+    }
+
+    /// Lets a table count on from its highest row. False if it does so already.
+    pub(super) fn mend_sequence(&self, table: &str) -> Result<bool, StoreError> {
+        let sql = "SELECT EXISTS(SELECT 1 FROM sqlite_sequence WHERE name = ?1 AND seq > ?2)";
+        if !self.conn.query_row(sql, params![table, ROW_NUMBER_MAX], |row| row.get::<_, bool>(0))? {
+            return Ok(false);
+        }
+        self.count_on(table)?;
+        Ok(true)
+    }
+
+    /// The number after the highest one that was counted to, which the table counts on from.
+    pub(super) fn count_on(&self, table: &str) -> Result<i64, StoreError> {
+        let Some((_, highest)) = COUNTED.iter().find(|(name, _)| *name == table) else {
+            return Err(StoreError::Decode(format!("the table {table} counts no rows")));
+        };
+        let next: i64 =
+            self.conn.query_row(highest, [ROW_NUMBER_MAX], |row| row.get::<_, i64>(0))? + 1;
+        self.conn
+            .execute("UPDATE sqlite_sequence SET seq = ?2 WHERE name = ?1", params![table, next])?;
+        Ok(next)
+    }
+
+    /// The row as it is, unless nothing is wrong with it any more.
+    fn numbered_original(
+        &self,
+        sql: &str,
+        number: i64,
+        body: &str,
+        check: Check,
+    ) -> Result<Option<Original>, StoreError> {
+        if number <= ROW_NUMBER_MAX && !self.still_damaged(sql, &number, check)? {
+            return Ok(None);
+        }
+        self.original(sql, &[&number], body)
+    }
+
+    fn still_damaged(
+        &self,
+        sql: &str,
+        which: &dyn ToSql,
+        check: Check,
+    ) -> Result<bool, StoreError> {
+        Ok(self
+            .conn
+            .query_row(sql, [which], |row| Ok(check(row).is_err()))
+            .optional()?
+            .unwrap_or(false))
+    }
+}
+
+impl Original {
+    /// Whether the call was forwarded, as far as that can be read.
+    fn may_have_started(&self) -> bool {
+        self.rest.get("started_ms").is_some_and(|at| !at.is_null())
+    }
+}

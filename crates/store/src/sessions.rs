@@ -1,0 +1,147 @@
+//! The list of sessions.
+
+use rusqlite::params;
+
+use super::{StoreError, Tx, now_ms};
+use claw_domain::{SessionId, UnixMillis};
+
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct SessionRow {
+    pub name: String,
+    pub created_ms: UnixMillis,
+    pub last_ms: UnixMillis,
+    pub events: u64,
+    pub turns: u64,
+}
+
+impl Tx<'_> {
+    pub(super) fn touch_session(
+        &self,
+        session: &SessionId,
+        now: UnixMillis,
+    ) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached(
+                "INSERT INTO sessions(name, created_ms, last_ms) VALUES (?1, ?2, ?2)
+                 ON CONFLICT(name) DO UPDATE SET last_ms = ?2",
+            )?
+            .execute(params![session.as_str(), now])?;
+        Ok(())
+    }
+
+    /// The sessions whose newest turn has no end: it was interrupted, or waits for an answer.
+    pub fn sessions_with_open_turn(&self) -> Result<Vec<SessionId>, StoreError> {
+        let mut query = self.conn.prepare_cached(
+            "SELECT name FROM sessions WHERE (
+                 SELECT type FROM events WHERE session = name AND type IN ('turn.started', 'turn.ended')
+                 ORDER BY seq DESC LIMIT 1) = 'turn.started' ORDER BY name",
+        )?;
+        let mut rows = query.query([])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            found.push(super::inbox::session_of(row.get(0)?)?);
+        }
+        Ok(found)
+    }
+
+    /// What an ended process left in the middle, of the sessions whose name starts with `prefix`:
+    /// how many turns go on without anybody's answer, and the calls that were started and have no
+    /// end.
+    pub fn in_the_middle(&self, prefix: &str) -> Result<(usize, Vec<String>), StoreError> {
+        let waits = self.open_approvals(None)?;
+        let waits = |session: &SessionId| waits.iter().any(|row| row.question.session == *session);
+        let open = self.sessions_with_open_turn()?;
+        let turns = open
+            .iter()
+            .filter(|session| session.as_str().starts_with(prefix) && !waits(session))
+            .count();
+        let mut query = self.conn.prepare_cached(
+            "SELECT server, tool FROM calls
+             WHERE state = 'started' AND substr(session, 1, length(?1)) = ?1 ORDER BY started_ms, id",
+        )?;
+        let rows = query.query_map([prefix], |row| {
+            Ok(format!("{}/{}", row.get::<_, String>(0)?, row.get::<_, String>(1)?))
+        })?;
+        Ok((turns, rows.collect::<Result<_, _>>()?))
+    }
+
+    pub fn sessions(&self) -> Result<Vec<SessionRow>, StoreError> {
+        let mut query = self.conn.prepare_cached(
+            "SELECT name, created_ms, last_ms,
+                    (SELECT count(*) FROM events WHERE session = name),
+                    (SELECT count(*) FROM events WHERE session = name AND type = 'turn.started')
+             FROM sessions ORDER BY last_ms DESC",
+        )?;
+        let rows = query.query_map([], |row| {
+            Ok(SessionRow {
+                name: row.get(0)?,
+                created_ms: row.get(1)?,
+                last_ms: row.get(2)?,
+                events: row.get::<_, i64>(3)? as u64,
+                turns: row.get::<_, i64>(4)? as u64,
+            })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}
+
+impl Tx<'_> {
+    /// The model that was chosen for a session, if one was.
+    pub fn session_model(&self, session: &SessionId) -> Result<Option<String>, StoreError> {
+        let mut query =
+            self.conn.prepare_cached("SELECT model FROM session_models WHERE session = ?1")?;
+        let mut rows = query.query_map([session.as_str()], |row| row.get(0))?;
+        Ok(rows.next().transpose()?)
+    }
+
+    /// Chooses a model for a session, or with `None` the one that everybody has.
+    pub fn set_session_model(
+        &self,
+        session: &SessionId,
+        model: Option<&str>,
+        by: &str,
+    ) -> Result<(), StoreError> {
+        match model {
+            Some(model) => self
+                .conn
+                .prepare_cached(
+                    "INSERT OR REPLACE INTO session_models(session, model, by, at_ms) VALUES (?1, ?2, ?3, ?4)",
+                )?
+                .execute(params![session.as_str(), model, by, now_ms()])?,
+            None => self
+                .conn
+                .prepare_cached("DELETE FROM session_models WHERE session = ?1")?
+                .execute([session.as_str()])?,
+        };
+        Ok(())
+    }
+
+    /// The role that was chosen for a session, if one was.
+    pub fn session_role(&self, session: &SessionId) -> Result<Option<String>, StoreError> {
+        let mut query =
+            self.conn.prepare_cached("SELECT role FROM session_roles WHERE session = ?1")?;
+        let mut rows = query.query_map([session.as_str()], |row| row.get(0))?;
+        Ok(rows.next().transpose()?)
+    }
+
+    /// Chooses a role for a session, or with `None` the one that everybody has.
+    pub fn set_session_role(
+        &self,
+        session: &SessionId,
+        role: Option<&str>,
+        by: &str,
+    ) -> Result<(), StoreError> {
+        match role {
+            Some(role) => self
+                .conn
+                .prepare_cached(
+                    "INSERT OR REPLACE INTO session_roles(session, role, by, at_ms) VALUES (?1, ?2, ?3, ?4)",
+                )?
+                .execute(params![session.as_str(), role, by, now_ms()])?,
+            None => {
+                self.conn.prepare_cached("DELETE FROM session_roles WHERE session = ?1")?.execute([session.as_str()])?
+            }
+        };
+        Ok(())
+    }
+}

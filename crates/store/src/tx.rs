@@ -1,0 +1,43 @@
+//! The handle through which every row is read and written. Owns the connection for the length of a
+//! job; the methods live beside their tables.
+
+use rusqlite::Connection;
+
+use super::StoreError;
+use super::anchor::Anchor;
+use claw_domain::UnixMillis;
+
+/// A view of the database: inside a write job, or for reading. The tables' files add the methods;
+/// no SQL leaves this room.
+pub struct Tx<'c> {
+    pub(super) conn: &'c Connection,
+    /// What seals the audit. None in a process without a key.
+    pub(super) anchor: Option<&'c Anchor>,
+}
+
+impl<'c> Tx<'c> {
+    pub(super) fn new(conn: &'c Connection) -> Self {
+        Self { conn, anchor: None }
+    }
+
+    pub(super) fn sealing(conn: &'c Connection, anchor: Option<&'c Anchor>) -> Self {
+        Self { conn, anchor }
+    }
+
+    /// Runs several queries on one state of the database: what others commit meanwhile is not seen.
+    /// Inside a write job that is so already.
+    pub fn at_one_moment<T>(
+        &self,
+        read: impl FnOnce() -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        // Dropping the transaction ends it. It has written nothing, so there is nothing to undo.
+        let _moment =
+            self.conn.is_autocommit().then(|| self.conn.unchecked_transaction()).transpose()?;
+        read()
+    }
+}
+
+/// The wall clock, in milliseconds since 1970-01-01T00:00:00Z.
+pub fn now_ms() -> UnixMillis {
+    jiff::Timestamp::now().as_millisecond()
+}

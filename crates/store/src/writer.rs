@@ -1,0 +1,279 @@
+//! The one writer thread of a process: it groups jobs into commits. Owns the write connection; must
+//! not know what a job writes.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use super::StoreError;
+use super::anchor::Anchor;
+use super::mark;
+use super::queue::{Next, Queue, Urgency};
+use super::tx::Tx;
+use claw_kit::killpoint;
+
+/// A write-ahead log of at most this many frames (a page of 4 KiB each) is left to the next
+/// process.
+const LOG_FRAMES_KEPT: i64 = 128;
+/// How long rows may go without a note outside of the store. Noting the audit's head costs a sync,
+/// so it is not done for each.
+const NOTED_AFTER: Duration = Duration::from_secs(60);
+
+type Finish = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
+/// Tells of a job's own fault, and gives it back for those whom it takes along.
+type Report = Box<dyn FnOnce() -> StoreError + Send>;
+/// Is given the transaction, or why there is none.
+type Work = Box<dyn FnOnce(Result<&Tx<'_>, StoreError>) -> Result<Finish, Report> + Send>;
+
+/// What the commits of this process have cost so far.
+#[derive(Debug, Default)]
+struct Spent {
+    commits: AtomicU64,
+    micros: AtomicU64,
+}
+
+/// Why something was not written the last time, if that was so: what a later job misses was lost
+/// with it.
+type LastFailure = Arc<Mutex<Option<StoreError>>>;
+
+pub(super) struct Writer {
+    queue: Arc<Queue<Work>>,
+    spent: Arc<Spent>,
+    failed: LastFailure,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    pub(super) fn start(conn: Connection, anchor: Option<Arc<Anchor>>) -> Result<Self, StoreError> {
+        let queue = Arc::new(Queue::new());
+        let spent = Arc::<Spent>::default();
+        let failed = LastFailure::default();
+        let (jobs, counted, last_failure) = (queue.clone(), spent.clone(), failed.clone());
+        let thread = std::thread::Builder::new()
+            .name("claw-store".into())
+            .stack_size(512 * 1024)
+            .spawn(move || run(&conn, anchor.as_deref(), &jobs, &counted, &last_failure))
+            .map_err(|error| StoreError::Commit(error.to_string()))?;
+        Ok(Self { queue, spent, failed, thread: Some(thread) })
+    }
+
+    /// How many commits there were, and the microseconds from taking up a batch to having it on the
+    /// disk, in all.
+    pub(super) fn spent(&self) -> (u64, u64) {
+        (self.spent.commits.load(Ordering::Relaxed), self.spent.micros.load(Ordering::Relaxed))
+    }
+
+    /// Hands a job over in the order of the calls. The receiver resolves after the commit.
+    pub(super) fn submit<T: Send + 'static>(
+        &self,
+        urgency: Urgency,
+        job: impl FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
+    ) -> oneshot::Receiver<Result<T, StoreError>> {
+        let (done, receiver) = oneshot::channel();
+        let failed = self.failed.clone();
+        let work: Work = Box::new(move |tx| match tx.and_then(job) {
+            Ok(value) => Ok(Box::new(move |committed: Result<(), StoreError>| {
+                // The one who asked may have gone; the row is written all the same.
+                let _ = done.send(committed.map(|()| value));
+            })),
+            Err(error) => {
+                let error = explained(error, &failed);
+                Err(Box::new(move || {
+                    let why = error.again();
+                    let _ = done.send(Err(error));
+                    why
+                }))
+            }
+        });
+        self.queue.push(urgency, work);
+        receiver
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        // Closing the queue lets the thread commit what is left; joining makes "soon" a promise
+        // also at the end.
+        self.queue.close();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Events that are missing were lost by this process itself, if something that it wrote has failed.
+fn explained(error: StoreError, failed: &LastFailure) -> StoreError {
+    let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
+    match &error {
+        StoreError::Gap { event, last, .. } if *event > last + 1 => {
+            failed.as_ref().map_or(error, StoreError::again)
+        }
+        StoreError::DiskFull | StoreError::ReadOnly | StoreError::Sqlite(_) => {
+            *failed = Some(error.again());
+            error
+        }
+        _ => error,
+    }
+}
+
+fn run(
+    conn: &Connection,
+    anchor: Option<&Anchor>,
+    queue: &Queue<Work>,
+    spent: &Spent,
+    failed: &LastFailure,
+) {
+    // Whoever still waits for a thread that has panicked reads `Closed`, and so does everybody
+    // after.
+    let _close = queue.close_on_drop();
+    let mut synced = true;
+    let mut note_at: Option<Instant> = None;
+    loop {
+        if note_at.is_some_and(|at| at <= Instant::now()) {
+            note_outside(conn, anchor);
+            note_at = None;
+        }
+        let (urgency, batch) = match queue.next_batch(note_at) {
+            Next::Batch(urgency, batch) => (urgency, batch),
+            Next::TimeIsUp => continue,
+            Next::Closed => break,
+        };
+        let relaxed = urgency == Urgency::Relaxed;
+        if synced == relaxed {
+            let level = if relaxed { "NORMAL" } else { "FULL" };
+            if let Err(error) = conn.pragma_update(None, "synchronous", level) {
+                tracing::error!(%error, "the store could not change its sync level");
+            } else {
+                synced = !relaxed;
+            }
+        }
+        let began = Instant::now();
+        commit(&Tx::sealing(conn, anchor), batch, failed);
+        spent.commits.fetch_add(1, Ordering::Relaxed);
+        spent.micros.fetch_add(began.elapsed().as_micros() as u64, Ordering::Relaxed);
+        // What a relaxed batch has written is not on the disk yet, and counts nothing.
+        if !relaxed {
+            note_at.get_or_insert_with(|| Instant::now() + NOTED_AFTER);
+        }
+    }
+    if note_at.is_some() {
+        note_outside(conn, anchor);
+    }
+    if let Err(error) = shorten_log(conn) {
+        tracing::warn!(%error, "the store's write-ahead log could not be shortened");
+    }
+}
+
+/// Moves a long write-ahead log into the database at the end of a process. The first process that
+/// opens the store after all others have ended reads the whole log again, also what was moved; only
+/// a log that was cut is short. A short log stays, because moving it costs two syncs.
+fn shorten_log(conn: &Connection) -> rusqlite::Result<()> {
+    let frames: i64 = conn.query_row("PRAGMA wal_checkpoint(NOOP)", [], |row| row.get(1))?;
+    if frames > LOG_FRAMES_KEPT {
+        // Nobody is waited for: while another process reads, the log stays as it is, and that
+        // process cuts it later.
+        conn.busy_timeout(Duration::ZERO)?;
+        conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+    }
+    Ok(())
+}
+
+/// Everything is committed when this runs. What cannot be noted now is noted by the next one, or
+/// missed by those who check.
+fn note_outside(conn: &Connection, anchor: Option<&Anchor>) {
+    if let Err(error) = mark::note(conn) {
+        tracing::debug!(%error, "how far the store has come could not be noted beside it");
+    }
+    if !anchor.is_some_and(Anchor::owes) {
+        return;
+    }
+    if let Err(error) = Tx::sealing(conn, anchor).note_audit_head() {
+        tracing::warn!(%error, "the newest row of the audit could not be noted outside of the store");
+    }
+}
+
+fn commit(tx: &Tx<'_>, batch: Vec<Work>, failed: &LastFailure) {
+    let mut finishes: Vec<Finish> = Vec::with_capacity(batch.len());
+    killpoint::here("store.commit.before");
+    let result = commit_jobs(tx, batch, &mut finishes);
+    killpoint::here("store.commit.after");
+    if let Err(error) = &result {
+        tracing::error!(%error, "a commit failed; whoever waits for it is told");
+        *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.again());
+    }
+    for finish in finishes {
+        finish(result.as_ref().copied().map_err(StoreError::again));
+    }
+}
+
+fn commit_jobs(
+    tx: &Tx<'_>,
+    batch: Vec<Work>,
+    finishes: &mut Vec<Finish>,
+) -> Result<(), StoreError> {
+    let conn = tx.conn;
+    if let Err(error) = run_statement(conn, "BEGIN IMMEDIATE") {
+        batch.into_iter().for_each(|work| refuse(work, &error));
+        return Err(error);
+    }
+    let done = in_savepoints(tx, batch, finishes).and_then(|()| run_statement(conn, "COMMIT"));
+    if done.is_err() && !conn.is_autocommit() {
+        run_statement(conn, "ROLLBACK")?;
+    }
+    done
+}
+
+fn in_savepoints(
+    tx: &Tx<'_>,
+    batch: Vec<Work>,
+    finishes: &mut Vec<Finish>,
+) -> Result<(), StoreError> {
+    let conn = tx.conn;
+    let mut batch = batch.into_iter();
+    while let Some(work) = batch.next() {
+        run_statement(conn, "SAVEPOINT job")?;
+        match work(Ok(tx)) {
+            Ok(finish) => {
+                run_statement(conn, "RELEASE job")?;
+                finishes.push(finish);
+            }
+            // This one job is rolled back; its siblings stay.
+            Err(report) => {
+                // Some faults (a full disk) make SQLite roll back the whole transaction by itself.
+                // What follows must not be committed piece by piece, behind what was lost.
+                let rolled_back = conn.is_autocommit();
+                let undone = if rolled_back { Ok(()) } else { undo_job(conn) };
+                let why = report();
+                undone?;
+                if rolled_back {
+                    batch.for_each(|work| refuse(work, &why));
+                    return Err(why);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whoever waits for a job that was not done is told why.
+fn refuse(work: Work, why: &StoreError) {
+    if let Err(report) = work(Err(why.again())) {
+        report();
+    }
+}
+
+fn undo_job(conn: &Connection) -> Result<(), StoreError> {
+    run_statement(conn, "ROLLBACK TO job")?;
+    run_statement(conn, "RELEASE job")
+}
+
+/// Prepared once and kept: these run several times a commit, and parsing them again is a tenth of
+/// its time.
+fn run_statement(conn: &Connection, sql: &str) -> Result<(), StoreError> {
+    conn.prepare_cached(sql)?.execute([])?;
+    Ok(())
+}

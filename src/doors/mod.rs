@@ -1,0 +1,10 @@
+//! The doors: chat wires, what they show, and what runs them. Must not know: model, hub, SQL.
+
+pub mod clock;
+pub mod commands;
+pub mod console;
+pub mod follow;
+pub mod quiet;
+pub mod staged;
+pub mod telegram;
+pub mod typed;

@@ -1,0 +1,318 @@
+//! One bot and its requests (Bot API 9), through one shared HTTP client. Must not know what is said
+//! or by whom.
+
+pub mod attached;
+pub mod callback;
+pub mod fault;
+pub mod files;
+pub mod incoming;
+pub mod pace;
+pub mod place;
+pub mod unusable;
+pub mod upload;
+mod wire;
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::time::Duration;
+
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::Serialize;
+use serde_json::{Value, json};
+use teloxide_core::Bot;
+use teloxide_core::payloads::{
+    AnswerCallbackQuerySetters as _, EditMessageCaptionSetters as _,
+    EditMessageReplyMarkupSetters as _, EditMessageTextSetters as _, SendDocumentSetters as _,
+    SendMessageSetters as _,
+};
+use teloxide_core::requests::{HasPayload, Request as _, Requester as _};
+use teloxide_core::types::{
+    BotCommand, CallbackQueryId, ChatAction, ChatId, InlineKeyboardButton, InlineKeyboardMarkup,
+    InputFile, MessageId, ReplyMarkup, ThreadId,
+};
+
+use super::Part;
+use callback::Button;
+use fault::Fault;
+use place::Place;
+pub use wire::Sent;
+
+/// How long a poll waits for an update, in seconds.
+const POLL_S: u64 = 25;
+/// How much longer than that an answer may take.
+const POLL_SLACK: Duration = Duration::from_secs(15);
+/// The most updates of one poll (Bot API, `getUpdates`, `limit`).
+pub const UPDATES_MAX: u32 = 100;
+/// What claw wants to hear of; everything else stays with Telegram.
+const ALLOWED_UPDATES: &[&str] = &["message", "edited_message", "callback_query", "my_chat_member"];
+
+/// A bot. Cheap to clone.
+#[derive(Clone)]
+pub struct Api {
+    pub(super) bot: Bot,
+    pub(super) base: String,
+    /// The same bot with more time for an answer; see `upload.rs`.
+    pub(super) patient: Arc<OnceLock<Bot>>,
+    /// Chats that have another number now. Everybody but Telegram calls them by the old one.
+    moved: Arc<RwLock<HashMap<i64, i64>>>,
+}
+
+/// Who the bot is (Bot API, `getMe`).
+#[derive(Clone, Debug)]
+pub struct Me {
+    pub id: i64,
+    /// Without the `@`.
+    pub username: String,
+}
+
+impl Api {
+    /// # Errors
+    /// An address that is none. Nothing is asked yet.
+    pub fn new(token: &SecretString, base: &str) -> Result<Self, Fault> {
+        let url = base.parse().map_err(|_| Fault::Refused(format!("`{base}` is no address")))?;
+        // The one client of all bots: each would load all certificates for itself.
+        static FIRST: OnceLock<Bot> = OnceLock::new();
+        let client = FIRST.get_or_init(|| Bot::new(token.expose_secret())).client().clone();
+        let bot = Bot::with_client(token.expose_secret(), client);
+        Ok(Self {
+            bot: bot.set_api_url(url),
+            base: base.to_owned(),
+            patient: Arc::default(),
+            moved: Arc::default(),
+        })
+    }
+
+    pub async fn me(&self) -> Result<Me, Fault> {
+        let me = self.call(&self.bot.get_me()).await?;
+        let id = me.get("id").and_then(Value::as_i64);
+        let id = id.ok_or_else(|| {
+            Fault::Unreachable("its answer does not say who the bot is".to_owned())
+        })?;
+        Ok(Me {
+            id,
+            username: me.get("username").and_then(Value::as_str).unwrap_or_default().to_owned(),
+        })
+    }
+
+    /// From now on requests to these chats go to the other number.
+    pub fn chats_have_moved(&self, moved: Vec<(i64, i64)>) {
+        self.moved.write().unwrap_or_else(PoisonError::into_inner).extend(moved);
+    }
+
+    /// The number that a chat has at Telegram.
+    pub fn chat_now(&self, chat: i64) -> i64 {
+        self.moved
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&chat)
+            .copied()
+            .unwrap_or(chat)
+    }
+
+    /// The number by which the house knows a chat.
+    pub fn known_chat(&self, now: i64) -> i64 {
+        let moved = self.moved.read().unwrap_or_else(PoisonError::into_inner);
+        moved.iter().find(|(_, number)| **number == now).map_or(now, |(chat, _)| *chat)
+    }
+
+    pub(super) fn chat(&self, place: &Place) -> ChatId {
+        ChatId(self.chat_now(place.chat))
+    }
+
+    async fn call<R>(&self, request: &R) -> Result<Value, Fault>
+    where
+        R: HasPayload,
+        R::Payload: Serialize,
+    {
+        wire::call(&self.bot, &self.base, request).await
+    }
+
+    /// For a change that may have been made already.
+    async fn change<R>(&self, request: &R) -> Result<(), Fault>
+    where
+        R: HasPayload,
+        R::Payload: Serialize,
+    {
+        match self.call(request).await {
+            Ok(_) | Err(Fault::Unchanged) => Ok(()),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// The next updates, as they came: what is not understood must not hold up what is. Everything
+    /// below `offset` is forgotten by Telegram. With `wait` it answers when there is one, at the
+    /// latest after 25 s. The body is ours because the typed answer fails as a whole when one
+    /// update is odd.
+    pub async fn updates(&self, offset: i64, wait: bool) -> Result<Vec<Value>, Fault> {
+        let wait_s = if wait { POLL_S } else { 0 };
+        let body = json!({"offset": offset, "timeout": wait_s, "limit": UPDATES_MAX, "allowed_updates": ALLOWED_UPDATES});
+        let limit = Duration::from_secs(wait_s) + POLL_SLACK;
+        match wire::post(&self.bot, &self.base, "GetUpdates", &body, Some(limit)).await? {
+            Value::Array(updates) => Ok(updates),
+            _ => Err(Fault::Unreachable("its answer holds no list of updates".to_owned())),
+        }
+    }
+
+    /// Lets Telegram forget everything below `offset`, and takes nothing.
+    pub async fn confirm(&self, offset: i64) -> Result<(), Fault> {
+        let body =
+            json!({"offset": offset, "timeout": 0, "limit": 1, "allowed_updates": ALLOWED_UPDATES});
+        wire::post(&self.bot, &self.base, "GetUpdates", &body, None).await.map(drop)
+    }
+
+    /// The host that gets the bot's updates instead of whoever polls (Bot API, `getWebhookInfo`);
+    /// `None` if there is none.
+    pub async fn webhook(&self) -> Result<Option<String>, Fault> {
+        let info = self.call(&self.bot.get_webhook_info()).await?;
+        let url = info.get("url").and_then(Value::as_str).filter(|url| !url.is_empty());
+        // The path may hold a secret.
+        let host = |url: &str| {
+            url.split("://")
+                .nth(1)
+                .and_then(|rest| rest.split('/').next())
+                .unwrap_or_default()
+                .to_owned()
+        };
+        Ok(url.map(host))
+    }
+
+    /// What waits is kept (Bot API, `deleteWebhook`).
+    pub async fn remove_webhook(&self) -> Result<(), Fault> {
+        self.call(&self.bot.delete_webhook()).await.map(drop)
+    }
+
+    /// Sends one message. Its text is within Telegram's limit.
+    pub async fn send(
+        &self,
+        to: &Place,
+        part: &Part,
+        keyboard: &[Vec<Button>],
+    ) -> Result<Sent, Fault> {
+        let mut request =
+            self.bot.send_message(self.chat(to), &part.text).entities(part.entities.clone());
+        request.message_thread_id = to.thread();
+        if !keyboard.is_empty() {
+            request = request.reply_markup(ReplyMarkup::InlineKeyboard(markup(keyboard)));
+        }
+        wire::sent(&self.call(&request).await?)
+    }
+
+    /// Sends a question that the person answers with a message of his own (Bot API, "ForceReply").
+    pub async fn ask_for_reply(&self, to: &Place, text: &str) -> Result<Sent, Fault> {
+        let mut request = self.bot.send_message(self.chat(to), text);
+        request.message_thread_id = to.thread();
+        let request = request.reply_markup(ReplyMarkup::ForceReply(
+            teloxide_core::types::ForceReply::new().selective(),
+        ));
+        wire::sent(&self.call(&request).await?)
+    }
+
+    /// Sends a text as a file, with a caption of at most 1024 units and buttons.
+    pub async fn send_file(
+        &self,
+        to: &Place,
+        (name, text): (&str, String),
+        caption: &Part,
+        keyboard: &[Vec<Button>],
+    ) -> Result<Sent, Fault> {
+        let file = InputFile::memory(text.into_bytes()).file_name(name.to_owned());
+        let mut request = self.bot.send_document(self.chat(to), file);
+        request.message_thread_id = to.thread();
+        let request = request
+            .caption(&caption.text)
+            .caption_entities(caption.entities.clone())
+            .reply_markup(ReplyMarkup::InlineKeyboard(markup(keyboard)));
+        let sent = request.send().await?;
+        Ok(Sent { message: i64::from(sent.id.0), at_s: sent.date.timestamp() })
+    }
+
+    /// Changes the caption of a file, and takes its buttons away or gives it others.
+    pub async fn edit_caption(
+        &self,
+        to: &Place,
+        message: i64,
+        part: &Part,
+        keyboard: &[Vec<Button>],
+    ) -> Result<(), Fault> {
+        let request = self
+            .bot
+            .edit_message_caption(self.chat(to), MessageId(message as i32))
+            .caption(&part.text)
+            .caption_entities(part.entities.clone())
+            .reply_markup(markup(keyboard));
+        self.change(&request).await
+    }
+
+    /// Changes a message. One that is already so is no fault.
+    pub async fn edit(
+        &self,
+        to: &Place,
+        message: i64,
+        part: &Part,
+        keyboard: &[Vec<Button>],
+    ) -> Result<(), Fault> {
+        let request = self
+            .bot
+            .edit_message_text(self.chat(to), MessageId(message as i32), &part.text)
+            .entities(part.entities.clone())
+            .reply_markup(markup(keyboard));
+        self.change(&request).await
+    }
+
+    /// Takes a message away (Bot API, `deleteMessage`: within 48 hours). One that is gone is no
+    /// fault.
+    pub async fn delete(&self, from: &Place, message: i64) -> Result<(), Fault> {
+        let request = self.bot.delete_message(self.chat(from), MessageId(message as i32));
+        match self.call(&request).await {
+            Ok(_) | Err(Fault::Refused(_)) => Ok(()),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// Changes the buttons of a message.
+    pub async fn edit_keyboard(
+        &self,
+        to: &Place,
+        message: i64,
+        keyboard: &[Vec<Button>],
+    ) -> Result<(), Fault> {
+        let request = self.bot.edit_message_reply_markup(self.chat(to), MessageId(message as i32));
+        self.change(&request.reply_markup(markup(keyboard))).await
+    }
+
+    /// Tells whoever tapped, in at most 200 characters, what came of it.
+    pub async fn answer_tap(&self, query: &str, text: &str) -> Result<(), Fault> {
+        let text: String = text.chars().take(200).collect();
+        let request = self.bot.answer_callback_query(CallbackQueryId(query.to_owned())).text(text);
+        self.call(&request).await.map(drop)
+    }
+
+    /// Shows "typing…" for about five seconds.
+    pub async fn typing(&self, to: &Place) -> Result<(), Fault> {
+        let mut request = self.bot.send_chat_action(self.chat(to), ChatAction::Typing);
+        request.message_thread_id = to.thread();
+        self.call(&request).await.map(drop)
+    }
+
+    /// Registers the commands that Telegram offers when a person types a slash.
+    pub async fn register(&self, commands: &[(String, String)]) -> Result<(), Fault> {
+        let commands =
+            commands.iter().map(|(name, help)| BotCommand::new(name.clone(), help.clone()));
+        self.call(&self.bot.set_my_commands(commands)).await.map(drop)
+    }
+}
+
+impl Place {
+    pub(super) fn thread(&self) -> Option<ThreadId> {
+        self.thread.map(|thread| ThreadId(MessageId(thread as i32)))
+    }
+}
+
+fn markup(keyboard: &[Vec<Button>]) -> InlineKeyboardMarkup {
+    let row = |row: &Vec<Button>| -> Vec<InlineKeyboardButton> {
+        row.iter()
+            .map(|button| InlineKeyboardButton::callback(button.label.clone(), button.data.clone()))
+            .collect()
+    };
+    InlineKeyboardMarkup::new(keyboard.iter().map(row).collect::<Vec<_>>())
+}

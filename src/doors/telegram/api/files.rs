@@ -1,0 +1,98 @@
+//! Fetching what people send (Bot API, `getFile` and <https://core.telegram.org/bots/api#file>).
+//! Owns the limits of a download. Must not know where the bytes go.
+
+use std::time::Duration;
+
+use teloxide_core::requests::{Request as _, Requester as _};
+use teloxide_core::types::FileId;
+use tokio::io::{AsyncWrite, AsyncWriteExt as _};
+
+use super::Api;
+use super::fault::{Fault, without_address};
+
+/// A whole download may take this long: 20 MB over a slow line.
+const DOWNLOAD_TIME: Duration = Duration::from_secs(600);
+/// So long without a byte, and the connection counts as broken.
+const SILENCE: Duration = Duration::from_secs(30);
+
+/// Why a file was not fetched.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FetchError {
+    /// More than the limit, in bytes, as was announced or as came.
+    #[error("it is larger than {0} bytes")]
+    TooLarge(u64),
+    /// More than a bot may fetch, whatever its own limit (20 MB, Bot API, `getFile`).
+    #[error("it is larger than what Telegram hands to bots (20 MB)")]
+    TooLargeForBots,
+    /// Telegram does not have it, or not for this bot.
+    #[error("Telegram does not hand it out any more")]
+    Gone,
+    #[error(transparent)]
+    Fault(#[from] Fault),
+    /// It could not be written.
+    #[error("it cannot be stored ({0})")]
+    Store(String),
+}
+
+impl crate::domain::Blamed for FetchError {
+    fn blame(&self) -> crate::domain::Blame {
+        crate::domain::Blame::Broken
+    }
+}
+
+impl FetchError {
+    /// Whether asking again may help, and after which pause Telegram wants to be asked.
+    pub fn may_pass(&self) -> Option<Option<Duration>> {
+        match self {
+            Self::Fault(Fault::Wait(pause)) => Some(Some(*pause)),
+            Self::Fault(Fault::Unreachable(_)) => Some(None),
+            _ => None,
+        }
+    }
+}
+
+impl Api {
+    /// Fetches a file of at most `bytes_max` bytes into `sink`, and returns how many there were.
+    pub async fn fetch(
+        &self,
+        id: &str,
+        bytes_max: u64,
+        sink: &mut (impl AsyncWrite + Unpin),
+    ) -> Result<u64, FetchError> {
+        let file = match self.bot.get_file(FileId(id.to_owned())).send().await.map_err(Fault::from)
+        {
+            Ok(file) => file,
+            Err(Fault::Refused(why)) if why.contains("too big") => {
+                return Err(FetchError::TooLargeForBots);
+            }
+            Err(Fault::Refused(_)) => return Err(FetchError::Gone),
+            Err(fault) => return Err(fault.into()),
+        };
+        let url = format!("{}/file/bot{}/{}", self.base, self.bot.token(), file.path);
+        let unreachable = |error: String| Fault::Unreachable(without_address(&error));
+        let sent = self.bot.client().get(url).timeout(DOWNLOAD_TIME).send().await;
+        let mut answer = sent.map_err(|error| unreachable(error.to_string()))?;
+        match answer.status().as_u16() {
+            200 => {}
+            // A path is good for an hour (Bot API, `getFile`), so this one is gone for another
+            // reason.
+            404 | 410 => return Err(FetchError::Gone),
+            429 => return Err(Fault::Wait(Duration::from_secs(1)).into()),
+            status => return Err(Fault::Unreachable(format!("HTTP {status}")).into()),
+        }
+        let mut bytes = 0;
+        loop {
+            let piece = tokio::time::timeout(SILENCE, answer.chunk()).await;
+            let piece =
+                piece.map_err(|_| Fault::Unreachable("the download came to a stop".to_owned()))?;
+            let Some(piece) = piece.map_err(|error| unreachable(error.to_string()))? else {
+                return Ok(bytes);
+            };
+            bytes += piece.len() as u64;
+            if bytes > bytes_max {
+                return Err(FetchError::TooLarge(bytes_max));
+            }
+            sink.write_all(&piece).await.map_err(|error| FetchError::Store(error.to_string()))?;
+        }
+    }
+}

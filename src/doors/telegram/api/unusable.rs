@@ -1,0 +1,80 @@
+//! Messages of kinds that claw can do nothing with: what they are called, and where they came from.
+//! Read from the raw update, because a kind that is new fails the typed one. Must not know who may
+//! write, or what is answered.
+
+use serde_json::Value;
+
+use super::Me;
+use super::place::Place;
+
+/// What people send that is neither words nor a file (Bot API, "Message"), and how it is called.
+/// What is not here is a notice of the service, which needs no answer.
+const KINDS: &[(&str, &str)] = &[
+    ("dice", "a dice"),
+    ("game", "a game"),
+    ("invoice", "an invoice"),
+    ("giveaway", "a giveaway"),
+    ("gift", "a gift"),
+    ("passport_data", "passport data"),
+    ("paid_media", "paid media"),
+    ("story", "a story"),
+    ("checklist", "a checklist"),
+    ("rich_message", "a message of this kind"),
+];
+
+/// A message that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unusable {
+    pub place: Place,
+    pub private: bool,
+    /// It replies to the bot.
+    pub to_bot: bool,
+    /// With its article.
+    pub what: &'static str,
+}
+
+/// `None` if an update holds no such message of a person.
+pub fn read(update: &str, me: &Me) -> Option<Unusable> {
+    let update: Value = serde_json::from_str(update).ok()?;
+    let message = update.get("message")?;
+    if message.pointer("/from/is_bot").and_then(Value::as_bool) != Some(false) {
+        return None;
+    }
+    let (_, what) = KINDS.iter().find(|(field, _)| message.get(field).is_some())?;
+    let in_topic = message.get("is_topic_message").and_then(Value::as_bool) == Some(true);
+    let thread = message.get("message_thread_id").and_then(Value::as_i64).filter(|_| in_topic);
+    let to_bot =
+        message.pointer("/reply_to_message/from/id").and_then(Value::as_i64) == Some(me.id);
+    Some(Unusable {
+        place: Place { bot: me.id, chat: message.pointer("/chat/id")?.as_i64()?, thread },
+        private: message.pointer("/chat/type").and_then(Value::as_str) == Some("private"),
+        to_bot,
+        what,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_dice_is_named_and_a_notice_of_the_service_is_not() {
+        let me = Me { id: 77, username: "clawbot".into() };
+        let update = |more: Value| {
+            let mut message = json!({"message_id": 5, "date": 1, "from": {"id": 7, "is_bot": false, "first_name": "A"},
+                "chat": {"id": 7, "type": "private", "first_name": "A"}});
+            message.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            json!({"update_id": 1, "message": message}).to_string()
+        };
+        let dice = read(&update(json!({"dice": {"emoji": "🎲", "value": 4}})), &me).unwrap();
+        assert_eq!((dice.what, dice.private, dice.place.chat), ("a dice", true, 7));
+        for none in
+            [json!({"text": "hi"}), json!({"new_chat_title": "x"}), json!({"pinned_message": {}})]
+        {
+            assert_eq!(read(&update(none), &me), None);
+        }
+        assert_eq!(read("{", &me), None);
+    }
+}

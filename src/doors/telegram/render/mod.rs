@@ -1,0 +1,24 @@
+//! What a person in a Telegram chat reads and taps: texts with entities, questions, buttons. Must
+//! not know how anything is sent, or when.
+
+mod clean;
+pub mod draft;
+mod entities;
+pub mod knock;
+pub mod markdown;
+pub mod pinned;
+pub mod question;
+mod rich;
+pub mod running;
+mod split;
+
+pub use rich::{Part, utf16_len};
+pub use split::{CAPTION_UNITS_MAX, ENTITIES_MAX, MESSAGE_UNITS_MAX};
+
+/// What Telegram refuses or changes; shared with the Bot API that the tests fake.
+#[cfg(test)]
+#[path = "../../../../tests/botapi/entities.rs"]
+mod botapi_entities;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,230 @@
+//! One message that shows a question: sending it, changing it, putting right what nobody has noted.
+//! Must not know when, or what a tap does.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+
+use super::house::House;
+use super::postman::until_sent;
+use super::questions::is_asked_in;
+use super::{notify, sessions};
+use crate::domain::{ApprovalId, Question, Staged, escape};
+use crate::doors::telegram::api::fault::Fault;
+use crate::doors::telegram::api::pace::Urgency;
+use crate::doors::telegram::api::place::Place;
+use crate::doors::telegram::render::question::{self, Closed, QuestionText};
+use crate::doors::telegram::{Part, Sent};
+use crate::mail::PostedRow;
+use crate::store::{ApprovalRow, StoreError};
+
+/// The message that a question went out in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    pub(super) sent: Sent,
+    pub(super) file: bool,
+}
+
+impl Asked {
+    /// As it goes on record.
+    pub(super) fn posted(&self, approval: &ApprovalId, place: &Place) -> PostedRow {
+        PostedRow {
+            approval: approval.clone(),
+            address: place.address(),
+            message: self.sent.message,
+            state: "open".into(),
+            file: self.file,
+            sent_s: self.sent.at_s,
+        }
+    }
+}
+
+/// Sends a question. Returns its message, and whether that is a file: where Telegram refuses the
+/// formatting, the question goes whole as a file and is never cut.
+pub(super) async fn send(
+    house: &House,
+    place: &Place,
+    question: &Question,
+) -> Result<Asked, Fault> {
+    let (whole, as_file) = (|sent| Asked { sent, file: false }, |sent| Asked { sent, file: true });
+    let (keyboard, clock) = (question::keyboard(question), house.clock());
+    let sent = match question::question(question, &clock) {
+        QuestionText::Whole(part) => house.api.send(place, &part, &keyboard).await.map(whole),
+        QuestionText::Long { summary, document, file_name } => {
+            let file = (file_name.as_str(), document);
+            house.api.send_file(place, file, &summary, &keyboard).await.map(as_file)
+        }
+    };
+    match sent {
+        Err(Fault::Formatting(why)) => {
+            tracing::warn!(why, "Telegram refused the formatting of a question; it goes as a file");
+            let (caption, document, file_name) = question::attached_question(question, &clock);
+            let file = (file_name.as_str(), document);
+            house.api.send_file(place, file, &caption, &keyboard).await.map(as_file)
+        }
+        sent => sent,
+    }
+}
+
+/// What a guest reads instead of a question that only somebody else may answer. Of all staged items
+/// at once there is nothing to say beside each of them.
+pub(super) fn asked_elsewhere(question: &Question) -> Option<String> {
+    let call = escape::visible(&format!("{}/{}", question.server, question.tool)).replace('`', "'");
+    match &question.staged {
+        Some(Staged::All { .. }) => None,
+        Some(Staged::Buttons { .. }) => Some(format!("`{call}` has buttons. The owner has them.")),
+        Some(Staged::Item { .. }) | None => {
+            Some(format!("This needs the owner's yes: `{call}`. The owner has been asked."))
+        }
+    }
+}
+
+/// The question of a message of this bot, in a chat that lets it write.
+pub(super) fn known(house: &House, posted: &PostedRow) -> Result<Option<ApprovalRow>, StoreError> {
+    let mine = |place: &Place| place.bot == house.me.id && !house.is_blocked(place.chat);
+    if !Place::of(&posted.address).is_some_and(|place| mine(&place)) {
+        return Ok(None);
+    }
+    house.app.store.read(|tx| tx.approval(&posted.approval))
+}
+
+/// Sends a question and notes in which message, and that an older one is stale from now on. False
+/// if it could not be sent.
+pub(super) async fn ask(
+    house: &House,
+    place: &Place,
+    row: &ApprovalRow,
+    old: Option<&PostedRow>,
+    given_up: &Mutex<HashSet<ApprovalId>>,
+) -> Result<bool, StoreError> {
+    let question = as_read_in(house, place, &row.question);
+    match until_sent(house, place, Urgency::Answer, || send(house, place, &question)).await {
+        Ok(asked) => {
+            let new = asked.posted(&row.id, place);
+            match old {
+                Some(old) => house.app.mail.asked_again(old.clone(), new).await?,
+                None => house.app.mail.add_posted(new).await?,
+            }
+            return Ok(true);
+        }
+        Err(Fault::Forbidden(why)) => notify::blocked(house, place, &why).await?,
+        Err(fault) => {
+            tracing::error!(%fault, "a question could not be asked; `claw approvals` lists it")
+        }
+    }
+    given_up.lock().unwrap_or_else(PoisonError::into_inner).insert(row.id.clone());
+    Ok(false)
+}
+
+/// A question whose message had come to Telegram when the connection or claw was cut is on nobody's
+/// record. The tap names both, so the message goes on record, unless another one is there that
+/// shows the question, or it has no place there.
+pub(super) async fn adopt(
+    house: &House,
+    place: &Place,
+    message: i64,
+    row: &ApprovalRow,
+) -> Result<Option<PostedRow>, StoreError> {
+    let mail = &house.app.mail;
+    if row.state != "waiting"
+        || !is_asked_in(house, place, row)
+        || !mail.posted_of(&row.id)?.is_empty()
+    {
+        return Ok(None);
+    }
+    let (approval, address, file) =
+        (row.id.clone(), place.address(), question::is_long(&row.question));
+    let posted = PostedRow { approval, address, message, state: "open".into(), file, sent_s: 0 };
+    mail.add_posted(posted.clone()).await?;
+    Ok(Some(posted))
+}
+
+/// A message that went out just before claw was killed is on nobody's record, and its buttons look
+/// as if they worked. Now that a tap has told its number, it says where the question is, or what
+/// became of it.
+pub(super) async fn put_right(
+    house: &House,
+    place: &Place,
+    message: i64,
+    row: &ApprovalRow,
+) -> Result<(), StoreError> {
+    if sessions::place_of(house, &row.question.session).as_ref() != Some(place) {
+        return Ok(());
+    }
+    let (approval, address) = (row.id.clone(), place.address());
+    let posted =
+        PostedRow { approval, address, message, state: "open".into(), file: false, sent_s: 0 };
+    if row.state != "waiting" {
+        // A question that is over is brought in step like any other.
+        return house.app.mail.add_posted(posted).await;
+    }
+    let newer = |other: &PostedRow| other.approval == row.id && other.state == "open";
+    if !house.app.mail.posted()?.iter().any(newer) {
+        // It has been sent this moment, and is about to be on record.
+        return Ok(());
+    }
+    house.app.mail.add_posted(PostedRow { state: "stale".into(), ..posted.clone() }).await?;
+    show(house, place, &posted, &Closed::AskedAgain, "closed").await
+}
+
+/// Shows what became of a question, and notes that the message shows it.
+pub(super) async fn show(
+    house: &House,
+    place: &Place,
+    posted: &PostedRow,
+    how: &Closed,
+    state: &'static str,
+) -> Result<(), StoreError> {
+    let _mine = house.hands.on(&posted.address).await;
+    // What asked for a reason stays as it is, and so does what is in a chat that moved.
+    if posted.state != "why" && posted.message > 0 {
+        edit(house, place, posted, how).await?;
+    }
+    house.app.mail.set_posted(&posted.address, posted.message, state).await
+}
+
+/// The question as a chat shows it: with the name of its session where that is not the chat's own.
+fn as_read_in(house: &House, place: &Place, question: &Question) -> Question {
+    match sessions::place_of(house, &question.session) {
+        Some(own) if own == *place => question.clone(),
+        _ => question::from_elsewhere(question),
+    }
+}
+
+/// Changes a message to what became of its question, without buttons. A message that cannot be
+/// changed any more stays as it is.
+async fn edit(
+    house: &House,
+    place: &Place,
+    posted: &PostedRow,
+    how: &Closed,
+) -> Result<(), StoreError> {
+    let Some(row) = known(house, posted)? else { return Ok(()) };
+    let question = as_read_in(house, place, &row.question);
+    // Before a message's form was on record, its length told it.
+    let file = posted.file || question::is_long(&question);
+    let how = match how.clone() {
+        Closed::Answered { answer, by, at_ms, end } => {
+            Closed::Answered { answer, by: house.known_as(place, &by), at_ms, end }
+        }
+        other => other,
+    };
+    let part = question::answered(&question, &how, file, &house.clock());
+    let plain = part.plain();
+    let change = async |part: &Part| {
+        if file {
+            house.api.edit_caption(place, posted.message, part, &[]).await
+        } else {
+            house.api.edit(place, posted.message, part, &[]).await
+        }
+    };
+    let edited = until_sent(house, place, Urgency::Message, || async {
+        match change(&part).await {
+            Err(Fault::Formatting(_)) => change(&plain).await,
+            done => done,
+        }
+    });
+    if let Err(fault) = edited.await {
+        tracing::warn!(%fault, "a question could not be changed on the screen");
+    }
+    Ok(())
+}

@@ -1,0 +1,122 @@
+//! Tools that have changed: what differs is put to an owner once, frozen, and one tap accepts it or
+//! keeps it withheld. Must not know how the question is drawn, or what a pin is.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::house::House;
+use super::notify;
+use super::postman::until_sent;
+use crate::app::telegram_principal;
+use crate::doors::telegram::api::fault::Fault;
+use crate::doors::telegram::api::incoming::Tapped;
+use crate::doors::telegram::api::pace::Urgency;
+use crate::doors::telegram::api::place::Place;
+use crate::doors::telegram::render::pinned::{Changed, Shown};
+use crate::gate::PinAnswer;
+use crate::store::{PinQuestionRow, PinState};
+
+/// Questions are looked for this often without a bell.
+const LOOK: Duration = Duration::from_secs(60);
+/// How soon a question that could not be shown is tried again.
+const TRY_AGAIN: Duration = Duration::from_secs(600);
+
+/// An owner's answer. It counts once, and only under the message on record.
+pub(super) async fn tap(
+    house: &House,
+    tapped: &Tapped,
+    id: &str,
+    accept: bool,
+) -> anyhow::Result<&'static str> {
+    let row = house.app.store.read(|tx| tx.pin_question(id))?;
+    let here = |row: &PinQuestionRow| {
+        tapped.at.as_ref().is_some_and(|(place, message)| {
+            row.message == *message && row.address == place.address()
+        })
+    };
+    if !row.is_some_and(|row| here(&row)) {
+        return Ok("This button does nothing any more.");
+    }
+    let answered =
+        house.app.gate.answer_about_pins(id, accept, &telegram_principal(tapped.user)).await?;
+    house.ring();
+    Ok(match answered {
+        PinAnswer::Accepted => "Accepted.",
+        PinAnswer::Kept => "Kept withheld.",
+        PinAnswer::Over => "This was already answered, or has changed again.",
+    })
+}
+
+/// Keeps the owner's screen in step with what the store says of changed tools.
+pub(super) async fn keep(house: Arc<House>) {
+    let mut ear = house.ear();
+    let mut failed: HashMap<String, Instant> = HashMap::new();
+    loop {
+        failed.retain(|_, at| at.elapsed() < TRY_AGAIN);
+        match house.app.store.read(|tx| tx.pin_questions_to_show()) {
+            Ok(rows) => {
+                for row in
+                    rows.into_iter().filter(|row| !failed.contains_key(&row.id)).collect::<Vec<_>>()
+                {
+                    if let Err(error) = show(&house, &row).await {
+                        tracing::error!(
+                            error = format!("{error:#}"),
+                            "a question about changed tools could not be shown"
+                        );
+                        failed.insert(row.id, Instant::now());
+                    }
+                }
+            }
+            Err(error) => {
+                tracing::error!(%error, "the questions about changed tools cannot be read")
+            }
+        }
+        ear.listen(LOOK).await;
+    }
+}
+
+async fn show(house: &House, row: &PinQuestionRow) -> anyhow::Result<()> {
+    let shown = house.app.gate.redactor().redact(&row.shown);
+    let count = row.forms.len();
+    let changed = Changed { id: &row.id, server: &row.server, count, differences: &shown };
+    let (clock, id) = (house.clock(), row.id.clone());
+    if row.state == PinState::New {
+        let Some(place) = house.notify_place().filter(|place| !house.is_blocked(place.chat)) else {
+            return Ok(());
+        };
+        let (part, keyboard) = changed.message(Shown::Asked, &clock);
+        let sent = until_sent(house, &place, Urgency::Message, || {
+            house.api.send(&place, &part, &keyboard)
+        })
+        .await;
+        match sent {
+            Ok(sent) => {
+                let at = place.address();
+                house
+                    .app
+                    .store
+                    .write(move |tx| tx.pin_question_told(&id, &at, sent.message))
+                    .await?;
+            }
+            Err(Fault::Forbidden(why)) => notify::blocked(house, &place, &why).await?,
+            Err(fault) => return Err(fault.into()),
+        }
+        return Ok(());
+    }
+    if let Some(place) = Place::of(&row.address) {
+        let (by, at_ms) = (house.known_as(&place, &row.decided_by), row.decided_ms);
+        let by = by.as_str();
+        let shown = match row.state {
+            PinState::Accepted => Shown::Accepted { by, at_ms },
+            PinState::Kept => Shown::Kept { by, at_ms },
+            PinState::New | PinState::Told | PinState::Stale | PinState::Closed => Shown::Stale,
+        };
+        let (part, keyboard) = changed.message(shown, &clock);
+        let edit = || house.api.edit(&place, row.message, &part, &keyboard);
+        if let Err(fault) = until_sent(house, &place, Urgency::Message, edit).await {
+            tracing::warn!(%fault, "a message about changed tools could not be changed");
+        }
+    }
+    Ok(house.app.store.write(move |tx| tx.close_pin_question(&id)).await?)
+}

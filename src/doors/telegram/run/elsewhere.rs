@@ -1,0 +1,58 @@
+//! Where a message goes that Telegram refuses at its own place: from a topic that is gone to the
+//! group itself, from a chat that is gone to whoever gets what needs a human. Owns the words that
+//! say so; must not know how anything is sent.
+
+use super::house::House;
+use crate::domain::{Outbound, OutboundBody, escape};
+use crate::doors::telegram::api::fault::Fault;
+use crate::doors::telegram::api::place::Place;
+use crate::doors::telegram::render::question;
+
+/// What is sent instead, whole. Empty if nobody is left to read it, or if it may still arrive.
+pub(super) fn told(
+    house: &House,
+    place: &Place,
+    refused: &Outbound,
+    fault: &Fault,
+) -> Vec<Outbound> {
+    let (Fault::NoTopic(why) | Fault::Refused(why) | Fault::Formatting(why)) = fault else {
+        return Vec::new();
+    };
+    let why = escape::visible(why).replace('`', "'");
+    let group = Place { thread: None, ..place.clone() };
+    let (to, lead) = match (fault, house.notify_place()) {
+        (Fault::NoTopic(_), _) if place.thread.is_some() => {
+            let topic = place.thread.unwrap_or_default();
+            (
+                group,
+                format!(
+                    "**This belongs to the topic {topic}**, which takes no messages any more (`{why}`)."
+                ),
+            )
+        }
+        (_, Some(notify)) if notify != *place && !house.is_blocked(notify.chat) => {
+            let chat = place.chat;
+            (notify, format!("**This could not be delivered to the chat `{chat}`** (`{why}`)."))
+        }
+        _ => return Vec::new(),
+    };
+    let bodies = match &refused.body {
+        OutboundBody::Notice { text }
+        | OutboundBody::Reply { text, .. }
+        | OutboundBody::Said { text, .. } => {
+            vec![OutboundBody::Notice { text: format!("{lead}\n\n{text}") }]
+        }
+        OutboundBody::Question { turn_seq, question } => {
+            let question = Box::new(question::from_elsewhere(question));
+            vec![
+                OutboundBody::Notice { text: lead },
+                OutboundBody::Question { turn_seq: *turn_seq, question },
+            ]
+        }
+    };
+    let address = to.address();
+    bodies
+        .into_iter()
+        .map(|body| Outbound { session: refused.session.clone(), to: address.clone(), body })
+        .collect()
+}

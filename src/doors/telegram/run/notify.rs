@@ -1,0 +1,246 @@
+//! What needs a human and no conversation is about: told in `telegram.notify_chat`, in words, each
+//! kind not too often. A notice that cannot be told is in the log, and nothing is told of that.
+//! Must not know how it is sent.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::house::House;
+use crate::app::watch;
+use crate::domain::canonical::sha256_hex;
+use crate::domain::{Outbound, OutboundBody, escape};
+use crate::doors::telegram::api::fault::Fault;
+use crate::doors::telegram::api::place::{DOOR, Place};
+use crate::doors::telegram::render::markdown::render;
+use crate::session::ASK_PERCENT;
+use crate::store::StoreError;
+
+const MINUTE_MS: i64 = 60_000;
+const HOUR_MS: i64 = 60 * MINUTE_MS;
+/// A key that is refused stays so until somebody does something.
+const KEY_EVERY_MS: i64 = 6 * HOUR_MS;
+/// A chat that blocks and unblocks the bot again and again.
+const BLOCKED_EVERY_MS: i64 = 24 * HOUR_MS;
+/// A gateway that is ended again and again.
+const CRASH_EVERY_MS: i64 = 10 * MINUTE_MS;
+/// A server that fails in the same way at every start of claw.
+const SERVER_EVERY_MS: i64 = 6 * HOUR_MS;
+/// The head of the audit, if the owner wants to be told.
+const HEAD: &str = "audit.head";
+const HEAD_EVERY_MS: i64 = 24 * HOUR_MS;
+/// What waits is looked for this often without a bell.
+const LOOK: Duration = Duration::from_secs(30);
+/// How many calls are named.
+const CALLS_NAMED_MAX: usize = 10;
+
+/// Passes on what other parts of the house have noted for a human.
+pub(super) async fn keep(house: Arc<House>) {
+    let mut ear = house.ear();
+    loop {
+        if let Err(error) = pass_on(&house).await {
+            tracing::error!(%error, "what needs a human cannot be read");
+        }
+        ear.listen(LOOK).await;
+    }
+}
+
+async fn pass_on(house: &House) -> Result<(), StoreError> {
+    if let Some((session, text)) = house.app.mail.key_refused()? {
+        let here = house.notify_place().and_then(|place| place.session().ok());
+        // Whoever was answered with it there knows it.
+        if here.is_none_or(|here| here.as_str() != session) {
+            let text = format!(
+                "**The model cannot be asked.** {text} Until then every message is answered like this."
+            );
+            tell(house, "key", KEY_EVERY_MS, text).await;
+        }
+        house.app.mail.key_refusal_passed_on().await?;
+    }
+    head_of_the_audit(house).await?;
+    budget_of_today(house).await
+}
+
+/// What the owner's chat holds cannot be changed by anybody at this machine.
+async fn head_of_the_audit(house: &House) -> Result<(), StoreError> {
+    if !house.app.settings().audit.tell_head
+        || house.app.store.read(|tx| tx.told_within(HEAD, HEAD_EVERY_MS))?
+    {
+        return Ok(());
+    }
+    let head = house.app.store.read(|tx| tx.newest_audit())?;
+    if head.number > 0 {
+        let text = format!(
+            "The audit ends with row {} today. Its head: `{}:{}`. `claw audit verify --head` with it says whether that is \
+             still so.",
+            head.number, head.number, head.digest
+        );
+        tell(house, HEAD, HEAD_EVERY_MS, text).await;
+    }
+    Ok(())
+}
+
+/// Says once a day that hardly anything of the day's budget is left.
+async fn budget_of_today(house: &House) -> Result<(), StoreError> {
+    let budget = house.app.budget();
+    let today = budget.today();
+    let used = budget.used(house.app.mail.day_spent(&today)?);
+    if used.percent < ASK_PERCENT || !house.tokens_are_news(&today) {
+        return Ok(());
+    }
+    let now = house.clock();
+    let text = format!(
+        "**{} % of today's budget are used**: {}. Each conversation asks before it goes on; at the limit turns stop until midnight.",
+        used.percent, used.text
+    );
+    // What was told before midnight was told of another day.
+    tell(house, "tokens", now.now_ms - now.midnight_ms(), text).await;
+    Ok(())
+}
+
+/// Passes on what came up about a tool server while some conversation went on. It was given out
+/// once; the same words again are worth telling only after a while.
+pub(super) async fn about_a_server(house: &House, text: &str) {
+    let kind = format!("server.{}", sha256_hex(text).get(..16).unwrap_or_default());
+    // It may quote the server, so nothing in it is Markdown.
+    let shown = escape::visible(text).replace('`', "'");
+    tell(house, &kind, SERVER_EVERY_MS, format!("**A tool server.** `{shown}`")).await;
+}
+
+/// Puts a notice into the outbox. What cannot be told is in the log.
+pub(super) async fn tell(house: &House, kind: &str, every_ms: i64, text: String) {
+    let Some(notice) = notice(house, text) else { return };
+    match house.app.mail.notify(kind, every_ms, notice).await {
+        Ok(true) => house.ring(),
+        Ok(false) => tracing::debug!(
+            kind,
+            "a notice is left out: one of its kind was told a short while ago"
+        ),
+        Err(error) => tracing::error!(kind, %error, "a notice could not be stored"),
+    }
+}
+
+/// A notice to the chat that is configured for it.
+pub(super) fn notice(house: &House, text: String) -> Option<Outbound> {
+    let place = house.notify_place()?;
+    let session = place.session().ok()?;
+    Some(Outbound { session, to: place.address(), body: OutboundBody::Notice { text } })
+}
+
+/// Applies changes of the files of settings, and tells of each in the chat.
+pub(super) async fn watch_settings(house: Arc<House>) {
+    loop {
+        tokio::time::sleep(watch::LOOK_EVERY).await;
+        for told in house.app.look().await {
+            // It may quote the file, so nothing in it is Markdown.
+            let shown = escape::visible(&told).replace('`', "'");
+            let kind = format!("settings.{}", sha256_hex(&told).get(..16).unwrap_or_default());
+            tell(&house, &kind, 0, format!("**Settings.** `{shown}`")).await;
+        }
+    }
+}
+
+/// At the start: says what an earlier run that did not end in order has left in the middle.
+pub(super) async fn began(house: &House) {
+    let left = match house.app.mail.begin_gateway(format!("{DOOR}.")).await {
+        Ok(left) => left,
+        Err(error) => return tracing::error!(%error, "how the last run ended cannot be read"),
+    };
+    let Some((turns, calls)) = left else { return };
+    tracing::warn!(turns, calls = calls.len(), "the last run of the gateway did not end in order");
+    if turns == 0 && calls.is_empty() {
+        return;
+    }
+    let mut text = String::from("**claw is back.** It was ended in the middle");
+    text.push_str(&match turns {
+        0 => ".".to_owned(),
+        1 => "; 1 conversation goes on from where it was.".to_owned(),
+        more => format!("; {more} conversations go on from where they were."),
+    });
+    if !calls.is_empty() {
+        text.push_str("\n\nThese calls may or may not have run, and are not repeated unless they only read:\n");
+        for call in calls.iter().take(CALLS_NAMED_MAX) {
+            text.push_str(&format!("\n- `{}`", escape::visible(call).replace('`', "'")));
+        }
+        if calls.len() > CALLS_NAMED_MAX {
+            text.push_str(&format!(
+                "\n- and {} more; `claw audit` has them all",
+                calls.len() - CALLS_NAMED_MAX
+            ));
+        }
+    }
+    tell(house, "crash", CRASH_EVERY_MS, text).await;
+}
+
+/// The store cannot be written, so this cannot go through it: it is sent at once, or never.
+pub(super) fn store_failed(house: &Arc<House>, error: &StoreError) {
+    let full = matches!(error, StoreError::QueueFull(_) | StoreError::Decode(_));
+    if full || !house.store_failure_is_news() {
+        return;
+    }
+    let Some(place) = house.notify_place() else { return };
+    let text = format!(
+        "**claw cannot store anything:** {error}.\n\nNothing that you write is lost, Telegram keeps it for 24 hours; make \
+         room on the disk or let claw write to its home, and it goes on by itself."
+    );
+    let house = house.clone();
+    tokio::spawn(async move {
+        for part in render(&text) {
+            if let Err(fault) = house.api.send(&place, &part, &[]).await {
+                tracing::error!(%fault, "nobody could be told that the store cannot be written");
+            }
+        }
+    });
+}
+
+/// A chat does not let the bot write: its rows wait, and somebody is told, once.
+pub(super) async fn blocked(house: &House, place: &Place, why: &str) -> Result<(), StoreError> {
+    let chat = place.chat;
+    house.set_blocked(chat, true);
+    if !house.app.mail.block_chat(house.me.id, chat, why).await? {
+        return Ok(());
+    }
+    tracing::warn!(
+        chat,
+        why,
+        "this chat does not let claw write; what it should get waits until it writes again"
+    );
+    if house.telegram.notify_chat != Some(chat) {
+        let text = format!(
+            "The chat `{chat}` does not let claw write any more ({}). What it should get is kept until it writes again.",
+            escape::visible(why)
+        );
+        tell(house, &format!("blocked.{chat}"), BLOCKED_EVERY_MS, text).await;
+    }
+    Ok(())
+}
+
+/// A chat has written, or lets the bot in again: what waited for it goes out.
+pub(super) async fn unblocked(house: &House, chat: i64) -> Result<(), StoreError> {
+    if house.is_blocked(chat) {
+        house.app.mail.unblock_chat(house.me.id, chat).await?;
+        house.set_blocked(chat, false);
+        tracing::info!(chat, "this chat lets claw write again");
+        house.ring();
+    }
+    Ok(())
+}
+
+/// What somebody wrote or tapped has met a bug, and nothing comes of it.
+pub(super) async fn bug_in_update(house: &House) {
+    let text = "**Something that was written or tapped here was passed over**, because of a bug in claw; its log says which. \
+                Please send it again, perhaps in other words. Everything else goes on.";
+    tell(house, "bug", HOUR_MS, text.to_owned()).await;
+}
+
+/// A part of the agent's gateway has ended by itself, and the agent was started again.
+pub(super) async fn part_ended(house: &House) {
+    let text = "**A part of claw has ended by itself**, because of a bug; its log says which. It was started again, and goes on from \
+                where it was.";
+    tell(house, "part", HOUR_MS, text.to_owned()).await;
+}
+
+/// Nobody's messages come in: another program polls the bot, or the token is refused.
+pub(super) async fn no_messages(house: &House, fault: &Fault, why: &str) {
+    let kind = if *fault == Fault::Conflict { "conflict" } else { "token" };
+    tell(house, kind, HOUR_MS, format!("**No messages come in:** {why}.")).await;
+}

@@ -1,0 +1,194 @@
+//! What one row of the outbox is sent as: messages, a file where there would be too many, and the
+//! files that a reply links. Must not know what was sent already.
+
+use std::borrow::Cow;
+
+use super::house::House;
+use super::postman;
+use crate::domain::OutboundBody;
+use crate::doors::telegram::Part;
+use crate::doors::telegram::api::fault::Fault;
+use crate::doors::telegram::api::place::Place;
+use crate::doors::telegram::api::upload::{DOCUMENT_BYTES_MAX, Upload, is_photo};
+use crate::doors::telegram::render::markdown::{linked_files, plain, render};
+use crate::redact::Redactor;
+use crate::workspace::Given;
+
+/// A text that would be more messages than this is sent as its first one and as a file.
+const MESSAGES_MAX: usize = 5;
+/// Files that one reply hands over; a sentence names the others.
+const FILES_MAX: usize = 10;
+
+/// One thing that is sent. Which there are depends on the text alone and not on the files, because
+/// after a restart they are counted again to find where it was left.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Piece {
+    Message(Part),
+    /// The whole text, as a file of this name.
+    Whole(&'static str, String),
+    /// A file of the workspace, by the path that the model wrote.
+    File(String),
+}
+
+/// The pieces of a reply or notice, in order.
+pub(super) fn pieces(body: &OutboundBody, text: &str) -> Vec<Piece> {
+    let (is_reply, name) = match body {
+        OutboundBody::Reply { .. } => (true, "answer.md"),
+        _ => (false, "notice.md"),
+    };
+    let mut parts = render(text);
+    let mut pieces = Vec::new();
+    if parts.len() > MESSAGES_MAX {
+        parts.truncate(1);
+        pieces.push(Piece::Whole(name, text.to_owned()));
+    }
+    pieces.splice(0..0, parts.into_iter().map(Piece::Message));
+    if is_reply {
+        let files = linked_files(text);
+        let more: Vec<&str> = files.iter().skip(FILES_MAX).map(String::as_str).collect();
+        let sentence = format!(
+            "Not sent, because a reply hands over {FILES_MAX} files at most: {}",
+            more.join(", ")
+        );
+        pieces.extend(files.iter().take(FILES_MAX).cloned().map(Piece::File));
+        if !more.is_empty() {
+            pieces.extend(plain(&sentence).into_iter().take(1).map(Piece::Message));
+        }
+    }
+    pieces
+}
+
+/// Sends one piece. A file that cannot be sent is named in a message instead.
+pub(super) async fn send(house: &House, place: &Place, piece: &Piece) -> Result<(), Fault> {
+    match piece {
+        Piece::Message(part) => postman::send(house, place, part).await.map(drop),
+        Piece::Whole(name, text) => {
+            let upload =
+                Upload { name: (*name).to_owned(), bytes: text.clone().into_bytes(), photo: false };
+            match house.api.send_upload(place, upload).await {
+                // Some groups forbid files. The text has to arrive; its first message is there
+                // already.
+                Err(Fault::Refused(why)) => {
+                    tracing::warn!(
+                        why,
+                        "Telegram refused a long text as a file; it goes as messages"
+                    );
+                    for part in render(text).iter().skip(1) {
+                        postman::send(house, place, part).await?;
+                    }
+                    Ok(())
+                }
+                sent => sent.map(drop),
+            }
+        }
+        Piece::File(path) => {
+            // It is never closed.
+            let _slot = house.files.uploads.acquire().await;
+            let why = match upload_of(house, path).await {
+                Ok(upload) => match house.api.send_upload(place, upload).await {
+                    Err(Fault::Refused(why)) => format!("Telegram refused it ({why})"),
+                    sent => return sent.map(drop),
+                },
+                Err(why) => why,
+            };
+            tracing::warn!(why, "a file that a reply links is not sent");
+            for part in plain(&format!("{path} was not sent: {why}.")) {
+                postman::send(house, place, &part).await?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// The file as it may leave, or half a sentence why it may not.
+async fn upload_of(house: &House, path: &str) -> Result<Upload, String> {
+    let (workspace, path) = (house.files.workspace.clone(), path.to_owned());
+    let redactor = house.app.gate.redactor().clone();
+    let read = tokio::task::spawn_blocking(move || {
+        let given = workspace.give(&path, DOCUMENT_BYTES_MAX).map_err(|why| why.to_string())?;
+        cleared(&redactor, given)
+    });
+    read.await.map_err(|error| error.to_string())?
+}
+
+/// A chat is a sink, so no known secret goes into it. In a text it is replaced by its mark; bytes
+/// that are no text would be broken by that, so such a file stays. What is packed or encrypted is
+/// not looked into.
+fn cleared(redactor: &Redactor, given: Given) -> Result<Upload, String> {
+    let Given { name, bytes } = given;
+    let photo = is_photo(&bytes);
+    let bytes = match String::from_utf8(bytes) {
+        Ok(text) => match redactor.redact(&text) {
+            Cow::Owned(masked) => masked.into_bytes(),
+            Cow::Borrowed(_) => text.into_bytes(),
+        },
+        Err(binary) if holds_secret(redactor, binary.as_bytes()) => {
+            return Err(
+                "it holds a known secret, which cannot be taken out of a file that is no text"
+                    .to_owned(),
+            );
+        }
+        Err(binary) => binary.into_bytes(),
+    };
+    Ok(Upload { name, bytes, photo })
+}
+
+/// Looks in pieces, because as text a file takes up to three times its room; they overlap by more
+/// than any secret is long.
+fn holds_secret(redactor: &Redactor, bytes: &[u8]) -> bool {
+    const PIECE: usize = 1 << 20;
+    const OVERLAP: usize = 16 << 10;
+    (0..bytes.len()).step_by(PIECE).any(|start| {
+        let end = bytes.len().min(start + PIECE + OVERLAP);
+        let text = String::from_utf8_lossy(bytes.get(start..end).unwrap_or_default());
+        matches!(redactor.redact(&text), Cow::Owned(_))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reply(text: &str) -> Vec<Piece> {
+        pieces(&OutboundBody::Reply { turn_seq: 1, step: 1, text: text.into() }, text)
+    }
+
+    #[test]
+    fn a_long_text_is_its_beginning_and_a_file() {
+        let five = "word ".repeat(4000);
+        assert_eq!(reply(&five).len(), 5);
+        let long = format!("{five}{five} [a](a.txt)");
+        let sent = reply(&long);
+        assert!(matches!(&sent[0], Piece::Message(_)));
+        assert_eq!(
+            sent[1..],
+            [Piece::Whole("answer.md", long.clone()), Piece::File("a.txt".into())]
+        );
+        let notice = pieces(&OutboundBody::Notice { text: long.clone() }, &long);
+        assert_eq!(notice[1..], [Piece::Whole("notice.md", long)], "a notice hands no file over");
+    }
+
+    #[test]
+    fn only_so_many_files_and_the_others_are_named() {
+        let links: String = (0..12).map(|number| format!("[x]({number}.txt) ")).collect();
+        let sent = reply(&links);
+        assert_eq!(sent.iter().filter(|piece| matches!(piece, Piece::File(_))).count(), FILES_MAX);
+        assert!(
+            matches!(sent.last(), Some(Piece::Message(part)) if part.text.ends_with("10.txt, 11.txt"))
+        );
+    }
+
+    #[test]
+    fn no_known_secret_leaves_in_a_file() {
+        let redactor =
+            Redactor::new([("THE_KEY".to_owned(), "hunter2-hunter2".to_owned())]).unwrap();
+        let given = |bytes: &[u8]| Given { name: "a".into(), bytes: bytes.to_vec() };
+        let text = cleared(&redactor, given(b"key: hunter2-hunter2")).unwrap();
+        assert!(!String::from_utf8(text.bytes).unwrap().contains("hunter2"));
+        assert!(cleared(&redactor, given(b"\xff\xfe\0hunter2-hunter2")).is_err());
+        assert_eq!(cleared(&redactor, given(b"\xff\xfe\0")).unwrap().bytes, b"\xff\xfe\0");
+        let mut at_the_edge = vec![0xff; (1 << 20) - 7];
+        at_the_edge.extend(b"hunter2-hunter2");
+        assert!(cleared(&redactor, given(&at_the_edge)).is_err());
+    }
+}

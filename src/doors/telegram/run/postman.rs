@@ -1,0 +1,389 @@
+//! From the house to Telegram: every row of the outbox, chat by chat, in order, at least once. Must
+//! not know who decides what is said, or how it is rendered.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::house::House;
+use super::outgoing::Piece;
+use super::{asking, elsewhere, moves, notify, outgoing};
+use crate::domain::{Address, OutboundBody, Question, SessionId};
+use crate::doors::quiet;
+use crate::doors::telegram::api::fault::{Fault, pause_after};
+use crate::doors::telegram::api::pace::Urgency;
+use crate::doors::telegram::api::place::{DOOR, Place};
+use crate::doors::telegram::render::markdown::plain;
+use crate::doors::telegram::{Part, Sent};
+use crate::store::{OutboxRow, StoreError};
+
+/// After a fault of the store.
+const RETRY: Duration = Duration::from_secs(5);
+/// How long a message is tried before it is given up; then it is in the log.
+const GIVE_UP_AFTER: Duration = Duration::from_secs(24 * 3600);
+/// Rows are looked for this often without a bell.
+const LOOK: Duration = Duration::from_secs(30);
+
+/// Chats that are being written to. One at a time each, so that messages stay in order; none waits
+/// for another.
+type Busy = Arc<Mutex<HashSet<Address>>>;
+
+pub(super) async fn deliver(house: Arc<House>) {
+    let busy = Busy::default();
+    let mut ear = house.ear();
+    loop {
+        match house.app.mail.waiting_at(DOOR) {
+            Ok(chats) => {
+                for to in chats.into_iter().filter(|to| goes_out(&house, to)) {
+                    if busy.lock().unwrap_or_else(PoisonError::into_inner).insert(to.clone()) {
+                        tokio::spawn(write_to(house.clone(), busy.clone(), to));
+                    }
+                }
+            }
+            Err(error) => tracing::error!(%error, "the outbox cannot be read"),
+        }
+        ear.listen(LOOK).await;
+    }
+}
+
+/// Waits until nothing is left to be sent.
+pub(super) async fn all_sent(house: &Arc<House>) {
+    let mut ear = house.ear();
+    loop {
+        match house.app.mail.waiting_at(DOOR) {
+            Ok(chats) if !chats.iter().any(|to| goes_out(house, to)) => return,
+            Ok(_) => {}
+            Err(error) => tracing::error!(%error, "the outbox cannot be read"),
+        }
+        ear.listen(LOOK).await;
+    }
+}
+
+/// Of another bot's chats this gateway knows nothing; their rows wait for that bot. Those of a chat
+/// that has blocked the bot wait until it writes again.
+fn goes_out(house: &House, to: &Address) -> bool {
+    Place::of(to).is_some_and(|place| place.bot == house.me.id && !house.is_blocked(place.chat))
+}
+
+async fn write_to(house: Arc<House>, busy: Busy, to: Address) {
+    if let Some(place) = Place::of(&to)
+        && let Err(error) = write_all(&house, &place, &to).await
+    {
+        tracing::error!(%error, "the outbox cannot be read or written; it is tried again");
+        notify::store_failed(&house, &error);
+        tokio::time::sleep(RETRY).await;
+    }
+    busy.lock().unwrap_or_else(PoisonError::into_inner).remove(&to);
+    house.ring();
+}
+
+async fn write_all(house: &House, place: &Place, to: &Address) -> Result<(), StoreError> {
+    for row in house.app.mail.waiting(to)? {
+        if house.is_blocked(place.chat) {
+            break;
+        }
+        write(house, place, &row).await?;
+    }
+    Ok(())
+}
+
+async fn write(house: &House, place: &Place, row: &OutboxRow) -> Result<(), StoreError> {
+    if row.sending {
+        tracing::warn!(row = row.id, "claw was ended while this was sent, so it may appear twice");
+    }
+    let chat = house.chats.at(&row.outbound.to);
+    let mut said = chat.lock().await;
+    let shown = said.take_shown();
+    match &row.outbound.body {
+        OutboundBody::Notice { text } => {
+            if write_text(house, place, row, text, &Drafted::default()).await? {
+                house.app.mail.shown(row.id).await?;
+            }
+            Ok(())
+        }
+        OutboundBody::Reply { turn_seq, step, text } => {
+            said.begin(&row.outbound.session, *turn_seq, None);
+            let text = &with_quiet_line(house, place, &row.outbound.session, *turn_seq, text)?;
+            if write_said(house, place, row, (*turn_seq, *step), text, shown).await? {
+                forget_drafts(house, place, row, (*turn_seq, *step), None).await?;
+                house.app.mail.said(row, *turn_seq, None).await?;
+            }
+            Ok(())
+        }
+        OutboundBody::Said { partial, .. } if !house.telegram.stream && !partial => {
+            house.app.mail.shown(row.id).await
+        }
+        OutboundBody::Said { turn_seq, step, text, partial } => {
+            said.begin(&row.outbound.session, *turn_seq, Some(*step));
+            let text = if *partial {
+                format!("{}\n\n*[interrupted]*", text.trim_end())
+            } else {
+                text.clone()
+            };
+            if write_said(house, place, row, (*turn_seq, *step), &text, shown).await? {
+                forget_drafts(house, place, row, (*turn_seq, *step), Some(*step)).await?;
+                house.app.mail.said(row, *turn_seq, Some(*step)).await?;
+            }
+            Ok(())
+        }
+        OutboundBody::Question { question, .. } if house.is_guests_own(place) => {
+            let told = match asking::asked_elsewhere(question) {
+                Some(text) => write_text(house, place, row, &text, &Drafted::default()).await?,
+                None => true,
+            };
+            if told {
+                house.app.mail.shown(row.id).await?;
+            }
+            Ok(())
+        }
+        // It was in the middle of being sent when claw was ended, and a tap has shown that it had
+        // arrived.
+        OutboundBody::Question { question, .. }
+            if row.sending && is_shown(house, place, question)? =>
+        {
+            house.app.mail.shown(row.id).await
+        }
+        OutboundBody::Question { question, .. } => ask(house, place, row, question).await,
+    }
+}
+
+/// Puts a question to the person. One that cannot be put is given up and told.
+async fn ask(
+    house: &House,
+    place: &Place,
+    row: &OutboxRow,
+    question: &Question,
+) -> Result<(), StoreError> {
+    house.app.mail.sending(row.id, 0).await?;
+    let sent =
+        until_sent(house, place, Urgency::Answer, || asking::send(house, place, question)).await;
+    match sent {
+        Ok(asked) => {
+            let posted = asked.posted(&question.approval, place);
+            let older = house.app.mail.asked(row.id, posted).await?;
+            house.outdated(&older);
+        }
+        Err(fault) if give_up(house, place, row, &fault).await? => {
+            house.app.mail.shown(row.id).await?;
+        }
+        Err(_) => {}
+    }
+    Ok(())
+}
+
+fn is_shown(house: &House, place: &Place, question: &Question) -> Result<bool, StoreError> {
+    let address = place.address();
+    Ok(house.app.mail.posted_of(&question.approval)?.iter().any(|posted| posted.address == address))
+}
+
+/// The words of one step of the model, in the messages that show them already, and in more if they
+/// are longer.
+async fn write_said(
+    house: &House,
+    place: &Place,
+    row: &OutboxRow,
+    (turn_seq, step): (u64, u32),
+    text: &str,
+    shown: HashMap<i64, Part>,
+) -> Result<bool, StoreError> {
+    let messages =
+        house.app.mail.drafts(&row.outbound.to, &row.outbound.session, turn_seq, step)?;
+    write_text(house, place, row, text, &Drafted { messages, shown }).await
+}
+
+/// The messages that are drafts of a text, in its order.
+#[derive(Default)]
+struct Drafted {
+    messages: Vec<i64>,
+    /// What they show, as far as this process has seen it.
+    shown: HashMap<i64, Part>,
+}
+
+impl Drafted {
+    /// Makes them what they were to become, the end first, because that is what a reader waits for.
+    /// One that is so already is left alone. Gives back the places of those that Telegram does not
+    /// change: they come as new messages.
+    async fn finish(&self, house: &House, place: &Place, pieces: &[Piece]) -> HashSet<usize> {
+        let mut lost = HashSet::new();
+        for (index, (message, piece)) in self.messages.iter().zip(pieces).enumerate().rev() {
+            let Piece::Message(part) = piece else {
+                lost.insert(index);
+                continue;
+            };
+            if self.shown.get(message) == Some(part) {
+                continue;
+            }
+            if let Err(fault) =
+                until_sent(house, place, Urgency::Message, || finish(house, place, *message, part))
+                    .await
+            {
+                tracing::info!(%fault, "a draft cannot be finished where it is; it comes as a new message");
+                lost.insert(index);
+            }
+        }
+        lost
+    }
+}
+
+/// Changes the messages that are drafts of it, which can be done twice, and sends the rest. False
+/// if the row was put back.
+async fn write_text(
+    house: &House,
+    place: &Place,
+    row: &OutboxRow,
+    text: &str,
+    drafts: &Drafted,
+) -> Result<bool, StoreError> {
+    let pieces = outgoing::pieces(&row.outbound.body, text);
+    let lost = drafts.finish(house, place, &pieces).await;
+    for (index, piece) in pieces.iter().enumerate() {
+        let is_finished = index < drafts.messages.len() && !lost.contains(&index);
+        if is_finished || index < row.parts_sent as usize {
+            continue;
+        }
+        house.app.mail.sending(row.id, index as u32).await?;
+        let sent =
+            until_sent(house, place, Urgency::Message, || outgoing::send(house, place, piece))
+                .await;
+        if let Err(fault) = sent {
+            return give_up(house, place, row, &fault).await;
+        }
+    }
+    let messages = pieces.iter().take_while(|piece| matches!(piece, Piece::Message(_))).count();
+    for left in drafts.messages.iter().skip(messages) {
+        take_away(house, place, *left).await;
+    }
+    Ok(true)
+}
+
+/// Takes away the beginnings of words that were never finished: a step that was interrupted and
+/// repeated has said something else, or nothing at all. What this row has made final stays.
+async fn forget_drafts(
+    house: &House,
+    place: &Place,
+    row: &OutboxRow,
+    (turn_seq, step): (u64, u32),
+    through: Option<u32>,
+) -> Result<(), StoreError> {
+    let (to, session) = (&row.outbound.to, &row.outbound.session);
+    let written = house.app.mail.drafts(to, session, turn_seq, step)?;
+    for left in house.app.mail.drafts_through(to, session, turn_seq, through)? {
+        if !written.contains(&left) {
+            take_away(house, place, left).await;
+        }
+    }
+    Ok(())
+}
+
+async fn take_away(house: &House, place: &Place, message: i64) {
+    if let Err(fault) =
+        until_sent(house, place, Urgency::Message, || house.api.delete(place, message)).await
+    {
+        tracing::warn!(%fault, "a draft that is not needed any more stays in the chat");
+    }
+}
+
+/// Makes a draft what it was to become, formatted, or as it is where Telegram does not take the
+/// formatting.
+async fn finish(house: &House, place: &Place, message: i64, part: &Part) -> Result<(), Fault> {
+    match house.api.edit(place, message, part, &[]).await {
+        Err(Fault::Formatting(why)) => {
+            tracing::warn!(why, "Telegram refused a formatting; the text goes without");
+            let bare = part.plain();
+            house.api.edit(place, message, &bare, &[]).await
+        }
+        edited => edited,
+    }
+}
+
+/// Formatted, or as it is where Telegram does not take the formatting: the answer has to arrive.
+pub(super) async fn send(house: &House, place: &Place, part: &Part) -> Result<Sent, Fault> {
+    match house.api.send(place, part, &[]).await {
+        Err(Fault::Formatting(why)) => {
+            tracing::warn!(why, "Telegram refused a formatting; the text goes without");
+            let mut last = Err(Fault::Formatting(why));
+            for part in plain(&part.text) {
+                last = house.api.send(place, &part, &[]).await;
+            }
+            last
+        }
+        sent => sent,
+    }
+}
+
+/// Tries until it is sent, or will never be, at the pace that Telegram allows: pauses that it asks
+/// for are kept, in that chat alone, and what may pass is waited out.
+pub(super) async fn until_sent<T, F: Future<Output = Result<T, Fault>>>(
+    house: &House,
+    place: &Place,
+    urgency: Urgency,
+    mut send: impl FnMut() -> F,
+) -> Result<T, Fault> {
+    let began = Instant::now();
+    let mut failures = 0;
+    loop {
+        let turn = house.pace.turn(place, urgency).await;
+        let sent = send().await;
+        drop(turn);
+        match sent {
+            Err(Fault::Wait(pause)) => house.pace.pause(place, pause),
+            Err(Fault::Moved(now)) if house.api.chat_now(place.chat) != now => {
+                moves::note(house, place.chat, now).await;
+            }
+            Err(fault @ (Fault::Unreachable(_) | Fault::Token))
+                if began.elapsed() < GIVE_UP_AFTER =>
+            {
+                failures += 1;
+                if failures == 1 {
+                    tracing::warn!(%fault, "a message could not be sent; it is tried again, after a while every 5 s");
+                }
+                tokio::time::sleep(pause_after(failures)).await;
+            }
+            done => return done,
+        }
+    }
+}
+
+/// Nothing is lost without a word: what a chat does not let in waits for it, and then this is
+/// false; what Telegram refuses goes where somebody reads it. Only if there is no such place the
+/// log alone says so, and the session has the text.
+async fn give_up(
+    house: &House,
+    place: &Place,
+    row: &OutboxRow,
+    fault: &Fault,
+) -> Result<bool, StoreError> {
+    if let Fault::Forbidden(why) = fault {
+        house.app.mail.put_back(row.id).await?;
+        notify::blocked(house, place, why).await?;
+        return Ok(false);
+    }
+    let told = elsewhere::told(house, place, &row.outbound, fault);
+    if !told.is_empty() {
+        tracing::warn!(row = row.id, to = %row.outbound.to, %fault, "a message is refused; it goes to another chat");
+        house.app.mail.sent_elsewhere(row.id, told).await?;
+        house.ring();
+        return Ok(true);
+    }
+    tracing::error!(row = row.id, to = %row.outbound.to, %fault, "a message cannot be sent; its session keeps it");
+    Ok(true)
+}
+
+/// An answer with the quiet line of its turn under it. Guests are not told of it.
+fn with_quiet_line(
+    house: &House,
+    place: &Place,
+    session: &SessionId,
+    turn_seq: u64,
+    text: &str,
+) -> Result<String, StoreError> {
+    if house.is_guests_own(place) {
+        return Ok(text.to_owned());
+    }
+    Ok(match quiet::of_turn(&house.app.store, session, turn_seq)? {
+        Some(line) => format!("{}\n\n{line}", text.trim_end()),
+        None => text.to_owned(),
+    })
+}

@@ -1,0 +1,148 @@
+//! Keeps every session of the door going, and those of other doors whose process has gone. Must not
+//! know what a turn does.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::house::House;
+use super::live;
+use crate::app::unseen;
+use crate::domain::{ApprovalId, SessionId};
+use crate::doors::telegram::api::place::{DOOR, Place};
+use crate::session::Ran;
+use crate::store::{StoreError, now_ms};
+
+/// How long another door's own process has for what waits in its session, in milliseconds.
+const OTHERS_FIRST_MS: i64 = 3_000;
+/// How often questions are looked at whose time may be over.
+const LOOK: Duration = Duration::from_secs(2);
+/// Telegram shows "typing…" for five seconds (Bot API, `sendChatAction`).
+const TYPING_EVERY: Duration = Duration::from_secs(4);
+/// A session whose question is over is tried again after this time.
+const TRY_AGAIN: Duration = Duration::from_secs(60);
+/// After a turn that failed in claw itself.
+const AFTER_FAULT: Duration = Duration::from_secs(5);
+
+pub(super) async fn keep(house: Arc<House>) {
+    let mut ear = house.ear();
+    // What an earlier process left in the middle.
+    let open = house.app.store.read(|tx| tx.sessions_with_open_turn());
+    let open = open.unwrap_or_else(|error| {
+        tracing::error!(%error, "the interrupted turns cannot be read");
+        Vec::new()
+    });
+    for session in open.into_iter().filter(|session| session.as_str().starts_with(&prefix())) {
+        launch(&house, session);
+    }
+    let mut tried = HashMap::new();
+    let mut looked: Option<Instant> = None;
+    while !house.closing.is_cancelled() {
+        // What time brings is looked for now and then, not at every bell.
+        let all = looked.is_none_or(|at| at.elapsed() >= LOOK);
+        if all {
+            looked = Some(Instant::now());
+        }
+        match waiting(&house, &mut tried, all) {
+            Ok(sessions) => sessions.into_iter().for_each(|session| launch(&house, session)),
+            Err(error) => tracing::error!(%error, "the sessions cannot be read"),
+        }
+        ear.listen(LOOK).await;
+    }
+}
+
+fn prefix() -> String {
+    format!("{DOOR}.")
+}
+
+/// The sessions with something to take in, and those with a question whose time is over. Each of
+/// the latter is tried now and then, because a question that its session does not know any more
+/// would otherwise keep it busy for ever.
+fn waiting(
+    house: &House,
+    tried: &mut HashMap<ApprovalId, Instant>,
+    all: bool,
+) -> Result<Vec<SessionId>, StoreError> {
+    let store = &house.app.store;
+    let mut sessions =
+        store.read(|tx| tx.sessions_with_work(&prefix(), now_ms() - OTHERS_FIRST_MS))?;
+    let mut kept = Vec::new();
+    for session in sessions {
+        // Messages wait behind an open question. What ends that is an answer, an order, or time.
+        if !house.is_parked(&session) || !store.read(|tx| tx.only_messages_queued(&session))? {
+            kept.push(session);
+        }
+    }
+    sessions = kept;
+    if !all {
+        return Ok(sessions);
+    }
+    let open = store.read(|tx| tx.open_approvals(None))?;
+    tried.retain(|_, at| at.elapsed() < TRY_AGAIN);
+    for row in open.into_iter().filter(|row| row.expires_ms <= now_ms()) {
+        if tried.insert(row.id.clone(), Instant::now()).is_none() {
+            sessions.push(row.question.session);
+        }
+    }
+    Ok(sessions)
+}
+
+fn launch(house: &Arc<House>, session: SessionId) {
+    if house.begin(&session) {
+        tokio::spawn(run(house.clone(), session));
+    }
+}
+
+/// Marks a session as free, however its run ends.
+struct Running {
+    house: Arc<House>,
+    session: SessionId,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.house.end(&self.session);
+    }
+}
+
+async fn run(house: Arc<House>, session: SessionId) {
+    let _running = Running { house: house.clone(), session: session.clone() };
+    let live =
+        place_of(&house, &session).map_or_else(unseen, |place| live::show(&house, &session, place));
+    let settled = {
+        let settle = house.worker.settle(&session, &live);
+        let typing = typing(&house, &session);
+        tokio::select! {
+            settled = settle => settled,
+            () = typing => return,
+        }
+    };
+    house.set_parked(&session, matches!(settled, Ok(Ran::Parked)));
+    if let Err(error) = settled {
+        // What was committed is still there; the next look tries again.
+        tracing::error!(%session, error = format!("{error:#}"), "a turn failed");
+        tokio::time::sleep(AFTER_FAULT).await;
+    }
+}
+
+/// Shows that claw is at work, for as long as it is polled.
+async fn typing(house: &House, session: &SessionId) {
+    let place = place_of(house, session);
+    loop {
+        if let Some(place) = &place
+            && let Err(fault) = house.api.typing(place).await
+        {
+            tracing::debug!(%fault, "typing could not be shown");
+        }
+        tokio::time::sleep(TYPING_EVERY).await;
+    }
+}
+
+/// The place whose session this is.
+pub(super) fn place_of(house: &House, session: &SessionId) -> Option<Place> {
+    let rest = session.as_str().strip_prefix(&prefix())?;
+    let mut parts = rest.split('.');
+    let bot = parts.next()?.parse().ok().filter(|bot| *bot == house.me.id)?;
+    let chat = parts.next()?.parse().ok()?;
+    Some(Place { bot, chat, thread: parts.next().and_then(|thread| thread.parse().ok()) })
+}

@@ -1,0 +1,265 @@
+//! Taps on buttons, and the words of an owner who denies with a reason. Owns who may answer and
+//! which message counts; must not know how a question is drawn, or what an answer does.
+//!
+//! What a tap decides is decided at once, without the model and without Telegram. What has to be
+//! shown for it, a menu, the words for whoever tapped, goes out beside it, so that a slow Telegram
+//! holds up no other tap.
+
+use std::sync::Arc;
+
+use super::asking::Asked;
+use super::house::House;
+use super::postman::until_sent;
+use super::{asking, changed_tools, pairing, toast};
+use crate::app::telegram_principal;
+use crate::cli::staged::acted;
+use crate::domain::{Answer, ApprovalId, Origin};
+use crate::doors::telegram::api::callback::{Button, Callback, Tap};
+use crate::doors::telegram::api::fault::Fault;
+use crate::doors::telegram::api::incoming::{Said, Tapped};
+use crate::doors::telegram::api::pace::Urgency;
+use crate::doors::telegram::api::place::Place;
+use crate::doors::telegram::render::question;
+use crate::gate::DecideError;
+use crate::mail::PostedRow;
+use crate::router::{Order, Visitor};
+use crate::store::{ApprovalRow, StoreError};
+
+/// How often the words for whoever tapped are tried to be said. Telegram forgets a tap after a
+/// short while.
+const SAY_TRIES: u32 = 3;
+
+const NOTHING: &str = "This button does nothing any more.";
+
+/// What whoever tapped gets.
+enum Told {
+    Words(String),
+    /// Other buttons under the same message.
+    Menu(Place, i64, Vec<Vec<Button>>),
+    /// That the button does nothing, and what the message should have said.
+    PutRight(Place, i64, Box<ApprovalRow>),
+    /// A message to reply to.
+    AskForWord(Place, ApprovalId),
+}
+
+/// Carries out a tap. Only an owner's counts, and only on a message that shows this very question,
+/// or stranger, now.
+pub(super) async fn tap(house: &Arc<House>, tapped: &Tapped, update: i64) -> anyhow::Result<()> {
+    let told = if house.is_owner(tapped.user) {
+        match Callback::parse(&tapped.data) {
+            Some(Callback::Question(id, tap)) => question_tap(house, tapped, &id, tap).await?,
+            Some(Callback::Pair(chat)) => {
+                Told::Words(pairing::tap(house, tapped, chat, true).await?.to_owned())
+            }
+            Some(Callback::Ignore(chat)) => {
+                Told::Words(pairing::tap(house, tapped, chat, false).await?.to_owned())
+            }
+            Some(Callback::AcceptPins(id)) => {
+                Told::Words(changed_tools::tap(house, tapped, &id, true).await?.to_owned())
+            }
+            Some(Callback::KeepPins(id)) => {
+                Told::Words(changed_tools::tap(house, tapped, &id, false).await?.to_owned())
+            }
+            Some(Callback::Stop(_)) => Told::Words(stop(house, tapped, update).await?.to_owned()),
+            None => Told::Words(NOTHING.to_owned()),
+        }
+    } else {
+        tracing::warn!(user = tapped.user, "somebody who is no owner tapped a button");
+        Told::Words("Only the owner can answer this.".to_owned())
+    };
+    tokio::spawn(answer(house.clone(), tapped.query.clone(), told, update));
+    Ok(())
+}
+
+/// The button of a running call stops its turn, on the message on record. The order and the end of
+/// the update are one transaction.
+async fn stop(house: &House, tapped: &Tapped, update: i64) -> anyhow::Result<&'static str> {
+    let Some((place, message)) = &tapped.at else { return Ok(NOTHING) };
+    let Some(session) = house.app.mail.call_shown_at(&place.address(), *message)? else {
+        return Ok("This has ended already.");
+    };
+    let visitor = Visitor {
+        from: place.address(),
+        principal: telegram_principal(tapped.user),
+        origin: Origin::Button,
+    };
+    house
+        .app
+        .router
+        .order_of_update(&visitor, &session, Order::Stop, (house.me.id, update))
+        .await?;
+    Ok("Stopping.")
+}
+
+async fn question_tap(
+    house: &House,
+    tapped: &Tapped,
+    id: &ApprovalId,
+    tap: Tap,
+) -> anyhow::Result<Told> {
+    let words = |text: &str| Ok(Told::Words(text.to_owned()));
+    let Some((place, message)) = tapped.at.clone() else { return words(NOTHING) };
+    let posted = house.app.mail.posted_at(&place.address(), message)?;
+    let row = house.app.store.read(|tx| tx.approval(id))?;
+    let Some(row) = row else { return words(NOTHING) };
+    let posted = match posted {
+        Some(posted) => posted,
+        None => match asking::adopt(house, &place, message, &row).await? {
+            Some(adopted) => adopted,
+            None => return Ok(Told::PutRight(place, message, Box::new(row))),
+        },
+    };
+    if posted.approval != *id {
+        return words(NOTHING);
+    }
+    if row.state != "waiting" {
+        return words(&closed_words(house, &row)?);
+    }
+    // A message that is about to say that a newer one has the buttons has shown the same frozen
+    // call: what was tapped there counts, and what would only change its buttons comes too late.
+    let counts = match posted.state.as_str() {
+        "open" => true,
+        "stale" => matches!(tap, Tap::Choice(_)),
+        _ => false,
+    };
+    if !counts {
+        return words(NOTHING);
+    }
+    if let Some(keyboard) = question::menu(&row.question, &tap) {
+        return Ok(Told::Menu(place, message, keyboard));
+    }
+    let visitor = Visitor {
+        from: place.address(),
+        principal: telegram_principal(tapped.user),
+        origin: Origin::Button,
+    };
+    match tap {
+        // No model waits for a word about what was staged.
+        Tap::DenyWithWord if row.question.staged.is_none() => {
+            Ok(Told::AskForWord(place, id.clone()))
+        }
+        Tap::Choice(key) => match row.question.choices.iter().find(|choice| choice.key == key) {
+            Some(choice) => Ok(Told::Words(decide(house, &visitor, id, &choice.answer).await?)),
+            None => words("This answer is not offered."),
+        },
+        Tap::MenuAlways | Tap::MenuNever | Tap::Back | Tap::DenyWithWord => {
+            words("This answer is not offered.")
+        }
+    }
+}
+
+/// Answers, and says how that went. Everything but an answer that does not count is an error.
+pub(super) async fn decide(
+    house: &House,
+    visitor: &Visitor,
+    id: &ApprovalId,
+    answer: &Answer,
+) -> anyhow::Result<String> {
+    match house.app.router.answer(visitor, id, answer).await {
+        Ok(row) => Ok(toast::decided(answer, row.question.staged.is_some()).to_owned()),
+        Err(DecideError::Store(error)) => Err(error.into()),
+        Err(refused) => {
+            // Two taps at once: the second one hears what a later one would.
+            let row = house.app.store.read(|tx| tx.approval(id))?;
+            match row.filter(|row| row.question.staged.is_some() && row.state != "waiting") {
+                Some(row) => Ok(closed_words(house, &row)?),
+                None => Ok(refused.to_string()),
+            }
+        }
+    }
+}
+
+fn closed_words(house: &House, row: &ApprovalRow) -> Result<String, StoreError> {
+    let call = house.app.store.read(|tx| acted(tx, row))?.pop();
+    Ok(toast::closed(row, call.as_ref()))
+}
+
+/// Shows what a tap has brought, and is then done with its update: if the process ends before, the
+/// tap is handled once more, finds what was decided, and is answered by the next one.
+async fn answer(house: Arc<House>, query: String, told: Told, update: i64) {
+    say(&house, &query, told).await;
+    if let Err(error) = house.app.mail.finish_update(house.me.id, update, "tap").await {
+        // The next start handles it once more.
+        tracing::error!(%error, "the end of a tap could not be noted");
+    }
+}
+
+async fn say(house: &House, query: &str, told: Told) {
+    let words = match told {
+        Told::Words(words) => words,
+        Told::Menu(place, message, keyboard) => menu(house, &place, message, &keyboard).await,
+        Told::PutRight(place, message, row) => {
+            if let Err(error) = asking::put_right(house, &place, message, &row).await {
+                tracing::error!(%error, "a message that was on nobody's record could not be put right");
+            }
+            NOTHING.to_owned()
+        }
+        Told::AskForWord(place, id) => match ask_for_word(house, &place, &id).await {
+            Ok(()) => "Reply with the reason.".to_owned(),
+            Err(error) => error.to_string(),
+        },
+    };
+    for _ in 0..SAY_TRIES {
+        match house.api.answer_tap(query, &words).await {
+            Err(Fault::Wait(pause)) => tokio::time::sleep(pause).await,
+            Err(fault @ Fault::Unreachable(_)) => {
+                tracing::debug!(%fault, "a tap could not be answered")
+            }
+            Ok(()) | Err(_) => return,
+        }
+    }
+}
+
+/// Shows other buttons, unless the question was closed or asked again at this very moment: then
+/// they would stay behind, and a kill must find nothing to take away.
+async fn menu(house: &House, place: &Place, message: i64, keyboard: &[Vec<Button>]) -> String {
+    let address = place.address();
+    let _mine = house.hands.on(&address).await;
+    match house.app.mail.posted_at(&address, message) {
+        Ok(Some(posted)) if posted.state == "open" => {}
+        Ok(_) => return NOTHING.to_owned(),
+        Err(error) => return error.to_string(),
+    }
+    let opened = house.api.edit_keyboard(place, message, keyboard).await;
+    opened.map_or_else(|fault| fault.to_string(), |()| String::new())
+}
+
+async fn ask_for_word(house: &House, place: &Place, approval: &ApprovalId) -> anyhow::Result<()> {
+    const TEXT: &str = "Denied once you have replied to this message with the reason.";
+    let ask = || house.api.ask_for_reply(place, TEXT);
+    let sent = until_sent(house, place, Urgency::Answer, ask).await?;
+    let posted =
+        PostedRow { state: "why".into(), ..Asked { sent, file: false }.posted(approval, place) };
+    Ok(house.app.mail.add_posted(posted).await?)
+}
+
+/// The question that this message denies with a word: an owner's reply to the message that asked
+/// for it.
+pub(super) fn word_for(
+    house: &House,
+    said: &Said,
+    visitor: &Visitor,
+) -> Result<Option<ApprovalId>, StoreError> {
+    let Some(replied) = &said.reply else { return Ok(None) };
+    if !house.is_owner(said.user) {
+        return Ok(None);
+    }
+    let posted = house.app.mail.posted_at(&visitor.from, replied.id)?;
+    Ok(posted.filter(|posted| posted.state.starts_with("why")).map(|posted| posted.approval))
+}
+
+/// Denies with a word, and says how that went. Handled again after a kill, it says the same.
+pub(super) async fn deny(
+    house: &House,
+    visitor: &Visitor,
+    id: &ApprovalId,
+    word: &str,
+) -> anyhow::Result<String> {
+    let answer = Answer::Deny { word: Some(word.to_owned()) };
+    let row = house.app.store.read(|tx| tx.approval(id))?;
+    let again = row.is_some_and(|row| {
+        row.decided_by.as_ref() == Some(&visitor.principal)
+            && matches!(row.answer, Some(Answer::Deny { word: Some(_) }))
+    });
+    if again { Ok("Denied.".to_owned()) } else { decide(house, visitor, id, &answer).await }
+}

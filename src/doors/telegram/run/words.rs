@@ -1,0 +1,183 @@
+//! Written messages while questions are open: whether one answers a question, and what its writer
+//! is told if it does not. Owns which question is meant; must not know how words are read, or what
+//! an answer does.
+
+use super::house::House;
+use super::toast;
+use crate::domain::{
+    Answer, ApprovalId, Origin, Outbound, OutboundBody, Scope, SessionId, Term, escape,
+};
+use crate::doors::telegram::api::incoming::Said;
+use crate::doors::typed::{Typed, typed};
+use crate::mail::PostedRow;
+use crate::router::Visitor;
+use crate::store::{ApprovalRow, StoreError};
+
+/// What became of a message.
+pub(super) enum Meant {
+    /// It was an answer. All that it does is done, and said.
+    Answered,
+    /// It was an answer, to no question; its writer reads why.
+    ToNothing(String),
+    /// A message, and what its writer has to know of the open questions.
+    Message(Option<String>),
+}
+
+/// An open question of a conversation, and the message that shows it there, if it is shown.
+struct Open {
+    row: ApprovalRow,
+    shown: Option<PostedRow>,
+}
+
+/// Reads a message that is no command, in a conversation in which questions may be open.
+pub(super) async fn read(
+    house: &House,
+    said: &Said,
+    visitor: &Visitor,
+    session: &SessionId,
+    key: (i64, i64),
+) -> Result<Meant, StoreError> {
+    let named = named(house, said, visitor)?;
+    let open = open(house, visitor, session)?;
+    let answer = match typed(unaddressed(house, said)) {
+        _ if !may_answer(house, said, visitor, named.as_ref()) => None,
+        Typed::Remark => None,
+        Typed::Yes => Some(Answer::Allow { term: Term::Once, scope: Scope::Exact }),
+        Typed::No { word } => Some(Answer::Deny { word }),
+    };
+    let Some(answer) = answer else {
+        return Ok(Meant::Message(told(house, visitor, session, &open)?));
+    };
+    let meant = match named {
+        Some(named) => open.iter().find(|open| open.row.id == named),
+        None => match &open[..] {
+            [] => return Ok(Meant::Message(None)),
+            [one] => match &one.shown {
+                Some(shown) if was_seen(shown, said) => Some(one),
+                _ => {
+                    let text = format!(
+                        "What you wrote came before the question about {}, so it is no answer. Look at the question, and \
+                         tap a button or write yes or no.",
+                        about(&one.row)
+                    );
+                    return Ok(Meant::Message(Some(text)));
+                }
+            },
+            many => {
+                return Ok(Meant::ToNothing(format!(
+                    "{} questions are open here, so this answers none of them. Tap a button, or reply with yes or no to the \
+                     question that you mean.",
+                    many.len()
+                )));
+            }
+        },
+    };
+    let Some(meant) = meant else {
+        return Ok(Meant::ToNothing("This question is closed.".to_owned()));
+    };
+    let text = format!("{} {}", toast::decided(&answer, false), about(&meant.row));
+    let told = Outbound {
+        session: session.clone(),
+        to: visitor.from.clone(),
+        body: OutboundBody::Notice { text },
+    };
+    house.app.router.answer_of_update(visitor, &meant.row.id, &answer, key, told).await?;
+    Ok(Meant::Answered)
+}
+
+/// Only what an owner has written as it is now, alone and to nobody else. Where a question is
+/// named, nothing else may be.
+fn may_answer(house: &House, said: &Said, visitor: &Visitor, named: Option<&ApprovalId>) -> bool {
+    let alone = said.files.is_empty() && said.words.is_none() && said.album.is_none();
+    // In a topic everything replies to the topic's beginning.
+    let elsewhere = said.reply.as_ref().is_some_and(|to| said.place.thread != Some(to.id));
+    house.is_owner(said.user)
+        && visitor.origin == Origin::Owner
+        && !said.forwarded
+        && !said.edited
+        && alone
+        && (named.is_some() || !elsewhere)
+}
+
+/// The question whose message this one replies to.
+fn named(house: &House, said: &Said, visitor: &Visitor) -> Result<Option<ApprovalId>, StoreError> {
+    let Some(to) = &said.reply else { return Ok(None) };
+    let posted = house.app.mail.posted_at(&visitor.from, to.id)?;
+    Ok(posted.map(|posted| posted.approval))
+}
+
+/// The questions that wait in a session, and those of others that are shown where it is. What was
+/// staged is not among them: it takes a tap.
+fn open(house: &House, visitor: &Visitor, session: &SessionId) -> Result<Vec<Open>, StoreError> {
+    let mut shown = house.app.mail.posted_open_at(&visitor.from)?;
+    let rows = house.app.store.read(|tx| tx.open_approvals(Some(session)))?;
+    let mut open = Vec::new();
+    for row in rows {
+        let at = shown.iter().position(|posted| posted.approval == row.id);
+        open.push(Open { row, shown: at.map(|at| shown.swap_remove(at)) });
+    }
+    for posted in shown {
+        if let Some(row) = house.app.store.read(|tx| tx.approval(&posted.approval))? {
+            open.push(Open { row, shown: Some(posted) });
+        }
+    }
+    open.retain(|open| open.row.question.staged.is_none());
+    Ok(open)
+}
+
+/// Whether a message was written when the question could be seen: it stands behind it, and a second
+/// has begun since. Both times are Telegram's.
+fn was_seen(shown: &PostedRow, said: &Said) -> bool {
+    said.message > shown.message && said.at_s > shown.sent_s
+}
+
+/// What the writer of a message has to know: that it waits, and for what. Said of the first message
+/// that waits.
+fn told(
+    house: &House,
+    visitor: &Visitor,
+    session: &SessionId,
+    open: &[Open],
+) -> Result<Option<String>, StoreError> {
+    let own: Vec<&Open> =
+        open.iter().filter(|open| open.row.question.session == *session).collect();
+    if own.is_empty() || house.app.store.read(|tx| tx.queued_messages(session))? > 0 {
+        return Ok(None);
+    }
+    Ok(Some(match own[..] {
+        _ if visitor.origin != Origin::Owner => {
+            "Your message goes in when the owner has answered an open question.".to_owned()
+        }
+        [one] => format!(
+            "Your message goes in when the question about {} is answered. It is still open: tap a button, or write yes or no.",
+            about(&one.row)
+        ),
+        _ => format!(
+            "Your message goes in when {} open questions are answered: tap their buttons.",
+            own.len()
+        ),
+    }))
+}
+
+/// What is written to the bot, without its name, which a group needs.
+fn unaddressed<'a>(house: &House, said: &'a Said) -> &'a str {
+    let name = format!("@{}", house.me.username);
+    let text = said.text.trim();
+    if said.private {
+        return text;
+    }
+    let is_name = |word: Option<&str>| word.is_some_and(|word| word.eq_ignore_ascii_case(&name));
+    let after = is_name(text.get(..name.len())).then(|| text.get(name.len()..)).flatten();
+    let from = text.len().saturating_sub(name.len());
+    let before = is_name(text.get(from..)).then(|| text.get(..from)).flatten();
+    match after.filter(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_')) {
+        Some(rest) => rest.trim_start_matches([',', ':']),
+        None => before.unwrap_or(text),
+    }
+}
+
+/// A question in a sentence.
+fn about(row: &ApprovalRow) -> String {
+    let call = format!("{}/{}", row.question.server, row.question.tool);
+    format!("`{}`", escape::visible(&call).replace('`', "'"))
+}
