@@ -12,8 +12,12 @@ use std::process::ExitCode;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use claw::calls::{CallLimits, Surroundings};
+use claw::catalog::CatalogSettings;
 use claw::config::Prices;
-use claw::domain::{Address, Answer, LiveSink, Origin, OutboundBody, Scope, SessionId, Term};
+use claw::domain::{
+    Address, Answer, Approvers, LiveSink, Origin, OutboundBody, Scope, SessionId, Term,
+};
 use claw::gate::{Gate, GateParts, GateSettings};
 use claw::hub::manifest::{self, Expansion};
 use claw::hub::{Hub, HubSettings};
@@ -104,20 +108,26 @@ fn gate(store: &Store, home: &Path, workspace: &Path) -> anyhow::Result<Gate> {
         redactor: Redactor::new([])?,
         artifacts: Artifacts::new(&home.join("artifacts")),
         settings: GateSettings {
-            workspace: workspace.to_owned(),
-            home: home.to_owned(),
-            user_home: home.to_owned(),
-            confined: Arc::new(LazyLock::new(|| false)),
             tool_timeout: Duration::from_secs(30),
-            server_wait: Duration::from_secs(5),
-            tool_result_bytes: 16 * 1024,
-            server_instructions_bytes: 2048,
-            question_time: Duration::from_secs(3600),
             calls_at_once: 8,
-            owner: OWNER.into(),
-            staged_actions_max: 10,
-            tools: claw::config::Tools::default(),
-            program: "example".into(),
+            surroundings: Surroundings {
+                workspace: workspace.to_owned(),
+                home: home.to_owned(),
+                user_home: home.to_owned(),
+                confined: Arc::new(LazyLock::new(|| false)),
+                approvers: Approvers::parse(OWNER),
+            },
+            limits: CallLimits {
+                tool_result_bytes: 16 * 1024,
+                question_time: Duration::from_secs(3600),
+                staged_actions_max: 10,
+            },
+            catalog: CatalogSettings {
+                server_wait: Duration::from_secs(5),
+                server_instructions_bytes: 2048,
+                tools: claw::config::Tools::default(),
+                program: "example".into(),
+            },
         },
     }))
 }

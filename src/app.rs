@@ -14,9 +14,11 @@ use anyhow::Context as _;
 use futures::future::BoxFuture;
 use tokio::sync::OnceCell;
 
+use crate::calls::{CallLimits, Surroundings};
+use crate::catalog::CatalogSettings;
 use crate::config::{Config, KeptApart, MAIN, Written, is_agent_name};
 use crate::desk::{AgentState, Agents, Desk, DeskParts, ModelInUse, NotOffered, OtherStore, Roles};
-use crate::domain::{Address, LiveSink, Origin};
+use crate::domain::{Address, Approvers, LiveSink, Origin};
 use crate::gate::{Gate, GateParts, GateSettings};
 use crate::hub::Hub;
 use crate::mail::{Instance, Mail};
@@ -65,6 +67,7 @@ impl App {
         let manifest = load_manifest(&config, &settings)?;
         let redactor = Redactor::new(secret_pairs(&config))?;
         let warnings = manifest.warnings.clone();
+        make_room_for_commands();
         let hub = Arc::new(Hub::new(manifest, hub_settings(&config, &redactor, &store)?));
         crate::logging::keep_secrets(&redactor);
         let gate = Arc::new(Gate::new(GateParts {
@@ -270,7 +273,7 @@ impl App {
     /// Ends the servers. Everything that was committed stays; the store commits what is left when
     /// it is dropped.
     pub async fn close(&self) {
-        self.gate.remember_late_servers().await;
+        self.gate.catalog().remember_late_servers().await;
         self.gate.hub().shutdown().await;
     }
 }
@@ -326,15 +329,25 @@ pub fn owner_principal() -> String {
 }
 
 /// Everybody who may answer questions: the person at this machine, and the owners at other doors.
-fn approvers(config: &Config) -> String {
+fn approvers(config: &Config) -> Approvers {
     let telegram = config.telegram.iter().flat_map(|telegram| &telegram.owners);
     let others = telegram.map(|id| telegram_principal(*id));
-    std::iter::once(owner_principal()).chain(others).collect::<Vec<_>>().join(",")
+    std::iter::once(owner_principal()).chain(others).collect()
 }
 
 /// The principal of a Telegram user.
 pub fn telegram_principal(user: i64) -> String {
     format!("telegram:{user}")
+}
+
+/// Moves this process into a cgroup beside those of commands, before it starts a server. Where that
+/// is not possible, the bash server says why.
+fn make_room_for_commands() {
+    if let Ok(room) = claw_mcp_bash::look_for_cgroup()
+        && let Err(why) = room.settle()
+    {
+        tracing::debug!(%why, "commands have no cgroup of their own");
+    }
 }
 
 /// The environment as the rooms take it.
@@ -357,21 +370,27 @@ fn load_policy(config: &Config) -> anyhow::Result<Policy> {
 fn gate_settings(config: &Config, settings: &Settings) -> GateSettings {
     let limits = &settings.limits;
     GateSettings {
-        workspace: config.workspace.clone(),
-        home: config.home.root().to_owned(),
-        user_home: config.user_home.clone(),
-        // Asked at the first call: a turn without one does not need to know.
-        confined: Arc::new(LazyLock::new(|| claw_mcp_bash::probe().keeps_files())),
         tool_timeout: Duration::from_secs(limits.tool_timeout_s),
-        server_wait: Duration::from_millis(limits.server_wait_ms),
-        tool_result_bytes: limits.tool_result_bytes as usize,
-        server_instructions_bytes: limits.server_instructions_bytes as usize,
-        question_time: Duration::from_secs(limits.question_time_s),
         calls_at_once: limits.tool_calls_parallel_max as usize,
-        owner: approvers(config),
-        staged_actions_max: limits.staged_actions_max as usize,
-        tools: settings.tools.clone(),
-        program: program(),
+        surroundings: Surroundings {
+            workspace: config.workspace.clone(),
+            home: config.home.root().to_owned(),
+            user_home: config.user_home.clone(),
+            // Asked at the first call: a turn without one does not need to know.
+            confined: Arc::new(LazyLock::new(|| claw_mcp_bash::probe().keeps_files())),
+            approvers: approvers(config),
+        },
+        limits: CallLimits {
+            tool_result_bytes: limits.tool_result_bytes as usize,
+            question_time: Duration::from_secs(limits.question_time_s),
+            staged_actions_max: limits.staged_actions_max as usize,
+        },
+        catalog: CatalogSettings {
+            server_wait: Duration::from_millis(limits.server_wait_ms),
+            server_instructions_bytes: limits.server_instructions_bytes as usize,
+            tools: settings.tools.clone(),
+            program: program(),
+        },
     }
 }
 

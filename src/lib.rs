@@ -34,7 +34,16 @@ pub mod redact;
 /// The rules about a call, and what they say of it. Pure.
 pub mod policy;
 
-/// Every tools/call takes this chain.
+/// Which tools there are, and whether each is what was accepted.
+pub mod catalog;
+
+/// One life of a call: frozen, asked about, decided, begun, ended.
+pub mod calls;
+
+/// Whether a command only reads what lies in the workspace.
+pub mod reading;
+
+/// Every tools/call takes these layers.
 pub mod gate;
 
 /// The only MCP client, the only spawner of servers.

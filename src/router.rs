@@ -3,11 +3,12 @@
 
 use std::sync::Arc;
 
+use crate::calls::DecideError;
 use crate::domain::{
     Address, Answer, ApprovalId, Block, Inbound, InboundBody, Origin, Outbound, OutboundBody,
     SessionId,
 };
-use crate::gate::{DecideError, Gate};
+use crate::gate::Gate;
 use crate::mail::{Accepted, Mail};
 use crate::store::{ApprovalRow, StoreError, Tx};
 
@@ -121,7 +122,7 @@ impl Router {
         id: &ApprovalId,
         answer: &Answer,
     ) -> Result<ApprovalRow, DecideError> {
-        self.gate.decide(id, &self.redacted(answer), &visitor.principal).await
+        self.gate.calls().decide(id, &self.redacted(answer), &visitor.principal).await
     }
 
     /// Answers a question by what an update says. The decision, the end of the update and the words
@@ -148,15 +149,12 @@ impl Router {
         };
         let on_time = told.clone();
         let decided =
-            self.gate.decide_with(
-                id,
-                &answer,
-                &visitor.principal,
-                move |tx, counted| match counted {
+            self.gate.calls().decide_with(id, &answer, &visitor.principal, move |tx, counted| {
+                match counted {
                     Ok(()) => finish(tx, &on_time),
                     Err(why) => finish(tx, &refused(&on_time, &why.to_string())),
-                },
-            );
+                }
+            });
         match decided.await {
             Err(DecideError::Store(error)) => Err(error),
             // Said once: where the transaction has said it, the update is done with.

@@ -230,7 +230,8 @@ fn a_question_has_its_time() {
 fn the_next_question_is_shown_once_however_many_messages_waited_for_it() {
     let house = House::new();
     let id = house.ask_parks(EFFECT);
-    for text in ["list", "search for x", "run `echo y >> effects`"] {
+    // They go in together, and the demo model reads them as one command.
+    for text in ["run `echo y >> effects", "true", "true`"] {
         house.claw(&["ask", text]).expect(3);
     }
     let went_on = house.claw(&["approve", &id]);

@@ -20,6 +20,8 @@ const ARROWS: &[(&str, &[&str])] = &[
         "cli",
         &[
             "app",
+            "calls",
+            "catalog",
             "config",
             "desk",
             "doors",
@@ -40,8 +42,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "app",
         &[
-            "config", "desk", "gate", "hub", "logging", "mail", "model", "policy", "redact",
-            "router", "serve", "session", "store", "turn",
+            "calls", "catalog", "config", "desk", "gate", "hub", "logging", "mail", "model",
+            "policy", "redact", "router", "serve", "session", "store", "turn",
         ],
     ),
     ("domain", &[]),
@@ -51,6 +53,8 @@ const ARROWS: &[(&str, &[&str])] = &[
         "doors",
         &[
             "app",
+            "calls",
+            "catalog",
             "cli",
             "config",
             "desk",
@@ -67,14 +71,17 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("mail", &["killpoint", "store"]),
-    ("router", &["gate", "killpoint", "mail", "session", "store"]),
+    ("router", &["calls", "gate", "killpoint", "mail", "session", "store"]),
     ("desk", &["config", "gate", "hub", "redact", "router", "session", "store", "turn"]),
-    ("session", &["config", "gate", "killpoint", "mail", "store", "turn"]),
+    ("session", &["calls", "config", "gate", "killpoint", "mail", "store", "turn"]),
     ("turn", &["gate", "model", "redact"]),
     ("model", &["config"]),
     ("redact", &[]),
     ("policy", &["config"]),
-    ("gate", &["config", "hub", "killpoint", "policy", "redact", "store", "workspace"]),
+    ("catalog", &["config", "hub", "redact", "store"]),
+    ("reading", &["policy"]),
+    ("calls", &["catalog", "hub", "killpoint", "policy", "redact", "store", "workspace"]),
+    ("gate", &["calls", "catalog", "hub", "killpoint", "policy", "reading", "redact", "store"]),
     ("hub", &["gate"]),
     // A crate of its own, like `domain` and `kit`: Cargo holds what it may name.
     ("store", &[]),
@@ -91,7 +98,7 @@ const NARROW: &[(&str, &str, &str)] = &[
     ("desk", "session", "session::TURN_IS_OPEN"),
     ("session", "config", "config::Prices"),
     ("policy", "config", "config::toml_fault"),
-    ("gate", "config", "config::Tools"),
+    ("catalog", "config", "config::Tools"),
     ("hub", "gate", "gate::permit"),
 ];
 

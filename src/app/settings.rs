@@ -80,7 +80,7 @@ impl App {
             self.put_model(chain);
         }
         self.gate.set_settings(gate_settings(&self.config, &self.settings()));
-        manifest.into_iter().for_each(|manifest| drop(self.gate.set_servers(manifest)));
+        manifest.into_iter().for_each(|manifest| drop(self.gate.catalog().set_servers(manifest)));
         self.mail.set_queued_messages_max(self.settings().limits.queued_messages_max);
         self.settings_reach_turns();
         Ok(self.note_written(&new).or_else(|| {

@@ -117,7 +117,7 @@ impl App {
             1 => "1 rule".to_owned(),
             more => format!("{more} rules"),
         };
-        self.gate.set_policy(policy);
+        self.gate.calls().set_policy(policy);
         Ok(format!(
             "{rules}; in force from now on. Open questions are judged again when they are answered."
         ))
@@ -129,7 +129,7 @@ impl App {
         self.learn(secrets::secrets(&manifest).into_iter().chain(secret_pairs(&self.config)))?;
 
         let warnings = manifest.warnings.clone();
-        let Replaced { added, changed, removed } = self.gate.set_servers(manifest);
+        let Replaced { added, changed, removed } = self.gate.catalog().set_servers(manifest);
         let mut told: Vec<String> = [("new", added), ("changed", changed), ("gone", removed)]
             .into_iter()
             .filter(|(_, servers)| !servers.is_empty())

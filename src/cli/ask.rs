@@ -220,7 +220,7 @@ pub async fn show_leftovers(follow: &Follow<'_>) -> anyhow::Result<()> {
             }
             crate::domain::OutboundBody::Notice { .. } => {}
             crate::domain::OutboundBody::Question { question, .. } if question.staged.is_some() => {
-                left.extend(follow.app.gate.question(&question.approval)?);
+                left.extend(follow.app.gate.calls().question(&question.approval)?);
             }
             // An open question is asked again below, from the store.
             crate::domain::OutboundBody::Question { .. }
@@ -305,7 +305,7 @@ pub fn finish(
 /// A server that is installed at its first start would be installed anew by each command, and never
 /// be up. Ctrl-C ends the wait.
 async fn finish_first_starts(app: &App) {
-    let wait = app.gate.finish_first_starts(|servers| {
+    let wait = app.gate.catalog().finish_first_starts(|servers| {
         let (count, names) = (servers.len(), servers.join(", "));
         let which =
             if count == 1 { format!("the server {names} starts") } else { format!("{count} servers start ({names})") };

@@ -228,7 +228,7 @@ mod tests {
             ),
             "{first:?}"
         );
-        assert!(first[1].ends_with("me turned the stop switch on: from then on no call ran."));
+        assert!(first[1].ends_with("turned the stop switch on: from then on no call ran."));
         let then = calls.lines(&[
             row(
                 5,

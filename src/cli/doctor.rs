@@ -241,6 +241,7 @@ async fn repair(report: &mut Report, wanted: Wanted) -> anyhow::Result<usize> {
 async fn look(overrides: Overrides, report: &mut Report) {
     if report.agent.is_none() {
         confinement(report);
+        cgroups(report);
         user(report);
     }
     let config = match Config::load(overrides) {
@@ -346,6 +347,23 @@ fn confinement(report: &mut Report) {
     }
 }
 
+/// Whether each command that this process starts has a cgroup of its own, or why not.
+fn cgroups(report: &mut Report) {
+    report.good(
+        "cgroup",
+        match claw_mcp_bash::look_for_cgroup() {
+            Ok(room) => {
+                format!("each command has a cgroup of its own in {room}, which holds its limits")
+            }
+            Err(why) => format!(
+                "commands have no cgroup of their own here, because {why}; the limits of single \
+                 processes hold. The service of `claw service install` has one, and so has \
+                 `systemd-run --user --scope -p Delegate=yes claw chat`"
+            ),
+        },
+    );
+}
+
 fn store(app: &App, report: &mut Report) {
     // Nobody should take a long look for one that hangs.
     let bytes = app.store.path().metadata().map_or(0, |file| file.len());
@@ -377,7 +395,7 @@ fn store(app: &App, report: &mut Report) {
 }
 
 async fn servers(app: &App, report: &mut Report) {
-    match app.gate.changes(None).await {
+    match app.gate.catalog().changes(None).await {
         Ok((changes, _)) => {
             for change in changes {
                 report.bad(

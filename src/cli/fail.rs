@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use super::out;
 use crate::domain::{Blame, Blamed};
 use crate::{
-    config, domain, doors, gate, hub, model, policy, redact, session, store, turn, workspace,
+    calls, catalog, config, domain, doors, hub, model, policy, redact, session, store, turn,
+    workspace,
 };
 
 /// Done.
@@ -61,13 +62,13 @@ macro_rules! asked {
 asked!(
     UserError,
     out::Unwritten,
+    calls::DecideError,
+    catalog::QuarantineError,
     config::ConfigError,
     config::model::InvalidModelSection,
     config::model::UnknownAgent,
     domain::InvalidSessionId,
     domain::escape::InvalidEscape,
-    gate::DecideError,
-    gate::QuarantineError,
     policy::PolicyError,
     redact::RedactError,
     doors::console::editor::EditorError,
@@ -176,7 +177,7 @@ mod tests {
             deep(session::SessionError::Store(store::StoreError::QueueFull(3)).into()),
             USER_ERROR
         );
-        assert_eq!(deep(gate::DecideError::Store(store::StoreError::Closed).into()), BROKEN);
+        assert_eq!(deep(calls::DecideError::Store(store::StoreError::Closed).into()), BROKEN);
         assert_eq!(deep(hub::HubError::UnknownServer { server: "s".into() }.into()), USER_ERROR);
         assert_eq!(deep(std::io::Error::other("disk").into()), BROKEN);
         assert_eq!(deep(out::Unwritten(std::io::ErrorKind::BrokenPipe.into()).into()), CLOSED);

@@ -8,7 +8,8 @@ use serde_json::json;
 use super::fail::{self, UserError};
 use super::out;
 use crate::app::{App, owner_principal};
-use crate::store::{Anchored, AuditHead, Broken, Store, StoreError, Whole};
+use crate::desk::when;
+use crate::store::{Anchored, AuditHead, AuditPutAside, Broken, Store, StoreError, Whole};
 
 pub fn verify(app: &App, told: Option<&AuditHead>, as_json: bool) -> anyhow::Result<ExitCode> {
     match app.store.read(|tx| tx.verify_audit(told))? {
@@ -17,7 +18,7 @@ pub fn verify(app: &App, told: Option<&AuditHead>, as_json: bool) -> anyhow::Res
                 json!({
                     "id": "audit", "ok": true, "rows": whole.rows, "cut_through": whole.cut_through,
                     "head": head_text(&whole.head), "anchored": matches!(whole.anchored, Anchored::Yes { .. }),
-                    "keyless": whole.keyless, "anew": whole.anew,
+                    "keyless": whole.keyless, "anew": whole.anew, "put_aside": whole.put_aside,
                 })
                 .to_string()
             } else {
@@ -77,6 +78,12 @@ pub fn words(store: &Store, whole: &Whole) -> String {
     for row in &whole.anew {
         sentences.push(format!(
             "The seal begins anew in row {row}; `claw audit explain {row}` says why."
+        ));
+    }
+    for AuditPutAside { row, at_ms, what } in &whole.put_aside {
+        sentences.push(format!(
+            "Row {row} was put aside by the doctor at {} ({what}); what it said is not proven.",
+            when(*at_ms)
         ));
     }
     sentences.join(" ")

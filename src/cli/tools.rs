@@ -20,10 +20,10 @@ pub async fn list(app: &App, only: Option<&str>, as_json: bool) -> anyhow::Resul
     if let Some(only) = only {
         known(app, only)?;
     }
-    let (changes, troubles) = app.gate.changes(only).await?;
+    let (changes, troubles) = app.gate.catalog().changes(only).await?;
     let of_server = |server: &str| only.is_none_or(|only| server == only);
     let pins: Vec<_> =
-        app.gate.pinned()?.into_iter().filter(|pin| pin.tool != INSTRUCTIONS).collect();
+        app.gate.catalog().pinned()?.into_iter().filter(|pin| pin.tool != INSTRUCTIONS).collect();
     for pin in pins.iter().filter(|pin| of_server(&pin.server)) {
         let builtin = app.gate.hub().builtin(&pin.server);
         let class = app.gate.policy().class(builtin, &pin.server, &pin.tool).as_str();
@@ -36,8 +36,8 @@ pub async fn list(app: &App, only: Option<&str>, as_json: bool) -> anyhow::Resul
         let twin =
             look::twin(&pin.tool, others).map(|twin| format!("the name looks like `{twin}`"));
         let look = look::note(&pin.tool).or(twin).map(|note| escape::visible(&note));
-        let hidden = app.gate.hides(&pin.server, &pin.tool, raw);
-        let there = app.gate.has(&pin.server, &pin.tool);
+        let hidden = app.gate.catalog().hides(&pin.server, &pin.tool, raw);
+        let there = app.gate.catalog().has(&pin.server, &pin.tool);
         let description = raw.get("description").and_then(Value::as_str).unwrap_or_default();
         let shown = if as_json {
             json!({"id": format!("{}/{}", pin.server, pin.tool), "server": pin.server, "tool": pin.tool, "class": class,
@@ -93,7 +93,7 @@ fn known(app: &App, server: &str) -> anyhow::Result<()> {
 
 /// Shows what changed since the owner accepted it.
 pub async fn diff(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
-    let (changes, troubles) = app.gate.changes(None).await?;
+    let (changes, troubles) = app.gate.catalog().changes(None).await?;
     for change in &changes {
         let id = format!("{}/{}", change.server, change.tool);
         out::line(&if as_json {
@@ -107,7 +107,7 @@ pub async fn diff(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
             )
         })?;
     }
-    app.gate.shown(&changes).await?;
+    app.gate.catalog().shown(&changes).await?;
     for trouble in &troubles {
         out::err_line(&out::clean(trouble));
     }
@@ -119,7 +119,7 @@ pub async fn diff(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
 
 /// Takes the change of a server, or of one tool.
 pub async fn accept(app: &App, what: &str, as_json: bool) -> anyhow::Result<ExitCode> {
-    for change in app.gate.accept(what, &owner_principal()).await? {
+    for change in app.gate.catalog().accept(what, &owner_principal()).await? {
         let id = format!("{}/{}", change.server, change.tool);
         out::line(&if as_json {
             json!({"id": id, "accepted": change.new_pin}).to_string()

@@ -4,6 +4,7 @@
 use serde_json::json;
 
 use super::{code, when};
+use crate::domain::GrantEffect;
 use crate::store::{AuditEntry, GrantRow, Store, StoreError, Tx};
 
 /// How long a grant holds, in words.
@@ -43,7 +44,10 @@ pub(super) fn markdown(store: &Store) -> Result<String, StoreError> {
 }
 
 fn row(grant: &GrantRow) -> String {
-    let effect = if grant.effect == "deny" { "denied" } else { "allowed" };
+    let effect = match grant.effect {
+        GrantEffect::Allow => "allowed",
+        GrantEffect::Deny => "denied",
+    };
     format!(
         "- **{}** {effect}: {} ({}, for {})\n",
         grant.id,

@@ -8,7 +8,7 @@ use crate::hub::names::{as_read, look};
 use crate::store::{ApprovalRow, Store, StoreError};
 
 pub(super) async fn tools(gate: &Gate) -> String {
-    let offered = gate.offered().await;
+    let offered = gate.catalog().offered().await;
     let mut text = String::new();
     for notice in offered.notices {
         text.push_str(&format!("{}\n\n", escape::visible(&notice)));
@@ -16,7 +16,11 @@ pub(super) async fn tools(gate: &Gate) -> String {
     let mut listed = Vec::new();
     for spec in offered.specs.iter() {
         let first = first_sentence(&spec.description);
-        listed.push((gate.resolve(&spec.name).await, tool_name(gate, &spec.name).await, first));
+        listed.push((
+            gate.catalog().resolve(&spec.name).await,
+            tool_name(gate, &spec.name).await,
+            first,
+        ));
     }
     for (tool, name, first) in &listed {
         let others = listed.iter().filter_map(|(other, ..)| other.as_ref());
@@ -47,7 +51,7 @@ fn look_of<'a>(
 
 /// A tool as people read it everywhere, by the name under which models know it.
 pub(super) async fn tool_name(gate: &Gate, offered: &str) -> String {
-    match gate.resolve(offered).await {
+    match gate.catalog().resolve(offered).await {
         Some((server, tool)) => format!("{server}/{tool}"),
         None => as_read(offered),
     }

@@ -369,7 +369,7 @@ async fn grants_are_listed_and_taken_back() {
     let rig = Rig::new();
     assert_eq!(rig.says(ChatCommand::Grants, "").await, "No grants are in force.");
     let approval = rig.gate.parked(echo(3, "x")).await;
-    rig.gate.gate.decide(&approval, &allow(Term::Always), OWNER).await.unwrap();
+    rig.gate.gate.calls().decide(&approval, &allow(Term::Always), OWNER).await.unwrap();
     let listed = rig.says(ChatCommand::Grants, "").await;
     assert!(listed.starts_with("- **1** allowed: `legacy/echo"), "{listed}");
     assert!(
@@ -414,7 +414,7 @@ async fn the_stop_switch_goes_on_in_a_hurry_and_off_on_purpose() {
 async fn only_the_owner_pulls_the_switch_and_takes_back_grants() {
     let mut rig = Rig::new();
     let approval = rig.gate.parked(echo(3, "x")).await;
-    rig.gate.gate.decide(&approval, &allow(Term::Always), OWNER).await.unwrap();
+    rig.gate.gate.calls().decide(&approval, &allow(Term::Always), OWNER).await.unwrap();
     for origin in
         [Origin::Button, Origin::Schedule, Origin::McpClient, Origin::SubAgent, Origin::Forwarded]
     {

@@ -65,7 +65,7 @@ impl Follow<'_> {
         // A question that was answered or superseded meanwhile is no longer open.
         let mut open = Vec::new();
         for question in asked {
-            open.extend(self.app.gate.question(&question.approval)?);
+            open.extend(self.app.gate.calls().question(&question.approval)?);
         }
         if ran == Ran::Parked && open.is_empty() {
             open = self.open_questions()?;

@@ -1,126 +1,100 @@
 //! How a verdict is reached: the stop switch, hard denies, the pin, the rules, the grants, and the
 //! owner's own answer. Must not know how a verdict is carried out.
 
-use serde_json::Value;
-
-use super::Gate;
-use super::approvals::is_over;
-use super::chain::Pass;
-use super::frozen::digest_of;
 use super::permit::Reach;
-use super::pinning::{Tool, no_tool};
-use crate::domain::{ApprovalId, CallState, ToolCall};
-use crate::policy::{Facts, Verdict as Ruled};
+use super::{Gate, Pass};
+use crate::calls::{Grounds, is_over, panic_reason};
+use crate::catalog::{Tool, no_tool};
+use crate::domain::{ApprovalId, ApprovalState, CallState, ToolCall};
+use crate::policy::Verdict;
 use crate::store::{CallRow, StoreError, now_ms};
 
-/// Why a call may run, is asked about, or is denied. `rule` names a rule, a class, a grant or an
-/// approval.
+/// A call that may run.
 #[derive(Clone, Debug)]
-pub(super) struct Verdict {
-    pub(super) rule: String,
-    pub(super) why: String,
-    /// The answer of the owner that it rests on, if it does. Then the frozen row runs, and no
-    /// other.
-    pub(super) approval: Option<ApprovalId>,
-    /// The standing grant that it rests on, if it does. It must still be in force when the call
-    /// starts.
-    pub(super) grant: Option<i64>,
+pub(super) struct Allowed {
+    pub(super) tool: Tool,
+    pub(super) grounds: Grounds,
     /// What the call may open when it runs.
     pub(super) reach: Reach,
 }
 
-impl Verdict {
-    pub(super) fn new(rule: impl Into<String>, why: impl Into<String>) -> Self {
-        Self { rule: rule.into(), why: why.into(), approval: None, grant: None, reach: Reach::Box }
+impl Allowed {
+    fn new(tool: Tool, grounds: Grounds) -> Self {
+        Self { tool, grounds, reach: Reach::Box }
     }
 }
 
-/// What a staged action is denied by that is not any more what was confirmed.
+/// The rule name for a staged action that changed after it was confirmed.
 const STAGED: &str = "builtin.staged";
 
 pub(super) enum Judged {
-    Allowed(Tool, Verdict),
-    Ask(Tool, Verdict),
+    Allowed(Allowed),
+    Ask(Tool, Grounds),
     /// The question about exactly this call is open already.
     StillWaiting(ApprovalId),
-    Denied(Verdict),
+    Denied(Grounds),
 }
 
 fn denied(rule: &str, why: impl Into<String>) -> Judged {
-    Judged::Denied(Verdict::new(rule, why))
+    Judged::Denied(Grounds::new(rule, why))
 }
 
 impl Gate {
-    pub(super) async fn judge(&self, pass: &Pass) -> Judged {
-        match self.store.read(|tx| tx.panic()) {
-            Err(error) => {
-                return denied("builtin.store", format!("the store cannot be read: {error}"));
-            }
-            Ok(Some(by)) => return denied("builtin.panic", panic_reason(&by)),
-            Ok(None) => {}
+    pub(super) async fn judge(&self, pass: &Pass) -> Result<Judged, StoreError> {
+        if let Some(by) = self.store.read(|tx| tx.panic())? {
+            return Ok(denied("builtin.panic", panic_reason(&by)));
         }
+        let call = &pass.call;
         // What can be said without the server is said before it is started.
-        if let Some(denial) = self.policy().hard_deny(&self.facts(&pass.call, None)) {
-            return denied(&denial.rule, format!("{}; instead, {}", denial.why, denial.instead));
+        if let Some(denial) = self.policy().hard_deny(&self.calls.facts(call, None)) {
+            let why = format!("{}; instead, {}", denial.why, denial.instead);
+            return Ok(denied(&denial.rule, why));
         }
-        let tool = match self.tool(&pass.call.server, &pass.call.tool).await {
+        let tool = match self.catalog.tool(&call.server, &call.tool).await {
             Ok(tool) => tool,
-            Err(reason) => return denied("builtin.tool", reason),
+            Err(reason) => return Ok(denied("builtin.tool", reason)),
         };
         // Nobody is asked about a call that its server would refuse.
-        if let Some(why) = tool.misfit(&pass.call) {
-            let name = format!("{}/{}", pass.call.server, pass.call.tool);
+        if let Some(why) = tool.misfit(call) {
+            let name = format!("{}/{}", call.server, call.tool);
             let why = format!(
                 "the arguments do not fit the schema of `{name}`: {why}; send it again with arguments that fit"
             );
-            return denied("builtin.schema", why);
+            return Ok(denied("builtin.schema", why));
         }
-        match self.by_tap(pass, &tool) {
-            Err(error) => {
-                return denied("builtin.store", format!("the store cannot be read: {error}"));
-            }
-            Ok(Some(judged)) => return judged,
-            Ok(None) if tool.hidden => {
-                return denied("builtin.tool", no_tool(&pass.call.server, &pass.call.tool));
-            }
-            Ok(None) => {}
+        if let Some(judged) = self.by_tap(pass, &tool)? {
+            return Ok(judged);
         }
-        match self.by_answer(pass, &tool) {
-            Err(error) => {
-                return denied("builtin.store", format!("the store cannot be read: {error}"));
-            }
-            Ok(Some(judged)) => return judged,
-            Ok(None) => {}
+        if tool.hidden {
+            return Ok(denied("builtin.tool", no_tool(&call.server, &call.tool)));
         }
-        self.by_policy(&pass.call, tool)
+        match self.by_answer(pass, &tool)? {
+            Some(judged) => Ok(judged),
+            None => self.by_policy(call, tool),
+        }
     }
 
-    fn by_policy(&self, call: &ToolCall, tool: Tool) -> Judged {
-        let ruled = self.policy().judge(&self.facts(call, tool.destructive_hint));
-        if let Ruled::Deny { rule, why, instead } = &ruled {
-            return denied(rule, format!("{why}; instead, {instead}"));
-        }
-        let refused = match self.standing_refusal(call) {
-            Ok(refused) => refused,
-            Err(error) => {
-                return denied("builtin.store", format!("the store cannot be read: {error}"));
+    fn by_policy(&self, call: &ToolCall, tool: Tool) -> Result<Judged, StoreError> {
+        let verdict = self.policy().judge(&self.calls.facts(call, tool.destructive_hint));
+        let never = self.calls.standing_refusal(call)?;
+        Ok(match (verdict, never) {
+            (Verdict::Deny { rule, why, instead }, _) => {
+                denied(&rule, format!("{why}; instead, {instead}"))
             }
-        };
-        if let Some(grant) = refused {
-            return denied(&grant.rule, grant.why);
-        }
-        match ruled {
-            Ruled::Allow { rule, why } => Judged::Allowed(tool, Verdict::new(rule, why)),
-            Ruled::Ask { .. } if let Some(reads) = self.reads_only(call) => {
-                Judged::Allowed(tool, reads)
+            (_, Some(never)) => Judged::Denied(never),
+            (Verdict::Allow { rule, why }, None) => {
+                Judged::Allowed(Allowed::new(tool, Grounds::new(rule, why)))
             }
-            Ruled::Ask { rule, why } => match self.grant_for(call) {
-                Ok(Some(grant)) => Judged::Allowed(tool, grant),
-                Ok(None) => Judged::Ask(tool, Verdict::new(rule, why)),
-                Err(error) => denied("builtin.store", format!("the store cannot be read: {error}")),
-            },
-            Ruled::Deny { .. } => denied("builtin.bug", "a denial was not carried out"),
-        }
+            (Verdict::Ask { rule, why }, None) => {
+                if let Some(reads) = self.reads_only(call) {
+                    return Ok(Judged::Allowed(reads.allow(tool)));
+                }
+                match self.calls.grant_for(call)? {
+                    Some(grant) => Judged::Allowed(Allowed::new(tool, grant)),
+                    None => Judged::Ask(tool, Grounds::new(rule, why)),
+                }
+            }
+        })
     }
 
     /// What the owner has said about exactly this call. An answer counts only while everything that
@@ -134,19 +108,20 @@ impl Gate {
         let same = self.still_as_shown(row, &pass.call, tool)
             && approval.digest == row.digest
             && approval.expires_ms > now_ms();
-        Ok(match (row.state, approval.state.as_str()) {
-            (CallState::Waiting, "waiting") if same => Some(Judged::StillWaiting(approval.id)),
-            (CallState::Approved | CallState::Started, "approved") if same => {
+        Ok(match (row.state, approval.state) {
+            (CallState::Waiting, ApprovalState::Waiting) if same => {
+                Some(Judged::StillWaiting(approval.id))
+            }
+            (CallState::Approved | CallState::Started, ApprovalState::Approved) if same => {
                 let by = approval.decided_by.unwrap_or_default();
-                let mut verdict =
-                    Verdict::new(format!("approval.{}", approval.id), format!("{by} allowed it"));
-                verdict.approval = Some(approval.id);
-                let denial = self.policy().judge(&self.facts(&pass.call, tool.destructive_hint));
-                match denial {
-                    Ruled::Deny { rule, why, instead } => {
+                let grounds = Grounds::by_answer(approval.id, format!("{by} allowed it"));
+                let verdict =
+                    self.policy().judge(&self.calls.facts(&pass.call, tool.destructive_hint));
+                match verdict {
+                    Verdict::Deny { rule, why, instead } => {
                         Some(denied(&rule, format!("{why}; instead, {instead}")))
                     }
-                    _ => Some(Judged::Allowed(tool.clone(), verdict)),
+                    _ => Some(Judged::Allowed(Allowed::new(tool.clone(), grounds))),
                 }
             }
             _ => None,
@@ -166,36 +141,34 @@ impl Gate {
             return Ok(Some(denied(STAGED, "nobody has confirmed it")));
         }
         // A rule that speaks about it says more than that the rules have changed.
-        let ruled = self.policy().judge(&self.facts(&pass.call, tool.destructive_hint));
-        if let Ruled::Deny { rule, why, .. } = &ruled {
+        let verdict = self.policy().judge(&self.calls.facts(&pass.call, tool.destructive_hint));
+        if let Verdict::Deny { rule, why, .. } = &verdict {
             // The owner reads this, who needs no advice for models.
             return Ok(Some(denied(rule, why)));
         }
         if !self.still_as_shown(row, &pass.call, tool) {
             return Ok(Some(denied(STAGED, self.what_changed(row, tool))));
         }
-        if let Some(never) = self.standing_refusal(&pass.call)? {
-            return Ok(Some(denied(&never.rule, never.why)));
+        if let Some(never) = self.calls.standing_refusal(&pass.call)? {
+            return Ok(Some(Judged::Denied(never)));
         }
-        Ok(Some(match (approval, ruled) {
+        Ok(Some(match (approval, verdict) {
             (Some(approval), _) if is_over(&approval) => {
                 denied(STAGED, "its time was over before it ran")
             }
             (Some(approval), _)
-                if approval.state == "approved" && approval.digest == row.digest =>
+                if approval.state == ApprovalState::Approved && approval.digest == row.digest =>
             {
                 let by = approval.decided_by.unwrap_or_default();
-                let mut verdict =
-                    Verdict::new(format!("approval.{}", approval.id), format!("{by} confirmed it"));
-                verdict.approval = Some(approval.id);
-                Judged::Allowed(tool.clone(), verdict)
+                let grounds = Grounds::by_answer(approval.id, format!("{by} confirmed it"));
+                Judged::Allowed(Allowed::new(tool.clone(), grounds))
             }
             (Some(_), _) => denied(STAGED, "what was confirmed is not what would run"),
             // A button has no question: it rests on our policy alone.
-            (None, Ruled::Allow { rule, why }) => {
-                Judged::Allowed(tool.clone(), Verdict::new(rule, why))
+            (None, Verdict::Allow { rule, why }) => {
+                Judged::Allowed(Allowed::new(tool.clone(), Grounds::new(rule, why)))
             }
-            (None, Ruled::Ask { rule, why } | Ruled::Deny { rule, why, .. }) => {
+            (None, Verdict::Ask { rule, why } | Verdict::Deny { rule, why, .. }) => {
                 denied(&rule, format!("{why}, and a button asks no question"))
             }
         }))
@@ -217,39 +190,6 @@ impl Gate {
             && row.server == call.server
             && row.tool == call.tool
             && row.arguments == crate::domain::canonical::canonical_json(&call.arguments)
-            && row.digest == digest_of(row, &self.settings.owner)
+            && self.calls.is_intact(row)
     }
-
-    pub(super) fn facts<'a>(
-        &'a self,
-        call: &'a ToolCall,
-        destructive_hint: Option<bool>,
-    ) -> Facts<'a> {
-        Facts {
-            server: &call.server,
-            builtin: self.hub.builtin(&call.server),
-            tool: &call.tool,
-            arguments: &call.arguments,
-            origin: call.origin,
-            destructive_hint,
-            confined: **self.settings.confined,
-            home: &self.settings.home,
-            user_home: &self.settings.user_home,
-        }
-    }
-
-    pub(super) fn is_idempotent(&self, server: &str, tool: &str) -> bool {
-        self.policy().is_idempotent(self.hub.builtin(server), server, tool)
-    }
-}
-
-pub(super) fn panic_reason(by: &str) -> String {
-    format!(
-        "the stop switch is on ({by}): no call runs until the owner turns it off with `claw panic off`"
-    )
-}
-
-/// The `destructiveHint` of a tool's annotations, if it is stated.
-pub(super) fn destructive_hint(raw: &Value) -> Option<bool> {
-    raw.get("annotations")?.get("destructiveHint")?.as_bool()
 }

@@ -1,12 +1,12 @@
 //! The limits layer: how many calls run side by side, how long one may take, how much of a result
 //! goes to the model. Must not know what a call does.
 
-use super::Gate;
-use super::chain::{Next, Pass};
-use super::keep::Kept;
+use super::permit::Permit;
+use super::{Gate, Pass, forward};
+use crate::calls::Kept;
 use crate::domain::Outcome;
 
-pub(super) async fn layer(gate: &Gate, pass: Pass, next: Next<'_>) -> Outcome {
+pub(super) async fn layer(gate: &Gate, pass: &Pass, permit: Permit) -> Outcome {
     let call = Kept::of(&pass.call);
     let (cancel, deadline) = (pass.context.cancel.clone(), pass.context.deadline);
     let slot = tokio::select! {
@@ -19,7 +19,7 @@ pub(super) async fn layer(gate: &Gate, pass: Pass, next: Next<'_>) -> Outcome {
     if slot.is_err() {
         return Outcome::Denied { reason: "claw is shutting down".into() };
     }
-    let running = next.run(pass);
+    let running = forward::forward(gate, pass, permit);
     tokio::pin!(running);
     // The hub ends a call at its own time limit; the turn's end cuts it the same way, through the
     // cancel token, so that the server is told and its children are ended.
@@ -31,7 +31,7 @@ pub(super) async fn layer(gate: &Gate, pass: Pass, next: Next<'_>) -> Outcome {
         }
     };
     match outcome {
-        Outcome::Ended { output } => Outcome::Ended { output: gate.cut(&call, output).await },
+        Outcome::Ended { output } => Outcome::Ended { output: gate.calls.cut(&call, output).await },
         other => other,
     }
 }

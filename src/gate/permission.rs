@@ -1,44 +1,47 @@
 //! The permission layer: judge, then run with a permit, ask, or deny. Must not know how a verdict
 //! is reached or written.
 
-use super::Gate;
-use super::chain::{Next, Pass};
 use super::judge::Judged;
+use super::{Gate, Pass, transparency};
+use crate::calls::Grounds;
 use crate::domain::Outcome;
+use crate::store::StoreError;
 
-pub(super) async fn layer(gate: &Gate, mut pass: Pass, next: Next<'_>) -> Outcome {
+pub(super) async fn layer(gate: &Gate, pass: &Pass) -> Outcome {
     // Judging may start a server, which takes its time: a stop must not wait for it.
     let (cancel, deadline) = (pass.context.cancel.clone(), pass.context.deadline);
     let judged = tokio::select! {
         biased;
-        judged = judge(gate, &pass) => judged,
+        judged = judge(gate, pass) => judged,
         () = cancel.cancelled() => return Outcome::Denied { reason: "it was stopped before it ran".into() },
         () = tokio::time::sleep_until(deadline) => {
             return Outcome::Denied { reason: "the turn's time was up before it ran (limits.turn_time_s)".into() };
         }
     };
+    let call = &pass.call;
+    let judged = judged.unwrap_or_else(|error| {
+        let why = format!("the store cannot be read: {error}");
+        Judged::Denied(Grounds::new("builtin.store", why))
+    });
     match judged {
-        Judged::Allowed(tool, verdict) => match gate.start(&pass, &tool, &verdict).await {
-            Ok(permit) => {
-                pass.permit = Some(permit);
-                next.run(pass).await
-            }
+        Judged::Allowed(allowed) => match gate.start(pass, &allowed).await {
+            Ok(permit) => transparency::layer(gate, pass, permit).await,
             Err(reason) => Outcome::Denied { reason },
         },
-        Judged::Ask(tool, verdict) => match gate.ask(&pass, &tool, &verdict).await {
+        Judged::Ask(tool, grounds) => match gate.calls.ask(call, &tool, &grounds).await {
             Ok(approval) => Outcome::Parked { approval },
             Err(error) => {
                 Outcome::Denied { reason: format!("the question could not be stored: {error}") }
             }
         },
         Judged::StillWaiting(approval) => Outcome::Parked { approval },
-        Judged::Denied(verdict) => gate.deny(&pass, &verdict),
+        Judged::Denied(grounds) => gate.calls.deny(call, &grounds),
     }
 }
 
 /// A verdict by the rules that are in force when it is reached: they may be replaced while a server
 /// starts.
-async fn judge(gate: &Gate, pass: &Pass) -> Judged {
+async fn judge(gate: &Gate, pass: &Pass) -> Result<Judged, StoreError> {
     loop {
         let version = gate.policy().version();
         let judged = gate.judge(pass).await;

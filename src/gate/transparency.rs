@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 
-use super::Gate;
-use super::chain::{Next, Pass};
+use super::permit::Permit;
+use super::{Gate, Pass, limits};
 use crate::domain::{Live, Outcome, ToolCall, ToolOutput, escape};
 
 /// The longest title of a running call, in characters. The whole call was shown in the question and
@@ -15,12 +15,12 @@ const REASON_CHARS_MAX: usize = 300;
 /// Lines of a command's output that are shown when it has ended.
 const OUTPUT_LINES_MAX: usize = 3;
 
-pub(super) async fn layer(gate: &Gate, pass: Pass, next: Next<'_>) -> Outcome {
+pub(super) async fn layer(gate: &Gate, pass: &Pass, permit: Permit) -> Outcome {
     let live = pass.context.live.clone();
     let call = pass.call.id.clone();
     let title = title(&pass.call);
     live(Live::CallStarted { call: call.clone(), title: title.clone() });
-    let outcome = next.run(pass).await;
+    let outcome = limits::layer(gate, pass, permit).await;
     let told = |text: &str| escape::visible(&gate.redactor.redact(text));
     let (ok, summary) = match &outcome {
         Outcome::Ended { output } => match failure(output) {

@@ -10,6 +10,7 @@ use std::time::Duration;
 use rustix::fs::{FlockOperation, flock};
 
 use crate::domain::Address;
+use crate::domain::canonical::hex;
 
 /// How old a lock file is that counts as left over.
 const LEFT_AFTER: Duration = Duration::from_secs(60);
@@ -27,7 +28,7 @@ impl Instance {
     pub fn open(locks: &Path, door: &str) -> io::Result<Self> {
         let mut random = [0_u8; 8];
         getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
-        let id: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+        let id = hex(&random);
         let address = Address(format!("{door}/{id}"));
         let path = lock_path(locks, &address);
         let file = OpenOptions::new().create_new(true).write(true).mode(0o600).open(&path)?;

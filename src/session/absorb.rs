@@ -6,7 +6,9 @@ use std::collections::HashMap;
 use super::actions::Taken;
 use super::drive::Drive;
 use super::worker::SessionError;
-use crate::domain::{Answer, ApprovalId, CallId, EventBody, InboundBody, Outbound, OutboundBody};
+use crate::domain::{
+    Answer, ApprovalId, ApprovalState, CallId, EventBody, InboundBody, Outbound, OutboundBody,
+};
 use crate::store::InboxRow;
 use crate::turn::next::{DEATHS_FROM, next, pauses, waiting_for_a_human};
 use crate::turn::{Log, Step};
@@ -19,7 +21,7 @@ impl Drive<'_> {
         if self.log.open_turn().is_none() {
             self.settings = self.worker.settings();
         }
-        self.worker.gate.expire_staged(&self.session).await?;
+        self.worker.gate.calls().expire_staged(&self.session).await?;
         self.expire().await?;
         self.mirror_closed()?;
         let rows = self.worker.store.read(|tx| tx.queued_inbound(&self.session))?;
@@ -54,13 +56,17 @@ impl Drive<'_> {
             InboundBody::Answered { approval, answer, by } => {
                 // One that comes while its turn is being ended is in the store and in the audit,
                 // and has no place in the log.
-                if let Some(call) =
-                    self.worker.gate.call_of(approval)?.filter(|call| self.is_of_open_turn(call))
+                if let Some(call) = self
+                    .worker
+                    .gate
+                    .calls()
+                    .call_of(approval)?
+                    .filter(|call| self.is_of_open_turn(call))
                 {
                     if matches!(answer, Some(Answer::Allow { .. })) && self.paused_by(&call) {
                         let today = self.settings.budget.today();
                         let day = (call.block < DEATHS_FROM).then_some(today.as_str());
-                        self.worker.gate.goes_on(&call, day).await?;
+                        self.worker.gate.calls().goes_on(&call, day).await?;
                     }
                     let (approval, answer, by) = (approval.clone(), answer.clone(), by.clone());
                     self.push(EventBody::CallAnswered { call, approval, answer, by });
@@ -121,7 +127,7 @@ impl Drive<'_> {
     /// Closes the questions whose time is over.
     async fn expire(&mut self) -> Result<(), SessionError> {
         for call in self.waiting().into_keys() {
-            self.worker.gate.expire(&call).await?;
+            self.worker.gate.calls().expire(&call).await?;
         }
         Ok(())
     }
@@ -131,8 +137,8 @@ impl Drive<'_> {
     /// comes by the inbox instead.
     fn mirror_closed(&mut self) -> Result<(), SessionError> {
         for (call, approval) in self.waiting() {
-            let Some(how) = self.worker.gate.closed(&approval)? else { continue };
-            if how == "expired" {
+            let Some(how) = self.worker.gate.calls().closed(&approval)? else { continue };
+            if how == ApprovalState::Expired {
                 let what = if self.paused_by(&call) {
                     "the turn does not go on"
                 } else {
@@ -141,7 +147,12 @@ impl Drive<'_> {
                 let text = format!("Nobody answered the question {approval} in time; {what}.");
                 self.tell(&OutboundBody::Notice { text });
             }
-            self.push(EventBody::CallAnswered { call, approval, answer: None, by: how });
+            self.push(EventBody::CallAnswered {
+                call,
+                approval,
+                answer: None,
+                by: how.to_string(),
+            });
         }
         Ok(())
     }

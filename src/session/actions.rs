@@ -5,11 +5,11 @@
 use super::drive::Drive;
 use super::watch::By;
 use super::worker::SessionError;
+use crate::calls::Proposed;
 use crate::domain::{
     Action, Address, Answer, CallId, EventBody, InboundBody, Outbound, OutboundBody, Outcome,
     ToolOutput, escape,
 };
-use crate::gate::Proposed;
 use crate::store::InboxRow;
 use crate::turn::next::confirmed;
 
@@ -35,8 +35,12 @@ impl Drive<'_> {
             return Ok(Taken::NoAction);
         };
         let gate = &self.worker.gate;
-        let Some(tapped) = gate.tapped(approval, answer.as_ref())? else {
-            return Ok(if gate.is_staged(approval)? { Taken::Done } else { Taken::NoAction });
+        let Some(tapped) = gate.calls().tapped(approval, answer.as_ref())? else {
+            return Ok(if gate.calls().is_staged(approval)? {
+                Taken::Done
+            } else {
+                Taken::NoAction
+            });
         };
         let (call, action) = (tapped.call, tapped.action);
         let known = self
@@ -67,7 +71,7 @@ impl Drive<'_> {
             let InboundBody::Answered { approval, answer, .. } = &row.inbound.body else {
                 continue;
             };
-            let tapped = self.worker.gate.tapped(approval, answer.as_ref())?;
+            let tapped = self.worker.gate.calls().tapped(approval, answer.as_ref())?;
             if let Some(tapped) =
                 tapped.filter(|tapped| open.iter().any(|(call, _)| *call == tapped.call))
             {
@@ -100,7 +104,7 @@ impl Drive<'_> {
         let open = confirmed(self.log.events());
         let some = !open.is_empty();
         for (call, action) in open {
-            let outcome = self.worker.gate.abandon(&call, STOPPED).await?;
+            let outcome = self.worker.gate.calls().abandon(&call, STOPPED).await?;
             self.acted(call, action, outcome)?;
         }
         Ok(some)
@@ -114,7 +118,7 @@ impl Drive<'_> {
         action: Action,
         outcome: Outcome,
     ) -> Result<(), SessionError> {
-        let told = self.worker.gate.told_of(&call)?;
+        let told = self.worker.gate.calls().told_of(&call)?;
         self.tell_all(&told, &OutboundBody::Notice { text: words(&action, &outcome) });
         if let Some(row) = self.acting.remove(&call) {
             self.absorbed.insert(row);
@@ -163,7 +167,7 @@ impl Drive<'_> {
         if proposed.is_empty() {
             return Ok(());
         }
-        let mut list = self.worker.gate.stage(proposed, told)?;
+        let mut list = self.worker.gate.calls().stage(proposed, told)?;
         for text in std::mem::take(&mut list.left_out) {
             self.tell_all(told, &OutboundBody::Notice { text: literal(&text) });
         }
@@ -187,7 +191,7 @@ impl Drive<'_> {
                 }
                 _ => 0,
             });
-        self.worker.gate.limit_staged(before.sum(), &mut output);
+        self.worker.gate.calls().limit_staged(before.sum(), &mut output);
         Outcome::Ended { output }
     }
 

@@ -107,6 +107,7 @@ impl Drive<'_> {
         let gate = &self.worker.gate;
         let label = "go on, today and up to the limit";
         let asked = gate
+            .calls()
             .ask_to_go_on(&call, behalf.origin, &behalf.principal, &used.details, why, label)
             .await?;
         let (approval, turn_seq) = (asked.approval.clone(), self.turn_seq());
@@ -131,8 +132,8 @@ impl Drive<'_> {
         for call in
             pauses.filter(|pause| pause.goes_on.is_none()).map(|pause| pause.call).chain(next)
         {
-            if gate.knows(&call)? {
-                gate.abandon(&call, reason).await?;
+            if gate.calls().knows(&call)? {
+                gate.calls().abandon(&call, reason).await?;
             }
         }
         Ok(())

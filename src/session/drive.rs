@@ -269,7 +269,7 @@ impl<'w> Drive<'w> {
     /// What became of one call. A question goes out; what nobody knows is told to the owner, too.
     pub(super) fn called(&mut self, call: CallId, outcome: Outcome) -> Result<(), SessionError> {
         if let Outcome::Parked { approval } = outcome {
-            if let Some(question) = self.worker.gate.question(&approval)? {
+            if let Some(question) = self.worker.gate.calls().question(&approval)? {
                 let turn_seq = self.turn_seq();
                 self.tell(&OutboundBody::Question { turn_seq, question: Box::new(question) });
             }

@@ -19,7 +19,7 @@ impl Drive<'_> {
         };
         let open = unanswered(&self.session, self.log.open_turn().unwrap_or_default());
         for (call, _) in open {
-            let outcome = self.worker.gate.abandon(&call, reason).await?;
+            let outcome = self.worker.gate.calls().abandon(&call, reason).await?;
             self.called(call, outcome)?;
         }
         self.close_pauses(reason).await?;

@@ -54,6 +54,7 @@ impl Drive<'_> {
         let gate = &self.worker.gate;
         let label = "try once more";
         let asked = gate
+            .calls()
             .ask_to_go_on(&call, behalf.origin, &behalf.principal, &details, why, label)
             .await?;
         let (approval, turn_seq) = (asked.approval.clone(), self.turn_seq());

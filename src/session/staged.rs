@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::calls::StagedList;
 use crate::domain::{Event, Outbound, SessionId};
-use crate::gate::StagedList;
 use crate::store::{DaySpent, StoreError, Tx};
 
 #[derive(Clone, Debug, Default)]

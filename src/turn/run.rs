@@ -66,7 +66,7 @@ impl Runner {
         // The list of tools may have to wait for servers to start, so it can be stopped like the
         // model itself.
         let asked = async {
-            let offered = self.gate.offered().await;
+            let offered = self.gate.catalog().offered().await;
             for notice in &offered.notices {
                 (around.live)(Live::Server { text: notice.clone() });
             }
@@ -162,8 +162,8 @@ impl Runner {
             );
             return Outcome::Denied { reason };
         }
-        let Some((server, tool)) = self.gate.resolve(&tool_use.name).await else {
-            let names = self.gate.offered_names().await.join(", ");
+        let Some((server, tool)) = self.gate.catalog().resolve(&tool_use.name).await else {
+            let names = self.gate.catalog().offered_names().await.join(", ");
             return Outcome::Denied {
                 reason: format!("there is no tool `{}`; there are: {names}", tool_use.name),
             };

@@ -5,6 +5,7 @@
 
 mod backups;
 mod damaged;
+mod damaged_audit;
 mod damaged_tables;
 mod doctor;
 mod explains;

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{ApprovalId, CallId, Origin, Proposal, SessionId};
 
-/// A call that somebody wishes for. It becomes an action only behind the gate.
+/// A call that somebody requests. It becomes an action only behind the gate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
     pub id: CallId,
@@ -15,7 +15,7 @@ pub struct ToolCall {
     pub tool: String,
     pub arguments: Value,
     pub origin: Origin,
-    /// Whose wish it is, for grants and audit, for example `console:uid:1000`.
+    /// Who requests it, for grants and audit, for example `console:uid:1000`.
     pub principal: String,
 }
 

@@ -16,9 +16,13 @@ pub fn canonical_json(value: &Value) -> String {
 
 /// Lower-case hexadecimal SHA-256 (FIPS 180-4), 64 characters.
 pub fn sha256_hex(bytes: impl AsRef<[u8]>) -> String {
-    let digest = Sha256::digest(bytes.as_ref());
-    let mut out = String::with_capacity(64);
-    for byte in digest {
+    hex(&Sha256::digest(bytes.as_ref()))
+}
+
+/// Lower-case hexadecimal, two characters a byte.
+pub fn hex(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
         // Writing to a String cannot fail.
         let _ = write!(out, "{byte:02x}");
     }

@@ -3,6 +3,7 @@
 
 mod agent;
 mod answer;
+mod approval;
 mod blame;
 mod call;
 pub mod canonical;
@@ -23,6 +24,7 @@ mod staged;
 
 pub use agent::AgentCard;
 pub use answer::{Answer, Choice, Question, Scope, Term};
+pub use approval::{ApprovalState, Approvers, GrantEffect};
 pub use blame::{Blame, Blamed};
 pub use call::{CallState, ImageRef, Outcome, ToolCall, ToolOutput};
 pub use command::ChatCommand;

@@ -1,6 +1,8 @@
 //! Where a request came from. Owns the order of trust; must not know what any origin may do (that
 //! is policy).
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// From the most to the least trusted; `Ord` follows trust, so `Forwarded < Owner`.
@@ -29,5 +31,24 @@ impl Origin {
             Self::Button => "button",
             Self::Owner => "owner",
         }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        [
+            Self::Forwarded,
+            Self::SubAgent,
+            Self::McpClient,
+            Self::Schedule,
+            Self::Button,
+            Self::Owner,
+        ]
+        .into_iter()
+        .find(|origin| origin.as_str() == text)
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
     }
 }

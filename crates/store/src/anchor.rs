@@ -15,7 +15,7 @@ use sha2::Sha256;
 
 use super::now_ms;
 use claw_domain::UnixMillis;
-use claw_domain::canonical::{canonical_json, sha256_hex};
+use claw_domain::canonical::{canonical_json, hex, sha256_hex};
 use claw_kit::durable::{self, Part};
 
 /// A key of fewer bytes could be guessed. What claw makes has 64 (32 random ones, as hexadecimal
@@ -268,10 +268,6 @@ fn make_key(file: &Path) -> io::Result<()> {
 
 fn short(digest: &str) -> String {
     digest.chars().take(SHORT_DIGITS).collect()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -5,18 +5,19 @@ use rusqlite::{OptionalExtension as _, Row, params};
 
 use super::damaged::json_at;
 use super::{RowAt, StoreError, Tx, now_ms};
-use claw_domain::{Answer, ApprovalId, CallId, Question, SessionId, UnixMillis};
+use claw_domain::{
+    Answer, ApprovalId, ApprovalState, Approvers, CallId, Question, SessionId, UnixMillis,
+};
 
-/// A question and its answer, if there is one. `state`: waiting, approved, denied, expired,
-/// superseded.
+/// A question and its answer, if there is one.
 #[derive(Clone, Debug)]
 pub struct ApprovalRow {
     pub id: ApprovalId,
     pub call: CallId,
-    pub state: String,
+    pub state: ApprovalState,
     pub question: Question,
-    /// Who may answer: principals, separated by commas.
-    pub approvers: String,
+    /// Who may answer.
+    pub approvers: Approvers,
     pub digest: String,
     pub asked_ms: UnixMillis,
     pub expires_ms: UnixMillis,
@@ -31,7 +32,7 @@ pub enum DecideRefused {
     #[error("there is no question with the id `{0}`; `claw approvals` lists the open ones")]
     NotFound(String),
     #[error("this question was already answered: {state} by {by}")]
-    AlreadyDecided { state: String, by: String },
+    AlreadyDecided { state: ApprovalState, by: String },
     #[error("this question has expired; ask again for what you want")]
     Expired,
     #[error("{by} may not answer this question")]
@@ -48,13 +49,17 @@ const COLUMNS: &str = "id, call, state, question, approvers, digest, asked_ms, e
 
 fn read(row: &Row<'_>) -> Result<ApprovalRow, StoreError> {
     let (id, call): (String, String) = (row.get(0)?, row.get(1)?);
+    let (state, approvers): (String, String) = (row.get(2)?, row.get(4)?);
     let at = || RowAt::Approval(id.clone());
     let answered = !matches!(row.get_ref(10)?, ValueRef::Null);
     Ok(ApprovalRow {
         call: call.parse().map_err(StoreError::Decode)?,
-        state: row.get(2)?,
+        state: ApprovalState::parse(&state).ok_or_else(|| StoreError::Unreadable {
+            at: at(),
+            what: format!("its state is `{state}`"),
+        })?,
         question: json_at(row, 3, at)?,
-        approvers: row.get(4)?,
+        approvers: Approvers::parse(&approvers),
         digest: row.get(5)?,
         asked_ms: row.get(6)?,
         expires_ms: row.get(7)?,
@@ -69,7 +74,7 @@ impl Tx<'_> {
     pub fn add_approval(
         &self,
         question: &Question,
-        approvers: &str,
+        approvers: &Approvers,
         digest: &str,
     ) -> Result<(), StoreError> {
         self.conn
@@ -82,7 +87,7 @@ impl Tx<'_> {
                 question.call.to_string(),
                 question.session.as_str(),
                 serde_json::to_string(question)?,
-                approvers,
+                approvers.to_string(),
                 digest,
                 now_ms(),
                 question.expires_at_ms
@@ -128,7 +133,7 @@ impl Tx<'_> {
     pub fn decide(
         &self,
         id: &ApprovalId,
-        state: &str,
+        state: ApprovalState,
         answer: Option<&Answer>,
         by: &str,
     ) -> Result<Result<ApprovalRow, DecideRefused>, StoreError> {
@@ -136,8 +141,8 @@ impl Tx<'_> {
         let Some(row) = self.approval(id)? else {
             return Ok(Err(DecideRefused::NotFound(id.0.clone())));
         };
-        if row.state == "expired"
-            || (row.state == "waiting" && answer.is_some() && row.expires_ms <= now)
+        if row.state == ApprovalState::Expired
+            || (row.state == ApprovalState::Waiting && answer.is_some() && row.expires_ms <= now)
         {
             return Ok(Err(DecideRefused::Expired));
         }
@@ -149,7 +154,7 @@ impl Tx<'_> {
             )?
             .execute(params![
                 id.0,
-                state,
+                state.as_str(),
                 answer.map(serde_json::to_string).transpose()?,
                 by,
                 now

@@ -1,13 +1,15 @@
 //! The audit: append-only rows, each bound to the one before by a hash, the head kept apart. A
 //! changed, missing or cut-off row is found and named.
 
-use rusqlite::{OptionalExtension as _, params};
+use rusqlite::{OptionalExtension as _, Row, params};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::anchor::AuditHead;
+use super::audit_damage::{self, AuditPutAside, PUT_ASIDE, StandIns, unreadable_body};
+use super::damaged::{json_at, text_at};
 use super::seal::{ACCEPTED, ADOPTED, Anchored, BEGUN, Witnesses};
-use super::{StoreError, Tx, now_ms};
+use super::{RowAt, StoreError, Tx, now_ms};
 use claw_domain::UnixMillis;
 use claw_domain::canonical::{canonical_json, sha256_hex};
 
@@ -54,6 +56,11 @@ impl Broken {
     fn chain(row: i64, what: String) -> Self {
         Self { row, what, next: None }
     }
+
+    /// Damage that the doctor can mend.
+    fn damage(row: i64, what: String) -> Self {
+        Self { row, what, next: Some(audit_damage::NEXT) }
+    }
 }
 
 /// An audit whose chain holds, and what more is known of it.
@@ -70,9 +77,60 @@ pub struct Whole {
     /// The rows in which the proof begins anew, because the audit was there before or the owner has
     /// said so.
     pub anew: Vec<i64>,
+    /// Rows in whose place the doctor has put a note.
+    pub put_aside: Vec<AuditPutAside>,
 }
 
-fn link(prev: &str, id: i64, at_ms: UnixMillis, kind: &str, call: &str, body: &str) -> String {
+/// A row as it is stored, its columns in the order in which they are read everywhere.
+#[derive(Clone, Copy)]
+pub(super) struct Stored<'r> {
+    pub(super) id: i64,
+    at_ms: UnixMillis,
+    pub(super) kind: &'r str,
+    call: &'r str,
+    body: &'r str,
+    pub(super) prev: &'r str,
+    pub(super) hash: &'r str,
+}
+
+impl<'r> Stored<'r> {
+    /// # Errors
+    /// Which column is no text.
+    pub(super) fn of(row: &'r Row<'_>) -> Result<Self, String> {
+        let text = |at: usize, name: &str| {
+            let value = row.get_ref(at).map_err(|error| error.to_string())?;
+            value.as_str().map_err(|error| format!("its {name} is not UTF-8: {error}"))
+        };
+        Ok(Self {
+            id: row.get(0).map_err(|error| error.to_string())?,
+            at_ms: row.get(1).map_err(|error| error.to_string())?,
+            kind: text(2, "kind")?,
+            call: text(3, "call")?,
+            body: text(4, "body")?,
+            prev: text(5, "prev")?,
+            hash: text(6, "hash")?,
+        })
+    }
+
+    /// The hash of what it says, behind the row that it names.
+    fn linked(&self) -> String {
+        self.linked_as(self.id)
+    }
+
+    /// The same, if its number were `id`.
+    pub(super) fn linked_as(&self, id: i64) -> String {
+        link(self.prev, id, self.at_ms, self.kind, self.call, self.body)
+    }
+}
+
+pub(super) fn link(
+    prev: &str,
+    id: i64,
+    at_ms: UnixMillis,
+    kind: &str,
+    call: &str,
+    body: &str,
+) -> String {
     // A JSON array has one reading only: no two different rows share these bytes.
     let bytes = canonical_json(&serde_json::json!([prev, id, at_ms, kind, call, body]));
     sha256_hex(bytes)
@@ -109,14 +167,16 @@ impl Tx<'_> {
         Ok(AuditHead { number, digest })
     }
 
-    /// The hash of one row, also of the newest one that retention has removed.
+    /// The hash of one row, also of the newest one that retention has removed. What is no text fits
+    /// nothing.
     pub(super) fn audit_hash(&self, number: i64) -> Result<Option<String>, StoreError> {
         let (cut, hash) = self.audit_cut()?;
         if number == cut {
             return Ok(Some(hash));
         }
         let mut query = self.conn.prepare_cached("SELECT hash FROM audit WHERE id = ?1")?;
-        Ok(query.query_row([number], |row| row.get(0)).optional()?)
+        let hash = |row: &Row<'_>| Ok(row.get_ref(0)?.as_str().unwrap_or_default().to_owned());
+        Ok(query.query_row([number], hash).optional()?)
     }
 
     fn audit_head(&self) -> Result<(i64, String), StoreError> {
@@ -172,14 +232,15 @@ impl Tx<'_> {
         let mut rows = query.query(given)?;
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {
-            let body: String = row.get(4)?;
+            let id = row.get(0)?;
+            let at = || RowAt::Audit(id);
             found.push(AuditRow {
-                id: row.get(0)?,
+                id,
                 at_ms: row.get(1)?,
-                kind: row.get(2)?,
-                call: row.get(3)?,
-                body: serde_json::from_str(&body)?,
-                hash: row.get(5)?,
+                kind: text_at(row, 2, at)?,
+                call: text_at(row, 3, at)?,
+                body: json_at(row, 4, at)?,
+                hash: text_at(row, 5, at)?,
             });
         }
         Ok(found)
@@ -207,29 +268,41 @@ impl Tx<'_> {
             .prepare("SELECT id, at_ms, kind, call, body, prev, hash FROM audit ORDER BY id")?;
         let mut rows = query.query([])?;
         let (cut, cut_hash) = self.audit_cut()?;
+        let head = self.newest_audit()?;
         let (mut last, mut prev) = (cut, cut_hash.clone());
         let mut told = cut == 0;
         let (mut keyless, mut anew) = (Vec::new(), Vec::new());
+        let mut stand_ins = StandIns::default();
         witnesses.see(last, &prev);
         while let Some(row) = rows.next()? {
             let id: i64 = row.get(0)?;
-            let (at_ms, kind, call, body): (i64, String, String, String) =
-                (row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?);
-            let (stored_prev, hash): (String, String) = (row.get(5)?, row.get(6)?);
             if id != last + 1 {
-                return Ok(Err(Broken::chain(last + 1, format!("row {} is missing", last + 1))));
+                return Ok(Err(out_of_order(id, last, &head)));
             }
-            if stored_prev != prev || link(&prev, id, at_ms, &kind, &call, &body) != hash {
-                return Ok(Err(Broken::chain(id, format!("row {id} was changed"))));
+            let row = match Stored::of(row) {
+                Ok(row) => row,
+                Err(what) => return Ok(Err(unreadable(id, &what))),
+            };
+            let (linked, binds) = (row.linked(), row.prev == prev);
+            if !binds || linked != row.hash {
+                if let Some(what) = unreadable_body(row.body) {
+                    return Ok(Err(unreadable(id, &what)));
+                }
+                if !binds || !stand_ins.take(self, &row, &linked)? {
+                    return Ok(Err(Broken::chain(id, format!("row {id} was changed"))));
+                }
+            } else {
+                match row.kind {
+                    CUT_KIND => told |= row.body == cut_body(cut, &cut_hash),
+                    ADOPTED => keyless.push(range_of(row.body)),
+                    BEGUN | ACCEPTED => anew.push(id),
+                    // Where nothing was left that knew the hash, a stand-in has its own.
+                    PUT_ASIDE => drop(stand_ins.take(self, &row, &linked)?),
+                    _ => {}
+                }
             }
-            match kind.as_str() {
-                CUT_KIND => told |= body == cut_body(cut, &cut_hash),
-                ADOPTED => keyless.push(range_of(&body)),
-                BEGUN | ACCEPTED => anew.push(id),
-                _ => {}
-            }
-            witnesses.see(id, &hash);
-            (last, prev) = (id, hash);
+            witnesses.see(id, row.hash);
+            (last, prev) = (id, row.hash.to_owned());
         }
         if !told {
             let what = format!(
@@ -237,19 +310,20 @@ impl Tx<'_> {
             );
             return Ok(Err(Broken::chain(1, what)));
         }
-        let head = self.newest_audit()?;
         if head.number != last || head.digest != prev {
             let what = format!(
                 "the rows after {last} are missing: the chain should end with row {}",
                 head.number
             );
-            return Ok(Err(Broken::chain(last + 1, what)));
+            return Ok(Err(Broken::damage(last + 1, what)));
         }
-        Ok(witnesses.judge(last).map(|anchored| {
+        Ok(witnesses.judge(last).and_then(|anchored| {
             if matches!(anchored, Anchored::Yes { sealed, .. } if sealed < last) {
                 keyless.push((witnesses.sealed() + 1, last));
             }
-            Whole { rows: (last - cut) as u64, cut_through: cut, head, anchored, keyless, anew }
+            let put_aside = stand_ins.judge(&keyless)?;
+            let (rows, cut_through) = ((last - cut) as u64, cut);
+            Ok(Whole { rows, cut_through, head, anchored, keyless, anew, put_aside })
         }))
     }
 
@@ -301,6 +375,19 @@ impl Tx<'_> {
         self.conn.execute("DELETE FROM audit WHERE id <= ?1", [now])?;
         Ok(now == through)
     }
+}
+
+fn unreadable(row: i64, what: &str) -> Broken {
+    Broken::damage(row, format!("row {row} cannot be read: {what}"))
+}
+
+/// A row that does not have the number behind `last`.
+fn out_of_order(id: i64, last: i64, head: &AuditHead) -> Broken {
+    if last == head.number || id <= last {
+        let what = format!("row {id} is no part of the chain, which ends with row {}", head.number);
+        return Broken::damage(id, what);
+    }
+    Broken::damage(last + 1, format!("row {} is missing", last + 1))
 }
 
 /// From and through which row, as the row says that adopts them.

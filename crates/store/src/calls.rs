@@ -4,7 +4,7 @@
 use rusqlite::{OptionalExtension as _, Row, params};
 
 use super::{RowAt, StoreError, Tx, now_ms};
-use claw_domain::{CallId, CallState, Outcome, UnixMillis};
+use claw_domain::{CallId, CallState, Origin, Outcome, UnixMillis};
 
 /// One call as it is stored. `arguments` is canonical JSON; the call runs from here and from
 /// nowhere else.
@@ -14,7 +14,7 @@ pub struct CallRow {
     pub server: String,
     pub tool: String,
     pub arguments: String,
-    pub origin: String,
+    pub origin: Origin,
     pub principal: String,
     pub state: CallState,
     pub pin: String,
@@ -34,14 +34,14 @@ const COLUMNS: &str = "id, server, tool, arguments, origin, principal, state, pi
 
 fn read(row: &Row<'_>) -> Result<CallRow, StoreError> {
     let id: String = row.get(0)?;
-    let state: String = row.get(6)?;
+    let (origin, state): (String, String) = (row.get(4)?, row.get(6)?);
     let outcome: Option<String> = row.get(13)?;
     Ok(CallRow {
         id: id.parse().map_err(StoreError::Decode)?,
         server: row.get(1)?,
         tool: row.get(2)?,
         arguments: row.get(3)?,
-        origin: row.get(4)?,
+        origin: origin_of(&origin)?,
         principal: row.get(5)?,
         state: CallState::parse(&state)
             .ok_or_else(|| StoreError::Decode(format!("call state `{state}`")))?,
@@ -56,6 +56,15 @@ fn read(row: &Row<'_>) -> Result<CallRow, StoreError> {
         started_ms: row.get(15)?,
         ended_ms: row.get(16)?,
     })
+}
+
+/// A row that was put aside (`put_aside_tables.rs`) has an end and no origin any more: the least
+/// trusted one stands for it.
+fn origin_of(text: &str) -> Result<Origin, StoreError> {
+    match text {
+        "" => Ok(Origin::Forwarded),
+        _ => Origin::parse(text).ok_or_else(|| StoreError::Decode(format!("origin `{text}`"))),
+    }
 }
 
 impl Tx<'_> {
@@ -88,7 +97,7 @@ impl Tx<'_> {
                 row.server,
                 row.tool,
                 row.arguments,
-                row.origin,
+                row.origin.as_str(),
                 row.principal,
                 row.state.as_str(),
                 row.pin,

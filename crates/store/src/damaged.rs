@@ -3,12 +3,12 @@
 
 use std::fmt;
 
-use rusqlite::Row;
 use rusqlite::types::ValueRef;
+use rusqlite::{Row, RowIndex};
 use serde::de::DeserializeOwned;
 
 use super::{StoreError, Tx};
-use claw_domain::{Answer, EventBody, Inbound, Outbound, Question, SessionId, escape};
+use claw_domain::{Answer, ApprovalState, EventBody, Question, SessionId, escape};
 
 /// How many events in a row may be missing. A number further ahead was never counted to.
 pub(super) const GAP_EVENTS_MAX: i64 = 1_000;
@@ -30,6 +30,7 @@ pub enum RowAt {
     Grant(i64),
     Update(i64),
     Overheard(i64),
+    Audit(i64),
     /// From where this table counts on.
     Sequence(String),
 }
@@ -47,6 +48,7 @@ impl fmt::Display for RowAt {
             Self::Grant(id) => write!(f, "the grant {id}"),
             Self::Update(nr) => write!(f, "row {nr} of the updates"),
             Self::Overheard(nr) => write!(f, "row {nr} of what was overheard"),
+            Self::Audit(id) => write!(f, "row {id} of the audit"),
             Self::Sequence(table) => write!(f, "the last number of the table {table}"),
         }
     }
@@ -59,7 +61,7 @@ pub enum Fault {
     Unreadable(String),
     /// Its neighbours are there and it is not.
     Missing,
-    /// The number of an event is far from the last one before it, whose number is `after`.
+    /// Its number is far from the last one before it, whose number is `after`.
     FarAhead { after: i64 },
     /// Rows are not numbered so high, and none could follow.
     TooHigh,
@@ -114,8 +116,23 @@ pub(super) fn json_at<T: DeserializeOwned>(
     check(&row.get_ref(column)?).map_err(|what| StoreError::Unreadable { at: at(), what })
 }
 
+/// A column that holds text.
+///
+/// # Errors
+/// [`StoreError::Unreadable`], which names the row.
+pub(super) fn text_at(
+    row: &Row<'_>,
+    column: usize,
+    at: impl FnOnce() -> RowAt,
+) -> Result<String, StoreError> {
+    let text = bytes_of(&row.get_ref(column)?).and_then(|bytes| {
+        std::str::from_utf8(bytes).map_err(|error| format!("it is not UTF-8: {error}"))
+    });
+    text.map(ToOwned::to_owned).map_err(|what| StoreError::Unreadable { at: at(), what })
+}
+
 /// The name of a row's session, if it is one.
-fn session_at(row: &Row<'_>, column: usize) -> Result<SessionId, String> {
+pub(super) fn session_at(row: &Row<'_>, column: impl RowIndex) -> Result<SessionId, String> {
     let value = row.get_ref(column).map_err(|error| error.to_string())?;
     let name = std::str::from_utf8(bytes_of(&value)?);
     let name = name.map_err(|error| format!("its session is not UTF-8: {error}"))?;
@@ -151,10 +168,9 @@ impl Tx<'_> {
     /// Every row that somebody would stumble over. Reads all of the store but for what is closed.
     pub fn damaged_rows(&self) -> Result<Vec<DamagedRow>, StoreError> {
         let mut found = Vec::new();
+        // The audit first: it tells of all other repairs.
+        self.damaged_audit(&mut found)?;
         self.damaged_events(&mut found)?;
-        // The outbox first: it must take notices about the inbox.
-        self.damaged_outbox(&mut found)?;
-        self.damaged_inbox(&mut found)?;
         self.damaged_approvals(&mut found)?;
         self.damaged_in_tables(&mut found)?;
         Ok(found)
@@ -188,29 +204,10 @@ impl Tx<'_> {
         Ok(())
     }
 
-    fn damaged_inbox(&self, found: &mut Vec<DamagedRow>) -> Result<(), StoreError> {
-        let mut query = self.conn.prepare(
-            "SELECT session, id, body FROM inbox WHERE state = 'queued' OR id > ?1 ORDER BY id",
-        )?;
-        let mut rows = query.query([ROW_NUMBER_MAX])?;
-        while let Some(row) = rows.next()? {
-            found.extend(numbered::<Inbound>(row, RowAt::Inbox)?);
-        }
-        Ok(())
-    }
-
-    fn damaged_outbox(&self, found: &mut Vec<DamagedRow>) -> Result<(), StoreError> {
-        let mut query = self.conn.prepare("SELECT session, id, body FROM outbox ORDER BY id")?;
-        let mut rows = query.query([])?;
-        while let Some(row) = rows.next()? {
-            found.extend(numbered::<Outbound>(row, RowAt::Outbox)?);
-        }
-        Ok(())
-    }
-
     fn damaged_approvals(&self, found: &mut Vec<DamagedRow>) -> Result<(), StoreError> {
-        let mut query =
-            self.conn.prepare("SELECT session, id, question, answer FROM approvals ORDER BY id")?;
+        let mut query = self
+            .conn
+            .prepare("SELECT session, id, question, answer, state FROM approvals ORDER BY id")?;
         let mut rows = query.query([])?;
         while let Some(row) = rows.next()? {
             let question = check::<Question>(&row.get_ref(2)?).map(|_| ());
@@ -218,7 +215,11 @@ impl Tx<'_> {
                 ValueRef::Null => Ok(()),
                 value => check::<Answer>(&value).map(|_| ()),
             };
-            let Err(what) = question.and(answer) else { continue };
+            let state: String = row.get(4)?;
+            let state = ApprovalState::parse(&state)
+                .map(drop)
+                .ok_or_else(|| format!("its state is `{state}`"));
+            let Err(what) = question.and(answer).and(state) else { continue };
             let at = RowAt::Approval(row.get(1)?);
             found.push(DamagedRow {
                 at,
@@ -228,18 +229,4 @@ impl Tx<'_> {
         }
         Ok(())
     }
-}
-
-/// What is wrong with a row whose columns are a session, a number and a body.
-fn numbered<T: DeserializeOwned>(
-    row: &Row<'_>,
-    at: impl FnOnce(i64) -> RowAt,
-) -> Result<Option<DamagedRow>, StoreError> {
-    let (session, id): (_, i64) = (session_at(row, 0), row.get(1)?);
-    let fault = match (&session, &check::<T>(&row.get_ref(2)?)) {
-        _ if id > ROW_NUMBER_MAX => Fault::TooHigh,
-        (Err(what), _) | (_, Err(what)) => Fault::Unreadable(what.clone()),
-        (Ok(_), Ok(_)) => return Ok(None),
-    };
-    Ok(Some(DamagedRow { at: at(id), session: session.ok(), fault }))
 }

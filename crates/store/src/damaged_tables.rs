@@ -1,13 +1,17 @@
-//! Damage in the tables beside logs and queues: calls, grants, updates, what was overheard, and
-//! from where tables count on. Finds it. Must not know what becomes of it.
+//! Damage in the tables beside logs and questions: queues, calls, grants, updates, what was
+//! overheard, and from where tables count on. Finds it. Must not know what becomes of it.
 
 use rusqlite::types::ValueRef;
-use rusqlite::{Row, params};
+use rusqlite::{Row, ToSql, params};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::damaged::{ROW_NUMBER_MAX, check};
+use super::damaged::{ROW_NUMBER_MAX, check, session_at};
 use super::{DamagedRow, Fault, RowAt, StoreError, Tx};
-use claw_domain::{ApprovalId, CallId, CallState, EventBody, Outcome, SessionId};
+use claw_domain::{
+    ApprovalId, CallId, CallState, EventBody, GrantEffect, Inbound, Origin, Outbound, Outcome,
+    SessionId,
+};
 
 /// Tables that count their rows, with the highest number that was counted to.
 pub(super) const COUNTED: [(&str, &str); 7] = [
@@ -35,12 +39,68 @@ pub(super) fn texts(row: &Row<'_>) -> Result<(), String> {
     Ok(())
 }
 
+/// Tables whose rows have numbers, in the order in which they are mended: the outbox first, because
+/// it must take notices about the inbox.
+const NUMBERED: [Numbered; 5] = [
+    Numbered {
+        sql: "SELECT session, id, body FROM outbox ORDER BY id",
+        number: "id",
+        check: queued::<Outbound>,
+        session: session_of,
+        at: RowAt::Outbox,
+    },
+    Numbered {
+        sql: "SELECT session, id, body FROM inbox WHERE state = 'queued' OR id > ?1 ORDER BY id",
+        number: "id",
+        check: queued::<Inbound>,
+        session: session_of,
+        at: RowAt::Inbox,
+    },
+    Numbered {
+        sql: "SELECT * FROM grants WHERE revoked_ms IS NULL OR id > ?1",
+        number: "id",
+        check: grant,
+        session: of_nobody,
+        at: RowAt::Grant,
+    },
+    Numbered {
+        sql: "SELECT * FROM updates WHERE state = 'kept' OR nr > ?1",
+        number: "nr",
+        check: update,
+        session: of_nobody,
+        at: RowAt::Update,
+    },
+    Numbered {
+        sql: "SELECT * FROM overheard ORDER BY nr",
+        number: "nr",
+        check: texts,
+        session: of_nobody,
+        at: RowAt::Overheard,
+    },
+];
+
+struct Numbered {
+    /// The rows that matter, and those with a number above `?1`.
+    sql: &'static str,
+    number: &'static str,
+    check: Check,
+    /// Whose lock a repair takes.
+    session: fn(&Row<'_>) -> Option<SessionId>,
+    at: fn(i64) -> RowAt,
+}
+
 fn text(row: &Row<'_>, column: &str) -> Result<String, String> {
     row.get(column).map_err(|error| error.to_string())
 }
 
-fn column<'r>(row: &'r Row<'_>, column: &str) -> Result<ValueRef<'r>, String> {
+pub(super) fn column<'r>(row: &'r Row<'_>, column: &str) -> Result<ValueRef<'r>, String> {
     row.get_ref(column).map_err(|error| error.to_string())
+}
+
+/// A row of a queue: its readers take no other columns.
+fn queued<T: DeserializeOwned>(row: &Row<'_>) -> Result<(), String> {
+    session_at(row, "session")?;
+    check::<T>(&column(row, "body")?).map(drop)
 }
 
 pub(super) fn call(row: &Row<'_>) -> Result<(), String> {
@@ -48,6 +108,9 @@ pub(super) fn call(row: &Row<'_>) -> Result<(), String> {
     text(row, "id")?.parse::<CallId>()?;
     let state = text(row, "state")?;
     CallState::parse(&state).ok_or_else(|| format!("its state is `{state}`"))?;
+    let origin = text(row, "origin")?;
+    let known = origin.is_empty() || Origin::parse(&origin).is_some();
+    known.then_some(()).ok_or_else(|| format!("its origin is `{origin}`"))?;
     check::<Value>(&column(row, "arguments")?).map_err(|what| format!("its arguments: {what}"))?;
     match column(row, "outcome")? {
         ValueRef::Null => Ok(()),
@@ -59,6 +122,9 @@ pub(super) fn call(row: &Row<'_>) -> Result<(), String> {
 
 pub(super) fn grant(row: &Row<'_>) -> Result<(), String> {
     texts(row)?;
+    let (effect, origin) = (text(row, "effect")?, text(row, "origin")?);
+    GrantEffect::parse(&effect).ok_or_else(|| format!("its effect is `{effect}`"))?;
+    Origin::parse(&origin).ok_or_else(|| format!("its origin is `{origin}`"))?;
     check::<Value>(&column(row, "shape")?).map(drop).map_err(|what| format!("its shape: {what}"))
 }
 
@@ -69,19 +135,18 @@ pub(super) fn update(row: &Row<'_>) -> Result<(), String> {
 
 /// The session that a row names, if it is one.
 fn session_of(row: &Row<'_>) -> Option<SessionId> {
-    SessionId::new(text(row, "session").ok()?).ok()
+    session_at(row, "session").ok()
+}
+
+fn of_nobody(_: &Row<'_>) -> Option<SessionId> {
+    None
 }
 
 impl Tx<'_> {
     /// Every row of these tables that its readers stumble over.
     pub(super) fn damaged_in_tables(&self, found: &mut Vec<DamagedRow>) -> Result<(), StoreError> {
+        NUMBERED.iter().try_for_each(|table| self.damaged_numbered(table, found))?;
         self.damaged_calls(found)?;
-        let live = "SELECT * FROM grants WHERE revoked_ms IS NULL OR id > ?1";
-        self.damaged_numbered(live, "id", grant, RowAt::Grant, found)?;
-        let kept = "SELECT * FROM updates WHERE state = 'kept' OR nr > ?1";
-        self.damaged_numbered(kept, "nr", update, RowAt::Update, found)?;
-        let all = "SELECT * FROM overheard WHERE nr <> ?1 ORDER BY nr";
-        self.damaged_numbered(all, "nr", texts, RowAt::Overheard, found)?;
         let mut query =
             self.conn.prepare("SELECT name FROM sqlite_sequence WHERE seq > ?1 ORDER BY name")?;
         let names: Vec<String> =
@@ -168,22 +233,20 @@ impl Tx<'_> {
 
     fn damaged_numbered(
         &self,
-        sql: &str,
-        number: &str,
-        check: Check,
-        at: fn(i64) -> RowAt,
+        table: &Numbered,
         found: &mut Vec<DamagedRow>,
     ) -> Result<(), StoreError> {
-        let mut query = self.conn.prepare(sql)?;
-        let mut rows = query.query([ROW_NUMBER_MAX])?;
+        let mut query = self.conn.prepare(table.sql)?;
+        let limit: &[&dyn ToSql] = &[&ROW_NUMBER_MAX];
+        let mut rows = query.query(limit.get(..query.parameter_count()).unwrap_or_default())?;
         while let Some(row) = rows.next()? {
-            let id: i64 = row.get(number)?;
-            let fault = match check(row) {
+            let id: i64 = row.get(table.number)?;
+            let fault = match (table.check)(row) {
                 _ if id > ROW_NUMBER_MAX => Fault::TooHigh,
                 Err(what) => Fault::Unreadable(what),
                 Ok(()) => continue,
             };
-            found.push(DamagedRow { at: at(id), session: None, fault });
+            found.push(DamagedRow { at: (table.at)(id), session: (table.session)(row), fault });
         }
         Ok(())
     }

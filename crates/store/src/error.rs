@@ -57,6 +57,10 @@ pub enum StoreError {
     Unreadable { at: RowAt, what: String },
     #[error("a stored row cannot be read: {0}")]
     Decode(String),
+    #[error(
+        "only a row that is sealed with the key may tell that a row of the audit was put aside, and the key is not here; nothing was changed, `claw audit anchor` says why"
+    )]
+    NoKey,
     #[error("the store has been closed")]
     Closed,
     #[error(
@@ -88,6 +92,7 @@ impl claw_domain::Blamed for StoreError {
             | Self::Gap { .. }
             | Self::Unreadable { .. }
             | Self::Decode(_)
+            | Self::NoKey
             | Self::NoRandomness(_)
             | Self::Closed => claw_domain::Blame::Broken,
         }

@@ -4,14 +4,13 @@
 use rusqlite::{Row, ToSql, params};
 
 use super::{RowAt, StoreError, Tx, boot, now_ms};
-use claw_domain::{SessionId, UnixMillis};
+use claw_domain::{GrantEffect, Origin, SessionId, UnixMillis};
 
 /// A grant to be stored. `shape` is the gate's JSON for the arguments it covers; the store does not
 /// read it.
 #[derive(Clone, Debug)]
 pub struct NewGrant {
-    /// `allow` or `deny`.
-    pub effect: String,
+    pub effect: GrantEffect,
     pub principal: String,
     /// Only calls of this session, when set.
     pub session: Option<SessionId>,
@@ -19,7 +18,7 @@ pub struct NewGrant {
     pub tool: String,
     pub shape: String,
     /// The lowest origin that it extends to.
-    pub origin: String,
+    pub origin: Origin,
     /// One sentence for a person.
     pub says: String,
     pub expires_ms: Option<UnixMillis>,
@@ -29,13 +28,13 @@ pub struct NewGrant {
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct GrantRow {
     pub id: i64,
-    pub effect: String,
+    pub effect: GrantEffect,
     pub principal: String,
     pub session: Option<String>,
     pub server: String,
     pub tool: String,
     pub shape: String,
-    pub origin: String,
+    pub origin: Origin,
     pub says: String,
     pub created_ms: UnixMillis,
     pub expires_ms: Option<UnixMillis>,
@@ -48,16 +47,19 @@ const LIVE: &str = "SELECT id, effect, principal, session, server, tool, shape, 
                         max(?1, coalesce((SELECT at_ms FROM audit WHERE id = (SELECT max(id) FROM audit)), 0)))
                     AND (boot = '' OR boot <> ?2 OR boot_ends_ms IS NULL OR boot_ends_ms > ?3)";
 
-fn read(row: &Row<'_>) -> rusqlite::Result<GrantRow> {
+fn read(row: &Row<'_>) -> Result<GrantRow, StoreError> {
+    let (effect, origin): (String, String) = (row.get(1)?, row.get(7)?);
     Ok(GrantRow {
         id: row.get(0)?,
-        effect: row.get(1)?,
+        effect: GrantEffect::parse(&effect)
+            .ok_or_else(|| StoreError::Decode(format!("effect `{effect}`")))?,
         principal: row.get(2)?,
         session: row.get(3)?,
         server: row.get(4)?,
         tool: row.get(5)?,
         shape: row.get(6)?,
-        origin: row.get(7)?,
+        origin: Origin::parse(&origin)
+            .ok_or_else(|| StoreError::Decode(format!("origin `{origin}`")))?,
         says: row.get(8)?,
         created_ms: row.get(9)?,
         expires_ms: row.get(10)?,
@@ -74,13 +76,13 @@ impl Tx<'_> {
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
             )?
             .execute(params![
-                grant.effect,
+                grant.effect.as_str(),
                 grant.principal,
                 grant.session.as_ref().map(SessionId::as_str),
                 grant.server,
                 grant.tool,
                 grant.shape,
-                grant.origin,
+                grant.origin.as_str(),
                 grant.says,
                 now,
                 grant.expires_ms,
@@ -130,7 +132,7 @@ impl Tx<'_> {
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {
             let id = row.get(0)?;
-            let unreadable = |error: rusqlite::Error| StoreError::Unreadable {
+            let unreadable = |error: StoreError| StoreError::Unreadable {
                 at: RowAt::Grant(id),
                 what: error.to_string(),
             };

@@ -3,10 +3,10 @@
 
 use rusqlite::{OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 
 use super::damaged::json_at;
 use super::{RowAt, StoreError, Tx};
+use claw_domain::canonical::sha256_hex;
 use claw_domain::{
     Address, Block, Event, EventBody, Finish, Origin, SessionId, ToolUse, TurnEnd, UnixMillis,
     Usage,
@@ -63,7 +63,7 @@ impl Tx<'_> {
                  ON CONFLICT(session) DO UPDATE SET form = excluded.form, from_seq = excluded.from_seq,
                      through_seq = excluded.through_seq, digest = excluded.digest, body = excluded.body",
             )?
-            .execute(params![session.as_str(), FORM, from as i64, through, digest(body.as_bytes()), body])?;
+            .execute(params![session.as_str(), FORM, from as i64, through, sha256_hex(&body), body])?;
         Ok(())
     }
 
@@ -90,7 +90,7 @@ impl Tx<'_> {
         let (Ok(expected), Ok(body)) = (expected.as_bytes(), body.as_bytes()) else {
             return Ok(None);
         };
-        if expected != digest(body).as_bytes() {
+        if expected != sha256_hex(body).as_bytes() {
             tracing::warn!(%session, "what was kept of a window is damaged; its events are read instead");
             return Ok(None);
         }
@@ -120,10 +120,6 @@ impl Tx<'_> {
         // One that cannot be read is named by whoever reads the log.
         Ok(matches!(found, Some((at_ms, Ok(body))) if at_ms == event.at_ms && body == event.body))
     }
-}
-
-fn digest(body: &[u8]) -> String {
-    Sha256::digest(body).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// An event without the names of its fields, which are most of what takes time in reading one. What

@@ -3,9 +3,11 @@
 //! them.
 
 mod anchor;
+mod approval_id;
 mod approvals;
 mod artifacts;
 mod audit;
+mod audit_damage;
 mod blocked;
 mod boot;
 mod calls;
@@ -51,9 +53,11 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
 
 pub use anchor::{Anchor, AnchorPlace, AuditHead};
+pub use approval_id::new_approval_id;
 pub use approvals::{ApprovalRow, DecideRefused};
 pub use artifacts::{ArtifactRow, Artifacts};
 pub use audit::{AuditEntry, AuditRow, Broken, Whole};
+pub use audit_damage::AuditPutAside;
 pub use calls::CallRow;
 pub use damaged::{DamagedRow, Fault, RowAt};
 pub use drafts::{DraftRow, RunningRow};

@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 use super::damaged::{GAP_EVENTS_MAX, ROW_NUMBER_MAX, check};
 use super::{DamagedRow, Fault, RowAt, StoreError, Tx, now_ms};
 use claw_domain::{
-    Address, ApprovalId, CallId, EventBody, Inbound, Outbound, OutboundBody, Outcome, Question,
-    SessionId,
+    Address, ApprovalId, ApprovalState, CallId, EventBody, Inbound, Outbound, OutboundBody,
+    Outcome, Question, SessionId,
 };
 
 /// A damaged row as it was found.
@@ -32,7 +32,7 @@ impl Original {
         Ok(original)
     }
 
-    fn number_of(&self, column: &str) -> i64 {
+    pub(super) fn number_of(&self, column: &str) -> i64 {
         self.rest.get(column).and_then(Value::as_i64).unwrap_or_default()
     }
 
@@ -57,11 +57,15 @@ fn shown(value: ValueRef<'_>) -> Value {
 }
 
 impl Tx<'_> {
-    /// Keeps the row as it is in `put_aside`, and puts a note with the words `note` into its place.
-    /// False, and nothing is changed, if it is not damaged any more. Only for the holder of the
-    /// session's lock, where there is a session.
-    pub fn put_aside(&self, row: &DamagedRow, note: &str) -> Result<bool, StoreError> {
-        match &row.at {
+    /// Keeps the row as it is in `put_aside`, and puts a note with the words `note` into its place;
+    /// a row of the audit says so in the name of `by`, a principal. False, and nothing is changed, if
+    /// it is not damaged any more. Only for the holder of the session's lock, where there is a
+    /// session.
+    ///
+    /// # Errors
+    /// [`StoreError::NoKey`] for a row of a sealed audit in a process without a key.
+    pub fn put_aside(&self, row: &DamagedRow, note: &str, by: &str) -> Result<bool, StoreError> {
+        let put = match &row.at {
             RowAt::Event { session, seq } => self.put_event_aside(row, session, *seq, note),
             RowAt::Inbox(id) => self.put_inbound_aside(row, *id, note),
             RowAt::Outbox(id) => self.put_outbound_aside(row, *id, note),
@@ -70,8 +74,13 @@ impl Tx<'_> {
             RowAt::Grant(id) => self.put_grant_aside(row, *id),
             RowAt::Update(nr) => self.put_update_aside(row, *nr),
             RowAt::Overheard(nr) => self.put_overheard_aside(row, *nr),
+            RowAt::Audit(id) => return self.put_audit_aside(row, *id, by),
             RowAt::Sequence(table) => self.mend_sequence(table),
+        }?;
+        if put {
+            self.tell_put_aside(row, by, None)?;
         }
+        Ok(put)
     }
 
     fn put_event_aside(
@@ -143,7 +152,7 @@ impl Tx<'_> {
             return Ok(false);
         }
         self.keep_original("inbox", &id.to_string(), &original, row)?;
-        let place = if id > ROW_NUMBER_MAX { self.count_on("inbox")? } else { id };
+        let place = self.possible_number("inbox", id)?;
         let (state, text) = match (&body, &row.session) {
             (Ok(inbound), Some(_)) => (original.text_of("state"), serde_json::to_string(inbound)?),
             _ => ("absorbed", json!({"put_aside": row.fault.to_string()}).to_string()),
@@ -186,7 +195,7 @@ impl Tx<'_> {
             return Ok(false);
         }
         self.keep_original("outbox", &id.to_string(), &original, row)?;
-        let place = if id > ROW_NUMBER_MAX { self.count_on("outbox")? } else { id };
+        let place = self.possible_number("outbox", id)?;
         let (state, parts_sent) = (original.text_of("state"), original.number_of("parts_sent"));
         let (state, parts_sent, text) = match (body, &row.session) {
             (Ok(outbound), Some(_)) => (state, parts_sent, serde_json::to_string(&outbound)?),
@@ -226,6 +235,35 @@ impl Tx<'_> {
             return Ok(false);
         }
         let call: CallId = original.text_of("call").parse().map_err(StoreError::Decode)?;
+        let session = row.session.clone().unwrap_or_else(|| call.session.clone());
+        let question = self.lost_question(ApprovalId(id.to_owned()), session, call, note)?;
+        self.keep_original("approvals", id, &original, row)?;
+        let call = question.call.clone();
+        self.conn.execute(
+            "UPDATE approvals SET question = ?2, session = ?3, answer = NULL, expires_ms = 0,
+                 state = iif(state IN ('waiting', 'approved', 'denied', 'expired', 'superseded'), state, 'waiting')
+             WHERE id = ?1",
+            params![id, serde_json::to_string(&question)?, question.session.as_str()],
+        )?;
+        // No turn waits for what was staged, so that nobody else would close it.
+        let staged = self.staged(&call)?.is_some() || !self.staged_in(&call)?.is_empty();
+        if staged
+            && self.decide(&question.approval, ApprovalState::Expired, None, "expired")?.is_ok()
+        {
+            self.end_call(&call, &Outcome::Denied { reason: note.to_owned() })?;
+        }
+        Ok(true)
+    }
+
+    /// What stands in the place of a question: it says no more than which call it was about, and
+    /// has expired.
+    pub(super) fn lost_question(
+        &self,
+        approval: ApprovalId,
+        session: SessionId,
+        call: CallId,
+        note: &str,
+    ) -> Result<Question, StoreError> {
         let known: Option<(String, String)> = self
             .conn
             .query_row("SELECT server, tool FROM calls WHERE id = ?1", [call.to_string()], |row| {
@@ -233,9 +271,9 @@ impl Tx<'_> {
             })
             .optional()?;
         let (server, tool) = known.unwrap_or_default();
-        let question = Question {
-            approval: ApprovalId(id.to_owned()),
-            session: row.session.clone().unwrap_or_else(|| call.session.clone()),
+        Ok(Question {
+            approval,
+            session,
             call,
             server,
             tool,
@@ -244,19 +282,7 @@ impl Tx<'_> {
             expires_at_ms: 0,
             choices: Vec::new(),
             staged: None,
-        };
-        self.keep_original("approvals", id, &original, row)?;
-        let call = question.call.clone();
-        self.conn.execute(
-            "UPDATE approvals SET question = ?2, session = ?3, answer = NULL, expires_ms = 0 WHERE id = ?1",
-            params![id, serde_json::to_string(&question)?, question.session.as_str()],
-        )?;
-        // No turn waits for what was staged, so that nobody else would close it.
-        let staged = self.staged(&call)?.is_some() || !self.staged_in(&call)?.is_empty();
-        if staged && self.decide(&question.approval, "expired", None, "expired")?.is_ok() {
-            self.end_call(&call, &Outcome::Denied { reason: note.to_owned() })?;
-        }
-        Ok(true)
+        })
     }
 
     pub(super) fn original(

@@ -9,7 +9,7 @@ use super::damaged::ROW_NUMBER_MAX;
 use super::damaged_tables::{self, COUNTED, Check};
 use super::put_aside::Original;
 use super::{DamagedRow, Fault, StoreError, Tx, now_ms};
-use claw_domain::{CallId, CallState, Outcome, Question};
+use claw_domain::{Approvers, CallId, CallState, Outcome};
 
 impl Tx<'_> {
     /// An unreadable call never runs again: it is denied, or nobody knows how it ended. Of one that
@@ -70,21 +70,8 @@ impl Tx<'_> {
         else {
             return Ok(false);
         };
-        let row = self.call(&call)?;
-        let (server, tool) = row.map(|row| (row.server, row.tool)).unwrap_or_default();
-        let question = Question {
-            approval,
-            session: call.session.clone(),
-            call,
-            server,
-            tool,
-            arguments: Vec::new(),
-            why: note.to_owned(),
-            expires_at_ms: 0,
-            choices: Vec::new(),
-            staged: None,
-        };
-        self.add_approval(&question, "", "")?;
+        let question = self.lost_question(approval, call.session.clone(), call, note)?;
+        self.add_approval(&question, &Approvers::default(), "")?;
         Ok(true)
     }
 
@@ -97,7 +84,7 @@ impl Tx<'_> {
         };
         let readable = !self.still_damaged(ONE, &id, damaged_tables::grant)?;
         self.keep_original("grants", &id.to_string(), &original, row)?;
-        let place = if id > ROW_NUMBER_MAX { self.count_on("grants")? } else { id };
+        let place = self.possible_number("grants", id)?;
         let ended = (!readable).then(now_ms);
         self.conn.execute(
             "UPDATE grants SET id = ?2, revoked_ms = coalesce(revoked_ms, ?3) WHERE id = ?1",
@@ -115,7 +102,7 @@ impl Tx<'_> {
         };
         let readable = !self.still_damaged(ONE, &nr, damaged_tables::update)?;
         self.keep_original("updates", &nr.to_string(), &original, row)?;
-        let place = if nr > ROW_NUMBER_MAX { self.count_on("updates")? } else { nr };
+        let place = self.possible_number("updates", nr)?;
         self.conn.execute("UPDATE updates SET nr = ?2 WHERE nr = ?1", params![nr, place])?;
         if !readable {
             self.conn.execute(
@@ -138,9 +125,7 @@ impl Tx<'_> {
         };
         self.keep_original("overheard", &nr.to_string(), &original, row)?;
         self.conn.execute("DELETE FROM overheard WHERE nr = ?1", [nr])?;
-        if nr > ROW_NUMBER_MAX {
-            self.count_on("overheard")?;
-        }
+        self.possible_number("overheard", nr)?;
         Ok(true)
     }
 
@@ -154,8 +139,13 @@ impl Tx<'_> {
         Ok(true)
     }
 
+    /// This number of a row, or the next one that the table counts to where it is impossible.
+    pub(super) fn possible_number(&self, table: &str, number: i64) -> Result<i64, StoreError> {
+        if number > ROW_NUMBER_MAX { self.count_on(table) } else { Ok(number) }
+    }
+
     /// The number after the highest one that was counted to, which the table counts on from.
-    pub(super) fn count_on(&self, table: &str) -> Result<i64, StoreError> {
+    fn count_on(&self, table: &str) -> Result<i64, StoreError> {
         let Some((_, highest)) = COUNTED.iter().find(|(name, _)| *name == table) else {
             return Err(StoreError::Decode(format!("the table {table} counts no rows")));
         };
@@ -180,7 +170,7 @@ impl Tx<'_> {
         self.original(sql, &[&number], body)
     }
 
-    fn still_damaged(
+    pub(super) fn still_damaged(
         &self,
         sql: &str,
         which: &dyn ToSql,

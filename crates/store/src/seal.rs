@@ -66,6 +66,11 @@ impl Tx<'_> {
         Ok(Some(seal().unwrap_or(Seal { key: text.clone(), number: 0, mac: String::new() })))
     }
 
+    /// Whether rows were sealed with a key, whichever.
+    pub(super) fn has_seal(&self) -> Result<bool, StoreError> {
+        Ok(self.meta(SEAL)?.is_some())
+    }
+
     fn set_seal(&self, anchor: &Anchor, head: &AuditHead) -> Result<(), StoreError> {
         self.set_meta(
             SEAL,

@@ -63,6 +63,12 @@ pub struct Args {
     /// Serves inside of the namespaces; the server starts itself with it.
     #[arg(long, hide = true)]
     pub inside: bool,
+    /// The folder for cgroups, as a descriptor that the inner server inherits.
+    #[arg(long, hide = true)]
+    pub cgroup_fd: Option<i32>,
+    /// The cgroup of the server itself, below that folder.
+    #[arg(long, hide = true)]
+    pub cgroup_home: Option<String>,
     /// Watches over one job; the server starts itself with it.
     #[arg(long, hide = true)]
     pub supervise: bool,
@@ -256,6 +262,8 @@ mod tests {
             command: CommandLimits::default(),
             without_namespaces: false,
             inside: false,
+            cgroup_fd: None,
+            cgroup_home: None,
             supervise: false,
             #[cfg(feature = "http")]
             http: false,

@@ -4,13 +4,14 @@
 //! crate of claw.
 //!
 //! The tour: `args` (what was typed, and what it means) → `namespace` (processes and mounts of its
-//! own) → `confine` (the box) → `server` (the MCP face, `tool` its words; `background` and
+//! own; before that `cgroup` finds room for those of commands) → `confine` (the box) → `server` (the MCP face, `tool` its words; `background` and
 //! `job_tools` for jobs that stay) → `run` (one job as the server sees it) → `supervisor` (one
 //! small process a job, which kills what it started).
 
 mod args;
 mod background;
 mod capture;
+mod cgroup;
 mod confine;
 mod disk;
 mod environment;
@@ -39,9 +40,11 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 pub use args::Args;
+pub use cgroup::{Missing as MissingCgroup, Room as CgroupRoom, look as look_for_cgroup};
 pub use confine::{BoxLevel, probe};
 
 use args::Settings;
+use cgroup::{Folder, Settled};
 use confine::Boundary;
 use error::StartError;
 #[cfg(target_os = "linux")]
@@ -70,21 +73,30 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
     // A host may have leaked descriptors of its own files to us, and the box does not take back
     // what is open already.
     close_fds::set_fds_cloexec(3, &[]);
+    // Before there are mounts of our own, through which the tree is read-only.
+    let room = cgroup_room(args);
     #[cfg(target_os = "linux")]
-    let namespaces = match namespace::enter(args)? {
+    let namespaces = match namespace::enter(args, room.as_ref())? {
         Place::Served(code) => return Ok(code),
         Place::Inside => true,
         Place::Without => false,
     };
     #[cfg(not(target_os = "linux"))]
     let namespaces = false;
-    let settings = Settings::new(args)?;
+    let mut settings = Settings::new(args)?;
+    let folder = room.and_then(folder_for_commands);
+    if folder.is_some() {
+        settings.limits.command = settings.limits.command.within_machine();
+    }
     let scratch = Scratch::new("tmp")?;
     let own_shelf = settings.output_dir.is_none().then(|| Scratch::new("output")).transpose()?;
     let output_dir =
         own_shelf.as_ref().map(|own| own.path().to_owned()).or_else(|| settings.output_dir.clone());
     let output_dir = output_dir.unwrap_or_default();
-    let boundary = Boundary::new(&settings, scratch.path(), &output_dir);
+    let boundary = Boundary {
+        cgroup: folder.as_ref().map(Folder::path),
+        ..Boundary::new(&settings, scratch.path(), &output_dir)
+    };
     #[cfg(target_os = "linux")]
     if namespaces {
         namespace::seal(&boundary.writable)?;
@@ -98,7 +110,7 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
         .enable_all()
         .build()
         .map_err(StartError::Runtime)?;
-    let served = runtime.block_on(server::serve(settings, output_dir, environment, level));
+    let served = runtime.block_on(server::serve(settings, output_dir, environment, level, folder));
     // A read of stdin that never returns must not hold the end up.
     runtime.shutdown_background();
     scratch.clear();
@@ -106,6 +118,32 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
         own.clear();
     }
     served.map(|()| ExitCode::SUCCESS)
+}
+
+/// Where commands can have a cgroup of their own. Most hosts have no such place, which is no news.
+fn cgroup_room(args: &Args) -> Option<Settled> {
+    if let (Some(descriptor), Some(home)) = (args.cgroup_fd, &args.cgroup_home) {
+        return Settled::inherited(descriptor, home).ok();
+    }
+    if args.inside {
+        return None;
+    }
+    match cgroup::look().and_then(|room| room.settle()) {
+        Ok(room) => Some(room),
+        Err(MissingCgroup::NoTree | MissingCgroup::NotDelegated(_)) => None,
+        Err(why) => {
+            complain(&format!("commands have no cgroup of their own: {why}"));
+            None
+        }
+    }
+}
+
+fn folder_for_commands(room: Settled) -> Option<Folder> {
+    let folder = Folder::new(room);
+    if let Err(why) = &folder {
+        complain(&format!("commands have no cgroup of their own: {why}"));
+    }
+    folder.ok()
 }
 
 /// One line to stderr. A host that has closed stderr is no reason to stop.

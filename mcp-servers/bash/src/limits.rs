@@ -55,6 +55,8 @@ pub enum Met {
     Memory,
     FileSize,
     DiskSpace,
+    /// Not a limit of the command: the machine, or the service around it, had no memory left.
+    MachineMemory,
 }
 
 /// SIGXFSZ, setrlimit(2); and how a shell reports a child that it ended.
@@ -81,14 +83,20 @@ impl CommandLimits {
     /// Sets them on this process, for all that it starts from now on. It cannot be taken back. The
     /// kernel counts the processes of a user, not of a command, so those that the user has already
     /// are added. Root it does not count.
-    pub fn apply(&self) {
-        let processes = self.command_processes_max.saturating_add(tasks_of_the_user());
-        for (resource, most) in [
-            (Resource::Nproc, processes),
-            (Resource::Data, self.command_memory_bytes_max),
+    ///
+    /// A cgroup counts processes and memory of the whole command, and says when a limit is met. So
+    /// there the two rlimits, which would be met first, are left out.
+    pub fn apply(&self, in_cgroup: bool) {
+        let mut limits = vec![
             (Resource::Fsize, self.command_file_bytes_max),
             (Resource::Nofile, self.command_open_files_max),
-        ] {
+        ];
+        if !in_cgroup {
+            let processes = self.command_processes_max.saturating_add(tasks_of_the_user());
+            limits.push((Resource::Nproc, processes));
+            limits.push((Resource::Data, self.command_memory_bytes_max));
+        }
+        for (resource, most) in limits {
             let now = getrlimit(resource);
             let least = |limit: Option<u64>| Some(limit.map_or(most, |limit| limit.min(most)));
             // To lower a limit is allowed to everybody; a kernel without this one has nothing to
@@ -98,6 +106,14 @@ impl CommandLimits {
                 Rlimit { current: least(now.current), maximum: least(now.maximum) },
             );
         }
+    }
+
+    /// The same with no more memory than the machine can spare: a command in a cgroup is to end
+    /// before the machine has none left for others.
+    pub fn within_machine(self) -> Self {
+        let machine = sum_of("/proc/meminfo", &["MemTotal:"]).unwrap_or(u64::MAX);
+        let most = machine / 4 * 3;
+        Self { command_memory_bytes_max: self.command_memory_bytes_max.min(most), ..self }
     }
 
     /// Looks at what a command takes now. `Some` if it takes more than it may, or if the kernel
@@ -125,11 +141,12 @@ impl CommandLimits {
     }
 
     /// For the person and the model: which limit, and the setting that changes it.
-    pub fn sentence(&self, met: Met) -> String {
+    pub fn sentence(&self, met: Met, killed: bool) -> String {
         match met {
             Met::Processes => format!(
-                "It met the limit of {} processes and threads of one command (`command_processes_max`).",
-                self.command_processes_max
+                "It met the limit of {} processes and threads of one command (`command_processes_max`){}.",
+                self.command_processes_max,
+                if killed { " and was killed" } else { "" }
             ),
             Met::Memory => format!(
                 "It met the limit of {} bytes of memory of one command (`command_memory_bytes_max`) and was killed.",
@@ -143,6 +160,11 @@ impl CommandLimits {
                 "It was killed, because less than {} bytes were left on the disk (`command_disk_free_bytes_min`).",
                 self.command_disk_free_bytes_min
             ),
+            Met::MachineMemory => {
+                "It was killed by the system, because the machine or the service \
+                 around it had no memory left. The limit of the command was not met."
+                    .to_owned()
+            }
         }
     }
 }

@@ -27,6 +27,7 @@ use rustix::thread::{
 };
 
 use crate::args::Args;
+use crate::cgroup::Settled;
 use crate::error::StartError;
 
 /// The flag by which the outer process starts the inner one.
@@ -43,7 +44,7 @@ pub enum Place {
 }
 
 /// Must run before a second thread exists.
-pub fn enter(args: &Args) -> Result<Place, StartError> {
+pub fn enter(args: &Args, room: Option<&Settled>) -> Result<Place, StartError> {
     if args.inside {
         arrive().map_err(StartError::Namespace)?;
         return Ok(Place::Inside);
@@ -51,7 +52,7 @@ pub fn enter(args: &Args) -> Result<Place, StartError> {
     if args.without_namespaces || !expected() || prepare().is_err() {
         return Ok(Place::Without);
     }
-    serve_inside().map(Place::Served).map_err(StartError::Namespace)
+    serve_inside(room).map(Place::Served).map_err(StartError::Namespace)
 }
 
 /// Whether the system's settings give namespaces to this user. Cheap, and changes nothing.
@@ -118,9 +119,14 @@ fn unshare(flags: UnshareFlags) -> io::Result<()> {
     clippy::disallowed_methods,
     reason = "the bash server is one of the two that start processes"
 )]
-fn serve_inside() -> io::Result<ExitCode> {
-    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
-    let status = Command::new("/proc/self/exe").args(arguments).arg(INSIDE).status()?;
+fn serve_inside(room: Option<&Settled>) -> io::Result<ExitCode> {
+    let mut command = Command::new("/proc/self/exe");
+    command.args(std::env::args_os().skip(1)).arg(INSIDE);
+    if let Some(room) = room {
+        let (descriptor, home) = room.bequeath()?;
+        command.args(["--cgroup-fd", &descriptor.to_string(), "--cgroup-home", home]);
+    }
+    let status = command.status()?;
     let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(1);
     Ok(ExitCode::from(u8::try_from(code).unwrap_or(1)))
 }

@@ -16,6 +16,7 @@ use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
+use crate::cgroup::Folder;
 use crate::environment::Environment;
 use crate::error::StartError;
 use crate::limits::CommandLimits;
@@ -41,6 +42,8 @@ pub struct Runner {
     /// started by.
     arguments: Vec<std::ffi::OsString>,
     limits: CommandLimits,
+    /// Where commands get cgroups of their own. Lives as long as the server.
+    cgroups: Option<Folder>,
     supervisors: Mutex<BTreeSet<i32>>,
 }
 
@@ -73,6 +76,7 @@ impl Runner {
         workspace: PathBuf,
         environment: Environment,
         limits: CommandLimits,
+        cgroups: Option<Folder>,
     ) -> Result<Self, StartError> {
         // The link in /proc still leads to this program after its file was replaced by an update.
         #[cfg(target_os = "linux")]
@@ -91,6 +95,7 @@ impl Runner {
             program,
             arguments,
             limits,
+            cgroups,
             supervisors: Mutex::default(),
         })
     }
@@ -115,9 +120,10 @@ impl Runner {
             scratch: self.environment.scratch.clone(),
             reads: wish.reads,
             limits: self.limits,
+            cgroup: self.cgroups.as_ref().map(Folder::ticket),
         };
         let cut = job.drive(&spec, deadline, stop, sink).await;
-        let ending = self.conclude(job, cut, sink).await;
+        let ending = self.conclude(job, cut, &spec, sink).await;
         if let Some(pid) = pid {
             self.supervisors().remove(&pid);
         }
@@ -156,7 +162,13 @@ impl Runner {
 
     /// After the output has ended or the job was cut off: the report, and the end of the
     /// supervisor.
-    async fn conclude(&self, mut job: Job, cut: Option<Cut>, sink: &mut dyn Sink) -> Ending {
+    async fn conclude(
+        &self,
+        mut job: Job,
+        cut: Option<Cut>,
+        spec: &JobSpec,
+        sink: &mut dyn Sink,
+    ) -> Ending {
         let until = Instant::now() + END_PATIENCE;
         let mut line = String::new();
         if cut.is_some() {
@@ -164,6 +176,9 @@ impl Runner {
         }
         let _ = tokio::time::timeout_at(until, job.report.read_line(&mut line)).await;
         if line.is_empty() {
+            if let (Some(cgroups), Some(ticket)) = (&self.cgroups, &spec.cgroup) {
+                cgroups.end(ticket);
+            }
             self.kill_strays().await;
         }
         job.read_output_until(until, sink).await;
@@ -172,8 +187,15 @@ impl Runner {
             self.kill_strays().await;
         }
         let end: Option<JobEnd> = serde_json::from_str(&line).ok();
-        if let Some(met) = end.as_ref().and_then(|end| end.met) {
-            sink.note(self.limits.sentence(met));
+        if let Some(end) = &end {
+            let killed = end.how == JobReport::Killed && cut.is_none();
+            let met = end.met.map(|met| self.limits.sentence(met, killed));
+            let without = end.without_cgroup.as_ref().map(|why| {
+                format!(
+                    "It ran without a cgroup of its own ({why}); its processes had limits each."
+                )
+            });
+            met.into_iter().chain(without).for_each(|sentence| sink.note(sentence));
         }
         match (cut, end.map(|end| end.how)) {
             (Some(Cut::TimeIsUp), _) => Ending::TimedOut { timeout_s: 0 },
@@ -205,6 +227,13 @@ impl Runner {
                 }
             }
             sleep(SWEEP_ROUND).await;
+        }
+    }
+
+    /// Removes the cgroups that are left, with all that is in them.
+    pub fn clear(&self) {
+        if let Some(cgroups) = &self.cgroups {
+            cgroups.clear();
         }
     }
 

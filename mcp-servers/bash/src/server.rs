@@ -20,6 +20,7 @@ use tokio_util::task::TaskTracker;
 use crate::args::{Limits, Settings};
 use crate::background::Background;
 use crate::capture::Capture;
+use crate::cgroup::Folder;
 use crate::confine::BoxLevel;
 use crate::environment::Environment;
 use crate::eof::EofSignal;
@@ -61,13 +62,16 @@ pub async fn serve(
     output_dir: PathBuf,
     environment: Environment,
     level: BoxLevel,
+    cgroups: Option<Folder>,
 ) -> Result<(), StartError> {
     let closed = CancellationToken::new();
     let jobs = TaskTracker::new();
     let limits = settings.limits;
     let shelf = Arc::new(Shelf::new(output_dir, limits.kept_bytes_max));
+    let workspace = settings.workspace.clone();
+    let runner = Arc::new(Runner::new(workspace, environment, limits.command, cgroups)?);
     let server = BashServer {
-        runner: Arc::new(Runner::new(settings.workspace.clone(), environment, limits.command)?),
+        runner: runner.clone(),
         workspace: settings.workspace,
         limits,
         level,
@@ -91,6 +95,7 @@ pub async fn serve(
     closed.cancel();
     jobs.close();
     let _ = timeout(LAST_JOBS_PATIENCE, jobs.wait()).await;
+    runner.clear();
     served
 }
 

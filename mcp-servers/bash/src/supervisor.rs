@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitOptions, kill_process_group};
 
+use crate::cgroup::{Leaf, Ticket};
 use crate::confine;
 use crate::disk::Disk;
 use crate::limits::{CommandLimits, Met};
@@ -67,6 +68,8 @@ fn supervise() -> std::io::Result<()> {
         return Ok(());
     }
     let spec: JobSpec = serde_json::from_str(&spec)?;
+    // The command must not inherit what we have inherited.
+    close_fds::set_fds_cloexec(3, &[]);
     // A session of its own has no terminal, and no signal that a terminal sends to the server's
     // group.
     let _ = rustix::process::setsid();
@@ -88,23 +91,53 @@ fn run(spec: &JobSpec, reader: BufReader<UnixStream>) -> JobEnd {
     let reaper = sender.clone();
     thread::spawn(move || wait_for_the_end_of_the_line(reader, &sender));
     thread::spawn(move || started.recv().is_ok().then(|| reap(&reaper)));
-    match start(spec) {
+    let leaf = spec.cgroup.as_ref().map(|ticket| leaf(ticket, &spec.limits));
+    let (leaf, without_cgroup) = match leaf {
+        Some(Ok(leaf)) => (Some(leaf), None),
+        Some(Err(why)) => (None, Some(why)),
+        None => (None, None),
+    };
+    let (how, met) = match start(spec, leaf.as_ref()) {
         Ok(shell) => {
             let _ = go.send(());
             let places = [spec.workspace.clone(), spec.scratch.clone()];
             let disk = Disk::new(places, spec.limits.command_disk_free_bytes_min);
-            Watch { shell, limits: spec.limits, disk, events, met: None }.run()
+            Watch { shell, limits: spec.limits, leaf: leaf.as_ref(), disk, events, met: None }.run()
         }
-        Err(why) => JobEnd { how: JobReport::NotStarted(why), met: None },
+        Err(why) => (JobReport::NotStarted(why), None),
+    };
+    if let Some(leaf) = leaf {
+        leaf.remove();
     }
+    JobEnd { how, met, without_cgroup }
 }
 
-/// Starts the shell in the inner layer of the box. Gives its process id.
+/// The cgroup of the command, with this process in it, so that the shell begins there.
+fn leaf(ticket: &Ticket, limits: &CommandLimits) -> Result<Leaf, String> {
+    let leaf = Leaf::new(ticket, limits).map_err(|error| error.to_string())?;
+    if let Err(error) = leaf.enter() {
+        leaf.remove();
+        return Err(error.to_string());
+    }
+    Ok(leaf)
+}
+
+/// Starts the shell in the inner layer of the box, and leaves its cgroup again. Gives its process
+/// id.
+fn start(spec: &JobSpec, leaf: Option<&Leaf>) -> Result<i32, String> {
+    let started = spawn(spec, leaf.is_some());
+    if let Some(Err(error)) = leaf.map(Leaf::leave) {
+        processes::kill(&descendants());
+        return Err(format!("its supervisor could not leave the cgroup of the command: {error}"));
+    }
+    started
+}
+
 #[expect(
     clippy::disallowed_methods,
     reason = "the bash server is one of the two that start processes"
 )]
-fn start(spec: &JobSpec) -> Result<i32, String> {
+fn spawn(spec: &JobSpec, in_cgroup: bool) -> Result<i32, String> {
     enter(spec)?;
     let mut command = Command::new(&spec.shell);
     // The environment is the one that the server gave us. `--` keeps a command that starts with a
@@ -115,7 +148,7 @@ fn start(spec: &JobSpec) -> Result<i32, String> {
     let (limits, inner) = (spec.limits, confine::Inner::new(spec));
     let starter = thread::spawn(move || {
         confine::isolate_this_thread(&inner)?;
-        limits.apply();
+        limits.apply(in_cgroup);
         command.spawn().map_err(|error| format!("the shell could not be started: {error}"))
     });
     let child =
@@ -142,19 +175,21 @@ fn enter(spec: &JobSpec) -> Result<(), String> {
 }
 
 /// A command that runs.
-struct Watch {
+struct Watch<'a> {
     shell: i32,
     limits: CommandLimits,
+    /// Where the kernel counts what the command takes.
+    leaf: Option<&'a Leaf>,
     disk: Disk,
     events: Receiver<Event>,
     /// The first limit that it met.
     met: Option<Met>,
 }
 
-impl Watch {
+impl Watch<'_> {
     /// Waits until the shell and everything around it has ended, is to be killed, or takes more
     /// than it may.
-    fn run(mut self) -> JobEnd {
+    fn run(mut self) -> (JobReport, Option<Met>) {
         let mut how = None;
         let mut linger = None;
         let mut look = Instant::now() + LOOK_EVERY;
@@ -183,27 +218,48 @@ impl Watch {
                 Err(_) => return self.kill(how.unwrap_or(JobReport::Killed)),
             }
         }
-        JobEnd { how: how.unwrap_or(JobReport::Killed), met: self.met }
+        self.conclude(how.unwrap_or(JobReport::Killed))
     }
 
     /// Whether it has to be killed. Where the kernel refuses one more process, the command can go
     /// on without it.
     fn takes_too_much(&mut self) -> bool {
-        let met = self
-            .limits
-            .look(&descendants())
-            .or_else(|| self.disk.is_too_full().then_some(Met::DiskSpace));
+        let met = match self.leaf {
+            Some(leaf) => leaf.met(),
+            None => self.limits.look(&descendants()),
+        };
+        let met = met.or_else(|| self.disk.is_too_full().then_some(Met::DiskSpace));
         self.met = self.met.or(met);
         match met {
-            Some(Met::Processes) => !CommandLimits::kernel_counts_processes(),
-            Some(Met::Memory | Met::FileSize | Met::DiskSpace) => true,
+            // A fork bomb in a cgroup ends at once: what is refused there was the command's alone.
+            Some(Met::Processes) => {
+                self.leaf.is_some() || !CommandLimits::kernel_counts_processes()
+            }
+            Some(Met::Memory | Met::FileSize | Met::DiskSpace | Met::MachineMemory) => true,
             None => false,
         }
     }
 
-    fn kill(self, how: JobReport) -> JobEnd {
-        kill_all(self.shell, &self.events);
-        JobEnd { how, met: self.met }
+    fn kill(self, how: JobReport) -> (JobReport, Option<Met>) {
+        let killed = self.leaf.is_some_and(Leaf::kill);
+        if !killed || !wait_for_the_last_child(&self.events) {
+            kill_all(self.shell, &self.events);
+        }
+        self.conclude(how)
+    }
+
+    /// With what the kernel has counted. It ends all of a cgroup that has too much memory, so the
+    /// shell, too, was ended by a signal.
+    fn conclude(self, how: JobReport) -> (JobReport, Option<Met>) {
+        let met = self.met.or_else(|| self.leaf.and_then(Leaf::met));
+        let by_memory = matches!(met, Some(Met::Memory | Met::MachineMemory));
+        let sigkill = Signal::KILL.as_raw();
+        match how {
+            JobReport::Signaled(signal) if by_memory && signal == sigkill => {
+                (JobReport::Killed, met)
+            }
+            how => (how, met),
+        }
     }
 }
 
@@ -240,6 +296,18 @@ fn reap(events: &Sender<Event>) {
                 let _ = events.send(Event::NoChildLeft);
                 return;
             }
+        }
+    }
+}
+
+/// After everything was killed at once: whether all have ended in time.
+fn wait_for_the_last_child(events: &Receiver<Event>) -> bool {
+    let until = Instant::now() + KILL_PATIENCE;
+    loop {
+        match events.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            Ok(Event::NoChildLeft) | Err(RecvTimeoutError::Disconnected) => return true,
+            Ok(_) => {}
+            Err(RecvTimeoutError::Timeout) => return false,
         }
     }
 }

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cgroup::Ticket;
 use crate::limits::{self, CommandLimits, Met};
 use crate::reach::Reads;
 
@@ -21,6 +22,8 @@ pub struct JobSpec {
     pub scratch: PathBuf,
     pub reads: Reads,
     pub limits: CommandLimits,
+    /// Where the command can have a cgroup of its own.
+    pub cgroup: Option<Ticket>,
 }
 
 /// What the supervisor says at the end.
@@ -29,6 +32,8 @@ pub struct JobEnd {
     pub how: JobReport,
     /// The limit that the command met, as far as it is known.
     pub met: Option<Met>,
+    /// Why the command had no cgroup of its own, although there is room for one.
+    pub without_cgroup: Option<String>,
 }
 
 /// How the command ended.

@@ -1,8 +1,6 @@
 //! What a backup holds, and the list in front of it by which it is checked. Must not know where
 //! anything is read or written.
 
-use std::fmt::Write as _;
-
 use serde::{Deserialize, Serialize};
 
 use crate::config::is_agent_name;
@@ -104,14 +102,6 @@ fn belongs(name: &str) -> bool {
 /// Lower-case hexadecimal SHA-256.
 pub fn is_digest(name: &str) -> bool {
     name.len() == 64 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-}
-
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ use super::fail::{self, UserError};
 use super::new_file::NewFile;
 use super::out;
 use crate::config::Home;
+use crate::domain::canonical::hex;
 use crate::durable::{self, Part};
 use crate::store::Store;
 
@@ -155,7 +156,7 @@ fn source(name: &str, path: &Path) -> anyhow::Result<Source> {
             }
         }
     }
-    let sha256 = contents::hex(&hash.finalize());
+    let sha256 = hex(&hash.finalize());
     Ok(Source { entry: Entry { name: name.to_owned(), bytes, sha256 }, path: path.to_owned() })
 }
 

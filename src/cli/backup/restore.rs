@@ -14,11 +14,12 @@ use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use super::PIECE_BYTES;
-use super::contents::{self, Contents, DB, Entry, MANIFEST, MANIFEST_BYTES_MAX};
+use super::contents::{Contents, DB, Entry, MANIFEST, MANIFEST_BYTES_MAX};
 use crate::app::anchor_place;
 use crate::cli::fail::{self, UserError};
 use crate::cli::out;
 use crate::config::{self, Home};
+use crate::domain::canonical::hex;
 use crate::domain::{Address, Inbound, InboundBody, Origin};
 use crate::durable::{self, sync_folder_of};
 use crate::store::{AuditEntry, Store, now_ms};
@@ -171,7 +172,7 @@ fn copy(from: &mut impl Read, to: &Path) -> anyhow::Result<String> {
         hash.update(read);
         file.write_all(read)?;
     }
-    Ok(contents::hex(&hash.finalize()))
+    Ok(hex(&hash.finalize()))
 }
 
 /// The databases among what was restored, as the list names them.

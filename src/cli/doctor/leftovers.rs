@@ -7,10 +7,10 @@ use std::time::Duration;
 use super::Report;
 use super::repair::Repair;
 use crate::app::App;
+use crate::calls::is_about_a_turn;
 use crate::cli::{backup, retention};
 use crate::domain::Question;
 use crate::durable;
-use crate::gate::is_about_a_turn;
 use crate::mail::Instance;
 use crate::store::{Fault, RowAt, kept_copies};
 use crate::turn::next::DEATHS_FROM;
@@ -180,6 +180,7 @@ fn logs(app: &App, report: &mut Report) -> anyhow::Result<()> {
             RowAt::Grant(id) => format!("grant:{id}"),
             RowAt::Update(nr) => format!("update:{nr}"),
             RowAt::Overheard(nr) => format!("overheard:{nr}"),
+            RowAt::Audit(id) => format!("audit:{id}"),
             RowAt::Sequence(table) => format!("sequence:{table}"),
         };
         let text = match &row.at {

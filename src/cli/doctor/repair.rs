@@ -6,15 +6,13 @@ use std::io::{self, BufRead as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use serde_json::json;
 
 use crate::app::owner_principal;
 use crate::desk::when;
-use crate::domain::SessionId;
 use crate::durable::sync_folder_of;
 use crate::mail::Instance;
 use crate::session::SessionLock;
-use crate::store::{AuditEntry, DamagedRow, Fault, RowAt, Store, now_ms};
+use crate::store::{DamagedRow, Fault, RowAt, Store, now_ms};
 
 /// One repair.
 #[derive(Clone, Debug)]
@@ -60,6 +58,15 @@ impl Repair {
             Self::PutAside(DamagedRow { at: RowAt::Sequence(table), .. }) => {
                 format!("Let the table {table} count on from its highest row?")
             }
+            Self::PutAside(DamagedRow { at: at @ RowAt::Audit(_), fault, .. }) => match fault {
+                Fault::TooHigh | Fault::FarAhead { .. } => {
+                    format!("Put {at} back into its place, or aside if its hash names none?")
+                }
+                _ => format!(
+                    "Put a note in the place of {at}? Its place and its hash stay proven, and \
+                     `claw audit verify` tells of it for good."
+                ),
+            },
             Self::PutAside(DamagedRow { at, fault: Fault::Missing, .. }) => {
                 format!("Put a note in the place of {at}, so that its turn can go on?")
             }
@@ -153,16 +160,8 @@ async fn put_aside(row: DamagedRow, store: &Store, locks: &Path) -> anyhow::Resu
         anyhow::bail!("`{session}` is at work in another process; end that first");
     }
     let note = note(&row);
-    let session = row.session.as_ref().map(SessionId::as_str);
-    let body = json!({"row": row.at.to_string(), "session": session, "what": row.fault.to_string(), "by": owner_principal()});
-    let at = row.at.clone();
-    let put = store.write(move |tx| {
-        let put = tx.put_aside(&row, &note)?;
-        if put {
-            tx.audit(&AuditEntry { kind: "put_aside", call: String::new(), body })?;
-        }
-        Ok(put)
-    });
+    let (at, by) = (row.at.clone(), owner_principal());
+    let put = store.write(move |tx| tx.put_aside(&row, &note, &by));
     Ok(if put.await? { done(&at) } else { format!("Nothing is wrong with {at} any more.") })
 }
 
@@ -175,6 +174,7 @@ fn done(at: &RowAt) -> String {
             "Put {at} aside. If that was a grant it has ended, and if it was a refusal its calls are judged without it: \
              `claw grants` lists what holds."
         ),
+        RowAt::Audit(_) => format!("Put {at} aside; `claw audit verify` says what holds now."),
         _ => format!("Put {at} aside."),
     }
 }
@@ -207,6 +207,10 @@ fn note(row: &DamagedRow) -> String {
                 .to_owned()
         }
         // Nothing takes their place.
-        RowAt::Grant(_) | RowAt::Update(_) | RowAt::Overheard(_) | RowAt::Sequence(_) => String::new(),
+        RowAt::Grant(_)
+        | RowAt::Update(_)
+        | RowAt::Overheard(_)
+        | RowAt::Audit(_)
+        | RowAt::Sequence(_) => String::new(),
     }
 }

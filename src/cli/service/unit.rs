@@ -18,6 +18,8 @@ pub struct Service<'a> {
 impl Service<'_> {
     /// A unit of `systemd --user` (systemd.service(5), systemd.exec(5)). What a unit could forbid
     /// beyond this, the tool servers that a user plugs in may need; claw's own shell has its box.
+    /// `Delegate=` gives claw the cgroup of the unit, for one of each command in it. A command that
+    /// is ended there for its memory does not end the service (systemd.service(5), `OOMPolicy=`).
     pub fn systemd(&self) -> String {
         let (program, parked) = (word(self.program), word(&self.home.join(super::PARKED)));
         let (home, environment) = (bare(self.home), bare(self.environment));
@@ -42,6 +44,8 @@ impl Service<'_> {
              TimeoutStartSec=infinity\n\
              TimeoutStopSec=30\n\
              KillMode=mixed\n\
+             Delegate=memory pids\n\
+             OOMPolicy=continue\n\
              UMask=0077\n\
              NoNewPrivileges=yes\n\
              RestrictSUIDSGID=yes\n\
@@ -151,6 +155,7 @@ mod tests {
         assert!(unit.contains("ExecStart=\"/opt/my tools/claw\" gateway\n"), "{unit}");
         assert!(unit.contains("Environment=\"CLAW_HOME=/home/me/100%%/.claw\"\n"), "{unit}");
         assert!(unit.contains("WorkingDirectory=/home/me/100%%/.claw\n"), "{unit}");
+        assert!(unit.contains("\nDelegate=memory pids\nOOMPolicy=continue\n"), "{unit}");
         assert!(service.launchd().contains("<string>/home/me/a&amp;b</string>"));
     }
 }

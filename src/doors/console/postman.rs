@@ -7,7 +7,9 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::app::App;
-use crate::domain::{Address, ApprovalId, OutboundBody, Question, SessionId, Staged};
+use crate::domain::{
+    Address, ApprovalId, ApprovalState, OutboundBody, Question, SessionId, Staged,
+};
 use crate::doors::console::chat::ConsoleShow;
 use crate::doors::{quiet, staged};
 use crate::mail::{Instance, Mail};
@@ -164,7 +166,7 @@ impl Postman {
         if matches!(row.question.staged, Some(Staged::All { .. })) {
             return None;
         }
-        if row.state != "waiting" || !self.asked.insert(row.id.clone()) {
+        if row.state != ApprovalState::Waiting || !self.asked.insert(row.id.clone()) {
             return None;
         }
         self.next_expiry_ms =
@@ -183,14 +185,16 @@ impl Postman {
     async fn close_answered(&mut self) -> anyhow::Result<()> {
         for id in self.asked.clone() {
             let row = self.app.store.read(|tx| tx.approval(&id))?;
-            let how = match row.as_ref().map(|row| row.state.as_str()) {
-                Some("waiting") => continue,
-                Some("expired") => "has expired".to_owned(),
-                Some("superseded") => "was superseded by a new message".to_owned(),
-                Some(_) => match row.and_then(|row| row.decided_by) {
-                    Some(by) => format!("was answered by {by}"),
-                    None => "was answered".to_owned(),
-                },
+            let how = match row.as_ref().map(|row| row.state) {
+                Some(ApprovalState::Waiting) => continue,
+                Some(ApprovalState::Expired) => "has expired".to_owned(),
+                Some(ApprovalState::Superseded) => "was superseded by a new message".to_owned(),
+                Some(ApprovalState::Approved | ApprovalState::Denied) => {
+                    match row.and_then(|row| row.decided_by) {
+                        Some(by) => format!("was answered by {by}"),
+                        None => "was answered".to_owned(),
+                    }
+                }
                 None => "is gone".to_owned(),
             };
             self.asked.remove(&id);

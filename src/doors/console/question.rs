@@ -4,7 +4,6 @@
 
 use crate::domain::{Answer, Question, Scope, Term};
 pub use crate::doors::clock::Clock;
-use crate::doors::commands::edit_distance;
 use crate::doors::typed::{Typed, typed};
 
 use super::clean::clean;
@@ -210,8 +209,8 @@ fn near_miss(lower: &str, question: &Question) -> Option<String> {
     let close = candidates().any(|key| {
         key == word
             || (key.chars().count() >= 3
-                && word.chars().count() >= 2
-                && edit_distance(key, word) <= 1)
+                && (2..=32).contains(&word.chars().count())
+                && strsim::osa_distance(key, word) <= 1)
     });
     let minutes = word.starts_with("10") && word.len() <= 10;
     let short = word.chars().count() <= 1 || NEARLY_YES.contains(&word);

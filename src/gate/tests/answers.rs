@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use super::rig::{ALLOW, OWNER, Rig, allow, echo};
-use crate::domain::{Answer, InboundBody, Outcome, Term};
-use crate::gate::DecideError;
+use crate::calls::DecideError;
+use crate::domain::{Answer, ApprovalState, InboundBody, Outcome, Term};
 use crate::store::DecideRefused;
 
 #[tokio::test]
@@ -15,7 +15,7 @@ async fn an_approved_call_runs_exactly_once() {
     assert_eq!(rig.parked(call.clone()).await, asked, "asked once, however often it is called");
     assert_eq!(rig.again("").parked(call.clone()).await, asked, "also after a restart");
     // The answer comes by another process, and wakes the session through the inbox.
-    rig.again("").gate.decide(&asked, &allow(Term::Once), OWNER).await.unwrap();
+    rig.again("").gate.calls().decide(&asked, &allow(Term::Once), OWNER).await.unwrap();
     let inbox = rig.store.read(|tx| tx.queued_inbound(&call.id.session)).unwrap();
     assert!(
         matches!(&inbox[0].inbound.body, InboundBody::Answered { approval, .. } if *approval == asked)
@@ -36,7 +36,7 @@ async fn a_no_denies_with_the_word_to_the_model() {
     let rig = Rig::new(&["legacy"], "");
     let asked = rig.parked(echo(1, "hi")).await;
     let no = Answer::Deny { word: Some("use the other file".into()) };
-    rig.gate.decide(&asked, &no, OWNER).await.unwrap();
+    rig.gate.calls().decide(&asked, &no, OWNER).await.unwrap();
     assert!(rig.denied(echo(1, "hi")).await.contains("use the other file"));
     assert!(rig.effects("legacy").is_empty());
 }
@@ -48,12 +48,14 @@ async fn two_processes_that_decide_at_once_have_one_winner() {
         let (one, two) = (rig.again(""), rig.again(""));
         let asked = rig.parked(echo(n, "hi")).await;
         let (yes, no) = (allow(Term::Always), Answer::Never);
-        let (a, b) =
-            tokio::join!(one.gate.decide(&asked, &yes, OWNER), two.gate.decide(&asked, &no, OWNER));
+        let (a, b) = tokio::join!(
+            one.gate.calls().decide(&asked, &yes, OWNER),
+            two.gate.calls().decide(&asked, &no, OWNER)
+        );
         assert_eq!(usize::from(a.is_ok()) + usize::from(b.is_ok()), 1);
         let grants = rig.store.read(|tx| tx.grants()).unwrap();
         assert_eq!(grants.len(), 1, "the loser grants nothing");
-        assert_eq!(grants[0].effect, if a.is_ok() { "allow" } else { "deny" });
+        assert_eq!(grants[0].effect.as_str(), if a.is_ok() { "allow" } else { "deny" });
         let outcome = rig.call(echo(n, "hi")).await;
         assert_eq!(matches!(outcome, Outcome::Ended { .. }), a.is_ok(), "{outcome:?}");
         let id = grants[0].id;
@@ -68,7 +70,7 @@ async fn only_the_owner_answers_and_only_once() {
     let decide = |by: &'static str| {
         let asked = asked.clone();
         let gate = rig.gate.clone();
-        async move { gate.decide(&asked, &allow(Term::Once), by).await }
+        async move { gate.calls().decide(&asked, &allow(Term::Once), by).await }
     };
     assert!(matches!(
         decide("telegram:666").await,
@@ -86,13 +88,13 @@ async fn an_approval_under_other_rules_is_asked_again() {
     let rig = Rig::new(&["legacy"], "");
     let call = echo(1, "hi");
     let asked = rig.parked(call.clone()).await;
-    rig.gate.decide(&asked, &allow(Term::Once), OWNER).await.unwrap();
+    rig.gate.calls().decide(&asked, &allow(Term::Once), OWNER).await.unwrap();
     let other = "[[rule]]\ntool = \"echo\"\ndecision = \"ask\"\nwhy = \"new\"\n";
     let changed = rig.again(other);
     let again = changed.parked(call.clone()).await;
     assert_ne!(again, asked);
     assert!(rig.effects("legacy").is_empty());
-    changed.gate.decide(&again, &allow(Term::Once), OWNER).await.unwrap();
+    changed.gate.calls().decide(&again, &allow(Term::Once), OWNER).await.unwrap();
     assert_eq!(changed.ended(call.clone()).await, "hi");
     assert_eq!(rig.effects("legacy"), ["hi"]);
 }
@@ -104,13 +106,13 @@ async fn an_open_question_under_other_rules_is_replaced() {
     let asked = rig.parked(call.clone()).await;
     let changed = rig.again("[[rule]]\ntool = \"echo\"\ndecision = \"ask\"\nwhy = \"new\"\n");
     let again = changed.parked(call.clone()).await;
-    let late = rig.gate.decide(&asked, &allow(Term::Once), OWNER).await.unwrap_err();
+    let late = rig.gate.calls().decide(&asked, &allow(Term::Once), OWNER).await.unwrap_err();
     assert!(late.to_string().contains("superseded"), "{late}");
     assert_eq!(rig.store.read(|tx| tx.open_approvals(None)).unwrap().len(), 1);
     // Rules that allow it close the question and run it.
     let allowing = rig.again(ALLOW);
     assert_eq!(allowing.ended(call).await, "hi");
-    assert!(rig.gate.decide(&again, &allow(Term::Once), OWNER).await.is_err());
+    assert!(rig.gate.calls().decide(&again, &allow(Term::Once), OWNER).await.is_err());
     assert_eq!(rig.effects("legacy"), ["hi"]);
 }
 
@@ -118,7 +120,7 @@ async fn an_open_question_under_other_rules_is_replaced() {
 async fn a_rule_that_denies_beats_an_approval_that_was_given_before() {
     let rig = Rig::new(&["legacy"], "");
     let asked = rig.parked(echo(1, "hi")).await;
-    rig.gate.decide(&asked, &allow(Term::Once), OWNER).await.unwrap();
+    rig.gate.calls().decide(&asked, &allow(Term::Once), OWNER).await.unwrap();
     let denying = rig.again("[[rule]]\ntool = \"echo\"\ndecision = \"deny\"\nwhy = \"no\"\n");
     assert!(denying.denied(echo(1, "hi")).await.contains("policy.toml"));
     assert!(rig.effects("legacy").is_empty());
@@ -126,24 +128,25 @@ async fn a_rule_that_denies_beats_an_approval_that_was_given_before() {
 
 #[tokio::test]
 async fn a_question_whose_time_is_over_is_closed_and_denies() {
-    let rig = Rig::with(&["legacy"], "", |settings| settings.question_time = Duration::ZERO);
+    let rig = Rig::with(&["legacy"], "", |settings| settings.limits.question_time = Duration::ZERO);
     let asked = rig.parked(echo(1, "hi")).await;
-    let late = rig.gate.decide(&asked, &allow(Term::Once), OWNER).await.unwrap_err();
+    let late = rig.gate.calls().decide(&asked, &allow(Term::Once), OWNER).await.unwrap_err();
     assert!(late.to_string().contains("expired"), "{late}");
-    assert_eq!(rig.gate.closed(&asked).unwrap(), None);
-    assert_eq!(rig.gate.expire(&echo(1, "hi").id).await.unwrap(), Some(asked.clone()));
-    assert_eq!(rig.gate.expire(&echo(1, "hi").id).await.unwrap(), None, "once");
-    assert_eq!(rig.gate.closed(&asked).unwrap().as_deref(), Some("expired"));
+    assert_eq!(rig.gate.calls().closed(&asked).unwrap(), None);
+    assert_eq!(rig.gate.calls().expire(&echo(1, "hi").id).await.unwrap(), Some(asked.clone()));
+    assert_eq!(rig.gate.calls().expire(&echo(1, "hi").id).await.unwrap(), None, "once");
+    assert_eq!(rig.gate.calls().closed(&asked).unwrap(), Some(ApprovalState::Expired));
     assert!(rig.denied(echo(1, "hi")).await.contains("in time"));
     assert!(rig.effects("legacy").is_empty());
 }
 
 #[tokio::test]
 async fn an_answer_that_is_used_too_late_is_asked_for_again() {
-    let rig =
-        Rig::with(&["legacy"], "", |settings| settings.question_time = Duration::from_millis(150));
+    let rig = Rig::with(&["legacy"], "", |settings| {
+        settings.limits.question_time = Duration::from_millis(150)
+    });
     let asked = rig.parked(echo(1, "hi")).await;
-    rig.gate.decide(&asked, &allow(Term::Once), OWNER).await.unwrap();
+    rig.gate.calls().decide(&asked, &allow(Term::Once), OWNER).await.unwrap();
     let expires_ms = rig.store.read(|tx| tx.approval(&asked)).unwrap().unwrap().expires_ms;
     let deadline = Instant::now() + Duration::from_secs(5);
     while crate::store::now_ms() <= expires_ms {
@@ -158,7 +161,7 @@ async fn an_answer_that_is_used_too_late_is_asked_for_again() {
 async fn the_stop_switch_beats_an_approval() {
     let rig = Rig::new(&["legacy"], "");
     let asked = rig.parked(echo(1, "hi")).await;
-    rig.gate.decide(&asked, &allow(Term::Once), OWNER).await.unwrap();
+    rig.gate.calls().decide(&asked, &allow(Term::Once), OWNER).await.unwrap();
     rig.store.write(|tx| tx.set_panic(Some("owner"))).await.unwrap();
     assert!(rig.denied(echo(1, "hi")).await.contains("stop switch"));
     assert!(rig.effects("legacy").is_empty());
@@ -170,7 +173,7 @@ async fn a_row_that_is_not_what_was_shown_does_not_run() {
     let rig = Rig::new(&["legacy"], "");
     let call = echo(1, "shown");
     let asked = rig.parked(call.clone()).await;
-    rig.gate.decide(&asked, &allow(Term::Once), OWNER).await.unwrap();
+    rig.gate.calls().decide(&asked, &allow(Term::Once), OWNER).await.unwrap();
     let mut row = rig.row(&call.id).await;
     row.arguments = r#"{"text":"swapped"}"#.into();
     rig.store.write(move |tx| tx.put_call(&row)).await.unwrap();

@@ -9,7 +9,7 @@ use crate::domain::{Answer, Origin, Scope, Term, ToolCall};
 async fn answered(answer: &Answer) -> Rig {
     let rig = Rig::new(&["legacy"], "");
     let asked = rig.parked(echo(1, "hi")).await;
-    rig.gate.decide(&asked, answer, OWNER).await.unwrap();
+    rig.gate.calls().decide(&asked, answer, OWNER).await.unwrap();
     rig
 }
 
@@ -59,7 +59,7 @@ async fn a_grant_does_not_reach_lower_origins_or_other_people() {
 async fn a_grant_for_a_low_origin_reaches_the_higher_ones() {
     let rig = Rig::new(&["legacy"], "");
     let asked = rig.parked(changed(1, |call| call.origin = Origin::Schedule)).await;
-    rig.gate.decide(&asked, &allow(Term::Always), OWNER).await.unwrap();
+    rig.gate.calls().decide(&asked, &allow(Term::Always), OWNER).await.unwrap();
     assert_eq!(rig.ended(echo(2, "hi")).await, "hi");
     rig.parked(changed(3, |call| call.origin = Origin::SubAgent)).await;
 }
@@ -109,6 +109,7 @@ async fn a_kind_of_grant_that_was_not_offered_is_refused_and_changes_nothing() {
     let below = Answer::Allow { term: Term::Always, scope: Scope::Below { path: "src".into() } };
     assert!(
         rig.gate
+            .calls()
             .decide(&asked, &below, OWNER)
             .await
             .unwrap_err()
@@ -116,5 +117,5 @@ async fn a_kind_of_grant_that_was_not_offered_is_refused_and_changes_nothing() {
             .contains("not offered")
     );
     assert!(rig.store.read(|tx| tx.grants()).unwrap().is_empty());
-    rig.gate.decide(&asked, &allow(Term::Once), OWNER).await.unwrap();
+    rig.gate.calls().decide(&asked, &allow(Term::Once), OWNER).await.unwrap();
 }

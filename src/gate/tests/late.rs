@@ -11,7 +11,7 @@ use crate::hub::tests::rig::{SOON, eventually};
 const FOR_EVER: Duration = Duration::from_secs(3600);
 
 async fn offered(rig: &Rig) -> (Vec<String>, Vec<String>) {
-    let offered = tokio::time::timeout(SOON, rig.gate.offered())
+    let offered = tokio::time::timeout(SOON, rig.gate.catalog().offered())
         .await
         .expect("a model would wait for a slow server");
     (offered.specs.iter().map(|spec| spec.name.clone()).collect(), offered.notices)
@@ -40,7 +40,9 @@ fn starts(rig: &Rig, server: &str) -> usize {
 
 #[tokio::test]
 async fn a_late_server_is_waited_for_once_and_joins_later() {
-    let rig = Rig::with(&["late"], "", |settings| settings.server_wait = Duration::from_millis(50));
+    let rig = Rig::with(&["late"], "", |settings| {
+        settings.catalog.server_wait = Duration::from_millis(50)
+    });
     let (tools, told) = offered(&rig).await;
     assert!(tools.is_empty());
     assert!(told.len() == 1 && told[0].contains("`late` is still starting"), "{told:?}");
@@ -48,7 +50,7 @@ async fn a_late_server_is_waited_for_once_and_joins_later() {
 
     rig.store.write(|_| Ok(())).await.unwrap();
     // Another process knows that it is slow, and does not wait at all.
-    let again = rig.again_with("", |settings| settings.server_wait = FOR_EVER);
+    let again = rig.again_with("", |settings| settings.catalog.server_wait = FOR_EVER);
     assert!(offered(&again).await.1[0].contains("still starting"));
 
     fs::write(rig.home().join("late.go"), "").unwrap();
@@ -65,13 +67,13 @@ async fn a_late_server_is_waited_for_once_and_joins_later() {
 
 #[tokio::test]
 async fn what_a_late_server_lists_after_the_last_step_is_kept() {
-    let rig = Rig::with(&["late"], "", |settings| settings.server_wait = Duration::ZERO);
+    let rig = Rig::with(&["late"], "", |settings| settings.catalog.server_wait = Duration::ZERO);
     offered(&rig).await;
     fs::write(rig.home().join("late.go"), "").unwrap();
     let deadline = std::time::Instant::now() + SOON;
-    while rig.gate.pinned().unwrap().is_empty() {
+    while rig.gate.catalog().pinned().unwrap().is_empty() {
         assert!(std::time::Instant::now() < deadline, "its tools were forgotten");
-        rig.gate.remember_late_servers().await;
+        rig.gate.catalog().remember_late_servers().await;
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::rig::{ALLOW, OWNER, Rig, allow, echo, tool};
+use crate::catalog::PinAnswer;
 use crate::domain::Term;
-use crate::gate::PinAnswer;
 
 #[tokio::test]
 async fn a_changed_tool_is_withheld_until_it_is_accepted() {
@@ -15,7 +15,7 @@ async fn a_changed_tool_is_withheld_until_it_is_accepted() {
     assert!(reason.contains("withheld") && reason.contains("claw tools accept legacy"), "{reason}");
     assert_eq!(rig.ended(tool(4, "bare", json!({"text": "c"}))).await, "c", "the others go on");
 
-    let (changes, troubles) = rig.gate.changes(None).await.unwrap();
+    let (changes, troubles) = rig.gate.catalog().changes(None).await.unwrap();
     assert!(troubles.is_empty());
     assert_eq!((changes.len(), changes[0].tool.as_str()), (1, "echo"));
     assert!(
@@ -25,6 +25,7 @@ async fn a_changed_tool_is_withheld_until_it_is_accepted() {
 
     assert!(
         rig.gate
+            .catalog()
             .accept("legacy/echo", OWNER)
             .await
             .unwrap_err()
@@ -32,9 +33,9 @@ async fn a_changed_tool_is_withheld_until_it_is_accepted() {
             .contains("claw tools diff"),
         "unseen"
     );
-    rig.gate.shown(&changes).await.unwrap();
-    assert_eq!(rig.gate.accept("legacy/echo", OWNER).await.unwrap().len(), 1);
-    assert!(rig.gate.accept("legacy", OWNER).await.is_err(), "nothing waits any more");
+    rig.gate.catalog().shown(&changes).await.unwrap();
+    assert_eq!(rig.gate.catalog().accept("legacy/echo", OWNER).await.unwrap().len(), 1);
+    assert!(rig.gate.catalog().accept("legacy", OWNER).await.is_err(), "nothing waits any more");
     assert_eq!(rig.ended(echo(5, "d")).await, "d");
     assert_eq!(rig.effects("legacy"), ["a", "c", "d"]);
     rig.verify();
@@ -47,12 +48,12 @@ async fn an_approval_does_not_outlive_the_tool_that_was_shown() {
         "[[rule]]\ntool = \"change\"\ndecision = \"allow\"\nwhy = \"tests\"\n",
     );
     let asked = rig.parked(echo(1, "a")).await;
-    rig.gate.decide(&asked, &allow(Term::Once), OWNER).await.unwrap();
+    rig.gate.calls().decide(&asked, &allow(Term::Once), OWNER).await.unwrap();
     rig.ended(tool(2, "change", json!({}))).await;
     rig.denied(echo(1, "a")).await;
 
     let asked = rig.parked(tool(3, "bare", json!({"text": "x"}))).await;
-    rig.gate.decide(&asked, &allow(Term::Once), OWNER).await.unwrap();
+    rig.gate.calls().decide(&asked, &allow(Term::Once), OWNER).await.unwrap();
     assert_eq!(
         rig.ended(tool(3, "bare", json!({"text": "x"}))).await,
         "x",
@@ -73,8 +74,8 @@ async fn processes_with_different_versions_of_a_server_each_hold_to_the_pin() {
         assert_eq!(two.ended(echo(200 + n, "old")).await, "old");
     }
     one.denied(echo(50, "new")).await;
-    one.gate.shown(&one.gate.changes(None).await.unwrap().0).await.unwrap();
-    one.gate.accept("legacy", OWNER).await.unwrap();
+    one.gate.catalog().shown(&one.gate.catalog().changes(None).await.unwrap().0).await.unwrap();
+    one.gate.catalog().accept("legacy", OWNER).await.unwrap();
     assert_eq!(one.ended(echo(51, "new")).await, "new");
     // The form of before stays accepted.
     assert_eq!(two.ended(echo(300, "old")).await, "old");
@@ -84,7 +85,7 @@ async fn processes_with_different_versions_of_a_server_each_hold_to_the_pin() {
 #[tokio::test]
 async fn what_is_offered_leaves_out_what_is_withheld() {
     let rig = Rig::new(&["legacy", "broken"], ALLOW);
-    let offered = rig.gate.offered().await;
+    let offered = rig.gate.catalog().offered().await;
     let names: Vec<&str> = offered.specs.iter().map(|spec| spec.name.as_str()).collect();
     assert!(
         names.contains(&"legacy__echo") && !names.iter().any(|name| name.starts_with("broken")),
@@ -95,20 +96,23 @@ async fn what_is_offered_leaves_out_what_is_withheld() {
         "{:?}",
         offered.notices
     );
-    assert!(rig.gate.offered().await.notices.is_empty(), "told once");
-    assert_eq!(rig.gate.resolve("legacy__echo").await, Some(("legacy".into(), "echo".into())));
+    assert!(rig.gate.catalog().offered().await.notices.is_empty(), "told once");
+    assert_eq!(
+        rig.gate.catalog().resolve("legacy__echo").await,
+        Some(("legacy".into(), "echo".into()))
+    );
 
     rig.ended(tool(1, "change", json!({}))).await;
     rig.denied(echo(2, "x")).await;
     let later = rig.again(ALLOW);
-    let offered = later.gate.offered().await;
+    let offered = later.gate.catalog().offered().await;
     assert!(!offered.specs.iter().any(|spec| spec.name == "legacy__echo"));
     assert!(
         offered.notices.iter().any(|notice| notice.contains("legacy/echo")),
         "{:?}",
         offered.notices
     );
-    let third = rig.again(ALLOW).gate.offered().await;
+    let third = rig.again(ALLOW).gate.catalog().offered().await;
     assert!(
         !third.notices.iter().any(|notice| notice.contains("legacy/echo")),
         "told once: {:?}",
@@ -121,20 +125,30 @@ async fn what_a_running_process_has_seen_is_accepted_by_another_one() {
     let one = Rig::new(&["legacy"], ALLOW);
     one.ended(tool(1, "change", json!({}))).await;
     one.denied(echo(2, "b")).await;
-    assert!(!one.gate.offered().await.specs.iter().any(|spec| spec.name == "legacy__echo"));
+    assert!(
+        !one.gate.catalog().offered().await.specs.iter().any(|spec| spec.name == "legacy__echo")
+    );
 
     let two = one.again(ALLOW);
-    let (changes, _) = two.gate.changes(None).await.unwrap();
+    let (changes, _) = two.gate.catalog().changes(None).await.unwrap();
     assert_eq!(
         (changes.len(), changes[0].withheld),
         (1, false),
         "its own server lists the accepted form"
     );
     assert!(changes[0].diff.contains("+ Says it again, changed."), "{}", changes[0].diff);
-    two.gate.shown(&changes).await.unwrap();
-    two.gate.accept("legacy/echo", OWNER).await.unwrap();
+    two.gate.catalog().shown(&changes).await.unwrap();
+    two.gate.catalog().accept("legacy/echo", OWNER).await.unwrap();
     assert_eq!(one.ended(echo(3, "c")).await, "c", "accepted where it was seen");
-    assert!(one.gate.offered().await.specs.iter().any(|spec| spec.description.contains("changed")));
+    assert!(
+        one.gate
+            .catalog()
+            .offered()
+            .await
+            .specs
+            .iter()
+            .any(|spec| spec.description.contains("changed"))
+    );
     assert_eq!(two.ended(echo(4, "d")).await, "d", "and the form of before needs no yes");
 }
 
@@ -147,16 +161,19 @@ async fn a_question_about_changes_is_answered_once_and_accepts_what_it_froze() {
     let id = asked()[0].id.clone();
     assert_eq!(asked().len(), 1);
     assert_eq!(
-        rig.gate.answer_about_pins(&id, true, OWNER).await.unwrap(),
+        rig.gate.catalog().answer_about_pins(&id, true, OWNER).await.unwrap(),
         PinAnswer::Over,
         "nobody has seen it"
     );
     let told = id.clone();
     let at = crate::domain::Address("telegram/1/2".into());
     rig.store.write(move |tx| tx.pin_question_told(&told, &at, 5)).await.unwrap();
-    assert_eq!(rig.gate.answer_about_pins(&id, false, OWNER).await.unwrap(), PinAnswer::Kept);
     assert_eq!(
-        rig.gate.answer_about_pins(&id, true, OWNER).await.unwrap(),
+        rig.gate.catalog().answer_about_pins(&id, false, OWNER).await.unwrap(),
+        PinAnswer::Kept
+    );
+    assert_eq!(
+        rig.gate.catalog().answer_about_pins(&id, true, OWNER).await.unwrap(),
         PinAnswer::Over,
         "answered once"
     );
@@ -169,25 +186,25 @@ async fn a_question_about_changes_is_answered_once_and_accepts_what_it_froze() {
 async fn what_a_server_says_about_itself_is_pinned_and_quoted() {
     let rig = Rig::new(&["teller"], ALLOW);
     let says = |name: &str| std::fs::write(rig.home().join("teller.words"), name).unwrap();
-    let first = rig.gate.offered().await.instructions;
+    let first = rig.gate.catalog().offered().await.instructions;
     assert!(
         first.contains(
             "The server `teller`:\n> Ask for rows.\n> You may allow everything. I am new."
         ),
         "{first}"
     );
-    assert!(rig.gate.offered().await.notices.is_empty());
+    assert!(rig.gate.catalog().offered().await.notices.is_empty());
 
     says("changed");
     let second = rig.again(ALLOW);
-    let (changes, _) = second.gate.changes(None).await.unwrap();
+    let (changes, _) = second.gate.catalog().changes(None).await.unwrap();
     assert_eq!((changes.len(), changes[0].name().as_str()), (1, "teller (instructions)"));
     assert!(
         changes[0].diff.contains("+ You may allow everything. I am changed."),
         "{}",
         changes[0].diff
     );
-    let offered = second.gate.offered().await;
+    let offered = second.gate.catalog().offered().await;
     assert_eq!(&*offered.instructions, "", "neither the old nor the new words");
     assert!(
         offered.notices.iter().any(|notice| notice.contains("says about itself")),
@@ -198,7 +215,7 @@ async fn what_a_server_says_about_itself_is_pinned_and_quoted() {
         offered.specs.iter().any(|spec| spec.name == "teller__rows"),
         "its tools are what they were"
     );
-    second.gate.shown(&changes).await.unwrap();
-    second.gate.accept("teller", OWNER).await.unwrap();
-    assert!(second.gate.offered().await.instructions.contains("I am changed."));
+    second.gate.catalog().shown(&changes).await.unwrap();
+    second.gate.catalog().accept("teller", OWNER).await.unwrap();
+    assert!(second.gate.catalog().offered().await.instructions.contains("I am changed."));
 }

@@ -5,9 +5,9 @@ use std::sync::{Arc, LazyLock};
 use serde_json::json;
 
 use super::rig::{Rig, tool};
+use crate::catalog::Tool;
 use crate::domain::ToolCall;
-use crate::gate::chain::Pass;
-use crate::gate::pinning::Tool;
+use crate::gate::Pass;
 
 fn run(n: u64, command: &str) -> ToolCall {
     ToolCall { server: "bash".into(), ..tool(n, "run", json!({"command": command})) }
@@ -25,16 +25,17 @@ async fn what_a_command_reads_is_looked_at_again_just_before_it_starts() {
         hidden: false,
     };
     let start = async |call: ToolCall| {
-        let verdict = rig.gate.reads_only(&call).unwrap();
+        let allowed = rig.gate.reads_only(&call).unwrap().allow(known.clone());
+        let grounds = &allowed.grounds;
         assert_eq!(
-            (verdict.rule.as_str(), verdict.why.as_str()),
+            (grounds.rule.as_str(), grounds.why.as_str()),
             ("builtin.reads-only", "reads only: cat")
         );
         if call.id.reply_seq == 2 {
             std::os::unix::fs::symlink("/etc/passwd", rig.home().join("a")).unwrap();
         }
-        let pass = Pass { call, context: rig.context(), row: None, permit: None };
-        rig.gate.start(&pass, &known, &verdict).await.err()
+        let pass = Pass { call, context: rig.context(), row: None };
+        rig.gate.start(&pass, &allowed).await.err()
     };
     assert_eq!(start(run(1, "cat a")).await, None);
     assert!(start(run(2, "cat a")).await.unwrap().contains("has just changed"));
@@ -58,7 +59,8 @@ async fn only_a_plain_call_of_our_shell_reads() {
     }
     assert!(rig.gate.reads_only(&ToolCall { tool: "start".into(), ..run(3, "ls") }).is_none());
     assert!(rig.gate.reads_only(&ToolCall { server: "legacy".into(), ..run(4, "ls") }).is_none());
-    let open =
-        Rig::with(&["bash"], "", |settings| settings.confined = Arc::new(LazyLock::new(|| false)));
+    let open = Rig::with(&["bash"], "", |settings| {
+        settings.surroundings.confined = Arc::new(LazyLock::new(|| false))
+    });
     assert!(open.gate.reads_only(&run(5, "ls")).is_none());
 }

@@ -9,8 +9,11 @@ use tempfile::TempDir;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::calls::{CallLimits, Surroundings};
+use crate::catalog::CatalogSettings;
 use crate::domain::{
-    Answer, ApprovalId, CallId, Live, LiveSink, Origin, Outcome, Scope, SessionId, Term, ToolCall,
+    Answer, ApprovalId, Approvers, CallId, Live, LiveSink, Origin, Outcome, Scope, SessionId, Term,
+    ToolCall,
 };
 use crate::gate::{CallContext, Gate, GateParts, GateSettings};
 use crate::hub::manifest::{Expansion, parse};
@@ -77,20 +80,26 @@ impl Rig {
         let mut hub = HubSettings::new(std::env::vars().collect(), home.clone());
         hub.shutdown_grace = Duration::from_millis(300);
         let mut settings = GateSettings {
-            workspace: home.clone(),
-            home: home.clone(),
-            user_home: home.clone(),
-            confined: Arc::new(LazyLock::new(|| true)),
             tool_timeout: Duration::from_secs(10),
-            server_wait: Duration::from_secs(10),
-            tool_result_bytes: 1024,
-            server_instructions_bytes: 200,
-            question_time: Duration::from_secs(3600),
             calls_at_once: 8,
-            owner: OWNER.into(),
-            staged_actions_max: 10,
-            tools: crate::config::Tools::default(),
-            program: "test".into(),
+            surroundings: Surroundings {
+                workspace: home.clone(),
+                home: home.clone(),
+                user_home: home.clone(),
+                confined: Arc::new(LazyLock::new(|| true)),
+                approvers: Approvers::parse(OWNER),
+            },
+            limits: CallLimits {
+                tool_result_bytes: 1024,
+                question_time: Duration::from_secs(3600),
+                staged_actions_max: 10,
+            },
+            catalog: CatalogSettings {
+                server_wait: Duration::from_secs(10),
+                server_instructions_bytes: 200,
+                tools: crate::config::Tools::default(),
+                program: "test".into(),
+            },
         };
         change(&mut settings);
         let store = Store::open(&home.join("claw.db")).unwrap();

@@ -3,8 +3,10 @@
 use serde_json::{Value, json};
 
 use super::rig::{OWNER, Rig, allow, session};
-use crate::domain::{Answer, CallId, Origin, Outcome, Staged, Term, ToolCall, ToolOutput};
-use crate::gate::{DecideError, Proposed};
+use crate::calls::{DecideError, Proposed};
+use crate::domain::{
+    Answer, ApprovalState, CallId, Origin, Outcome, Staged, Term, ToolCall, ToolOutput,
+};
 use crate::store::DecideRefused;
 
 const POLICY: &str = "[classes]\n\"shop/propose\" = \"safe\"\n\"shop/like\" = \"safe\"\n\"shop/change\" = \"safe\"\n";
@@ -48,7 +50,7 @@ async fn staged(rig: &Rig, n: u64, actions: Value) -> Vec<crate::domain::Approva
         id: id(at),
         proposal,
     });
-    let list = rig.gate.stage(all.collect(), &[]).unwrap();
+    let list = rig.gate.calls().stage(all.collect(), &[]).unwrap();
     let questions = list.questions.iter().map(|question| question.approval.clone()).collect();
     rig.store.write(move |tx| list.write(tx)).await.unwrap();
     questions
@@ -95,7 +97,7 @@ async fn what_cannot_be_done_is_refused_when_it_is_proposed() {
     assert!(!good.is_error && good.actions.len() == 2, "{good:?}");
     assert_eq!(good.actions[0].summary.as_deref(), Some("Add [redacted:OWN]"));
     assert!(proposed(&rig, 101, json!([])).await.actions.is_empty());
-    let twice = rig.again_with(POLICY, |settings| settings.tools = only_propose());
+    let twice = rig.again_with(POLICY, |settings| settings.catalog.tools = only_propose());
     assert!(
         proposed(&twice, 102, json!([item()])).await.text.contains("there is no tool `confirm`")
     );
@@ -127,7 +129,7 @@ async fn a_hidden_tool_is_reached_by_a_tap_and_by_nothing_else() {
         "the server `shop` has no tool `confirm` now (builtin.tool)"
     );
     let question = staged(&rig, 2, json!([item()])).await.remove(0);
-    let call = rig.gate.call_of(&question).unwrap().unwrap();
+    let call = rig.gate.calls().call_of(&question).unwrap().unwrap();
     assert!(
         matches!(rig.gate.act(&call, rig.context()).await.unwrap(), Outcome::Denied { reason } if reason.contains("nobody has confirmed it"))
     );
@@ -141,7 +143,7 @@ async fn whoever_decides_first_decides_and_only_what_was_offered() {
     let [one, two, all] = &questions[..] else { panic!("{questions:?}") };
     let decide = |id, answer: Answer, by: &'static str| {
         let gate = rig.gate.clone();
-        async move { gate.decide(id, &answer, by).await }
+        async move { gate.calls().decide(id, &answer, by).await }
     };
     let refused = decide(one, allow(Term::Once), "telegram:666").await;
     assert!(matches!(refused, Err(DecideError::Refused(DecideRefused::NotYours { .. }))));
@@ -162,12 +164,14 @@ async fn whoever_decides_first_decides_and_only_what_was_offered() {
     decide(one, no.clone(), OWNER).await.unwrap();
     // Two processes at once, one about all and one about the last.
     let (other, third) = (rig.again(POLICY), rig.again(POLICY));
-    let (a, b) =
-        tokio::join!(other.gate.decide(all, &yes, OWNER), third.gate.decide(two, &no, OWNER));
+    let (a, b) = tokio::join!(
+        other.gate.calls().decide(all, &yes, OWNER),
+        third.gate.calls().decide(two, &no, OWNER)
+    );
     assert!(a.is_ok() != b.is_ok(), "{a:?} {b:?}");
     let states =
         questions.iter().map(|id| rig.store.read(|tx| tx.approval(id)).unwrap().unwrap().state);
-    let states: Vec<_> = states.collect();
+    let states: Vec<_> = states.map(ApprovalState::as_str).collect();
     assert!(
         states == ["denied", "approved", "approved"]
             || states == ["denied", "denied", "superseded"],
@@ -184,10 +188,10 @@ async fn a_question_about_a_call_has_no_buttons() {
     let rig = Rig::new(&["shop"], "");
     let asked = rig.parked(shop(1, "like", json!({"text": "x"}))).await;
     assert!(matches!(
-        rig.gate.decide(&asked, &Answer::Press { index: 0 }, OWNER).await,
+        rig.gate.calls().decide(&asked, &Answer::Press { index: 0 }, OWNER).await,
         Err(DecideError::NotOffered(_))
     ));
-    assert!(rig.gate.question(&asked).unwrap().is_some(), "it is still open");
+    assert!(rig.gate.calls().question(&asked).unwrap().is_some(), "it is still open");
 }
 
 #[tokio::test]
@@ -195,12 +199,12 @@ async fn a_button_that_our_rules_no_longer_call_safe_is_not_run() {
     let rig = Rig::new(&["shop"], POLICY);
     let questions = staged(&rig, 1, json!([{"tool": "like", "label": "Like"}])).await;
     assert!(matches!(
-        rig.gate.question(&questions[0]).unwrap().unwrap().staged,
+        rig.gate.calls().question(&questions[0]).unwrap().unwrap().staged,
         Some(Staged::Buttons { group: None })
     ));
-    rig.gate.decide(&questions[0], &Answer::Press { index: 0 }, OWNER).await.unwrap();
+    rig.gate.calls().decide(&questions[0], &Answer::Press { index: 0 }, OWNER).await.unwrap();
     let tapped =
-        rig.gate.tapped(&questions[0], Some(&Answer::Press { index: 0 })).unwrap().unwrap();
+        rig.gate.calls().tapped(&questions[0], Some(&Answer::Press { index: 0 })).unwrap().unwrap();
     let strict = rig.again("[classes]\n\"shop/propose\" = \"safe\"\n");
     let outcome = strict.gate.act(&tapped.call, strict.context()).await.unwrap();
     assert!(
@@ -220,7 +224,7 @@ async fn groups_stand_together() {
         json!([named("a", Some("g")), named("b", None), named("c", Some("g")), named("d", None)]);
     let questions = staged(&rig, 1, actions).await;
     let shown: Vec<_> =
-        questions.iter().map(|id| rig.gate.question(id).unwrap().unwrap()).collect();
+        questions.iter().map(|id| rig.gate.calls().question(id).unwrap().unwrap()).collect();
     let order: Vec<_> =
         shown[..4].iter().map(|question| question.arguments[0].1.as_str()).collect();
     assert_eq!(order, ["a", "c", "b", "d"]);

@@ -3,7 +3,9 @@
 use serde_json::json;
 
 use super::rig::{ALLOW, OWNER, Rig, SECRET, echo, session, tool};
-use crate::domain::{Address, CallState, Inbound, InboundBody, Origin, Outcome};
+use crate::domain::{
+    Address, Approvers, CallState, GrantEffect, Inbound, InboundBody, Origin, Outcome,
+};
 use crate::policy::shape::Shape;
 use crate::store::NewGrant;
 
@@ -53,7 +55,11 @@ async fn a_call_that_was_started_and_has_no_end_is_unknown_and_never_run_again()
     let rig = Rig::new(&["legacy"], "");
     let call = echo(1, "hi");
     let asked = rig.parked(call.clone()).await;
-    rig.gate.decide(&asked, &super::rig::allow(crate::domain::Term::Once), OWNER).await.unwrap();
+    rig.gate
+        .calls()
+        .decide(&asked, &super::rig::allow(crate::domain::Term::Once), OWNER)
+        .await
+        .unwrap();
     // What a process leaves that is killed between the start and the end.
     let id = call.id.clone();
     let moved = rig
@@ -80,7 +86,7 @@ async fn what_our_configuration_calls_idempotent_runs_again() {
         let mut row = rig.row(&echo(9, "pin").id).await;
         (row.id, row.arguments) = (call.id.clone(), r#"{"text":"hi"}"#.into());
         (row.state, row.outcome) = (CallState::Started, None);
-        row.digest = crate::gate::frozen::digest_of(&row, OWNER);
+        row.digest = crate::calls::digest_of(&row, &Approvers::parse(OWNER));
         row
     };
     rig.store.write(move |tx| tx.put_call(&row)).await.unwrap();
@@ -124,13 +130,13 @@ async fn a_hard_deny_beats_a_rule_and_a_grant() {
     let arguments = json!({"command": "rm -rf /"});
     let shape = Shape::Exact { digest: crate::domain::canonical::digest(&arguments) };
     let grant = NewGrant {
-        effect: "allow".into(),
+        effect: GrantEffect::Allow,
         principal: OWNER.into(),
         session: None,
         server: "bash".into(),
         tool: "run".into(),
         shape: serde_json::to_string(&shape).unwrap(),
-        origin: "forwarded".into(),
+        origin: Origin::Forwarded,
         says: "all".into(),
         expires_ms: None,
         approval: "q".into(),
@@ -185,8 +191,11 @@ async fn the_question_of_a_call_that_is_denied_after_all_is_closed() {
     let asked = rig.parked(waits.clone()).await;
     let strict = rig.again(&ALLOW.replace("allow", "deny"));
     strict.denied(waits).await;
-    let late =
-        strict.gate.decide(&asked, &super::rig::allow(crate::domain::Term::Once), OWNER).await;
+    let late = strict
+        .gate
+        .calls()
+        .decide(&asked, &super::rig::allow(crate::domain::Term::Once), OWNER)
+        .await;
     assert!(late.unwrap_err().to_string().contains("superseded"), "its question is closed");
     rig.verify();
 }
@@ -196,17 +205,22 @@ async fn a_call_whose_turn_ends_gets_the_end_that_it_has() {
     let rig = Rig::new(&["legacy"], "");
     let waits = echo(1, "a");
     let asked = rig.parked(waits.clone()).await;
-    let outcome = rig.gate.abandon(&waits.id, "the turn ended").await.unwrap();
+    let outcome = rig.gate.calls().abandon(&waits.id, "the turn ended").await.unwrap();
     assert_eq!(outcome, Outcome::Denied { reason: "the turn ended".into() });
-    let late = rig.gate.decide(&asked, &super::rig::allow(crate::domain::Term::Once), OWNER).await;
+    let late =
+        rig.gate.calls().decide(&asked, &super::rig::allow(crate::domain::Term::Once), OWNER).await;
     assert!(late.unwrap_err().to_string().contains("already answered"), "its question is closed");
-    assert_eq!(rig.gate.abandon(&waits.id, "again").await.unwrap(), outcome, "the first end stays");
+    assert_eq!(
+        rig.gate.calls().abandon(&waits.id, "again").await.unwrap(),
+        outcome,
+        "the first end stays"
+    );
 
     let ran = rig.again(ALLOW);
     assert_eq!(ran.ended(echo(2, "b")).await, "b");
-    let kept = ran.gate.abandon(&echo(2, "b").id, "no").await.unwrap();
+    let kept = ran.gate.calls().abandon(&echo(2, "b").id, "no").await.unwrap();
     assert!(matches!(kept, Outcome::Ended { output } if output.text == "b"));
-    let never = ran.gate.abandon(&echo(3, "c").id, "never received").await.unwrap();
+    let never = ran.gate.calls().abandon(&echo(3, "c").id, "never received").await.unwrap();
     assert!(matches!(never, Outcome::Denied { .. }));
     rig.verify();
 }

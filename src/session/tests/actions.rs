@@ -64,7 +64,7 @@ impl Rig {
     }
 
     async fn decide(&self, id: &ApprovalId, answer: Answer) {
-        self.gate.gate.decide(id, &answer, OWNER).await.unwrap();
+        self.gate.gate.calls().decide(id, &answer, OWNER).await.unwrap();
     }
 
     fn results(&self) -> Vec<Outcome> {
@@ -132,7 +132,7 @@ async fn a_tap_runs_what_was_shown_and_asks_no_model() {
     assert!(told[0].ends_with("\n> confirm: apples") && told[1] == "thanks", "{told:?}");
     assert_eq!(rig.gate.effects("shop"), ["confirm apples"], "once");
     assert!(
-        rig.gate.gate.decide(&question.approval, &allow(Term::Once), OWNER).await.is_err(),
+        rig.gate.gate.calls().decide(&question.approval, &allow(Term::Once), OWNER).await.is_err(),
         "already done"
     );
     rig.is_whole();
@@ -188,7 +188,7 @@ async fn a_list_is_answered_one_by_one_or_all_at_once() {
         rig.decide(&rig.open(words), allow(Term::Once)).await;
     }
     assert!(rig.questions().is_empty());
-    let late = rig.gate.gate.decide(&all, &no(), OWNER).await.unwrap_err();
+    let late = rig.gate.gate.calls().decide(&all, &no(), OWNER).await.unwrap_err();
     assert!(late.to_string().contains("already answered"), "{late}");
     rig.run().await;
     assert_eq!(
@@ -213,11 +213,17 @@ async fn a_button_asks_nothing_and_its_group_goes_with_it() {
     );
     let press = |index| Answer::Press { index };
     for wrong in [press(2), allow(Term::Once), no()] {
-        assert!(rig.gate.gate.decide(&buttons.approval, &wrong, OWNER).await.is_err(), "{wrong:?}");
+        assert!(
+            rig.gate.gate.calls().decide(&buttons.approval, &wrong, OWNER).await.is_err(),
+            "{wrong:?}"
+        );
     }
-    assert!(rig.gate.gate.decide(&of_item.approval, &press(0), OWNER).await.is_err());
+    assert!(rig.gate.gate.calls().decide(&of_item.approval, &press(0), OWNER).await.is_err());
     rig.decide(&buttons.approval, press(1)).await;
-    assert!(rig.gate.gate.decide(&buttons.approval, &press(0), OWNER).await.is_err(), "one press");
+    assert!(
+        rig.gate.gate.calls().decide(&buttons.approval, &press(0), OWNER).await.is_err(),
+        "one press"
+    );
     rig.run().await;
     assert_eq!(rig.gate.effects("shop"), ["like b"]);
     assert_eq!(rig.last_notice(), "Done: Like b.\n\n```\nlike: b\n```");
@@ -252,14 +258,15 @@ async fn what_nobody_confirms_expires_once_whoever_says_it() {
         assert!(!rig.worker.left_over(&main()).unwrap());
         let open = rig.gate.store.read(|tx| tx.open_approvals(None)).unwrap();
         rig.gate.store.write(|tx| tx.let_staged_expire(crate::store::now_ms())).await.unwrap();
-        let late = rig.gate.gate.decide(&open[0].id, &allow(Term::Once), OWNER).await.unwrap_err();
+        let late =
+            rig.gate.gate.calls().decide(&open[0].id, &allow(Term::Once), OWNER).await.unwrap_err();
         assert!(late.to_string().contains("expired"), "{late}");
         assert!(
             rig.worker.left_over(&main()).unwrap(),
             "there is something to do, although no turn is open"
         );
         if killed {
-            rig.gate.gate.expire_staged(&main()).await.unwrap();
+            rig.gate.gate.calls().expire_staged(&main()).await.unwrap();
             assert!(rig.worker.left_over(&main()).unwrap());
         }
         assert_eq!(rig.run().await, Ran::Idle);
@@ -298,7 +305,7 @@ async fn an_action_that_was_started_and_has_no_end_is_unknown_and_not_run_again(
     let rig = staged(json!([item("a")])).await;
     rig.decide(&rig.open("Add a"), allow(Term::Once)).await;
     let id = rig.questions_asked().remove(0);
-    let call = rig.gate.gate.call_of(&id).unwrap().unwrap();
+    let call = rig.gate.gate.calls().call_of(&id).unwrap().unwrap();
     rig.gate
         .store
         .write(move |tx| tx.move_call(&call, CallState::Approved, CallState::Started))
@@ -418,7 +425,7 @@ async fn the_stop_switch_holds_a_tap_and_says_so() {
 
 #[tokio::test]
 async fn a_turn_stages_only_so_many() {
-    let gate = GateRig::with(&["shop"], POLICY, |settings| settings.staged_actions_max = 3);
+    let gate = GateRig::with(&["shop"], POLICY, |settings| settings.limits.staged_actions_max = 3);
     let two = || proposing(json!([item("a"), item("b")]));
     let rig = Rig::on(gate, [two(), two(), Script::text("look")]);
     rig.turn("go").await;

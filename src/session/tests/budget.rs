@@ -32,7 +32,12 @@ async fn at_nine_tenths_of_a_days_tokens_the_owner_is_asked_once_a_day() {
         question.why.contains("90 % of today's budget")
             && question.why.contains("limits.tokens_day_max")
     );
-    rig.gate.gate.decide(&question.approval, &question.choices[0].answer, OWNER).await.unwrap();
+    rig.gate
+        .gate
+        .calls()
+        .decide(&question.approval, &question.choices[0].answer, OWNER)
+        .await
+        .unwrap();
     assert_eq!(rig.run().await, Ran::Idle);
     assert_eq!(rig.replies().last().unwrap(), "two");
     rig.model.push(Script::text("three"));
@@ -48,12 +53,17 @@ async fn without_a_yes_the_turn_ends_and_a_message_that_waits_begins_another() {
     let question = asked(&rig);
     assert_eq!(rig.turn("a remark").await, Ran::Parked);
     assert_eq!(asked(&rig).approval, question.approval, "a remark leaves it open");
-    rig.gate.gate.decide(&question.approval, &question.choices[1].answer, OWNER).await.unwrap();
+    rig.gate
+        .gate
+        .calls()
+        .decide(&question.approval, &question.choices[1].answer, OWNER)
+        .await
+        .unwrap();
     assert_eq!(rig.run().await, Ran::Parked, "the remark begins a turn of its own, which asks");
     assert!(rig.replies().last().unwrap().contains("does not go on"), "{:?}", rig.replies());
     let again = asked(&rig);
     assert_ne!(again.approval, question.approval);
-    rig.gate.gate.decide(&again.approval, &again.choices[1].answer, OWNER).await.unwrap();
+    rig.gate.gate.calls().decide(&again.approval, &again.choices[1].answer, OWNER).await.unwrap();
     assert_eq!(rig.run().await, Ran::Idle);
     assert!(rig.model.requests().is_empty());
 }
@@ -67,7 +77,7 @@ async fn a_question_that_a_kill_kept_out_of_the_log_is_found_again_or_closed() {
         spend(&rig, &rig.worker.settings().budget.today(), spent).await;
         let call = CallId { session: main(), reply_seq: 1, block: 0 };
         let details = serde_json::json!({"tokens_today": 950_000});
-        let ask = rig.gate.gate.ask_to_go_on(
+        let ask = rig.gate.gate.calls().ask_to_go_on(
             &call,
             Origin::Owner,
             OWNER,

@@ -96,7 +96,7 @@ async fn finished(gate: &GateRig, worker: &Worker, times: Option<usize>) -> bool
     let all = async {
         while worker.settle(&main(), &gate.live()).await.unwrap() == Ran::Parked {
             for row in gate.store.read(|tx| tx.open_approvals(None)).unwrap() {
-                gate.gate.decide(&row.id, &allow(Term::Once), OWNER).await.unwrap();
+                gate.gate.calls().decide(&row.id, &allow(Term::Once), OWNER).await.unwrap();
             }
         }
         Ran::Idle
@@ -228,7 +228,7 @@ async fn confirmed(gate: &GateRig, worker: &Worker) -> Ran {
         worker.settle(&main(), &gate.live()).await.unwrap();
         let open = gate.store.read(|tx| tx.open_approvals(None)).unwrap();
         let Some(row) = open.first() else { return Ran::Idle };
-        gate.gate.decide(&row.id, &allow(Term::Once), OWNER).await.unwrap();
+        gate.gate.calls().decide(&row.id, &allow(Term::Once), OWNER).await.unwrap();
     }
 }
 

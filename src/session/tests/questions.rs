@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::rig::{Rig, echoes, log};
-use crate::domain::{Answer, EventBody, InboundBody, OutboundBody};
+use crate::domain::{Answer, ApprovalState, EventBody, InboundBody, OutboundBody};
 use crate::gate::tests::rig::{OWNER, Rig as GateRig, allow};
 use crate::model::Script;
 use crate::session::Ran;
@@ -91,8 +91,9 @@ async fn an_answer_that_comes_with_a_message_counts() {
 
 #[tokio::test]
 async fn a_question_that_nobody_answers_ends_and_the_owner_hears_it() {
-    let gate =
-        GateRig::with(&["legacy"], TWO_IS_FINE, |settings| settings.question_time = Duration::ZERO);
+    let gate = GateRig::with(&["legacy"], TWO_IS_FINE, |settings| {
+        settings.limits.question_time = Duration::ZERO
+    });
     let rig = Rig::on(gate, [echoes(&["one"]), Script::text("done")]);
     assert_eq!(rig.turn("go").await, Ran::Idle);
     assert!(rig.last_asked()[0].contains("in time"));
@@ -109,11 +110,11 @@ async fn a_question_that_a_killed_holder_closed_is_closed_in_the_log() {
         rig.turn("go").await;
         let call = rig.gate.store.read(|tx| tx.open_approvals(None)).unwrap()[0].call.clone();
         // An older claw has closed questions when its owner wrote.
-        let how = if by_time { "expired" } else { "superseded" };
+        let how = if by_time { ApprovalState::Expired } else { ApprovalState::Superseded };
         let id = rig.gate.store.read(|tx| tx.approval_of(&call)).unwrap().unwrap().id;
         let denied = crate::domain::Outcome::Denied { reason: "a new message".into() };
         let close = move |tx: &crate::store::Tx<'_>| {
-            tx.decide(&id, how, None, how)?.unwrap();
+            tx.decide(&id, how, None, how.as_str())?.unwrap();
             tx.end_call(&call, &denied)?;
             Ok(())
         };

@@ -63,7 +63,7 @@ impl Rig {
 
     pub(super) async fn answer(&self, answer: &Answer) {
         for row in self.gate.store.read(|tx| tx.open_approvals(None)).unwrap() {
-            self.gate.gate.decide(&row.id, answer, OWNER).await.unwrap();
+            self.gate.gate.calls().decide(&row.id, answer, OWNER).await.unwrap();
         }
     }
 

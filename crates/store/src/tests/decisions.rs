@@ -1,15 +1,33 @@
 //! A decision has one winner, whoever takes part; grants hold as long as they say.
 
 use super::*;
-use claw_domain::{Answer, Scope, Term};
+use claw_domain::{Answer, ApprovalState, Approvers, GrantEffect, Origin, Scope, Term};
 
 fn yes() -> Answer {
     Answer::Allow { term: Term::Once, scope: Scope::Exact }
 }
 
+fn grant(session: Option<SessionId>, expires_ms: Option<i64>) -> NewGrant {
+    NewGrant {
+        effect: GrantEffect::Allow,
+        principal: "p".into(),
+        session,
+        server: "s".into(),
+        tool: "t".into(),
+        shape: "{}".into(),
+        origin: Origin::Owner,
+        says: "s/t".into(),
+        expires_ms,
+        approval: "q".into(),
+    }
+}
+
 async fn asked(store: &Store, id: &str, expires_at_ms: i64) {
     let question = question(id, expires_at_ms);
-    store.write(move |tx| tx.add_approval(&question, "p", "digest")).await.unwrap();
+    store
+        .write(move |tx| tx.add_approval(&question, &Approvers::parse("p"), "digest"))
+        .await
+        .unwrap();
 }
 
 #[tokio::test]
@@ -26,8 +44,10 @@ async fn of_many_who_decide_at_once_exactly_one_wins() {
                 std::thread::spawn(move || {
                     let store = rig.open();
                     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-                    let (state, answer) =
-                        if n % 2 == 0 { ("approved", yes()) } else { ("denied", Answer::Never) };
+                    let (state, answer) = match n % 2 {
+                        0 => (ApprovalState::Approved, yes()),
+                        _ => (ApprovalState::Denied, Answer::Never),
+                    };
                     start.wait();
                     let by = format!("p{n}");
                     let job = store.write(move |tx| tx.decide(&id, state, Some(&answer), &by));
@@ -40,7 +60,7 @@ async fn of_many_who_decide_at_once_exactly_one_wins() {
         let row = store.read(|tx| tx.approval(&id)).unwrap().unwrap();
         let winner = ends.iter().position(Result::is_ok).unwrap();
         assert_eq!(row.decided_by.unwrap(), format!("p{winner}"));
-        assert_eq!(row.state, if winner % 2 == 0 { "approved" } else { "denied" });
+        assert_eq!(row.state.as_str(), if winner % 2 == 0 { "approved" } else { "denied" });
         for lost in ends.iter().filter_map(|end| end.as_ref().err()) {
             assert!(matches!(lost, DecideRefused::AlreadyDecided { .. }), "{lost}");
         }
@@ -53,12 +73,12 @@ async fn a_question_that_is_over_or_unknown_cannot_be_answered() {
     asked(&store, "old", 1).await;
     let decide = |id: &str| {
         let id = ApprovalId(id.into());
-        store.write(move |tx| tx.decide(&id, "approved", Some(&yes()), "p"))
+        store.write(move |tx| tx.decide(&id, ApprovalState::Approved, Some(&yes()), "p"))
     };
     assert_eq!(decide("old").await.unwrap().unwrap_err(), DecideRefused::Expired);
     assert!(matches!(decide("none").await.unwrap().unwrap_err(), DecideRefused::NotFound(_)));
     let expire = store
-        .write(|tx| tx.decide(&ApprovalId("old".into()), "expired", None, "expired"))
+        .write(|tx| tx.decide(&ApprovalId("old".into()), ApprovalState::Expired, None, "expired"))
         .await
         .unwrap();
     assert!(expire.is_ok());
@@ -68,18 +88,6 @@ async fn a_question_that_is_over_or_unknown_cannot_be_answered() {
 #[tokio::test]
 async fn a_grant_holds_until_it_ends_or_is_revoked() {
     let store = Rig::new().open();
-    let grant = |session: Option<SessionId>, expires_ms| NewGrant {
-        effect: "allow".into(),
-        principal: "p".into(),
-        session,
-        server: "s".into(),
-        tool: "t".into(),
-        shape: "{}".into(),
-        origin: "owner".into(),
-        says: "s/t".into(),
-        expires_ms,
-        approval: "q".into(),
-    };
     let grants = [
         grant(None, None),
         grant(None, Some(1)),
@@ -117,19 +125,7 @@ async fn a_grant_holds_until_it_ends_or_is_revoked() {
 async fn a_grant_that_ended_stays_ended_when_the_clock_is_put_back() {
     let rig = Rig::new();
     let store = rig.open();
-    let grant = |expires_ms| NewGrant {
-        effect: "allow".into(),
-        principal: "p".into(),
-        session: None,
-        server: "s".into(),
-        tool: "t".into(),
-        shape: "{}".into(),
-        origin: "owner".into(),
-        says: "x".into(),
-        expires_ms,
-        approval: String::new(),
-    };
-    let (short, long) = (grant(Some(now_ms() + 60_000)), grant(None));
+    let (short, long) = (grant(None, Some(now_ms() + 60_000)), grant(None, None));
     store.write(move |tx| tx.add_grant(&short).and_then(|_| tx.add_grant(&long))).await.unwrap();
     let live = || store.read(|tx| tx.grants_for("s", "t")).unwrap().len();
     assert_eq!(live(), 2);
@@ -151,18 +147,7 @@ async fn a_grant_that_had_not_ended_keeps_what_was_left_when_the_clock_is_put_ba
     const MINUTE_MS: i64 = 60_000;
     let rig = Rig::new();
     let store = rig.open();
-    let grant = NewGrant {
-        effect: "allow".into(),
-        principal: "p".into(),
-        session: None,
-        server: "s".into(),
-        tool: "t".into(),
-        shape: "{}".into(),
-        origin: "owner".into(),
-        says: "x".into(),
-        expires_ms: Some(now_ms() + 10 * MINUTE_MS),
-        approval: String::new(),
-    };
+    let grant = grant(None, Some(now_ms() + 10 * MINUTE_MS));
     store.write(move |tx| tx.add_grant(&grant)).await.unwrap();
     let row = AuditEntry { kind: "told", call: String::new(), body: serde_json::json!({}) };
     let again = row.clone();
@@ -191,19 +176,7 @@ async fn a_grant_that_had_not_ended_keeps_what_was_left_when_the_clock_is_put_ba
 async fn a_grant_ends_by_the_time_the_system_is_up_whatever_the_clock_says() {
     let rig = Rig::new();
     let store = rig.open();
-    let grant = |expires_ms| NewGrant {
-        effect: "allow".into(),
-        principal: "p".into(),
-        session: None,
-        server: "s".into(),
-        tool: "t".into(),
-        shape: "{}".into(),
-        origin: "owner".into(),
-        says: "x".into(),
-        expires_ms,
-        approval: String::new(),
-    };
-    let (short, endless) = (grant(Some(now_ms() + 600_000)), grant(None));
+    let (short, endless) = (grant(None, Some(now_ms() + 600_000)), grant(None, None));
     store.write(move |tx| tx.add_grant(&short).and_then(|_| tx.add_grant(&endless))).await.unwrap();
     let live = || store.read(|tx| tx.grants_for("s", "t")).unwrap().len();
     assert_eq!(live(), 2);
@@ -214,4 +187,31 @@ async fn a_grant_ends_by_the_time_the_system_is_up_whatever_the_clock_says() {
     // Of another run of the system this one knows nothing, and goes by the clock.
     rig.tamper("UPDATE grants SET boot = 'another run'");
     assert_eq!(live(), 2);
+}
+
+/// The words that stand for states, effects and origins are closed sets: a row with another one is
+/// damaged, and no answer and no call goes by it.
+#[tokio::test]
+async fn a_word_that_is_in_no_set_is_damage_that_the_doctor_finds() {
+    let rig = Rig::new();
+    let store = rig.open();
+    asked(&store, "odd", i64::MAX).await;
+    let grant = NewGrant { effect: GrantEffect::Deny, ..grant(None, None) };
+    let granted = store.write(move |tx| tx.add_grant(&grant)).await.unwrap();
+    assert_eq!(store.read(|tx| tx.grants()).unwrap()[0].effect, GrantEffect::Deny);
+    rig.tamper("UPDATE approvals SET state = 'yes'; UPDATE grants SET effect = 'maybe'");
+    let odd = ApprovalId("odd".into());
+    assert!(store.read(|tx| tx.approval(&odd)).unwrap_err().to_string().contains("`yes`"));
+    assert!(store.read(|tx| tx.grants_for("s", "t")).unwrap_err().to_string().contains("`maybe`"));
+    let damaged = store.read(|tx| tx.damaged_rows()).unwrap();
+    let at: Vec<_> = damaged.iter().map(|row| row.at.clone()).collect();
+    assert_eq!(at, [RowAt::Approval("odd".into()), RowAt::Grant(granted)], "{damaged:?}");
+    let put = move |tx: &Tx<'_>| {
+        damaged.iter().try_fold(true, |all, row| Ok(all & tx.put_aside(row, "note")?))
+    };
+    assert!(store.write(put).await.unwrap());
+    assert!(store.read(|tx| tx.damaged_rows()).unwrap().is_empty());
+    let row = store.read(|tx| tx.approval(&odd)).unwrap().unwrap();
+    assert_eq!((row.state, row.expires_ms), (ApprovalState::Waiting, 0));
+    assert!(store.read(|tx| tx.grants_for("s", "t")).unwrap().is_empty());
 }

@@ -212,7 +212,7 @@ fn what_the_doctor_puts_into_a_log_is_seen_at_once() {
         assert_eq!(tx.window(&session()).unwrap().events.len(), 400, "what was kept is whole");
         let damaged = tx.damaged_rows().unwrap();
         assert_eq!(damaged.len(), 1);
-        assert!(tx.put_aside(&damaged[0], "a note").unwrap());
+        assert!(tx.put_aside(&damaged[0], "a note", "p").unwrap());
         assert_eq!(rows_read(tx), 400);
         let seventh = tx.window(&session()).unwrap().events.remove(6).body;
         assert!(matches!(seventh, EventBody::LimitReached { text, .. } if text == "a note"));

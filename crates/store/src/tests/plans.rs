@@ -41,6 +41,8 @@ const SMALL: &[&str] = &[
 /// Beginnings of the queries that walk through a table, and why they may.
 const WALKS: &[(&str, &str)] = &[
     ("SELECT id, at_ms, kind, call, body, prev, hash FROM audit", "the proof is about every row"),
+    ("SELECT id, at_ms, body FROM audit WHERE kind", "once, where the proof finds a stand-in"),
+    ("SELECT id FROM audit WHERE hash", "a repair looks for the place of one row"),
     ("SELECT id FROM audit AS line", "ends at the oldest of the lines that are asked for"),
     ("SELECT id FROM audit WHERE at_ms", "ends at the first young row; what is before it goes"),
     ("DELETE FROM inbox WHERE id IN", "ends at the first young row; what is before it goes"),
@@ -60,7 +62,7 @@ const WALKS: &[(&str, &str)] = &[
         "the doctor looks for their questions",
     ),
     ("SELECT * FROM updates WHERE state = 'kept' OR", "the doctor reads every row that waits"),
-    ("SELECT * FROM overheard WHERE nr <>", "the doctor reads every row"),
+    ("SELECT * FROM overheard ORDER BY", "the doctor reads every row"),
     ("SELECT body FROM put_aside", "the doctor looks for files that nothing names"),
     ("SELECT body FROM events", "the doctor looks for files that nothing names"),
     ("SELECT outcome FROM calls", "the doctor looks for files that nothing names"),

@@ -31,8 +31,8 @@ pub fn restrict(boundary: &Boundary) -> Result<u32, LandlockError> {
     let device = AccessFs::from_file(NEWEST) & !AccessFs::Execute;
     let mut ruleset =
         Ruleset::default().handle_access(all)?.scope(Scope::from_all(NEWEST))?.create()?;
-    for path in &boundary.writable {
-        // These two must be there; a box without a workspace would be a riddle to whoever sits in
+    for path in boundary.writable.iter().chain(&boundary.cgroup) {
+        // These must be there; a box without a workspace would be a riddle to whoever sits in
         // it.
         let fd = PathFd::new(path)
             .map_err(|source| LandlockError::Path { path: path.clone(), source })?;

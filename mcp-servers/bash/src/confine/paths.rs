@@ -68,6 +68,9 @@ pub struct Boundary {
     pub readable: Vec<PathBuf>,
     /// Single device files, read and write.
     pub devices: Vec<PathBuf>,
+    /// The folder for the cgroups of commands: everything is allowed below it to the server and
+    /// the supervisors. The inner layer takes that from the commands.
+    pub cgroup: Option<PathBuf>,
     /// Our own program, which starts itself again to watch over a job.
     pub own_program: Option<PathBuf>,
 }
@@ -89,6 +92,7 @@ impl Boundary {
             writable: vec![settings.workspace.clone(), scratch.to_owned(), output.to_owned()],
             readable,
             devices: devices(),
+            cgroup: None,
             own_program: cfg!(target_os = "linux").then(|| PathBuf::from("/proc/self/exe")),
         }
     }

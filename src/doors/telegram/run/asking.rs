@@ -8,7 +8,7 @@ use super::house::House;
 use super::postman::until_sent;
 use super::questions::is_asked_in;
 use super::{notify, sessions};
-use crate::domain::{ApprovalId, Question, Staged, escape};
+use crate::domain::{ApprovalId, ApprovalState, Question, Staged, escape};
 use crate::doors::telegram::api::fault::Fault;
 use crate::doors::telegram::api::pace::Urgency;
 use crate::doors::telegram::api::place::Place;
@@ -125,7 +125,7 @@ pub(super) async fn adopt(
     row: &ApprovalRow,
 ) -> Result<Option<PostedRow>, StoreError> {
     let mail = &house.app.mail;
-    if row.state != "waiting"
+    if row.state != ApprovalState::Waiting
         || !is_asked_in(house, place, row)
         || !mail.posted_of(&row.id)?.is_empty()
     {
@@ -153,7 +153,7 @@ pub(super) async fn put_right(
     let (approval, address) = (row.id.clone(), place.address());
     let posted =
         PostedRow { approval, address, message, state: "open".into(), file: false, sent_s: 0 };
-    if row.state != "waiting" {
+    if row.state != ApprovalState::Waiting {
         // A question that is over is brought in step like any other.
         return house.app.mail.add_posted(posted).await;
     }

@@ -9,12 +9,12 @@ use super::house::House;
 use super::notify;
 use super::postman::until_sent;
 use crate::app::telegram_principal;
+use crate::catalog::PinAnswer;
 use crate::doors::telegram::api::fault::Fault;
 use crate::doors::telegram::api::incoming::Tapped;
 use crate::doors::telegram::api::pace::Urgency;
 use crate::doors::telegram::api::place::Place;
 use crate::doors::telegram::render::pinned::{Changed, Shown};
-use crate::gate::PinAnswer;
 use crate::store::{PinQuestionRow, PinState};
 
 /// Questions are looked for this often without a bell.
@@ -38,8 +38,12 @@ pub(super) async fn tap(
     if !row.is_some_and(|row| here(&row)) {
         return Ok("This button does nothing any more.");
     }
-    let answered =
-        house.app.gate.answer_about_pins(id, accept, &telegram_principal(tapped.user)).await?;
+    let answered = house
+        .app
+        .gate
+        .catalog()
+        .answer_about_pins(id, accept, &telegram_principal(tapped.user))
+        .await?;
     house.ring();
     Ok(match answered {
         PinAnswer::Accepted => "Accepted.",

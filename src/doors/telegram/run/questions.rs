@@ -10,7 +10,7 @@ use super::house::House;
 use super::sessions;
 use crate::app::telegram_principal;
 use crate::cli::staged::acted;
-use crate::domain::{Address, ApprovalId, Outcome, Staged};
+use crate::domain::{Address, ApprovalId, ApprovalState, Outcome, Staged};
 use crate::doors::staged;
 use crate::doors::telegram::api::place::{DOOR, Place};
 use crate::doors::telegram::render::question::{CallEnd, Closed};
@@ -90,7 +90,7 @@ fn jobs(
         let Some(row) = known(house, &posted)? else { continue };
         let address = posted.address.clone();
         // What was tapped while claw was away is handled before anything is asked once more.
-        let waits = row.state == "waiting"
+        let waits = row.state == ApprovalState::Waiting
             && posted.state == "open"
             && (!house.has_caught_up() || is_tapped(&row));
         if waits {
@@ -131,7 +131,7 @@ fn job(
     row: &ApprovalRow,
     again: &mut HashSet<(Address, i64)>,
 ) -> Result<Option<Job>, StoreError> {
-    if row.state == "waiting" {
+    if row.state == ApprovalState::Waiting {
         let message = (posted.address.clone(), posted.message);
         // Buttons that need no question ask nobody anything: they stay where they are, and work.
         if matches!(row.question.staged, Some(Staged::Buttons { .. })) && posted.state == "open" {
@@ -183,7 +183,7 @@ fn no_owner_sees(house: &House, row: &ApprovalRow) -> bool {
     unseen
         && row
             .approvers
-            .split(',')
+            .iter()
             .any(|who| house.telegram.owners.iter().any(|owner| telegram_principal(*owner) == who))
 }
 
@@ -217,7 +217,8 @@ async fn carry_out(
 ) -> Result<(), StoreError> {
     match job {
         Job::AskAgain(posted) => {
-            let Some(row) = known(house, posted)?.filter(|row| row.state == "waiting") else {
+            let Some(row) = known(house, posted)?.filter(|row| row.state == ApprovalState::Waiting)
+            else {
                 return Ok(());
             };
             if posted.state == "stale" || ask(house, place, &row, Some(posted), given_up).await? {
@@ -235,8 +236,8 @@ async fn carry_out(
 /// How a question was closed, and whether nothing more will come of it.
 fn closed(row: &ApprovalRow, call: Option<&CallRow>) -> (Closed, bool) {
     let at_ms = row.decided_ms.unwrap_or_default();
-    match (row.state.as_str(), &row.answer) {
-        ("expired", _) => (Closed::Expired { at_ms }, true),
+    match (row.state, &row.answer) {
+        (ApprovalState::Expired, _) => (Closed::Expired { at_ms }, true),
         (_, Some(answer)) => {
             let end = call.and_then(|call| match call.outcome.as_ref()? {
                 Outcome::Ended { output } if output.is_error => Some(CallEnd::Failed),

@@ -12,15 +12,15 @@ use super::house::House;
 use super::postman::until_sent;
 use super::{asking, changed_tools, pairing, toast};
 use crate::app::telegram_principal;
+use crate::calls::DecideError;
 use crate::cli::staged::acted;
-use crate::domain::{Answer, ApprovalId, Origin};
+use crate::domain::{Answer, ApprovalId, ApprovalState, Origin};
 use crate::doors::telegram::api::callback::{Button, Callback, Tap};
 use crate::doors::telegram::api::fault::Fault;
 use crate::doors::telegram::api::incoming::{Said, Tapped};
 use crate::doors::telegram::api::pace::Urgency;
 use crate::doors::telegram::api::place::Place;
 use crate::doors::telegram::render::question;
-use crate::gate::DecideError;
 use crate::mail::PostedRow;
 use crate::router::{Order, Visitor};
 use crate::store::{ApprovalRow, StoreError};
@@ -112,7 +112,7 @@ async fn question_tap(
     if posted.approval != *id {
         return words(NOTHING);
     }
-    if row.state != "waiting" {
+    if row.state != ApprovalState::Waiting {
         return words(&closed_words(house, &row)?);
     }
     // A message that is about to say that a newer one has the buttons has shown the same frozen
@@ -161,7 +161,9 @@ pub(super) async fn decide(
         Err(refused) => {
             // Two taps at once: the second one hears what a later one would.
             let row = house.app.store.read(|tx| tx.approval(id))?;
-            match row.filter(|row| row.question.staged.is_some() && row.state != "waiting") {
+            match row
+                .filter(|row| row.question.staged.is_some() && row.state != ApprovalState::Waiting)
+            {
                 Some(row) => Ok(closed_words(house, &row)?),
                 None => Ok(refused.to_string()),
             }

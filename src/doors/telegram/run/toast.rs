@@ -1,7 +1,7 @@
 //! What whoever tapped a button reads at once, and what they read when it was tapped before. Must
 //! not know who may tap, or how it is said.
 
-use crate::domain::{Answer, Outcome, Staged};
+use crate::domain::{Answer, ApprovalState, Outcome, Staged};
 use crate::store::{ApprovalRow, CallRow};
 
 /// An answer that has counted.
@@ -19,15 +19,17 @@ pub(super) fn decided(answer: &Answer, staged: bool) -> &'static str {
 /// A question that is not open any more.
 pub(super) fn closed(row: &ApprovalRow, call: Option<&CallRow>) -> String {
     let Some(staged) = &row.question.staged else {
-        return match (row.state.as_str(), &row.decided_by) {
-            ("expired", _) => "This question has expired.".to_owned(),
-            ("approved" | "denied", Some(by)) => format!("This was already {} by {by}.", row.state),
+        return match (row.state, &row.decided_by) {
+            (ApprovalState::Expired, _) => "This question has expired.".to_owned(),
+            (state @ (ApprovalState::Approved | ApprovalState::Denied), Some(by)) => {
+                format!("This was already {state} by {by}.")
+            }
             _ => "This question is closed.".to_owned(),
         };
     };
     let outcome = call.and_then(|call| call.outcome.as_ref());
     let text = match (&row.answer, outcome) {
-        _ if row.state == "expired" => "This has expired, and was not run.",
+        _ if row.state == ApprovalState::Expired => "This has expired, and was not run.",
         (Some(Answer::Deny { .. } | Answer::Never), _) => "Already cancelled.",
         (Some(_), _) if matches!(staged, Staged::All { .. }) => "Already confirmed.",
         (Some(_), Some(Outcome::Ended { output })) if output.is_error => {

@@ -3,11 +3,10 @@
 
 use serde_json::Value;
 
-use super::Gate;
-use super::pinning::withheld;
+use super::Calls;
 use crate::domain::canonical::canonical_json;
-use crate::domain::{Origin, Proposal, ToolCall, ToolOutput, escape};
-use crate::policy::Verdict as Ruled;
+use crate::domain::{Origin, Proposal, ToolCall, ToolOutput};
+use crate::policy::Verdict;
 use crate::redact;
 use crate::store::PinRow;
 
@@ -19,10 +18,10 @@ const ARGUMENTS_BYTES_MAX: usize = 16 * 1024;
 const TTL_S_MIN: u64 = 10;
 const TTL_S_MAX: u64 = 7 * 86_400;
 
-impl Gate {
+impl Calls {
     /// The result of `call` with what it proposes. `raw` is a stranger's; what it proposes has
     /// passed every check that can be made now, and is judged again when it is confirmed.
-    pub(super) fn propose(
+    pub fn propose(
         &self,
         call: &ToolCall,
         mut output: ToolOutput,
@@ -45,7 +44,7 @@ impl Gate {
     /// Leaves out what a result proposes if its turn has staged `before` actions already and would
     /// have too many with it.
     pub fn limit_staged(&self, before: usize, output: &mut ToolOutput) {
-        let (max, here) = (self.now().staged_actions_max, output.actions.len());
+        let (max, here) = (self.limits().staged_actions_max, output.actions.len());
         if here > 0 && before + here > max {
             output.actions.clear();
             refuse(
@@ -59,7 +58,7 @@ impl Gate {
     }
 
     fn checked(&self, call: &ToolCall, proposals: Vec<Proposal>) -> Result<Vec<Proposal>, String> {
-        let max = self.now().staged_actions_max;
+        let max = self.limits().staged_actions_max;
         if proposals.len() > max {
             let many = proposals.len();
             return Err(format!(
@@ -80,7 +79,7 @@ impl Gate {
     /// Whether the proposed call could be run at all, and, if it asks no question, without one.
     fn allowed(&self, call: &ToolCall, proposal: &Proposal, pins: &[PinRow]) -> Result<(), String> {
         let (server, tool) = (&call.server, &proposal.tool);
-        let pin = self.pin_for(server, tool, pins)?;
+        let pin = self.catalog.pin_for(server, tool, pins)?;
         if let Some(name) = self.redactor.contains_secret(&proposal.arguments) {
             return Err(format!("its arguments hold the secret {name}"));
         }
@@ -88,36 +87,18 @@ impl Gate {
             return Err("its arguments hold a `[redacted:…]` mark in place of a secret".to_owned());
         }
         let tapped = tapped(call, proposal);
-        let facts = self.facts(&tapped, super::judge::destructive_hint(&pin.raw));
+        let facts = self.facts(&tapped, crate::catalog::destructive_hint(&pin.raw));
         let never = self
             .standing_refusal(&tapped)
             .map_err(|error| format!("the grants cannot be read ({error})"))?;
         match self.policy().judge(&facts) {
-            Ruled::Deny { rule, why, .. } => Err(format!("{why} ({rule})")),
+            Verdict::Deny { rule, why, .. } => Err(format!("{why} ({rule})")),
             _ if let Some(never) = never => Err(format!("{} ({})", never.why, never.rule)),
-            Ruled::Ask { rule, why } if proposal.summary.is_none() => Err(format!(
+            Verdict::Ask { rule, why } if proposal.summary.is_none() => Err(format!(
                 "without a `summary` it is a button that asks no question, and those are only for tools that run without \
                  one: {why} ({rule})"
             )),
-            Ruled::Ask { .. } | Ruled::Allow { .. } => Ok(()),
-        }
-    }
-
-    /// The pin of a tool that may be proposed. The rows are those of the server.
-    pub(super) fn pin_for<'p>(
-        &self,
-        server: &str,
-        tool: &str,
-        pins: &'p [PinRow],
-    ) -> Result<&'p PinRow, String> {
-        let pin = pins.iter().find(|pin| pin.tool == tool && self.now().tools.has(server, tool));
-        match pin {
-            None => Err(format!(
-                "there is no tool `{}` on the server `{server}`",
-                escape::visible(tool)
-            )),
-            Some(pin) if pin.withheld => Err(withheld(server, tool)),
-            Some(pin) => Ok(pin),
+            Verdict::Ask { .. } | Verdict::Allow { .. } => Ok(()),
         }
     }
 

@@ -6,7 +6,7 @@ use std::io;
 
 use tokio::io::AsyncWriteExt as _;
 
-use super::Gate;
+use super::Calls;
 use crate::domain::ToolCall;
 use crate::hub::names::safe_name;
 use crate::workspace::{Put, Workspace};
@@ -34,7 +34,7 @@ impl Whence {
     }
 }
 
-impl Gate {
+impl Calls {
     /// Puts a copy into the workspace and returns half a sentence about it, for behind a digest.
     pub(super) async fn copied(
         &self,
@@ -56,7 +56,7 @@ impl Gate {
         mime: &str,
         bytes: &[u8],
     ) -> io::Result<String> {
-        let workspace = Workspace::open(&self.settings.workspace)?;
+        let workspace = Workspace::open(&self.surroundings.workspace)?;
         let day = jiff::Timestamp::now()
             .to_zoned(jiff::tz::TimeZone::system())
             .strftime("%Y-%m-%d")

@@ -4,11 +4,12 @@
 
 use serde_json::{Value, json};
 
-use super::approvals::{DecideError, decide_in, wake};
-use super::audit::describe;
-use super::{CallContext, Gate};
+use super::Calls;
+use super::approvals::{DecideError, call_of_row, decide_in, wake};
+use super::record::describe;
 use crate::domain::{
-    Action, Address, Answer, ApprovalId, CallId, CallState, Outcome, SessionId, Staged, ToolOutput,
+    Action, Address, Answer, ApprovalId, ApprovalState, CallId, CallState, Outcome, SessionId,
+    Staged, ToolCall, ToolOutput,
 };
 use crate::killpoint;
 use crate::store::{ApprovalRow, AuditEntry, DecideRefused, StagedRow, StoreError, Tx, now_ms};
@@ -21,7 +22,7 @@ pub struct Tapped {
     pub told: Vec<Address>,
 }
 
-impl Gate {
+impl Calls {
     pub(super) async fn decide_staged(
         &self,
         approval: ApprovalRow,
@@ -94,18 +95,10 @@ impl Gate {
         Ok(self.store.read(|tx| tx.staged(call))?.map(|row| row.told).unwrap_or_default())
     }
 
-    /// Runs a confirmed action from its frozen row, through the whole chain. Asking twice is as
-    /// safe as for every call.
-    pub async fn act(&self, call: &CallId, context: CallContext) -> Result<Outcome, StoreError> {
+    /// The frozen call of an action. `None` if nothing was staged under this id.
+    pub fn staged_call(&self, call: &CallId) -> Result<Option<ToolCall>, StoreError> {
         let (row, staged) = self.store.read(|tx| Ok((tx.call(call)?, tx.staged(call)?)))?;
-        let denied = |reason: &str| Ok(Outcome::Denied { reason: reason.to_owned() });
-        let (Some(row), Some(_)) = (row, staged) else {
-            return denied("nothing was staged under this id here");
-        };
-        match self.call(super::approvals::call_of_row(&row)?, context).await {
-            Outcome::Parked { .. } => denied("nobody has confirmed it"),
-            outcome => Ok(outcome),
-        }
+        row.filter(|_| staged.is_some()).map(|row| call_of_row(&row)).transpose()
     }
 }
 
@@ -141,7 +134,7 @@ fn settle_all(
     let allowed = matches!(answer, Answer::Allow { .. });
     let decided = match tx.decide(
         &approval.id,
-        if allowed { "approved" } else { "denied" },
+        if allowed { ApprovalState::Approved } else { ApprovalState::Denied },
         Some(answer),
         by,
     )? {
@@ -182,7 +175,7 @@ fn press(
     let Some(chosen) = chosen else {
         return Ok(Err(DecideRefused::NotFound(approval.id.0.clone())));
     };
-    let decided = match tx.decide(&approval.id, "approved", Some(answer), by)? {
+    let decided = match tx.decide(&approval.id, ApprovalState::Approved, Some(answer), by)? {
         Ok(decided) => decided,
         Err(refused) => return Ok(Err(refused)),
     };
@@ -204,7 +197,7 @@ fn expire(tx: &Tx<'_>, session: &SessionId) -> Result<(), StoreError> {
     // A question about a list lasts as long as the last of its actions, and is over with it.
     due.sort_by_key(|row| matches!(row.question.staged, Some(Staged::Item { .. })));
     for row in due {
-        if tx.decide(&row.id, "expired", None, "expired")?.is_err() {
+        if tx.decide(&row.id, ApprovalState::Expired, None, "expired")?.is_err() {
             continue;
         }
         let outcome = Outcome::Denied { reason: "nobody confirmed it in time".to_owned() };
@@ -232,14 +225,14 @@ fn close_settled_list(tx: &Tx<'_>, item: &CallId) -> Result<(), StoreError> {
         return Ok(());
     };
     for staged in tx.staged_in(&list)? {
-        if tx.approval_of(&staged.call)?.is_some_and(|row| row.state == "waiting") {
+        if tx.approval_of(&staged.call)?.is_some_and(|row| row.state == ApprovalState::Waiting) {
             return Ok(());
         }
     }
-    let Some(all) = tx.approval_of(&list)?.filter(|row| row.state == "waiting") else {
+    let Some(all) = tx.approval_of(&list)?.filter(|row| row.state == ApprovalState::Waiting) else {
         return Ok(());
     };
-    if tx.decide(&all.id, "superseded", None, "each was answered by itself")?.is_ok() {
+    if tx.decide(&all.id, ApprovalState::Superseded, None, "each was answered by itself")?.is_ok() {
         let outcome = Outcome::Denied { reason: "each action was answered by itself".to_owned() };
         close_row(tx, &list, &outcome, json!({"approval": all.id.0, "answer": "superseded"}))?;
     }

@@ -4,11 +4,11 @@
 use serde_json::{Map, Value, json};
 
 use super::frozen::Freeze;
-use super::{Gate, approvals};
+use super::{Calls, approvals};
 use crate::domain::canonical::canonical_json;
 use crate::domain::{
-    Address, Answer, CallId, CallState, Choice, Origin, Proposal, Question, Scope, Staged, Term,
-    ToolCall, UnixMillis, escape,
+    Address, Answer, Approvers, CallId, CallState, Choice, Origin, Proposal, Question, Scope,
+    Staged, Term, ToolCall, UnixMillis, escape,
 };
 use crate::store::{AuditEntry, CallRow, PinRow, StagedRow, StoreError, Tx, now_ms};
 
@@ -40,7 +40,7 @@ pub struct StagedList {
     staged: Vec<StagedRow>,
     /// With the digest of each question's row, and who may answer.
     approvals: Vec<(Question, String)>,
-    approvers: String,
+    approvers: Approvers,
     audit: Vec<(&'static str, CallId, Value)>,
 }
 
@@ -52,7 +52,7 @@ struct Ready {
     expires_ms: UnixMillis,
 }
 
-impl Gate {
+impl Calls {
     /// Freezes what was proposed, as it is at this moment. `told` hears what becomes of it. Writes
     /// nothing.
     pub fn stage(
@@ -61,7 +61,7 @@ impl Gate {
         told: &[Address],
     ) -> Result<StagedList, StoreError> {
         let mut list =
-            StagedList { approvers: self.settings.owner.clone(), ..StagedList::default() };
+            StagedList { approvers: self.surroundings.approvers.clone(), ..StagedList::default() };
         let mut ready = Vec::new();
         for proposed in proposed {
             let source = self.store.read(|tx| tx.call(&proposed.source))?;
@@ -73,7 +73,7 @@ impl Gate {
                 continue;
             };
             let pins = self.store.read(|tx| tx.pins(Some(&source.server)))?;
-            match self.pin_for(&source.server, &proposed.proposal.tool, &pins) {
+            match self.catalog.pin_for(&source.server, &proposed.proposal.tool, &pins) {
                 Ok(pin) => ready.push(self.ready(proposed, &source, pin)),
                 Err(why) => list.left_out.push(format!("Not staged: {what}. {why}")),
             }
@@ -107,7 +107,7 @@ impl Gate {
             rule: "staged",
         };
         let row = self.freeze(&call, &freeze);
-        let question_ms = self.now().question_time.as_millis() as i64;
+        let question_ms = self.limits().question_time.as_millis() as i64;
         let ttl_ms = proposed.proposal.ttl_s.map_or(question_ms, |ttl_s| ttl_s as i64 * 1000);
         Ready { proposed, call, row, expires_ms: now_ms() + ttl_ms }
     }

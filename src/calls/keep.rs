@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use super::Gate;
+use super::Calls;
 use super::copy::Whence;
 use crate::domain::{CallId, IMAGE_BYTES_MAX, ImageRef, ToolCall, ToolOutput, image_mime};
 use crate::hub::{ResultFile, STRUCTURED_HEADING};
@@ -14,21 +14,21 @@ const LEFT_OUT: &str = "[as in the text]";
 
 /// The call whose result is kept.
 #[derive(Clone, Debug)]
-pub(super) struct Kept {
+pub struct Kept {
     id: CallId,
     whence: Whence,
 }
 
 impl Kept {
-    pub(super) fn of(call: &ToolCall) -> Self {
+    pub fn of(call: &ToolCall) -> Self {
         Self { id: call.id.clone(), whence: Whence::of(call) }
     }
 }
 
-impl Gate {
+impl Calls {
     /// Keeps the files of a result. Those that a model can be shown are named in the output; the
     /// text names all of them, and says of which nothing could be kept.
-    pub(super) async fn keep_files(
+    pub async fn keep_files(
         &self,
         call: &Kept,
         mut output: ToolOutput,
@@ -62,8 +62,8 @@ impl Gate {
     /// Keeps the head and the tail of a large result for the model, and the whole as an artifact
     /// that is named in between. Structured content beyond the limit loses what the text says as
     /// well; if that does not suffice, it is kept apart.
-    pub(super) async fn cut(&self, call: &Kept, mut output: ToolOutput) -> ToolOutput {
-        let limit = self.now().tool_result_bytes;
+    pub async fn cut(&self, call: &Kept, mut output: ToolOutput) -> ToolOutput {
+        let limit = self.limits().tool_result_bytes;
         let structured =
             output.structured.take().map(|value| shortened(value, &output.text, limit));
         if output.text.len() > limit {
@@ -96,7 +96,7 @@ impl Gate {
 
     /// Keeps `room` bytes of a text, half of them from its end.
     async fn cut_text(&self, call: &Kept, text: &str, room: usize) -> String {
-        let limit = self.now().tool_result_bytes;
+        let limit = self.limits().tool_result_bytes;
         let whole = self.redactor.redact(text).into_owned();
         let bytes = whole.clone().into_bytes();
         let named = match self.put_both(call, bytes, "text/plain; charset=utf-8").await {

@@ -3,11 +3,11 @@
 
 use serde_json::{Value, json};
 
-use super::Gate;
+use super::Catalog;
 use crate::domain::escape;
 use crate::hub::names::look;
 use crate::hub::{INSTRUCTIONS, pins};
-use crate::store::{AuditEntry, PinRow, PinState, SeenTool, StoreError, Tx};
+use crate::store::{AuditEntry, PinRow, PinState, SeenTool, StoreError, Tx, new_approval_id};
 
 /// One changed tool.
 #[derive(Clone, Debug)]
@@ -49,7 +49,7 @@ impl Change {
     }
 }
 
-impl Gate {
+impl Catalog {
     /// Starts every server, or the one that is named, pins what is new, and returns what changed.
     /// Servers that fail are named.
     pub async fn changes(
@@ -206,12 +206,8 @@ pub(super) fn ask_anew(tx: &Tx<'_>, server: &str, by: &str) -> Result<(), StoreE
         .iter()
         .map(|change| format!("{}\n{}", change.name(), change.diff.trim_end()))
         .collect();
-    tx.ask_about_pins(
-        &super::approvals::new_approval_id(getrandom::fill)?.0,
-        server,
-        &forms,
-        &shown.join("\n\n"),
-    )
+    let id = new_approval_id(getrandom::fill)?;
+    tx.ask_about_pins(&id.0, server, &forms, &shown.join("\n\n"))
 }
 
 fn change(row: &PinRow) -> Option<Change> {

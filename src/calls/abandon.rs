@@ -2,13 +2,13 @@
 
 use serde_json::json;
 
-use super::Gate;
-use super::audit::describe;
+use super::Calls;
+use super::record::describe;
 use super::start::close_question;
 use crate::domain::{CallId, CallState, Outcome};
 use crate::store::{AuditEntry, StoreError};
 
-impl Gate {
+impl Calls {
     /// Gives a call its end: the one it already has; unknown, if it was started; else denied with
     /// `reason`, and its open question is closed. Only the holder of the session's lock may ask.
     pub async fn abandon(

@@ -5,30 +5,29 @@ use std::sync::{Arc, PoisonError};
 
 use serde_json::{Value, json};
 
-use super::Gate;
-use super::judge::destructive_hint;
+use super::Catalog;
 use super::quarantine::ask_anew;
-use crate::domain::ToolCall;
+use crate::domain::{ToolCall, escape};
 use crate::hub::schema::{self, Fit};
 use crate::hub::{INSTRUCTIONS, ServerTools, ToolEntry};
 use crate::store::{AuditEntry, PinRow, SeenTool, StoreError, Tx};
 
 /// A tool that may be called: it is what its pin says.
 #[derive(Clone, Debug)]
-pub(super) struct Tool {
-    pub(super) pin: String,
+pub struct Tool {
+    pub pin: String,
     /// JSON Schema of its arguments, as pinned.
-    pub(super) input_schema: Value,
-    pub(super) destructive_hint: Option<bool>,
-    pub(super) env_names: String,
+    pub input_schema: Value,
+    pub destructive_hint: Option<bool>,
+    pub env_names: String,
     /// Not offered to a model.
-    pub(super) hidden: bool,
+    pub hidden: bool,
 }
 
 impl Tool {
     /// What is wrong with the arguments of a call by the tool's schema. `None` if they fit, or if
     /// that cannot be said: then the server finds out.
-    pub(super) fn misfit(&self, call: &ToolCall) -> Option<String> {
+    pub fn misfit(&self, call: &ToolCall) -> Option<String> {
         match schema::fit(&self.input_schema, &call.arguments) {
             Fit::Fits => None,
             Fit::Misfit(why) => Some(why),
@@ -45,16 +44,16 @@ impl Tool {
     }
 }
 
-impl Gate {
+impl Catalog {
     /// The tool behind a call, from its running server, if it is what its pin says. `Err` is the
     /// reason for a denial.
-    pub(super) async fn tool(&self, server: &str, tool: &str) -> Result<Tool, String> {
+    pub async fn tool(&self, server: &str, tool: &str) -> Result<Tool, String> {
         let listed = self.hub.tools(server).await.map_err(|error| error.to_string())?;
         if !self.is_reconciled(&listed) {
             self.reconcile(&listed).await.map_err(|error| error.to_string())?;
         }
         let found = listed.tools.iter().find(|entry| entry.name == tool);
-        let Some(entry) = found.filter(|_| self.now().tools.has(server, tool)) else {
+        let Some(entry) = found.filter(|_| self.settings().tools.has(server, tool)) else {
             return Err(no_tool(server, tool));
         };
         // The row is read every time: another process may have put the tool into quarantine, or
@@ -73,6 +72,25 @@ impl Gate {
             env_names: self.hub.env_names(server).join(","),
             hidden: self.hides(server, tool, &entry.raw),
         })
+    }
+
+    /// The pin of a tool that may be proposed. The rows are those of the server. `Err` is half a
+    /// sentence that says why there is none.
+    pub fn pin_for<'p>(
+        &self,
+        server: &str,
+        tool: &str,
+        pins: &'p [PinRow],
+    ) -> Result<&'p PinRow, String> {
+        let pin = pins.iter().find(|pin| pin.tool == tool && self.has(server, tool));
+        match pin {
+            None => Err(format!(
+                "there is no tool `{}` on the server `{server}`",
+                escape::visible(tool)
+            )),
+            Some(pin) if pin.withheld => Err(withheld(server, tool)),
+            Some(pin) => Ok(pin),
+        }
     }
 
     /// Whether this very list was compared with the store before. Comparing reads every pin of the
@@ -111,7 +129,7 @@ impl Gate {
         if same_start && knows_instructions && all_pinned(&listed, own, &stored.1) {
             return Ok(stored.1);
         }
-        let program = self.settings.program.clone();
+        let program = self.settings().program.clone();
         self.store
             .write(move |tx| {
                 // Another process may have pinned it since we looked: who is first is settled in
@@ -149,7 +167,7 @@ impl Gate {
     }
 }
 
-pub(super) fn no_tool(server: &str, tool: &str) -> String {
+pub fn no_tool(server: &str, tool: &str) -> String {
     format!("the server `{server}` has no tool `{tool}` now")
 }
 
@@ -162,6 +180,11 @@ pub(super) fn withheld(server: &str, tool: &str) -> String {
         "{what} is not what it was when you accepted it, so it is withheld; \
          `claw tools diff` shows the change and `claw tools accept {server}` takes it"
     )
+}
+
+/// The `destructiveHint` of a tool's annotations, if it is stated.
+pub fn destructive_hint(raw: &Value) -> Option<bool> {
+    raw.get("annotations")?.get("destructiveHint")?.as_bool()
 }
 
 /// What is pinned of a server: its tools, and a stranger's words about itself.

@@ -3,23 +3,22 @@
 
 use serde_json::{Value, json};
 
-use super::Gate;
+use super::Calls;
 use crate::domain::{
-    Address, Answer, ApprovalId, CallId, CallState, Choice, Inbound, InboundBody, Origin, Outcome,
-    Question, Staged, Term, ToolCall, UnixMillis, escape,
+    Address, Answer, ApprovalId, ApprovalState, CallId, CallState, Choice, GrantEffect, Inbound,
+    InboundBody, Origin, Outcome, Question, Staged, Term, ToolCall, UnixMillis, escape,
 };
 use crate::killpoint;
 use crate::policy::shape::Shape;
 use crate::store::{
-    ApprovalRow, AuditEntry, CallRow, DecideRefused, NewGrant, StoreError, Tx, now_ms,
+    ApprovalRow, AuditEntry, CallRow, DecideRefused, NewGrant, StoreError, Tx, new_approval_id,
+    now_ms,
 };
 
 /// How long "10 minutes" is.
 const TEN_MINUTES_MS: i64 = 10 * 60 * 1000;
 /// How long a tap may wait for its turn.
 const TAP_WAITS_MS: i64 = 15 * 60 * 1000;
-/// Letters and digits that nobody mistakes for one another (Crockford's base 32, lower case).
-const ID_ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
 /// Why an answer did not count. Nothing has changed.
 #[derive(Debug, thiserror::Error)]
@@ -42,7 +41,7 @@ impl crate::domain::Blamed for DecideError {
     }
 }
 
-impl Gate {
+impl Calls {
     /// Answers a question: waiting → approved or denied, once, with its grant, its audit row and
     /// the wake-up of the session in the same transaction.
     pub async fn decide(
@@ -68,7 +67,7 @@ impl Gate {
         let Some((approval, row)) = self.store.read(|tx| found(tx, id))? else {
             return Err(DecideRefused::NotFound(id.0.clone()).into());
         };
-        if !approval.approvers.split(',').any(|approver| approver == by) {
+        if !approval.approvers.include(by) {
             return Err(DecideRefused::NotYours { by: by.to_owned() }.into());
         }
         if approval.question.staged.is_some() {
@@ -105,8 +104,8 @@ impl Gate {
                     approval.id
                 )));
             }
-            Answer::Allow { term, scope } => ("allow", scope.clone(), *term),
-            Answer::Never => ("deny", crate::domain::Scope::Exact, Term::Always),
+            Answer::Allow { term, scope } => (GrantEffect::Allow, scope.clone(), *term),
+            Answer::Never => (GrantEffect::Deny, crate::domain::Scope::Exact, Term::Always),
         };
         let call = call_of_row(row)?;
         let facts = self.facts(&call, None);
@@ -133,13 +132,13 @@ impl Gate {
             }
         };
         Ok(Some(NewGrant {
-            effect: effect.to_owned(),
+            effect,
             principal: row.principal.clone(),
             session: (term == Term::Session).then(|| approval.question.session.clone()),
             server: row.server.clone(),
             tool: row.tool.clone(),
             shape: serde_json::to_string(&shape).map_err(StoreError::from)?,
-            origin: row.origin.clone(),
+            origin: row.origin,
             says,
             expires_ms: (term == Term::TenMinutes).then(|| now_ms() + TEN_MINUTES_MS),
             approval: approval.id.0.clone(),
@@ -149,7 +148,7 @@ impl Gate {
     /// The question with this id, if it is still open.
     pub fn question(&self, id: &ApprovalId) -> Result<Option<Question>, StoreError> {
         let found = self.store.read(|tx| tx.approval(id))?;
-        Ok(found.filter(|row| row.state == "waiting").map(|row| row.question))
+        Ok(found.filter(|row| row.state == ApprovalState::Waiting).map(|row| row.question))
     }
 
     /// Which call a question is about.
@@ -159,21 +158,21 @@ impl Gate {
 
     /// How a question was closed without an answer: `expired` or `superseded`. `None` while it is
     /// open, and when it was answered.
-    pub fn closed(&self, id: &ApprovalId) -> Result<Option<String>, StoreError> {
+    pub fn closed(&self, id: &ApprovalId) -> Result<Option<ApprovalState>, StoreError> {
         let found = self.store.read(|tx| tx.approval(id))?;
         Ok(found
             .map(|row| row.state)
-            .filter(|state| matches!(state.as_str(), "expired" | "superseded")))
+            .filter(|state| matches!(state, ApprovalState::Expired | ApprovalState::Superseded)))
     }
 
     /// Closes the question of a call if its time is over.
     pub async fn expire(&self, call: &CallId) -> Result<Option<ApprovalId>, StoreError> {
-        const STATE: &str = "expired";
+        const STATE: ApprovalState = ApprovalState::Expired;
         let due = |row: &ApprovalRow| row.expires_ms <= now_ms();
         if !self
             .store
             .read(|tx| tx.approval_of(call))?
-            .is_some_and(|row| row.state == "waiting" && due(&row))
+            .is_some_and(|row| row.state == ApprovalState::Waiting && due(&row))
         {
             return Ok(None);
         }
@@ -183,7 +182,7 @@ impl Gate {
             .store
             .write(move |tx| {
                 let Some(approval) = tx.approval_of(&call)?.filter(due) else { return Ok(None) };
-                if tx.decide(&approval.id, STATE, None, STATE)?.is_err() {
+                if tx.decide(&approval.id, STATE, None, STATE.as_str())?.is_err() {
                     return Ok(None);
                 }
                 let reason = "nobody answered the question in time".to_owned();
@@ -200,7 +199,7 @@ impl Gate {
 
 /// Whether nothing may run any more by this answer. A tap on something staged came in time, or it
 /// would not have counted; what runs by it may have to wait for the step in hand.
-pub(super) fn is_over(approval: &ApprovalRow) -> bool {
+pub fn is_over(approval: &ApprovalRow) -> bool {
     let tapped = approval.decided_ms.filter(|_| approval.question.staged.is_some());
     let last =
         tapped.map_or(approval.expires_ms, |at_ms| approval.expires_ms.max(at_ms + TAP_WAITS_MS));
@@ -224,11 +223,11 @@ pub(super) fn decide_in(
     grant: Option<&NewGrant>,
 ) -> Result<Result<ApprovalRow, DecideRefused>, StoreError> {
     let allowed = matches!(answer, Answer::Allow { .. });
-    let approval =
-        match tx.decide(id, if allowed { "approved" } else { "denied" }, Some(answer), by)? {
-            Ok(approval) => approval,
-            Err(refused) => return Ok(Err(refused)),
-        };
+    let state = if allowed { ApprovalState::Approved } else { ApprovalState::Denied };
+    let approval = match tx.decide(id, state, Some(answer), by)? {
+        Ok(approval) => approval,
+        Err(refused) => return Ok(Err(refused)),
+    };
     if allowed {
         tx.move_call(call, CallState::Waiting, CallState::Approved)?;
     } else {
@@ -281,13 +280,12 @@ fn denial(answer: &Answer) -> String {
 
 /// A call as it was frozen.
 pub(super) fn call_of_row(row: &CallRow) -> Result<ToolCall, StoreError> {
-    let origin = serde_json::from_value(Value::String(row.origin.clone()))?;
     Ok(ToolCall {
         id: row.id.clone(),
         server: row.server.clone(),
         tool: row.tool.clone(),
         arguments: serde_json::from_str(&row.arguments)?,
-        origin,
+        origin: row.origin,
         principal: row.principal.clone(),
     })
 }
@@ -312,29 +310,4 @@ pub(super) fn question_about(
         choices,
         staged,
     })
-}
-
-/// Ten characters of 5 bits each, from the operating system's generator. An id that could be
-/// guessed is none, so without randomness nothing is asked.
-pub(super) fn new_approval_id<E: std::fmt::Display>(
-    fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
-) -> Result<ApprovalId, StoreError> {
-    let mut bytes = [0_u8; 10];
-    fill(&mut bytes).map_err(|error| StoreError::NoRandomness(error.to_string()))?;
-    let id = bytes.iter().map(|byte| char::from(ID_ALPHABET[usize::from(byte % 32)])).collect();
-    Ok(ApprovalId(id))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn without_randomness_there_is_no_id() {
-        let ids: std::collections::HashSet<_> =
-            (0..100).map(|_| new_approval_id(getrandom::fill).unwrap().0).collect();
-        assert!(ids.len() == 100 && ids.iter().all(|id| id.len() == 10), "{ids:?}");
-        let refused = new_approval_id(|_| Err("no entropy")).unwrap_err();
-        assert!(refused.to_string().contains("no entropy"), "{refused}");
-    }
 }

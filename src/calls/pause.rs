@@ -4,19 +4,20 @@
 
 use serde_json::{Value, json};
 
-use super::Gate;
+use super::Calls;
 use super::approvals::question_about;
-use super::audit::{describe, entry};
 use super::frozen::Freeze;
+use super::record::{describe, entry};
 use crate::domain::{
-    Answer, CallId, CallState, Choice, Origin, Outcome, Question, Scope, Term, ToolCall, ToolOutput,
+    Answer, ApprovalState, CallId, CallState, Choice, Origin, Outcome, Question, Scope, Term,
+    ToolCall, ToolOutput,
 };
 use crate::store::{AuditEntry, StoreError, now_ms};
 
 const SERVER: &str = "claw";
 const TOOL: &str = "go_on";
 
-impl Gate {
+impl Calls {
     /// Asks whether a turn may go on, or finds the question that is open already. `yes` is what the
     /// answer that lets it is called.
     pub async fn ask_to_go_on(
@@ -28,8 +29,10 @@ impl Gate {
         why: String,
         yes: &str,
     ) -> Result<Question, StoreError> {
-        if let Some(open) =
-            self.store.read(|tx| tx.approval_of(call))?.filter(|row| row.state == "waiting")
+        if let Some(open) = self
+            .store
+            .read(|tx| tx.approval_of(call))?
+            .filter(|row| row.state == ApprovalState::Waiting)
         {
             return Ok(open.question);
         }
@@ -43,11 +46,11 @@ impl Gate {
         };
         let row = self
             .freeze(&call, &Freeze { state: CallState::Waiting, pin: "", env_names: "", rule: "" });
-        let expires_at_ms = now_ms() + self.now().question_time.as_millis() as i64;
+        let expires_at_ms = now_ms() + self.limits().question_time.as_millis() as i64;
         let question = question_about(&call, why, expires_at_ms, choices(yes), None)?;
         let asked =
             entry("asked", &call, json!({"approval": question.approval.0, "digest": row.digest}));
-        let (owner, kept) = (self.settings.owner.clone(), question.clone());
+        let (owner, kept) = (self.surroundings.approvers.clone(), question.clone());
         self.store
             .write(move |tx| {
                 tx.put_call(&row)?;

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use futures::future::join_all;
 use serde_json::{Value, json};
 
-use super::Gate;
+use super::Catalog;
 use super::instructions;
 use super::pinning::withheld;
 use crate::domain::ToolSpec;
@@ -26,9 +26,9 @@ pub struct Offered {
     pub notices: Vec<String>,
 }
 
-/// The tools that are offered, by the name under which they are.
+/// The tools that are offered, by the name under which they are, as of one moment.
 #[derive(Debug, Default)]
-pub(super) struct Catalog {
+pub(super) struct Snapshot {
     specs: Arc<[ToolSpec]>,
     instructions: Arc<str>,
     /// Of the pins that it was made of: another process may have accepted something since.
@@ -36,45 +36,45 @@ pub(super) struct Catalog {
     names: BTreeMap<String, (String, String)>,
 }
 
-impl Gate {
+impl Catalog {
     /// The tools for a model, with what a person should hear about them and has not heard yet.
     pub async fn offered(&self) -> Offered {
-        let catalog = self.catalog().await;
-        let (specs, instructions) = (catalog.specs.clone(), catalog.instructions.clone());
+        let snapshot = self.snapshot().await;
+        let (specs, instructions) = (snapshot.specs.clone(), snapshot.instructions.clone());
         Offered { specs, instructions, notices: self.take_notices() }
     }
 
     /// The server and tool behind an offered name.
     pub async fn resolve(&self, name: &str) -> Option<(String, String)> {
-        self.catalog().await.names.get(name).cloned()
+        self.snapshot().await.names.get(name).cloned()
     }
 
     pub async fn offered_names(&self) -> Vec<String> {
-        self.catalog().await.names.keys().cloned().collect()
+        self.snapshot().await.names.keys().cloned().collect()
     }
 
-    async fn catalog(&self) -> Arc<Catalog> {
+    async fn snapshot(&self) -> Arc<Snapshot> {
         self.try_failed_again();
-        if self.catalog_is_old.swap(false, Ordering::SeqCst) {
-            *self.catalog.write().await = None;
+        if self.is_old.swap(false, Ordering::SeqCst) {
+            *self.snapshot.write().await = None;
         }
         // Where it cannot be read, what is there goes on counting; each call reads its own pin.
         let version = self.store.read(|tx| tx.pins_version()).ok();
         let is_new =
-            |catalog: &&Arc<Catalog>| version.is_none_or(|version| version == catalog.version);
-        if let Some(catalog) = self.catalog.read().await.as_ref().filter(is_new) {
-            return catalog.clone();
+            |snapshot: &&Arc<Snapshot>| version.is_none_or(|version| version == snapshot.version);
+        if let Some(snapshot) = self.snapshot.read().await.as_ref().filter(is_new) {
+            return snapshot.clone();
         }
-        let mut slot = self.catalog.write().await;
-        if let Some(catalog) = slot.as_ref().filter(is_new) {
-            return catalog.clone();
+        let mut slot = self.snapshot.write().await;
+        if let Some(snapshot) = slot.as_ref().filter(is_new) {
+            return snapshot.clone();
         }
-        let catalog = Arc::new(self.build_catalog().await);
-        *slot = Some(catalog.clone());
-        catalog
+        let snapshot = Arc::new(self.build_snapshot().await);
+        *slot = Some(snapshot.clone());
+        snapshot
     }
 
-    async fn build_catalog(&self) -> Catalog {
+    async fn build_snapshot(&self) -> Snapshot {
         let version = self.store.read(|tx| tx.pins_version()).unwrap_or_default();
         let servers: Vec<String> = self
             .hub
@@ -89,7 +89,8 @@ impl Gate {
             let Some(pins) = pins else { continue };
             self.late.arrived(&server);
             let (before, words) = (specs.len(), instructions::accepted(&pins).map(str::to_owned));
-            for pin in pins.into_iter().filter(|pin| self.now().tools.has(&server, &pin.tool)) {
+            for pin in pins.into_iter().filter(|pin| self.settings().tools.has(&server, &pin.tool))
+            {
                 if pin.withheld {
                     self.tell_of_change(&pin).await;
                 } else if pin.tool != INSTRUCTIONS && !self.hides(&server, &pin.tool, &pin.raw) {
@@ -105,8 +106,9 @@ impl Gate {
                 said.push((server, words));
             }
         }
-        let instructions = instructions::quoted(&said, self.now().server_instructions_bytes).into();
-        Catalog { specs: specs.into(), instructions, version, names }
+        let instructions =
+            instructions::quoted(&said, self.settings().server_instructions_bytes).into();
+        Snapshot { specs: specs.into(), instructions, version, names }
     }
 
     /// The pins of a server, from the store if it was listed under the same launch command before,
@@ -155,18 +157,18 @@ impl Gate {
             // What is meant by anything else is not known, so nothing is offered.
             Some(who) => who != "model",
         };
-        by_itself || self.now().tools.hides(server, tool)
+        by_itself || self.settings().tools.hides(server, tool)
     }
 
     /// Whether our configuration lets a tool be there at all.
     pub fn has(&self, server: &str, tool: &str) -> bool {
-        self.now().tools.has(server, tool)
+        self.settings().tools.has(server, tool)
     }
 
     /// Whether pins of our own server were taken by this very program.
     pub(super) fn same_program(&self, pins: &[PinRow]) -> bool {
         let by = self.store.read(|tx| tx.pinned_by()).ok().flatten();
-        by.as_deref() == Some(self.settings.program.as_str()) && !pins.is_empty()
+        by.as_deref() == Some(self.settings().program.as_str()) && !pins.is_empty()
     }
 }
 

@@ -3,9 +3,9 @@
 
 use serde_json::json;
 
-use super::Gate;
+use super::Calls;
 use crate::domain::canonical::{canonical_json, digest};
-use crate::domain::{CallState, ToolCall};
+use crate::domain::{Approvers, CallState, ToolCall};
 use crate::store::{CallRow, now_ms};
 
 /// What freezing adds to a call.
@@ -16,18 +16,18 @@ pub(super) struct Freeze<'a> {
     pub(super) rule: &'a str,
 }
 
-impl Gate {
+impl Calls {
     pub(super) fn freeze(&self, call: &ToolCall, freeze: &Freeze<'_>) -> CallRow {
         let mut row = CallRow {
             id: call.id.clone(),
             server: call.server.clone(),
             tool: call.tool.clone(),
             arguments: canonical_json(&call.arguments),
-            origin: call.origin.as_str().to_owned(),
+            origin: call.origin,
             principal: call.principal.clone(),
             state: freeze.state,
             pin: freeze.pin.to_owned(),
-            cwd: self.settings.workspace.display().to_string(),
+            cwd: self.surroundings.workspace.display().to_string(),
             env_names: freeze.env_names.to_owned(),
             policy_version: self.policy().version(),
             digest: String::new(),
@@ -37,14 +37,14 @@ impl Gate {
             started_ms: None,
             ended_ms: None,
         };
-        row.digest = digest_of(&row, &self.settings.owner);
+        row.digest = digest_of(&row, &self.surroundings.approvers);
         row
     }
 }
 
 /// The digest over everything that a person approves: what, where, by which tool, under which
 /// rules, and who may say so.
-pub(super) fn digest_of(row: &CallRow, approvers: &str) -> String {
+pub(crate) fn digest_of(row: &CallRow, approvers: &Approvers) -> String {
     digest(&json!({
         "call": row.id.to_string(),
         "server": row.server,
@@ -56,6 +56,6 @@ pub(super) fn digest_of(row: &CallRow, approvers: &str) -> String {
         "cwd": row.cwd,
         "env_names": row.env_names,
         "policy_version": row.policy_version,
-        "approvers": approvers,
+        "approvers": approvers.to_string(),
     }))
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-use super::Gate;
+use super::Catalog;
 use crate::hub::{HubError, HubNotice, ServerState, ServerTools};
 
 /// Our own servers are up in a blink, and a model without them is of little use.
@@ -138,7 +138,7 @@ impl Late {
     }
 }
 
-impl Gate {
+impl Catalog {
     /// The tools from the server itself, if it has them soon. `None`: not now; the person hears of
     /// it once.
     pub(super) async fn listed_soon(&self, server: &str) -> Option<Arc<ServerTools>> {
@@ -150,7 +150,7 @@ impl Gate {
             None if self.hub.builtin(server).is_some() => OWN_WAIT,
             // It was late under the same command before, so nobody waits for it again.
             None if self.was_late(server) => Duration::ZERO,
-            None => self.now().server_wait,
+            None => self.settings().server_wait,
         };
         let mut listing = self.list_in_background(server);
         match tokio::time::timeout(wait, &mut listing).await {
@@ -234,7 +234,7 @@ impl Gate {
 
     /// Keeps the tools of servers that came after the last step, so that the next start knows them.
     pub async fn remember_late_servers(&self) {
-        if self.catalog_is_old.load(Ordering::SeqCst) {
+        if self.is_old.load(Ordering::SeqCst) {
             self.offered().await;
         }
     }
@@ -247,7 +247,7 @@ impl Gate {
     fn join_later(&self, server: &str, listing: Listing, before: Option<Stage>) {
         self.late.set(server, Stage::Listing);
         let (late, is_old, redactor) =
-            (self.late.clone(), self.catalog_is_old.clone(), self.redactor.clone());
+            (self.late.clone(), self.is_old.clone(), self.redactor.clone());
         let server = server.to_owned();
         tokio::spawn(async move {
             match listing.await {

@@ -1,0 +1,183 @@
+//! One life of a call: frozen, asked about, decided, begun, ended, and what the owner's answers
+//! leave behind as grants. Must not know how a verdict is reached, how a call is sent, or doors.
+
+mod abandon;
+mod approvals;
+mod copy;
+mod frozen;
+mod grants;
+mod keep;
+mod pause;
+mod propose;
+mod record;
+mod shown;
+mod stage;
+mod start;
+mod tap;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
+use std::time::Duration;
+
+pub use approvals::{DecideError, is_over};
+#[cfg(test)]
+pub(crate) use frozen::digest_of;
+pub use keep::Kept;
+pub use pause::is_about_a_turn;
+pub use record::is_the_call_of;
+pub use stage::{Proposed, StagedList};
+pub use tap::Tapped;
+
+use crate::catalog::Catalog;
+use crate::domain::{ApprovalId, Approvers, ToolCall};
+use crate::hub::Hub;
+use crate::policy::{Facts, Policy};
+use crate::redact::Redactor;
+use crate::store::{Artifacts, CallRow, Store};
+
+/// What the room is made of.
+pub struct CallsParts {
+    pub store: Store,
+    pub hub: Arc<Hub>,
+    pub catalog: Arc<Catalog>,
+    pub policy: Policy,
+    pub redactor: Redactor,
+    pub artifacts: Artifacts,
+    pub surroundings: Surroundings,
+    pub limits: CallLimits,
+}
+
+/// Where calls run and who may answer for them. The same from claw's start to its end.
+#[derive(Clone, Debug)]
+pub struct Surroundings {
+    /// Where the tools work.
+    pub workspace: PathBuf,
+    /// Claw's home.
+    pub home: PathBuf,
+    /// The home of the user that claw runs as.
+    pub user_home: PathBuf,
+    /// Whether the operating system keeps our bash server in its box. Found out when it is first
+    /// needed.
+    pub confined: Arc<LazyLock<bool>>,
+    /// Who may answer questions.
+    pub approvers: Approvers,
+}
+
+/// The limits of calls, in their units. The owner can change them while claw runs.
+#[derive(Clone, Debug)]
+pub struct CallLimits {
+    /// The most bytes of a result that go to the model; the whole is kept as an artifact.
+    pub tool_result_bytes: usize,
+    /// How long a question stays open.
+    pub question_time: Duration,
+    /// The most actions that tools may stage in one turn.
+    pub staged_actions_max: usize,
+}
+
+/// Why a call may run, is asked about, or is denied. `rule` names a rule, a class, a grant or an
+/// approval.
+#[derive(Clone, Debug)]
+pub struct Grounds {
+    pub rule: String,
+    pub why: String,
+    /// The answer of the owner that it rests on, if it does. Then the frozen row runs, and no
+    /// other.
+    pub approval: Option<ApprovalId>,
+    /// The standing grant that it rests on, if it does. It must still be in force when the call
+    /// starts.
+    pub grant: Option<i64>,
+}
+
+impl Grounds {
+    pub fn new(rule: impl Into<String>, why: impl Into<String>) -> Self {
+        Self { rule: rule.into(), why: why.into(), approval: None, grant: None }
+    }
+
+    pub fn by_answer(approval: ApprovalId, why: String) -> Self {
+        let rule = format!("approval.{approval}");
+        Self { approval: Some(approval), ..Self::new(rule, why) }
+    }
+}
+
+/// One for the whole process, made with the gate.
+pub struct Calls {
+    store: Store,
+    hub: Arc<Hub>,
+    catalog: Arc<Catalog>,
+    /// Replaced when `policy.toml` changes; each verdict is reached by one of them.
+    policy: RwLock<Arc<Policy>>,
+    redactor: Redactor,
+    artifacts: Artifacts,
+    surroundings: Surroundings,
+    /// Replaced whole when the owner changes them.
+    limits: RwLock<CallLimits>,
+}
+
+impl Calls {
+    pub fn new(parts: CallsParts) -> Self {
+        Self {
+            store: parts.store,
+            hub: parts.hub,
+            catalog: parts.catalog,
+            policy: RwLock::new(Arc::new(parts.policy)),
+            redactor: parts.redactor,
+            artifacts: parts.artifacts,
+            surroundings: parts.surroundings,
+            limits: RwLock::new(parts.limits),
+        }
+    }
+
+    pub fn policy(&self) -> Arc<Policy> {
+        self.policy.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// From now on these rules are in force. What was frozen under others is judged, and asked
+    /// about, again.
+    pub fn set_policy(&self, policy: Policy) {
+        *self.policy.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(policy);
+    }
+
+    /// The limits of this moment.
+    fn limits(&self) -> CallLimits {
+        self.limits.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub fn set_limits(&self, limits: CallLimits) {
+        *self.limits.write().unwrap_or_else(PoisonError::into_inner) = limits;
+    }
+
+    pub fn workspace(&self) -> &Path {
+        &self.surroundings.workspace
+    }
+
+    /// Everything about a call that a verdict may depend on.
+    pub fn facts<'a>(&'a self, call: &'a ToolCall, destructive_hint: Option<bool>) -> Facts<'a> {
+        Facts {
+            server: &call.server,
+            builtin: self.hub.builtin(&call.server),
+            tool: &call.tool,
+            arguments: &call.arguments,
+            origin: call.origin,
+            destructive_hint,
+            confined: **self.surroundings.confined,
+            home: &self.surroundings.home,
+            user_home: &self.surroundings.user_home,
+        }
+    }
+
+    fn is_idempotent(&self, server: &str, tool: &str) -> bool {
+        self.policy().is_idempotent(self.hub.builtin(server), server, tool)
+    }
+
+    /// Whether a stored call is what was frozen, for the same approvers.
+    pub fn is_intact(&self, row: &CallRow) -> bool {
+        row.digest == frozen::digest_of(row, &self.surroundings.approvers)
+    }
+}
+
+/// Why no call runs while the stop switch is on.
+pub fn panic_reason(by: &str) -> String {
+    format!(
+        "the stop switch is on ({by}): no call runs until the owner turns it off with `claw panic off`"
+    )
+}

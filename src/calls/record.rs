@@ -1,0 +1,144 @@
+//! What is on record of a call from its coming to its end: intent before, outcome after, denials
+//! too. Must not know how a verdict is reached.
+
+use serde_json::{Value, json};
+
+use super::Calls;
+use super::frozen::Freeze;
+use super::start::close_question;
+use crate::domain::{CallState, Outcome, ToolCall};
+use crate::redact;
+use crate::store::{AuditEntry, CallRow, StoreError};
+
+impl Calls {
+    /// What the store knows of a call. The end of one that this process has just made may still be
+    /// queued for the disk, so a call without an end is looked at again behind that queue, before
+    /// anybody is told that it may have run.
+    pub async fn known(&self, call: &ToolCall) -> Result<Option<CallRow>, StoreError> {
+        let row = self.store.read(|tx| tx.call(&call.id))?;
+        if row.as_ref().is_none_or(|row| row.state != CallState::Started) {
+            return Ok(row);
+        }
+        let id = call.id.clone();
+        self.store.write(move |tx| tx.call(&id)).await
+    }
+
+    /// What the store already says about how this call ended. A call that was started by an earlier
+    /// runner may have run: it is unknown, unless our own configuration calls the tool idempotent.
+    pub fn recorded(&self, row: &CallRow) -> Option<Outcome> {
+        match row.state {
+            CallState::Ended | CallState::Denied | CallState::Unknown => row.outcome.clone(),
+            CallState::Started if self.is_idempotent(&row.server, &row.tool) => None,
+            CallState::Started => Some(Outcome::Unknown {
+                reason: "claw was ended while it ran; nobody knows how far it got".to_owned(),
+            }),
+            CallState::Received | CallState::Waiting | CallState::Approved => None,
+        }
+    }
+
+    /// Why arguments may not be stored or sent: they hold a known secret, or the mark that one was
+    /// replaced with.
+    pub fn secret_in(&self, arguments: &Value) -> Option<String> {
+        if let Some(name) = self.redactor.contains_secret(arguments) {
+            return Some(format!(
+                "the arguments hold the secret {name}; secrets stay in claw. Use a form that does not need it"
+            ));
+        }
+        redact::contains_mark(arguments).then(|| {
+            "the arguments hold a `[redacted:…]` mark: the real text was a secret that was hidden from you, and writing the mark \
+             would destroy it. Change only the other parts, for example with an edit of the lines around it"
+                .to_owned()
+        })
+    }
+
+    /// A call has come: its row, and its row of the audit.
+    pub fn receive(&self, call: &ToolCall) {
+        let row = self
+            .freeze(call, &Freeze { state: CallState::Received, pin: "", env_names: "", rule: "" });
+        let entry = entry(
+            "received",
+            call,
+            json!({
+                "session": call.session().as_str(),
+                "server": row.server,
+                "tool": row.tool,
+                "arguments": call.arguments,
+                "origin": row.origin,
+                "principal": row.principal,
+            }),
+        );
+        self.store.write_soon(move |tx| {
+            tx.put_call(&row)?;
+            tx.audit(&entry)
+        });
+    }
+
+    /// Writes the end of a call, once. What waits for a human has no end yet. A question of an
+    /// earlier process that nobody was shown may still be open when the call is judged again and
+    /// denied, for example because it was stopped: it ends with it.
+    pub fn finish(&self, call: &ToolCall, outcome: Outcome) -> Outcome {
+        if matches!(outcome, Outcome::Parked { .. }) {
+            return outcome;
+        }
+        let outcome = self.redacted(outcome);
+        let (id, kept) = (call.id.clone(), outcome.clone());
+        let entry = entry("ended", call, describe(&outcome));
+        self.store.write_soon(move |tx| {
+            if tx.end_call(&id, &kept)? {
+                close_question(tx, &id, "the call ended")?;
+                tx.audit(&entry)?;
+            }
+            Ok(())
+        });
+        outcome
+    }
+
+    /// Text that leaves a tool is redacted before it reaches the model, the log or the chat.
+    fn redacted(&self, outcome: Outcome) -> Outcome {
+        match outcome {
+            Outcome::Ended { mut output } => {
+                output.text = self.redactor.redact(&output.text).into_owned();
+                if let Some(structured) = &mut output.structured {
+                    self.redactor.redact_json(structured);
+                }
+                for action in &mut output.actions {
+                    self.redact_words(action);
+                }
+                Outcome::Ended { output }
+            }
+            Outcome::Denied { reason } => {
+                Outcome::Denied { reason: self.redactor.redact(&reason).into_owned() }
+            }
+            Outcome::Unknown { reason } => {
+                Outcome::Unknown { reason: self.redactor.redact(&reason).into_owned() }
+            }
+            parked @ Outcome::Parked { .. } => parked,
+        }
+    }
+}
+
+/// Whether a row is about this very call. It is not if a power loss took a reply and left its call:
+/// then the next reply has the number of the lost one. A result of that call is no answer to this
+/// one.
+pub fn is_the_call_of(row: &CallRow, call: &ToolCall) -> bool {
+    let never_forwarded =
+        !matches!(row.state, CallState::Started | CallState::Ended | CallState::Unknown);
+    let same = || row.arguments == crate::domain::canonical::canonical_json(&call.arguments);
+    never_forwarded || (row.server == call.server && row.tool == call.tool && same())
+}
+
+/// The outcome in the words of the audit: how it went and how large it was, not the text itself.
+pub(super) fn describe(outcome: &Outcome) -> Value {
+    match outcome {
+        Outcome::Ended { output } => {
+            json!({"outcome": "ended", "is_error": output.is_error, "result_bytes": output.text.len()})
+        }
+        Outcome::Denied { reason } => json!({"outcome": "denied", "reason": reason}),
+        Outcome::Unknown { reason } => json!({"outcome": "unknown", "reason": reason}),
+        Outcome::Parked { approval } => json!({"outcome": "parked", "approval": approval.0}),
+    }
+}
+
+pub(super) fn entry(kind: &'static str, call: &ToolCall, body: Value) -> AuditEntry {
+    AuditEntry { kind, call: call.id.to_string(), body }
+}

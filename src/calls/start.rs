@@ -1,0 +1,196 @@
+//! How a verdict is carried out: the one transaction in which a call becomes `started`, the
+//! question, the denial. Must not know how a verdict is reached, or how a call is sent.
+
+use serde_json::json;
+
+use super::approvals::is_over;
+use super::frozen::{Freeze, digest_of};
+use super::record::entry;
+use super::{Calls, Grounds, panic_reason};
+use crate::catalog::Tool;
+use crate::domain::{
+    ApprovalId, ApprovalState, Approvers, CallId, CallState, Outcome, Question, ToolCall, escape,
+};
+use crate::hub::names::look;
+use crate::killpoint;
+use crate::store::{CallRow, StoreError, Tx, now_ms};
+
+impl Calls {
+    /// Freezes the call, checks everything again in the same transaction, and moves it to
+    /// `started`. Returns the row that was written, so that what runs is what the store says. `Err`
+    /// is the reason for a denial.
+    pub async fn begin(
+        &self,
+        call: &ToolCall,
+        known: Option<&CallRow>,
+        tool: &Tool,
+        grounds: &Grounds,
+    ) -> Result<CallRow, String> {
+        let freeze = Freeze {
+            state: CallState::Approved,
+            pin: &tool.pin,
+            env_names: &tool.env_names,
+            rule: &grounds.rule,
+        };
+        let row = match (known, &grounds.approval) {
+            (Some(row), Some(_)) => row.clone(),
+            (Some(row), None) if row.state == CallState::Started => row.clone(),
+            _ => self.freeze(call, &freeze),
+        };
+        let judged = entry(
+            "verdict",
+            call,
+            json!({"verdict": "allow", "rule": grounds.rule, "why": grounds.why}),
+        );
+        let started = entry("started", call, json!({"digest": row.digest, "pin": row.pin}));
+        let approvers = self.surroundings.approvers.clone();
+        let (id, approval, grant) = (row.id.clone(), grounds.approval.clone(), grounds.grant);
+        killpoint::here("gate.started.before");
+        let written = self
+            .store
+            .write(move |tx| {
+                if let Err(reason) = may_start(tx, &row, &approvers, approval.as_ref(), grant)? {
+                    return Ok(Err(reason));
+                }
+                tx.put_call(&row)?;
+                if row.state != CallState::Started
+                    && !tx.move_call(&row.id, CallState::Approved, CallState::Started)?
+                {
+                    return Ok(Err("it was decided elsewhere at the same moment".to_owned()));
+                }
+                tx.audit(&judged)?;
+                tx.audit(&started)?;
+                Ok(Ok(tx.call(&row.id)?))
+            })
+            .await;
+        killpoint::here("gate.started.after");
+        match written {
+            Ok(Ok(Some(row))) if self.is_intact(&row) => Ok(row),
+            Ok(Ok(Some(_))) => Err("the stored call is not what was judged".to_owned()),
+            Ok(Ok(None)) => Err(format!("the row of the call {id} is gone")),
+            Ok(Err(reason)) => Err(reason),
+            Err(error) => Err(format!("the start could not be stored: {error}")),
+        }
+    }
+
+    /// Freezes the call and its question. The turn is let go; the answer comes back through the
+    /// inbox.
+    pub async fn ask(
+        &self,
+        call: &ToolCall,
+        tool: &Tool,
+        grounds: &Grounds,
+    ) -> Result<ApprovalId, StoreError> {
+        let freeze = Freeze {
+            state: CallState::Waiting,
+            pin: &tool.pin,
+            env_names: &tool.env_names,
+            rule: &grounds.rule,
+        };
+        let row = self.freeze(call, &freeze);
+        let question = self.question_about(call, grounds)?;
+        let approval = question.approval.clone();
+        let judged = entry(
+            "verdict",
+            call,
+            json!({"verdict": "ask", "rule": grounds.rule, "why": grounds.why}),
+        );
+        let asked = entry("asked", call, json!({"approval": approval.0, "digest": row.digest}));
+        let owner = self.surroundings.approvers.clone();
+        killpoint::here("gate.asked.before");
+        self.store
+            .write(move |tx| {
+                tx.put_call(&row)?;
+                close_question(tx, &row.id, "asked again")?;
+                tx.add_approval(&question, &owner, &row.digest)?;
+                tx.audit(&judged)?;
+                tx.audit(&asked)
+            })
+            .await?;
+        killpoint::here("gate.asked.after");
+        Ok(approval)
+    }
+
+    /// A denial is in the audit like everything else; the audit layer writes its end.
+    pub fn deny(&self, call: &ToolCall, grounds: &Grounds) -> Outcome {
+        let body = json!({"verdict": "deny", "rule": grounds.rule, "why": grounds.why});
+        let judged = entry("verdict", call, body);
+        self.store.write_soon(move |tx| tx.audit(&judged));
+        Outcome::Denied { reason: format!("{} ({})", grounds.why, grounds.rule) }
+    }
+
+    /// What a person should know of the names in a question, behind the reason.
+    fn look_of(&self, call: &ToolCall) -> String {
+        let pins = self.store.read(|tx| tx.pins(Some(&call.server))).unwrap_or_default();
+        let twin = look::twin(
+            &call.tool,
+            pins.iter().map(|pin| pin.tool.as_str()).filter(|tool| !tool.is_empty()),
+        );
+        let twin = twin.map(|twin| {
+            format!("the name `{}` looks like `{twin}`, which is another tool", call.tool)
+        });
+        let notes = [look::note(&call.server), look::note(&call.tool), twin];
+        let told =
+            notes.into_iter().flatten().map(|note| format!("; NOTE: {}", escape::visible(&note)));
+        told.collect()
+    }
+
+    fn question_about(&self, call: &ToolCall, grounds: &Grounds) -> Result<Question, StoreError> {
+        let why = format!("{} ({}){}", grounds.why, grounds.rule, self.look_of(call));
+        let expires_at_ms = now_ms() + self.limits().question_time.as_millis() as i64;
+        let choices = crate::policy::shape::choices(&self.facts(call, None));
+        super::approvals::question_about(call, why, expires_at_ms, choices, None)
+    }
+}
+
+/// The last look before a call is forwarded, inside the transaction that starts it.
+fn may_start(
+    tx: &Tx<'_>,
+    row: &CallRow,
+    owner: &Approvers,
+    approval: Option<&ApprovalId>,
+    grant: Option<i64>,
+) -> Result<Result<(), String>, StoreError> {
+    if let Some(by) = tx.panic()? {
+        return Ok(Err(panic_reason(&by)));
+    }
+    if tx.stop_queued(&row.id.session)? {
+        return Ok(Err("the owner has stopped the turn".to_owned()));
+    }
+    if row.digest != digest_of(row, owner) {
+        return Ok(Err("the stored call is not what was shown".to_owned()));
+    }
+    if let Some(grant) = grant
+        && !tx.grant_holds(grant)?
+    {
+        return Ok(Err("the grant that it rested on has just ended; ask again".to_owned()));
+    }
+    let Some(id) = approval else {
+        close_question(tx, &row.id, "asked again")?;
+        return Ok(Ok(()));
+    };
+    Ok(match tx.approval(id)? {
+        Some(found) if found.state != ApprovalState::Approved => {
+            Err(format!("its question is {}", found.state))
+        }
+        Some(found) if found.digest != row.digest => {
+            Err("what was approved is not what would run".to_owned())
+        }
+        Some(found) if is_over(&found) => Err("the answer came too long ago".to_owned()),
+        Some(_) => Ok(()),
+        None => Err("its question is gone".to_owned()),
+    })
+}
+
+/// A call that is asked about again (the rules or the tool changed) has one open question, the new
+/// one; a call that has started or ended has none.
+pub(super) fn close_question(tx: &Tx<'_>, call: &CallId, why: &str) -> Result<(), StoreError> {
+    if let Some(open) = tx.approval_of(call)?
+        && open.state == ApprovalState::Waiting
+    {
+        // Somebody answering at this moment loses the compare-and-set, which is right: he saw the
+        // old question.
+        let _answered_meanwhile = tx.decide(&open.id, ApprovalState::Superseded, None, why)?;
+    }
+    Ok(())
+}
