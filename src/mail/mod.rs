@@ -6,18 +6,27 @@ mod drafts;
 mod instance;
 mod notify;
 mod pairing;
+mod pins;
+mod questions;
+mod sessions;
 mod updates;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::domain::{Address, Inbound, SessionId};
-use crate::store::{OutboxRow, Store, StoreError};
+use crate::store::{Store, StoreError};
 
+/// What went wrong with what is kept.
+pub use crate::store::StoreError as MailError;
+
+pub use crate::store::OutboxRow;
 pub use delivery::PostedRow;
 pub use drafts::{DraftRow, RunningRow};
 pub use instance::Instance;
 pub use pairing::{Guest, Knocked, STRANGERS_DAY_MAX, StrangerRow};
+pub use pins::{PinQuestionRow, PinState};
+pub use questions::{ApprovalRow, CallRow};
 pub use updates::{Accepted, KeptUpdate, OverheardRow};
 
 /// How far apart the rows of one commit may be, in milliseconds.
@@ -85,7 +94,11 @@ impl Mail {
     /// Takes over what instances of the same door that are gone have not shown in this session,
     /// unless another one that took part in the turn has shown it. What several of them would have
     /// shown is taken over once.
-    pub async fn adopt(
+    pub async fn adopt(&self, by: &Instance, session: &SessionId) -> Result<usize, StoreError> {
+        self.adopt_unless(by.address(), session, |to| by.knows_alive(to)).await
+    }
+
+    async fn adopt_unless(
         &self,
         me: &Address,
         session: &SessionId,
