@@ -35,7 +35,7 @@ pub use image::{IMAGE_BYTES_MAX, image_mime};
 pub use inbound::{Inbound, InboundBody};
 pub use live::{Live, LiveSink, unseen};
 pub use message::{Block, Message, Role, ToolUse, text_of};
-pub use model::{Finish, ToolSpec, Usage};
+pub use model::{Finish, ToolSpec, Usage, first_sentence};
 pub use origin::Origin;
 pub use outbound::{Outbound, OutboundBody};
 pub use principal::telegram_principal;
