@@ -16,18 +16,19 @@ use tokio_util::sync::CancellationToken;
 use super::connection::Connection;
 use super::files::ResultFile;
 use super::output::{read_error, read_result};
-use super::rpc::bridge::{ANSWER_TOO_LONG, CallTag, ProgressSink, Ticket};
+use super::rpc::{ANSWER_TOO_LONG, CallTag, ProgressSink};
+use super::transport::Ticket;
 use crate::domain::ToolOutput;
 use crate::gate::permit::{Permit, Reach};
 
 /// The key in `_meta` by which claw narrows the box of one command.
 const BOX: &str = "claw/box";
 
-/// After a call is given up, the server is told so; a full pipe must not hold up the answer.
+/// After a call is given up, the server is notified; a full queue must not hold up the answer.
 const CANCEL_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// An answer may still be in the pipe when the process has ended.
-const LAST_WORDS_TIMEOUT: Duration = Duration::from_millis(500);
+/// An answer may still be on its way when the connection has ended.
+const LATE_ANSWER_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// What a call is given besides its permit.
 #[derive(Clone)]
@@ -65,7 +66,7 @@ pub struct Beside {
 enum Stop {
     Timeout,
     Cancelled,
-    Dead,
+    Ended,
 }
 
 /// Sends the call and waits for its end. The permit is used up. The caller has compared the pin.
@@ -135,9 +136,9 @@ async fn stopped(connection: &Connection, cancel: &CancellationToken, deadline: 
         biased;
         () = cancel.cancelled() => Stop::Cancelled,
         () = async {
-            connection.child.dead().cancelled().await;
-            tokio::time::sleep(LAST_WORDS_TIMEOUT).await;
-        } => Stop::Dead,
+            connection.transport.ended().cancelled().await;
+            tokio::time::sleep(LATE_ANSWER_TIMEOUT).await;
+        } => Stop::Ended,
         () = sleep_until(deadline) => Stop::Timeout,
     }
 }
@@ -176,13 +177,13 @@ async fn read_answer(
 
 /// The connection ended before there was an answer.
 async fn ended_before(connection: &Connection, ticket: &Ticket) -> CallEnd {
-    let epitaph = connection.wait_for_epitaph().await;
+    let end_reason = connection.wait_for_end_reason().await;
     if ticket.revoke() {
         return CallEnd::NotForwarded {
-            reason: format!("the server ended before the call was sent: {epitaph}"),
+            reason: format!("the server ended before the call was sent: {end_reason}"),
         };
     }
-    CallEnd::Unknown { reason: format!("the server ended before it answered: {epitaph}") }
+    CallEnd::Unknown { reason: format!("the server ended before it answered: {end_reason}") }
 }
 
 async fn give_up(
@@ -193,7 +194,7 @@ async fn give_up(
     permit: &Permit,
 ) -> CallEnd {
     let why = match stop {
-        Stop::Dead => return ended_before(connection, ticket).await,
+        Stop::Ended => return ended_before(connection, ticket).await,
         Stop::Timeout => format!(
             "there was no answer within {} s (limits.tool_timeout_s, or `timeout` of the server in mcp.json)",
             permit.timeout().as_secs_f32()
@@ -203,11 +204,11 @@ async fn give_up(
     if ticket.revoke() {
         return CallEnd::NotForwarded { reason: why };
     }
-    // On stdio both eras want to be told. A server that does not read will not read this either.
+    // On stdio both eras want the notification. A server that does not read will not read it either.
     if let Some(handle) = handle {
         let _ = timeout(CANCEL_TIMEOUT, handle.cancel(Some(why.clone()))).await;
     }
-    if connection.end_if_stuck() {
+    if connection.end_if_stuck().await {
         return CallEnd::Unknown {
             reason: format!("{why}; the server had stopped reading and was ended"),
         };

@@ -1,7 +1,6 @@
-//! One living connection: a child, its wire, and `rmcp`'s client above them. Owns listing; must not
-//! know when a server is started again.
+//! One open connection: a transport, and `rmcp`'s client above it. Owns listing; must not know what
+//! kind of transport it is, or when a server is started again.
 
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -19,21 +18,24 @@ use tokio::time::{Instant, timeout};
 use super::catalog::{PAGES_MAX, ServerTools, read_instructions, read_page};
 use super::manifest::{Launch, ServerEntry};
 use super::pins::{launch_pin, schema_pin, tool_pin};
-use super::process::child::ChildHandle;
-use super::rpc::bridge::{LOG_LINES_MAX, StdioTransport, Wire, cut};
 use super::rpc::era::Era;
-use super::rpc::handshake::Agreement;
+use super::rpc::{Agreement, Bridge, LOG_LINES_MAX, RpcState, ServerLog};
 use super::settings::{HubNotice, HubSettings};
-use super::transport::lines::LineReader;
-use super::transport::outbox::Outbox;
+use super::text::cut;
+use super::transport::{Receive, Transport};
 
 /// Until an unasked subscription is acknowledged. Without it the tools are listed again before
 /// every use.
 const LISTEN_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// What was just sent may still be on its way into the pipe.
+const STUCK_TIMEOUT: Duration = Duration::from_millis(250);
+
 const ODD_NOTICES_MAX: usize = 10;
 const REASON_BYTES_MAX: usize = 500;
 
+/// Owned by its [`super::server::Server`] until it has ended; calls hold it while they last.
+/// Dropping it ends the transport.
 pub(super) struct Connection {
     pub(super) server: String,
     pub(super) era: Era,
@@ -42,8 +44,7 @@ pub(super) struct Connection {
     instructions: Option<String>,
     pub(super) launch_pin: String,
     pub(super) peer: Peer<RoleClient>,
-    pub(super) outbox: Outbox,
-    pub(super) child: ChildHandle,
+    pub(super) transport: Arc<dyn Transport>,
     pub(super) settings: Arc<HubSettings>,
     /// It is one of claw's own servers, whose texts say all that a model needs.
     pub(super) own: bool,
@@ -54,10 +55,10 @@ pub(super) struct Connection {
     pub(super) ending: AtomicBool,
     /// Why we asked for the end, where that was a failure of the server.
     ended_because: OnceLock<String>,
-    wire: Arc<Wire>,
-    /// Dropping it ends `rmcp`'s task, which closes the child's stdin.
+    state: Arc<RpcState>,
+    /// Dropping it ends `rmcp`'s task, which owns the [`Bridge`].
     service: Mutex<Option<RunningService<RoleClient, ClientConfig>>>,
-    /// Whether a change of the tools would be told: the server does not announce changes, or the
+    /// Whether a change of the tools would be announced: the server does not announce changes, or the
     /// announcements come.
     hears_changes: Arc<AtomicBool>,
     /// The tools and the count of changes before they were listed.
@@ -66,31 +67,28 @@ pub(super) struct Connection {
     tool_count: AtomicUsize,
 }
 
-/// Everything that a started and greeted server consists of.
+/// What the handshake leaves.
 pub(super) struct Parts<R> {
-    pub(super) lines: LineReader<R>,
-    pub(super) outbox: Outbox,
-    pub(super) child: ChildHandle,
+    pub(super) transport: Arc<dyn Transport>,
+    pub(super) receiver: R,
     pub(super) agreement: Agreement,
 }
 
 impl Connection {
-    pub(super) fn new<R>(entry: &ServerEntry, parts: Parts<R>, settings: Arc<HubSettings>) -> Self
-    where
-        R: tokio::io::AsyncRead + Send + Unpin + 'static,
-    {
-        let Parts { lines, outbox, child, agreement } = parts;
-        let wire = Arc::new(Wire::default());
-        let transport = StdioTransport {
-            server: entry.name.clone(),
-            lines,
-            outbox: outbox.clone(),
-            wire: wire.clone(),
-            log: settings.log.clone(),
-            log_lines_left: LOG_LINES_MAX,
-            on_list_changed: tell_of_changes(&entry.name, &settings),
-            decoded: VecDeque::new(),
-        };
+    pub(super) fn new<R: Receive>(
+        entry: &ServerEntry,
+        parts: Parts<R>,
+        settings: Arc<HubSettings>,
+    ) -> Self {
+        let Parts { transport, receiver, agreement } = parts;
+        let state = Arc::new(RpcState::default());
+        let bridge = Bridge::new(
+            transport.clone(),
+            receiver,
+            state.clone(),
+            ServerLog::new(entry.name.clone(), settings.log.clone(), LOG_LINES_MAX),
+            announce_changes(&entry.name, &settings),
+        );
         let protocol: ProtocolVersion = protocol_version(agreement.era, &agreement.protocol);
         let mut config = ClientConfig::new(
             ClientCapabilities::default(),
@@ -100,7 +98,7 @@ impl Connection {
         let capabilities: ServerCapabilities =
             serde_json::from_value(agreement.capabilities.clone()).unwrap_or_default();
         let service =
-            serve_directly(config, transport, Some(ServerPeerInfo::new(protocol, capabilities)));
+            serve_directly(config, bridge, Some(ServerPeerInfo::new(protocol, capabilities)));
         let announces =
             agreement.capabilities.pointer("/tools/listChanged") == Some(&Value::Bool(true));
         let needs_subscription = announces && agreement.era == Era::Modern;
@@ -116,15 +114,14 @@ impl Connection {
             instructions: agreement.instructions,
             launch_pin: launch_pin(entry),
             peer,
-            outbox,
-            child,
+            transport,
             own: matches!(&entry.launch, Launch::Stdio(launch) if launch.own.is_some()),
             list_timeout: entry.startup_timeout.unwrap_or(settings.startup_timeout),
             settings,
             started: Instant::now(),
             ending: AtomicBool::new(false),
             ended_because: OnceLock::new(),
-            wire,
+            state,
             service: Mutex::new(Some(service)),
             hears_changes,
             listed: tokio::sync::Mutex::new(None),
@@ -133,8 +130,8 @@ impl Connection {
     }
 
     pub(super) fn is_dead(&self) -> bool {
-        self.child.dead().is_cancelled()
-            || self.outbox.closed().is_cancelled()
+        self.transport.ended().is_cancelled()
+            || self.transport.closed().is_cancelled()
             || self.peer.is_transport_closed()
     }
 
@@ -145,12 +142,14 @@ impl Connection {
     /// The jobs that it says it runs in the background. Only claw's own servers are believed; a
     /// dead one runs none.
     pub(super) fn background_jobs(&self) -> u32 {
-        if self.own && !self.is_dead() { self.wire.background_jobs() } else { 0 }
+        if self.own && !self.is_dead() { self.state.background_jobs() } else { 0 }
     }
 
     /// A server that does not read what is sent to it will not end by itself either (trap 3).
-    pub(super) fn end_if_stuck(&self) -> bool {
-        let stuck = self.outbox.is_stuck();
+    /// Waits at most [`STUCK_TIMEOUT`] for it to read.
+    pub(super) async fn end_if_stuck(&self) -> bool {
+        let mut queued = self.transport.queued_bytes();
+        let stuck = timeout(STUCK_TIMEOUT, queued.wait_for(|bytes| *bytes == 0)).await.is_err();
         if stuck {
             self.request_end();
         }
@@ -162,7 +161,7 @@ impl Connection {
     /// anybody waits for. One question, no polling.
     pub(super) async fn end_if_busy(self: Arc<Self>) {
         // What it is busy with may be somebody else's call.
-        if self.wire.has_calls() {
+        if self.state.has_calls() {
             return;
         }
         let grace = self.settings.busy_grace;
@@ -177,35 +176,35 @@ impl Connection {
         }
     }
 
-    /// Closes stdin and lets the child's keeper end the group. Returns at once.
+    /// Ends `rmcp`'s task and the transport. Returns at once.
     pub(super) fn request_end(&self) {
         drop(self.service.lock().unwrap_or_else(PoisonError::into_inner).take());
-        self.outbox.close();
-        self.child.request_end();
+        self.transport.request_end();
     }
 
-    /// Ends the child and waits until its group is gone; bounded by the graces of the settings.
+    /// Ends the connection and waits until nothing of it is left; bounded by the graces of the
+    /// settings.
     pub(super) async fn end(&self) {
         self.ending.store(true, Ordering::SeqCst);
         self.request_end();
         let longest = self.settings.shutdown_grace * 2 + Duration::from_secs(1);
-        // The keeper's own limits are shorter; this one is for a runtime that is itself late.
-        let _ = timeout(longest, self.child.dead().cancelled()).await;
+        // The transport's own limits are shorter; this one is for a runtime that is itself late.
+        let _ = timeout(longest, self.transport.ended().cancelled()).await;
     }
 
-    /// The tools, remembered while no change is told.
+    /// The tools, remembered while no change is announced.
     pub(super) async fn tools(&self) -> Result<Arc<ServerTools>, String> {
         let mut listed = self.listed.lock().await;
         if let Some((changes, tools)) = &*listed
-            && *changes == self.wire.list_changes()
+            && *changes == self.state.list_changes()
             && self.hears_changes.load(Ordering::SeqCst)
         {
             return Ok(tools.clone());
         }
         // Read before listing: a change that comes meanwhile makes this list old.
-        let changes = self.wire.list_changes();
+        let changes = self.state.list_changes();
         let tools = Arc::new(self.list().await?);
-        self.wire.note_listed();
+        self.state.note_listed();
         self.tool_count.store(tools.tools.len() + 1, Ordering::Relaxed);
         *listed = Some((changes, tools.clone()));
         Ok(tools)
@@ -221,7 +220,7 @@ impl Connection {
             let page = match timeout(limit, self.page(cursor.take())).await {
                 Ok(page) => page?,
                 Err(_) => {
-                    self.end_if_stuck();
+                    self.end_if_stuck().await;
                     return Err(format!("it did not answer within {} s", limit.as_secs_f32()));
                 }
             };
@@ -233,7 +232,7 @@ impl Connection {
                 return Err(format!("its list has more than {PAGES_MAX} pages"));
             }
         }
-        // Told once a life: a server that tells of no changes is listed before every use.
+        // Reported once a connection: a server that announces no changes is listed before every use.
         let first_list = self.tool_count().is_none();
         for text in odd.into_iter().filter(|_| first_list).take(ODD_NOTICES_MAX) {
             (self.settings.notices)(HubNotice::Odd { server: self.server.clone(), text });
@@ -271,18 +270,25 @@ impl Connection {
                 cut(&error.message, REASON_BYTES_MAX),
                 error.code.0
             )),
-            Err(_) => Err(self.wait_for_epitaph().await),
+            Err(_) => Err(self.wait_for_end_reason().await),
         }
     }
 
-    /// How the server ended. Its output closes a moment before its process is reaped.
-    pub(super) async fn wait_for_epitaph(&self) -> String {
-        let _ = timeout(Duration::from_millis(500), self.child.dead().cancelled()).await;
-        self.ended_because.get().cloned().unwrap_or_else(|| self.child.epitaph())
+    /// Why the connection ended. A server's output closes a moment before its process is reaped.
+    pub(super) async fn wait_for_end_reason(&self) -> String {
+        let _ = timeout(Duration::from_millis(500), self.transport.ended().cancelled()).await;
+        self.ended_because.get().cloned().unwrap_or_else(|| self.transport.end_reason())
     }
 }
 
-fn tell_of_changes(server: &str, settings: &HubSettings) -> Arc<dyn Fn() + Send + Sync> {
+impl Drop for Connection {
+    fn drop(&mut self) {
+        // The task of `rmcp` holds the transport, too, and ends a moment later.
+        self.transport.request_end();
+    }
+}
+
+fn announce_changes(server: &str, settings: &HubSettings) -> Arc<dyn Fn() + Send + Sync> {
     let (server, notices) = (server.to_owned(), settings.notices.clone());
     Arc::new(move || notices(HubNotice::ToolsChanged { server: server.clone() }))
 }
@@ -296,8 +302,8 @@ fn protocol_version(era: Era, protocol: &str) -> ProtocolVersion {
     })
 }
 
-/// A modern server tells of changes only on a subscription, which lives as long as the connection.
-/// The wire counts the changes; this only keeps the stream open and notes when it ends.
+/// A modern server announces changes only on a subscription, which lives as long as the connection.
+/// The bridge counts the changes; this only keeps the stream open and notes when it ends.
 #[expect(clippy::disallowed_methods, reason = "a subscription is no action; only the hub listens")]
 async fn listen(peer: Peer<RoleClient>, hears_changes: Arc<AtomicBool>) {
     let filter = SubscriptionFilter::builder().tools_list_changed().build();

@@ -23,14 +23,14 @@ pub(super) struct Health {
     /// Failures in a row.
     failures: u32,
     not_before: Option<Instant>,
-    /// A failure was told, and nothing good has come since.
-    told: bool,
+    /// A failure was reported, and nothing good has come since.
+    is_reported: bool,
 }
 
 pub(super) enum Phase {
     Idle,
     Starting,
-    Up(Weak<Connection>),
+    Up { connection: Weak<Connection>, pid: u32 },
     Failed { reason: String, at: Instant },
 }
 
@@ -50,19 +50,19 @@ impl Health {
             doubts_opening: false,
             failures: 0,
             not_before: None,
-            told: false,
+            is_reported: false,
         }
     }
 
     /// An answered call: whatever was wrong before is over.
     pub(super) fn note_success(&mut self) {
         self.failures = 0;
-        self.told = false;
+        self.is_reported = false;
     }
 
-    /// Whether a failure is to be told: a server that fails again and again is news once.
+    /// Whether a failure is to be reported: a server that fails again and again is news once.
     pub(super) fn is_news(&mut self) -> bool {
-        !std::mem::replace(&mut self.told, true)
+        !std::mem::replace(&mut self.is_reported, true)
     }
 
     /// The first failure may be tried again at once; after that 1 s, 2 s, 4 s, … up to a minute.
@@ -103,11 +103,11 @@ impl Health {
                 since: at.elapsed(),
                 retry_in: self.backoff().map_or(Duration::ZERO, |backoff| backoff.retry_in),
             },
-            Phase::Up(connection) => match connection.upgrade() {
+            Phase::Up { connection, pid } => match connection.upgrade() {
                 Some(up) => ServerState::Up {
                     era: up.era,
                     protocol: up.protocol.clone(),
-                    pid: up.child.pid,
+                    pid: *pid,
                     tool_count: up.tool_count(),
                 },
                 None => ServerState::Idle,

@@ -8,6 +8,7 @@ mod connection;
 mod error;
 mod files;
 mod health;
+mod in_flight;
 pub mod manifest;
 pub mod names;
 mod output;
@@ -22,6 +23,7 @@ mod settings;
 mod start;
 mod starting;
 mod structured;
+mod text;
 mod tls;
 mod transport;
 
@@ -48,8 +50,8 @@ pub use settings::{
 pub use structured::STRUCTURED_HEADING;
 
 use crate::gate::permit::Permit;
+use in_flight::{InFlight, InFlightGuard};
 use manifest::{Manifest, OWN_SERVERS};
-use process::child::{KeeperGuard, Keepers};
 use server::Server;
 
 /// All servers of one `mcp.json`. There is no lock that two servers share, so that a broken one
@@ -62,7 +64,7 @@ pub struct Hub {
     leaving: Leaving,
     settings: Arc<HubSettings>,
     closing: CancellationToken,
-    keepers: Keepers,
+    reapers: InFlight,
     heard: Heard,
 }
 
@@ -84,9 +86,9 @@ impl Hub {
         settings.notices = keeping(heard.clone(), settings.notices);
         let settings = Arc::new(settings);
         let closing = CancellationToken::new();
-        let keepers = Keepers::new();
+        let reapers = InFlight::new();
         let build =
-            |entry| Arc::new(Server::new(entry, settings.clone(), &closing, keepers.clone()));
+            |entry| Arc::new(Server::new(entry, settings.clone(), &closing, reapers.clone()));
         let servers =
             manifest.servers.into_iter().map(|(name, entry)| (name, build(entry))).collect();
         Self {
@@ -94,7 +96,7 @@ impl Hub {
             leaving: Leaving::default(),
             settings,
             closing,
-            keepers,
+            reapers,
             heard,
         }
     }
@@ -194,7 +196,7 @@ impl Hub {
         while ends.join_next().await.is_some() {}
         // Nothing is left to do about a process that survives even this; the kernel has been told
         // to kill it.
-        let _ = timeout(STRAGGLERS_TIMEOUT, self.keepers.all_done()).await;
+        let _ = timeout(STRAGGLERS_TIMEOUT, self.reapers.all_done()).await;
     }
 
     /// Like [`Hub::end_all`], and nothing starts again. At most about 2 s with the default graces.
@@ -221,7 +223,7 @@ impl Hub {
 
     /// With what keeps the server from being taken out while the call goes on. Both are had at the
     /// same moment, so that no call reaches a server behind its end.
-    fn find_for_call(&self, server: &str) -> Result<(Arc<Server>, KeeperGuard), HubError> {
+    fn find_for_call(&self, server: &str) -> Result<(Arc<Server>, InFlightGuard), HubError> {
         let servers = self.servers.read().unwrap_or_else(PoisonError::into_inner);
         let found = servers
             .get(server)

@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use super::call::{Beside, CallEnd};
 use super::files::{Files, short, text_of};
-use super::rpc::bridge::cut;
 use super::schema::{self, Fit};
 use super::structured::{self, STRUCTURED_HEADING};
+use super::text::cut;
 use crate::domain::ToolOutput;
 
 /// The key in a result's `_meta` under which a server proposes calls of itself.

@@ -52,9 +52,9 @@ impl Hub {
                         );
                         let behind = other.as_ref().map(|other| other.gone.clone());
                         gone.extend(other);
-                        let (settings, keepers) = (self.settings.clone(), self.keepers.clone());
+                        let (settings, reapers) = (self.settings.clone(), self.reapers.clone());
                         Arc::new(
-                            Server::new(entry, settings, &self.closing, keepers)
+                            Server::new(entry, settings, &self.closing, reapers)
                                 .starting_behind(behind),
                         )
                     }

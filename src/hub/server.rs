@@ -13,9 +13,9 @@ use super::catalog::ServerTools;
 use super::connection::Connection;
 use super::error::HubError;
 use super::health::{Backoff, Health, Phase};
+use super::in_flight::InFlight;
 use super::manifest::{Launch, ServerEntry, StdioLaunch};
 use super::output::note_misfit;
-use super::process::child::Keepers;
 use super::settings::{HubNotice, HubSettings, ServerStatus};
 use super::starting::Starting;
 use crate::gate::permit::Permit;
@@ -26,9 +26,9 @@ pub(super) struct Server {
     /// The hub is ending, or the server was taken out and has no call any more: it starts no more.
     pub(super) closing: CancellationToken,
     hub_is_closing: CancellationToken,
-    pub(super) keepers: Keepers,
+    pub(super) reapers: InFlight,
     /// The calls under way.
-    pub(super) calls: Keepers,
+    pub(super) calls: InFlight,
     /// It was taken out and has ended.
     pub(super) gone: CancellationToken,
     /// The end of the server whose place it has taken; both must not work on the same things at
@@ -52,7 +52,7 @@ impl Server {
         entry: ServerEntry,
         settings: Arc<HubSettings>,
         hub_is_closing: &CancellationToken,
-        keepers: Keepers,
+        reapers: InFlight,
     ) -> Self {
         let era = settings.known_eras.get(&entry.name).copied();
         Self {
@@ -60,8 +60,8 @@ impl Server {
             settings,
             closing: hub_is_closing.child_token(),
             hub_is_closing: hub_is_closing.clone(),
-            keepers,
-            calls: Keepers::new(),
+            reapers,
+            calls: InFlight::new(),
             gone: CancellationToken::new(),
             behind: None,
             slot: tokio::sync::Mutex::default(),
@@ -96,7 +96,9 @@ impl Server {
 
     pub(super) fn background_jobs(&self) -> u32 {
         match &self.health().phase {
-            Phase::Up(connection) => connection.upgrade().map_or(0, |up| up.background_jobs()),
+            Phase::Up { connection, .. } => {
+                connection.upgrade().map_or(0, |up| up.background_jobs())
+            }
             Phase::Idle | Phase::Starting | Phase::Failed { .. } => 0,
         }
     }
@@ -166,7 +168,7 @@ impl Server {
         end
     }
 
-    /// Ends the child, if there is one, and gives up a start in progress.
+    /// Ends the connection, if there is one, and gives up a start in progress.
     pub(super) async fn end(&self) {
         let Slot { up, start } = std::mem::take(&mut *self.slot.lock().await);
         if let Some(start) = start {
@@ -211,17 +213,17 @@ impl Server {
     }
 
     /// A start has come to its good end.
-    pub(super) async fn is_up(self: &Arc<Self>, connection: &Arc<Connection>) {
+    pub(super) async fn is_up(self: &Arc<Self>, connection: &Arc<Connection>, pid: u32) {
         self.slot.lock().await.up = Some(connection.clone());
         {
             let mut health = self.health();
-            health.phase = Phase::Up(Arc::downgrade(connection));
+            health.phase = Phase::Up { connection: Arc::downgrade(connection), pid };
             health.era = Some(connection.era);
         }
         let (server, weak) = (Arc::downgrade(self), Arc::downgrade(connection));
-        tokio::spawn(watch(server, connection.child.dead().clone(), weak));
+        tokio::spawn(watch(server, connection.transport.ended().clone(), weak));
         tokio::spawn(end_when_closed(
-            connection.outbox.closed().clone(),
+            connection.transport.closed().clone(),
             Arc::downgrade(connection),
         ));
     }
@@ -274,12 +276,12 @@ impl Server {
     }
 
     async fn note_death(&self, connection: &Arc<Connection>) {
-        // Told once, by whoever sees it first.
+        // Reported once, by whoever sees it first.
         if connection.ending.swap(true, Ordering::SeqCst) {
             return;
         }
         let lived = connection.started.elapsed();
-        let reason = connection.wait_for_epitaph().await;
+        let reason = connection.wait_for_end_reason().await;
         let is_news = {
             let mut health = self.health();
             health.note_death(&reason, lived);
@@ -292,8 +294,8 @@ impl Server {
 }
 
 /// Notes a death that nobody asked for, also when nobody is calling.
-async fn watch(server: Weak<Server>, dead: CancellationToken, connection: Weak<Connection>) {
-    dead.cancelled().await;
+async fn watch(server: Weak<Server>, ended: CancellationToken, connection: Weak<Connection>) {
+    ended.cancelled().await;
     if let (Some(server), Some(connection)) = (server.upgrade(), connection.upgrade()) {
         server.note_death(&connection).await;
     }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 
 use super::rpc::era::Era;
+use super::transport::Limits;
 
 /// Takes one line of a server's stderr or of its log messages: the server's name, then the line.
 /// Called from tasks of the hub, so it must return at once. Redaction is the sink's work.
@@ -129,6 +130,10 @@ impl HubSettings {
             notices: Arc::new(|_| {}),
             secrets: Arc::new(|_| Ok(())),
         }
+    }
+
+    pub(super) fn limits(&self) -> Limits {
+        Limits { message_bytes_max: self.line_bytes_max, queue_bytes_max: self.queue_bytes_max }
     }
 }
 

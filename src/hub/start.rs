@@ -1,5 +1,5 @@
-//! From a launch entry to a living connection: spawns, opens, and where the first words were the
-//! wrong ones, spawns once more. Must not know when a server is needed or how often it failed.
+//! From a launch entry to an open connection: spawns, makes the handshake, and where a server ended
+//! at the first opening or refused it, spawns once more. Must not know when a server is needed or how often it failed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,28 +7,33 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::connection::{Connection, Parts};
+use super::in_flight::InFlight;
 use super::manifest::{ServerEntry, StdioLaunch};
-use super::process::child::Keepers;
 use super::process::spawn::{misplaced, spawn};
 use super::rpc::era::Era;
-use super::rpc::handshake::{Opening, OpeningError, open};
+use super::rpc::{Opening, OpeningError, open};
 use super::settings::HubSettings;
 use super::tls;
-use super::transport::lines::LineReader;
-use super::transport::outbox::Outbox;
+use super::transport::{Stdio, Transport as _};
 
 /// What a start needs.
 pub(super) struct Start<'a> {
     pub(super) entry: &'a ServerEntry,
     pub(super) launch: &'a StdioLaunch,
     pub(super) settings: &'a Arc<HubSettings>,
-    pub(super) keepers: &'a Keepers,
+    pub(super) reapers: &'a InFlight,
     /// From an earlier life.
     pub(super) era: Option<Era>,
     /// The last start was silent on the opening that is usually first, so the other one goes first.
     pub(super) doubted: bool,
     /// From the first spawn to the end of the handshake.
     pub(super) limit: Duration,
+}
+
+/// A server that is up.
+pub(super) struct Up {
+    pub(super) connection: Connection,
+    pub(super) pid: u32,
 }
 
 /// Why there is no connection.
@@ -54,19 +59,11 @@ impl Failed {
 impl Start<'_> {
     /// Two openings at most. One that is silent is not ended for the sake of the other, because it
     /// may be at work: the next start tries the other one first.
-    pub(super) async fn run(&self) -> Result<Connection, StartFailed> {
+    pub(super) async fn run(&self) -> Result<Up, StartFailed> {
         let begun = Instant::now();
-        let (first, second) = match (self.era, self.doubted) {
-            (None, false) => (Opening::Probe, Opening::Initialize),
-            (None, true) | (Some(Era::Legacy), false) | (Some(Era::Modern), true) => {
-                (Opening::Initialize, Opening::Discover)
-            }
-            (Some(Era::Modern), false) | (Some(Era::Legacy), true) => {
-                (Opening::Discover, Opening::Initialize)
-            }
-        };
+        let (first, second) = Opening::order(self.era, self.doubted);
         let failed = match self.attempt(first, begun + self.limit).await {
-            Ok(connection) => return Ok(connection),
+            Ok(up) => return Ok(up),
             Err(failed) => failed,
         };
         if !failed.again {
@@ -78,26 +75,32 @@ impl Start<'_> {
         self.attempt(second, by).await.map_err(|failed| failed.why)
     }
 
-    async fn attempt(&self, opening: Opening, by: Instant) -> Result<Connection, Failed> {
+    async fn attempt(&self, opening: Opening, by: Instant) -> Result<Up, Failed> {
         let settings = self.settings;
-        let spawned = spawn(&self.entry.name, self.launch, settings, self.keepers);
+        let spawned = spawn(&self.entry.name, self.launch, settings, self.reapers);
         let spawned = match timeout_at(by, spawned).await {
             Ok(spawned) => spawned.map_err(Failed::for_good)?,
             Err(_) => return Err(Failed::for_good("its process did not start in time".to_owned())),
         };
-        let outbox = Outbox::start(spawned.stdin, settings.queue_bytes_max);
-        let mut lines = LineReader::new(spawned.stdout, settings.line_bytes_max);
-        let version = &settings.client_version;
-        let error =
-            match open(&mut lines, &outbox, opening, version, settings.probe_timeout, by).await {
-                Ok(agreement) => {
-                    let parts = Parts { lines, outbox, child: spawned.child, agreement };
-                    return Ok(Connection::new(self.entry, parts, settings.clone()));
-                }
-                Err(error) => error,
-            };
+        let (stdio, mut receiver) = Stdio::new(spawned, settings.limits());
+        let (version, probe_timeout) = (&settings.client_version, settings.probe_timeout);
+        let agreed = open(&mut receiver, &stdio, opening, version, probe_timeout, by).await;
+        let error = match agreed {
+            Ok(agreement) => {
+                let pid = stdio.process().pid;
+                let parts = Parts { transport: Arc::new(stdio), receiver, agreement };
+                let connection = Connection::new(self.entry, parts, settings.clone());
+                return Ok(Up { connection, pid });
+            }
+            Err(error) => error,
+        };
+        Err(self.failed(error, opening, &stdio).await)
+    }
+
+    async fn failed(&self, error: OpeningError, opening: Opening, stdio: &Stdio) -> Failed {
+        let (settings, stderr) = (self.settings, &stdio.process().stderr_tail);
         let was_silent = error == OpeningError::Silent;
-        outbox.close();
+        stdio.close_stdin();
         let (reason, again) = match error {
             OpeningError::Closed => ("it closed the connection".to_owned(), true),
             OpeningError::Silent => {
@@ -105,21 +108,20 @@ impl Start<'_> {
             }
             OpeningError::Refused(reason) => (reason, opening != Opening::Probe),
         };
-        // Its last words say more than ours, once it has ended.
-        let ended =
-            timeout(settings.shutdown_grace, spawned.child.dead().cancelled()).await.is_ok();
-        let last_words = spawned.child.stderr_tail.last_lines(3);
-        let mut reason = match (ended, last_words.is_empty()) {
-            (true, _) => format!("{reason}; {}", spawned.child.epitaph()),
-            (false, false) => format!("{reason}; it said: {last_words}"),
+        // Its exit reason says more than ours, once it has ended.
+        let ended = timeout(settings.shutdown_grace, stdio.ended().cancelled()).await.is_ok();
+        let last_lines = stderr.last_lines(3);
+        let mut reason = match (ended, last_lines.is_empty()) {
+            (true, _) => format!("{reason}; {}", stdio.end_reason()),
+            (false, false) => format!("{reason}; it said: {last_lines}"),
             (false, true) => reason,
         };
-        if tls::is_distrusted(&spawned.child.stderr_tail.text()) {
+        if tls::is_distrusted(&stderr.text()) {
             reason = format!("{reason}; {}", tls::HINT);
         }
         if let Some(hint) = misplaced(self.launch, settings) {
             reason = format!("{reason}; {hint}");
         }
-        Err(Failed { why: StartFailed { reason, was_silent }, again })
+        Failed { why: StartFailed { reason, was_silent }, again }
     }
 }

@@ -18,7 +18,7 @@ use super::error::HubError;
 use super::health::Phase;
 use super::manifest::StdioLaunch;
 use super::server::Server;
-use super::start::{Start, StartFailed};
+use super::start::{Start, StartFailed, Up};
 
 /// How long an installing program may go on after its start was told to be late.
 const INSTALL_MAX: Duration = Duration::from_secs(600);
@@ -120,9 +120,9 @@ async fn run(server: Arc<Server>, tell: watch::Sender<Progress>, give_up: Cancel
         () = server.closing.cancelled() => given_up(server.why_closed()),
         () = give_up.cancelled() => given_up(HubError::Interrupted { server: name() }),
         started = start(&server, &tell) => match started {
-            Ok(connection) => {
+            Ok(Up { connection, pid }) => {
                 let connection = Arc::new(connection);
-                server.is_up(&connection).await;
+                server.is_up(&connection, pid).await;
                 Progress::Up(connection)
             }
             Err(error) => Progress::Failed(error),
@@ -136,10 +136,7 @@ async fn run(server: Arc<Server>, tell: watch::Sender<Progress>, give_up: Cancel
 }
 
 /// Waits for a place among those that start, then starts.
-async fn start(
-    server: &Arc<Server>,
-    tell: &watch::Sender<Progress>,
-) -> Result<Connection, HubError> {
+async fn start(server: &Arc<Server>, tell: &watch::Sender<Progress>) -> Result<Up, HubError> {
     let launch = server.launch()?;
     if let Some(behind) = &server.behind {
         behind.cancelled().await;
@@ -156,8 +153,8 @@ async fn start(
         (health.era, health.doubts_opening)
     };
     let limit = if installer.is_some() { whole + INSTALL_MAX } else { whole };
-    let (entry, settings, keepers) = (&server.entry, &server.settings, &server.keepers);
-    let attempt = Start { entry, launch, settings, keepers, era, doubted, limit };
+    let (entry, settings, reapers) = (&server.entry, &server.settings, &server.reapers);
+    let attempt = Start { entry, launch, settings, reapers, era, doubted, limit };
     let mut running = std::pin::pin!(attempt.run());
     let started = match (timeout(whole, &mut running).await, installer) {
         (Ok(started), _) => started,

@@ -36,6 +36,9 @@ fn main() {
     if stranger.mode == "orphan" {
         orphan();
     }
+    if stranger.mode == "relay" {
+        relay(stranger.record.as_deref().unwrap());
+    }
     stranger.note(&format!("pid {}", std::process::id()));
     if stranger.mode == "late" {
         stranger.wait_for_leave();
@@ -396,6 +399,34 @@ fn orphan() -> ! {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{}", std::process::id()).unwrap();
     sleep_forever()
+}
+
+/// Passes lines between claw and a test that listens at this socket, and ends when the test hangs
+/// up.
+fn relay(socket: &str) -> ! {
+    let test = std::os::unix::net::UnixStream::connect(socket).unwrap();
+    let mut to_test = test.try_clone().unwrap();
+    std::thread::spawn(move || {
+        // Either side may be gone first.
+        let _ = pass(&mut std::io::stdin().lock(), &mut to_test);
+        let _ = to_test.shutdown(std::net::Shutdown::Write);
+    });
+    let _ = pass(&mut &test, &mut std::io::stdout().lock());
+    std::process::exit(3)
+}
+
+/// Not `io::copy`, which splices: a splice that waits for input locks the pipe behind stdout, and
+/// claw's read of that pipe waits in the kernel.
+fn pass(from: &mut impl std::io::Read, to: &mut impl Write) -> std::io::Result<()> {
+    let mut chunk = [0; 8 * 1024];
+    loop {
+        let count = from.read(&mut chunk)?;
+        if count == 0 {
+            return Ok(());
+        }
+        to.write_all(&chunk[..count])?;
+        to.flush()?;
+    }
 }
 
 /// No word of the protocol, without an end.

@@ -10,8 +10,9 @@ use std::time::Duration;
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessGroup};
 use tokio::time::timeout;
 
-use super::child::{Fate, KeeperGuard};
+use super::child::Fate;
 use super::strays::{self, Kept};
+use crate::hub::in_flight::InFlightGuard;
 use crate::hub::manifest::StdioLaunch;
 
 /// After SIGKILL the kernel needs a moment; a process in uninterruptible sleep is not waited for.
@@ -49,7 +50,7 @@ pub(super) fn start(
 }
 
 /// Waits for the process, or ends it when asked; whatever is left of the group dies with it.
-pub(super) async fn keep(guard: KeeperGuard, mut group: Group, fate: Fate, grace: Duration) {
+pub(super) async fn reap(guard: InFlightGuard, mut group: Group, fate: Fate, grace: Duration) {
     let status = tokio::select! {
         status = group.0.wait() => status.ok(),
         () = fate.end.cancelled() => end_group(&mut group, grace).await,
@@ -59,7 +60,7 @@ pub(super) async fn keep(guard: KeeperGuard, mut group: Group, fate: Fate, grace
         // It could not see to its own children.
         strays::end().await;
     }
-    fate.is_sealed(describe_exit(status));
+    fate.set_exit(describe_exit(status));
     drop(guard);
 }
 

@@ -11,10 +11,11 @@ use std::path::{Path, PathBuf};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::oneshot;
 
-use super::child::{ChildHandle, Fate, Keepers};
+use super::child::{ChildHandle, Fate};
 use super::stderr::{StderrTail, drain};
 use super::{direct, supervised};
 use crate::domain::inherit;
+use crate::hub::in_flight::InFlight;
 use crate::hub::manifest::{StdioLaunch, parse_env_file};
 use crate::hub::names::safe_name;
 use crate::hub::settings::{BASIC_VARIABLES, HubSettings};
@@ -23,7 +24,7 @@ use crate::hub::settings::{BASIC_VARIABLES, HubSettings};
 pub(in crate::hub) struct Spawned {
     pub(in crate::hub) stdin: Box<dyn AsyncWrite + Send + Unpin>,
     pub(in crate::hub) stdout: Box<dyn AsyncRead + Send + Unpin>,
-    pub(in crate::hub) child: ChildHandle,
+    pub(in crate::hub) process: ChildHandle,
 }
 
 /// Starts the server with a cleared environment. Dropping the future ends what it had started.
@@ -34,7 +35,7 @@ pub(in crate::hub) async fn spawn(
     server: &str,
     launch: &StdioLaunch,
     settings: &HubSettings,
-    keepers: &Keepers,
+    reapers: &InFlight,
 ) -> Result<Spawned, String> {
     let env = child_env(launch, settings)?;
     let cwd = &working_dir(server, launch, settings)?;
@@ -58,15 +59,15 @@ pub(in crate::hub) async fn spawn(
         let started =
             supervised::start(supervisor, server, launch, &env, cwd, grace).map_err(wrong)?;
         drained(Box::new(started.stderr) as Box<dyn AsyncRead + Send + Unpin>, &tail);
-        let mut child = ChildHandle { pid: 0, stderr_tail: tail, fate: fate.clone() };
+        let mut process = ChildHandle { pid: 0, stderr_tail: tail, fate: fate.clone() };
         let (tell, told) = oneshot::channel();
-        tokio::spawn(supervised::keep(keepers.enter(), started.line, fate, tell));
+        tokio::spawn(supervised::reap(reapers.enter(), started.line, fate, tell));
         let told = told.await.unwrap_or_else(|_| Err(io::Error::other("its start was given up")));
-        child.pid = told.map_err(wrong)?;
+        process.pid = told.map_err(wrong)?;
         return Ok(Spawned {
             stdin: Box::new(started.stdin),
             stdout: Box::new(started.stdout),
-            child,
+            process,
         });
     }
     let mut group = direct::start(launch, &env, cwd).map_err(wrong)?;
@@ -77,9 +78,9 @@ pub(in crate::hub) async fn spawn(
     };
     let pid = group.0.id().ok_or("it ended at once")?;
     drained(Box::new(stderr), &tail);
-    let child = ChildHandle { pid, stderr_tail: tail, fate: fate.clone() };
-    tokio::spawn(direct::keep(keepers.enter(), group, fate, grace));
-    Ok(Spawned { stdin: Box::new(stdin), stdout: Box::new(stdout), child })
+    let process = ChildHandle { pid, stderr_tail: tail, fate: fate.clone() };
+    tokio::spawn(direct::reap(reapers.enter(), group, fate, grace));
+    Ok(Spawned { stdin: Box::new(stdin), stdout: Box::new(stdout), process })
 }
 
 /// Where it runs: see [`HubSettings::server_dirs`]. A relative `cwd` is one beside `mcp.json`.

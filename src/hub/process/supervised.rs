@@ -19,9 +19,10 @@ use tokio::process::{Child, Command};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use super::child::{Fate, KeeperGuard};
+use super::child::Fate;
 use super::handover::{Pipes, Report, Spec, Started, send_pipes};
 use super::strays::{self, Kept};
+use crate::hub::in_flight::InFlightGuard;
 use crate::hub::manifest::StdioLaunch;
 
 /// For the last round of killing, and for the supervisor's own end.
@@ -45,7 +46,7 @@ pub(super) struct Line {
     grace: Duration,
 }
 
-/// Starts the supervisor; the server follows when [`keep`] runs.
+/// Starts the supervisor; the server follows when [`reap`] runs.
 ///
 /// # Errors
 /// No descriptors or no process left, or a folder that is not there.
@@ -96,8 +97,8 @@ pub(super) fn start(
 /// Gives the orders, tells in `started` what came of them, waits for the end of the server or asks
 /// for it, and returns when nothing of it is left. Dropping it, also with the runtime, closes the
 /// line, which ends the server as well.
-pub(super) async fn keep(
-    guard: KeeperGuard,
+pub(super) async fn reap(
+    guard: InFlightGuard,
     line: Line,
     fate: Fate,
     started: oneshot::Sender<io::Result<u32>>,
@@ -143,7 +144,7 @@ pub(super) async fn keep(
         drop(kept);
         strays::end().await;
     }
-    fate.is_sealed(report.map_or_else(|| "it ended".to_owned(), Report::in_words));
+    fate.set_exit(report.map_or_else(|| "it ended".to_owned(), Report::in_words));
     drop(guard);
 }
 

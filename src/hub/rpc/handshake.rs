@@ -1,22 +1,20 @@
-//! The first words to a server: finds out its era (traps 1 and 2) on raw JSON lines, before `rmcp`
-//! takes over. Must not know processes.
+//! The handshake with a server: finds out its era (traps 1 and 2) on raw JSON, before `rmcp` takes
+//! over. Must not know processes.
 //!
 //! A server of unknown era is asked `server/discover`. An error means legacy; one that stays silent
-//! is also offered `initialize`, and the answers decide; one that closes the line is started again
+//! is also offered `initialize`, and the answers decide; one that ends is connected to once more
 //! by the caller, with `initialize` as the first message. `rmcp`'s own `Auto` has no such second
 //! start, waits 10 s on a silent server and then takes a late answer to the probe for a fault.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::io::AsyncRead;
 use tokio::time::{Instant, timeout_at};
 
-use super::bridge::cut;
 use super::era::{Era, LEGACY_PROTOCOL, LEGACY_PROTOCOLS, MODERN_PROTOCOL};
 use crate::domain::canonical::sha256_hex;
-use crate::hub::transport::lines::{Line, LineReader};
-use crate::hub::transport::outbox::Outbox;
+use crate::hub::text::cut;
+use crate::hub::transport::{Receive, Received, Transport};
 
 /// Ids outside of those that `rmcp` counts up from 0, so that a late answer meets no later request.
 const DISCOVER_ID: i64 = 2_000_000_001;
@@ -45,6 +43,23 @@ pub(in crate::hub) enum Opening {
     Discover,
 }
 
+impl Opening {
+    /// What is tried first, and what then if the first one was refused or ended the server. `era`
+    /// is that of an earlier connection; `doubted` means that the last start was silent on its
+    /// first opening, so the other one goes first.
+    pub(in crate::hub) fn order(era: Option<Era>, doubted: bool) -> (Self, Self) {
+        match (era, doubted) {
+            (None, false) => (Self::Probe, Self::Initialize),
+            (None, true) | (Some(Era::Legacy), false) | (Some(Era::Modern), true) => {
+                (Self::Initialize, Self::Discover)
+            }
+            (Some(Era::Modern), false) | (Some(Era::Legacy), true) => {
+                (Self::Discover, Self::Initialize)
+            }
+        }
+    }
+}
+
 /// What both sides agreed upon.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::hub) struct Agreement {
@@ -57,7 +72,7 @@ pub(in crate::hub) struct Agreement {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::hub) enum OpeningError {
-    /// The server closed the line.
+    /// The server ended the connection.
     Closed,
     /// Nothing came in time.
     Silent,
@@ -65,21 +80,21 @@ pub(in crate::hub) enum OpeningError {
     Refused(String),
 }
 
-/// Speaks the first words. `deadline` bounds the whole; `probe_timeout` is when a silent server is
+/// Makes the handshake. `deadline` bounds the whole; `probe_timeout` is when a silent server is
 /// offered `initialize`.
-pub(in crate::hub) async fn open<R: AsyncRead + Unpin>(
-    lines: &mut LineReader<R>,
-    outbox: &Outbox,
+pub(in crate::hub) async fn open<R: Receive>(
+    receiver: &mut R,
+    transport: &dyn Transport,
     opening: Opening,
     client_version: &str,
     probe_timeout: Duration,
     deadline: Instant,
 ) -> Result<Agreement, OpeningError> {
-    let mut talk = Talk { lines, outbox, client_version };
+    let mut talk = Talk { receiver, transport, client_version };
     match opening {
         Opening::Initialize => talk.initialize(deadline).await,
         Opening::Discover => {
-            talk.send(&talk.discover_request())?;
+            talk.send(talk.discover_request())?;
             match talk.answer(DISCOVER_ID, deadline).await? {
                 Reply::Discover(result) => match judge_discover(result)? {
                     Verdict::Modern(agreement) => Ok(agreement),
@@ -106,18 +121,18 @@ enum Verdict {
 }
 
 struct Talk<'a, R> {
-    lines: &'a mut LineReader<R>,
-    outbox: &'a Outbox,
+    receiver: &'a mut R,
+    transport: &'a dyn Transport,
     client_version: &'a str,
 }
 
-impl<R: AsyncRead + Unpin> Talk<'_, R> {
+impl<R: Receive> Talk<'_, R> {
     async fn probe(
         &mut self,
         probe_timeout: Duration,
         deadline: Instant,
     ) -> Result<Agreement, OpeningError> {
-        self.send(&self.discover_request())?;
+        self.send(self.discover_request())?;
         let patience = deadline.min(Instant::now() + probe_timeout);
         match self.answer(DISCOVER_ID, patience).await {
             Ok(Reply::Discover(answer)) => match judge_discover(answer)? {
@@ -134,7 +149,7 @@ impl<R: AsyncRead + Unpin> Talk<'_, R> {
     /// the probe, a legacy one that ignores unknown requests answers `initialize`, a slow legacy
     /// one answers both.
     async fn both(&mut self, deadline: Instant) -> Result<Agreement, OpeningError> {
-        self.send(&self.initialize_request())?;
+        self.send(self.initialize_request())?;
         let mut refusal = None;
         let mut modern = None;
         let mut until = deadline;
@@ -162,7 +177,7 @@ impl<R: AsyncRead + Unpin> Talk<'_, R> {
     }
 
     async fn initialize(&mut self, deadline: Instant) -> Result<Agreement, OpeningError> {
-        self.send(&self.initialize_request())?;
+        self.send(self.initialize_request())?;
         match self.answer(INITIALIZE_ID, deadline).await? {
             Reply::Initialize(Ok(result)) => self.finish_initialize(&result),
             Reply::Initialize(Err(error)) => Err(refused("initialize", &error)),
@@ -179,7 +194,7 @@ impl<R: AsyncRead + Unpin> Talk<'_, R> {
             );
             return Err(OpeningError::Refused(text));
         }
-        self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))?;
+        self.send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))?;
         let capabilities = result.get("capabilities").cloned().unwrap_or_default();
         let instructions = instructions(result);
         Ok(Agreement {
@@ -190,8 +205,8 @@ impl<R: AsyncRead + Unpin> Talk<'_, R> {
         })
     }
 
-    fn send(&self, message: &Value) -> Result<(), OpeningError> {
-        self.outbox.push(message.to_string().into_bytes()).map_err(|_| OpeningError::Closed)
+    fn send(&self, message: Value) -> Result<(), OpeningError> {
+        self.transport.send(message, None).map_err(|_| OpeningError::Closed)
     }
 
     /// The answer with this id, whatever else comes before it.
@@ -209,13 +224,12 @@ impl<R: AsyncRead + Unpin> Talk<'_, R> {
 
     async fn either(&mut self, deadline: Instant) -> Result<Reply, OpeningError> {
         loop {
-            match timeout_at(deadline, self.lines.next()).await {
+            match timeout_at(deadline, self.receiver.receive()).await {
                 Err(_) => return Err(OpeningError::Silent),
-                Ok(Line::End) => return Err(OpeningError::Closed),
-                Ok(Line::TooLong) => {}
-                Ok(Line::Whole) => {
-                    // Greetings on stdout are common and no reason to give up.
-                    let Some(Ok(message)) = self.lines.json() else { continue };
+                Ok(Received::End) => return Err(OpeningError::Closed),
+                // Greetings on stdout are common and no reason to give up.
+                Ok(Received::TooLong { .. } | Received::NoJson(_)) => {}
+                Ok(Received::Message(message)) => {
                     if let Some(reply) = self.sort(message)? {
                         return Ok(reply);
                     }
@@ -228,7 +242,7 @@ impl<R: AsyncRead + Unpin> Talk<'_, R> {
         let id = message.get("id").cloned().unwrap_or_default();
         if let Some(method) = message.get("method").and_then(Value::as_str) {
             if !id.is_null() {
-                self.send(&early_request(method, &id))?;
+                self.send(early_request(method, &id))?;
             }
             return Ok(None);
         }

@@ -1,5 +1,13 @@
-//! JSON-RPC's meaning: the handshake of both eras, requests and their answers, notifications.
+//! JSON-RPC's meaning over any transport: the handshake of both eras, requests and their answers,
+//! notifications. Must not know processes, pins, or who calls.
 
-pub(in crate::hub) mod bridge;
+mod bridge;
 pub mod era;
-pub(in crate::hub) mod handshake;
+mod handshake;
+mod server_log;
+mod state;
+
+pub(super) use bridge::{ANSWER_TOO_LONG, Bridge, CallTag};
+pub(super) use handshake::{Agreement, Opening, OpeningError, open};
+pub(super) use server_log::{LOG_LINES_MAX, ServerLog};
+pub(super) use state::{ProgressSink, RpcState};

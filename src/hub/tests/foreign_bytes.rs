@@ -13,9 +13,8 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncRead, ReadBuf};
 
 use crate::hub::output::read_result;
-use crate::hub::rpc::bridge::{StdioTransport, Wire};
-use crate::hub::transport::lines::{Line, LineReader};
-use crate::hub::transport::outbox::Outbox;
+use crate::hub::rpc::{Bridge, RpcState, ServerLog};
+use crate::hub::transport::{Limits, Line, LineReader, StdioReceiver, memory};
 
 const LINE_BYTES_MAX: usize = 40;
 
@@ -68,17 +67,16 @@ fn expected(bytes: &[u8]) -> Vec<Option<Vec<u8>>> {
     out
 }
 
-fn transport(bytes: Vec<Vec<u8>>, log: Arc<Mutex<Vec<String>>>) -> StdioTransport<Pieces> {
-    StdioTransport {
-        server: "s".into(),
-        lines: LineReader::new(Pieces(bytes.into()), 4096),
-        outbox: Outbox::start(tokio::io::sink(), 1 << 20),
-        wire: Arc::new(Wire::default()),
-        log: Arc::new(move |_, line| log.lock().unwrap().push(line.to_owned())),
-        log_lines_left: 10,
-        on_list_changed: Arc::new(|| {}),
-        decoded: VecDeque::new(),
-    }
+fn bridge(
+    bytes: Vec<Vec<u8>>,
+    log: Arc<Mutex<Vec<String>>>,
+) -> (Bridge<StdioReceiver>, memory::Peer) {
+    let limits = Limits { message_bytes_max: 4096, queue_bytes_max: 1 << 20 };
+    let (transport, _, peer) = memory::pair(limits);
+    let receiver = StdioReceiver::new(Box::new(Pieces(bytes.into())), limits.message_bytes_max);
+    let log = Arc::new(move |_: &str, line: &str| log.lock().unwrap().push(line.to_owned()));
+    let (state, log) = (Arc::<RpcState>::default(), ServerLog::new("s".into(), log, 10));
+    (Bridge::new(Arc::new(transport), receiver, state, log, Arc::new(|| {})), peer)
 }
 
 /// JSON of any shape, with the words of the protocol more often than chance has them.
@@ -167,9 +165,9 @@ proptest! {
             bytes.extend(messages.iter().map(|message| format!("{message}\n").into_bytes()));
             let ping = json!({"jsonrpc": "2.0", "id": "the last one", "method": "ping"});
             bytes.push(format!("{ping}\n").into_bytes());
-            let mut transport = transport(bytes, log.clone());
+            let (mut bridge, _peer) = bridge(bytes, log.clone());
             let mut last = None;
-            while let Some(message) = transport.receive().await {
+            while let Some(message) = bridge.receive().await {
                 last = Some(message);
             }
             last

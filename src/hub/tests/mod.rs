@@ -8,4 +8,5 @@ mod eras;
 mod foreign_bytes;
 mod life;
 mod starts;
+mod transports;
 mod traps;

@@ -2,19 +2,19 @@
 //! own, so that a server which stops reading (trap 3) blocks nobody. Must not know what a line
 //! says.
 
-use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
+
+use super::SendError;
 
 /// The writing end. Clones share the queue.
 #[derive(Clone, Debug)]
-pub(in crate::hub) struct Outbox {
+pub(super) struct Outbox {
     lines: mpsc::UnboundedSender<Vec<u8>>,
-    queued_bytes: Arc<AtomicUsize>,
+    queued_bytes: Arc<watch::Sender<usize>>,
     queue_bytes_max: usize,
     closed: CancellationToken,
 }
@@ -22,12 +22,12 @@ pub(in crate::hub) struct Outbox {
 impl Outbox {
     /// Starts the writing task. It ends, and `write` is dropped, on [`Outbox::close`] or when
     /// writing fails.
-    pub(in crate::hub) fn start(
+    pub(super) fn start(
         write: impl AsyncWrite + Send + Unpin + 'static,
         queue_bytes_max: usize,
     ) -> Self {
         let (lines, queue) = mpsc::unbounded_channel();
-        let queued_bytes = Arc::new(AtomicUsize::new(0));
+        let queued_bytes = Arc::new(watch::Sender::new(0));
         let closed = CancellationToken::new();
         tokio::spawn(empty(write, queue, queued_bytes.clone(), closed.clone()));
         Self { lines, queued_bytes, queue_bytes_max, closed }
@@ -37,38 +37,35 @@ impl Outbox {
     ///
     /// # Errors
     /// The queue is closed or full; then nothing of the message reaches the server.
-    pub(in crate::hub) fn push(&self, mut line: Vec<u8>) -> io::Result<()> {
+    pub(super) fn push(&self, mut line: Vec<u8>) -> Result<(), SendError> {
         if self.closed.is_cancelled() {
-            return Err(io::Error::new(io::ErrorKind::BrokenPipe, "the server no longer reads"));
+            return Err(SendError::Closed);
         }
         line.push(b'\n');
         let length = line.len();
-        let before = self.queued_bytes.fetch_add(length, Ordering::SeqCst);
-        if before + length > self.queue_bytes_max {
-            self.queued_bytes.fetch_sub(length, Ordering::SeqCst);
-            let text = format!(
-                "more than {} bytes would wait for the server to read them",
-                self.queue_bytes_max
-            );
-            return Err(io::Error::new(io::ErrorKind::StorageFull, text));
+        let fits = self.queued_bytes.send_if_modified(|queued| {
+            let fits = *queued + length <= self.queue_bytes_max;
+            *queued += if fits { length } else { 0 };
+            fits
+        });
+        if !fits {
+            return Err(SendError::QueueFull { bytes_max: self.queue_bytes_max });
         }
-        self.lines
-            .send(line)
-            .map_err(|_| io::Error::new(io::ErrorKind::BrokenPipe, "the server no longer reads"))
+        self.lines.send(line).map_err(|_| SendError::Closed)
     }
 
-    /// Whether something was queued that the server has not read yet.
-    pub(in crate::hub) fn is_stuck(&self) -> bool {
-        self.queued_bytes.load(Ordering::SeqCst) > 0
+    /// The bytes that were queued and that the server has not read yet.
+    pub(super) fn queued_bytes(&self) -> watch::Receiver<usize> {
+        self.queued_bytes.subscribe()
     }
 
     /// Closes the server's stdin, also in the middle of a line.
-    pub(in crate::hub) fn close(&self) {
+    pub(super) fn close(&self) {
         self.closed.cancel();
     }
 
     /// Fires when stdin is closed, by us or because the server closed its end.
-    pub(in crate::hub) fn closed(&self) -> &CancellationToken {
+    pub(super) fn closed(&self) -> &CancellationToken {
         &self.closed
     }
 }
@@ -76,7 +73,7 @@ impl Outbox {
 async fn empty(
     mut write: impl AsyncWrite + Unpin,
     mut queue: mpsc::UnboundedReceiver<Vec<u8>>,
-    queued_bytes: Arc<AtomicUsize>,
+    queued_bytes: Arc<watch::Sender<usize>>,
     closed: CancellationToken,
 ) {
     let write_all = async {
@@ -84,7 +81,7 @@ async fn empty(
             if write.write_all(&line).await.is_err() || write.flush().await.is_err() {
                 return;
             }
-            queued_bytes.fetch_sub(line.len(), Ordering::SeqCst);
+            queued_bytes.send_modify(|queued| *queued -= line.len());
         }
     };
     closed.run_until_cancelled(write_all).await;
