@@ -207,7 +207,7 @@ async fn a_word_that_is_in_no_set_is_damage_that_the_doctor_finds() {
     let at: Vec<_> = damaged.iter().map(|row| row.at.clone()).collect();
     assert_eq!(at, [RowAt::Approval("odd".into()), RowAt::Grant(granted)], "{damaged:?}");
     let put = move |tx: &Tx<'_>| {
-        damaged.iter().try_fold(true, |all, row| Ok(all & tx.put_aside(row, "note")?))
+        damaged.iter().try_fold(true, |all, row| Ok(all & tx.put_aside(row, "note", "p")?))
     };
     assert!(store.write(put).await.unwrap());
     assert!(store.read(|tx| tx.damaged_rows()).unwrap().is_empty());
