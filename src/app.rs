@@ -1,5 +1,6 @@
 //! Builds and connects the rooms. The only file that names all of them; it decides nothing.
 
+mod doors;
 mod persona;
 mod servers;
 mod settings;
@@ -18,7 +19,7 @@ use crate::calls::{CallLimits, Surroundings};
 use crate::catalog::CatalogSettings;
 use crate::config::{Config, KeptApart, MAIN, Written, is_agent_name};
 use crate::desk::{AgentState, Agents, Desk, DeskParts, ModelInUse, NotOffered, OtherStore, Roles};
-use crate::domain::{Address, Approvers, LiveSink, Origin};
+use crate::domain::{Address, Approvers, Origin};
 use crate::gate::{Gate, GateParts, GateSettings};
 use crate::hub::Hub;
 use crate::mail::{Instance, Mail};
@@ -318,11 +319,6 @@ pub fn anchor_place(kept: &KeptApart) -> Option<AnchorPlace> {
     Some(AnchorPlace { folder: kept.folder.clone()?, credential: kept.credential.clone() })
 }
 
-/// A sink for what nobody looks at.
-pub fn unseen() -> LiveSink {
-    Arc::new(|_| {})
-}
-
 /// The principal of the person at this machine.
 pub fn owner_principal() -> String {
     format!("console:uid:{}", rustix::process::getuid().as_raw())
@@ -330,14 +326,8 @@ pub fn owner_principal() -> String {
 
 /// Everybody who may answer questions: the person at this machine, and the owners at other doors.
 fn approvers(config: &Config) -> Approvers {
-    let telegram = config.telegram.iter().flat_map(|telegram| &telegram.owners);
-    let others = telegram.map(|id| telegram_principal(*id));
+    let others = config.owners_in_chats();
     std::iter::once(owner_principal()).chain(others).collect()
-}
-
-/// The principal of a Telegram user.
-pub fn telegram_principal(user: i64) -> String {
-    format!("telegram:{user}")
 }
 
 /// Moves this process into a cgroup beside those of commands, before it starts a server. Where that

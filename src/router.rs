@@ -1,9 +1,12 @@
 //! Who is it, may they, which session, and is it a message, a command or an answer? Owns the way
 //! from a door into the house. Must not know chat wires, turns or MCP.
 
+mod leaving;
+
 use std::sync::Arc;
 
-use crate::calls::DecideError;
+pub use crate::calls::DecideError;
+pub use crate::catalog::PinAnswer;
 use crate::domain::{
     Address, Answer, ApprovalId, Block, Inbound, InboundBody, Origin, Outbound, OutboundBody,
     SessionId,
@@ -11,6 +14,7 @@ use crate::domain::{
 use crate::gate::Gate;
 use crate::mail::{Accepted, Mail};
 use crate::store::{ApprovalRow, StoreError, Tx};
+pub use leaving::HoldsSecret;
 
 /// Somebody at a door, as the door has proven it.
 #[derive(Clone, Debug)]
@@ -164,6 +168,16 @@ impl Router {
             }
             Ok(_) => Ok(()),
         }
+    }
+
+    /// Answers a question about tools that have changed, by its id: one compare-and-set.
+    pub async fn answer_about_pins(
+        &self,
+        id: &str,
+        accept: bool,
+        principal: &str,
+    ) -> Result<PinAnswer, StoreError> {
+        self.gate.catalog().answer_about_pins(id, accept, principal).await
     }
 
     fn redacted(&self, answer: &Answer) -> Answer {

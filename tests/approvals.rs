@@ -227,6 +227,27 @@ fn a_question_has_its_time() {
 }
 
 #[test]
+fn the_next_question_is_shown_once_however_many_messages_waited_for_it() {
+    let house = House::new();
+    let id = house.ask_parks(EFFECT);
+    // They go in together, and the demo model reads them as one command.
+    for text in ["run `echo y >> effects", "true", "true`"] {
+        house.claw(&["ask", text]).expect(3);
+    }
+    let went_on = house.claw(&["approve", &id]);
+    let open = house.claw(&["approvals", "--json"]).rows();
+    let next = open[0]["id"].as_str().unwrap();
+    let times = went_on.err.matches(&format!("? {next}")).count();
+    assert_eq!(times, 1, "the next question is there {times} times: {went_on:?}");
+    // Nor does it come to the next console, but once as every open question does.
+    let asked = house.claw(&["ask", "list"]).expect(3);
+    assert_eq!(asked.err.matches(&format!("? {next}")).count(), 1, "{asked:?}");
+    house.claw(&["approve", next]).expect(0);
+    assert_eq!(effects(&house), 2);
+    house.is_whole();
+}
+
+#[test]
 fn a_message_leaves_the_question_open_and_goes_in_behind_the_answer() {
     let house = House::new();
     let id = house.ask_parks(EFFECT);

@@ -4,8 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use claw::app::unseen;
-use claw::domain::{CallId, Origin, Outcome, SessionId, ToolCall};
+use claw::domain::{CallId, Origin, Outcome, SessionId, ToolCall, unseen};
 use claw::gate::CallContext;
 use rmcp::ServiceExt as _;
 use rmcp::model::CallToolRequestParams;

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use claw::app::{App, unseen};
-use claw::domain::{Block, Event, EventBody, Finish, Origin, SessionId, TurnEnd, Usage};
+use claw::app::App;
+use claw::domain::{Block, Event, EventBody, Finish, Origin, SessionId, TurnEnd, Usage, unseen};
 use claw::model::{Script, Scripted};
 use claw::session::{TurnSettings, Worker, WorkerParts};
 use claw::store::now_ms;

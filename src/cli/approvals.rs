@@ -44,23 +44,28 @@ pub async fn answer(
     let decided = app.router.answer(&visitor, &ApprovalId(id.to_owned()), &answer).await?;
     let session = decided.question.session.clone();
     out::err_line(&in_words(&decided.question, &answer));
-    let follow =
-        Follow { app, worker, instance: &instance, session: &session, live: ask::on_stderr() };
+    let follow = Follow {
+        mail: &app.mail,
+        worker,
+        instance: &instance,
+        session: &session,
+        live: ask::on_stderr(),
+    };
     if decided.question.staged.is_some() {
-        let acted = super::staged::carry_out(&follow, &decided, as_json);
+        let acted = super::staged::carry_out(app, &follow, &decided, as_json);
         let acted = super::interrupt::stoppable(app, &visitor, &session, acted).await?;
         return Ok(acted.unwrap_or(ExitCode::from(fail::INTERRUPTED)));
     }
     let told = async {
         follow.finish_leftovers().await?;
-        ask::answer_until_done(&follow, &visitor).await
+        ask::answer_until_done(app, &follow, &visitor).await
     };
     let asked =
         ask::Ask { text: String::new(), session: session.clone(), json: as_json, own_turn: false };
     match super::interrupt::stoppable(app, &visitor, &session, told).await? {
         None => Ok(ExitCode::from(fail::INTERRUPTED)),
         Some(Followed::Replied { turn_seq, text, outbox_id }) => {
-            let code = ask::finish(&follow, &asked, None, turn_seq, &text)?;
+            let code = ask::finish(app, &asked, None, turn_seq, &text)?;
             follow.shown(outbox_id).await?;
             Ok(code)
         }

@@ -42,11 +42,16 @@ pub async fn run(app: &App, ask: Ask) -> anyhow::Result<ExitCode> {
     for warning in &app.warnings {
         out::err_line(&format!("claw: {warning}"));
     }
-    let follow =
-        Follow { app, worker, instance: &instance, session: &ask.session, live: on_stderr() };
+    let follow = Follow {
+        mail: &app.mail,
+        worker,
+        instance: &instance,
+        session: &ask.session,
+        live: on_stderr(),
+    };
     // Ctrl-C while another's turn is waited for leaves, and does not stop that turn.
     let alone = if ask.own_turn {
-        Some(in_a_turn_of_its_own(&follow, &visitor, &text).await?)
+        Some(in_a_turn_of_its_own(app, &follow, &visitor, &text).await?)
     } else {
         None
     };
@@ -57,13 +62,13 @@ pub async fn run(app: &App, ask: Ask) -> anyhow::Result<ExitCode> {
             show_leftovers(&follow).await?;
             said = Some(app.router.message(&visitor, &ask.session, &text).await?);
         }
-        answer_until_done(&follow, &visitor).await
+        answer_until_done(app, &follow, &visitor).await
     };
     let followed = super::interrupt::stoppable(app, &visitor, &ask.session, told).await?;
     let done = match followed {
         None => Ok(ExitCode::from(fail::INTERRUPTED)),
         Some(Followed::Replied { turn_seq, text, outbox_id }) => {
-            let code = finish(&follow, &ask, said, turn_seq, &text)?;
+            let code = finish(app, &ask, said, turn_seq, &text)?;
             follow.shown(outbox_id).await?;
             finish_first_starts(app).await;
             Ok(code)
@@ -86,13 +91,14 @@ pub async fn run(app: &App, ask: Ask) -> anyhow::Result<ExitCode> {
 /// Waits until no turn is open and nothing is queued, and says it then: what is said next joins
 /// this turn, not another's.
 async fn in_a_turn_of_its_own(
+    app: &App,
     follow: &Follow<'_>,
     visitor: &Visitor,
     text: &str,
 ) -> anyhow::Result<i64> {
     let mut told = false;
     loop {
-        if let Some(said) = follow.app.router.message_alone(visitor, follow.session, text).await? {
+        if let Some(said) = app.router.message_alone(visitor, follow.session, text).await? {
             show_leftovers(follow).await?;
             return Ok(said);
         }
@@ -204,7 +210,7 @@ pub fn on_stderr() -> LiveSink {
 /// What earlier runs of this session still had to say.
 pub async fn show_leftovers(follow: &Follow<'_>) -> anyhow::Result<()> {
     let mut left = Vec::new();
-    for row in follow.app.mail.waiting(follow.instance.address())? {
+    for row in follow.mail.waiting(follow.instance.address())? {
         match row.outbound.body {
             crate::domain::OutboundBody::Reply { text, .. } => {
                 let told = format!(
@@ -220,20 +226,24 @@ pub async fn show_leftovers(follow: &Follow<'_>) -> anyhow::Result<()> {
             }
             crate::domain::OutboundBody::Notice { .. } => {}
             crate::domain::OutboundBody::Question { question, .. } if question.staged.is_some() => {
-                left.extend(follow.app.gate.calls().question(&question.approval)?);
+                left.extend(follow.mail.open_question(&question.approval)?);
             }
             // An open question is asked again below, from the store.
             crate::domain::OutboundBody::Question { .. }
             | crate::domain::OutboundBody::Said { .. } => {}
         }
-        follow.app.mail.shown(row.id).await?;
+        follow.shown(row.id).await?;
     }
     staged::tell(&left);
     Ok(())
 }
 
 /// Follows the turn; questions are put to the person at the terminal, if there is one.
-pub async fn answer_until_done(follow: &Follow<'_>, visitor: &Visitor) -> anyhow::Result<Followed> {
+pub async fn answer_until_done(
+    app: &App,
+    follow: &Follow<'_>,
+    visitor: &Visitor,
+) -> anyhow::Result<Followed> {
     loop {
         match follow.until_said(|notice| out::err_taken(&out::clean(notice))).await? {
             Followed::Waits(questions) if ask_person::possible() => {
@@ -242,7 +252,7 @@ pub async fn answer_until_done(follow: &Follow<'_>, visitor: &Visitor) -> anyhow
                         return Ok(Followed::Waits(follow.open_questions()?));
                     };
                     if let Err(error) =
-                        follow.app.router.answer(visitor, &question.approval, &answer).await
+                        app.router.answer(visitor, &question.approval, &answer).await
                     {
                         out::err_line(&format!("claw: {error}"));
                     }
@@ -255,15 +265,15 @@ pub async fn answer_until_done(follow: &Follow<'_>, visitor: &Visitor) -> anyhow
 
 /// Prints a reply. `said` is the inbox row of the message that it answers, if there is one.
 pub fn finish(
-    follow: &Follow<'_>,
+    app: &App,
     ask: &Ask,
     said: Option<i64>,
     turn_seq: u64,
     text: &str,
 ) -> anyhow::Result<ExitCode> {
-    let report = turn_report::read(&follow.app.store, follow.session, turn_seq)?;
+    let report = turn_report::read(&app.store, &ask.session, turn_seq)?;
     let joined = said.is_some() && report.begun_by != said;
-    let staged = staged::since(&follow.app.store, follow.session, turn_seq)?;
+    let staged = staged::since(&app.store, &ask.session, turn_seq)?;
     let failed = matches!(report.end, Some(TurnEnd::Failed { .. }));
     if ask.json {
         out::line(

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::audit_calls::Calls;
+use super::explain::{answered_briefly, outside_of_calls};
 use super::{fail, out};
 use crate::app::App;
 use crate::store::AuditRow;
@@ -107,9 +108,10 @@ fn sentence(row: &AuditRow) -> String {
         ),
         "verdict" => format!("{}: {} ({})", text("verdict"), text("why"), text("rule")),
         "asked" => format!("question {}", text("approval")),
-        "answered" => format!("{} {}", text("answer"), text("by")),
+        "answered" => answered_briefly(&row.body),
         "started" => format!("digest {}", text("digest").chars().take(12).collect::<String>()),
         "ended" => format!("{} {}{}", text("outcome"), text("reason"), size(&row.body)),
+        _ if row.call.is_empty() => outside_of_calls(row),
         _ => plain(&row.body),
     };
     format!("{:>5}  {at}  {:<14} {:<9} {}", row.id, row.call, row.kind, out::clean(what.trim()))

@@ -5,12 +5,16 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use super::explain::{answered_briefly, outside_of_calls};
 use super::out;
 use crate::domain::canonical::canonical_json;
 use crate::store::AuditRow;
 
 /// The most characters of one call's arguments; `--rows` shows them whole.
 const ARGUMENTS_CHARS_MAX: usize = 60;
+
+/// The kind of the row of a tool that was seen for the first time.
+const PINNED: &str = "pinned";
 
 /// The calls of an audit, which grow as rows come.
 #[derive(Default)]
@@ -37,10 +41,13 @@ impl Calls {
     /// Takes rows in, oldest first, and gives a line for each call that they are about, as it
     /// stands after them, and for each row that is of no call; in the order in which they began.
     pub fn lines(&mut self, rows: &[AuditRow]) -> Vec<String> {
-        let mut touched: Vec<(i64, String, Option<String>)> = Vec::new();
+        let mut touched: Vec<(i64, String, Option<Outside>)> = Vec::new();
         for row in rows {
             if row.call.is_empty() {
-                touched.push((row.id, String::new(), Some(without_call(row))));
+                let before = touched.last_mut().and_then(|(.., outside)| outside.as_mut());
+                if !before.is_some_and(|outside| outside.takes_in(row)) {
+                    touched.push((row.id, String::new(), Some(Outside::of(row))));
+                }
                 continue;
             }
             let call = self.by_id.entry(row.call.clone()).or_default();
@@ -50,8 +57,8 @@ impl Calls {
             }
         }
         touched.sort_by_key(|(first_row, ..)| *first_row);
-        let line = |(_, id, line): (i64, String, Option<String>)| match line {
-            Some(line) => line,
+        let line = |(_, id, outside): (i64, String, Option<Outside>)| match outside {
+            Some(outside) => outside.line(),
             None => self.by_id.get(&id).map(|call| call.line(&id)).unwrap_or_default(),
         };
         touched.into_iter().map(line).collect()
@@ -71,7 +78,7 @@ impl Call {
             }
             "verdict" => self.rule = text("rule"),
             "asked" => self.asked = text("approval"),
-            "answered" => self.answered = format!("{} by {}", text("answer"), text("by")),
+            "answered" => self.answered = answered_briefly(&row.body),
             "started" => self.started_ms = Some(row.at_ms),
             "ended" => self.ended = Some(self.end(row, &text("outcome"), &text("reason"))),
             _ => {}
@@ -113,8 +120,49 @@ impl Call {
     }
 }
 
-fn without_call(row: &AuditRow) -> String {
-    clean_line(&format!("{}  {}  {}", super::when(row.at_ms), row.kind, plain(&row.body)))
+/// What is of no call: a row, or several that say the same of one server's tools.
+struct Outside {
+    first: AuditRow,
+    /// Pinned behind the first one.
+    more_tools: Vec<String>,
+}
+
+impl Outside {
+    fn of(row: &AuditRow) -> Self {
+        Self { first: row.clone(), more_tools: Vec::new() }
+    }
+
+    /// A server's tools are pinned one by one when it is first seen, and read as one line.
+    fn takes_in(&mut self, row: &AuditRow) -> bool {
+        let server = |row: &AuditRow| row.body.get("server").cloned();
+        let same =
+            self.first.kind == PINNED && row.kind == PINNED && server(&self.first) == server(row);
+        if same {
+            self.more_tools.push(tool_of(row));
+        }
+        same
+    }
+
+    fn line(&self) -> String {
+        let text = |key: &str| self.first.body.get(key).map(plain).unwrap_or_default();
+        let said = match self.more_tools.as_slice() {
+            [] => outside_of_calls(&self.first),
+            more => format!(
+                "{} tools of the server {} were seen for the first time, and their descriptions were pinned: {}, {}",
+                more.len() + 1,
+                text("server"),
+                tool_of(&self.first),
+                more.join(", ")
+            ),
+        };
+        clean_line(&format!("{}  {said}", super::when(self.first.at_ms)))
+    }
+}
+
+/// The name of what was pinned; the words of a server about itself have none.
+fn tool_of(row: &AuditRow) -> String {
+    let tool = row.body.get("tool").map(plain).unwrap_or_default();
+    if tool.is_empty() { "(what it says about itself)".to_owned() } else { tool }
 }
 
 /// The argument that says most, or all of them.
@@ -170,7 +218,7 @@ mod tests {
         let first = calls.lines(&[
             row(1, "main:3:0", "received", received),
             row(2, "main:3:0", "verdict", json!({"verdict": "ask", "rule": "class", "why": "w"})),
-            row(3, "", "panic", json!({"on": true})),
+            row(3, "", "panic.on", json!({"by": "me"})),
             row(4, "main:3:0", "asked", json!({"approval": "q1"})),
         ]);
         assert_eq!(first.len(), 2, "{first:?}");
@@ -180,9 +228,14 @@ mod tests {
             ),
             "{first:?}"
         );
-        assert!(first[1].ends_with("panic  {\"on\":true}"), "{first:?}");
+        assert!(first[1].ends_with("turned the stop switch on: from then on no call ran."));
         let then = calls.lines(&[
-            row(5, "main:3:0", "answered", json!({"answer": "allow", "by": "me"})),
+            row(
+                5,
+                "main:3:0",
+                "answered",
+                json!({"answer": {"kind": "allow", "term": "once"}, "by": "me"}),
+            ),
             row(6, "main:3:0", "started", json!({"digest": "d"})),
             row(
                 9,
@@ -192,6 +245,26 @@ mod tests {
             ),
         ]);
         assert_eq!(then.len(), 1);
-        assert!(then[0].ends_with("✓ ran in 30 ms (allow by me)"), "{then:?}");
+        assert!(then[0].ends_with("✓ ran in 30 ms (me allowed this one call)"), "{then:?}");
+    }
+
+    #[test]
+    fn the_tools_of_a_server_that_is_new_are_one_line_and_nothing_is_told_as_json() {
+        let pinned = |id, server: &str, tool: &str| {
+            row(id, "", "pinned", json!({"pin": "abc", "server": server, "tool": tool}))
+        };
+        let rows = [
+            pinned(1, "bash", "run"),
+            pinned(2, "bash", "list"),
+            pinned(3, "files", "read"),
+            row(4, "", "revoked", json!({"by": "me", "grant": 3})),
+            pinned(5, "files", "write"),
+        ];
+        let lines = Calls::default().lines(&rows);
+        assert_eq!(lines.len(), 4, "{lines:?}");
+        assert!(lines[0].ends_with("2 tools of the server bash were seen for the first time, and their descriptions were pinned: run, list"));
+        assert!(lines[1].contains("The tool files/read was seen for the first time"));
+        assert!(lines[3].contains("files/write"), "{lines:?}");
+        assert!(!lines.concat().contains('{'), "{lines:?}");
     }
 }

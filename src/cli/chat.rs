@@ -5,10 +5,40 @@ use std::sync::Arc;
 
 use super::fail;
 use crate::app::App;
+use crate::config::Color;
 use crate::domain::SessionId;
-use crate::doors::console;
+use crate::doors::console::editor::EditorSettings;
+use crate::doors::console::run::{self, Opening};
 
 pub async fn run(app: Arc<App>, session: SessionId) -> anyhow::Result<ExitCode> {
-    console::run::run(app, session).await?;
+    let context = app.door_context(app.agents()).await?;
+    let instance = app.open_door("console")?;
+    let editor = EditorSettings {
+        history: Some(app.config.home.path().join("history")),
+        no_colour: no_colour(&app),
+    };
+    let greeting = greeting(&app, &session).await?;
+    let notices = app.warnings.iter().chain(&app.config.notices).cloned().collect();
+    let retention = tokio::spawn(super::retention::keep(app.clone()));
+    let done = run::run(context, Opening { session, instance, editor, greeting, notices }).await;
+    retention.abort();
+    done?;
     Ok(ExitCode::from(fail::DONE))
+}
+
+fn no_colour(app: &App) -> bool {
+    match app.config.console.color {
+        Color::Always => false,
+        Color::Never => true,
+        Color::Auto => app.config.env.get("NO_COLOR").is_some(),
+    }
+}
+
+async fn greeting(app: &App, session: &SessionId) -> anyhow::Result<String> {
+    let chosen = app.model().await?;
+    Ok(format!(
+        "**claw** · session `{session}` · workspace `{}`\n\n{}\n\n`/help` lists the commands.",
+        app.config.workspace.display(),
+        chosen.whys.join("\n\n")
+    ))
 }

@@ -74,6 +74,7 @@ asked!(
     doors::console::editor::EditorError,
     doors::telegram::api::fault::Fault,
     doors::telegram::api::files::FetchError,
+    doors::telegram::run::member::NotTaken,
     hub::HubError,
     hub::manifest::ManifestError,
     model::ChooseError,

@@ -18,15 +18,15 @@ mod init;
 mod interrupt;
 mod manual;
 mod new_file;
-pub(crate) mod out;
+mod out;
 mod panic;
 mod proof;
 mod replay;
-pub(crate) mod retention;
+mod retention;
 pub mod server;
-pub(crate) mod service;
+mod service;
 mod sessions;
-pub(crate) mod staged;
+mod staged;
 pub mod supervise;
 mod tools;
 mod transfer;
@@ -140,7 +140,7 @@ async fn at_home(overrides: Overrides, command: AtHome) -> anyhow::Result<ExitCo
 }
 
 /// What opening the store has changed is said once, by the command that came first.
-pub(crate) fn tell_migration(store: &Store) {
+fn tell_migration(store: &Store) {
     if let Some(migrated) = store.migrated() {
         out::err_line(&format!("claw: {}.", out::clean(&migrated.to_string())));
     }

@@ -3,28 +3,10 @@
 
 use std::io::{self, Write as _};
 
-use crate::domain::{Blame, Blamed, escape};
+use crate::domain::escape;
+pub use crate::doors::console::Unwritten;
 use crate::doors::console::style::Look;
 use crate::doors::console::{self, paint, stream};
-
-/// Standard output has not taken what was to be printed. Whoever prints hands it on, so that a
-/// command that could not say what it found does not end as if it had.
-#[derive(Debug, thiserror::Error)]
-#[error("standard output cannot be written ({0}); what was to be shown is kept")]
-pub struct Unwritten(#[from] pub io::Error);
-
-impl Blamed for Unwritten {
-    fn blame(&self) -> Blame {
-        Blame::Broken
-    }
-}
-
-impl Unwritten {
-    /// Nobody reads any more (`claw audit | head -1`), which is no fault.
-    pub fn is_closed(&self) -> bool {
-        self.0.kind() == io::ErrorKind::BrokenPipe
-    }
-}
 
 /// A line on stdout. When this returns, its bytes have left.
 pub fn line(text: &str) -> Result<(), Unwritten> {

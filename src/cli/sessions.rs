@@ -23,9 +23,10 @@ pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
             .to_string()
         } else {
             format!(
-                "{:<24} {:>5} turns  {:>6} events  last {}",
+                "{:<24} {:>5} turn{}  {:>6} events  last {}",
                 session.name,
                 session.turns,
+                if session.turns == 1 { " " } else { "s" },
                 session.events,
                 super::when(session.last_ms)
             )

@@ -6,10 +6,11 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use super::{approvals, fail, out};
-use crate::domain::{Answer, Outcome, Question, SessionId, Staged};
+use crate::app::App;
+use crate::domain::{Outcome, Question, SessionId, Staged};
 use crate::doors::follow::{Follow, Followed};
 use crate::doors::staged;
-use crate::store::{ApprovalRow, CallRow, Store, StoreError, Tx};
+use crate::store::{ApprovalRow, CallRow, Store, StoreError};
 
 /// What was staged in a session since this event and is still open, in the order of its list.
 pub fn since(store: &Store, session: &SessionId, seq: u64) -> Result<Vec<Question>, StoreError> {
@@ -38,31 +39,14 @@ pub fn tell(questions: &[Question]) {
     }
 }
 
-/// The calls that an answer is about: of several buttons the one that was pressed, and of all items
-/// those that it has answered.
-pub fn acted(tx: &Tx<'_>, row: &ApprovalRow) -> Result<Vec<CallRow>, StoreError> {
-    let ids = match (&row.question.staged, &row.answer) {
-        (Some(Staged::All { .. }), _) => {
-            tx.staged_in(&row.call)?.into_iter().map(|staged| staged.call).collect()
-        }
-        (Some(Staged::Buttons { .. }), Some(Answer::Press { index })) => {
-            let mut buttons = tx.staged_in(&row.call)?;
-            buttons.retain(|button| button.number == index + 1);
-            buttons.into_iter().map(|button| button.call).collect()
-        }
-        _ => vec![row.call.clone()],
-    };
-    let rows: Result<Vec<_>, StoreError> = ids.iter().map(|id| tx.call(id)).collect();
-    Ok(rows?.into_iter().flatten().collect())
-}
-
 /// Carries out what was confirmed here, and says what came of it. No model is asked.
 pub async fn carry_out(
+    app: &App,
     follow: &Follow<'_>,
     decided: &ApprovalRow,
     json: bool,
 ) -> anyhow::Result<ExitCode> {
-    let store = &follow.app.store;
+    let store = &app.store;
     let seq = store.read(|tx| tx.last_seq(follow.session))?;
     follow.finish_leftovers().await?;
     let mut told = 0;
@@ -86,7 +70,7 @@ pub async fn carry_out(
     let Some(now) = store.read(|tx| tx.approval(&decided.id))? else {
         return Ok(ExitCode::from(fail::BROKEN));
     };
-    let calls = store.read(|tx| acted(tx, &now))?;
+    let calls = app.mail.calls_of(&now)?;
     let new = since(store, follow.session, seq + 1)?;
     if json {
         let calls: Vec<Value> = calls

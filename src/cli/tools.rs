@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{fail, out};
 use crate::app::{App, owner_principal};
-use crate::domain::escape;
+use crate::domain::{escape, first_sentence};
 use crate::hub::names::look;
 use crate::hub::{INSTRUCTIONS, ServerState};
 
@@ -44,7 +44,7 @@ pub async fn list(app: &App, only: Option<&str>, as_json: bool) -> anyhow::Resul
                    "changed": changed, "pinned_by": if by_schema { "schema" } else { "all" }, "look": look, "hidden": hidden, "there": there, "pin": pin.pin, "description": description})
             .to_string()
         } else {
-            let first = description.lines().next().unwrap_or_default();
+            let first = first_sentence(description);
             let mark = match (there, changed, hidden) {
                 (false, ..) => " NOT THERE for anybody: tools.offered in claw.toml",
                 (_, true, _) => " CHANGED, withheld: see `claw tools diff`",
@@ -58,7 +58,7 @@ pub async fn list(app: &App, only: Option<&str>, as_json: bool) -> anyhow::Resul
                 "{:<32} {:<9} {}{mark}",
                 format!("{}/{}", pin.server, pin.tool),
                 class,
-                out::clean(first)
+                out::clean(&first)
             ) + &note
         };
         out::line(&shown)?;

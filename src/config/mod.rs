@@ -32,7 +32,7 @@ use std::path::{Path, PathBuf};
 
 use secrecy::{ExposeSecret as _, SecretString};
 
-use crate::domain::AgentCard;
+use crate::domain::{AgentCard, telegram_principal};
 
 pub use agents::{MAIN, is_agent_name};
 pub use audit::AuditSection;
@@ -187,6 +187,12 @@ pub fn check_claw_toml(home: &Home) -> Result<(), ConfigError> {
 }
 
 impl Config {
+    /// The principals of the owners at the doors that are chats.
+    pub fn owners_in_chats(&self) -> Vec<String> {
+        let telegram = self.telegram.iter().flat_map(|telegram| &telegram.owners);
+        telegram.map(|user| telegram_principal(*user)).collect()
+    }
+
     /// Reads the process environment and the home. Makes the home and the workspace where they are
     /// missing.
     pub fn load(overrides: Overrides) -> Result<Self, ConfigError> {

@@ -2,7 +2,7 @@
 //! Must not know doors.
 
 use super::code;
-use crate::domain::{Staged, escape};
+use crate::domain::{Staged, escape, first_sentence};
 use crate::gate::Gate;
 use crate::hub::names::{as_read, look};
 use crate::store::{ApprovalRow, Store, StoreError};
@@ -15,7 +15,7 @@ pub(super) async fn tools(gate: &Gate) -> String {
     }
     let mut listed = Vec::new();
     for spec in offered.specs.iter() {
-        let first = spec.description.lines().next().unwrap_or_default();
+        let first = first_sentence(&spec.description);
         listed.push((
             gate.catalog().resolve(&spec.name).await,
             tool_name(gate, &spec.name).await,

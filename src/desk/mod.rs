@@ -9,6 +9,7 @@ mod guests;
 mod lists;
 mod model;
 mod once;
+mod quiet;
 mod role;
 mod status;
 mod switch;
@@ -83,6 +84,16 @@ impl Desk {
     pub fn change(&self, change: impl FnOnce(&mut DeskParts)) {
         let mut parts = self.parts.write().unwrap_or_else(PoisonError::into_inner);
         change(Arc::make_mut(&mut parts));
+    }
+
+    /// The quiet line under an answer, in Markdown: what ran in its turn by a grant, and what was
+    /// denied.
+    pub fn quiet_line(
+        &self,
+        session: &SessionId,
+        turn_seq: u64,
+    ) -> Result<Option<String>, StoreError> {
+        quiet::of_turn(&self.parts().store, session, turn_seq)
     }
 
     fn parts(&self) -> Arc<DeskParts> {

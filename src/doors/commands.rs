@@ -5,9 +5,9 @@ pub use crate::domain::ChatCommand;
 
 /// Where a line was typed, as far as commands go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Door {
+pub enum DoorKind {
     Console,
-    Telegram,
+    Chat,
 }
 
 pub struct CommandInfo {
@@ -23,8 +23,8 @@ pub struct CommandInfo {
 }
 
 impl CommandInfo {
-    fn is_at(&self, door: Door) -> bool {
-        door == Door::Console || !self.console_only
+    fn is_at(&self, door: DoorKind) -> bool {
+        door == DoorKind::Console || !self.console_only
     }
 
     fn names(&self) -> impl Iterator<Item = &'static str> {
@@ -134,7 +134,7 @@ pub enum Parsed {
 
 /// Reads a line. `/etc/hosts is …` is a message, and so is any line that starts with a space, and
 /// any text of two lines.
-pub fn parse(line: &str, door: Door) -> Parsed {
+pub fn parse(line: &str, door: DoorKind) -> Parsed {
     match split(line) {
         Some((word, rest)) => named(word, rest, door),
         None => Parsed::Message,
@@ -148,8 +148,8 @@ pub fn parse_for_bot(text: &str, bot_username: &str) -> Parsed {
     let ours = bot_username.trim_start_matches('@');
     match word.split_once('@') {
         Some((_, bot)) if !bot.eq_ignore_ascii_case(ours) => Parsed::NotForUs,
-        Some((word, _)) => named(word, rest, Door::Telegram),
-        None => named(word, rest, Door::Telegram),
+        Some((word, _)) => named(word, rest, DoorKind::Chat),
+        None => named(word, rest, DoorKind::Chat),
     }
 }
 
@@ -161,19 +161,21 @@ fn split(line: &str) -> Option<(&str, &str)> {
     is_command.then_some((word, rest.trim_start()))
 }
 
-fn named(word: &str, rest: &str, door: Door) -> Parsed {
+fn named(word: &str, rest: &str, door: DoorKind) -> Parsed {
     let wanted = word.to_ascii_lowercase();
     match at(door).find(|known| known.names().any(|name| name == wanted)) {
         Some(known) if rest.is_empty() || !known.words.is_empty() => {
             Parsed::Command(known.command, rest.to_owned())
         }
         Some(known) => Parsed::Unknown(match door {
-            Door::Console => format!(
+            DoorKind::Console => format!(
                 "{} takes no words after it. To send this line as a message, start it with a space.",
                 known.name
             ),
             // A messenger trims what is sent, so a space would not help.
-            Door::Telegram => format!("{0} takes no words after it. Send {0} alone.", known.name),
+            DoorKind::Chat => {
+                format!("{0} takes no words after it. Send {0} alone.", known.name)
+            }
         }),
         None => Parsed::Unknown(match closest(&wanted, door) {
             Some(name) => format!("There is no command {word}. Did you mean {name}?"),
@@ -183,18 +185,18 @@ fn named(word: &str, rest: &str, door: Door) -> Parsed {
 }
 
 /// The commands of a door, in the order of the help; also for a messenger's menu.
-pub fn at(door: Door) -> impl Iterator<Item = &'static CommandInfo> {
+pub fn at(door: DoorKind) -> impl Iterator<Item = &'static CommandInfo> {
     COMMANDS.iter().filter(move |known| known.is_at(door))
 }
 
 /// All names and aliases of the console that start with `prefix`.
 pub fn completions(prefix: &str) -> Vec<&'static str> {
-    let names = at(Door::Console).flat_map(CommandInfo::names);
+    let names = at(DoorKind::Console).flat_map(CommandInfo::names);
     names.filter(|name| prefix.starts_with('/') && name.starts_with(prefix)).collect()
 }
 
 /// The help of a door, in Markdown.
-pub fn help_markdown(door: Door) -> String {
+pub fn help_markdown(door: DoorKind) -> String {
     let rows = at(door).map(|known| {
         let space = if known.words.is_empty() { "" } else { " " };
         let aliases: String = known.aliases.iter().map(|alias| format!(", `{alias}`")).collect();
@@ -203,7 +205,7 @@ pub fn help_markdown(door: Door) -> String {
     rows.collect()
 }
 
-fn closest(word: &str, door: Door) -> Option<&'static str> {
+fn closest(word: &str, door: DoorKind) -> Option<&'static str> {
     let names = at(door).flat_map(CommandInfo::names);
     // No command is longer, and the work grows with the length of both.
     let word: String = word.chars().take(32).collect();
@@ -222,7 +224,7 @@ mod tests {
     }
 
     fn typed(line: &str) -> Parsed {
-        parse(line, Door::Console)
+        parse(line, DoorKind::Console)
     }
 
     #[test]
@@ -279,8 +281,8 @@ mod tests {
         assert_eq!(typed("/quit"), command(ChatCommand::Quit, ""));
         assert!(matches!(parse_for_bot("/quit", "b"), Parsed::Unknown(_)));
         assert!(
-            help_markdown(Door::Console).contains("/quit")
-                && !help_markdown(Door::Telegram).contains("/quit")
+            help_markdown(DoorKind::Console).contains("/quit")
+                && !help_markdown(DoorKind::Chat).contains("/quit")
         );
     }
 
@@ -288,7 +290,7 @@ mod tests {
     /// 256 characters.
     #[test]
     fn every_name_fits_a_messengers_menu() {
-        for known in at(Door::Telegram) {
+        for known in at(DoorKind::Chat) {
             let name = known.name.strip_prefix('/').unwrap();
             assert!(
                 name.chars().all(|c| c.is_ascii_lowercase()) && (1..=32).contains(&name.len()),

@@ -3,9 +3,8 @@
 
 use std::sync::Arc;
 
-use crate::app::App;
 use crate::domain::{LiveSink, OutboundBody, Question, SessionId};
-use crate::mail::Instance;
+use crate::mail::{Instance, Mail};
 use crate::session::{Ran, Worker};
 
 /// How following ended.
@@ -21,7 +20,7 @@ pub enum Followed {
 
 /// Follows one session on behalf of one instance.
 pub struct Follow<'a> {
-    pub app: &'a App,
+    pub mail: &'a Mail,
     pub worker: Arc<Worker>,
     pub instance: &'a Instance,
     pub session: &'a SessionId,
@@ -39,7 +38,7 @@ impl Follow<'_> {
         let ran = self.worker.settle(self.session, &self.live).await?;
         let mut replied: Option<(u64, String, i64)> = None;
         let mut asked = Vec::new();
-        for row in self.app.mail.waiting(self.instance.address())? {
+        for row in self.mail.waiting(self.instance.address())? {
             match row.outbound.body {
                 OutboundBody::Reply { turn_seq, text, .. } => {
                     // Two turns ended: the older reply is read out first, or nobody would ever see
@@ -65,7 +64,7 @@ impl Follow<'_> {
         // A question that was answered or superseded meanwhile is no longer open.
         let mut open = Vec::new();
         for question in asked {
-            open.extend(self.app.gate.calls().question(&question.approval)?);
+            open.extend(self.mail.open_question(&question.approval)?);
         }
         if ran == Ran::Parked && open.is_empty() {
             open = self.open_questions()?;
@@ -79,12 +78,12 @@ impl Follow<'_> {
 
     /// Says that a row of the outbox was shown.
     pub async fn shown(&self, outbox_id: i64) -> anyhow::Result<()> {
-        Ok(self.app.mail.shown(outbox_id).await?)
+        Ok(self.mail.shown(outbox_id).await?)
     }
 
     /// Every open question that a turn of the session waits for, whoever it was put to.
     pub fn open_questions(&self) -> anyhow::Result<Vec<Question>> {
-        let rows = self.app.store.read(|tx| tx.open_approvals(Some(self.session)))?;
+        let rows = self.mail.open_questions(Some(self.session))?;
         Ok(rows
             .into_iter()
             .map(|row| row.question)
@@ -98,11 +97,7 @@ impl Follow<'_> {
         if self.worker.left_over(self.session)? {
             self.worker.settle(self.session, &self.live).await?;
         }
-        let locks = self.app.config.home.locks();
-        self.app
-            .mail
-            .adopt(self.instance.address(), self.session, |to| Instance::alive(&locks, to))
-            .await?;
+        self.mail.adopt(self.instance, self.session).await?;
         Ok(())
     }
 }

@@ -3,8 +3,12 @@
 pub mod clock;
 pub mod commands;
 pub mod console;
+pub mod context;
+mod door;
 pub mod follow;
-pub mod quiet;
+pub mod gateway;
 pub mod staged;
 pub mod telegram;
 pub mod typed;
+
+pub use door::Door;

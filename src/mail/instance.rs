@@ -85,6 +85,11 @@ impl Instance {
         &self.address
     }
 
+    /// Whether another instance of the same home still runs.
+    pub fn knows_alive(&self, other: &Address) -> bool {
+        self.path.parent().is_some_and(|locks| Self::alive(locks, other))
+    }
+
     /// Whether the instance behind an address still runs. A lock file that nobody holds is removed.
     pub fn alive(locks: &Path, address: &Address) -> bool {
         let path = lock_path(locks, address);

@@ -6,19 +6,31 @@ mod drafts;
 mod instance;
 mod notify;
 mod pairing;
+mod pins;
+mod questions;
+mod sessions;
 mod updates;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::domain::{Address, Inbound, SessionId};
-use crate::store::{OutboxRow, Store, StoreError};
+use crate::store::{Store, StoreError};
 
+/// What went wrong with what is kept.
+pub use crate::store::StoreError as MailError;
+
+pub use crate::store::OutboxRow;
 pub use delivery::PostedRow;
 pub use drafts::{DraftRow, RunningRow};
 pub use instance::Instance;
 pub use pairing::{Guest, Knocked, STRANGERS_DAY_MAX, StrangerRow};
+pub use pins::{PinQuestionRow, PinState};
+pub use questions::{ApprovalRow, CallRow};
 pub use updates::{Accepted, KeptUpdate, OverheardRow};
+
+/// How far apart the rows of one commit may be, in milliseconds.
+const COPIES_MS_MAX: u64 = 1_000;
 
 /// The post office. Cheap to clone.
 #[derive(Clone)]
@@ -80,20 +92,32 @@ impl Mail {
     }
 
     /// Takes over what instances of the same door that are gone have not shown in this session,
-    /// unless another one that took part in the turn has shown it.
-    pub async fn adopt(
+    /// unless another one that took part in the turn has shown it. What several of them would have
+    /// shown is taken over once.
+    pub async fn adopt(&self, by: &Instance, session: &SessionId) -> Result<usize, StoreError> {
+        self.adopt_unless(by.address(), session, |to| by.knows_alive(to)).await
+    }
+
+    async fn adopt_unless(
         &self,
         me: &Address,
         session: &SessionId,
         alive: impl Fn(&Address) -> bool,
     ) -> Result<usize, StoreError> {
         let rows = self.store.read(|tx| tx.queued_outbound_of(me.door(), session))?;
-        let orphans: Vec<i64> = rows
-            .iter()
-            .filter(|row| row.outbound.to != *me && !alive(&row.outbound.to))
-            .map(|row| row.id)
-            .collect();
-        if orphans.is_empty() {
+        let (mine, others): (Vec<OutboxRow>, _) =
+            rows.into_iter().partition(|row| row.outbound.to == *me);
+        let mut shown_here = mine;
+        let (mut orphans, mut copies) = (Vec::new(), Vec::new());
+        for row in others.into_iter().filter(|row| !alive(&row.outbound.to)) {
+            if shown_here.iter().any(|other| is_copy(other, &row)) {
+                copies.push(row.id);
+            } else {
+                orphans.push(row.id);
+                shown_here.push(row);
+            }
+        }
+        if orphans.is_empty() && copies.is_empty() {
             return Ok(0);
         }
         let me = me.clone();
@@ -105,6 +129,7 @@ impl Mail {
                         adopted += usize::from(tx.readdress(id, &me)?);
                     }
                 }
+                copies.into_iter().try_for_each(|id| tx.mark_sent(id))?;
                 Ok(adopted)
             })
             .await
@@ -114,4 +139,12 @@ impl Mail {
     pub fn version(&self) -> Result<i64, StoreError> {
         self.store.data_version()
     }
+}
+
+/// The same words of the same turn for two who took part in it: rows of one commit differ in their
+/// address alone.
+fn is_copy(one: &OutboxRow, other: &OutboxRow) -> bool {
+    one.outbound.to != other.outbound.to
+        && one.outbound.body == other.outbound.body
+        && one.at_ms.abs_diff(other.at_ms) <= COPIES_MS_MAX
 }

@@ -3,7 +3,7 @@
 
 use super::Mail;
 use crate::domain::Outbound;
-use crate::store::{DaySpent, StoreError};
+use crate::store::{AuditHead, DaySpent, StoreError};
 
 impl Mail {
     /// Puts a notice of one kind into the outbox, unless there was one less than `every_ms` ago.
@@ -23,6 +23,16 @@ impl Mail {
             Ok(first)
         };
         self.store.write(notify).await
+    }
+
+    /// Whether something of this kind was told less than `every_ms` ago.
+    pub fn told_within(&self, kind: &str, every_ms: i64) -> Result<bool, StoreError> {
+        self.store.read(|tx| tx.told_within(kind, every_ms))
+    }
+
+    /// With what row the audit ends today.
+    pub fn audit_head(&self) -> Result<AuditHead, StoreError> {
+        self.store.read(|tx| tx.newest_audit())
     }
 
     /// Why the provider refused the model's key, if it did since this was last passed on.

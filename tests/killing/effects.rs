@@ -1,12 +1,14 @@
 //! The MCP server whose effects are counted: `append` adds one line to a file and syncs it, `look`
 //! changes nothing, `propose` stages calls of `act`, which appends, `keep` answers with more than
 //! fits, and `make` writes a file to hand over. It is this test's own binary, started by claw as a
-//! child. Must not know claw; it ends by itself when standard input closes.
+//! child. Here is also how claw's own servers are made to leave effects that can be counted. Must
+//! not know claw; it ends by itself when standard input closes.
 
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -22,6 +24,14 @@ use super::kept;
 
 /// Beside the file of effects: the slow calls that have begun.
 pub const BEGUN: &str = "begun";
+/// Beside it as well: every call that would have an effect and has come in.
+pub const IN_HAND: &str = "in-hand";
+/// In the workspace: the effects of commands, one a line.
+const OF_COMMANDS: &str = "effects.bash";
+/// In the workspace: the effects of the filesystem server, one a file.
+const OF_FILES: &str = "effects";
+/// One in so many servers leaves somebody behind who has a session of his own.
+const LEAVES_ONE_IN: u32 = 4;
 const SLOW: Duration = Duration::from_secs(60);
 
 #[derive(Deserialize, JsonSchema)]
@@ -40,6 +50,7 @@ impl Effects {
     /// Appends the id to the file of effects.
     #[tool(annotations(read_only_hint = false, destructive_hint = false, idempotent_hint = false))]
     async fn append(&self, Parameters(Id { id }): Parameters<Id>) -> Result<String, String> {
+        note(&self.file.with_file_name(IN_HAND), &id).map_err(|error| error.to_string())?;
         if id.starts_with("slow-") {
             // So long that only an end of the call itself keeps the effect from happening.
             add_line(&self.file.with_file_name(BEGUN), &id).map_err(|error| error.to_string())?;
@@ -116,21 +127,72 @@ pub fn proposed_by(id: &str) -> Vec<String> {
     (1..=of).map(|number| format!("act-{id}-{number}")).collect()
 }
 
+/// How a task's id is called: the offered tool and its arguments.
+pub fn call_of(id: &str) -> (&'static str, Value) {
+    let named = json!({"id": id});
+    match id.split_once('-') {
+        Some(("look", _)) => ("effects__look", named),
+        Some(("stage" | "batch", _)) => ("effects__propose", named),
+        Some(("keep", _)) => ("effects__keep", named),
+        Some(("make", _)) => ("effects__make", named),
+        Some(("bash", _)) => {
+            ("bash__run", json!({"command": format!("echo {id} >> {OF_COMMANDS}")}))
+        }
+        Some(("file", _)) => {
+            let path = format!("{OF_FILES}/{id}");
+            ("filesystem__write_file", json!({"path": path, "content": "an effect\n"}))
+        }
+        _ => ("effects__append", named),
+    }
+}
+
+/// The id in the arguments of a call.
+pub fn id_in(arguments: &Value) -> Option<&str> {
+    let in_command = || arguments["command"].as_str()?.split_whitespace().nth(1);
+    let in_path = || arguments["path"].as_str()?.rsplit('/').next();
+    arguments["id"].as_str().or_else(in_command).or_else(in_path)
+}
+
+/// Which server a call with this id goes to, as the house is furnished.
+pub fn server_of(id: &str) -> &'static str {
+    match id.split_once('-') {
+        Some(("bash", _)) => "bash",
+        Some(("file", _)) => "filesystem",
+        _ => "effects",
+    }
+}
+
 /// Whether a call with this id leaves an effect of its own.
 pub fn has_effect(id: &str) -> bool {
     !id.starts_with("look-") && !id.starts_with("keep-") && proposed_by(id).is_empty()
 }
 
 fn add_line(file: &Path, line: &str) -> std::io::Result<()> {
+    note(file, line)?.sync_all()
+}
+
+/// Adds a line that a kill leaves there, if not a power loss.
+fn note(file: &Path, line: &str) -> std::io::Result<std::fs::File> {
     let mut file = OpenOptions::new().create(true).append(true).open(file)?;
     file.write_all(format!("{line}\n").as_bytes())?;
-    file.sync_all()
+    Ok(file)
+}
+
+/// Starts somebody who leaves group and session, as servers do that start a daemon, and never ends.
+#[expect(clippy::disallowed_methods, reason = "a stranger's server starts what it likes")]
+fn leave_somebody(pids: &Path) -> std::io::Result<()> {
+    let mut command = std::process::Command::new("setsid");
+    command.args(["sleep", "600"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    add_line(pids, &command.spawn()?.id().to_string())
 }
 
 /// Serves until standard input closes. The process id goes into `pids`, for whoever looks for
 /// leftovers.
 pub async fn serve(file: &Path, pids: &Path) -> anyhow::Result<()> {
     add_line(pids, &std::process::id().to_string())?;
+    if std::process::id().is_multiple_of(LEAVES_ONE_IN) {
+        leave_somebody(pids)?;
+    }
     // As the house is furnished.
     let workspace = file.with_file_name("work");
     Effects { file: file.to_owned(), workspace }
@@ -141,11 +203,19 @@ pub async fn serve(file: &Path, pids: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How often each effect happened.
-pub fn counted(file: &Path) -> BTreeMap<String, usize> {
+/// How often each effect happened: those in the file, and those in the workspace.
+pub fn counted(file: &Path, workspace: &Path) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
-    for line in std::fs::read_to_string(file).unwrap_or_default().lines() {
-        *counts.entry(line.to_owned()).or_default() += 1;
+    for file in [file, &workspace.join(OF_COMMANDS)] {
+        for line in std::fs::read_to_string(file).unwrap_or_default().lines() {
+            *counts.entry(line.to_owned()).or_default() += 1;
+        }
+    }
+    for entry in std::fs::read_dir(workspace.join(OF_FILES)).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if !name.starts_with('.') {
+            counts.insert(name, 1);
+        }
     }
     counts
 }

@@ -6,7 +6,7 @@
     reason = "the rig starts claw itself, as a person at a shell does"
 )]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -18,6 +18,7 @@ use tempfile::TempDir;
 use tokio::process::Child;
 
 use super::effects;
+use super::strike::{Strike, Struck};
 
 /// The most time that one command may take. Reached only when something hangs.
 const COMMAND_TIME_MAX: Duration = Duration::from_secs(10);
@@ -44,6 +45,22 @@ server = "effects"
 tool = "make"
 decision = "allow"
 why = "files to hand over need no question"
+
+[[rule]]
+server = "bash"
+tool = "run"
+args.command = 'echo bash-[a-z0-9-]+ >> effects\.bash'
+decision = "allow"
+why = "these effects need no question"
+match = [{ args = { command = "echo bash-a >> effects.bash" } }]
+
+[[rule]]
+server = "filesystem"
+tool = "write_file"
+args.path = 'effects/file-[a-z0-9-]+'
+decision = "allow"
+why = "these effects need no question"
+match = [{ args = { path = "effects/file-a" } }]
 "#;
 
 /// Who writes again and again instead of answering makes a turn long, and stages much in it. The
@@ -90,6 +107,8 @@ pub struct Ended {
     /// It was killed when its time was over, and not at a named point.
     pub by_time: bool,
     pub took: Duration,
+    /// Who of its children was killed meanwhile.
+    pub struck: Option<Struck>,
 }
 
 pub struct House {
@@ -114,7 +133,12 @@ impl House {
         std::fs::create_dir_all(&home)?;
         let server = std::env::current_exe()?;
         let args = ["serve-effects".into(), self.effects(), self.path("pids")];
-        let servers = json!({"mcpServers": {"effects": {"command": server, "args": args}}});
+        let own = |name: &str| json!({"command": "claw", "args": ["server", name]});
+        let servers = json!({"mcpServers": {
+            "effects": {"command": server, "args": args},
+            "bash": own("bash"),
+            "filesystem": own("filesystem"),
+        }});
         std::fs::write(home.join("mcp.json"), servers.to_string())?;
         std::fs::write(home.join("policy.toml"), POLICY)?;
         let model = format!(
@@ -135,6 +159,17 @@ impl House {
 
     pub fn effects(&self) -> PathBuf {
         self.path("effects")
+    }
+
+    /// How often each effect happened, over all servers.
+    pub fn counted(&self) -> BTreeMap<String, usize> {
+        effects::counted(&self.effects(), &self.path("work"))
+    }
+
+    /// The calls that the server of effects has had in hand.
+    pub fn in_hand(&self) -> BTreeSet<String> {
+        let text = std::fs::read_to_string(self.path(effects::IN_HAND)).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
     }
 
     /// The slow calls that have begun.
@@ -198,10 +233,38 @@ impl House {
         kill: &Kill,
         trace: Option<&Path>,
     ) -> anyhow::Result<Ended> {
+        self.claw_struck(args, kill, trace, None).await
+    }
+
+    /// Runs claw to its end. One of its children is killed meanwhile, if there is one in time.
+    pub async fn claw_struck(
+        &self,
+        args: &[String],
+        kill: &Kill,
+        trace: Option<&Path>,
+        strike: Option<Strike>,
+    ) -> anyhow::Result<Ended> {
         let began = Instant::now();
         let (child, pid) = self.start(args, kill, trace)?;
         let mut output = std::pin::pin!(child.wait_with_output());
-        let (output, late) = match tokio::time::timeout(kill.limit(), &mut output).await {
+        let mut striking = std::pin::pin!(async {
+            match strike {
+                Some(strike) => strike.hit(pid).await,
+                None => std::future::pending().await,
+            }
+        });
+        let mut struck = None;
+        let ending = async {
+            loop {
+                tokio::select! {
+                    biased;
+                    output = &mut output => return output,
+                    hit = &mut striking, if struck.is_none() => struck = Some(hit),
+                }
+            }
+        };
+        let ended = tokio::time::timeout(kill.limit(), ending).await;
+        let (output, late) = match ended {
             Ok(output) => (output?, false),
             Err(_) => {
                 // It has not been waited for yet, so the id is still its own.
@@ -212,19 +275,19 @@ impl House {
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         let (hung, by_time) = (late && !kill.by_time(), late && kill.by_time());
         let (out, err, took) = (text(output.stdout), text(output.stderr), began.elapsed());
-        Ok(Ended { code: output.status.code(), out, err, hung, by_time, took })
+        let code = output.status.code();
+        if let (None, false, Some(struck)) = (code, hung, &struck) {
+            struck.end_what_claw_could_not(self);
+        }
+        Ok(Ended { code, out, err, hung, by_time, took, struck })
     }
 
-    /// The servers of this home that are still there when every claw has ended.
+    /// What was started for this home and is still there when every claw has ended.
     pub async fn leftovers(&self) -> Vec<i32> {
         let began = Instant::now();
         loop {
-            let pids = std::fs::read_to_string(self.path("pids")).unwrap_or_default();
-            let left: Vec<i32> = pids
-                .lines()
-                .filter_map(|pid| pid.parse().ok())
-                .filter(|pid| self.is_server(*pid))
-                .collect();
+            let left: Vec<i32> =
+                self.started().into_iter().filter(|pid| self.is_of_this_house(*pid)).collect();
             if left.is_empty() || began.elapsed() > LEFTOVER_TIME_MAX {
                 return left;
             }
@@ -232,13 +295,26 @@ impl House {
         }
     }
 
-    fn is_server(&self, pid: i32) -> bool {
-        let alive = Pid::from_raw(pid).is_some_and(|pid| test_kill_process(pid).is_ok());
-        if !alive || !cfg!(target_os = "linux") {
-            return alive;
+    /// Every process, or those that have given their numbers where there is no list of all.
+    fn started(&self) -> Vec<i32> {
+        if cfg!(target_os = "linux") {
+            let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+            return entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
         }
-        // The number may belong to somebody else by now. A zombie has no command line.
-        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        String::from_utf8_lossy(&line).contains(&*self.dir.path().to_string_lossy())
+        let pids = std::fs::read_to_string(self.path("pids")).unwrap_or_default();
+        pids.lines().filter_map(|pid| pid.parse().ok()).collect()
+    }
+
+    /// Whatever claw starts has the home of this house in its environment.
+    pub fn is_of_this_house(&self, pid: i32) -> bool {
+        if !cfg!(target_os = "linux") {
+            return Pid::from_raw(pid).is_some_and(|pid| test_kill_process(pid).is_ok());
+        }
+        // One that has ended and was not waited for has neither.
+        let name = self.dir.path().to_string_lossy().into_owned();
+        ["environ", "cmdline"].iter().any(|list| {
+            let text = std::fs::read(format!("/proc/{pid}/{list}")).unwrap_or_default();
+            String::from_utf8_lossy(&text).contains(&name)
+        })
     }
 }

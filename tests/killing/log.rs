@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::effects::has_effect;
+use super::effects::{has_effect, id_in};
 use super::look::Look;
 use super::staged::Action;
 use super::verdict::Verdict;
@@ -92,7 +92,7 @@ pub fn uses(session: &str, events: &[(i64, Value)]) -> Vec<Use> {
                 let call = format!("{session}:{seq}:{index}");
                 let outcomes = outcomes.remove(&call).unwrap_or_default();
                 found.push(Use {
-                    id: block["input"]["id"].as_str().unwrap_or_default().to_owned(),
+                    id: id_in(&block["input"]).unwrap_or_default().to_owned(),
                     call,
                     outcomes,
                 });

@@ -38,6 +38,8 @@ pub struct StagedRow {
 }
 
 pub struct Audited {
+    /// In milliseconds since 1970.
+    pub at_ms: i64,
     pub kind: String,
     pub call: String,
     pub body: Value,
@@ -147,8 +149,13 @@ impl Look {
     }
 
     pub fn audit(&self) -> rusqlite::Result<Vec<Audited>> {
-        self.all("SELECT kind, call, body FROM audit ORDER BY id", |row| {
-            Ok(Audited { kind: row.get(0)?, call: row.get(1)?, body: json(row, 2)? })
+        self.all("SELECT at_ms, kind, call, body FROM audit ORDER BY id", |row| {
+            Ok(Audited {
+                at_ms: row.get(0)?,
+                kind: row.get(1)?,
+                call: row.get(2)?,
+                body: json(row, 3)?,
+            })
         })
     }
 

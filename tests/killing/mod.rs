@@ -3,6 +3,7 @@
 //! every log must be like. Must not know who talks to claw, or by which door.
 #![allow(dead_code, reason = "each rig uses its own part of this module")]
 
+pub mod doubt;
 pub mod effects;
 pub mod house;
 pub mod kept;
@@ -13,6 +14,7 @@ pub mod points;
 pub mod program;
 pub mod random;
 pub mod staged;
+pub mod strike;
 pub mod verdict;
 pub mod window;
 

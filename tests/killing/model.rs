@@ -19,6 +19,7 @@ use axum::routing::any;
 use futures::stream::{self, StreamExt as _};
 use serde_json::{Value, json};
 
+use super::effects::{call_of, id_in};
 use super::kept::made_path;
 use super::look::Look;
 use crate::wires::{Call, Turn, openai};
@@ -195,7 +196,7 @@ fn reply(body: &Value) -> Turn {
         .filter_map(|call| {
             serde_json::from_str::<Value>(call["function"]["arguments"].as_str()?).ok()
         })
-        .filter_map(|arguments| arguments["id"].as_str().map(str::to_owned))
+        .filter_map(|arguments| id_in(&arguments).map(str::to_owned))
         .collect();
     let open: Vec<Task> =
         tasks(body).into_iter().filter(|task| !answers.contains(&answer_to(&task.name))).collect();
@@ -227,12 +228,6 @@ pub fn answer_to(task: &str) -> String {
 }
 
 fn call(id: &str) -> Call {
-    let tool = match id.split_once('-') {
-        Some(("look", _)) => "effects__look",
-        Some(("stage" | "batch", _)) => "effects__propose",
-        Some(("keep", _)) => "effects__keep",
-        Some(("make", _)) => "effects__make",
-        _ => "effects__append",
-    };
-    Call::new(&format!("c-{id}"), tool, &json!({"id": id}).to_string())
+    let (tool, arguments) = call_of(id);
+    Call::new(&format!("c-{id}"), tool, &arguments.to_string())
 }

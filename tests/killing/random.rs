@@ -23,6 +23,11 @@ impl Random {
         self.below(100) < percent
     }
 
+    /// Chance for somebody else, so that how often he asks changes nothing here.
+    pub fn another(&mut self) -> Self {
+        Self(self.next())
+    }
+
     /// One of several.
     pub fn pick<T: Copy>(&mut self, from: &[T]) -> Option<T> {
         let index = self.below(from.len().max(1) as u64) as usize;

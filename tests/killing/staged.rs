@@ -23,6 +23,11 @@ pub struct Action {
 }
 
 impl Action {
+    /// What came of it, if anything has.
+    pub fn outcome(&self) -> Option<&Value> {
+        self.outcomes.first()
+    }
+
     /// It may or may not have run.
     pub fn is_unknown(&self) -> bool {
         self.outcomes.iter().any(|outcome| outcome["kind"] == "unknown")

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::killing::house::Kill;
 use crate::killing::random::Random;
+use crate::killing::strike::Strike;
 
 /// What is done in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,7 +33,8 @@ pub struct Aim {
 #[derive(Clone, Debug)]
 pub enum Job {
     Aimed(Aim),
-    /// One to three kills at random moments or points.
+    /// One to three kills of claw at random moments or points, and up to two of what it has
+    /// started.
     Random(u64),
 }
 
@@ -73,6 +75,8 @@ pub struct Killer {
     pub random: Random,
     command: usize,
     left: u64,
+    /// How many servers or supervisors are still to be killed.
+    strikes_left: u64,
     points: Vec<String>,
 }
 
@@ -80,8 +84,11 @@ impl Killer {
     /// Without a job nothing is killed.
     pub fn new(job: Option<Job>, points: &[String]) -> Self {
         let mut random = Random(if let Some(Job::Random(seed)) = &job { *seed } else { 0 });
-        let left = if matches!(job, Some(Job::Random(_))) { 1 + random.below(3) } else { 0 };
-        Self { job, random, command: 0, left, points: points.to_vec() }
+        let (left, strikes_left) = match job {
+            Some(Job::Random(_)) => (1 + random.below(3), random.below(3)),
+            _ => (0, 0),
+        };
+        Self { job, random, command: 0, left, strikes_left, points: points.to_vec() }
     }
 
     pub fn script(&self) -> Script {
@@ -103,6 +110,18 @@ impl Killer {
             _ => Kill::Not,
         };
         (command, kill)
+    }
+
+    /// Whether somebody whom this command has started is to be killed. Where claw itself is, it
+    /// could not end what a supervisor leaves.
+    pub fn strike(&mut self, kill: &Kill) -> Option<Strike> {
+        let strikes = matches!(kill, Kill::Not) && self.strikes_left > 0 && self.random.chance(60);
+        strikes.then(|| Strike(self.random.another()))
+    }
+
+    /// Somebody was killed whom claw had started.
+    pub fn has_struck(&mut self) {
+        self.strikes_left = self.strikes_left.saturating_sub(1);
     }
 
     /// A kill has hit.

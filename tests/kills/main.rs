@@ -6,6 +6,8 @@
 //! - `CLAW_KILL_SEED`: repeats a whole series; the last line of the table names it.
 //! - `CLAW_KILL_ONLY`: repeats one run, for example `standard/1/gate.forward.before/1` or
 //!   `random/42`.
+//! - `CLAW_KILL_AIMED_PERCENT` (66): how many of them at most are aimed at points; with 0 all are
+//!   random, and it does not matter which points were hit.
 //! - `CLAW_KILL_WORKERS` (3): how many runs are made side by side, each in a home of its own.
 //! - `CLAW_KILL_PROGRAM`: another build of claw, for example one with a bug in it.
 
@@ -59,13 +61,14 @@ async fn rig() -> anyhow::Result<ExitCode> {
     let mut table = Table::new(seed, &points);
     let mut random = Random(seed);
     let wanted = if only.is_some() { 1 } else { number("CLAW_KILL_RUNS", 200) as usize };
+    let aimed = number("CLAW_KILL_AIMED_PERCENT", 66) as usize;
     let jobs = match only.clone() {
         Some(job) => VecDeque::from([job]),
         None => {
             let mut aims: Vec<Aim> = job::aims(&passed(&mut table).await?, &mut random);
             table.aims_known = aims.len();
             // The rest of the series is for moments that nobody chose.
-            aims.truncate(wanted * 2 / 3);
+            aims.truncate(wanted * aimed / 100);
             aims.into_iter().map(Job::Aimed).collect()
         }
     };
@@ -75,7 +78,7 @@ async fn rig() -> anyhow::Result<ExitCode> {
     futures::future::try_join_all(workers).await?;
     let table = series.into_inner().table;
     println!("{table}");
-    Ok(ExitCode::from(u8::from(!table.holds(only.is_none()))))
+    Ok(ExitCode::from(u8::from(!table.holds(only.is_none() && aimed > 0))))
 }
 
 async fn worker(series: &RefCell<Series>, single: bool) -> anyhow::Result<()> {

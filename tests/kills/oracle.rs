@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::killing::doubt::{Cause, Doubts};
 use crate::killing::house::{House, Kill};
 use crate::killing::log::{
     Orders, Use, audit_is_true, calls_are_true, log_is_whole, the_switch_is_obeyed, uses,
@@ -12,7 +13,7 @@ use crate::killing::log::{
 use crate::killing::look::{Approval, Look, SESSION};
 use crate::killing::model::{StandIn, answer_to};
 use crate::killing::verdict::Verdict;
-use crate::killing::{effects, kept, staged, window};
+use crate::killing::{kept, staged, window};
 use crate::play::Seen;
 
 pub async fn judge(house: &House, stand_in: &StandIn, seen: &Seen) -> anyhow::Result<Verdict> {
@@ -30,8 +31,7 @@ pub async fn judge(house: &House, stand_in: &StandIn, seen: &Seen) -> anyhow::Re
     log_is_whole(&events, Orders::None, &mut verdict);
     messages_are_answered(&look, &events, seen, &mut verdict)?;
     let uses = uses(SESSION, &events);
-    let (actions, effects) =
-        (staged::actions(&look, events.iter())?, effects::counted(&house.effects()));
+    let (actions, effects) = (staged::actions(&look, events.iter())?, house.counted());
     calls_are_true(&look, &uses, &actions, &effects, &mut verdict)?;
     let said_yes = |approval: &Approval| seen.said_yes.contains(&approval.id);
     the_switch_is_obeyed(&look, &uses, &mut verdict)?;
@@ -43,14 +43,11 @@ pub async fn judge(house: &House, stand_in: &StandIn, seen: &Seen) -> anyhow::Re
     }
     kept::judge(house, &look, &uses, &mut verdict)?;
     staged::judge(&look, &uses, &actions, &effects, said_yes, &mut verdict)?;
-    questions_are_answered_once(&look, &uses, seen, &mut verdict)?;
+    let doubts = Doubts::new(&look, &uses, &actions, &seen.struck)?;
+    doubts.judge(&house.in_hand(), &mut verdict);
+    doubts_have_a_cause(&doubts, &uses, seen, &mut verdict);
+    questions_are_answered_once(&look, &uses, &doubts, seen, &mut verdict)?;
     audit_is_true(&look, &uses, &effects, &mut verdict)?;
-    // The stop switch cuts the slow calls, and nobody knows what a call that was cut has done.
-    let cut = uses.iter().filter(|one| one.id.starts_with("slow-") && one.is_unknown()).count();
-    if seen.kills.is_empty() && verdict.unknown > cut {
-        let unknown = verdict.unknown - cut;
-        verdict.other.push(format!("{unknown} calls are unknown, and nothing was killed"));
-    }
     let verified = house.claw(&["audit".to_owned(), "verify".to_owned()], &Kill::Not, None).await?;
     if verified.code != Some(0) {
         verdict.other.push(format!(
@@ -118,6 +115,32 @@ fn messages_are_answered(
     Ok(())
 }
 
+/// What nobody knows was cut off by a kill of claw or of a server, or by the stop switch, and the
+/// person was told.
+fn doubts_have_a_cause(doubts: &Doubts<'_>, uses: &[Use], seen: &Seen, verdict: &mut Verdict) {
+    for (id, call, cause) in doubts.unknown() {
+        let killed = !seen.kills.is_empty();
+        let explained = match cause {
+            Cause::ClawEnded => killed,
+            // Judged with the servers.
+            Cause::ServerEnded => true,
+            // The switch cuts the slow calls. What a killed claw had started in a turn that the
+            // switch has ended is told in the same words.
+            Cause::Stopped => killed || (verdict.panics > 0 && id.starts_with("slow-")),
+            Cause::StoppedElsewhere => verdict.panics > 0,
+            Cause::Other => false,
+        };
+        if !explained {
+            verdict.other.push(format!("{id} is unknown ({cause:?}), and nothing has cut it off"));
+        }
+        // What became of a staged action is told in its message.
+        let is_use = uses.iter().any(|one| one.call == call);
+        if is_use && !seen.printed.contains(&format!("The call {call} was interrupted")) {
+            verdict.lost.push(format!("nobody was told that {id} may or may not have run"));
+        }
+    }
+}
+
 /// Whether the call of a question has another one, which decides.
 fn asked_again(approvals: &[Approval], question: &Approval) -> bool {
     approvals.iter().any(|other| {
@@ -129,6 +152,7 @@ fn asked_again(approvals: &[Approval], question: &Approval) -> bool {
 fn questions_are_answered_once(
     look: &Look,
     uses: &[Use],
+    doubts: &Doubts<'_>,
     seen: &Seen,
     verdict: &mut Verdict,
 ) -> rusqlite::Result<()> {
@@ -164,6 +188,9 @@ fn questions_are_answered_once(
         let id = id.map_or("", |one| &one.id);
         match (question.state.as_str(), said.first().copied(), outcome) {
             ("approved", None | Some("Allowed"), Some("ended" | "unknown")) => {}
+            // Its server was killed before it had got the call.
+            ("approved", None | Some("Allowed"), Some("denied"))
+                if doubts.was_not_forwarded(&question.call) => {}
             ("denied", None | Some("Denied"), Some("denied")) => {}
             ("superseded" | "expired", None, Some("denied")) => {}
             // A kill came between the question and its line in the log, and its time was over: it

@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::job::{Killer, Script};
-use crate::killing::effects;
 use crate::killing::house::{Ended, House, Kill};
 use crate::killing::look::{Approval, Look, SESSION};
+use crate::killing::strike::Struck;
 
 /// How often a thing is tried again before the rig says that it never comes to rest.
 const TRIES_MAX: usize = 15;
@@ -27,6 +27,8 @@ pub struct Seen {
     pub answers: BTreeMap<String, Vec<&'static str>>,
     /// The point of each kill that hit, `random` for a random moment.
     pub kills: Vec<String>,
+    /// The servers and supervisors that were killed.
+    pub struck: Vec<Struck>,
     pub wrong: Vec<String>,
     pub longest: Duration,
     /// Calls that waited behind slow ones when the stop switch came.
@@ -93,6 +95,10 @@ impl<'a> Play<'a> {
             "keep-1a,make-1b",
             "ask-1a,keep-1b",
             "batch-1a|ask-1b",
+            "bash-1a|bash-1b",
+            "bash-1a,free-1b,file-1c|free-1d,bash-1e",
+            "free-1a|free-1b|free-1c",
+            "file-1a,ask-1b|file-1c",
         ];
         let mut number = 1;
         for _ in 0..1 + self.killer.random.below(2) {
@@ -162,7 +168,7 @@ impl<'a> Play<'a> {
             }
             // All places are taken now by calls that do not end, so what has not run by now has to
             // wait.
-            let waits = all_begun() && !effects::counted(&house.effects()).contains_key(&held);
+            let waits = all_begun() && !house.counted().contains_key(&held);
             self.switch("on").await.map(|()| waits)
         };
         let (ended, switched) = tokio::join!(asked, switched);
@@ -294,7 +300,8 @@ impl<'a> Play<'a> {
         self.says(args);
         let (number, kill) = self.killer.next();
         let trace = self.traced.then(|| self.house.path(&format!("trace-{number}")));
-        let ended = self.house.claw(args, &kill, trace.as_deref()).await?;
+        let strike = self.killer.strike(&kill);
+        let ended = self.house.claw_struck(args, &kill, trace.as_deref(), strike).await?;
         self.note(args, &kill, &ended);
         Ok(ended)
     }
@@ -303,9 +310,11 @@ impl<'a> Play<'a> {
         self.says(one);
         self.says(two);
         let ((_, kill_one), (_, kill_two)) = (self.killer.next(), self.killer.next());
+        let (strike_one, strike_two) =
+            (self.killer.strike(&kill_one), self.killer.strike(&kill_two));
         let (ended_one, ended_two) = tokio::join!(
-            self.house.claw(one, &kill_one, None),
-            self.house.claw(two, &kill_two, None)
+            self.house.claw_struck(one, &kill_one, None, strike_one),
+            self.house.claw_struck(two, &kill_two, None, strike_two)
         );
         self.note(one, &kill_one, &ended_one?);
         self.note(two, &kill_two, &ended_two?);
@@ -320,6 +329,11 @@ impl<'a> Play<'a> {
 
     fn note(&mut self, args: &[String], kill: &Kill, ended: &Ended) {
         let command = args.join(" ");
+        if let Some(struck) = &ended.struck {
+            self.seen.printed.push_str(&format!("killed in the next one: {struck:?}\n"));
+            self.seen.struck.push(struck.clone());
+            self.killer.has_struck();
+        }
         self.seen.longest = self.seen.longest.max(ended.took);
         let end = if ended.hung {
             "hung".to_owned()

@@ -5,6 +5,7 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use crate::job::Job;
+use crate::killing::strike::Victim;
 use crate::killing::verdict::{Sums, Verdict};
 use crate::play::Seen;
 
@@ -19,6 +20,8 @@ pub struct Table {
     kills: BTreeMap<String, usize>,
     pub aims_known: usize,
     aims_hit: usize,
+    servers_killed: usize,
+    supervisors_killed: usize,
     verdicts: Sums,
     slowest_run: Duration,
     slowest_command: Duration,
@@ -35,6 +38,8 @@ impl Table {
             kills: points.iter().map(|point| (point.clone(), 0)).collect(),
             aims_known: 0,
             aims_hit: 0,
+            servers_killed: 0,
+            supervisors_killed: 0,
             verdicts: Sums::default(),
             slowest_run: Duration::ZERO,
             slowest_command: Duration::ZERO,
@@ -52,6 +57,9 @@ impl Table {
     ) {
         self.runs += 1;
         self.killed_runs += usize::from(!seen.kills.is_empty());
+        let killed = |victim| seen.struck.iter().filter(|struck| struck.victim == victim).count();
+        self.servers_killed += killed(Victim::Server);
+        self.supervisors_killed += killed(Victim::Supervisor);
         self.aims_hit += usize::from(matches!(job, Job::Aimed(_)) && !seen.kills.is_empty());
         for kill in &seen.kills {
             *self.kills.entry(kill.clone()).or_default() += 1;
@@ -96,6 +104,8 @@ impl fmt::Display for Table {
             self.runs, self.killed_runs
         )?;
         writeln!(f, "kills                         {kills:>6}")?;
+        writeln!(f, "servers killed                {:>6}", self.servers_killed)?;
+        writeln!(f, "supervisors killed            {:>6}", self.supervisors_killed)?;
         writeln!(
             f,
             "places of the scripts         {:>6}   of {} (point × ordinal × command)",

@@ -97,7 +97,7 @@ async fn worker(
         let seen = round.play(kills, plan).await?;
         let (verdict, counts) = oracle::judge(&round, &seen).await?;
         let folder = (!verdict.wrong().is_empty()).then(|| keep(round, &seen));
-        series.borrow_mut().table.add(seed, seen.left.len(), &verdict, &counts, folder);
+        series.borrow_mut().table.add(seed, &seen, &verdict, &counts, folder);
     }
 }
 
@@ -132,7 +132,7 @@ fn keep(round: Round, seen: &Seen) -> String {
     let folder = round.house.keep();
     // Only for the person who looks at the failure; the table says what it is.
     for (name, text) in [
-        ("printed", seen.printed.clone()),
+        ("printed", seen.watched.printed.clone()),
         ("screens", screens.collect()),
         ("calls", calls.collect()),
         ("left", format!("{:#?}", seen.left)),

@@ -15,6 +15,7 @@ use crate::killing::house::{Ended, House, Kill};
 use crate::killing::look::Look;
 use crate::killing::model::StandIn;
 use crate::killing::random::Random;
+use crate::killing::strike::{Strike, Struck};
 use crate::plan::Plan;
 use crate::seat::Seat;
 use crate::store::{Left, left, unrest};
@@ -26,6 +27,10 @@ const TOPICS: usize = 2;
 /// One in so many times claw is away for so long that Telegram forgets the taps in its queue.
 const LONG_ABSENCE_ONE_IN: u64 = 12;
 const LONG_ABSENCE: Duration = Duration::from_secs(151);
+/// In so many lives of a hundred somebody whom the gateway has started is killed as well.
+const STRIKES_PERCENT: u64 = 60;
+/// So many more while everything comes to rest, where claw itself is not killed.
+const STRIKES_AT_REST: usize = 2;
 /// One in so many times somebody waited too long to answer.
 const EXPIRES_ONE_IN: u64 = 3;
 /// The most time in which nothing at all may happen before everything is at rest. Reached only when
@@ -36,17 +41,25 @@ const REST_TIME_MAX: Duration = Duration::from_secs(600);
 /// How often the store is looked at for whether everything is at rest.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
+/// What was seen of the gateway itself.
+#[derive(Default)]
+pub struct Watched {
+    pub printed: String,
+    pub wrong: Vec<String>,
+    /// The servers and supervisors that were killed.
+    pub struck: Vec<Struck>,
+}
+
 /// What happened in a round, apart from what the stand-ins recorded.
 pub struct Seen {
     pub people: People,
+    pub watched: Watched,
     /// What each kill left behind, in order.
     pub left: Vec<Left>,
     /// When taps in Telegram's queue were forgotten.
     pub absences: Vec<Instant>,
     /// Questions whose time the rig has ended.
     pub expired: BTreeSet<String>,
-    pub printed: String,
-    pub wrong: Vec<String>,
     /// What never came to rest.
     pub restless: Vec<String>,
 }
@@ -73,15 +86,18 @@ impl Round {
         let mut random = Random(self.seed ^ 0xabce);
         let crowd = Crowd::start(self.telegram.clone(), people);
         let (mut lefts, mut absences, mut expired) = (Vec::new(), Vec::new(), BTreeSet::new());
-        let (mut printed, mut wrong) = (String::new(), Vec::new());
-        while lefts.len() < kills && wrong.is_empty() && !crowd.is_over() {
+        let mut watched = Watched::default();
+        while lefts.len() < kills && watched.wrong.is_empty() && !crowd.is_over() {
             let kill = plan.borrow_mut().next();
-            let ended = self.house.claw(&["gateway".to_owned()], &kill, None).await?;
-            printed.push_str(&format!(
-                "$ claw gateway   [{kill:?}]\n{}{}-> {:?}\n",
-                ended.out, ended.err, ended.code
+            let strike = random.chance(STRIKES_PERCENT).then(|| Strike(random.another()));
+            let gateway = ["gateway".to_owned()];
+            let ended = self.house.claw_struck(&gateway, &kill, None, strike).await?;
+            watched.printed.push_str(&format!(
+                "$ claw gateway   [{kill:?}, {:?}]\n{}{}-> {:?}\n",
+                ended.struck, ended.out, ended.err, ended.code
             ));
-            wrong.extend(complaint(&ended));
+            watched.struck.extend(ended.struck.clone());
+            watched.wrong.extend(complaint(&ended));
             plan.borrow_mut().hit(what_hit(&kill, &ended));
             self.telegram.wait_disconnected();
             lefts.push(self.look_after_it()?);
@@ -93,8 +109,8 @@ impl Round {
                 expired.extend(self.hours_go_by(&mut random)?);
             }
         }
-        let (people, restless) = self.come_to_rest(crowd, &mut printed, &mut wrong).await?;
-        Ok(Seen { people, left: lefts, absences, expired, printed, wrong, restless })
+        let (people, restless) = self.come_to_rest(crowd, &mut random, &mut watched).await?;
+        Ok(Seen { people, watched, left: lefts, absences, expired, restless })
     }
 
     /// The time of one open question is over, and comes back.
@@ -172,16 +188,23 @@ impl Round {
     async fn come_to_rest(
         &self,
         crowd: Crowd,
-        printed: &mut String,
-        wrong: &mut Vec<String>,
+        random: &mut Random,
+        watched: &mut Watched,
     ) -> anyhow::Result<(People, Vec<String>)> {
         crowd.settle();
         let (child, pid) = self.house.start(&["gateway".to_owned()], &Kill::Not, None)?;
         let mut output = std::pin::pin!(child.wait_with_output());
         let mut restless = vec!["the gateway has ended".to_owned()];
+        let striking = async {
+            for _ in 0..STRIKES_AT_REST {
+                watched.struck.push(Strike(random.another()).hit(pid).await);
+            }
+            std::future::pending::<()>().await;
+        };
         tokio::select! {
-            _ended = &mut output => wrong.push("the gateway ended by itself while everything came to rest".to_owned()),
+            _ended = &mut output => watched.wrong.push("the gateway ended by itself while everything came to rest".to_owned()),
             unrest = self.rest() => restless = unrest?,
+            () = striking => {}
         }
         // With nobody there any more it must still be at rest: somebody may have tapped at the last
         // moment.
@@ -189,14 +212,16 @@ impl Round {
         if restless.is_empty() {
             restless = self.rest().await?;
         }
-        if wrong.is_empty() {
+        if watched.wrong.is_empty() {
             kill_process(pid, Signal::TERM).context("the gateway is there")?;
             let output = tokio::time::timeout(STILL_TIME_MAX, output)
                 .await
                 .context("the gateway obeys SIGTERM")??;
-            printed.push_str(&String::from_utf8_lossy(&output.stderr));
+            watched.printed.push_str(&String::from_utf8_lossy(&output.stderr));
             if output.status.code() != Some(0) {
-                wrong.push(format!("after SIGTERM the gateway ended with {:?}", output.status));
+                watched
+                    .wrong
+                    .push(format!("after SIGTERM the gateway ended with {:?}", output.status));
             }
         }
         Ok((people, restless))

@@ -372,7 +372,7 @@ impl Seat {
 
     /// A name and the words of a task.
     fn task(&mut self) -> (String, String) {
-        const STEPS: [&str; 15] = [
+        const STEPS: [&str; 18] = [
             "",
             "ask-a",
             "ask-a",
@@ -388,6 +388,9 @@ impl Seat {
             "make-a",
             "make-a|ask-b,make-c",
             "keep-a",
+            "bash-a|free-b",
+            "bash-a|file-b",
+            "file-a,free-b|bash-c",
         ];
         self.named += 1;
         let long = if self.random.chance(6) { "L" } else { "" };

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Instant;
 
+use crate::killing::strike::Victim;
 use crate::killing::verdict::{Sums, Verdict};
 use crate::oracle::Counts;
+use crate::round::Seen;
 
 /// After so many failing rounds the series ends: more of them say nothing new.
 pub const FAILURES_MAX: usize = 3;
@@ -17,6 +19,8 @@ pub struct Table {
     began: Instant,
     rounds: usize,
     pub kills: usize,
+    servers_killed: usize,
+    supervisors_killed: usize,
     pub hits: BTreeMap<String, usize>,
     sums: Counts,
     verdicts: Sums,
@@ -30,6 +34,8 @@ impl Table {
             began: Instant::now(),
             rounds: 0,
             kills: 0,
+            servers_killed: 0,
+            supervisors_killed: 0,
             hits: BTreeMap::new(),
             sums: Counts::default(),
             verdicts: Sums::default(),
@@ -40,13 +46,17 @@ impl Table {
     pub fn add(
         &mut self,
         seed: u64,
-        kills: usize,
+        seen: &Seen,
         verdict: &Verdict,
         counts: &Counts,
         folder: Option<String>,
     ) {
         self.rounds += 1;
-        self.kills += kills;
+        self.kills += seen.left.len();
+        let killed =
+            |victim| seen.watched.struck.iter().filter(|struck| struck.victim == victim).count();
+        self.servers_killed += killed(Victim::Server);
+        self.supervisors_killed += killed(Victim::Supervisor);
         self.sums.add(counts);
         self.verdicts.add(verdict);
         let wrong = verdict.wrong();
@@ -93,6 +103,8 @@ impl Table {
                     self.kills - at_points
                 ),
             ),
+            ("servers killed", self.servers_killed, String::new()),
+            ("supervisors killed", self.supervisors_killed, String::new()),
             ("updates", sums.updates, format!("{} messages, {} taps", sums.messages, sums.taps)),
             ("messages of the bot", sums.sent, String::new()),
             ("calls", self.sums.calls, format!("{} effects", self.verdicts.effects)),

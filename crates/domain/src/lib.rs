@@ -19,6 +19,7 @@ mod message;
 mod model;
 mod origin;
 mod outbound;
+mod principal;
 pub mod secret;
 mod staged;
 
@@ -32,11 +33,12 @@ pub use event::{Event, EventBody, Spent, TurnEnd};
 pub use ids::{Address, ApprovalId, CallId, InvalidSessionId, SessionId};
 pub use image::{IMAGE_BYTES_MAX, image_mime};
 pub use inbound::{Inbound, InboundBody};
-pub use live::{Live, LiveSink};
+pub use live::{Live, LiveSink, unseen};
 pub use message::{Block, Message, Role, ToolUse, text_of};
-pub use model::{Finish, ToolSpec, Usage};
+pub use model::{Finish, ToolSpec, Usage, first_sentence};
 pub use origin::Origin;
 pub use outbound::{Outbound, OutboundBody};
+pub use principal::telegram_principal;
 pub use staged::{Action, Proposal, Staged};
 
 /// Milliseconds since 1970-01-01T00:00:00Z.

@@ -13,6 +13,23 @@ pub struct ToolSpec {
     pub input_schema: Value,
 }
 
+/// The first sentence of a tool's description, for a list of many; `…` stands for the rest.
+pub fn first_sentence(description: &str) -> String {
+    let description = description.trim();
+    let line = description.lines().next().unwrap_or_default();
+    let ends = |at: &usize| {
+        let next = line.get(at + 2..).and_then(|rest| rest.chars().next());
+        next.is_some_and(char::is_uppercase)
+    };
+    let end = line.match_indices(". ").map(|(at, _)| at).find(ends);
+    let sentence = end.and_then(|at| line.get(..=at)).unwrap_or(line);
+    if sentence.len() == description.len() {
+        sentence.to_owned()
+    } else {
+        format!("{sentence} …")
+    }
+}
+
 /// Why a model's reply ended. A stream without one of these is broken and is no reply.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -39,4 +56,17 @@ pub struct Usage {
     /// The part of `input_tokens` that was written to the provider's cache.
     #[serde(default)]
     pub cache_write_tokens: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_shows_the_first_sentence_and_that_there_is_more() {
+        assert_eq!(first_sentence("Reads a file."), "Reads a file.");
+        assert_eq!(first_sentence("Reads, e.g. a file. It is UTF-8."), "Reads, e.g. a file. …");
+        assert_eq!(first_sentence("Reads\na file"), "Reads …");
+        assert_eq!(first_sentence(""), "");
+    }
 }

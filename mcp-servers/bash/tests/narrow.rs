@@ -8,7 +8,7 @@
 mod common;
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -202,4 +202,30 @@ fn the_narrow_box_opens_nothing_else_writes_nothing_and_has_no_network() {
         refused["content"][0]["text"].as_str().unwrap().contains("Nothing was run"),
         "{refused}"
     );
+}
+
+#[test]
+fn the_narrow_box_changes_no_mode_owner_or_time_of_a_file() {
+    if !box_or_skip("the_narrow_box_changes_no_mode_owner_or_time_of_a_file", 3) {
+        return;
+    }
+    let house = house();
+    let notes = house.workspace().join("notes");
+    let facts = || {
+        let facts = fs::symlink_metadata(&notes).unwrap();
+        (facts.mode(), facts.uid(), facts.gid(), facts.mtime())
+    };
+    let before = facts();
+    let mut server = house.server();
+    let owner = format!("chown {}:{} notes", before.1, before.2);
+    for command in ["chmod 777 notes", "touch -d @1 notes", "touch -a notes", &owner] {
+        let result = narrow(&mut server, command, "workspace");
+        assert_eq!(result["structuredContent"]["exit_code"], 1, "{command}: {result}");
+        assert_eq!(facts(), before, "{command}");
+        assert_eq!(server.run(command)["exit_code"], 0, "wide: {command}");
+        server.run("chmod 644 notes; touch -d @2 notes");
+        fs::set_permissions(&notes, fs::Permissions::from_mode(before.0)).unwrap();
+        let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(before.3 as u64);
+        fs::File::open(&notes).unwrap().set_modified(time).unwrap();
+    }
 }

@@ -42,7 +42,7 @@ pub(super) fn sentence(row: &AuditRow, before: &[AuditRow]) -> String {
 }
 
 /// A row that belongs to no call: the stop switch, pins, the store itself.
-fn outside_of_calls(row: &AuditRow) -> String {
+pub(in crate::cli) fn outside_of_calls(row: &AuditRow) -> String {
     let text = |key: &str| field(&row.body, key);
     match row.kind.as_str() {
         "panic.on" => {
@@ -50,6 +50,10 @@ fn outside_of_calls(row: &AuditRow) -> String {
         }
         "panic.off" => format!("{} released the stop switch.", who(&text("by"))),
         "revoked" => format!("{} took the grant {} back.", who(&text("by")), text("grant")),
+        "pinned" if text("tool").is_empty() => format!(
+            "What the server {} says about itself was seen for the first time, and was pinned.",
+            text("server")
+        ),
         "pinned" => format!(
             "The tool {}/{} was seen for the first time, and its description was pinned.",
             text("server"),
@@ -160,9 +164,17 @@ fn answered(body: &Value) -> String {
             other => format!("The question {approval} was closed: {other}."),
         };
     };
-    let by = who(&field(body, "by"));
+    let (by, said) = (who(&field(body, "by")), answer_words(answer));
+    let grant = body.get("grant").map(|grant| {
+        format!(" This made the standing answer {}: {}.", field(grant, "id"), field(grant, "says"))
+    });
+    format!("{by} {said}.{}", grant.unwrap_or_default())
+}
+
+/// What somebody has done who answered, behind who it was.
+fn answer_words(answer: &serde_json::Map<String, Value>) -> String {
     let get = |key: &str| answer.get(key).map(plain).unwrap_or_default();
-    let said = match (get("kind").as_str(), get("term").as_str()) {
+    match (get("kind").as_str(), get("term").as_str()) {
         ("allow", "once") => "allowed this one call".to_owned(),
         ("allow", "ten_minutes") => "allowed it for ten minutes".to_owned(),
         ("allow", "session") => "allowed it until the session ends".to_owned(),
@@ -173,11 +185,20 @@ fn answered(body: &Value) -> String {
             word if word.is_empty() => "denied it".to_owned(),
             word => format!("denied it, with the word “{word}”"),
         },
-    };
-    let grant = body.get("grant").map(|grant| {
-        format!(" This made the standing answer {}: {}.", field(grant, "id"), field(grant, "says"))
-    });
-    format!("{by} {said}.{}", grant.unwrap_or_default())
+    }
+}
+
+/// The answer to a question in a few words, for a list.
+pub(in crate::cli) fn answered_briefly(body: &Value) -> String {
+    let by = field(body, "by");
+    match body.get("answer") {
+        Some(Value::Object(answer)) => format!("{by} {}", answer_words(answer)),
+        _ => match field(body, "answer").as_str() {
+            "expired" => "nobody answered in time".to_owned(),
+            "superseded" => "a new message came instead of an answer".to_owned(),
+            other => other.to_owned(),
+        },
+    }
 }
 
 fn ended(row: &AuditRow, before: &[AuditRow]) -> String {

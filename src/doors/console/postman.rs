@@ -6,19 +6,19 @@ use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
 
-use crate::app::App;
-use crate::domain::{
-    Address, ApprovalId, ApprovalState, OutboundBody, Question, SessionId, Staged,
-};
+use crate::desk::Desk;
+use crate::domain::{ApprovalId, ApprovalState, OutboundBody, Question, SessionId, Staged};
+use crate::doors::clock::Clock;
 use crate::doors::console::chat::ConsoleShow;
-use crate::doors::{quiet, staged};
-use crate::mail::{Instance, Mail};
-use crate::store::{ApprovalRow, now_ms};
+use crate::doors::context::Context;
+use crate::doors::staged;
+use crate::mail::{ApprovalRow, Instance, Mail};
 
 pub struct Postman {
-    app: Arc<App>,
+    mail: Mail,
+    desk: Desk,
     session: SessionId,
-    me: Address,
+    me: Arc<Instance>,
     show: mpsc::Sender<ConsoleShow>,
     /// The questions that are on the screen and open.
     asked: BTreeSet<ApprovalId>,
@@ -40,14 +40,15 @@ struct Listed {
 
 impl Postman {
     pub fn new(
-        app: Arc<App>,
+        context: &Context,
         session: SessionId,
-        me: Address,
+        me: Arc<Instance>,
         show: mpsc::Sender<ConsoleShow>,
     ) -> Self {
         let (asked, given) = (BTreeSet::new(), BTreeSet::new());
         Self {
-            app,
+            mail: context.mail.clone(),
+            desk: context.desk.clone(),
             session,
             me,
             show,
@@ -65,11 +66,10 @@ impl Postman {
         let delivered = self.deliver().await;
         self.begun = true;
         let mut found = Vec::new();
-        for row in self.app.store.read(|tx| tx.open_approvals(Some(&self.session)))? {
+        for row in self.mail.open_questions(Some(&self.session))? {
             // Nothing of its turn is on this screen.
             let Some(question) = self.ask(0, row).await else { continue };
-            let list =
-                self.app.store.read(|tx| tx.staged(&question.call))?.map(|staged| staged.list);
+            let list = self.mail.list_of(&question.call)?;
             found.push((list.unwrap_or_else(|| question.call.clone()).reply_seq, question));
         }
         // A list in its own order, though all of it was asked in the same millisecond; an older
@@ -82,11 +82,11 @@ impl Postman {
 
     /// Whether there is something to look at: another commit, or a question whose time is over.
     pub fn news(&mut self) -> bool {
-        if self.next_expiry_ms.is_some_and(|at| at <= now_ms()) {
+        if self.next_expiry_ms.is_some_and(|at| at <= Clock::system().now_ms) {
             self.next_expiry_ms = None;
             return true;
         }
-        match self.app.mail.version() {
+        match self.mail.version() {
             Ok(version) => self.seen_version.replace(version) != Some(version),
             Err(error) => {
                 tracing::warn!(%error, "the store cannot be looked at");
@@ -99,12 +99,11 @@ impl Postman {
     pub async fn deliver(&mut self) -> anyhow::Result<()> {
         // Also later on: what becomes of an action is addressed to whoever was here when it was
         // staged.
-        let locks = self.app.config.home.locks();
-        self.app.mail.adopt(&self.me, &self.session, |to| Instance::alive(&locks, to)).await?;
+        self.mail.adopt(&self.me, &self.session).await?;
         // What a turn has staged comes out in one transaction, row behind row, and is shown as one
         // list.
         let mut list = Listed::default();
-        for row in self.app.mail.waiting(&self.me)? {
+        for row in self.mail.waiting(self.me.address())? {
             if self.given.contains(&row.id) {
                 continue;
             }
@@ -112,7 +111,7 @@ impl Postman {
                 self.show_list(&mut list).await;
                 let quiet = match &row.outbound.body {
                     OutboundBody::Reply { turn_seq, .. } => {
-                        quiet::of_turn(&self.app.store, &row.outbound.session, *turn_seq)?
+                        self.desk.quiet_line(&row.outbound.session, *turn_seq)?
                     }
                     _ => None,
                 };
@@ -134,7 +133,7 @@ impl Postman {
                 continue;
             }
             // From the store, because it may have been answered before it got here.
-            if let Some(asked) = self.app.store.read(|tx| tx.approval(&question.approval))? {
+            if let Some(asked) = self.mail.asked_question(&question.approval)? {
                 list.questions.extend(self.ask(turn_seq, asked).await);
             }
             list.rows.push(row.id);
@@ -184,7 +183,7 @@ impl Postman {
 
     async fn close_answered(&mut self) -> anyhow::Result<()> {
         for id in self.asked.clone() {
-            let row = self.app.store.read(|tx| tx.approval(&id))?;
+            let row = self.mail.asked_question(&id)?;
             let how = match row.as_ref().map(|row| row.state) {
                 Some(ApprovalState::Waiting) => continue,
                 Some(ApprovalState::Expired) => "has expired".to_owned(),

@@ -8,16 +8,14 @@ use std::time::Duration;
 use anyhow::Context as _;
 use tokio::sync::{Notify, mpsc, oneshot};
 
+use super::Unwritten;
 use super::postman::{Postman, mark_shown};
-use crate::app::{App, watch};
-use crate::cli::out::Unwritten;
-use crate::desk::Desk;
 use crate::domain::{LiveSink, SessionId, escape};
 use crate::doors::console::chat::{self, ConsoleEvent, ConsoleShow};
 use crate::doors::console::editor::{Console, EditorSettings};
+use crate::doors::context::Context;
 use crate::mail::Instance;
 use crate::router::{Order, Visitor};
-use crate::session::Worker;
 
 /// How often the store is looked at for what other processes did. A look costs microseconds.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -27,26 +25,35 @@ const SHOWS_QUEUED_MAX: usize = 4096;
 /// How long the screen has for its last lines. It gives up by itself after two seconds.
 const SCREEN_ENDS_IN: Duration = Duration::from_secs(3);
 
-pub async fn run(app: Arc<App>, session: SessionId) -> anyhow::Result<()> {
-    let worker = app.worker().await?;
-    let instance = app.open_door("console")?;
-    let visitor = app.console_visitor(instance.address());
-    let settings = EditorSettings {
-        history: Some(app.config.home.path().join("history")),
-        no_colour: no_colour(&app),
-    };
+/// What one chat begins with.
+pub struct Opening {
+    pub session: SessionId,
+    pub instance: Instance,
+    pub editor: EditorSettings,
+    /// Markdown.
+    pub greeting: String,
+    /// What the owner should know, a sentence each.
+    pub notices: Vec<String>,
+}
+
+/// Runs until the person leaves.
+///
+/// # Errors
+/// There is no terminal, or it does not take what is shown.
+pub async fn run(context: Context, opening: Opening) -> anyhow::Result<()> {
+    let Opening { session, instance, editor, greeting, notices } = opening;
+    let visitor = context.console_visitor(&instance);
     let (written, left) = mpsc::unbounded_channel();
-    let console = Console::open(settings, written)?;
+    let console = Console::open(editor, written)?;
     let (end_marking, ended) = oneshot::channel();
-    let marking = tokio::spawn(mark_shown(app.mail.clone(), left, ended));
+    let marking = tokio::spawn(mark_shown(context.mail.clone(), left, ended));
     let (show, shows) = mpsc::channel(SHOWS_QUEUED_MAX);
     let (send, mut events) = mpsc::channel(16);
     let screen = tokio::spawn(chat::run(console, shows, send));
-    greet(&app, &session, &show).await?;
-    let desk = app.desk(app.agents()).await?;
-    let keeping = tokio::spawn(crate::cli::retention::keep(app.clone()));
+    greet(&show, greeting, notices).await;
     let (wake, handled) = (Notify::new(), AtomicU64::new(0));
-    let talk = Arc::new(Talk { app, session, instance, worker, desk, show, wake, handled });
+    let instance = Arc::new(instance);
+    let talk = Arc::new(Talk { context, session, instance, show, wake, handled });
     let keeper = tokio::spawn(talk.clone().keep());
     let watching = tokio::spawn(talk.clone().watch_settings());
     while let Some(event) = events.recv().await {
@@ -62,7 +69,6 @@ pub async fn run(app: Arc<App>, session: SessionId) -> anyhow::Result<()> {
     }
     // What was committed goes on from its log; leaving in the middle loses nothing.
     keeper.abort();
-    keeping.abort();
     watching.abort();
     drop(talk);
     // The screen ends by itself when nobody can show anything any more.
@@ -75,41 +81,19 @@ pub async fn run(app: Arc<App>, session: SessionId) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn no_colour(app: &App) -> bool {
-    use crate::config::Color;
-    match app.config.console.color {
-        Color::Always => false,
-        Color::Never => true,
-        Color::Auto => app.config.env.get("NO_COLOR").is_some(),
-    }
-}
-
-async fn greet(
-    app: &App,
-    session: &SessionId,
-    show: &mpsc::Sender<ConsoleShow>,
-) -> anyhow::Result<()> {
-    let chosen = app.model().await?;
-    let text = format!(
-        "**claw** · session `{session}` · workspace `{}`\n\n{}\n\n`/help` lists the commands.",
-        app.config.workspace.display(),
-        chosen.whys.join("\n\n")
-    );
+async fn greet(show: &mpsc::Sender<ConsoleShow>, greeting: String, notices: Vec<String>) {
     // A screen that is gone ends the loop of events by itself.
-    let _ = show.send(ConsoleShow::Status(text)).await;
-    for notice in app.warnings.iter().chain(&app.config.notices) {
-        let _ = show.send(ConsoleShow::Error(notice.clone())).await;
+    let _ = show.send(ConsoleShow::Status(greeting)).await;
+    for notice in notices {
+        let _ = show.send(ConsoleShow::Error(notice)).await;
     }
-    Ok(())
 }
 
 /// What the tasks of one chat share.
 struct Talk {
-    app: Arc<App>,
+    context: Context,
     session: SessionId,
-    instance: Instance,
-    worker: Arc<Worker>,
-    desk: Desk,
+    instance: Arc<Instance>,
     show: mpsc::Sender<ConsoleShow>,
     wake: Notify,
     /// How many events of the person have been carried out.
@@ -125,17 +109,17 @@ impl Talk {
     async fn handle(&self, visitor: &Visitor, event: ConsoleEvent) -> anyhow::Result<()> {
         match event {
             ConsoleEvent::Line(text) => {
-                self.app.router.message(visitor, &self.session, &text).await?;
+                self.context.router.message(visitor, &self.session, &text).await?;
             }
             ConsoleEvent::Answer { approval, answer } => {
-                self.app.router.answer(visitor, &approval, &answer).await?;
+                self.context.router.answer(visitor, &approval, &answer).await?;
             }
             ConsoleEvent::Interrupt => {
-                self.app.router.order(visitor, &self.session, Order::Stop).await?;
+                self.context.router.order(visitor, &self.session, Order::Stop).await?;
             }
             ConsoleEvent::Command(command, words) => {
                 if let Some(text) =
-                    self.desk.command(visitor, &self.session, command, &words).await?
+                    self.context.desk.command(visitor, &self.session, command, &words).await?
                 {
                     self.say(ConsoleShow::Status(text)).await;
                 }
@@ -148,8 +132,7 @@ impl Talk {
     /// Applies changes of the files of settings, and tells of them, until it is aborted.
     async fn watch_settings(self: Arc<Self>) {
         loop {
-            tokio::time::sleep(watch::LOOK_EVERY).await;
-            for told in self.app.look().await {
+            for told in (self.context.settings.changes)().await {
                 // It may quote the file, so nothing in it is Markdown.
                 let shown = escape::visible(&told).replace('`', "'");
                 self.say(ConsoleShow::Status(format!("`{shown}`"))).await;
@@ -160,9 +143,9 @@ impl Talk {
     /// Keeps the session going and the person informed, until it is aborted.
     async fn keep(self: Arc<Self>) {
         let mut postman = Postman::new(
-            self.app.clone(),
+            &self.context,
             self.session.clone(),
-            self.instance.address().clone(),
+            self.instance.clone(),
             self.show.clone(),
         );
         if let Err(error) = postman.begin().await {
@@ -202,10 +185,10 @@ impl Talk {
 
     /// Does what there is to do, and delivers while it is done. Whether there was something.
     async fn round(&self, postman: &mut Postman) -> anyhow::Result<bool> {
-        let left_over = self.worker.left_over(&self.session)?;
+        let left_over = self.context.worker.left_over(&self.session)?;
         if left_over {
             let live = self.live();
-            let settle = self.worker.settle(&self.session, &live);
+            let settle = self.context.worker.settle(&self.session, &live);
             tokio::pin!(settle);
             loop {
                 tokio::select! {

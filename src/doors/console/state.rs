@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 
 use crate::domain::{Answer, ApprovalId, Question, Staged, Term};
-use crate::doors::commands::{self, ChatCommand, Door, Parsed};
+use crate::doors::commands::{self, ChatCommand, DoorKind, Parsed};
 
 use super::chat::ConsoleEvent;
 use super::clean::clean_line;
@@ -169,9 +169,9 @@ impl ChatState {
         if line.trim().is_empty() {
             return Vec::new();
         }
-        match commands::parse(line, Door::Console) {
+        match commands::parse(line, DoorKind::Console) {
             Parsed::Command(ChatCommand::Help, _) => {
-                return vec![Effect::Markdown(commands::help_markdown(Door::Console))];
+                return vec![Effect::Markdown(commands::help_markdown(DoorKind::Console))];
             }
             Parsed::Command(ChatCommand::Quit, _) => return self.end(),
             Parsed::Command(ChatCommand::Staged, _) if self.staged.is_empty() => {

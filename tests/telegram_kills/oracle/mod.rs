@@ -13,13 +13,14 @@ use serde_json::Value;
 
 use crate::acts::{Act, Asked};
 use crate::botapi::{Call, Message};
+use crate::killing::doubt::{Cause, Doubts};
 use crate::killing::house::Kill;
 use crate::killing::log::{
     Orders, Use, audit_is_true, calls_are_true, log_is_whole, the_switch_is_obeyed, uses,
 };
 use crate::killing::look::{Approval, Look};
 use crate::killing::verdict::Verdict;
-use crate::killing::{effects, staged, window};
+use crate::killing::{staged, window};
 use crate::round::{Round, Seen};
 use crate::seat::Seat;
 use crate::store;
@@ -104,7 +105,7 @@ impl Evidence<'_> {
     fn files(&self, screen: &[Message]) -> Vec<String> {
         let media = screen.iter().filter_map(|message| message.media.as_ref());
         let bytes = media.map(|media| self.round.telegram.file(&media.file_id));
-        bytes.map(|bytes| letters(&String::from_utf8_lossy(&bytes))).collect()
+        bytes.map(|bytes| letters(own_words(&String::from_utf8_lossy(&bytes)))).collect()
     }
 
     fn events(&self, seat: &Seat) -> &[(i64, Value)] {
@@ -122,6 +123,16 @@ impl Evidence<'_> {
     }
 }
 
+/// A message or a file without the quiet line behind it that tells of calls that ran by a grant or
+/// were denied, by the stop switch for example.
+fn own_words(shown: &str) -> &str {
+    let is_quiet = |line: &str| {
+        let line = line.trim_start_matches('*');
+        line.starts_with("Denied by ") || line.starts_with("Without a question, by a grant")
+    };
+    shown.rsplit_once("\n\n").filter(|(_, line)| is_quiet(line)).map_or(shown, |(words, _)| words)
+}
+
 /// Letters and digits alone: the same before and after the rendering of Markdown.
 fn letters(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).collect()
@@ -133,7 +144,7 @@ pub async fn judge(round: &Round, seen: &Seen) -> anyhow::Result<(Verdict, Count
         requests: round.model.requests().len(),
         ..Verdict::default()
     };
-    verdict.other.extend(seen.wrong.iter().cloned());
+    verdict.other.extend(seen.watched.wrong.iter().cloned());
     verdict.lost.extend(seen.restless.iter().map(|what| format!("it never comes to rest: {what}")));
     let look = Look::open(&round.house.db())?;
     let sessions: Vec<String> =
@@ -169,7 +180,7 @@ fn calls_happened_once(
         log_is_whole(events, Orders::Given, verdict);
         window::judge(events, &requests, verdict);
     }
-    let (uses, effects) = (evidence.uses(), effects::counted(&evidence.round.house.effects()));
+    let (uses, effects) = (evidence.uses(), evidence.round.house.counted());
     counts.calls = uses.len();
     let actions = staged::actions(&evidence.look, evidence.logs.values().flatten())?;
     calls_are_true(&evidence.look, &uses, &actions, &effects, verdict)?;
@@ -178,32 +189,45 @@ fn calls_happened_once(
     the_switch_is_obeyed(&evidence.look, &uses, verdict)?;
     staged::judge(&evidence.look, &uses, &actions, &effects, said_yes, verdict)?;
     audit_is_true(&evidence.look, &uses, &effects, verdict)?;
-    // A call may only be in doubt if it was cut off: by a kill while it ran, or by somebody who
-    // stopped the turn.
-    let is_switch = |act: &Act| matches!(act, Act::Command { asked: Asked::Switch, .. });
-    let switched = evidence.seats().iter().any(|seat| seat.acts.iter().any(is_switch));
-    let was_cut = |call: &str| {
-        let killed = evidence.seen.left.iter().any(|left| left.started.contains(call));
-        let seat =
-            evidence.seats().iter().find(|seat| call.starts_with(&format!("{}:", seat.session)));
-        killed
-            || switched
-            || seat.is_some_and(|seat| seat.acts.iter().any(|act| matches!(act, Act::Order { .. })))
-    };
-    for action in actions.iter().filter(|action| action.is_unknown() && !was_cut(&action.call)) {
-        verdict.other.push(format!(
-            "the staged action {} is unknown, and nothing has cut it off",
-            action.id
-        ));
-    }
-    for one in
-        uses.iter().filter(|one| one.outcomes.iter().any(|outcome| outcome["kind"] == "unknown"))
+    let doubts = Doubts::new(&evidence.look, &uses, &actions, &evidence.seen.watched.struck)?;
+    doubts.judge(&evidence.round.house.in_hand(), verdict);
+    for (id, _, cause) in
+        doubts.unknown().filter(|(_, call, cause)| !has_a_cause(evidence, call, *cause))
     {
-        if !was_cut(&one.call) {
-            verdict
-                .other
-                .push(format!("the call {} is unknown, and nothing has cut it off", one.id));
+        verdict.other.push(format!("{id} is unknown ({cause:?}), and nothing has cut it off"));
+    }
+    were_told(evidence, &uses, verdict);
+    Ok(())
+}
+
+/// A call may only be in doubt if it was cut off: by a kill while it ran, or by somebody who stopped
+/// the turn.
+fn has_a_cause(evidence: &Evidence<'_>, call: &str, cause: Cause) -> bool {
+    let seats = evidence.seats();
+    let is_switch = |act: &Act| matches!(act, Act::Command { asked: Asked::Switch, .. });
+    let killed = evidence.seen.left.iter().any(|left| left.started.contains(call));
+    let of_call = |seat: &&Seat| call.starts_with(&format!("{}:", seat.session));
+    let is_order = |act: &Act| matches!(act, Act::Order { .. });
+    let ordered = seats.iter().find(of_call).is_some_and(|seat| seat.acts.iter().any(is_order));
+    match cause {
+        // Judged with the servers.
+        Cause::ServerEnded => true,
+        Cause::ClawEnded => killed,
+        Cause::Stopped => {
+            killed || ordered || seats.iter().any(|seat| seat.acts.iter().any(is_switch))
         }
+        // The call of somebody else, whose server did not answer after that.
+        Cause::StoppedElsewhere => {
+            let stops = |act: &Act| is_order(act) || is_switch(act);
+            seats.iter().any(|seat| seat.acts.iter().any(stops))
+        }
+        Cause::Other => false,
+    }
+}
+
+/// Whoever has asked for a call that is unknown was told so, once.
+fn were_told(evidence: &Evidence<'_>, uses: &[Use], verdict: &mut Verdict) {
+    for one in uses.iter().filter(|one| one.is_unknown()) {
         let reports = evidence.outbox.iter().filter(|row| {
             row.body["text"].as_str().is_some_and(|text| {
                 text.starts_with(&format!("The call {} was interrupted", one.call))
@@ -219,7 +243,6 @@ fn calls_happened_once(
                 .push(format!("that {} may or may not have run was said {times} times", one.id)),
         }
     }
-    Ok(())
 }
 
 async fn the_house_is_whole(evidence: &Evidence<'_>, verdict: &mut Verdict) -> anyhow::Result<()> {

@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Counts, Evidence};
 use crate::acts::{Act, button_of, is_allowing};
 use crate::botapi::{MessageId, Outcome};
-use crate::killing::effects;
 use crate::killing::verdict::Verdict;
 use crate::seat::Seat;
 use crate::store::Question;
@@ -202,7 +201,7 @@ fn was_answered(evidence: &Evidence<'_>, seat: &Seat, question: &Question, verdi
 
 /// What was not allowed did not happen; what was asked about did not happen without a yes.
 fn what_was_asked_for_ran(evidence: &Evidence<'_>, verdict: &mut Verdict) {
-    let effects = effects::counted(&evidence.round.house.effects());
+    let effects = evidence.round.house.counted();
     let mut allowed = BTreeSet::new();
     let mut calls = BTreeMap::new();
     for question in &evidence.questions {

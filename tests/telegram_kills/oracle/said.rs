@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
-use super::{COMMAND_ANSWERS_MAY_REPEAT, Counts, Evidence, letters};
+use super::{COMMAND_ANSWERS_MAY_REPEAT, Counts, Evidence, letters, own_words};
 use crate::acts::{Act, Asked, Order, button_of};
 use crate::botapi::{Call, Message, Outcome};
 use crate::killing::model::answer_to;
@@ -43,12 +43,6 @@ fn text(row: &OutboxRow) -> &str {
 fn shown_as(row: &OutboxRow) -> String {
     let cut = if row.body["partial"] == true { "interrupted" } else { "" };
     letters(text(row)) + cut
-}
-
-/// A message without the quiet line behind it that tells of calls that were denied, by the stop
-/// switch for example.
-fn own_words(shown: &str) -> &str {
-    shown.split_once("\n\nDenied by ").map_or(shown, |(words, _)| words)
 }
 
 /// How many kills came while one of these rows had a part on its way.

@@ -72,8 +72,8 @@ pub fn probe() -> BoxLevel {
 
 /// The inner layer: what this thread starts from now on can neither signal nor look into the
 /// processes around it, and writes where `inner` says; the server itself may also write the outputs
-/// that it keeps. A command that may only read opens what `inner` names and no socket. Does nothing
-/// where there is no Landlock.
+/// that it keeps. A command that may only read opens what `inner` names and no socket, and changes
+/// no mode, time or attribute. Does nothing where there is no Landlock.
 #[cfg_attr(
     not(target_os = "linux"),
     expect(unused_variables, reason = "there is no box to tell it to")
@@ -83,7 +83,7 @@ pub fn isolate_this_thread(inner: &Inner) -> Result<(), String> {
     {
         landlock::isolate(inner).map_err(|error| error.to_string())?;
         if inner.reading.is_some() {
-            seccomp::refuse_sockets()?;
+            seccomp::refuse_to_change()?;
         }
     }
     Ok(())

@@ -11,12 +11,12 @@ pub fn apply() -> Result<bool, String> {
 }
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
-pub fn refuse_sockets() -> Result<(), String> {
+pub fn refuse_to_change() -> Result<(), String> {
     Ok(())
 }
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))]
-pub use filter::{apply, refuse_sockets};
+pub use filter::{apply, refuse_to_change};
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))]
 mod filter {
@@ -104,6 +104,47 @@ mod filter {
         (libc::SYS_sched_setattr, &[(0, 0)]),
         (libc::SYS_sched_setaffinity, &[(0, 0)]),
     ];
+    /// The network; modes, owners, times and attributes of files, which no right of Landlock
+    /// covers; memory and queues that other programs of the user share.
+    const CHANGES: &[i64] = &[
+        libc::SYS_socket,
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_chmod,
+        libc::SYS_fchmod,
+        libc::SYS_fchmodat,
+        FCHMODAT2,
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_chown,
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_lchown,
+        libc::SYS_fchown,
+        libc::SYS_fchownat,
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_utime,
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_utimes,
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_futimesat,
+        libc::SYS_utimensat,
+        libc::SYS_setxattr,
+        libc::SYS_lsetxattr,
+        libc::SYS_fsetxattr,
+        SETXATTRAT,
+        libc::SYS_removexattr,
+        libc::SYS_lremovexattr,
+        libc::SYS_fremovexattr,
+        REMOVEXATTRAT,
+        libc::SYS_shmget,
+        libc::SYS_msgget,
+        libc::SYS_semget,
+        libc::SYS_mq_open,
+    ];
+    const FCHMODAT2: i64 = 452;
+    const SETXATTRAT: i64 = 463;
+    const REMOVEXATTRAT: i64 = 466;
+    /// `FS_IOC_SETFLAGS` with the width of a long and of an int, and `FS_IOC_FSSETXATTR`: a file is
+    /// made immutable by its open descriptor.
+    const FLAGS_OF_FILES: &[i32] = &[0x4008_6602, 0x4004_6602, 0x401c_5820];
     const PRIO_PROCESS: i32 = 0;
     const IOPRIO_WHO_PROCESS: i32 = 1;
 
@@ -126,10 +167,17 @@ mod filter {
         Ok(set(&refused)? && set(&unknown)?)
     }
 
-    /// Takes the network from this thread and all that it starts, where the kernel knows filters.
-    pub fn refuse_sockets() -> Result<(), String> {
-        let sockets = BTreeMap::from([(libc::SYS_socket, Vec::new())]);
-        set(&compile(sockets, libc::EPERM)?).map(|_| ())
+    /// For a command that may only read: takes the network from this thread and all that it
+    /// starts, and what Landlock lets a command change of files that the user owns, where the
+    /// kernel knows filters.
+    pub fn refuse_to_change() -> Result<(), String> {
+        let mut refused: Rules = CHANGES.iter().map(|number| (*number, Vec::new())).collect();
+        let flags = FLAGS_OF_FILES
+            .iter()
+            .map(|request| SeccompRule::new(vec![condition(1, SeccompCmpOp::Eq, *request)?]));
+        let flags = flags.collect::<Result<_, _>>().map_err(|error| error.to_string())?;
+        refused.insert(libc::SYS_ioctl, flags);
+        set(&compile(refused, libc::EPERM)?).map(|_| ())
     }
 
     fn set(program: &BpfProgram) -> Result<bool, String> {

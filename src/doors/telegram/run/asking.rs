@@ -14,8 +14,7 @@ use crate::doors::telegram::api::pace::Urgency;
 use crate::doors::telegram::api::place::Place;
 use crate::doors::telegram::render::question::{self, Closed, QuestionText};
 use crate::doors::telegram::{Part, Sent};
-use crate::mail::PostedRow;
-use crate::store::{ApprovalRow, StoreError};
+use crate::mail::{ApprovalRow, MailError, PostedRow};
 
 /// The message that a question went out in.
 #[derive(Clone, Copy, Debug)]
@@ -79,12 +78,12 @@ pub(super) fn asked_elsewhere(question: &Question) -> Option<String> {
 }
 
 /// The question of a message of this bot, in a chat that lets it write.
-pub(super) fn known(house: &House, posted: &PostedRow) -> Result<Option<ApprovalRow>, StoreError> {
+pub(super) fn known(house: &House, posted: &PostedRow) -> Result<Option<ApprovalRow>, MailError> {
     let mine = |place: &Place| place.bot == house.me.id && !house.is_blocked(place.chat);
     if !Place::of(&posted.address).is_some_and(|place| mine(&place)) {
         return Ok(None);
     }
-    house.app.store.read(|tx| tx.approval(&posted.approval))
+    house.mail.asked_question(&posted.approval)
 }
 
 /// Sends a question and notes in which message, and that an older one is stale from now on. False
@@ -95,14 +94,14 @@ pub(super) async fn ask(
     row: &ApprovalRow,
     old: Option<&PostedRow>,
     given_up: &Mutex<HashSet<ApprovalId>>,
-) -> Result<bool, StoreError> {
+) -> Result<bool, MailError> {
     let question = as_read_in(house, place, &row.question);
     match until_sent(house, place, Urgency::Answer, || send(house, place, &question)).await {
         Ok(asked) => {
             let new = asked.posted(&row.id, place);
             match old {
-                Some(old) => house.app.mail.asked_again(old.clone(), new).await?,
-                None => house.app.mail.add_posted(new).await?,
+                Some(old) => house.mail.asked_again(old.clone(), new).await?,
+                None => house.mail.add_posted(new).await?,
             }
             return Ok(true);
         }
@@ -123,8 +122,8 @@ pub(super) async fn adopt(
     place: &Place,
     message: i64,
     row: &ApprovalRow,
-) -> Result<Option<PostedRow>, StoreError> {
-    let mail = &house.app.mail;
+) -> Result<Option<PostedRow>, MailError> {
+    let mail = &house.mail;
     if row.state != ApprovalState::Waiting
         || !is_asked_in(house, place, row)
         || !mail.posted_of(&row.id)?.is_empty()
@@ -146,7 +145,7 @@ pub(super) async fn put_right(
     place: &Place,
     message: i64,
     row: &ApprovalRow,
-) -> Result<(), StoreError> {
+) -> Result<(), MailError> {
     if sessions::place_of(house, &row.question.session).as_ref() != Some(place) {
         return Ok(());
     }
@@ -155,14 +154,14 @@ pub(super) async fn put_right(
         PostedRow { approval, address, message, state: "open".into(), file: false, sent_s: 0 };
     if row.state != ApprovalState::Waiting {
         // A question that is over is brought in step like any other.
-        return house.app.mail.add_posted(posted).await;
+        return house.mail.add_posted(posted).await;
     }
     let newer = |other: &PostedRow| other.approval == row.id && other.state == "open";
-    if !house.app.mail.posted()?.iter().any(newer) {
+    if !house.mail.posted()?.iter().any(newer) {
         // It has been sent this moment, and is about to be on record.
         return Ok(());
     }
-    house.app.mail.add_posted(PostedRow { state: "stale".into(), ..posted.clone() }).await?;
+    house.mail.add_posted(PostedRow { state: "stale".into(), ..posted.clone() }).await?;
     show(house, place, &posted, &Closed::AskedAgain, "closed").await
 }
 
@@ -173,13 +172,13 @@ pub(super) async fn show(
     posted: &PostedRow,
     how: &Closed,
     state: &'static str,
-) -> Result<(), StoreError> {
+) -> Result<(), MailError> {
     let _mine = house.hands.on(&posted.address).await;
     // What asked for a reason stays as it is, and so does what is in a chat that moved.
     if posted.state != "why" && posted.message > 0 {
         edit(house, place, posted, how).await?;
     }
-    house.app.mail.set_posted(&posted.address, posted.message, state).await
+    house.mail.set_posted(&posted.address, posted.message, state).await
 }
 
 /// The question as a chat shows it: with the name of its session where that is not the chat's own.
@@ -197,7 +196,7 @@ async fn edit(
     place: &Place,
     posted: &PostedRow,
     how: &Closed,
-) -> Result<(), StoreError> {
+) -> Result<(), MailError> {
     let Some(row) = known(house, posted)? else { return Ok(()) };
     let question = as_read_in(house, place, &row.question);
     // Before a message's form was on record, its length told it.

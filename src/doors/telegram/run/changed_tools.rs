@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 use super::house::House;
 use super::notify;
 use super::postman::until_sent;
-use crate::app::telegram_principal;
-use crate::catalog::PinAnswer;
+use crate::domain::telegram_principal;
 use crate::doors::telegram::api::fault::Fault;
 use crate::doors::telegram::api::incoming::Tapped;
 use crate::doors::telegram::api::pace::Urgency;
 use crate::doors::telegram::api::place::Place;
 use crate::doors::telegram::render::pinned::{Changed, Shown};
-use crate::store::{PinQuestionRow, PinState};
+use crate::mail::{PinQuestionRow, PinState};
+use crate::router::PinAnswer;
 
 /// Questions are looked for this often without a bell.
 const LOOK: Duration = Duration::from_secs(60);
@@ -29,7 +29,7 @@ pub(super) async fn tap(
     id: &str,
     accept: bool,
 ) -> anyhow::Result<&'static str> {
-    let row = house.app.store.read(|tx| tx.pin_question(id))?;
+    let row = house.mail.pin_question(id)?;
     let here = |row: &PinQuestionRow| {
         tapped.at.as_ref().is_some_and(|(place, message)| {
             row.message == *message && row.address == place.address()
@@ -38,12 +38,8 @@ pub(super) async fn tap(
     if !row.is_some_and(|row| here(&row)) {
         return Ok("This button does nothing any more.");
     }
-    let answered = house
-        .app
-        .gate
-        .catalog()
-        .answer_about_pins(id, accept, &telegram_principal(tapped.user))
-        .await?;
+    let answered =
+        house.router.answer_about_pins(id, accept, &telegram_principal(tapped.user)).await?;
     house.ring();
     Ok(match answered {
         PinAnswer::Accepted => "Accepted.",
@@ -58,7 +54,7 @@ pub(super) async fn keep(house: Arc<House>) {
     let mut failed: HashMap<String, Instant> = HashMap::new();
     loop {
         failed.retain(|_, at| at.elapsed() < TRY_AGAIN);
-        match house.app.store.read(|tx| tx.pin_questions_to_show()) {
+        match house.mail.pin_questions_to_show() {
             Ok(rows) => {
                 for row in
                     rows.into_iter().filter(|row| !failed.contains_key(&row.id)).collect::<Vec<_>>()
@@ -81,10 +77,10 @@ pub(super) async fn keep(house: Arc<House>) {
 }
 
 async fn show(house: &House, row: &PinQuestionRow) -> anyhow::Result<()> {
-    let shown = house.app.gate.redactor().redact(&row.shown);
+    let shown = house.router.cleared_text(&row.shown);
     let count = row.forms.len();
     let changed = Changed { id: &row.id, server: &row.server, count, differences: &shown };
-    let (clock, id) = (house.clock(), row.id.clone());
+    let clock = house.clock();
     if row.state == PinState::New {
         let Some(place) = house.notify_place().filter(|place| !house.is_blocked(place.chat)) else {
             return Ok(());
@@ -97,11 +93,7 @@ async fn show(house: &House, row: &PinQuestionRow) -> anyhow::Result<()> {
         match sent {
             Ok(sent) => {
                 let at = place.address();
-                house
-                    .app
-                    .store
-                    .write(move |tx| tx.pin_question_told(&id, &at, sent.message))
-                    .await?;
+                house.mail.pin_question_told(&row.id, at, sent.message).await?;
             }
             Err(Fault::Forbidden(why)) => notify::blocked(house, &place, &why).await?,
             Err(fault) => return Err(fault.into()),
@@ -122,5 +114,5 @@ async fn show(house: &House, row: &PinQuestionRow) -> anyhow::Result<()> {
             tracing::warn!(%fault, "a message about changed tools could not be changed");
         }
     }
-    Ok(house.app.store.write(move |tx| tx.close_pin_question(&id)).await?)
+    Ok(house.mail.close_pin_question(&row.id).await?)
 }

@@ -5,16 +5,15 @@ use std::sync::Arc;
 
 use super::house::House;
 use super::{group, intake, notify, pairing, questions, taps, words};
-use crate::app::telegram_principal;
 use crate::desk::{AnswerTo, order_of};
-use crate::domain::{ChatCommand, Origin, Outbound, OutboundBody, SessionId};
-use crate::doors::commands::{Door, Parsed, help_markdown, parse_for_bot};
+use crate::domain::{ChatCommand, Origin, Outbound, OutboundBody, SessionId, telegram_principal};
+use crate::doors::commands::{DoorKind, Parsed, help_markdown, parse_for_bot};
 use crate::doors::telegram::api::incoming::{Incoming, Said};
 use crate::doors::telegram::api::place::Place;
 use crate::doors::telegram::api::unusable::{self, Unusable};
 use crate::doors::telegram::render::knock::{Standing, standing};
+use crate::mail::MailError;
 use crate::router::Visitor;
-use crate::store::StoreError;
 
 /// A message that is older than this when it is handled carries its time, in seconds.
 const OLD_S: i64 = 60;
@@ -33,7 +32,7 @@ pub(super) async fn handle(
     let first = ids.first().copied().unwrap_or_default();
     match incoming {
         Incoming::Nothing(how) => {
-            let body = house.app.mail.kept_update(house.me.id, first)?.unwrap_or_default();
+            let body = house.mail.kept_update(house.me.id, first)?.unwrap_or_default();
             if let Some((chat, now)) = standing(&body) {
                 moved(&house, first, house.api.known_chat(chat), now).await?;
             } else if let Some(unusable) = unusable::read(&body, &house.me) {
@@ -54,9 +53,9 @@ pub(super) async fn handle(
     Ok(())
 }
 
-async fn finish(house: &House, ids: &[i64], how: &'static str) -> Result<(), StoreError> {
+async fn finish(house: &House, ids: &[i64], how: &'static str) -> Result<(), MailError> {
     for id in ids {
-        house.app.mail.finish_update(house.me.id, *id, how).await?;
+        house.mail.finish_update(house.me.id, *id, how).await?;
     }
     Ok(())
 }
@@ -72,7 +71,7 @@ async fn told_unusable(house: &House, update: i64, unusable: Unusable) -> anyhow
         format!("I cannot use {}, so nothing comes of it. Please say it in words.", unusable.what);
     let body = OutboundBody::Notice { text };
     let outbound = Outbound { session: place.session()?, to: place.address(), body };
-    house.app.mail.answer_update(house.me.id, update, "unusable", outbound).await?;
+    house.mail.answer_update(house.me.id, update, "unusable", outbound).await?;
     Ok(())
 }
 
@@ -98,20 +97,20 @@ async fn moved(house: &House, id: i64, chat: i64, now: Standing) -> anyhow::Resu
 async fn knocked(house: &House, ids: &[i64]) -> anyhow::Result<()> {
     let Some((first, others)) = ids.split_first() else { return Ok(()) };
     finish(house, others, "stranger").await?;
-    if let Some(body) = house.app.mail.kept_update(house.me.id, *first)? {
+    if let Some(body) = house.mail.kept_update(house.me.id, *first)? {
         pairing::knocked(house, *first, &body).await?;
     }
     Ok(())
 }
 
-fn may_talk(house: &House, chat: i64) -> Result<bool, StoreError> {
+fn may_talk(house: &House, chat: i64) -> Result<bool, MailError> {
     let now = house.api.chat_now(chat);
     if [chat, now].iter().any(|chat| house.telegram.allowed_chats.contains(chat))
         || house.is_owner(chat)
     {
         return Ok(true);
     }
-    house.app.mail.is_guest(house.me.id, chat)
+    house.mail.is_guest(house.me.id, chat)
 }
 
 async fn message(house: &House, ids: &[i64], said: Said) -> anyhow::Result<()> {
@@ -168,9 +167,8 @@ async fn taken_in(
     let mut message = intake::message_of(house, said, text).await;
     message.with_overheard = context.is_some();
     message.notices.extend(told);
-    match house.app.router.message_of_updates(&visitor, session, message, (house.me.id, ids)).await
-    {
-        Err(error @ StoreError::QueueFull(_)) => {
+    match house.router.message_of_updates(&visitor, session, message, (house.me.id, ids)).await {
+        Err(error @ MailError::QueueFull(_)) => {
             let text = format!("{error}. Your message was not taken in.");
             answer(house, &visitor, said, ids, "queue full", text).await
         }
@@ -186,13 +184,13 @@ pub(super) fn commanded(said: &Said, username: &str) -> Parsed {
 fn welcome() -> String {
     format!(
         "I am claw. Write me what to do; I ask before I change anything.\n\n{}",
-        help_markdown(Door::Telegram)
+        help_markdown(DoorKind::Chat)
     )
 }
 
 /// Who it is, if they may talk here. An owner may in private and in the groups that are allowed; a
 /// member of such a group may talk, and decides nothing, and so may whoever was let in.
-fn visitor(house: &House, said: &Said) -> Result<Option<Visitor>, StoreError> {
+fn visitor(house: &House, said: &Said) -> Result<Option<Visitor>, MailError> {
     let owner = house.is_owner(said.user);
     let allowed = may_talk(house, said.place.chat)?;
     let origin = if owner && !said.forwarded { Origin::Owner } else { Origin::Forwarded };
@@ -213,15 +211,10 @@ async fn command_of(
     }
     if let Some(order) = order_of(command) {
         // In one transaction with the update, so that one order is carried out once.
-        return Ok(house
-            .app
-            .router
-            .order_of_update(visitor, session, order, key)
-            .await
-            .map(drop)?);
+        return Ok(house.router.order_of_update(visitor, session, order, key).await.map(drop)?);
     }
     if command == ChatCommand::Help {
-        return answer(house, visitor, said, &[key.1], "command", help_markdown(Door::Telegram))
+        return answer(house, visitor, said, &[key.1], "command", help_markdown(DoorKind::Chat))
             .await;
     }
     if command == ChatCommand::Approvals && visitor.origin == Origin::Owner {
@@ -233,7 +226,7 @@ async fn command_of(
         session: session.clone(),
         to: visitor.from.clone(),
     };
-    match house.desk.answer(visitor, session, command, words, &to).await? {
+    match house.context.desk.answer(visitor, session, command, words, &to).await? {
         Some(text) => answer(house, visitor, said, &[key.1], "command", text).await,
         // The answer is in the outbox, and the update is done with.
         None => Ok(()),
@@ -248,7 +241,7 @@ fn not_for_members(
     visitor: &Visitor,
     session: &SessionId,
     command: ChatCommand,
-) -> Result<Option<&'static str>, StoreError> {
+) -> Result<Option<&'static str>, MailError> {
     if said.private || visitor.origin == Origin::Owner {
         return Ok(None);
     }
@@ -257,7 +250,7 @@ fn not_for_members(
             Some("Only an owner may do that here: this conversation is the group's.")
         }
         ChatCommand::Stop => {
-            let begun_by = house.app.store.read(|tx| tx.turn_begun_by(session))?;
+            let begun_by = house.mail.turn_begun_by(session)?;
             let others = begun_by.is_some_and(|by| by != visitor.principal);
             others.then_some(
                 "Somebody else's request is running. Only they and an owner may stop it.",
@@ -275,9 +268,13 @@ async fn open_questions(
     session: &SessionId,
     key: (i64, i64),
 ) -> anyhow::Result<()> {
-    let text =
-        house.desk.command(visitor, session, ChatCommand::Approvals, "").await?.unwrap_or_default();
-    let mut rows = house.app.store.read(|tx| tx.open_approvals(None))?;
+    let text = house
+        .context
+        .desk
+        .command(visitor, session, ChatCommand::Approvals, "")
+        .await?
+        .unwrap_or_default();
+    let mut rows = house.mail.open_questions(None)?;
     rows.retain(|row| questions::is_asked_in(house, &said.place, row));
     let left = rows.len().saturating_sub(QUESTIONS_AGAIN_MAX);
     rows.truncate(QUESTIONS_AGAIN_MAX);
@@ -296,7 +293,7 @@ async fn open_questions(
     let bodies = std::iter::once(OutboundBody::Notice { text }).chain(questions);
     let answers =
         bodies.map(|body| Outbound { session: session.clone(), to: visitor.from.clone(), body });
-    house.app.mail.answer_update_with(key.0, key.1, "command", answers.collect()).await?;
+    house.mail.answer_update_with(key.0, key.1, "command", answers.collect()).await?;
     Ok(())
 }
 
@@ -314,7 +311,7 @@ async fn answer(
     finish(house, others, how).await?;
     let body = OutboundBody::Notice { text };
     let outbound = Outbound { session: said.place.session()?, to: visitor.from.clone(), body };
-    house.app.mail.answer_update(house.me.id, *update, how, outbound).await?;
+    house.mail.answer_update(house.me.id, *update, how, outbound).await?;
     Ok(())
 }
 

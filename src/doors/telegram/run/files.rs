@@ -6,9 +6,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use tokio::sync::Semaphore;
 
-use crate::app::App;
-use crate::model::Transcriber;
-use crate::store::Artifacts;
+use crate::doors::context;
 use crate::workspace::Workspace;
 
 /// Files that are fetched at the same time; more wait, so that a bot in many groups does not open
@@ -19,21 +17,20 @@ const UPLOADS_AT_ONCE: usize = 2;
 
 pub(super) struct Files {
     pub(super) workspace: Arc<Workspace>,
-    pub(super) artifacts: Artifacts,
-    pub(super) transcriber: Option<Transcriber>,
+    /// What is done with those that come in.
+    pub(super) given: context::Files,
     pub(super) downloads: Semaphore,
     pub(super) uploads: Semaphore,
 }
 
 impl Files {
-    pub(super) fn open(app: &App) -> anyhow::Result<Self> {
-        let path = &app.config.workspace;
+    pub(super) fn open(given: &context::Files) -> anyhow::Result<Self> {
+        let path = &given.workspace;
         let workspace =
             Workspace::open(path).with_context(|| format!("cannot open {}", path.display()))?;
         Ok(Self {
             workspace: Arc::new(workspace),
-            artifacts: app.artifacts(),
-            transcriber: app.config.transcription.clone().map(Transcriber::new),
+            given: given.clone(),
             downloads: Semaphore::new(DOWNLOADS_AT_ONCE),
             uploads: Semaphore::new(UPLOADS_AT_ONCE),
         })

@@ -4,9 +4,8 @@
 use super::house::House;
 use crate::doors::clock::Clock;
 use crate::doors::telegram::api::incoming::Said;
-use crate::mail::OverheardRow;
+use crate::mail::{MailError, OverheardRow};
 use crate::router::Visitor;
-use crate::store::StoreError;
 
 /// How much of one message is kept, in characters.
 const TEXT_CHARS_MAX: usize = 1_000;
@@ -21,8 +20,8 @@ pub(super) async fn overhear(
     id: i64,
     said: &Said,
     visitor: &Visitor,
-) -> Result<(), StoreError> {
-    let (mail, keep) = (&house.app.mail, house.telegram.group_context_messages);
+) -> Result<(), MailError> {
+    let (mail, keep) = (&house.mail, house.telegram.group_context_messages);
     if keep == 0 {
         return mail.finish_update(house.me.id, id, "not addressed").await.map(drop);
     }
@@ -36,11 +35,11 @@ pub(super) async fn overhear(
 }
 
 /// What was overheard where the visitor is, as a quotation; `None` if there is nothing.
-pub(super) fn context(house: &House, visitor: &Visitor) -> Result<Option<String>, StoreError> {
+pub(super) fn context(house: &House, visitor: &Visitor) -> Result<Option<String>, MailError> {
     if house.telegram.group_context_messages == 0 {
         return Ok(None);
     }
-    let rows = house.app.mail.overheard(&visitor.from)?;
+    let rows = house.mail.overheard(&visitor.from)?;
     Ok((!rows.is_empty()).then(|| quoted(&rows, &house.clock())))
 }
 

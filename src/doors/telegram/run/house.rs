@@ -6,23 +6,25 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use futures::future::BoxFuture;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::files::Files;
-use super::fleet::Fleet;
 use super::hands::Hands;
+use super::notify;
 use super::said::Chats;
-use crate::app::{App, owner_principal, telegram_principal};
 use crate::config::Telegram;
-use crate::desk::Desk;
-use crate::domain::{Address, SessionId};
+use crate::domain::{Address, SessionId, telegram_principal};
+use crate::doors::Door;
 use crate::doors::clock::Clock;
+use crate::doors::context::Context;
+use crate::doors::gateway::fleet::Fleet;
 use crate::doors::telegram::api::pace::Pace;
 use crate::doors::telegram::api::place::Place;
 use crate::doors::telegram::api::{Api, Me};
-use crate::mail::PostedRow;
-use crate::session::Worker;
+use crate::mail::{Mail, MailError, PostedRow};
+use crate::router::Router;
 
 /// How often the store is looked at for what other processes did.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -34,12 +36,13 @@ const STORE_FAILED_EVERY: Duration = Duration::from_secs(3600);
 const STRANGERS_MAX: usize = 1000;
 
 pub(super) struct House {
-    pub(super) app: Arc<App>,
+    /// All that the door knows of the house.
+    pub(super) context: Context,
+    pub(super) mail: Mail,
+    pub(super) router: Router,
     pub(super) telegram: Telegram,
     pub(super) api: Api,
     pub(super) me: Me,
-    pub(super) worker: Arc<Worker>,
-    pub(super) desk: Desk,
     /// Whose turn it is to be sent.
     pub(super) pace: Pace,
     pub(super) files: Files,
@@ -74,11 +77,9 @@ pub(super) struct House {
 
 impl House {
     pub(super) fn new(
-        app: Arc<App>,
+        context: Context,
         telegram: Telegram,
         (api, me): (Api, Me),
-        worker: Arc<Worker>,
-        desk: Desk,
         files: Files,
         fleet: Arc<Fleet>,
     ) -> Self {
@@ -88,12 +89,12 @@ impl House {
         let (strangers, blocked, store_failed) =
             (Mutex::default(), Mutex::default(), Mutex::default());
         Self {
-            app,
+            mail: context.mail.clone(),
+            router: context.router.clone(),
+            context,
             telegram,
             api,
             me,
-            worker,
-            desk,
             pace,
             files,
             fleet,
@@ -120,7 +121,7 @@ impl House {
 
     /// The time, as the owner reads it.
     pub(super) fn clock(&self) -> Clock {
-        Clock { zone: self.app.config.zone.clone(), ..Clock::system() }
+        Clock { zone: self.context.zone.clone(), ..Clock::system() }
     }
 
     /// Who somebody is to the readers of a chat.
@@ -128,7 +129,7 @@ impl House {
         if place.chat > 0 && principal == telegram_principal(place.chat) {
             return "you".to_owned();
         }
-        if principal == owner_principal() {
+        if principal == self.context.owner {
             "you, at the console".to_owned()
         } else {
             principal.to_owned()
@@ -245,11 +246,37 @@ impl House {
     }
 }
 
+impl Door for House {
+    fn agent(&self) -> &str {
+        &self.context.agent
+    }
+
+    fn name(&self) -> &str {
+        &self.me.username
+    }
+
+    fn has_notify_place(&self) -> bool {
+        self.notify_place().is_some()
+    }
+
+    fn has_owner(&self, user: i64) -> bool {
+        self.is_owner(user)
+    }
+
+    fn answers(&self) -> Result<(), MailError> {
+        self.mail.version().map(drop)
+    }
+
+    fn tell<'a>(&'a self, kind: &'a str, every_ms: i64, text: String) -> BoxFuture<'a, ()> {
+        Box::pin(notify::tell(self, kind, every_ms, text))
+    }
+}
+
 /// Rings for what other processes commit. One look for all ears, until the gateway ends.
 pub(super) async fn watch(house: Arc<House>) {
     let mut seen = None;
     loop {
-        match house.app.mail.version() {
+        match house.mail.version() {
             Ok(version) if seen.replace(version) != Some(version) => house.ring(),
             Ok(_) => {}
             Err(error) => tracing::warn!(%error, "the store cannot be looked at"),

@@ -88,7 +88,7 @@ async fn receive(house: &House, place: &Place, file: &TelegramFile) -> Received 
     let mut received = Received { lines: vec![line], ..Received::default() };
     match file.kind {
         FileKind::Photo | FileKind::Document
-            if house.app.sees_images() && bytes <= IMAGE_BYTES_MAX =>
+            if (house.context.settings.sees_images)() && bytes <= IMAGE_BYTES_MAX =>
         {
             received.image = image(house, path).await;
         }
@@ -173,11 +173,11 @@ fn told(error: &FetchError) -> String {
 
 /// Keeps the bytes for the model, apart from the file, which may be changed or moved.
 async fn image(house: &House, path: String) -> Option<Block> {
-    let (workspace, artifacts) = (house.files.workspace.clone(), house.files.artifacts.clone());
+    let (workspace, keep) = (house.files.workspace.clone(), house.files.given.keep.clone());
     let kept = tokio::task::spawn_blocking(move || {
         let Ok(given) = workspace.give(&path, IMAGE_BYTES_MAX) else { return Ok(None) };
         let Some(mime) = image_mime(&given.bytes) else { return Ok(None) };
-        let (digest, bytes) = (artifacts.put(&given.bytes)?, given.bytes.len() as u64);
+        let (digest, bytes) = (keep(&given.bytes)?, given.bytes.len() as u64);
         Ok(Some(Block::ImageRef { mime: mime.to_owned(), digest, bytes }))
     });
     kept.await.map_err(io::Error::other).flatten().unwrap_or_else(|error| {
@@ -187,14 +187,11 @@ async fn image(house: &House, path: String) -> Option<Block> {
 }
 
 async fn listen(house: &House, path: String, received: &mut Received) {
-    let Some(transcriber) = &house.files.transcriber else { return };
+    let Some(transcribe) = &house.files.given.transcribe else { return };
     let workspace = house.files.workspace.clone();
     let given = tokio::task::spawn_blocking(move || workspace.give(&path, SPEECH_BYTES_MAX)).await;
     let heard = match given {
-        Ok(Ok(given)) => {
-            let heard = transcriber.text(&given.name, "audio/ogg", given.bytes).await;
-            heard.map_err(|error| error.to_string())
-        }
+        Ok(Ok(given)) => transcribe(given.name, "audio/ogg", given.bytes).await,
         Ok(Err(error)) => Err(error.to_string()),
         Err(error) => Err(error.to_string()),
     };

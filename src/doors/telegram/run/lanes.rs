@@ -124,7 +124,7 @@ impl Lanes {
                 tracing::error!(update = ids.first(), %error, "an update could not be handled; it is passed over");
                 for id in &ids {
                     let finished =
-                        self.house.app.mail.finish_update(self.house.me.id, *id, "failed").await;
+                        self.house.mail.finish_update(self.house.me.id, *id, "failed").await;
                     if let Err(error) = finished {
                         // The next start finds it again.
                         tracing::error!(%error, "the store could not be written");

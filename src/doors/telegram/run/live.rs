@@ -101,7 +101,7 @@ impl Show {
             return;
         }
         if let Some((turn_seq, step)) = self.drafts.take(live) {
-            match self.house.app.mail.drafts(&self.place.address(), &self.session, turn_seq, step) {
+            match self.house.mail.drafts(&self.place.address(), &self.session, turn_seq, step) {
                 Ok(messages) => self.drafts.adopt(messages),
                 Err(error) => tracing::warn!(%error, "the drafts of an earlier run cannot be read"),
             }
@@ -172,7 +172,7 @@ impl Show {
     /// So that a later process, and a tap, find the message again.
     async fn note(&self, change: &Change, message: i64) {
         let (address, session) = (self.place.address(), self.session.clone());
-        let mail = &self.house.app.mail;
+        let mail = &self.house.mail;
         let noted = match (&change.slot, &change.running) {
             (Slot::Text { turn_seq, step, part }, _) if change.message.is_none() => {
                 let (turn_seq, step, part) = (*turn_seq, *step, *part as u32);
@@ -194,7 +194,7 @@ impl Show {
 /// Calls of an earlier process that are still shown as running: they are not, and nobody may look
 /// for their button.
 pub(super) async fn end_what_ran(house: Arc<House>) {
-    let shown = house.app.mail.calls_shown().unwrap_or_else(|error| {
+    let shown = house.mail.calls_shown().unwrap_or_else(|error| {
         tracing::error!(%error, "the calls on the screen cannot be read");
         Vec::new()
     });
@@ -210,7 +210,7 @@ pub(super) async fn end_what_ran(house: Arc<House>) {
         if let Err(fault) = edited {
             tracing::warn!(%fault, "a call that has ended is still shown as running");
         }
-        if let Err(error) = house.app.mail.call_ended(&row.address, row.message).await {
+        if let Err(error) = house.mail.call_ended(&row.address, row.message).await {
             tracing::error!(%error, "the store could not be written");
         }
     }

@@ -4,16 +4,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use tokio::task::JoinSet;
 
-use super::fleet::{Fleet, State};
 use super::house::{self, House};
 use super::{changed_tools, files, live, notify, pairing, postman, questions, sessions, updates};
-use crate::app::App;
-use crate::cli::fail::UserError;
-use crate::cli::out;
-use crate::config::{Config, Telegram};
-use crate::doors::commands::{Door, at};
+use crate::config::Telegram;
+use crate::domain::{Blame, Blamed};
+use crate::doors::commands::{DoorKind, at};
+use crate::doors::context::Context;
+use crate::doors::gateway::fleet::{Fleet, State};
 use crate::doors::telegram::api::fault::Fault;
 use crate::doors::telegram::api::{Api, Me};
 
@@ -28,45 +28,55 @@ const START_RETRY: Duration = Duration::from_secs(5);
 const RESTART_FIRST: Duration = Duration::from_secs(1);
 const RESTART_MOST: Duration = Duration::from_secs(60);
 
+/// Telegram does not take the bot as it is configured: one sentence with the next step.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct NotTaken(String);
+
+impl Blamed for NotTaken {
+    fn blame(&self) -> Blame {
+        Blame::User
+    }
+}
+
+/// One agent, as it is handed to its bot.
+pub struct Member {
+    pub agent: String,
+    pub telegram: Telegram,
+    /// What whoever has started the gateway should know, a line each.
+    pub notices: Vec<String>,
+    /// Says a line to them.
+    pub say: Box<dyn Fn(&str) + Send + Sync>,
+    /// Opens the house, when the bot is known and each time its tasks are started anew.
+    pub open: OpenHouse,
+}
+
+/// Gives what the door knows of the house, or says why it cannot be opened.
+pub type OpenHouse = Box<dyn Fn() -> BoxFuture<'static, anyhow::Result<Context>> + Send + Sync>;
+
 /// Runs one agent until the gateway ends.
 ///
 /// # Errors
 /// It cannot be started at all: its settings, its home or its token are wrong.
-pub(super) async fn run(
-    fleet: Arc<Fleet>,
-    config: Config,
-    telegram: Telegram,
-) -> anyhow::Result<()> {
-    let app = Arc::new(App::open(config)?);
-    crate::cli::tell_migration(&app.store);
-    let done = at_work(&fleet, &app, telegram).await;
-    // The house knows the fleet, which must not keep it.
-    fleet.set(&app.config.agent.name, State::Down("it has ended".to_owned()));
-    app.close().await;
-    done
-}
-
-async fn at_work(fleet: &Arc<Fleet>, app: &Arc<App>, telegram: Telegram) -> anyhow::Result<()> {
-    let name = app.config.agent.name.clone();
-    let api = Api::new(&telegram.token, &telegram.api)
-        .map_err(|fault| UserError::because(fault.to_string()))?;
+pub async fn run(fleet: &Arc<Fleet>, member: &Member) -> anyhow::Result<()> {
+    let (name, telegram) = (&member.agent, &member.telegram);
+    let api =
+        Api::new(&telegram.token, &telegram.api).map_err(|fault| NotTaken(fault.to_string()))?;
     let me = tokio::select! {
-        me = greet(fleet, &name, &api, &telegram.token_source) => me?,
+        me = greet(fleet, member, &api) => me?,
         () = fleet.closing.cancelled() => return Ok(()),
     };
-    for notice in app.warnings.iter().chain(&app.config.notices) {
-        say(fleet, &name, &out::clean(notice));
-    }
+    member.notices.iter().for_each(|notice| (member.say)(notice));
     let mut pause = RESTART_FIRST;
     let mut first = true;
     loop {
-        let house = Arc::new(open(fleet, app, telegram.clone(), api.clone(), me.clone()).await?);
+        let house = Arc::new(open(fleet, member, api.clone(), me.clone()).await?);
         if std::mem::take(&mut first) {
-            say(fleet, &name, &format!("@{} is at work; Ctrl-C ends it.", house.me.username));
+            (member.say)(&format!("@{} is at work; Ctrl-C ends it.", house.me.username));
             notify::began(&house).await;
         }
         let mut parts = start(&house);
-        fleet.set(&name, State::AtWork(house.clone()));
+        fleet.set(name, State::AtWork(house.clone()));
         let ended = tokio::select! {
             biased;
             () = fleet.closing.cancelled() => None,
@@ -82,7 +92,7 @@ async fn at_work(fleet: &Arc<Fleet>, app: &Arc<App>, telegram: Telegram) -> anyh
             "a part of the gateway has ended by itself, which is a bug in claw"
         );
         fleet.set(
-            &name,
+            name,
             State::Trying(format!(
                 "a bug has ended a part of it; it starts again in {} s",
                 pause.as_secs()
@@ -106,14 +116,9 @@ async fn at_work(fleet: &Arc<Fleet>, app: &Arc<App>, telegram: Telegram) -> anyh
     }
 }
 
-/// A line for whoever started the gateway, with the agent's name where there are several.
-fn say(fleet: &Fleet, name: &str, text: &str) {
-    let whose = if fleet.is_many() { format!("{name}: ") } else { String::new() };
-    out::err_line(&format!("claw: {whose}{text}"));
-}
-
 /// Asks who the bot is, until there is an answer.
-async fn greet(fleet: &Fleet, name: &str, api: &Api, token_source: &str) -> anyhow::Result<Me> {
+async fn greet(fleet: &Fleet, member: &Member, api: &Api) -> anyhow::Result<Me> {
+    let name = &member.agent;
     loop {
         match api.me().await {
             Ok(me) => return Ok(me),
@@ -125,29 +130,23 @@ async fn greet(fleet: &Fleet, name: &str, api: &Api, token_source: &str) -> anyh
                 tokio::time::sleep(pause).await;
             }
             Err(fault @ Fault::Unreachable(_)) => {
-                say(fleet, name, &format!("{fault}. Trying again in {} s.", START_RETRY.as_secs()));
+                (member.say)(&format!("{fault}. Trying again in {} s.", START_RETRY.as_secs()));
                 fleet.set(name, State::Trying(fault.to_string()));
                 tokio::time::sleep(START_RETRY).await;
             }
-            Err(fault) => return Err(UserError::because(fault.told(token_source))),
+            Err(fault) => {
+                return Err(NotTaken(fault.told(&member.telegram.token_source)).into());
+            }
         }
     }
 }
 
-async fn open(
-    fleet: &Arc<Fleet>,
-    app: &Arc<App>,
-    telegram: Telegram,
-    api: Api,
-    me: Me,
-) -> anyhow::Result<House> {
-    let worker = app.worker().await?;
-    let agents = fleet.clone();
-    let desk = app.desk(Arc::new(move || agents.shown())).await?;
-    let blocked = app.mail.blocked_chats(me.id)?;
-    api.chats_have_moved(app.mail.moved_chats(me.id)?);
-    let files = files::Files::open(app)?;
-    let house = House::new(app.clone(), telegram, (api, me), worker, desk, files, fleet.clone());
+async fn open(fleet: &Arc<Fleet>, member: &Member, api: Api, me: Me) -> anyhow::Result<House> {
+    let context = (member.open)().await?;
+    let blocked = context.mail.blocked_chats(me.id)?;
+    api.chats_have_moved(context.mail.moved_chats(me.id)?);
+    let files = files::Files::open(&context.files)?;
+    let house = House::new(context, member.telegram.clone(), (api, me), files, fleet.clone());
     for chat in blocked {
         house.set_blocked(chat, true);
     }
@@ -170,12 +169,11 @@ fn start(house: &Arc<House>) -> JoinSet<()> {
     parts.spawn(changed_tools::keep(house.clone()));
     parts.spawn(notify::keep(house.clone()));
     parts.spawn(notify::watch_settings(house.clone()));
-    parts.spawn(crate::cli::retention::keep(house.app.clone()));
     parts
 }
 
 async fn register(house: Arc<House>) {
-    let commands = at(Door::Telegram)
+    let commands = at(DoorKind::Chat)
         .map(|known| (known.name.trim_start_matches('/').to_owned(), known.help.to_owned()));
     if let Err(fault) = house.api.register(&commands.collect::<Vec<_>>()).await {
         tracing::warn!(%fault, "the commands could not be registered with Telegram; they work all the same");
@@ -186,11 +184,11 @@ async fn register(house: Arc<House>) {
 /// farewell: nobody asked.
 async fn wind_down(house: &Arc<House>) -> anyhow::Result<()> {
     house.closing.cancel();
-    house.worker.ending().begin();
+    house.context.worker.ending().begin();
     let mut settled = tokio::time::timeout(GRACE, house.settled()).await.is_ok();
     if !settled {
         tracing::warn!("calls are still running and are cut; nobody knows what they have done");
-        house.worker.ending().cut();
+        house.context.worker.ending().cut();
         settled = tokio::time::timeout(LAST, house.settled()).await.is_ok();
         if !settled {
             tracing::error!(
@@ -201,7 +199,7 @@ async fn wind_down(house: &Arc<House>) -> anyhow::Result<()> {
     if tokio::time::timeout(LAST, postman::all_sent(house)).await.is_err() {
         tracing::warn!("not everything could be sent; the rest is sent at the next start");
     }
-    if settled && let Err(error) = house.app.mail.end_gateway().await {
+    if settled && let Err(error) = house.mail.end_gateway().await {
         tracing::warn!(%error, "the end of this run could not be noted");
     }
     Ok(())

@@ -17,12 +17,12 @@ pub(super) async fn note(house: &House, chat: i64, now: i64) {
     house.api.chats_have_moved(vec![(chat, now)]);
     // A group that is none of these super ones has no topics.
     let address = Place { bot: house.me.id, chat, thread: None }.address();
-    if let Err(error) = house.app.mail.chat_moved(address, house.me.id, chat, now).await {
+    if let Err(error) = house.mail.chat_moved(address, house.me.id, chat, now).await {
         // The next request to the old chat brings it again.
         tracing::error!(%error, "that a group has moved could not be noted");
     }
     tracing::info!(chat, now, "a group has become a supergroup and goes on as it was");
-    match house.app.mail.posted() {
+    match house.mail.posted() {
         Ok(posted) => {
             let here =
                 |row: &PostedRow| Place::of(&row.address).is_some_and(|place| place.chat == chat);

@@ -6,14 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::house::House;
-use crate::app::watch;
 use crate::domain::canonical::sha256_hex;
 use crate::domain::{Outbound, OutboundBody, escape};
 use crate::doors::telegram::api::fault::Fault;
 use crate::doors::telegram::api::place::{DOOR, Place};
 use crate::doors::telegram::render::markdown::render;
-use crate::session::ASK_PERCENT;
-use crate::store::StoreError;
+use crate::mail::MailError;
 
 const MINUTE_MS: i64 = 60_000;
 const HOUR_MS: i64 = 60 * MINUTE_MS;
@@ -44,8 +42,8 @@ pub(super) async fn keep(house: Arc<House>) {
     }
 }
 
-async fn pass_on(house: &House) -> Result<(), StoreError> {
-    if let Some((session, text)) = house.app.mail.key_refused()? {
+async fn pass_on(house: &House) -> Result<(), MailError> {
+    if let Some((session, text)) = house.mail.key_refused()? {
         let here = house.notify_place().and_then(|place| place.session().ok());
         // Whoever was answered with it there knows it.
         if here.is_none_or(|here| here.as_str() != session) {
@@ -54,20 +52,20 @@ async fn pass_on(house: &House) -> Result<(), StoreError> {
             );
             tell(house, "key", KEY_EVERY_MS, text).await;
         }
-        house.app.mail.key_refusal_passed_on().await?;
+        house.mail.key_refusal_passed_on().await?;
     }
     head_of_the_audit(house).await?;
     budget_of_today(house).await
 }
 
 /// What the owner's chat holds cannot be changed by anybody at this machine.
-async fn head_of_the_audit(house: &House) -> Result<(), StoreError> {
-    if !house.app.settings().audit.tell_head
-        || house.app.store.read(|tx| tx.told_within(HEAD, HEAD_EVERY_MS))?
+async fn head_of_the_audit(house: &House) -> Result<(), MailError> {
+    if !(house.context.settings.tells_audit_head)()
+        || house.mail.told_within(HEAD, HEAD_EVERY_MS)?
     {
         return Ok(());
     }
-    let head = house.app.store.read(|tx| tx.newest_audit())?;
+    let head = house.mail.audit_head()?;
     if head.number > 0 {
         let text = format!(
             "The audit ends with row {} today. Its head: `{}:{}`. `claw audit verify --head` with it says whether that is \
@@ -80,11 +78,9 @@ async fn head_of_the_audit(house: &House) -> Result<(), StoreError> {
 }
 
 /// Says once a day that hardly anything of the day's budget is left.
-async fn budget_of_today(house: &House) -> Result<(), StoreError> {
-    let budget = house.app.budget();
-    let today = budget.today();
-    let used = budget.used(house.app.mail.day_spent(&today)?);
-    if used.percent < ASK_PERCENT || !house.tokens_are_news(&today) {
+async fn budget_of_today(house: &House) -> Result<(), MailError> {
+    let Some(used) = (house.context.settings.nearly_spent)()? else { return Ok(()) };
+    if !house.tokens_are_news(&used.day) {
         return Ok(());
     }
     let now = house.clock();
@@ -109,7 +105,7 @@ pub(super) async fn about_a_server(house: &House, text: &str) {
 /// Puts a notice into the outbox. What cannot be told is in the log.
 pub(super) async fn tell(house: &House, kind: &str, every_ms: i64, text: String) {
     let Some(notice) = notice(house, text) else { return };
-    match house.app.mail.notify(kind, every_ms, notice).await {
+    match house.mail.notify(kind, every_ms, notice).await {
         Ok(true) => house.ring(),
         Ok(false) => tracing::debug!(
             kind,
@@ -129,8 +125,7 @@ pub(super) fn notice(house: &House, text: String) -> Option<Outbound> {
 /// Applies changes of the files of settings, and tells of each in the chat.
 pub(super) async fn watch_settings(house: Arc<House>) {
     loop {
-        tokio::time::sleep(watch::LOOK_EVERY).await;
-        for told in house.app.look().await {
+        for told in (house.context.settings.changes)().await {
             // It may quote the file, so nothing in it is Markdown.
             let shown = escape::visible(&told).replace('`', "'");
             let kind = format!("settings.{}", sha256_hex(&told).get(..16).unwrap_or_default());
@@ -141,7 +136,7 @@ pub(super) async fn watch_settings(house: Arc<House>) {
 
 /// At the start: says what an earlier run that did not end in order has left in the middle.
 pub(super) async fn began(house: &House) {
-    let left = match house.app.mail.begin_gateway(format!("{DOOR}.")).await {
+    let left = match house.mail.begin_gateway(format!("{DOOR}.")).await {
         Ok(left) => left,
         Err(error) => return tracing::error!(%error, "how the last run ended cannot be read"),
     };
@@ -172,8 +167,8 @@ pub(super) async fn began(house: &House) {
 }
 
 /// The store cannot be written, so this cannot go through it: it is sent at once, or never.
-pub(super) fn store_failed(house: &Arc<House>, error: &StoreError) {
-    let full = matches!(error, StoreError::QueueFull(_) | StoreError::Decode(_));
+pub(super) fn store_failed(house: &Arc<House>, error: &MailError) {
+    let full = matches!(error, MailError::QueueFull(_) | MailError::Decode(_));
     if full || !house.store_failure_is_news() {
         return;
     }
@@ -193,10 +188,10 @@ pub(super) fn store_failed(house: &Arc<House>, error: &StoreError) {
 }
 
 /// A chat does not let the bot write: its rows wait, and somebody is told, once.
-pub(super) async fn blocked(house: &House, place: &Place, why: &str) -> Result<(), StoreError> {
+pub(super) async fn blocked(house: &House, place: &Place, why: &str) -> Result<(), MailError> {
     let chat = place.chat;
     house.set_blocked(chat, true);
-    if !house.app.mail.block_chat(house.me.id, chat, why).await? {
+    if !house.mail.block_chat(house.me.id, chat, why).await? {
         return Ok(());
     }
     tracing::warn!(
@@ -215,9 +210,9 @@ pub(super) async fn blocked(house: &House, place: &Place, why: &str) -> Result<(
 }
 
 /// A chat has written, or lets the bot in again: what waited for it goes out.
-pub(super) async fn unblocked(house: &House, chat: i64) -> Result<(), StoreError> {
+pub(super) async fn unblocked(house: &House, chat: i64) -> Result<(), MailError> {
     if house.is_blocked(chat) {
-        house.app.mail.unblock_chat(house.me.id, chat).await?;
+        house.mail.unblock_chat(house.me.id, chat).await?;
         house.set_blocked(chat, false);
         tracing::info!(chat, "this chat lets claw write again");
         house.ring();

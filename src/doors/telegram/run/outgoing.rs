@@ -1,8 +1,6 @@
 //! What one row of the outbox is sent as: messages, a file where there would be too many, and the
 //! files that a reply links. Must not know what was sent already.
 
-use std::borrow::Cow;
-
 use super::house::House;
 use super::postman;
 use crate::domain::OutboundBody;
@@ -11,8 +9,7 @@ use crate::doors::telegram::api::fault::Fault;
 use crate::doors::telegram::api::place::Place;
 use crate::doors::telegram::api::upload::{DOCUMENT_BYTES_MAX, Upload, is_photo};
 use crate::doors::telegram::render::markdown::{linked_files, plain, render};
-use crate::redact::Redactor;
-use crate::workspace::Given;
+use crate::router::HoldsSecret;
 
 /// A text that would be more messages than this is sent as its first one and as a file.
 const MESSAGES_MAX: usize = 5;
@@ -103,46 +100,16 @@ pub(super) async fn send(house: &House, place: &Place, piece: &Piece) -> Result<
 /// The file as it may leave, or half a sentence why it may not.
 async fn upload_of(house: &House, path: &str) -> Result<Upload, String> {
     let (workspace, path) = (house.files.workspace.clone(), path.to_owned());
-    let redactor = house.app.gate.redactor().clone();
+    let router = house.router.clone();
     let read = tokio::task::spawn_blocking(move || {
         let given = workspace.give(&path, DOCUMENT_BYTES_MAX).map_err(|why| why.to_string())?;
-        cleared(&redactor, given)
+        let photo = is_photo(&given.bytes);
+        let bytes = router.cleared_file(given.bytes).map_err(|HoldsSecret| {
+            "it holds a known secret, which cannot be taken out of a file that is no text"
+        })?;
+        Ok(Upload { name: given.name, bytes, photo })
     });
     read.await.map_err(|error| error.to_string())?
-}
-
-/// A chat is a sink, so no known secret goes into it. In a text it is replaced by its mark; bytes
-/// that are no text would be broken by that, so such a file stays. What is packed or encrypted is
-/// not looked into.
-fn cleared(redactor: &Redactor, given: Given) -> Result<Upload, String> {
-    let Given { name, bytes } = given;
-    let photo = is_photo(&bytes);
-    let bytes = match String::from_utf8(bytes) {
-        Ok(text) => match redactor.redact(&text) {
-            Cow::Owned(masked) => masked.into_bytes(),
-            Cow::Borrowed(_) => text.into_bytes(),
-        },
-        Err(binary) if holds_secret(redactor, binary.as_bytes()) => {
-            return Err(
-                "it holds a known secret, which cannot be taken out of a file that is no text"
-                    .to_owned(),
-            );
-        }
-        Err(binary) => binary.into_bytes(),
-    };
-    Ok(Upload { name, bytes, photo })
-}
-
-/// Looks in pieces, because as text a file takes up to three times its room; they overlap by more
-/// than any secret is long.
-fn holds_secret(redactor: &Redactor, bytes: &[u8]) -> bool {
-    const PIECE: usize = 1 << 20;
-    const OVERLAP: usize = 16 << 10;
-    (0..bytes.len()).step_by(PIECE).any(|start| {
-        let end = bytes.len().min(start + PIECE + OVERLAP);
-        let text = String::from_utf8_lossy(bytes.get(start..end).unwrap_or_default());
-        matches!(redactor.redact(&text), Cow::Owned(_))
-    })
 }
 
 #[cfg(test)]
@@ -176,19 +143,5 @@ mod tests {
         assert!(
             matches!(sent.last(), Some(Piece::Message(part)) if part.text.ends_with("10.txt, 11.txt"))
         );
-    }
-
-    #[test]
-    fn no_known_secret_leaves_in_a_file() {
-        let redactor =
-            Redactor::new([("THE_KEY".to_owned(), "hunter2-hunter2".to_owned())]).unwrap();
-        let given = |bytes: &[u8]| Given { name: "a".into(), bytes: bytes.to_vec() };
-        let text = cleared(&redactor, given(b"key: hunter2-hunter2")).unwrap();
-        assert!(!String::from_utf8(text.bytes).unwrap().contains("hunter2"));
-        assert!(cleared(&redactor, given(b"\xff\xfe\0hunter2-hunter2")).is_err());
-        assert_eq!(cleared(&redactor, given(b"\xff\xfe\0")).unwrap().bytes, b"\xff\xfe\0");
-        let mut at_the_edge = vec![0xff; (1 << 20) - 7];
-        at_the_edge.extend(b"hunter2-hunter2");
-        assert!(cleared(&redactor, given(&at_the_edge)).is_err());
     }
 }

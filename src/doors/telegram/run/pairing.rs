@@ -8,16 +8,14 @@ use std::time::{Duration, Instant};
 use super::house::House;
 use super::notify;
 use super::postman::until_sent;
-use crate::app::telegram_principal;
 use crate::config::Pairing;
-use crate::domain::{Outbound, OutboundBody};
+use crate::domain::{Outbound, OutboundBody, telegram_principal};
 use crate::doors::telegram::api::fault::Fault;
 use crate::doors::telegram::api::incoming::Tapped;
 use crate::doors::telegram::api::pace::Urgency;
 use crate::doors::telegram::api::place::Place;
 use crate::doors::telegram::render::knock::{self, Knock, Shown};
-use crate::mail::{Guest, STRANGERS_DAY_MAX, StrangerRow};
-use crate::store::StoreError;
+use crate::mail::{Guest, MailError, STRANGERS_DAY_MAX, StrangerRow};
 
 /// Strangers are looked for this often without a bell.
 const LOOK: Duration = Duration::from_secs(60);
@@ -26,7 +24,7 @@ const TRY_AGAIN: Duration = Duration::from_secs(600);
 
 /// Is done with the update of somebody who may not talk. They get silence: an answer would tell
 /// that somebody is here.
-pub(super) async fn knocked(house: &House, update: i64, body: &str) -> Result<(), StoreError> {
+pub(super) async fn knocked(house: &House, update: i64, body: &str) -> Result<(), MailError> {
     let bot = house.me.id;
     let knock = knock::read(body);
     if let Some(Knock { chat, user, .. }) = knock
@@ -41,10 +39,10 @@ pub(super) async fn knocked(house: &House, update: i64, body: &str) -> Result<()
     let wanted = house.telegram.pairing == Pairing::Ask;
     let (Some(knock), Some(too_many)) = (knock.filter(|_| wanted), notify::notice(house, too_many))
     else {
-        return house.app.mail.finish_update(bot, update, "stranger").await.map(drop);
+        return house.mail.finish_update(bot, update, "stranger").await.map(drop);
     };
     let body = serde_json::to_string(&knock)?;
-    house.app.mail.knock((bot, update), knock.chat, body, too_many).await.map(drop)
+    house.mail.knock((bot, update), knock.chat, body, too_many).await.map(drop)
 }
 
 /// An owner's answer. It counts once, and only under the message on record.
@@ -54,7 +52,7 @@ pub(super) async fn tap(
     chat: i64,
     let_in: bool,
 ) -> anyhow::Result<&'static str> {
-    let row = house.app.mail.stranger(house.me.id, chat)?;
+    let row = house.mail.stranger(house.me.id, chat)?;
     let here = |row: &StrangerRow| {
         tapped.at.as_ref().is_some_and(|(place, message)| {
             row.message == *message && row.address == place.address()
@@ -72,9 +70,9 @@ pub(super) async fn tap(
             body: OutboundBody::Notice { text },
         };
         let name = serde_json::from_str::<Knock>(&row.body)?.title();
-        house.app.mail.let_in(house.me.id, Guest { chat, name }, &by, welcome).await?
+        house.mail.let_in(house.me.id, Guest { chat, name }, &by, welcome).await?
     } else {
-        house.app.mail.ignore_stranger(house.me.id, chat, &by).await?
+        house.mail.ignore_stranger(house.me.id, chat, &by).await?
     };
     Ok(match (done, let_in) {
         (false, _) => "This was already answered.",
@@ -89,7 +87,7 @@ pub(super) async fn keep(house: Arc<House>) {
     let mut failed: HashMap<i64, Instant> = HashMap::new();
     loop {
         failed.retain(|_, at| at.elapsed() < TRY_AGAIN);
-        match house.app.mail.strangers_to_show(house.me.id) {
+        match house.mail.strangers_to_show(house.me.id) {
             Ok(rows) => {
                 for row in rows {
                     if !failed.contains_key(&row.chat)
@@ -123,7 +121,7 @@ async fn show(house: &House, row: &StrangerRow) -> anyhow::Result<()> {
         .await;
         match sent {
             Ok(sent) => {
-                house.app.mail.stranger_told(bot, row.chat, place.address(), sent.message).await?
+                house.mail.stranger_told(bot, row.chat, place.address(), sent.message).await?
             }
             Err(Fault::Forbidden(why)) => notify::blocked(house, &place, &why).await?,
             Err(fault) => return Err(fault.into()),
@@ -144,5 +142,5 @@ async fn show(house: &House, row: &StrangerRow) -> anyhow::Result<()> {
             tracing::warn!(%fault, "a message about a stranger could not be changed");
         }
     }
-    Ok(house.app.mail.stranger_shown(bot, row.chat).await?)
+    Ok(house.mail.stranger_shown(bot, row.chat).await?)
 }

@@ -11,13 +11,12 @@ use super::house::House;
 use super::outgoing::Piece;
 use super::{asking, elsewhere, moves, notify, outgoing};
 use crate::domain::{Address, OutboundBody, Question, SessionId};
-use crate::doors::quiet;
 use crate::doors::telegram::api::fault::{Fault, pause_after};
 use crate::doors::telegram::api::pace::Urgency;
 use crate::doors::telegram::api::place::{DOOR, Place};
 use crate::doors::telegram::render::markdown::plain;
 use crate::doors::telegram::{Part, Sent};
-use crate::store::{OutboxRow, StoreError};
+use crate::mail::{MailError, OutboxRow};
 
 /// After a fault of the store.
 const RETRY: Duration = Duration::from_secs(5);
@@ -34,7 +33,7 @@ pub(super) async fn deliver(house: Arc<House>) {
     let busy = Busy::default();
     let mut ear = house.ear();
     loop {
-        match house.app.mail.waiting_at(DOOR) {
+        match house.mail.waiting_at(DOOR) {
             Ok(chats) => {
                 for to in chats.into_iter().filter(|to| goes_out(&house, to)) {
                     if busy.lock().unwrap_or_else(PoisonError::into_inner).insert(to.clone()) {
@@ -52,7 +51,7 @@ pub(super) async fn deliver(house: Arc<House>) {
 pub(super) async fn all_sent(house: &Arc<House>) {
     let mut ear = house.ear();
     loop {
-        match house.app.mail.waiting_at(DOOR) {
+        match house.mail.waiting_at(DOOR) {
             Ok(chats) if !chats.iter().any(|to| goes_out(house, to)) => return,
             Ok(_) => {}
             Err(error) => tracing::error!(%error, "the outbox cannot be read"),
@@ -79,8 +78,8 @@ async fn write_to(house: Arc<House>, busy: Busy, to: Address) {
     house.ring();
 }
 
-async fn write_all(house: &House, place: &Place, to: &Address) -> Result<(), StoreError> {
-    for row in house.app.mail.waiting(to)? {
+async fn write_all(house: &House, place: &Place, to: &Address) -> Result<(), MailError> {
+    for row in house.mail.waiting(to)? {
         if house.is_blocked(place.chat) {
             break;
         }
@@ -89,7 +88,7 @@ async fn write_all(house: &House, place: &Place, to: &Address) -> Result<(), Sto
     Ok(())
 }
 
-async fn write(house: &House, place: &Place, row: &OutboxRow) -> Result<(), StoreError> {
+async fn write(house: &House, place: &Place, row: &OutboxRow) -> Result<(), MailError> {
     if row.sending {
         tracing::warn!(row = row.id, "claw was ended while this was sent, so it may appear twice");
     }
@@ -99,7 +98,7 @@ async fn write(house: &House, place: &Place, row: &OutboxRow) -> Result<(), Stor
     match &row.outbound.body {
         OutboundBody::Notice { text } => {
             if write_text(house, place, row, text, &Drafted::default()).await? {
-                house.app.mail.shown(row.id).await?;
+                house.mail.shown(row.id).await?;
             }
             Ok(())
         }
@@ -108,12 +107,12 @@ async fn write(house: &House, place: &Place, row: &OutboxRow) -> Result<(), Stor
             let text = &with_quiet_line(house, place, &row.outbound.session, *turn_seq, text)?;
             if write_said(house, place, row, (*turn_seq, *step), text, shown).await? {
                 forget_drafts(house, place, row, (*turn_seq, *step), None).await?;
-                house.app.mail.said(row, *turn_seq, None).await?;
+                house.mail.said(row, *turn_seq, None).await?;
             }
             Ok(())
         }
         OutboundBody::Said { partial, .. } if !house.telegram.stream && !partial => {
-            house.app.mail.shown(row.id).await
+            house.mail.shown(row.id).await
         }
         OutboundBody::Said { turn_seq, step, text, partial } => {
             said.begin(&row.outbound.session, *turn_seq, Some(*step));
@@ -124,7 +123,7 @@ async fn write(house: &House, place: &Place, row: &OutboxRow) -> Result<(), Stor
             };
             if write_said(house, place, row, (*turn_seq, *step), &text, shown).await? {
                 forget_drafts(house, place, row, (*turn_seq, *step), Some(*step)).await?;
-                house.app.mail.said(row, *turn_seq, Some(*step)).await?;
+                house.mail.said(row, *turn_seq, Some(*step)).await?;
             }
             Ok(())
         }
@@ -134,7 +133,7 @@ async fn write(house: &House, place: &Place, row: &OutboxRow) -> Result<(), Stor
                 None => true,
             };
             if told {
-                house.app.mail.shown(row.id).await?;
+                house.mail.shown(row.id).await?;
             }
             Ok(())
         }
@@ -143,7 +142,7 @@ async fn write(house: &House, place: &Place, row: &OutboxRow) -> Result<(), Stor
         OutboundBody::Question { question, .. }
             if row.sending && is_shown(house, place, question)? =>
         {
-            house.app.mail.shown(row.id).await
+            house.mail.shown(row.id).await
         }
         OutboundBody::Question { question, .. } => ask(house, place, row, question).await,
     }
@@ -155,27 +154,27 @@ async fn ask(
     place: &Place,
     row: &OutboxRow,
     question: &Question,
-) -> Result<(), StoreError> {
-    house.app.mail.sending(row.id, 0).await?;
+) -> Result<(), MailError> {
+    house.mail.sending(row.id, 0).await?;
     let sent =
         until_sent(house, place, Urgency::Answer, || asking::send(house, place, question)).await;
     match sent {
         Ok(asked) => {
             let posted = asked.posted(&question.approval, place);
-            let older = house.app.mail.asked(row.id, posted).await?;
+            let older = house.mail.asked(row.id, posted).await?;
             house.outdated(&older);
         }
         Err(fault) if give_up(house, place, row, &fault).await? => {
-            house.app.mail.shown(row.id).await?;
+            house.mail.shown(row.id).await?;
         }
         Err(_) => {}
     }
     Ok(())
 }
 
-fn is_shown(house: &House, place: &Place, question: &Question) -> Result<bool, StoreError> {
+fn is_shown(house: &House, place: &Place, question: &Question) -> Result<bool, MailError> {
     let address = place.address();
-    Ok(house.app.mail.posted_of(&question.approval)?.iter().any(|posted| posted.address == address))
+    Ok(house.mail.posted_of(&question.approval)?.iter().any(|posted| posted.address == address))
 }
 
 /// The words of one step of the model, in the messages that show them already, and in more if they
@@ -187,9 +186,8 @@ async fn write_said(
     (turn_seq, step): (u64, u32),
     text: &str,
     shown: HashMap<i64, Part>,
-) -> Result<bool, StoreError> {
-    let messages =
-        house.app.mail.drafts(&row.outbound.to, &row.outbound.session, turn_seq, step)?;
+) -> Result<bool, MailError> {
+    let messages = house.mail.drafts(&row.outbound.to, &row.outbound.session, turn_seq, step)?;
     write_text(house, place, row, text, &Drafted { messages, shown }).await
 }
 
@@ -235,7 +233,7 @@ async fn write_text(
     row: &OutboxRow,
     text: &str,
     drafts: &Drafted,
-) -> Result<bool, StoreError> {
+) -> Result<bool, MailError> {
     let pieces = outgoing::pieces(&row.outbound.body, text);
     let lost = drafts.finish(house, place, &pieces).await;
     for (index, piece) in pieces.iter().enumerate() {
@@ -243,7 +241,7 @@ async fn write_text(
         if is_finished || index < row.parts_sent as usize {
             continue;
         }
-        house.app.mail.sending(row.id, index as u32).await?;
+        house.mail.sending(row.id, index as u32).await?;
         let sent =
             until_sent(house, place, Urgency::Message, || outgoing::send(house, place, piece))
                 .await;
@@ -266,10 +264,10 @@ async fn forget_drafts(
     row: &OutboxRow,
     (turn_seq, step): (u64, u32),
     through: Option<u32>,
-) -> Result<(), StoreError> {
+) -> Result<(), MailError> {
     let (to, session) = (&row.outbound.to, &row.outbound.session);
-    let written = house.app.mail.drafts(to, session, turn_seq, step)?;
-    for left in house.app.mail.drafts_through(to, session, turn_seq, through)? {
+    let written = house.mail.drafts(to, session, turn_seq, step)?;
+    for left in house.mail.drafts_through(to, session, turn_seq, through)? {
         if !written.contains(&left) {
             take_away(house, place, left).await;
         }
@@ -354,16 +352,16 @@ async fn give_up(
     place: &Place,
     row: &OutboxRow,
     fault: &Fault,
-) -> Result<bool, StoreError> {
+) -> Result<bool, MailError> {
     if let Fault::Forbidden(why) = fault {
-        house.app.mail.put_back(row.id).await?;
+        house.mail.put_back(row.id).await?;
         notify::blocked(house, place, why).await?;
         return Ok(false);
     }
     let told = elsewhere::told(house, place, &row.outbound, fault);
     if !told.is_empty() {
         tracing::warn!(row = row.id, to = %row.outbound.to, %fault, "a message is refused; it goes to another chat");
-        house.app.mail.sent_elsewhere(row.id, told).await?;
+        house.mail.sent_elsewhere(row.id, told).await?;
         house.ring();
         return Ok(true);
     }
@@ -378,11 +376,11 @@ fn with_quiet_line(
     session: &SessionId,
     turn_seq: u64,
     text: &str,
-) -> Result<String, StoreError> {
+) -> Result<String, MailError> {
     if house.is_guests_own(place) {
         return Ok(text.to_owned());
     }
-    Ok(match quiet::of_turn(&house.app.store, session, turn_seq)? {
+    Ok(match house.context.desk.quiet_line(session, turn_seq)? {
         Some(line) => format!("{}\n\n{line}", text.trim_end()),
         None => text.to_owned(),
     })

@@ -8,14 +8,11 @@ use std::time::Duration;
 use super::asking::{ask, known, show};
 use super::house::House;
 use super::sessions;
-use crate::app::telegram_principal;
-use crate::cli::staged::acted;
-use crate::domain::{Address, ApprovalId, ApprovalState, Outcome, Staged};
+use crate::domain::{Address, ApprovalId, ApprovalState, Outcome, Staged, telegram_principal};
 use crate::doors::staged;
 use crate::doors::telegram::api::place::{DOOR, Place};
 use crate::doors::telegram::render::question::{CallEnd, Closed};
-use crate::mail::PostedRow;
-use crate::store::{ApprovalRow, CallRow, StoreError};
+use crate::mail::{ApprovalRow, CallRow, MailError, PostedRow};
 
 /// Messages are looked over this often without a bell.
 const LOOK: Duration = Duration::from_secs(30);
@@ -38,7 +35,7 @@ enum Job {
 /// chat by itself, so that one that has to be waited for holds up no other.
 pub(super) async fn keep(house: Arc<House>) {
     // What an earlier process has asked: before anything is asked in this one.
-    let mut again = house.app.mail.posted().map(|posted| asked_before(&posted)).ok();
+    let mut again = house.mail.posted().map(|posted| asked_before(&posted)).ok();
     let given_up: Arc<Mutex<HashSet<ApprovalId>>> = Arc::default();
     let busy: Arc<Mutex<HashSet<Address>>> = Arc::default();
     let mut ear = house.ear();
@@ -79,10 +76,10 @@ fn jobs(
     given_up: &Mutex<HashSet<ApprovalId>>,
 ) -> anyhow::Result<BTreeMap<Address, Vec<Job>>> {
     let all = again.as_ref().is_none_or(|again| !again.is_empty());
-    let posted = if all { house.app.mail.posted()? } else { house.app.mail.posted_and_closed()? };
+    let posted = if all { house.mail.posted()? } else { house.mail.posted_and_closed()? };
     let again = again.get_or_insert_with(|| asked_before(&posted));
     let taps =
-        if again.is_empty() { Vec::new() } else { house.app.mail.kept_updates(house.me.id, 0)? };
+        if again.is_empty() { Vec::new() } else { house.mail.kept_updates(house.me.id, 0)? };
     let is_tapped =
         |row: &ApprovalRow| taps.iter().any(|kept| kept.body.contains(&format!("\"q:{}:", row.id)));
     let mut chats: BTreeMap<Address, Vec<Job>> = BTreeMap::new();
@@ -103,9 +100,9 @@ fn jobs(
     if let Some(place) = house.notify_place().filter(|place| !house.is_blocked(place.chat)) {
         let address = place.address();
         let mut unseen = Vec::new();
-        for id in house.app.mail.unseen_at(&address)? {
+        for id in house.mail.unseen_at(&address)? {
             let given_up = given_up.lock().unwrap_or_else(PoisonError::into_inner).contains(&id);
-            let row = house.app.store.read(|tx| tx.approval(&id))?;
+            let row = house.mail.asked_question(&id)?;
             unseen.extend(row.filter(|row| !given_up && no_owner_sees(house, row)));
         }
         // What was staged together was asked in the same millisecond, and is read in its own order.
@@ -130,7 +127,7 @@ fn job(
     posted: PostedRow,
     row: &ApprovalRow,
     again: &mut HashSet<(Address, i64)>,
-) -> Result<Option<Job>, StoreError> {
+) -> Result<Option<Job>, MailError> {
     if row.state == ApprovalState::Waiting {
         let message = (posted.address.clone(), posted.message);
         // Buttons that need no question ask nobody anything: they stay where they are, and work.
@@ -139,7 +136,7 @@ fn job(
         }
         return Ok(again.contains(&message).then_some(Job::AskAgain(posted)));
     }
-    let call = house.app.store.read(|tx| acted(tx, row))?.pop();
+    let call = house.mail.calls_of(row)?.pop();
     let (how, ended) = closed(row, call.as_ref());
     // What becomes of each item is told in its own message.
     let ended = ended || matches!(row.question.staged, Some(Staged::All { .. }));
@@ -214,7 +211,7 @@ async fn carry_out(
     place: &Place,
     job: &Job,
     given_up: &Mutex<HashSet<ApprovalId>>,
-) -> Result<(), StoreError> {
+) -> Result<(), MailError> {
     match job {
         Job::AskAgain(posted) => {
             let Some(row) = known(house, posted)?.filter(|row| row.state == ApprovalState::Waiting)

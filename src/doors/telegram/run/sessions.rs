@@ -7,11 +7,10 @@ use std::time::{Duration, Instant};
 
 use super::house::House;
 use super::live;
-use crate::app::unseen;
-use crate::domain::{ApprovalId, SessionId};
+use crate::domain::{ApprovalId, SessionId, unseen};
 use crate::doors::telegram::api::place::{DOOR, Place};
+use crate::mail::MailError;
 use crate::session::Ran;
-use crate::store::{StoreError, now_ms};
 
 /// How long another door's own process has for what waits in its session, in milliseconds.
 const OTHERS_FIRST_MS: i64 = 3_000;
@@ -27,7 +26,7 @@ const AFTER_FAULT: Duration = Duration::from_secs(5);
 pub(super) async fn keep(house: Arc<House>) {
     let mut ear = house.ear();
     // What an earlier process left in the middle.
-    let open = house.app.store.read(|tx| tx.sessions_with_open_turn());
+    let open = house.mail.sessions_with_open_turn();
     let open = open.unwrap_or_else(|error| {
         tracing::error!(%error, "the interrupted turns cannot be read");
         Vec::new()
@@ -62,14 +61,13 @@ fn waiting(
     house: &House,
     tried: &mut HashMap<ApprovalId, Instant>,
     all: bool,
-) -> Result<Vec<SessionId>, StoreError> {
-    let store = &house.app.store;
-    let mut sessions =
-        store.read(|tx| tx.sessions_with_work(&prefix(), now_ms() - OTHERS_FIRST_MS))?;
+) -> Result<Vec<SessionId>, MailError> {
+    let (mail, now_ms) = (&house.mail, house.clock().now_ms);
+    let mut sessions = mail.sessions_with_work(&prefix(), now_ms - OTHERS_FIRST_MS)?;
     let mut kept = Vec::new();
     for session in sessions {
         // Messages wait behind an open question. What ends that is an answer, an order, or time.
-        if !house.is_parked(&session) || !store.read(|tx| tx.only_messages_queued(&session))? {
+        if !house.is_parked(&session) || !mail.only_messages_queued(&session)? {
             kept.push(session);
         }
     }
@@ -77,9 +75,9 @@ fn waiting(
     if !all {
         return Ok(sessions);
     }
-    let open = store.read(|tx| tx.open_approvals(None))?;
+    let open = mail.open_questions(None)?;
     tried.retain(|_, at| at.elapsed() < TRY_AGAIN);
-    for row in open.into_iter().filter(|row| row.expires_ms <= now_ms()) {
+    for row in open.into_iter().filter(|row| row.expires_ms <= now_ms) {
         if tried.insert(row.id.clone(), Instant::now()).is_none() {
             sessions.push(row.question.session);
         }
@@ -110,7 +108,7 @@ async fn run(house: Arc<House>, session: SessionId) {
     let live =
         place_of(&house, &session).map_or_else(unseen, |place| live::show(&house, &session, place));
     let settled = {
-        let settle = house.worker.settle(&session, &live);
+        let settle = house.context.worker.settle(&session, &live);
         let typing = typing(&house, &session);
         tokio::select! {
             settled = settle => settled,

@@ -11,19 +11,15 @@ use super::asking::Asked;
 use super::house::House;
 use super::postman::until_sent;
 use super::{asking, changed_tools, pairing, toast};
-use crate::app::telegram_principal;
-use crate::calls::DecideError;
-use crate::cli::staged::acted;
-use crate::domain::{Answer, ApprovalId, ApprovalState, Origin};
+use crate::domain::{Answer, ApprovalId, ApprovalState, Origin, telegram_principal};
 use crate::doors::telegram::api::callback::{Button, Callback, Tap};
 use crate::doors::telegram::api::fault::Fault;
 use crate::doors::telegram::api::incoming::{Said, Tapped};
 use crate::doors::telegram::api::pace::Urgency;
 use crate::doors::telegram::api::place::Place;
 use crate::doors::telegram::render::question;
-use crate::mail::PostedRow;
-use crate::router::{Order, Visitor};
-use crate::store::{ApprovalRow, StoreError};
+use crate::mail::{ApprovalRow, MailError, PostedRow};
+use crate::router::{DecideError, Order, Visitor};
 
 /// How often the words for whoever tapped are tried to be said. Telegram forgets a tap after a
 /// short while.
@@ -75,7 +71,7 @@ pub(super) async fn tap(house: &Arc<House>, tapped: &Tapped, update: i64) -> any
 /// the update are one transaction.
 async fn stop(house: &House, tapped: &Tapped, update: i64) -> anyhow::Result<&'static str> {
     let Some((place, message)) = &tapped.at else { return Ok(NOTHING) };
-    let Some(session) = house.app.mail.call_shown_at(&place.address(), *message)? else {
+    let Some(session) = house.mail.call_shown_at(&place.address(), *message)? else {
         return Ok("This has ended already.");
     };
     let visitor = Visitor {
@@ -83,11 +79,7 @@ async fn stop(house: &House, tapped: &Tapped, update: i64) -> anyhow::Result<&'s
         principal: telegram_principal(tapped.user),
         origin: Origin::Button,
     };
-    house
-        .app
-        .router
-        .order_of_update(&visitor, &session, Order::Stop, (house.me.id, update))
-        .await?;
+    house.router.order_of_update(&visitor, &session, Order::Stop, (house.me.id, update)).await?;
     Ok("Stopping.")
 }
 
@@ -99,8 +91,8 @@ async fn question_tap(
 ) -> anyhow::Result<Told> {
     let words = |text: &str| Ok(Told::Words(text.to_owned()));
     let Some((place, message)) = tapped.at.clone() else { return words(NOTHING) };
-    let posted = house.app.mail.posted_at(&place.address(), message)?;
-    let row = house.app.store.read(|tx| tx.approval(id))?;
+    let posted = house.mail.posted_at(&place.address(), message)?;
+    let row = house.mail.asked_question(id)?;
     let Some(row) = row else { return words(NOTHING) };
     let posted = match posted {
         Some(posted) => posted,
@@ -155,12 +147,12 @@ pub(super) async fn decide(
     id: &ApprovalId,
     answer: &Answer,
 ) -> anyhow::Result<String> {
-    match house.app.router.answer(visitor, id, answer).await {
+    match house.router.answer(visitor, id, answer).await {
         Ok(row) => Ok(toast::decided(answer, row.question.staged.is_some()).to_owned()),
         Err(DecideError::Store(error)) => Err(error.into()),
         Err(refused) => {
             // Two taps at once: the second one hears what a later one would.
-            let row = house.app.store.read(|tx| tx.approval(id))?;
+            let row = house.mail.asked_question(id)?;
             match row
                 .filter(|row| row.question.staged.is_some() && row.state != ApprovalState::Waiting)
             {
@@ -171,8 +163,8 @@ pub(super) async fn decide(
     }
 }
 
-fn closed_words(house: &House, row: &ApprovalRow) -> Result<String, StoreError> {
-    let call = house.app.store.read(|tx| acted(tx, row))?.pop();
+fn closed_words(house: &House, row: &ApprovalRow) -> Result<String, MailError> {
+    let call = house.mail.calls_of(row)?.pop();
     Ok(toast::closed(row, call.as_ref()))
 }
 
@@ -180,7 +172,7 @@ fn closed_words(house: &House, row: &ApprovalRow) -> Result<String, StoreError> 
 /// tap is handled once more, finds what was decided, and is answered by the next one.
 async fn answer(house: Arc<House>, query: String, told: Told, update: i64) {
     say(&house, &query, told).await;
-    if let Err(error) = house.app.mail.finish_update(house.me.id, update, "tap").await {
+    if let Err(error) = house.mail.finish_update(house.me.id, update, "tap").await {
         // The next start handles it once more.
         tracing::error!(%error, "the end of a tap could not be noted");
     }
@@ -217,7 +209,7 @@ async fn say(house: &House, query: &str, told: Told) {
 async fn menu(house: &House, place: &Place, message: i64, keyboard: &[Vec<Button>]) -> String {
     let address = place.address();
     let _mine = house.hands.on(&address).await;
-    match house.app.mail.posted_at(&address, message) {
+    match house.mail.posted_at(&address, message) {
         Ok(Some(posted)) if posted.state == "open" => {}
         Ok(_) => return NOTHING.to_owned(),
         Err(error) => return error.to_string(),
@@ -232,7 +224,7 @@ async fn ask_for_word(house: &House, place: &Place, approval: &ApprovalId) -> an
     let sent = until_sent(house, place, Urgency::Answer, ask).await?;
     let posted =
         PostedRow { state: "why".into(), ..Asked { sent, file: false }.posted(approval, place) };
-    Ok(house.app.mail.add_posted(posted).await?)
+    Ok(house.mail.add_posted(posted).await?)
 }
 
 /// The question that this message denies with a word: an owner's reply to the message that asked
@@ -241,12 +233,12 @@ pub(super) fn word_for(
     house: &House,
     said: &Said,
     visitor: &Visitor,
-) -> Result<Option<ApprovalId>, StoreError> {
+) -> Result<Option<ApprovalId>, MailError> {
     let Some(replied) = &said.reply else { return Ok(None) };
     if !house.is_owner(said.user) {
         return Ok(None);
     }
-    let posted = house.app.mail.posted_at(&visitor.from, replied.id)?;
+    let posted = house.mail.posted_at(&visitor.from, replied.id)?;
     Ok(posted.filter(|posted| posted.state.starts_with("why")).map(|posted| posted.approval))
 }
 
@@ -258,7 +250,7 @@ pub(super) async fn deny(
     word: &str,
 ) -> anyhow::Result<String> {
     let answer = Answer::Deny { word: Some(word.to_owned()) };
-    let row = house.app.store.read(|tx| tx.approval(id))?;
+    let row = house.mail.asked_question(id)?;
     let again = row.is_some_and(|row| {
         row.decided_by.as_ref() == Some(&visitor.principal)
             && matches!(row.answer, Some(Answer::Deny { word: Some(_) }))

@@ -2,7 +2,7 @@
 //! not know who may tap, or how it is said.
 
 use crate::domain::{Answer, ApprovalState, Outcome, Staged};
-use crate::store::{ApprovalRow, CallRow};
+use crate::mail::{ApprovalRow, CallRow};
 
 /// An answer that has counted.
 pub(super) fn decided(answer: &Answer, staged: bool) -> &'static str {

@@ -6,15 +6,14 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::fleet::State;
 use super::house::House;
 use super::lanes::Lanes;
 use super::{moves, notify};
+use crate::doors::gateway::fleet::State;
 use crate::doors::telegram::api::UPDATES_MAX;
 use crate::doors::telegram::api::fault::{Fault, pause_after};
 use crate::doors::telegram::api::incoming::{Incoming, migration, read};
 use crate::mail::KeptUpdate;
-use crate::store::now_ms;
 
 /// How soon a batch that could not be stored is asked for again.
 const RETRY: Duration = Duration::from_secs(5);
@@ -43,7 +42,7 @@ pub(super) async fn poll(house: Arc<House>) {
                 failures = 0;
                 if std::mem::take(&mut told) {
                     tracing::info!("messages come in again");
-                    house.fleet.set(&house.app.config.agent.name, State::AtWork(house.clone()));
+                    house.fleet.set(&house.context.agent, State::AtWork(house.clone()));
                 }
                 let last = updates.len() < UPDATES_MAX as usize;
                 let pause = keep(&house, updates, &mut offset).await;
@@ -60,7 +59,7 @@ pub(super) async fn poll(house: Arc<House>) {
                     notify::no_messages(&house, &fault, &why).await;
                     if fault == Fault::Token {
                         // Its own bot cannot say so.
-                        let name = &house.app.config.agent.name;
+                        let name = &house.context.agent;
                         house.fleet.set(name, State::Trying(why.clone()));
                         house.fleet.tell(name, house.telegram.notify_chat, &why);
                     }
@@ -105,7 +104,7 @@ async fn keep(house: &Arc<House>, updates: Vec<Value>, offset: &mut i64) -> Opti
     known
         .iter()
         .for_each(|(_, update)| crate::killpoint::bug("CLAW_BUG_IN_PART", &update.to_string()));
-    match house.app.router.keep_updates(house.me.id, known).await {
+    match house.router.keep_updates(house.me.id, known).await {
         Ok(_) => {
             *offset = last + 1;
             house.ring();
@@ -127,7 +126,7 @@ pub(super) async fn handle(house: Arc<House>) {
     let mut tidied: Option<tokio::time::Instant> = None;
     let mut last = 0;
     while !house.closing.is_cancelled() {
-        let kept = house.app.mail.kept_updates(house.me.id, last).unwrap_or_else(|error| {
+        let kept = house.mail.kept_updates(house.me.id, last).unwrap_or_else(|error| {
             tracing::error!(%error, "the kept updates cannot be read");
             Vec::new()
         });
@@ -144,7 +143,7 @@ pub(super) async fn handle(house: Arc<House>) {
         }
         if tidied.is_none_or(|at| at.elapsed() > TIDY_EVERY) {
             tidied = Some(tokio::time::Instant::now());
-            if let Err(error) = house.app.mail.tidy_updates(now_ms()).await {
+            if let Err(error) = house.mail.tidy_updates(house.clock().now_ms).await {
                 tracing::warn!(%error, "old updates could not be forgotten");
             }
         }

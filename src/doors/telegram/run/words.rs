@@ -9,9 +9,8 @@ use crate::domain::{
 };
 use crate::doors::telegram::api::incoming::Said;
 use crate::doors::typed::{Typed, typed};
-use crate::mail::PostedRow;
+use crate::mail::{ApprovalRow, MailError, PostedRow};
 use crate::router::Visitor;
-use crate::store::{ApprovalRow, StoreError};
 
 /// What became of a message.
 pub(super) enum Meant {
@@ -36,7 +35,7 @@ pub(super) async fn read(
     visitor: &Visitor,
     session: &SessionId,
     key: (i64, i64),
-) -> Result<Meant, StoreError> {
+) -> Result<Meant, MailError> {
     let named = named(house, said, visitor)?;
     let open = open(house, visitor, session)?;
     let answer = match typed(unaddressed(house, said)) {
@@ -81,7 +80,7 @@ pub(super) async fn read(
         to: visitor.from.clone(),
         body: OutboundBody::Notice { text },
     };
-    house.app.router.answer_of_update(visitor, &meant.row.id, &answer, key, told).await?;
+    house.router.answer_of_update(visitor, &meant.row.id, &answer, key, told).await?;
     Ok(Meant::Answered)
 }
 
@@ -100,24 +99,24 @@ fn may_answer(house: &House, said: &Said, visitor: &Visitor, named: Option<&Appr
 }
 
 /// The question whose message this one replies to.
-fn named(house: &House, said: &Said, visitor: &Visitor) -> Result<Option<ApprovalId>, StoreError> {
+fn named(house: &House, said: &Said, visitor: &Visitor) -> Result<Option<ApprovalId>, MailError> {
     let Some(to) = &said.reply else { return Ok(None) };
-    let posted = house.app.mail.posted_at(&visitor.from, to.id)?;
+    let posted = house.mail.posted_at(&visitor.from, to.id)?;
     Ok(posted.map(|posted| posted.approval))
 }
 
 /// The questions that wait in a session, and those of others that are shown where it is. What was
 /// staged is not among them: it takes a tap.
-fn open(house: &House, visitor: &Visitor, session: &SessionId) -> Result<Vec<Open>, StoreError> {
-    let mut shown = house.app.mail.posted_open_at(&visitor.from)?;
-    let rows = house.app.store.read(|tx| tx.open_approvals(Some(session)))?;
+fn open(house: &House, visitor: &Visitor, session: &SessionId) -> Result<Vec<Open>, MailError> {
+    let mut shown = house.mail.posted_open_at(&visitor.from)?;
+    let rows = house.mail.open_questions(Some(session))?;
     let mut open = Vec::new();
     for row in rows {
         let at = shown.iter().position(|posted| posted.approval == row.id);
         open.push(Open { row, shown: at.map(|at| shown.swap_remove(at)) });
     }
     for posted in shown {
-        if let Some(row) = house.app.store.read(|tx| tx.approval(&posted.approval))? {
+        if let Some(row) = house.mail.asked_question(&posted.approval)? {
             open.push(Open { row, shown: Some(posted) });
         }
     }
@@ -138,10 +137,10 @@ fn told(
     visitor: &Visitor,
     session: &SessionId,
     open: &[Open],
-) -> Result<Option<String>, StoreError> {
+) -> Result<Option<String>, MailError> {
     let own: Vec<&Open> =
         open.iter().filter(|open| open.row.question.session == *session).collect();
-    if own.is_empty() || house.app.store.read(|tx| tx.queued_messages(session))? > 0 {
+    if own.is_empty() || house.mail.queued_messages(session)? > 0 {
         return Ok(None);
     }
     Ok(Some(match own[..] {

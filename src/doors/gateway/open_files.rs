@@ -9,7 +9,7 @@ const FILES_MAX: u64 = 16_384;
 
 /// Raises the soft limit, as far as the system allows. What it is good for comes much later, so a
 /// refusal is only logged.
-pub(super) fn raise_limit() {
+pub fn raise_limit() {
     let limit = getrlimit(Resource::Nofile);
     let Some(wanted) = raised(limit.current, limit.maximum) else { return };
     if let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), ..limit }) {

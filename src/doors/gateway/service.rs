@@ -5,31 +5,31 @@ use sd_notify::NotifyState;
 
 use super::fleet::Fleet;
 
-pub(super) fn ready() {
+pub fn ready() {
     tell(&[NotifyState::Ready]);
 }
 
-pub(super) fn ending() {
+pub fn ending() {
     tell(&[NotifyState::Stopping]);
 }
 
 /// Says that claw is alive, twice in the time that `WatchdogSec=` allows, for as long as it gets
 /// its turn and the store of an agent answers. A process that hangs says nothing, and is started
 /// again; one agent whose store does not answer ends no other.
-pub(super) async fn keep_alive(fleet: &Fleet) {
+pub async fn keep_alive(fleet: &Fleet) {
     let Some(limit) = sd_notify::watchdog_enabled().filter(|limit| !limit.is_zero()) else {
         return std::future::pending().await;
     };
     let mut beat = tokio::time::interval(limit / 2);
     loop {
         beat.tick().await;
-        let houses = fleet.houses();
-        let mut answers = houses.is_empty();
-        for house in &houses {
-            match house.app.mail.version() {
-                Ok(_) => answers = true,
+        let doors = fleet.doors();
+        let mut answers = doors.is_empty();
+        for door in &doors {
+            match door.answers() {
+                Ok(()) => answers = true,
                 Err(error) => {
-                    tracing::error!(agent = house.app.config.agent.name, %error, "the store does not answer");
+                    tracing::error!(agent = door.agent(), %error, "the store does not answer");
                 }
             }
         }

@@ -8,11 +8,10 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::house::House;
-use super::notify;
 use crate::config::MAIN;
 use crate::desk::AgentState;
 use crate::domain::{AgentCard, escape};
+use crate::doors::Door;
 
 /// The same about the same agent is told once in this time, in milliseconds.
 const TELL_EVERY_MS: i64 = 60 * 60 * 1000;
@@ -23,12 +22,12 @@ const NEWS_MAX: usize = 100;
 
 /// How it is with one agent.
 #[derive(Clone)]
-pub(super) enum State {
+pub enum State {
     /// Nothing is known yet.
     Starting,
     /// Its bot cannot be reached; it is tried again.
     Trying(String),
-    AtWork(Arc<House>),
+    AtWork(Arc<dyn Door>),
     /// Nothing is tried any more in this run.
     Down(String),
 }
@@ -41,19 +40,19 @@ struct News {
     text: String,
 }
 
-pub(super) struct Fleet {
+pub struct Fleet {
     cards: Vec<AgentCard>,
     states: Mutex<BTreeMap<String, State>>,
     news: Mutex<Vec<News>>,
     /// Rung when a state changes, and when there is news.
     bell: Notify,
     /// No new work.
-    pub(super) closing: CancellationToken,
+    pub closing: CancellationToken,
 }
 
 impl Fleet {
     /// `cards` are all agents of the home, `at` those with a bot.
-    pub(super) fn new(cards: Vec<AgentCard>, at: impl Iterator<Item = String>) -> Arc<Self> {
+    pub fn new(cards: Vec<AgentCard>, at: impl Iterator<Item = String>) -> Arc<Self> {
         let states = at.map(|name| (name, State::Starting)).collect();
         Arc::new(Self {
             cards,
@@ -68,27 +67,32 @@ impl Fleet {
         self.states.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn set(&self, agent: &str, state: State) {
+    /// The agent is not at work any more in this run.
+    pub fn down(&self, agent: &str, why: String) {
+        self.set(agent, State::Down(why));
+    }
+
+    pub fn set(&self, agent: &str, state: State) {
         self.states().insert(agent.to_owned(), state);
         self.bell.notify_waiters();
     }
 
     /// Whether there is more than one bot.
-    pub(super) fn is_many(&self) -> bool {
+    pub fn is_many(&self) -> bool {
         self.states().len() > 1
     }
 
-    /// The houses of those at work.
-    pub(super) fn houses(&self) -> Vec<Arc<House>> {
+    /// The doors of those at work.
+    pub(super) fn doors(&self) -> Vec<Arc<dyn Door>> {
         let at_work = |state: &State| match state {
-            State::AtWork(house) => Some(house.clone()),
+            State::AtWork(door) => Some(door.clone()),
             _ => None,
         };
         self.states().values().filter_map(at_work).collect()
     }
 
     /// Waits until one is at work and all others have been tried once.
-    pub(super) async fn begun(&self) {
+    async fn begun(&self) {
         self.until(|states| {
             let tried = states.values().all(|state| !matches!(state, State::Starting));
             tried && states.values().any(|state| matches!(state, State::AtWork(_)))
@@ -97,7 +101,7 @@ impl Fleet {
     }
 
     /// Waits until one is at work.
-    pub(super) async fn any_at_work(&self) {
+    pub async fn any_at_work(&self) {
         self.until(|states| states.values().any(|state| matches!(state, State::AtWork(_)))).await;
     }
 
@@ -112,15 +116,15 @@ impl Fleet {
     }
 
     /// What `/agents` shows of each.
-    pub(super) fn shown(&self) -> Vec<(AgentCard, AgentState)> {
+    pub fn shown(&self) -> Vec<(AgentCard, AgentState)> {
         let states = self.states();
         let shown = |card: &AgentCard| {
             let state = match states.get(&card.name) {
                 None => AgentState::NoBot,
                 Some(State::Starting) => AgentState::Trying("it is starting".to_owned()),
                 Some(State::Trying(why)) => AgentState::Trying(why.clone()),
-                Some(State::AtWork(house)) => {
-                    AgentState::AtWork { username: house.me.username.clone() }
+                Some(State::AtWork(door)) => {
+                    AgentState::AtWork { username: door.name().to_owned() }
                 }
                 Some(State::Down(why)) => AgentState::Down(why.clone()),
             };
@@ -130,7 +134,7 @@ impl Fleet {
     }
 
     /// Keeps something to be told about an agent until one that is at work can tell it.
-    pub(super) fn tell(&self, about: &str, chat: Option<i64>, text: &str) {
+    pub fn tell(&self, about: &str, chat: Option<i64>, text: &str) {
         let mut news = self.news.lock().unwrap_or_else(PoisonError::into_inner);
         if news.len() < NEWS_MAX {
             news.push(News { about: about.to_owned(), chat, text: text.to_owned() });
@@ -140,17 +144,17 @@ impl Fleet {
     }
 
     /// Passes on what is to be told, for as long as it is polled.
-    pub(super) async fn tell_around(&self) {
+    pub async fn tell_around(&self) {
         // The agent that should tell it may be about to start.
         let _all_tried = tokio::time::timeout(ALL_TRIED_WITHIN, self.begun()).await;
         loop {
             let changed = self.bell.notified();
-            let houses = self.houses();
-            if !houses.is_empty() {
+            let doors = self.doors();
+            if !doors.is_empty() {
                 let news =
                     std::mem::take(&mut *self.news.lock().unwrap_or_else(PoisonError::into_inner));
                 for news in news {
-                    let Some(teller) = teller(&houses, &news) else {
+                    let Some(teller) = teller(&doors, &news) else {
                         tracing::warn!(
                             agent = news.about,
                             news.text,
@@ -161,8 +165,7 @@ impl Fleet {
                     // It may quote Telegram, so nothing in it is Markdown.
                     let said = escape::visible(&news.text).replace('`', "'");
                     let text = format!("**The agent {} is not at work.** `{said}`", news.about);
-                    notify::tell(teller, &format!("agent.{}", news.about), TELL_EVERY_MS, text)
-                        .await;
+                    teller.tell(&format!("agent.{}", news.about), TELL_EVERY_MS, text).await;
                 }
             }
             changed.await;
@@ -172,13 +175,13 @@ impl Fleet {
 
 /// Who tells it: the agent itself if it can, else one that the same person owns, else the main one,
 /// else any.
-fn teller<'a>(houses: &'a [Arc<House>], news: &News) -> Option<&'a Arc<House>> {
-    let named = |name: &str| houses.iter().find(|house| house.app.config.agent.name == name);
-    let owned = || houses.iter().find(|house| news.chat.is_some_and(|chat| house.is_owner(chat)));
-    let can_tell = |house: &&Arc<House>| house.notify_place().is_some();
+fn teller<'a>(doors: &'a [Arc<dyn Door>], news: &News) -> Option<&'a Arc<dyn Door>> {
+    let named = |name: &str| doors.iter().find(|door| door.agent() == name);
+    let owned = || doors.iter().find(|door| news.chat.is_some_and(|chat| door.has_owner(chat)));
+    let can_tell = |door: &&Arc<dyn Door>| door.has_notify_place();
     named(&news.about)
         .filter(can_tell)
         .or_else(|| owned().filter(can_tell))
         .or_else(|| named(MAIN).filter(can_tell))
-        .or_else(|| houses.iter().find(can_tell))
+        .or_else(|| doors.iter().find(can_tell))
 }

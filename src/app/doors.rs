@@ -1,0 +1,74 @@
+//! Makes what the doors are given. Must not know what a door does with it.
+
+use std::sync::Arc;
+
+use super::{App, owner_principal, watch};
+use crate::desk::Agents;
+use crate::doors::context::{Context, Files, NearlySpent, Settings, Transcribe};
+use crate::model::Transcriber;
+use crate::session::ASK_PERCENT;
+use crate::store::StoreError;
+
+impl App {
+    /// What a door is given at its start. `agents` are all of this home.
+    ///
+    /// # Errors
+    /// No model is configured, or it cannot be used.
+    pub async fn door_context(self: &Arc<Self>, agents: Agents) -> anyhow::Result<Context> {
+        Ok(Context {
+            agent: self.config.agent.name.clone(),
+            owner: owner_principal(),
+            zone: self.config.zone.clone(),
+            mail: self.mail.clone(),
+            router: self.router.clone(),
+            worker: self.worker().await?,
+            desk: self.desk(agents).await?,
+            settings: door_settings(self),
+            files: door_files(self),
+        })
+    }
+
+    /// What of today's budget is used, where each turn is asked about.
+    fn nearly_spent(&self) -> Result<Option<NearlySpent>, StoreError> {
+        let budget = self.budget();
+        let day = budget.today();
+        let used = budget.used(self.mail.day_spent(&day)?);
+        let nearly = used.percent >= ASK_PERCENT;
+        Ok(nearly.then_some(NearlySpent { day, percent: used.percent, text: used.text }))
+    }
+}
+
+fn door_settings(app: &Arc<App>) -> Settings {
+    let (changing, seeing, telling, spending) =
+        (app.clone(), app.clone(), app.clone(), app.clone());
+    Settings {
+        changes: Arc::new(move || {
+            let app = changing.clone();
+            Box::pin(async move {
+                tokio::time::sleep(watch::LOOK_EVERY).await;
+                app.look().await
+            })
+        }),
+        sees_images: Arc::new(move || seeing.sees_images()),
+        tells_audit_head: Arc::new(move || telling.settings().audit.tell_head),
+        nearly_spent: Arc::new(move || spending.nearly_spent()),
+    }
+}
+
+fn door_files(app: &App) -> Files {
+    let artifacts = app.artifacts();
+    let transcribe = app.config.transcription.clone().map(|settings| -> Transcribe {
+        let transcriber = Arc::new(Transcriber::new(settings));
+        Arc::new(move |name, mime, bytes| {
+            let transcriber = transcriber.clone();
+            Box::pin(async move {
+                transcriber.text(&name, mime, bytes).await.map_err(|error| error.to_string())
+            })
+        })
+    });
+    Files {
+        workspace: app.config.workspace.clone(),
+        keep: Arc::new(move |bytes| artifacts.put(bytes)),
+        transcribe,
+    }
+}

@@ -1,0 +1,89 @@
+//! What a door is given at its start, and all that it knows of the house: mail, router, chat
+//! commands, the worker of the sessions, and a few questions as functions. Must not know who answers
+//! them.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use jiff::tz::TimeZone;
+
+use crate::desk::Desk;
+use crate::domain::Origin;
+use crate::mail::{Instance, Mail, MailError};
+use crate::router::{Router, Visitor};
+use crate::session::Worker;
+
+/// Lives as long as the door that has it. Cheap to clone.
+#[derive(Clone)]
+pub struct Context {
+    /// The agent behind the door.
+    pub agent: String,
+    /// The principal of the person at this machine.
+    pub owner: String,
+    /// Where the owner lives.
+    pub zone: TimeZone,
+    pub mail: Mail,
+    pub router: Router,
+    pub worker: Arc<Worker>,
+    pub desk: Desk,
+    pub settings: Settings,
+    pub files: Files,
+}
+
+impl Context {
+    /// Whoever is at an instance of this machine's console: who can open the home is its owner.
+    pub fn console_visitor(&self, at: &Instance) -> Visitor {
+        Visitor { from: at.address().clone(), principal: self.owner.clone(), origin: Origin::Owner }
+    }
+}
+
+/// What can change while claw runs, so that it is asked for each time.
+#[derive(Clone)]
+pub struct Settings {
+    /// Waits a while, applies what has changed in the files of settings, and says so, one sentence a
+    /// change.
+    pub changes: AwaitChanges,
+    /// Whether one of the models that answer sees images.
+    pub sees_images: Arc<dyn Fn() -> bool + Send + Sync>,
+    /// Whether the owner wants to be told the head of the audit.
+    pub tells_audit_head: Arc<dyn Fn() -> bool + Send + Sync>,
+    /// What of today's budget is used, if hardly anything is left of it.
+    pub nearly_spent: AskSpent,
+}
+
+/// Waits a while, and gives back a sentence for each change.
+pub type AwaitChanges = Arc<dyn Fn() -> BoxFuture<'static, Vec<String>> + Send + Sync>;
+
+/// Asks what of today's budget is used.
+pub type AskSpent = Arc<dyn Fn() -> Result<Option<NearlySpent>, MailError> + Send + Sync>;
+
+/// A day on which so much of the budget is used that each turn is asked about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NearlySpent {
+    /// As year, month and day, where the owner lives.
+    pub day: String,
+    pub percent: u64,
+    /// Half a sentence: so many tokens, or so much money, of what limit.
+    pub text: String,
+}
+
+/// What is done with files that come in.
+#[derive(Clone)]
+pub struct Files {
+    pub workspace: PathBuf,
+    pub keep: KeepBytes,
+    /// Makes speech a text, where that is configured.
+    pub transcribe: Option<Transcribe>,
+}
+
+/// Keeps bytes for the model, and gives back their digest.
+pub type KeepBytes = Arc<dyn Fn(&[u8]) -> io::Result<String> + Send + Sync>;
+
+/// Takes a file's name, its media type and its bytes. An error is half a sentence.
+pub type Transcribe = Arc<
+    dyn Fn(String, &'static str, Vec<u8>) -> BoxFuture<'static, Result<String, String>>
+        + Send
+        + Sync,
+>;

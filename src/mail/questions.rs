@@ -1,0 +1,54 @@
+//! The open questions and what became of those that are closed, as a door shows them. Must not know
+//! who may answer, or what an answer does.
+
+use super::Mail;
+use crate::domain::{Answer, ApprovalId, ApprovalState, CallId, Question, SessionId, Staged};
+use crate::store::StoreError;
+
+pub use crate::store::{ApprovalRow, CallRow};
+
+impl Mail {
+    /// A question, open or closed, and its answer.
+    pub fn asked_question(&self, id: &ApprovalId) -> Result<Option<ApprovalRow>, StoreError> {
+        self.store.read(|tx| tx.approval(id))
+    }
+
+    /// The same, if it is still open.
+    pub fn open_question(&self, id: &ApprovalId) -> Result<Option<Question>, StoreError> {
+        let row = self.asked_question(id)?;
+        Ok(row.filter(|row| row.state == ApprovalState::Waiting).map(|row| row.question))
+    }
+
+    /// The open questions of one session, or of all, oldest first.
+    pub fn open_questions(
+        &self,
+        session: Option<&SessionId>,
+    ) -> Result<Vec<ApprovalRow>, StoreError> {
+        self.store.read(|tx| tx.open_approvals(session))
+    }
+
+    /// The list in which an action was staged.
+    pub fn list_of(&self, action: &CallId) -> Result<Option<CallId>, StoreError> {
+        Ok(self.store.read(|tx| tx.staged(action))?.map(|staged| staged.list))
+    }
+
+    /// The calls that an answer is about: of several buttons the one that was pressed, and of all
+    /// items those that it has answered.
+    pub fn calls_of(&self, row: &ApprovalRow) -> Result<Vec<CallRow>, StoreError> {
+        self.store.read(|tx| {
+            let ids = match (&row.question.staged, &row.answer) {
+                (Some(Staged::All { .. }), _) => {
+                    tx.staged_in(&row.call)?.into_iter().map(|staged| staged.call).collect()
+                }
+                (Some(Staged::Buttons { .. }), Some(Answer::Press { index })) => {
+                    let mut buttons = tx.staged_in(&row.call)?;
+                    buttons.retain(|button| button.number == index + 1);
+                    buttons.into_iter().map(|button| button.call).collect()
+                }
+                _ => vec![row.call.clone()],
+            };
+            let rows: Result<Vec<_>, StoreError> = ids.iter().map(|id| tx.call(id)).collect();
+            Ok(rows?.into_iter().flatten().collect())
+        })
+    }
+}
