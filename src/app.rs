@@ -238,9 +238,18 @@ impl App {
 
     /// Who answers chat commands, at any door.
     pub async fn desk(&self, agents: Agents) -> anyhow::Result<Desk> {
-        let (model, not_offered) = told_of(&*self.model().await?);
+        let chain = self.model().await?;
+        let desk = Desk::new(self.desk_parts(&chain, agents, self.other_stores()));
+        // A process has one door that stays, and so one desk that settings can change under.
+        drop(self.desk.set(desk.clone()));
+        Ok(desk)
+    }
+
+    /// What the desk is made of now.
+    fn desk_parts(&self, chain: &Chain, agents: Agents, others: Vec<OtherStore>) -> DeskParts {
+        let (model, not_offered) = told_of(chain);
         let settings = self.settings();
-        let desk = Desk::new(DeskParts {
+        DeskParts {
             store: self.store.clone(),
             gate: self.gate.clone(),
             router: self.router.clone(),
@@ -251,12 +260,9 @@ impl App {
             workspace: self.config.workspace.clone(),
             agents,
             agent: self.config.agent.name.clone(),
-            others: self.other_stores(),
+            others,
             window_tokens: settings.limits.window_tokens,
-        });
-        // A process has one door that stays, and so one desk that settings can change under.
-        drop(self.desk.set(desk.clone()));
-        Ok(desk)
+        }
     }
 
     /// Somebody at this machine's console: whoever can open the home is its owner.

@@ -108,12 +108,9 @@ impl App {
             worker.set_settings(self.turn_settings(&chain));
         }
         if let Some(desk) = self.desk.get() {
-            let settings = self.settings();
             desk.change(|parts| {
-                (parts.model, parts.not_offered) = super::told_of(&chain);
-                parts.roles = super::roles(&settings);
-                parts.prices = settings.prices.clone();
-                parts.window_tokens = settings.limits.window_tokens;
+                let (agents, others) = (parts.agents.clone(), std::mem::take(&mut parts.others));
+                *parts = self.desk_parts(&chain, agents, others);
             });
         }
     }

@@ -5,7 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, ffi};
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::{BUSY_TIMEOUT_MS, StoreError, mark, migrate};
 use claw_kit::durable::Part;
@@ -43,11 +44,13 @@ pub(super) fn create_if_missing(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Refuses what is no store of claw, and one that has lost its newest rows. Changes nothing.
+/// Opens a store. Refuses what is no store of claw, and one that has lost its newest rows, and
+/// changes nothing of it but for SQLite's own repair: who was killed while it changed the file left
+/// a journal, which is rolled back.
 ///
 /// # Errors
 /// A sentence that names the file and the next step.
-pub(super) fn check(path: &Path) -> Result<(), StoreError> {
+pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
     let shown = || path.display().to_string();
     // SQLite alone may open the file: closing any other handle would drop the locks that this
     // process has on it.
@@ -58,24 +61,25 @@ pub(super) fn check(path: &Path) -> Result<(), StoreError> {
     }
     // Before it is opened, because that makes an empty one.
     let without_log = log_bytes(path) == 0;
-    let looked = look(path, without_log, OpenFlags::SQLITE_OPEN_READ_ONLY).or_else(|error| {
-        // Who was killed while it changed the file left a journal, which only a writer may roll
-        // back. That is SQLite's own repair, and due whatever the file is.
-        let hot = error
-            .sqlite_error()
-            .is_some_and(|found| found.extended_code == ffi::SQLITE_READONLY_ROLLBACK);
-        if hot { look(path, without_log, OpenFlags::SQLITE_OPEN_READ_WRITE) } else { Err(error) }
-    });
-    match looked {
-        Ok(Found::Ours) => Ok(()),
-        Ok(Found::Foreign(what)) => Err(StoreError::Foreign { path: shown(), what }),
-        Ok(Found::Behind(what)) => Err(StoreError::LogGone { path: shown(), what }),
+    match connect(path).and_then(|conn| Ok((look(path, &conn, without_log)?, conn))) {
+        Ok((Found::Ours, conn)) => Ok(conn),
+        Ok((Found::Foreign(what), _)) => Err(StoreError::Foreign { path: shown(), what }),
+        Ok((Found::Behind(what), _)) => Err(StoreError::LogGone { path: shown(), what }),
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => {
             let what = "it is not an SQLite database, or its beginning is damaged".to_owned();
             Err(StoreError::Foreign { path: shown(), what })
         }
         Err(source) => Err(StoreError::Open { path: shown(), source }),
     }
+}
+
+fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = Connection::open_with_flags(path, access)?;
+    // Closing a database that is refused must not move its log into it.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    conn.busy_timeout(Duration::from_millis(BUSY_TIMEOUT_MS))?;
+    Ok(conn)
 }
 
 /// What a database is.
@@ -87,13 +91,11 @@ enum Found {
     Behind(String),
 }
 
-fn look(path: &Path, without_log: bool, access: OpenFlags) -> rusqlite::Result<Found> {
-    let conn = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    conn.busy_timeout(Duration::from_millis(BUSY_TIMEOUT_MS))?;
+fn look(path: &Path, conn: &Connection, without_log: bool) -> rusqlite::Result<Found> {
     match conn.pragma_query_value(None, "application_id", |row| row.get(0))? {
         APPLICATION_ID => {}
         0 => {
-            if let Some(what) = without_id(&conn)? {
+            if let Some(what) = without_id(conn)? {
                 return Ok(Found::Foreign(what));
             }
         }
@@ -106,7 +108,7 @@ fn look(path: &Path, without_log: bool, access: OpenFlags) -> rusqlite::Result<F
     if !without_log {
         return Ok(Found::Ours);
     }
-    Ok(mark::missing(path, &conn)?.map_or(Found::Ours, Found::Behind))
+    Ok(mark::missing(path, conn)?.map_or(Found::Ours, Found::Behind))
 }
 
 /// Why a database without an id is none of an early claw, if it is none.
@@ -153,11 +155,27 @@ mod tests {
         std::fs::copy(&path, &killed).unwrap();
         std::fs::copy(dir.path().join("claw.db-journal"), dir.path().join("killed.db-journal"))
             .unwrap();
-        check(&killed).unwrap();
+        drop(open(&killed).unwrap());
         assert!(!dir.path().join("killed.db-journal").exists(), "it was rolled back");
         let filled = "SELECT count(*) FROM meta WHERE key LIKE 'k%'";
         let left: i64 =
             Connection::open(&killed).unwrap().query_row(filled, [], |row| row.get(0)).unwrap();
         assert_eq!(left, 0);
+    }
+
+    #[test]
+    fn a_database_that_is_refused_keeps_its_log_beside_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = |name: &str| dir.path().join(name);
+        let conn = Connection::open(file("other.db")).unwrap();
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).unwrap();
+        conn.execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE songs(name TEXT)").unwrap();
+        drop(conn);
+        let bytes = || ["other.db", "other.db-wal"].map(|name| std::fs::read(file(name)).unwrap());
+        let before = bytes();
+        assert!(!before[1].is_empty());
+        let refused = open(&file("other.db")).unwrap_err();
+        assert!(matches!(&refused, StoreError::Foreign { what, .. } if what.contains("songs")));
+        assert_eq!(bytes(), before);
     }
 }

@@ -128,11 +128,13 @@ impl Store {
         anchor: impl FnOnce(&Path) -> Result<Anchor, String>,
     ) -> Result<Self, StoreError> {
         identity::create_if_missing(path)?;
-        identity::check(path)?;
+        // The connection that reads looks first. A connection of its own for that look would read
+        // schema and write-ahead log once more at every start.
+        let reader = identity::open(path)?;
         let mut conn = connect(path)?;
         let migrated = migrate::migrate(&mut conn, |from, to| upgrade::copy(path, from, to))?;
         conn.busy_timeout(Duration::from_millis(BUSY_TIMEOUT_MS))?;
-        let reader = connect(path)?;
+        configure(&reader)?;
         let anchor = anchor(path).map(Arc::new);
         let writer = Writer::start(conn, anchor.clone().ok())?;
         let reader = Mutex::new(reader);
@@ -236,20 +238,25 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
         let conn = Connection::open_with_flags(path, flags)?;
         conn.busy_timeout(Duration::from_millis(BUSY_TIMEOUT_MS))?;
         to_wal(&conn)?;
-        conn.pragma_update(None, "synchronous", "FULL")?;
-        conn.pragma_update(None, "foreign_keys", true)?;
-        // A savepoint's journal in small pieces of memory: the default asks for 64 KiB at each
-        // commit, which the allocator gives back to the system and faults in again the next time.
-        conn.pragma_update(None, "temp_store", "MEMORY")?;
-        // A checkpoint at every close would cost a short command a sync of its own.
-        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-        // A plan holds for every value, so that a cached statement is not planned again at each new
-        // one.
-        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-        conn.set_prepared_statement_cache_capacity(64);
+        configure(&conn)?;
         Ok(conn)
     };
     open().map_err(|source| StoreError::Open { path: path.display().to_string(), source })
+}
+
+/// What holds for every connection to a store.
+fn configure(conn: &Connection) -> rusqlite::Result<()> {
+    conn.pragma_update(None, "synchronous", "FULL")?;
+    conn.pragma_update(None, "foreign_keys", true)?;
+    // A savepoint's journal in small pieces of memory: the default asks for 64 KiB at each commit,
+    // which the allocator gives back to the system and faults in again the next time.
+    conn.pragma_update(None, "temp_store", "MEMORY")?;
+    // A checkpoint at every close would cost a short command a sync of its own.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    // A plan holds for every value, so that a cached statement is not planned again at each new one.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    conn.set_prepared_statement_cache_capacity(64);
+    Ok(())
 }
 
 /// Switches a new database to WAL, once in its life. SQLite answers "locked" at once, without the

@@ -68,7 +68,6 @@ const WALKS: &[(&str, &str)] = &[
     ("SELECT outcome FROM calls", "the doctor looks for files that nothing names"),
     ("SELECT body FROM outbox WHERE state <>", "the doctor looks for files that nothing names"),
     ("SELECT digest, bytes, call, created_ms", "once a day, each has a file"),
-    ("SELECT digest, mime FROM artifacts", "only tests ask for it"),
     ("SELECT name, created_ms, last_ms", "the list of all sessions"),
     ("SELECT name FROM sessions", "one look a session, at the start after an unclean end"),
 ];
