@@ -51,7 +51,10 @@ const WALKS: &[(&str, &str)] = &[
     ("SELECT session, seq, body FROM events", "the doctor reads every event"),
     ("SELECT session, id, body FROM inbox", "the doctor reads every row that waits"),
     ("SELECT session, id, body FROM outbox", "the doctor reads every row"),
-    ("SELECT session, id, question, answer FROM approvals", "the doctor reads every question"),
+    (
+        "SELECT session, id, question, answer, state FROM approvals",
+        "the doctor reads every question",
+    ),
     ("SELECT * FROM calls", "the doctor reads every call"),
     (
         "SELECT call, session FROM approvals WHERE state = 'waiting' AND expires_ms",
