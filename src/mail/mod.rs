@@ -93,7 +93,8 @@ impl Mail {
 
     /// Takes over what instances of the same door that are gone have not shown in this session,
     /// unless another one that took part in the turn has shown it. What several of them would have
-    /// shown is taken over once.
+    /// shown is taken over once. The other rows wait until it is shown, because nobody would show it
+    /// any more if this process ended before it did.
     pub async fn adopt(&self, by: &Instance, session: &SessionId) -> Result<usize, StoreError> {
         self.adopt_unless(by.address(), session, |to| by.knows_alive(to)).await
     }
@@ -108,16 +109,14 @@ impl Mail {
         let (mine, others): (Vec<OutboxRow>, _) =
             rows.into_iter().partition(|row| row.outbound.to == *me);
         let mut shown_here = mine;
-        let (mut orphans, mut copies) = (Vec::new(), Vec::new());
+        let mut orphans = Vec::new();
         for row in others.into_iter().filter(|row| !alive(&row.outbound.to)) {
-            if shown_here.iter().any(|other| is_copy(other, &row)) {
-                copies.push(row.id);
-            } else {
+            if !shown_here.iter().any(|other| is_copy(other, &row)) {
                 orphans.push(row.id);
                 shown_here.push(row);
             }
         }
-        if orphans.is_empty() && copies.is_empty() {
+        if orphans.is_empty() {
             return Ok(0);
         }
         let me = me.clone();
@@ -129,7 +128,6 @@ impl Mail {
                         adopted += usize::from(tx.readdress(id, &me)?);
                     }
                 }
-                copies.into_iter().try_for_each(|id| tx.mark_sent(id))?;
                 Ok(adopted)
             })
             .await
@@ -147,4 +145,39 @@ fn is_copy(one: &OutboxRow, other: &OutboxRow) -> bool {
     one.outbound.to != other.outbound.to
         && one.outbound.body == other.outbound.body
         && one.at_ms.abs_diff(other.at_ms) <= COPIES_MS_MAX
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{Outbound, OutboundBody};
+
+    fn reply(session: &SessionId, to: &str) -> Outbound {
+        let (text, to) = ("the answer".to_owned(), Address(to.to_owned()));
+        Outbound { session: session.clone(), to, body: OutboundBody::Notice { text } }
+    }
+
+    #[tokio::test]
+    async fn what_two_would_have_shown_is_shown_once_and_survives_who_takes_it_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let mail = Mail::new(Store::open(&dir.path().join("claw.db")).unwrap(), 64);
+        let session = SessionId::new("main").unwrap();
+        let rows = ["console/a", "console/b"].map(|to| reply(&session, to));
+        mail.store
+            .write(move |tx| rows.iter().try_for_each(|row| tx.add_outbound(row).map(drop)))
+            .await
+            .unwrap();
+        for _ in 0..2 {
+            // Nobody else is alive: the one who takes it over ends before it has shown anything.
+            for me in ["console/c", "console/d"].map(|to| Address(to.to_owned())) {
+                mail.adopt_unless(&me, &session, |_| false).await.unwrap();
+                assert_eq!(mail.waiting(&me).unwrap().len(), 1, "{me}");
+            }
+        }
+        let me = Address("console/d".to_owned());
+        mail.shown(mail.waiting(&me).unwrap()[0].id).await.unwrap();
+        mail.adopt_unless(&me, &session, |_| false).await.unwrap();
+        let left = mail.store.read(|tx| tx.queued_outbound_of("console", &session)).unwrap();
+        assert!(left.is_empty(), "{left:?}");
+    }
 }

@@ -367,7 +367,7 @@ fn in_order(evidence: &Evidence<'_>, seat: &Seat, rows: &[&OutboxRow], verdict: 
         let begins =
             || long.iter().find(|(_, said)| key.starts_with(said)).map(|(index, _)| *index);
         let Some(at) = first.get(&key).copied().or_else(begins) else { continue };
-        if evidence.calls[at].at_ms < row.at_ms {
+        if evidence.calls[at].at_ms < row.at_ms || was_a_draft(evidence, at) {
             continue;
         }
         if at < last.0 {
@@ -379,4 +379,16 @@ fn in_order(evidence: &Evidence<'_>, seat: &Seat, rows: &[&OutboxRow], verdict: 
         }
         last = (at, key.chars().take(60).collect());
     }
+}
+
+/// Whether a message was edited after this call: then it was sent while its turn went on, though it
+/// may have arrived when the row was there.
+fn was_a_draft(evidence: &Evidence<'_>, at: usize) -> bool {
+    let (Outcome::Done(sent) | Outcome::CutAfter(sent)) = &evidence.calls[at].outcome else {
+        return false;
+    };
+    let (chat, message) = (evidence.calls[at].chat, &sent["message_id"]);
+    evidence.calls[at + 1..].iter().any(|call| {
+        call.is("editMessageText") && call.chat == chat && call.params["message_id"] == *message
+    })
 }
