@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The probe of the box: more than 200 ways out are tried in `claw server bash` against a foreign process, foreign files and sockets, with and
+# The probe of the box: hundreds of ways out are tried in `claw server bash` against a foreign process, foreign files and sockets, with and
 # without namespaces, as the user of this run and, if that is root, as an ordinary user as well.
 # Usage: .ci/box.sh PATH/TO/claw
 set -euo pipefail

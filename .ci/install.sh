@@ -19,10 +19,13 @@ if ! good_python || ! command -v git >/dev/null; then
     good_python || fail "Python 3.10 or later with venv is needed"
 fi
 
-for program in tmux strace; do
+# The probe of the box tries the settings files of rg.
+for program in tmux strace rg; do
     if ! command -v "$program" >/dev/null; then
+        package="$program"
+        [ "$program" != rg ] || package=ripgrep
         as_root apt-get update -qq
-        as_root apt-get install -y -qq --no-install-recommends "$program" >/dev/null
+        as_root apt-get install -y -qq --no-install-recommends "$package" >/dev/null
     fi
 done
 
