@@ -8,9 +8,14 @@ use serde_json::Value;
 use super::model::known;
 use super::verdict::Verdict;
 
-/// `events` of one session, `requests` of all. A conversation ends with `/new`; what was undone may
-/// be forgotten.
-pub fn judge(events: &[(i64, Value)], requests: &[Value], verdict: &mut Verdict) {
+/// What each request tells of. Read once for all sessions, because there are thousands.
+pub fn known_in(requests: &[Value]) -> Vec<BTreeSet<String>> {
+    requests.iter().map(known).collect()
+}
+
+/// `events` of one session, `known` of the requests of all. A conversation ends with `/new`; what
+/// was undone may be forgotten.
+pub fn judge(events: &[(i64, Value)], known: &[BTreeSet<String>], verdict: &mut Verdict) {
     let of = |event: &Value| {
         let text = event["blocks"][0]["text"].as_str().unwrap_or_default().to_owned();
         text.split("TASK ")
@@ -36,7 +41,7 @@ pub fn judge(events: &[(i64, Value)], requests: &[Value], verdict: &mut Verdict)
                 let Some(name) = of(event) else { continue };
                 // Requests that know this message are of this conversation and come after all that
                 // is before it.
-                for request in requests.iter().map(known).filter(|known| known.contains(&name)) {
+                for request in known.iter().filter(|known| known.contains(&name)) {
                     lost.extend(earlier.iter().filter(|one| !request.contains(*one)).cloned());
                 }
                 earlier.push(name);

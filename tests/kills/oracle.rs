@@ -35,7 +35,7 @@ pub async fn judge(house: &House, stand_in: &StandIn, seen: &Seen) -> anyhow::Re
     calls_are_true(&look, &uses, &actions, &effects, &mut verdict)?;
     let said_yes = |approval: &Approval| seen.said_yes.contains(&approval.id);
     the_switch_is_obeyed(&look, &uses, &mut verdict)?;
-    window::judge(&events, &stand_in.requests(), &mut verdict);
+    window::judge(&events, &window::known_in(&stand_in.requests()), &mut verdict);
     for id in effects.keys().filter(|id| seen.held.contains(*id)) {
         verdict
             .other

@@ -175,10 +175,10 @@ fn calls_happened_once(
     verdict: &mut Verdict,
     counts: &mut Counts,
 ) -> anyhow::Result<()> {
-    let requests = evidence.round.model.requests();
+    let known = window::known_in(&evidence.round.model.requests());
     for events in evidence.logs.values() {
         log_is_whole(events, Orders::Given, verdict);
-        window::judge(events, &requests, verdict);
+        window::judge(events, &known, verdict);
     }
     let (uses, effects) = (evidence.uses(), evidence.round.house.counted());
     counts.calls = uses.len();
