@@ -82,6 +82,8 @@ struct Span {
 pub struct Doubts<'a> {
     ends: Vec<Ended<'a>>,
     spans: BTreeMap<String, Span>,
+    /// When the stop switch was turned on, which ends the servers: its places in the audit.
+    switched: Vec<usize>,
     struck: &'a [Struck],
 }
 
@@ -99,7 +101,10 @@ impl<'a> Doubts<'a> {
             Some(Ended { id: &one.id, call: &one.call, outcome: one.outcome()? })
         });
         let ends = of_uses.chain(of_actions).collect();
-        Ok(Self { ends, spans: spans(&look.audit()?), struck })
+        let audit = look.audit()?;
+        let on = |index: &usize| audit[*index].kind == "panic.on";
+        let switched = (0..audit.len()).filter(on).collect();
+        Ok(Self { ends, spans: spans(&audit), switched, struck })
     }
 
     /// Every call in doubt, with what cut it off.
@@ -128,6 +133,9 @@ impl<'a> Doubts<'a> {
                 continue;
             }
             let by = self.strikes(end);
+            if by.is_empty() && self.was_switched_off(end) {
+                continue;
+            }
             if by.is_empty() {
                 let reason = &outcome["reason"];
                 verdict.other.push(format!("{id}: {reason}, and nobody has killed its server"));
@@ -142,6 +150,12 @@ impl<'a> Doubts<'a> {
         let is_unknown = end.outcome["kind"] == "unknown";
         (is_unknown && Cause::of(end.outcome) == Cause::ServerEnded)
             || is_not_forwarded(end.outcome)
+    }
+
+    /// The stop switch came between its beginning and its end.
+    fn was_switched_off(&self, end: &Ended<'_>) -> bool {
+        let Some(Span { started, ended }) = self.spans.get(end.call) else { return false };
+        self.switched.iter().any(|on| (started.0..=ended.0).contains(on))
     }
 
     /// The kills that can have cut this call off.
