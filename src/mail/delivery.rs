@@ -2,7 +2,7 @@
 //! part is.
 
 use super::Mail;
-use crate::domain::{Address, ApprovalId, Outbound};
+use crate::domain::{Address, ApprovalId, Outbound, OutboundBody};
 use crate::killpoint;
 use crate::store::StoreError;
 
@@ -88,6 +88,24 @@ impl Mail {
         self.store.read(|tx| tx.posted_of(approval))
     }
 
+    /// Notes that a question has arrived in a message although its delivery was cut, and ends that
+    /// delivery in the same transaction. A later start must not look for the message instead: it may
+    /// have brought that in step with the answer by then, and would ask once more.
+    pub async fn arrived(&self, posted: PostedRow) -> Result<(), StoreError> {
+        killpoint::here("delivery.arrived.before");
+        let note = move |tx: &crate::store::Tx<'_>| {
+            for row in tx.queued_outbound(&posted.address)? {
+                if row.sending && asks(&row.outbound.body, &posted.approval) {
+                    tx.mark_sent(row.id)?;
+                }
+            }
+            tx.add_posted(&posted)
+        };
+        let noted = self.store.write_relaxed(note).await;
+        killpoint::here("delivery.arrived.after");
+        noted
+    }
+
     pub async fn add_posted(&self, posted: PostedRow) -> Result<(), StoreError> {
         killpoint::here("delivery.posted.before");
         let noted = self.store.write_relaxed(move |tx| tx.add_posted(&posted)).await;
@@ -124,4 +142,8 @@ impl Mail {
     pub async fn put_back(&self, id: i64) -> Result<(), StoreError> {
         self.store.write_relaxed(move |tx| tx.mark_queued(id)).await
     }
+}
+
+fn asks(body: &OutboundBody, approval: &ApprovalId) -> bool {
+    matches!(body, OutboundBody::Question { question, .. } if question.approval == *approval)
 }

@@ -133,7 +133,7 @@ pub(super) async fn adopt(
     let (approval, address, file) =
         (row.id.clone(), place.address(), question::is_long(&row.question));
     let posted = PostedRow { approval, address, message, state: "open".into(), file, sent_s: 0 };
-    mail.add_posted(posted.clone()).await?;
+    mail.arrived(posted.clone()).await?;
     Ok(Some(posted))
 }
 

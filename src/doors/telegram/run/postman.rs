@@ -137,13 +137,6 @@ async fn write(house: &House, place: &Place, row: &OutboxRow) -> Result<(), Mail
             }
             Ok(())
         }
-        // It was in the middle of being sent when claw was ended, and a tap has shown that it had
-        // arrived.
-        OutboundBody::Question { question, .. }
-            if row.sending && is_shown(house, place, question)? =>
-        {
-            house.mail.shown(row.id).await
-        }
         OutboundBody::Question { question, .. } => ask(house, place, row, question).await,
     }
 }
@@ -170,11 +163,6 @@ async fn ask(
         Err(_) => {}
     }
     Ok(())
-}
-
-fn is_shown(house: &House, place: &Place, question: &Question) -> Result<bool, MailError> {
-    let address = place.address();
-    Ok(house.mail.posted_of(&question.approval)?.iter().any(|posted| posted.address == address))
 }
 
 /// The words of one step of the model, in the messages that show them already, and in more if they
