@@ -1,5 +1,6 @@
 //! What becomes of messages around a question when things go wrong in between: a reason that comes
 //! too late, a question that went out and that claw was killed before it knew so.
+#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 mod botapi;
 mod program;
