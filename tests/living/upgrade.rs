@@ -121,7 +121,7 @@ fn the_way_back_that_the_guide_names_leads_to_what_was_there() {
     // The audit notices the older store, and the guide says how to accept it.
     assert!(house.claw(&["audit", "verify"]).expect(1).out.contains("missing"));
     let next = "`claw audit anchor --accept`";
-    assert!(readme.split("**The way back.**").nth(1).unwrap().contains(next));
+    assert!(guide.split("### The way back").nth(1).unwrap().contains(next));
     house.claw(&["audit", "anchor", "--accept"]).expect(0);
     house.is_whole();
 }
