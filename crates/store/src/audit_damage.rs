@@ -1,6 +1,6 @@
-//! Rows of the audit that cannot be read: finds them, and puts a stand-in where each was, so that the
-//! chain holds before and after. A stand-in counts if a later row of the chain tells of it. Must not
-//! know seals.
+//! Rows of the audit that cannot be read: finds them, and puts a stand-in where each was, so that
+//! the chain holds before and after. A stand-in counts if a later row of the chain tells of it.
+//! Must not know seals.
 
 use rusqlite::{OptionalExtension as _, Row, params};
 use serde::de::IgnoredAny;
@@ -332,8 +332,8 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// What the rows of the audit say of stand-ins. Whether these rows are of the chain is for those
-    /// who walk it.
+    /// What the rows of the audit say of stand-ins. Whether these rows are of the chain is for
+    /// those who walk it.
     fn attestations(&self) -> Result<Vec<Attestation>, StoreError> {
         let mut query = self
             .conn
