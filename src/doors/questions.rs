@@ -81,16 +81,13 @@ fn jobs<D: Door>(
     };
     let again = again.get_or_insert_with(|| asked_before(&posted));
     let mut chats: BTreeMap<Address, Vec<Job>> = BTreeMap::new();
-    let mut found = Vec::new();
-    for posted in posted {
-        found.extend(known(door, &posted)?.map(|row| (posted, row)));
-    }
     let mut on_the_way = HashSet::new();
-    if !again.is_empty() {
-        let asked: Vec<ApprovalId> = found.iter().map(|(_, row)| row.id.clone()).collect();
+    if !again.is_empty() && door.shared().has_caught_up() {
+        let asked: Vec<ApprovalId> = posted.iter().map(|one| one.approval.clone()).collect();
         on_the_way = door.answers_on_the_way(&asked)?;
     }
-    for (posted, row) in found {
+    for posted in posted {
+        let Some(row) = known(door, &posted)? else { continue };
         // What was answered while claw was away is handled before anything is asked once more.
         let waits = row.state == ApprovalState::Waiting
             && posted.state == PostedState::Open
