@@ -1,0 +1,44 @@
+//! The chats that an owner has let in by a tap: the list for a chat, and sending one away, with its
+//! audit row. Must not know how somebody gets in.
+
+use serde_json::json;
+
+use super::{code, when};
+use crate::store::{AllowedUserRow, AuditEntry, StoreError, Tx};
+
+pub(super) fn markdown(tx: &Tx<'_>) -> Result<String, StoreError> {
+    let guests = tx.allowed_users()?;
+    if guests.is_empty() {
+        return Ok(
+            "Nobody was let in by a button. Who may talk by configuration is in `CLAW_ALLOWED_CHATS`.".to_owned()
+        );
+    }
+    let mut text: String = guests.iter().map(row).collect();
+    text.push_str("\nThey may talk and decide nothing. `/guests remove ID` sends one away.");
+    Ok(text)
+}
+
+fn row(guest: &AllowedUserRow) -> String {
+    format!(
+        "- `{}` {}: let in by {} at {}\n",
+        guest.chat,
+        code(&guest.name),
+        code(&guest.by),
+        when(guest.at_ms)
+    )
+}
+
+pub(super) fn remove_in(tx: &Tx<'_>, id: &str, by: &str) -> Result<String, StoreError> {
+    let removed = match id.parse::<i64>() {
+        Ok(chat) if tx.remove_allowed_user(chat)? => Some(chat),
+        _ => None,
+    };
+    let Some(chat) = removed else {
+        return Ok(format!("There is no guest {}; `/guests` lists them.", code(id)));
+    };
+    let body = json!({"chat": chat, "by": by});
+    tx.audit(&AuditEntry { kind: "guest.out", call: String::new(), body })?;
+    Ok(format!(
+        "The chat `{chat}` may not talk any more, and you are not asked about it again; `CLAW_ALLOWED_CHATS` lets it in."
+    ))
+}

@@ -1,0 +1,363 @@
+//! Chat commands: what claw says of itself in a chat, and what a chat command makes it do, the same for
+//! every door. Owns the Markdown of `/status`, `/usage`, `/model`, `/role`, `/tools`, `/approvals`,
+//! `/grants` and `/guests` and `/panic`, and who may pull the stop switch, take back a grant or
+//! send an allowed user away. Must not know doors, how a turn goes, or how a model is picked.
+
+mod agents;
+mod grants;
+mod guests;
+mod lists;
+mod model;
+mod once;
+mod quiet;
+mod role;
+mod status;
+mod switch;
+mod usage;
+
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use futures::future::BoxFuture;
+
+use crate::config::Prices;
+use crate::domain::{ChatCommand, Origin, SessionId, UnixMillis, escape};
+use crate::gate::Gate;
+use crate::router::{Order, Router, Visitor};
+use crate::store::{Store, StoreError, Tx};
+
+pub use agents::{AgentState, Agents};
+pub use grants::{revoke, until};
+pub use once::AnswerTo;
+pub use role::Roles;
+pub use switch::{Kept, OtherStore, set_panic, set_panic_in_others};
+
+/// The most characters of one value that a list shows; the command line shows it whole.
+const SHOWN_CHARS_MAX: usize = 200;
+
+/// The model that answers, as a person is told.
+#[derive(Clone, Debug)]
+pub struct ModelInUse {
+    pub name: String,
+    pub provider: String,
+    /// One sentence for each model that may answer: why it is this one, and who is behind it.
+    pub whys: Vec<String>,
+}
+
+/// Asks whether a model of this name is offered: `None` if it is, or if nobody can say, else the
+/// names nearest to it.
+pub type NotOffered = Arc<dyn Fn(String) -> BoxFuture<'static, Option<Vec<String>>> + Send + Sync>;
+
+/// What the chat commands are made of.
+#[derive(Clone)]
+pub struct ChatCommandsParts {
+    pub store: Store,
+    pub gate: Arc<Gate>,
+    pub router: Router,
+    pub model: ModelInUse,
+    pub not_offered: NotOffered,
+    pub roles: Roles,
+    pub prices: Prices,
+    pub workspace: PathBuf,
+    pub agents: Agents,
+    /// Whose they are.
+    pub agent: String,
+    /// The stores of the other agents, for the stop switch alone.
+    pub others: Vec<OtherStore>,
+    /// The most estimated tokens in what a model sees.
+    pub window_tokens: u64,
+}
+
+/// Answers chat commands. Cheap to clone; all clones change together.
+#[derive(Clone)]
+pub struct ChatCommands {
+    /// Replaced whole when settings change while claw runs.
+    parts: Arc<RwLock<Arc<ChatCommandsParts>>>,
+}
+
+impl ChatCommands {
+    pub fn new(parts: ChatCommandsParts) -> Self {
+        Self { parts: Arc::new(RwLock::new(Arc::new(parts))) }
+    }
+
+    /// Changes what it is made of, for the commands that come from now on.
+    pub fn change(&self, change: impl FnOnce(&mut ChatCommandsParts)) {
+        let mut parts = self.parts.write().unwrap_or_else(PoisonError::into_inner);
+        change(Arc::make_mut(&mut parts));
+    }
+
+    /// The quiet line under an answer, in Markdown: what ran in its turn by a grant, and what was
+    /// denied.
+    pub fn quiet_line(
+        &self,
+        session: &SessionId,
+        turn_seq: u64,
+    ) -> Result<Option<String>, StoreError> {
+        quiet::of_turn(&self.parts().store, session, turn_seq)
+    }
+
+    fn parts(&self) -> Arc<ChatCommandsParts> {
+        self.parts.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Carries out a command with the words behind it. The answer is Markdown, at once, also while
+    /// a turn runs. `None`: an order was committed, and what comes of it comes by the outbox; or it
+    /// is `/help` or `/quit`, which are the door's own. What a person typed wrong is an answer, not
+    /// an error.
+    pub async fn command(
+        &self,
+        visitor: &Visitor,
+        session: &SessionId,
+        command: ChatCommand,
+        words: &str,
+    ) -> Result<Option<String>, StoreError> {
+        self.answer(visitor, session, command, words, &AnswerTo::Caller).await
+    }
+
+    /// The same for a command that came with an update of a chat service: the answer goes out by
+    /// the outbox, and the effect, the answer and the end of the update are one transaction, so
+    /// that it is carried out and answered once.
+    pub async fn answer(
+        &self,
+        visitor: &Visitor,
+        session: &SessionId,
+        command: ChatCommand,
+        words: &str,
+        to: &AnswerTo,
+    ) -> Result<Option<String>, StoreError> {
+        let parts = self.parts();
+        match order_of(command) {
+            Some(Order::Undo) => return self.undo(visitor, session).await,
+            Some(order) => return self.order(visitor, session, order).await,
+            None => {}
+        }
+        let text = match command {
+            // What other conversations hold is nothing for an allowed user or for a member of a group.
+            ChatCommand::Approvals
+            | ChatCommand::Grants
+            | ChatCommand::Guests
+            | ChatCommand::Agents
+                if !is_owner(visitor) =>
+            {
+                "Only the owner may see this.".to_owned()
+            }
+            ChatCommand::Status => status::markdown(&parts, session, is_owner(visitor)).await?,
+            ChatCommand::Usage => usage::markdown(&parts.store, &parts.prices, session)?,
+            ChatCommand::Model => return self.model(visitor, session, words, to).await,
+            ChatCommand::Agents => agents::markdown(&(parts.agents)(), &parts.agent),
+            ChatCommand::Role => return self.role(visitor, session, words, to).await,
+            ChatCommand::Tools => lists::tools(&parts.gate).await,
+            ChatCommand::Approvals => lists::approvals(&parts.store)?,
+            ChatCommand::Grants => return self.grants(visitor, words, to).await,
+            ChatCommand::Guests => return self.guests(visitor, words, to).await,
+            ChatCommand::Panic => return self.panic(visitor, words, to).await,
+            // The orders are carried out above; help and leaving are the door's own.
+            ChatCommand::New | ChatCommand::Stop | ChatCommand::Compact | ChatCommand::Undo => {
+                return Ok(None);
+            }
+            ChatCommand::Help | ChatCommand::Quit | ChatCommand::Staged => return Ok(None),
+        };
+        to.say(&parts.store, text).await
+    }
+
+    async fn order(
+        &self,
+        visitor: &Visitor,
+        session: &SessionId,
+        order: Order,
+    ) -> Result<Option<String>, StoreError> {
+        self.parts().router.order(visitor, session, order).await?;
+        Ok(None)
+    }
+
+    /// A session takes nothing in while its model thinks, so what it would refuse then is refused
+    /// here at once; a message that waits is a turn that is about to be in the log. A turn that is
+    /// being stopped is waited for.
+    async fn undo(
+        &self,
+        visitor: &Visitor,
+        session: &SessionId,
+    ) -> Result<Option<String>, StoreError> {
+        let refused = self.parts().store.read(|tx| {
+            let goes_on = tx.turn_open(session)? || tx.queued_messages(session)? > 0;
+            Ok(goes_on && !tx.stop_queued(session)?)
+        })?;
+        if refused {
+            return Ok(Some(crate::session::TURN_IS_OPEN.to_owned()));
+        }
+        self.order(visitor, session, Order::Undo).await
+    }
+
+    async fn grants(
+        &self,
+        visitor: &Visitor,
+        words: &str,
+        to: &AnswerTo,
+    ) -> Result<Option<String>, StoreError> {
+        let words: Vec<&str> = words.split_whitespace().collect();
+        let parts = self.parts();
+        let store = &parts.store;
+        match words[..] {
+            [] => to.say(store, grants::markdown(store)?).await,
+            ["revoke", id] => {
+                let (id, by) = (id.to_owned(), visitor.principal.clone());
+                let revoke = move |tx: &Tx<'_>| {
+                    Ok(match grants::revoke_in(tx, &id, &by)? {
+                        Some(id) => format!("Grant {id} is revoked."),
+                        None => format!(
+                            "There is no grant {} in force; `/grants` lists them.",
+                            code(&id)
+                        ),
+                    })
+                };
+                to.once(store, revoke).await
+            }
+            _ => {
+                to.say(
+                    store,
+                    "`/grants` lists them, `/grants revoke ID` takes one back.".to_owned(),
+                )
+                .await
+            }
+        }
+    }
+
+    async fn model(
+        &self,
+        visitor: &Visitor,
+        session: &SessionId,
+        words: &str,
+        to: &AnswerTo,
+    ) -> Result<Option<String>, StoreError> {
+        let parts = self.parts();
+        let store = &parts.store;
+        let name = words.trim();
+        if name.is_empty() {
+            let own = store.read(|tx| tx.session_model(session))?;
+            return to.say(store, model::markdown(&parts.model, own.as_deref())).await;
+        }
+        if !is_owner(visitor) {
+            return to.say(store, "Only the owner may choose the model.".to_owned()).await;
+        }
+        let mut refused = model::refusal(&parts.model, name);
+        if refused.is_none() && name != model::DEFAULT {
+            let nearest = (parts.not_offered)(name.to_owned()).await;
+            refused = nearest.map(|nearest| model::not_offered(&parts.model, name, &nearest));
+        }
+        if let Some(refused) = refused {
+            return to.say(store, refused).await;
+        }
+        let (name, by, session) = (name.to_owned(), visitor.principal.clone(), session.clone());
+        to.once(store, move |tx| model::choose_in(tx, &session, &name, &by)).await
+    }
+
+    async fn guests(
+        &self,
+        visitor: &Visitor,
+        words: &str,
+        to: &AnswerTo,
+    ) -> Result<Option<String>, StoreError> {
+        let words: Vec<&str> = words.split_whitespace().collect();
+        let parts = self.parts();
+        let store = &parts.store;
+        match words[..] {
+            [] => to.say(store, store.read(guests::markdown)?).await,
+            ["remove", id] => {
+                let (id, by) = (id.to_owned(), visitor.principal.clone());
+                to.once(store, move |tx| guests::remove_in(tx, &id, &by)).await
+            }
+            _ => {
+                to.say(
+                    store,
+                    "`/guests` lists them, `/guests remove ID` sends one away.".to_owned(),
+                )
+                .await
+            }
+        }
+    }
+
+    /// Whoever types this may be in a hurry: everything but `off` and `status` turns the switch on.
+    async fn panic(
+        &self,
+        visitor: &Visitor,
+        words: &str,
+        to: &AnswerTo,
+    ) -> Result<Option<String>, StoreError> {
+        let words = words.trim().to_ascii_lowercase();
+        let parts = self.parts();
+        let store = &parts.store;
+        if words == "status" {
+            return to.say(store, store.read(switch::markdown)?).await;
+        }
+        if !is_owner(visitor) {
+            return to.say(store, "Only the owner may use the stop switch.".to_owned()).await;
+        }
+        let (on, by) = (words != "off", visitor.principal.clone());
+        let others = &parts.others;
+        let (mut all, mut failed) = (String::new(), Vec::new());
+        if on {
+            // At once, and also where the answer cannot be kept.
+            set_panic(store, on, &by).await?;
+        }
+        if on && !others.is_empty() {
+            failed = set_panic_in_others(others, on, &by).await;
+            all = format!(" This holds for all {} agents.", others.len() + 1);
+        } else if !others.is_empty() {
+            // Somebody else may have stopped the others, and for a reason.
+            all = " The other agents stay as they are; `claw panic off` releases all of them."
+                .to_owned();
+        }
+        let switch = move |tx: &Tx<'_>| {
+            switch::set_in(tx, on, &by)?;
+            let failed: String =
+                failed.iter().map(|one| format!("\n\n**{}**", escape::visible(one))).collect();
+            Ok(format!("{}{all}{failed}", switch::markdown(tx)?))
+        };
+        to.once(store, switch).await
+    }
+}
+
+/// The order that a command gives to a session, if it is one.
+pub fn order_of(command: ChatCommand) -> Option<Order> {
+    Some(match command {
+        ChatCommand::New => Order::Clear,
+        ChatCommand::Stop => Order::Stop,
+        ChatCommand::Compact => Order::Compact,
+        ChatCommand::Undo => Order::Undo,
+        _ => return None,
+    })
+}
+
+fn is_owner(visitor: &Visitor) -> bool {
+    visitor.origin == Origin::Owner
+}
+
+/// Anything as code in Markdown, on one line, harmless, and not longer than a list can bear.
+fn code(text: &str) -> String {
+    let shown = escape::visible(text).replace("\\\\", "\\");
+    let shown = match shown.char_indices().nth(SHOWN_CHARS_MAX) {
+        Some((cut, _)) => format!("{}…", shown.get(..cut).unwrap_or_default()),
+        None => shown,
+    };
+    let longest_run = shown.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    if longest_run == 0 && !shown.trim().is_empty() {
+        return format!("`{shown}`");
+    }
+    // CommonMark 0.31.2, 6.1: a fence longer than any run inside, and a space that is taken away
+    // again.
+    let fence = "`".repeat(longest_run + 1);
+    format!("{fence} {shown} {fence}")
+}
+
+/// A moment in the person's own time.
+pub fn when(at_ms: UnixMillis) -> String {
+    match jiff::Timestamp::from_millisecond(at_ms) {
+        Ok(at) => {
+            at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string()
+        }
+        Err(_) => format!("{at_ms} ms"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

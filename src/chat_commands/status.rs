@@ -1,0 +1,127 @@
+//! What `/status` says: model, context, servers, what runs and what waits. Read from the store, so
+//! that it is as true in this process as in any other; servers and background jobs are those of
+//! this process. Must not know doors.
+
+use super::{ChatCommandsParts, code, lists, role, usage};
+use crate::domain::{Event, EventBody, SessionId};
+use crate::hub::{ServerState, ServerStatus};
+use crate::redact::Redactor;
+use crate::store::{StoreError, now_ms};
+use crate::turn::next::{unanswered, waiting_for_a_human};
+use crate::turn::{Log, estimate};
+
+/// Whoever is no owner reads no path of this machine and no process of it.
+pub(super) async fn markdown(
+    parts: &ChatCommandsParts,
+    session: &SessionId,
+    owner: bool,
+) -> Result<String, StoreError> {
+    let (log, chosen, used, open, queued, panic) = parts.store.read(|tx| {
+        let log = Log::new(session.clone(), tx.window(session)?.events, tx.last_seq(session)?);
+        let open = tx.open_approvals(None)?;
+        let elsewhere = open.iter().filter(|row| row.question.session != *session).count();
+        let here = open.len() - elsewhere;
+        let (used, queued) = (tx.usage_since(Some(session), 0)?, tx.queued_messages(session)?);
+        Ok((log, tx.session_role(session)?, used, (here, elsewhere), queued, tx.panic()?))
+    })?;
+    let workspace = format!("- workspace: {}\n", code(&parts.workspace.display().to_string()));
+    let mut text = format!(
+        "- model: {} ({})\n{}- session: `{session}`\n- context: {}\n- used in this session: {}\n{}\
+         - running: {}\n- open questions: {}\n- queued messages: {queued}\n",
+        code(&parts.model.name),
+        parts.model.provider,
+        role::status_line(&parts.roles, chosen.as_deref(), &log),
+        context(&log, parts.window_tokens),
+        usage::in_words(&used),
+        if owner { workspace.as_str() } else { "" },
+        running(parts, &log, queued).await,
+        questions(open),
+    );
+    text.push_str(&match panic {
+        Some(by) => format!("- **the stop switch is on** ({by}); `/panic off` releases it\n"),
+        None => "- stop switch: off\n".to_owned(),
+    });
+    text.push_str(&format!("- background jobs: {}\n", parts.gate.hub().background_jobs()));
+    text.push_str(&servers(parts.gate.hub().servers(), parts.gate.redactor(), owner));
+    Ok(text)
+}
+
+fn context(log: &Log, window_tokens: u64) -> String {
+    let tokens: u64 = log.events().iter().map(estimate::of_event).sum();
+    let exchanges = log
+        .events()
+        .iter()
+        .filter(|event| matches!(event.body, EventBody::TurnStarted { .. }))
+        .count();
+    let percent = tokens.saturating_mul(100) / window_tokens.max(1);
+    let summary = if log.summary().is_some() { " and a summary" } else { "" };
+    let noun = if exchanges == 1 { "exchange" } else { "exchanges" };
+    format!("{exchanges} {noun}{summary}, about {tokens} of {window_tokens} tokens ({percent} %)")
+}
+
+/// What the open turn is at, as far as its log says. A log may be some milliseconds behind.
+async fn running(parts: &ChatCommandsParts, log: &Log, queued_messages: u32) -> String {
+    let Some(turn) = log.open_turn() else {
+        return if queued_messages == 0 { "nothing" } else { "a turn is about to begin" }
+            .to_owned();
+    };
+    let seconds = turn.first().map_or(0, |event: &Event| (now_ms() - event.at_ms).max(0) / 1000);
+    let waiting = waiting_for_a_human(turn);
+    let calls = unanswered(log.session(), turn);
+    let (asked, at_work): (Vec<_>, Vec<_>) =
+        calls.into_iter().partition(|(id, _)| waiting.contains_key(id));
+    let mut names = Vec::new();
+    for (_, tool_use) in &at_work {
+        names.push(code(&lists::tool_name(&parts.gate, &tool_use.name).await));
+    }
+    let what = match (names.is_empty(), asked.is_empty()) {
+        (false, _) => names.join(", "),
+        (true, false) => "it waits for your answer".to_owned(),
+        (true, true) => "the model is asked".to_owned(),
+    };
+    format!("a turn, begun {seconds} s ago: {what}")
+}
+
+fn questions((here, elsewhere): (usize, usize)) -> String {
+    if elsewhere == 0 {
+        here.to_string()
+    } else {
+        format!("{here}, and {elsewhere} in other sessions")
+    }
+}
+
+fn servers(mut all: Vec<ServerStatus>, redactor: &Redactor, owner: bool) -> String {
+    for server in &mut all {
+        if let ServerState::Failed { reason, .. } = &mut server.state {
+            // It quotes the server's own last words.
+            *reason = redactor.redact(reason).into_owned();
+        }
+    }
+    let enabled = || all.iter().filter(|server| !server.disabled);
+    let up = enabled().filter(|server| matches!(server.state, ServerState::Up { .. })).count();
+    let failed =
+        enabled().filter(|server| matches!(server.state, ServerState::Failed { .. })).count();
+    let mut text = format!("- servers: {up} of {} up, {failed} failed\n", enabled().count());
+    for server in &all {
+        text.push_str(&format!("  - {}: {}\n", code(&server.name), state(server, owner)));
+    }
+    text
+}
+
+fn state(server: &ServerStatus, owner: bool) -> String {
+    match &server.state {
+        _ if server.disabled => "disabled in `mcp.json`".to_owned(),
+        ServerState::Idle => "starts on first need".to_owned(),
+        ServerState::Starting => "starting".to_owned(),
+        ServerState::Up { .. } if !owner => "up".to_owned(),
+        ServerState::Failed { .. } if !owner => "failed".to_owned(),
+        ServerState::Up { pid, protocol, .. } => format!("up (process {pid}, MCP {protocol})"),
+        ServerState::Failed { reason, retry_in, .. } => {
+            let again = match retry_in.as_secs_f32().ceil() {
+                0.0 => "on next need".to_owned(),
+                seconds => format!("in {seconds} s at the earliest"),
+            };
+            format!("failed: {}; it starts again {again}", code(reason))
+        }
+    }
+}

@@ -1,0 +1,481 @@
+//! Every command's answer, from a store that holds what it is about; and who may not.
+
+use serde_json::json;
+
+use super::*;
+use crate::domain::Term;
+use crate::domain::{
+    Address, ApprovalId, Block, CallId, Event, EventBody, Finish, Inbound, InboundBody, ToolUse,
+    TurnEnd, Usage,
+};
+use crate::gate::tests::rig::{OWNER, Rig as GateRig, allow, echo, session};
+use crate::mail::Mail;
+
+struct Rig {
+    gate: GateRig,
+    desk: ChatCommands,
+    visitor: Visitor,
+}
+
+impl Rig {
+    fn new() -> Self {
+        let gate = GateRig::new(&["legacy"], "");
+        let desk = ChatCommands::new(ChatCommandsParts {
+            store: gate.store.clone(),
+            gate: gate.gate.clone(),
+            router: Router::new(Mail::new(gate.store.clone(), 64), gate.gate.clone()),
+            model: ModelInUse {
+                name: "m-1".into(),
+                provider: "someone".into(),
+                whys: vec!["It was asked for.".into()],
+            },
+            not_offered: std::sync::Arc::new(|name| {
+                Box::pin(async move { (name == "nosuch").then(|| vec!["m-2".to_owned()]) })
+            }),
+            roles: Roles::default(),
+            prices: Prices::default(),
+            workspace: "/w".into(),
+            agents: std::sync::Arc::new(Vec::new),
+            agent: "main".into(),
+            others: Vec::new(),
+            window_tokens: 1000,
+        });
+        let from = Address("console/1".into());
+        Self {
+            gate,
+            desk,
+            visitor: Visitor { from, principal: OWNER.into(), origin: Origin::Owner },
+        }
+    }
+
+    async fn said(&self, command: ChatCommand, words: &str) -> Option<String> {
+        self.desk.command(&self.visitor, &session("main"), command, words).await.unwrap()
+    }
+
+    async fn says(&self, command: ChatCommand, words: &str) -> String {
+        self.said(command, words).await.unwrap()
+    }
+
+    async fn log(&self, bodies: impl IntoIterator<Item = EventBody>) {
+        let first = self.gate.store.read(|tx| tx.last_seq(&session("main"))).unwrap() + 1;
+        for (n, body) in bodies.into_iter().enumerate() {
+            let event = Event { seq: first + n as u64, at_ms: crate::store::now_ms(), body };
+            self.gate
+                .store
+                .write(move |tx| tx.append_event(&session("main"), &event))
+                .await
+                .unwrap();
+        }
+    }
+
+    fn queued(&self) -> Vec<InboundBody> {
+        let rows = self.gate.store.read(|tx| tx.queued_inbound(&session("main"))).unwrap();
+        rows.into_iter().map(|row| row.inbound.body).collect()
+    }
+}
+
+fn opened(text: &str) -> [EventBody; 2] {
+    let (blocks, from) = (vec![Block::Text { text: text.into() }], Address("console/1".into()));
+    [
+        EventBody::TurnStarted { origin: Origin::Owner, principal: OWNER.into(), role: None },
+        EventBody::UserMessage { blocks, inbox_id: 1, from, origin: Origin::Owner },
+    ]
+}
+
+fn wishes(name: &str) -> EventBody {
+    let wish = ToolUse { id: "1".into(), name: name.into(), input: json!({}), broken_input: None };
+    EventBody::ModelReply {
+        blocks: vec![Block::ToolUse(wish)],
+        finish: Finish::ToolUse,
+        usage: Usage::default(),
+        provider: "someone".into(),
+        model: "m-1".into(),
+        notice: None,
+    }
+}
+
+fn ended() -> EventBody {
+    EventBody::TurnEnded { end: TurnEnd::Answered }
+}
+
+#[tokio::test]
+async fn orders_go_to_the_inbox_and_are_answered_from_there() {
+    let rig = Rig::new();
+    for command in [ChatCommand::New, ChatCommand::Stop, ChatCommand::Compact, ChatCommand::Undo] {
+        assert_eq!(rig.said(command, "").await, None);
+    }
+    assert_eq!(
+        rig.queued(),
+        [InboundBody::Clear, InboundBody::Stop, InboundBody::Compact, InboundBody::Undo]
+    );
+    assert_eq!(rig.said(ChatCommand::Help, "").await, None, "the table of commands is the door's");
+}
+
+#[tokio::test]
+async fn an_undo_in_a_turn_is_refused_at_once_unless_it_is_being_stopped() {
+    let rig = Rig::new();
+    rig.log(opened("go")).await;
+    assert_eq!(rig.says(ChatCommand::Undo, "").await, crate::session::TURN_IS_OPEN);
+    assert_eq!(rig.queued(), []);
+    let other = session("other");
+    rig.desk
+        .parts()
+        .router
+        .message(&rig.visitor, &other, "a turn will begin with it")
+        .await
+        .unwrap();
+    let said = rig.desk.command(&rig.visitor, &other, ChatCommand::Undo, "").await.unwrap();
+    assert_eq!(said.unwrap(), crate::session::TURN_IS_OPEN);
+    rig.said(ChatCommand::Stop, "").await;
+    assert_eq!(rig.said(ChatCommand::Undo, "").await, None);
+    assert_eq!(rig.queued(), [InboundBody::Stop, InboundBody::Undo]);
+}
+
+#[tokio::test]
+async fn the_status_says_what_runs_and_what_waits() {
+    let rig = Rig::new();
+    let idle = rig.says(ChatCommand::Status, "").await;
+    for part in [
+        "- model: `m-1` (someone)",
+        "- context: 0 exchanges, about 0 of 1000 tokens (0 %)",
+        "- running: nothing",
+        "- open questions: 0\n",
+        "- queued messages: 0",
+        "- stop switch: off\n- background jobs: 0\n",
+        "- servers: 0 of 1 up, 0 failed\n  - `legacy`: starts on first need",
+    ] {
+        assert!(idle.contains(part), "{part} is not in:\n{idle}");
+    }
+    rig.log(opened(&"word ".repeat(200))).await;
+    let asked = rig.says(ChatCommand::Status, "").await;
+    assert!(asked.contains("- context: 1 exchange, about 258 of 1000 tokens (25 %)"), "{asked}");
+    assert!(asked.contains("s ago: the model is asked\n"), "{asked}");
+    rig.log([wishes("legacy__echo")]).await;
+    let calls = rig.says(ChatCommand::Status, "").await;
+    assert!(calls.contains("s ago: `legacy/echo`\n"), "{calls}");
+    let call = CallId { session: session("main"), reply_seq: 3, block: 0 };
+    rig.log([EventBody::CallParked { call, approval: ApprovalId("q".into()) }]).await;
+    let waits = rig.says(ChatCommand::Status, "").await;
+    assert!(waits.contains("s ago: it waits for your answer\n"), "{waits}");
+    // A dropped exchange is not in the context.
+    rig.log([ended(), EventBody::ExchangeDropped { from_seq: 1, through_seq: 5 }]).await;
+    let undone = rig.says(ChatCommand::Status, "").await;
+    assert!(undone.contains("- context: 0 exchanges, about 0 of 1000"), "{undone}");
+}
+
+#[tokio::test]
+async fn the_status_counts_questions_and_messages() {
+    let rig = Rig::new();
+    rig.gate.parked(echo(3, "x")).await;
+    let message = Inbound {
+        session: session("main"),
+        from: rig.visitor.from.clone(),
+        principal: OWNER.into(),
+        origin: Origin::Owner,
+        body: InboundBody::Message { blocks: vec![] },
+    };
+    rig.gate.store.write(move |tx| tx.add_inbound(&message, 64)).await.unwrap();
+    let status = rig.says(ChatCommand::Status, "").await;
+    assert!(
+        status.contains(
+            "- running: a turn is about to begin\n- open questions: 1\n- queued messages: 1\n"
+        ),
+        "{status}"
+    );
+    assert!(
+        status.contains("- servers: 1 of 1 up, 0 failed\n  - `legacy`: up (process "),
+        "{status}"
+    );
+    let other = rig
+        .desk
+        .command(&rig.visitor, &session("other"), ChatCommand::Status, "")
+        .await
+        .unwrap()
+        .unwrap();
+    assert!(other.contains("- open questions: 0, and 1 in other sessions\n"), "{other}");
+    let approvals = rig.says(ChatCommand::Approvals, "").await;
+    assert!(approvals.contains("in `main`: `legacy/echo` · `text: x`"), "{approvals}");
+    assert!(rig.says(ChatCommand::Tools, "").await.contains("- `legacy/echo`: "));
+}
+
+#[tokio::test]
+async fn usage_is_told_by_day_by_session_and_by_model() {
+    let rig = Rig::new();
+    let add = |name: &'static str, seq: u64, model: &'static str, input: u64| {
+        rig.gate.store.write(move |tx| {
+            let usage = Usage {
+                input_tokens: input,
+                output_tokens: 2,
+                cached_tokens: 1,
+                ..Usage::default()
+            };
+            tx.add_usage(&session(name), seq, "someone", model, &usage)
+        })
+    };
+    let none = rig.says(ChatCommand::Usage, "").await;
+    assert!(
+        none.contains(
+            "**This session, `main`**: 0 tokens in (0 of them cached, 0 %), 0 out, 0 replies"
+        ),
+        "{none}"
+    );
+    add("main", 1, "small", 10).await.unwrap();
+    add("main", 2, "large", 20).await.unwrap();
+    add("other", 1, "large", 40).await.unwrap();
+    let usage = rig.says(ChatCommand::Usage, "").await;
+    let (today, here) = usage.split_once("**This session").unwrap();
+    assert!(
+        today
+            .contains("**Today, all sessions**: 70 tokens in (3 of them cached, 4 %), 6 out, 3 replies, price unknown"),
+        "{usage}"
+    );
+    assert!(
+        today.contains(
+            "- `large` (someone): 60 tokens in (2 of them cached, 3 %), 4 out, 2 replies, price unknown\n- `small`"
+        ),
+        "{usage}"
+    );
+    assert!(
+        here.contains("30 tokens in (2 of them cached, 6 %), 4 out, 2 replies, price unknown"),
+        "{usage}"
+    );
+    assert!(
+        here.contains("- `small` (someone): 10 tokens in (1 of them cached, 10 %), 2 out, 1 reply, price unknown\n"),
+        "{usage}"
+    );
+}
+
+#[tokio::test]
+async fn the_model_says_why_and_is_chosen_for_one_conversation() {
+    let rig = Rig::new();
+    let shown = rig.says(ChatCommand::Model, "").await;
+    assert!(
+        shown.starts_with("The model is `m-1` (someone). It was asked for.")
+            && shown.contains("CLAW_MODEL")
+    );
+    let chosen = || rig.gate.store.read(|tx| tx.session_model(&session("main"))).unwrap();
+    let how = rig.says(ChatCommand::Model, "m-2").await;
+    assert!(how.contains("uses `m-2`") && chosen().as_deref() == Some("m-2"), "{how}");
+    assert!(rig.says(ChatCommand::Model, "").await.contains("uses `m-2` since"));
+    assert!(
+        rig.says(ChatCommand::Model, "default").await.contains("all others") && chosen().is_none()
+    );
+    assert!(rig.says(ChatCommand::Model, "is it good").await.contains("`/model NAME`"));
+    let refused = rig.says(ChatCommand::Model, "nosuch").await;
+    assert!(
+        refused.contains("no model `nosuch`") && refused.contains("`m-2`") && chosen().is_none(),
+        "{refused}"
+    );
+}
+
+#[tokio::test]
+async fn roles_are_listed_for_everybody_and_chosen_by_the_owner_for_one_conversation() {
+    let rig = Rig::new();
+    assert!(rig.says(ChatCommand::Role, "").await.contains("`[roles.NAME]` in `claw.toml`"));
+    assert!(rig.says(ChatCommand::Role, "select tutor").await.starts_with("There are no roles"));
+    assert!(
+        !rig.says(ChatCommand::Status, "").await.contains("role"),
+        "nobody who has none needs to read of them"
+    );
+    let known = [("clerk", ""), ("tutor", "Explains.")]
+        .map(|(name, text)| (name.to_owned(), text.to_owned()));
+    rig.desk.change(|parts| parts.roles = Roles { known: known.into(), default: None });
+    let listed = rig.says(ChatCommand::Role, "list").await;
+    let rows = "- `default` **(in force)**: no role\n- `clerk`\n- `tutor`: Explains.\n\n`/role select NAME`";
+    assert!(listed.starts_with(rows), "{listed}");
+    assert!(rig.says(ChatCommand::Status, "").await.contains("- role: none\n"));
+
+    let chosen = |of: &str| rig.gate.store.read(|tx| tx.session_role(&session(of))).unwrap();
+    let said = rig.says(ChatCommand::Role, " select  tutor ").await;
+    assert_eq!(
+        said,
+        "From its next turn on this conversation has the role `tutor`; `/role select default` goes back."
+    );
+    assert_eq!((chosen("main").as_deref(), chosen("other")), (Some("tutor"), None));
+    assert!(
+        rig.says(ChatCommand::Role, "").await.contains("- `tutor` **(in force)**: Explains.\n")
+    );
+    assert!(rig.says(ChatCommand::Status, "").await.contains("- role: `tutor`\n- session"));
+    let refused = rig.says(ChatCommand::Role, "select cook").await;
+    assert_eq!(refused, "There is no role `cook`; there are: `clerk`, `tutor`.");
+    for usage in ["tutor", "select", "select a b"] {
+        assert!(
+            rig.says(ChatCommand::Role, usage).await.contains("`/role select NAME` chooses"),
+            "{usage}"
+        );
+    }
+    assert_eq!(chosen("main").as_deref(), Some("tutor"));
+
+    let member = Visitor { origin: Origin::Forwarded, ..rig.visitor.clone() };
+    let by_member = async |words: &str| {
+        let said = rig.desk.command(&member, &session("main"), ChatCommand::Role, words).await;
+        said.unwrap().unwrap()
+    };
+    assert_eq!(by_member("select clerk").await, "Only the owner may choose the role.");
+    assert!(
+        by_member("list").await.contains("`clerk`") && chosen("main").as_deref() == Some("tutor")
+    );
+}
+
+#[tokio::test]
+async fn a_role_that_is_chosen_in_a_turn_is_the_next_ones_and_one_that_is_gone_is_named() {
+    let rig = Rig::new();
+    let role = |names: &[&str], default: Option<&str>| Roles {
+        known: names.iter().map(|name| ((*name).to_owned(), String::new())).collect(),
+        default: default.map(str::to_owned),
+    };
+    rig.desk.change(|parts| parts.roles = role(&["clerk", "tutor"], Some("clerk")));
+    assert!(
+        rig.says(ChatCommand::Role, "")
+            .await
+            .starts_with("- `clerk` (the default) **(in force)**\n- `tutor`\n")
+    );
+    let [_, message] = opened("go");
+    let started = EventBody::TurnStarted {
+        origin: Origin::Owner,
+        principal: OWNER.into(),
+        role: Some("clerk".into()),
+    };
+    rig.log([started, message]).await;
+    assert!(!rig.says(ChatCommand::Status, "").await.contains("under way"));
+    let said = rig.says(ChatCommand::Role, "select tutor").await;
+    assert!(
+        said.starts_with("The turn that is under way goes on as it began. From the next one on"),
+        "{said}"
+    );
+    for command in [ChatCommand::Status, ChatCommand::Role] {
+        let said = rig.says(command, "").await;
+        assert!(said.contains("turn that is under way goes on as `clerk`"), "{said}");
+    }
+    rig.log([ended()]).await;
+    assert!(!rig.says(ChatCommand::Role, "").await.contains("under way"));
+
+    rig.desk.change(|parts| parts.roles = role(&["clerk"], Some("clerk")));
+    let said = rig.says(ChatCommand::Role, "").await;
+    assert!(
+        said.contains("`clerk` (the default) **(in force)**")
+            && said.contains("The role `tutor`, which was chosen")
+    );
+    let said = rig.says(ChatCommand::Role, "select default").await;
+    assert_eq!(
+        said,
+        "From its next turn on this conversation has the role that all others have, `clerk`."
+    );
+    assert_eq!(rig.gate.store.read(|tx| tx.session_role(&session("main"))).unwrap(), None);
+}
+
+#[tokio::test]
+async fn grants_are_listed_and_taken_back() {
+    let rig = Rig::new();
+    assert_eq!(rig.says(ChatCommand::Grants, "").await, "No grants are in force.");
+    let approval = rig.gate.parked(echo(3, "x")).await;
+    rig.gate.gate.calls().decide(&approval, &allow(Term::Always), OWNER).await.unwrap();
+    let listed = rig.says(ChatCommand::Grants, "").await;
+    assert!(listed.starts_with("- **1** allowed: `legacy/echo"), "{listed}");
+    assert!(
+        listed.contains("(until revoked, for owner)") && listed.contains("`/grants revoke ID`"),
+        "{listed}"
+    );
+    for wrong in ["revoke 7", "revoke x"] {
+        assert!(rig.says(ChatCommand::Grants, wrong).await.contains("`/grants` lists them"));
+    }
+    assert!(
+        rig.says(ChatCommand::Grants, "forget 1")
+            .await
+            .contains("`/grants revoke ID` takes one back")
+    );
+    assert_eq!(rig.says(ChatCommand::Grants, "revoke 1").await, "Grant 1 is revoked.");
+    assert_eq!(rig.says(ChatCommand::Grants, "").await, "No grants are in force.");
+    let rows = rig.gate.store.read(|tx| tx.audit_after(0, 100)).unwrap();
+    assert!(rows.iter().any(|row| row.kind == "revoked"));
+}
+
+#[tokio::test]
+async fn the_stop_switch_goes_on_in_a_hurry_and_off_on_purpose() {
+    let rig = Rig::new();
+    let on = |rig: &Rig| rig.gate.store.read(|tx| tx.panic()).unwrap().is_some();
+    assert!(rig.says(ChatCommand::Panic, "status").await.contains("is off") && !on(&rig));
+    for words in ["", "on", "NOW!!"] {
+        let said = rig.says(ChatCommand::Panic, words).await;
+        assert!(said.contains("is on**") && said.contains("`/panic off`") && on(&rig), "{said}");
+        assert!(rig.says(ChatCommand::Status, "").await.contains("**the stop switch is on**"));
+        assert!(rig.says(ChatCommand::Panic, " OFF ").await.contains("is off") && !on(&rig));
+    }
+    let rows = rig.gate.store.read(|tx| tx.audit_after(0, 100)).unwrap();
+    assert_eq!(
+        rows.iter()
+            .filter(|row| row.kind == "panic.on" && row.body.to_string().contains(OWNER))
+            .count(),
+        3
+    );
+}
+
+#[tokio::test]
+async fn only_the_owner_pulls_the_switch_and_takes_back_grants() {
+    let mut rig = Rig::new();
+    let approval = rig.gate.parked(echo(3, "x")).await;
+    rig.gate.gate.calls().decide(&approval, &allow(Term::Always), OWNER).await.unwrap();
+    for origin in
+        [Origin::Button, Origin::Schedule, Origin::McpClient, Origin::SubAgent, Origin::Forwarded]
+    {
+        rig.visitor.origin = origin;
+        for words in ["", "on", "off"] {
+            assert_eq!(
+                rig.says(ChatCommand::Panic, words).await,
+                "Only the owner may use the stop switch."
+            );
+        }
+        for command in [ChatCommand::Grants, ChatCommand::Guests, ChatCommand::Approvals] {
+            for words in ["", "revoke 1", "remove 5"] {
+                assert_eq!(rig.says(command, words).await, "Only the owner may see this.");
+            }
+        }
+    }
+    assert_eq!(rig.gate.store.read(|tx| tx.panic()).unwrap(), None);
+    assert_eq!(rig.gate.store.read(|tx| tx.grants()).unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn guests_are_listed_and_sent_away_once() {
+    let rig = Rig::new();
+    assert!(rig.says(ChatCommand::Guests, "").await.contains("Nobody was let in"));
+    rig.gate.store.write(|tx| tx.add_allowed_user(7, 66, "Mal`lory", "telegram:5")).await.unwrap();
+    let listed = rig.says(ChatCommand::Guests, "").await;
+    assert!(listed.contains("- `66` `` Mal`lory ``: let in by `telegram:5` at "), "{listed}");
+    assert!(rig.says(ChatCommand::Guests, "remove them").await.contains("There is no guest"));
+    assert!(rig.says(ChatCommand::Guests, "remove 66").await.contains("may not talk any more"));
+    assert!(!rig.gate.store.read(|tx| tx.is_allowed_user(7, 66)).unwrap());
+    assert!(rig.says(ChatCommand::Guests, "remove 66").await.contains("There is no guest"));
+}
+
+/// A command that is handled again after a kill has no second effect and no second answer.
+#[tokio::test]
+async fn a_command_of_an_update_is_carried_out_and_answered_once() {
+    let rig = Rig::new();
+    let store = &rig.gate.store;
+    store.write(|tx| tx.keep_update(7, 1, "{}").and(tx.keep_update(7, 2, "{}"))).await.unwrap();
+    let (session, to) = (session("main"), Address("telegram/7/5".into()));
+    let at = |update| AnswerTo::Update { bot: 7, update, session: session.clone(), to: to.clone() };
+    let given = async |update, command, words: &str| {
+        let said =
+            rig.desk.answer(&rig.visitor, &session, command, words, &at(update)).await.unwrap();
+        assert_eq!(said, None, "the answer is in the outbox");
+    };
+    given(1, ChatCommand::Panic, "off").await;
+    set_panic(store, true, "console:uid:0").await.unwrap();
+    given(1, ChatCommand::Panic, "off").await;
+    assert!(store.read(|tx| tx.panic()).unwrap().is_some(), "what somebody did meanwhile stays");
+    given(2, ChatCommand::Status, "").await;
+    given(2, ChatCommand::Status, "").await;
+    assert_eq!(store.read(|tx| tx.queued_outbound(&to)).unwrap().len(), 2);
+    assert!(store.read(|tx| tx.kept_updates(7, 0)).unwrap().is_empty());
+}
+
+#[test]
+fn code_is_code_whatever_is_in_it() {
+    assert_eq!(code("a\\b"), "`a\\b`");
+    assert_eq!(code("a`b``c"), "``` a`b``c ```");
+    assert_eq!(code("a\nb\u{202e}"), "`a\\nb\\u{202e}`");
+    let long = code(&"x".repeat(SHOWN_CHARS_MAX + 1));
+    assert_eq!(long, format!("`{}…`", "x".repeat(SHOWN_CHARS_MAX)));
+}

@@ -1,0 +1,235 @@
+//! Brings one console what waits for it: rows of the outbox, open questions, and word of questions
+//! that were closed elsewhere. Must not know how anything is shown.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use tokio::sync::{mpsc, oneshot};
+
+use crate::chat_commands::ChatCommands;
+use crate::domain::{ApprovalId, ApprovalState, OutboundBody, Question, SessionId, Staged};
+use crate::doors::clock::Clock;
+use crate::doors::console::chat::ConsoleShow;
+use crate::doors::context::Context;
+use crate::doors::staged_questions;
+use crate::mail::{ApprovalRow, Instance, Mail};
+
+pub struct Delivery {
+    mail: Mail,
+    chat_commands: ChatCommands,
+    session: SessionId,
+    me: Arc<Instance>,
+    show: mpsc::Sender<ConsoleShow>,
+    /// The questions that are on the screen and open.
+    asked: BTreeSet<ApprovalId>,
+    /// The rows that the screen was given. They are shown when it says so, see [`mark_shown`].
+    given: BTreeSet<i64>,
+    seen_version: Option<i64>,
+    next_expiry_ms: Option<i64>,
+    /// Everything that was open when this console came has been asked.
+    begun: bool,
+}
+
+/// What a turn has staged, and the rows of the outbox that said so.
+#[derive(Default)]
+struct Listed {
+    turn_seq: u64,
+    questions: Vec<Question>,
+    rows: Vec<i64>,
+}
+
+impl Delivery {
+    pub fn new(
+        context: &Context,
+        session: SessionId,
+        me: Arc<Instance>,
+        show: mpsc::Sender<ConsoleShow>,
+    ) -> Self {
+        let (asked, given) = (BTreeSet::new(), BTreeSet::new());
+        Self {
+            mail: context.mail.clone(),
+            chat_commands: context.chat_commands.clone(),
+            session,
+            me,
+            show,
+            asked,
+            given,
+            seen_version: None,
+            next_expiry_ms: None,
+            begun: false,
+        }
+    }
+
+    /// Delivers what waits, and asks every open question again.
+    pub async fn begin(&mut self) -> anyhow::Result<()> {
+        // Whatever else could not be delivered, what is open is asked.
+        let delivered = self.deliver().await;
+        self.begun = true;
+        let mut found = Vec::new();
+        for row in self.mail.open_questions(Some(&self.session))? {
+            // Nothing of its turn is on this screen.
+            let Some(question) = self.ask(0, row).await else { continue };
+            let list = self.mail.list_of(&question.call)?;
+            found.push((list.unwrap_or_else(|| question.call.clone()).reply_seq, question));
+        }
+        // A list in its own order, though all of it was asked in the same millisecond; an older
+        // list comes first.
+        found.sort_by_key(|(list, question)| {
+            (*list, question.staged.as_ref().map(staged_questions::place))
+        });
+        let questions = found.into_iter().map(|(_, question)| question).collect();
+        self.show_list(&mut Listed { questions, ..Listed::default() }).await;
+        delivered
+    }
+
+    /// Whether there is something to look at: another commit, or a question whose time is over.
+    pub fn news(&mut self) -> bool {
+        if self.next_expiry_ms.is_some_and(|at| at <= Clock::system().now_ms) {
+            self.next_expiry_ms = None;
+            return true;
+        }
+        match self.mail.version() {
+            Ok(version) => self.seen_version.replace(version) != Some(version),
+            Err(error) => {
+                tracing::warn!(%error, "the store cannot be looked at");
+                false
+            }
+        }
+    }
+
+    /// Shows what waits for this console, and what earlier ones of this session had not shown.
+    pub async fn deliver(&mut self) -> anyhow::Result<()> {
+        // Also later on: what becomes of an action is addressed to whoever was here when it was
+        // staged.
+        self.mail.adopt(&self.me, &self.session).await?;
+        // What a turn has staged comes out in one transaction, row behind row, and is shown as one
+        // list.
+        let mut list = Listed::default();
+        for row in self.mail.waiting(self.me.address())? {
+            if self.given.contains(&row.id) {
+                continue;
+            }
+            let OutboundBody::Question { turn_seq, question } = row.outbound.body else {
+                self.show_list(&mut list).await;
+                let quiet = match &row.outbound.body {
+                    OutboundBody::Reply { turn_seq, .. } => {
+                        self.chat_commands.quiet_line(&row.outbound.session, *turn_seq)?
+                    }
+                    _ => None,
+                };
+                self.say(ConsoleShow::Out(row.outbound.body)).await;
+                if let Some(text) = quiet {
+                    self.say(ConsoleShow::Out(OutboundBody::Notice { text })).await;
+                }
+                self.gave(row.id).await;
+                continue;
+            };
+            if list.turn_seq != turn_seq {
+                self.show_list(&mut list).await;
+                list.turn_seq = turn_seq;
+            }
+            // At the beginning all that is open is asked as one list, also what an earlier console
+            // had half shown.
+            if question.staged.is_some() && !self.begun {
+                list.rows.push(row.id);
+                continue;
+            }
+            // From the store, because it may have been answered before it got here.
+            if let Some(asked) = self.mail.asked_question(&question.approval)? {
+                list.questions.extend(self.ask(turn_seq, asked).await);
+            }
+            list.rows.push(row.id);
+        }
+        self.show_list(&mut list).await;
+        self.close_answered().await
+    }
+
+    async fn show_list(&mut self, list: &mut Listed) {
+        let Listed { turn_seq, questions, rows } = std::mem::take(list);
+        if !questions.is_empty() {
+            self.say(ConsoleShow::Staged { turn_seq, questions }).await;
+        }
+        for row in rows {
+            self.gave(row).await;
+        }
+    }
+
+    /// The whole of a row was given to the screen, which says when it has left.
+    async fn gave(&mut self, row: i64) {
+        self.given.insert(row);
+        self.say(ConsoleShow::Mark(row)).await;
+    }
+
+    /// Asks a question that is open and not on the screen. What was staged is not asked by itself:
+    /// it is given back for a list.
+    async fn ask(&mut self, turn_seq: u64, row: ApprovalRow) -> Option<Question> {
+        // All items at once is a word that is typed under their list.
+        if matches!(row.question.staged, Some(Staged::All { .. })) {
+            return None;
+        }
+        if row.state != ApprovalState::Waiting || !self.asked.insert(row.id.clone()) {
+            return None;
+        }
+        self.next_expiry_ms =
+            Some(self.next_expiry_ms.map_or(row.expires_ms, |at| at.min(row.expires_ms)));
+        if row.question.staged.is_some() {
+            return Some(row.question);
+        }
+        self.say(ConsoleShow::Out(OutboundBody::Question {
+            turn_seq,
+            question: Box::new(row.question),
+        }))
+        .await;
+        None
+    }
+
+    async fn close_answered(&mut self) -> anyhow::Result<()> {
+        for id in self.asked.clone() {
+            let row = self.mail.asked_question(&id)?;
+            let how = match row.as_ref().map(|row| row.state) {
+                Some(ApprovalState::Waiting) => continue,
+                Some(ApprovalState::Expired) => "has expired".to_owned(),
+                Some(ApprovalState::Superseded) => "was superseded by a new message".to_owned(),
+                Some(ApprovalState::Approved | ApprovalState::Denied) => {
+                    match row.and_then(|row| row.decided_by) {
+                        Some(by) => format!("was answered by {by}"),
+                        None => "was answered".to_owned(),
+                    }
+                }
+                None => "is gone".to_owned(),
+            };
+            self.asked.remove(&id);
+            self.say(ConsoleShow::QuestionClosed { approval: id, how }).await;
+        }
+        Ok(())
+    }
+
+    async fn say(&self, show: ConsoleShow) {
+        // A screen that is gone ends the chat by itself.
+        let _ = self.show.send(show).await;
+    }
+}
+
+/// Marks rows as shown when their lines have left for the screen, until it is told to end, and then
+/// what has left by then.
+pub async fn mark_shown(
+    mail: Mail,
+    mut left: mpsc::UnboundedReceiver<i64>,
+    mut ended: oneshot::Receiver<()>,
+) {
+    loop {
+        let row = tokio::select! {
+            biased;
+            row = left.recv() => row,
+            _ = &mut ended, if !left.is_closed() => {
+                left.close();
+                continue;
+            }
+        };
+        let Some(row) = row else { return };
+        if let Err(error) = mail.shown(row).await {
+            // It comes once more, which is better than not at all.
+            tracing::warn!(%error, "what was shown could not be noted");
+        }
+    }
+}

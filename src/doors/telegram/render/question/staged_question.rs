@@ -1,0 +1,141 @@
+//! What a question about a staged action has in place of "Allow this?": its head, what each button
+//! does, and what became of it. Must not know the rest of the message.
+//!
+//! The summary is the server's own text, so it stands in a block quote under the server's name, and
+//! nothing of ours does.
+
+use super::keyboard;
+use super::value::shown_value;
+use super::{CallEnd, Closed, short};
+use crate::domain::{Answer, Choice, Question, Staged};
+use crate::doors::clock::Clock;
+use crate::doors::staged_questions::{self, CANCEL_MARK, CONFIRM_MARK, group, head};
+use crate::doors::telegram::render::clean::cleaned_line;
+use crate::doors::telegram::render::rich::{Rich, Style};
+
+const QUOTE: Style = Style { quote: Some(0), ..Style::PLAIN };
+
+/// The first lines; `brief` where there is only room for the beginning of what the server says.
+pub(super) fn heading(rich: &mut Rich, question: &Question, staged: &Staged, brief: bool) {
+    rich.push(&head(staged), Style::BOLD);
+    if let Some(group) = group(staged) {
+        rich.push(&format!("\nGroup: {}", short(&group)), Style::PLAIN);
+    }
+    if let Staged::Item { summary, .. } = staged {
+        rich.push(&format!("\n{} says:\n", short(&question.server)), Style::PLAIN);
+        // A preview shows no quote, so that a line of the server's would look like one of ours.
+        let said = if brief {
+            short(summary)
+        } else {
+            shown_value(&summary.replace("\r\n", "\n").replace('\n', " ⏎ "))
+        };
+        rich.push(if said.is_empty() { "(nothing)" } else { &said }, QUOTE);
+    }
+    if has_title(staged) || brief {
+        rich.push("\n\n", Style::PLAIN);
+    }
+}
+
+/// The same as plain text, each line of the server's behind a bar.
+pub(super) fn document_heading(question: &Question, staged: &Staged) -> String {
+    let mut text = format!("{}\n", head(staged));
+    if let Some(group) = group(staged) {
+        text.push_str(&format!("Group: {}\n", cleaned_line(&group)));
+    }
+    if let Staged::Item { summary, .. } = staged {
+        text.push_str(&format!(
+            "{} says:\n{}",
+            cleaned_line(&question.server),
+            super::value::document_value(summary)
+        ));
+    }
+    text
+}
+
+/// Whether the call has a name that says something: a row that stands for several calls is ours.
+pub(super) fn has_title(staged: &Staged) -> bool {
+    matches!(staged, Staged::Item { .. })
+}
+
+/// Each button with what it does. A server's label is never the only word for that.
+pub(super) fn legend(question: &Question, staged: &Staged) -> Vec<(String, String)> {
+    let (yes, no) = match staged {
+        Staged::Item { .. } => ("runs exactly this call, once", "it is not run"),
+        Staged::All { .. } => (
+            "runs each of them once, exactly as it is shown in its own message",
+            "none of them is run",
+        ),
+        // What each button runs stands among the arguments.
+        Staged::Buttons { .. } => return Vec::new(),
+    };
+    let row = |choice: &Choice| {
+        let does = if matches!(choice.answer, Answer::Allow { .. }) { yes } else { no };
+        let instead = staged_questions::label(question, choice).and_then(|label| label.instead_of);
+        let instead = instead.map_or(String::new(), |own| {
+            format!(" (its server calls the button “{}”)", short(&own))
+        });
+        (keyboard::label(question, choice), format!("{does}{instead}"))
+    };
+    question.choices.iter().map(row).collect()
+}
+
+/// What became of it, in one line: `✅ Confirmed`, and `by you, 14:03 · done`.
+pub(super) fn outcome(
+    question: &Question,
+    staged: &Staged,
+    how: &Closed,
+    clock: &Clock,
+) -> (String, String) {
+    match how {
+        Closed::Answered { answer, by, at_ms, end } => {
+            let end = match answer {
+                Answer::Deny { .. } | Answer::Never => None,
+                _ => *end,
+            };
+            let end = end.map_or(String::new(), |end| format!(" · {}", end_words(end)));
+            (
+                decision(question, staged, answer),
+                format!(" by {}, {}{end}", short(by), clock.at(*at_ms)),
+            )
+        }
+        Closed::Expired { at_ms } => (
+            "Expired".to_owned(),
+            format!(" at {}: nobody answered, and it was not run.", clock.at(*at_ms)),
+        ),
+        Closed::Superseded { at_ms, .. } => (
+            "Closed".to_owned(),
+            format!(" at {}: nothing of it waits any more.", clock.at(*at_ms)),
+        ),
+        Closed::AskedAgain => {
+            ("Asked again".to_owned(), "\nThe buttons are under a newer message.".to_owned())
+        }
+    }
+}
+
+fn decision(question: &Question, staged: &Staged, answer: &Answer) -> String {
+    match (answer, staged) {
+        (Answer::Allow { .. }, Staged::All { of }) => format!("{CONFIRM_MARK} Confirmed all {of}"),
+        (Answer::Allow { .. }, _) => format!("{CONFIRM_MARK} Confirmed"),
+        (Answer::Press { .. }, _) => {
+            let pressed = question.choices.iter().find(|choice| choice.answer == *answer);
+            pressed.map_or_else(
+                || "Pressed".to_owned(),
+                |choice| format!("Pressed “{}”", keyboard::label(question, choice)),
+            )
+        }
+        (_, Staged::All { of }) => format!("{CANCEL_MARK} Cancelled all {of}"),
+        (_, _) => format!("{CANCEL_MARK} Cancelled"),
+    }
+}
+
+fn end_words(end: CallEnd) -> &'static str {
+    match end {
+        CallEnd::Ok => "done",
+        CallEnd::Failed => "failed",
+        CallEnd::Denied => "not run",
+        CallEnd::Unknown => "unknown: it may or may not have run, and is not run again",
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,59 @@
+//! How far the outbox has got in each chat, so that a draft never overtakes the words that it was
+//! to become. Must not know what is said.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::domain::{Address, SessionId};
+use crate::doors::telegram::Part;
+
+/// Every chat that was written to.
+#[derive(Debug, Default)]
+pub(super) struct Chats {
+    chats: Mutex<HashMap<Address, Arc<tokio::sync::Mutex<Delivered>>>>,
+}
+
+impl Chats {
+    /// What has been said in a chat; locked by whoever writes there.
+    pub(super) fn at(&self, address: &Address) -> Arc<tokio::sync::Mutex<Delivered>> {
+        self.chats
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .entry(address.clone())
+            .or_default()
+            .clone()
+    }
+}
+
+/// The newest words of the outbox in one chat. Held while something is sent there that must not
+/// overtake it.
+#[derive(Debug, Default)]
+pub(super) struct Delivered {
+    through: Option<(SessionId, u64, u32)>,
+    /// What each draft of the words that come next shows.
+    shown: HashMap<i64, Part>,
+}
+
+impl Delivered {
+    /// Notes that the words of a step are being sent, or without a step all that is left of a turn.
+    pub(super) fn begin(&mut self, session: &SessionId, turn_seq: u64, step: Option<u32>) {
+        self.through = Some((session.clone(), turn_seq, step.unwrap_or(u32::MAX)));
+    }
+
+    /// Notes what a draft shows now.
+    pub(super) fn shows(&mut self, message: i64, part: Part) {
+        self.shown.insert(message, part);
+    }
+
+    /// What the drafts show, for whoever makes them final.
+    pub(super) fn take_shown(&mut self) -> HashMap<i64, Part> {
+        std::mem::take(&mut self.shown)
+    }
+
+    /// Whether the words of this step are the outbox's by now.
+    pub(super) fn reaches(&self, session: &SessionId, turn_seq: u64, step: u32) -> bool {
+        self.through.as_ref().is_some_and(|(delivered, turn, last)| {
+            delivered == session && (*turn, *last) >= (turn_seq, step)
+        })
+    }
+}
