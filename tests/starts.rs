@@ -53,7 +53,8 @@ fn what_ask_has_begun_to_start_for_the_first_time_is_not_thrown_away() {
     let house = house(&["one", "two", "three"]);
     let mut asking = house.start(&["ask", "list"]);
     asking.closes_input();
-    eventually("they are told to be late", || asking.err().contains("still starting"));
+    // By then the turn is over, and none of them has come up in it.
+    eventually("the command waits for them", || asking.err().contains("for the first time"));
     go(&house);
     let ran = asking.ends().expect(0);
     assert!(ran.out.contains("Listing"), "{ran:?}");
