@@ -15,6 +15,7 @@ mod postman;
 mod progress;
 pub mod question;
 pub mod run;
+mod running;
 pub mod screen;
 mod staged;
 mod staged_list;
