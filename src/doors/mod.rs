@@ -7,6 +7,7 @@ pub mod context;
 mod door;
 pub mod follow;
 pub mod gateway;
+pub mod markdown;
 pub mod staged;
 pub mod telegram;
 pub mod typed;
