@@ -8,7 +8,7 @@ mod door;
 pub mod follow;
 pub mod gateway;
 pub mod markdown;
-pub mod staged;
+pub mod staged_questions;
 pub mod telegram;
 pub mod typed;
 

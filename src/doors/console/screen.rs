@@ -12,7 +12,7 @@ use super::paint::Frame;
 use super::progress::Thinking;
 use super::question::{Clock, question_lines};
 use super::running::RunningCalls;
-use super::staged::Open;
+use super::staged_answers::Open;
 use super::staged_list::staged_lines;
 use super::stream::{StreamView, markdown_lines};
 use super::style::{Look, Span, Style, paint_line};
