@@ -11,6 +11,7 @@ pub mod delivery;
 pub mod door;
 pub mod follow;
 pub mod gateway;
+pub mod markdown;
 pub mod patience;
 pub mod questions;
 pub mod sessions;

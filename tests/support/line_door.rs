@@ -19,8 +19,8 @@ use claw::domain::{
 use claw::doors::clock::Clock;
 use claw::doors::commands::{ChatCommand, DoorKind, Parsed, help_markdown, parse};
 use claw::doors::door::{Asked, Closed, Door, Fault, File, Piece};
+use claw::doors::markdown::linked_files;
 use claw::doors::shared::{Shared, watch_commits};
-use claw::doors::telegram::render::markdown::linked_files;
 use claw::doors::{delivery, questions, sessions};
 use claw::mail::{DraftRow, MailError, PostedRow};
 use claw::router::Visitor;
