@@ -118,7 +118,7 @@ fn a_home_from_before_the_first_release_is_refused_and_left_as_it_is() {
 /// The older program in it is this one; what the newer one has made of the home is a store of a
 /// higher version, with a copy from before beside it.
 #[test]
-fn the_way_back_that_the_readme_names_leads_to_what_was_there() {
+fn the_way_back_that_the_guide_names_leads_to_what_was_there() {
     let house = old_home();
     house.claw(&["sessions"]).expect(0);
     let (older, kept) = (version(&house), events(&house));
@@ -129,8 +129,9 @@ fn the_way_back_that_the_readme_names_leads_to_what_was_there() {
     house.db().pragma_update(None, "user_version", older + 1).unwrap();
     let refused = house.claw(&["sessions"]).expect(1);
     assert!(refused.err.contains("written by a newer claw"), "{refused:?}");
-    let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
-    let line = readme.lines().find(|line| line.starts_with("cd ~/.claw && ")).unwrap();
+    let guide =
+        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/keeping.md")).unwrap();
+    let line = guide.lines().find(|line| line.starts_with("cd ~/.claw && ")).unwrap();
     let line = line.replace("claw.db.before-v18-to-v19", &copy);
     let mut shell = Command::new("/bin/sh");
     let done = shell
@@ -142,10 +143,10 @@ fn the_way_back_that_the_readme_names_leads_to_what_was_there() {
     assert!(done.unwrap().success(), "{line}");
     assert_eq!((version(&house), events(&house)), (older, kept));
     house.claw(&["sessions"]).expect(0);
-    // The audit notices the older store, and the README says how to accept it.
+    // The audit notices the older store, and the guide says how to accept it.
     assert!(house.claw(&["audit", "verify"]).expect(1).out.contains("missing"));
     let next = "`claw audit anchor --accept`";
-    assert!(readme.split("**The way back.**").nth(1).unwrap().contains(next));
+    assert!(guide.split("### The way back").nth(1).unwrap().contains(next));
     house.claw(&["audit", "anchor", "--accept"]).expect(0);
     house.is_whole();
 }
