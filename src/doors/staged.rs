@@ -168,7 +168,7 @@ mod tests {
         let shown = |index: usize| label(&question, &question.choices[index]).unwrap().shown;
         assert_eq!((shown(0), shown(1)), both("👍 Like", "Confirm it"));
         assert_eq!((press_label("✅"), press_label(" ")), both("✅", "•"));
-        assert_eq!(press_label(&"Like ".repeat(20)).chars().count(), 31 + 1);
+        assert_eq!(press_label(&"Like ".repeat(20)).chars().count(), 32 + 1);
     }
 
     #[test]
