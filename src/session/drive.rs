@@ -95,7 +95,8 @@ impl<'w> Drive<'w> {
                 self.flush_soon();
             }
             let span = self.span();
-            if let Some(ran) = self.take(step).instrument(span).await? {
+            // On the heap, because everything that runs sessions carries this future.
+            if let Some(ran) = Box::pin(self.take(step)).instrument(span).await? {
                 return self.let_go(ran).await;
             }
         }

@@ -5,9 +5,7 @@ use serde_json::json;
 
 use super::rig::{BOUNDS, Rig, main, words, worker};
 use super::staging::{POLICY, item, no, proposing, staged};
-use crate::domain::{
-    Answer, CallState, InboundBody, OutboundBody, Outcome, Question, Staged, Term,
-};
+use crate::domain::{Answer, CallState, InboundBody, OutboundBody, Outcome, Staged, Term};
 use crate::gate::tests::rig::{OWNER, Rig as GateRig, allow};
 use crate::model::Script;
 use crate::session::Ran;
