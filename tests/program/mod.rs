@@ -10,7 +10,7 @@ use std::fs;
 use std::io::{Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -23,6 +23,10 @@ pub const SOON: Duration = Duration::from_secs(60);
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 /// The key that stand-ins for providers are asked with; long enough to be watched for.
 pub const KEY: &str = "sk-key-of-the-stand-in-4711";
+
+/// A `claw.toml` by which a model gets the tools of a server that starts, however slow the machine
+/// is: a request waits for them no longer than 1.5 s otherwise.
+pub const SERVER_WAIT: &str = "[limits]\nserver_wait_ms = 60000\n";
 
 /// Waits until `holds`, and fails if it does not become true.
 #[track_caller]
@@ -346,10 +350,14 @@ impl Running {
         kill_process(pid, signal).unwrap();
     }
 
+    pub fn closes_input(&mut self) {
+        drop(self.child.stdin.take());
+    }
+
     /// Closes its input and waits for its end.
     #[track_caller]
     pub fn ends(mut self) -> Ran {
-        drop(self.child.stdin.take());
+        self.closes_input();
         let deadline = Instant::now() + SOON;
         let status = loop {
             if let Some(status) = self.child.try_wait().unwrap() {
@@ -405,25 +413,5 @@ pub fn pid_in(file: &Path) -> Option<u32> {
 
 /// An example's program. `cargo test` builds examples, but `cargo test --test NAME` does not.
 pub fn example(name: &str) -> PathBuf {
-    static BUILT: OnceLock<()> = OnceLock::new();
-    let exe = Path::new(env!("CARGO_BIN_EXE_claw")).parent().unwrap().join("examples").join(name);
-    if !exe.exists() {
-        BUILT.get_or_init(|| {
-            let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
-            let mut build = Command::new(env!("CARGO"));
-            build.args([
-                "build",
-                "--quiet",
-                "--offline",
-                "--examples",
-                "--package",
-                "claw",
-                "--manifest-path",
-                manifest,
-            ]);
-            assert!(build.status().unwrap().success());
-        });
-    }
-    assert!(exe.exists(), "{} is missing: run `cargo build --examples`", exe.display());
-    exe
+    claw_test_kit::example_exe(name)
 }
