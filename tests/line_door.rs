@@ -1,5 +1,7 @@
 //! A third door, made of the shared parts alone (`tests/support/line_door.rs`): what every door has
 //! to keep, over a real process with real servers behind it.
+#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
+#![expect(clippy::disallowed_methods, reason = "a test of the whole program starts it")]
 
 mod program;
 mod wires;
