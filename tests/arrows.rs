@@ -98,15 +98,15 @@ const NARROW: &[(&str, &str, &str)] = &[
 /// Crate of ours → the crates of ours that it may depend on. What stands in `src/` may name all.
 const CRATES: &[(&str, &[&str])] = &[
     ("crates/domain", &[]),
-    ("crates/hub", &["domain"]),
+    ("crates/hub", &["domain", "kit"]),
     ("crates/kit", &[]),
     ("crates/policy", &["domain", "toml-fault"]),
     ("crates/store", &["domain", "kit"]),
     ("crates/test-kit", &[]),
     ("crates/toml-fault", &[]),
-    // The servers run behind any host, and know nothing of claw.
-    ("mcp-servers/bash", &[]),
-    ("mcp-servers/filesystem", &[]),
+    // The servers run behind any host, and know nothing else of claw.
+    ("mcp-servers/bash", &["kit"]),
+    ("mcp-servers/filesystem", &["kit"]),
 ];
 
 /// The crates of ours that `src/` names as modules, `use crate::policy`.
