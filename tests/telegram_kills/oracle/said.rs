@@ -16,6 +16,8 @@ use crate::store::OutboxRow;
 
 /// Texts of more letters may go out in parts.
 const WHOLE_LETTERS_MAX: usize = 2_500;
+/// What is shorter may stand in a long text by chance.
+const PART_LETTERS_MIN: usize = 20;
 
 pub fn judge(evidence: &Evidence<'_>, verdict: &mut Verdict, counts: &mut Counts) {
     let known = |row: &&OutboxRow| evidence.seats().iter().any(|seat| seat.session == row.session);
@@ -68,7 +70,8 @@ fn rows_are_on_the_screen(
         wanted.entry(shown_as(row)).or_default().push(row);
     }
     for (said, rows) in wanted {
-        let copies = if said.len() <= WHOLE_LETTERS_MAX {
+        let is_long = said.len() > WHOLE_LETTERS_MAX;
+        let copies = if !is_long {
             shown.get(&said).copied().unwrap_or_default()
         } else {
             let as_files = evidence.files(screen).iter().filter(|file| **file == said).count();
@@ -84,9 +87,12 @@ fn rows_are_on_the_screen(
         };
         let (first, kills) =
             (text(rows[0]).lines().next().unwrap_or_default(), window(evidence, &rows));
-        // A draft can show the whole before there is a row of it.
-        let whole = screen.iter().filter(|message| letters(own_words(&message.text)) == said);
-        let allowed = kills + whole.filter(|message| cut_off(evidence, seat, message)).count();
+        // A draft can show the whole before there is a row of it, and of a long one a whole part.
+        let drafts = screen.iter().filter(|message| {
+            let shown = letters(own_words(&message.text));
+            shown == said || shown.len() > PART_LETTERS_MIN && is_long && said.contains(&shown)
+        });
+        let allowed = kills + drafts.filter(|message| cut_off(evidence, seat, message)).count();
         if copies < rows.len() {
             verdict.lost.push(format!(
                 "{}: {} × {first:?}, and it is there {copies} times",
@@ -113,7 +119,7 @@ fn copies_of_parts(said: &str, screen: &[Message]) -> Result<usize, String> {
     for part in screen
         .iter()
         .map(|message| letters(own_words(&message.text)))
-        .filter(|part| part.len() > 20 && said.contains(part))
+        .filter(|part| part.len() > PART_LETTERS_MIN && said.contains(part))
     {
         if parts.contains(&part) {
             surplus += 1;
