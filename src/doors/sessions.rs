@@ -5,10 +5,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::context::GatewayContext;
-use super::live;
+use super::Door;
+use super::clock::Clock;
 use crate::domain::{ApprovalId, SessionId, unseen};
-use crate::doors::telegram::api::place::{DOOR, Place};
 use crate::mail::MailError;
 use crate::session::Ran;
 
@@ -16,58 +15,57 @@ use crate::session::Ran;
 const OTHERS_FIRST_MS: i64 = 3_000;
 /// How often questions are looked at whose time may be over.
 const LOOK: Duration = Duration::from_secs(2);
-/// Telegram shows "typing…" for five seconds (Bot API, `sendChatAction`).
-const TYPING_EVERY: Duration = Duration::from_secs(4);
 /// A session whose question is over is tried again after this time.
 const TRY_AGAIN: Duration = Duration::from_secs(60);
 /// After a turn that failed in claw itself.
 const AFTER_FAULT: Duration = Duration::from_secs(5);
 
-pub(super) async fn keep(ctx: Arc<GatewayContext>) {
-    let mut wake_ups = ctx.wake_ups();
+pub async fn keep<D: Door>(door: Arc<D>) {
+    let mut wake_ups = door.shared().wake_ups();
     // What an earlier process left in the middle.
-    let open = ctx.mail.sessions_with_open_turn();
+    let open = door.shared().mail().sessions_with_open_turn();
     let open = open.unwrap_or_else(|error| {
         tracing::error!(%error, "the interrupted turns cannot be read");
         Vec::new()
     });
-    for session in open.into_iter().filter(|session| session.as_str().starts_with(&prefix())) {
-        launch(&ctx, session);
+    for session in open.into_iter().filter(|session| session.as_str().starts_with(&prefix::<D>())) {
+        launch(&door, session);
     }
     let mut tried = HashMap::new();
     let mut looked: Option<Instant> = None;
-    while !ctx.closing.is_cancelled() {
+    while !door.shared().closing.is_cancelled() {
         // What time brings is looked for now and then, not at every wake-up.
         let all = looked.is_none_or(|at| at.elapsed() >= LOOK);
         if all {
             looked = Some(Instant::now());
         }
-        match waiting(&ctx, &mut tried, all) {
-            Ok(sessions) => sessions.into_iter().for_each(|session| launch(&ctx, session)),
+        match waiting(&*door, &mut tried, all) {
+            Ok(sessions) => sessions.into_iter().for_each(|session| launch(&door, session)),
             Err(error) => tracing::error!(%error, "the sessions cannot be read"),
         }
         wake_ups.wait(LOOK).await;
     }
 }
 
-fn prefix() -> String {
-    format!("{DOOR}.")
+/// What the names of a door's sessions begin with.
+pub(super) fn prefix<D: Door>() -> String {
+    format!("{}.", D::NAME)
 }
 
 /// The sessions with something to take in, and those with a question whose time is over. Each of
 /// the latter is tried now and then, because a question that its session does not know any more
 /// would otherwise keep it busy for ever.
-fn waiting(
-    ctx: &GatewayContext,
+fn waiting<D: Door>(
+    door: &D,
     tried: &mut HashMap<ApprovalId, Instant>,
     all: bool,
 ) -> Result<Vec<SessionId>, MailError> {
-    let (mail, now_ms) = (&ctx.mail, ctx.clock().now_ms);
-    let mut sessions = mail.sessions_with_work(&prefix(), now_ms - OTHERS_FIRST_MS)?;
+    let (mail, now_ms) = (door.shared().mail(), Clock::system().now_ms);
+    let mut sessions = mail.sessions_with_work(&prefix::<D>(), now_ms - OTHERS_FIRST_MS)?;
     let mut kept = Vec::new();
     for session in sessions {
         // Messages wait behind an open question. What ends that is an answer, an order, or time.
-        if !ctx.is_parked(&session) || !mail.only_messages_queued(&session)? {
+        if !door.shared().is_parked(&session) || !mail.only_messages_queued(&session)? {
             kept.push(session);
         }
     }
@@ -85,62 +83,46 @@ fn waiting(
     Ok(sessions)
 }
 
-fn launch(ctx: &Arc<GatewayContext>, session: SessionId) {
-    if ctx.begin(&session) {
-        tokio::spawn(run(ctx.clone(), session));
+fn launch<D: Door>(door: &Arc<D>, session: SessionId) {
+    if door.shared().begin(&session) {
+        tokio::spawn(run(door.clone(), session));
     }
 }
 
 /// Marks a session as free, however its run ends.
-struct Running {
-    ctx: Arc<GatewayContext>,
+struct Running<D: Door> {
+    door: Arc<D>,
     session: SessionId,
 }
 
-impl Drop for Running {
+impl<D: Door> Drop for Running<D> {
     fn drop(&mut self) {
-        self.ctx.end(&self.session);
+        self.door.shared().end(&self.session);
     }
 }
 
-async fn run(ctx: Arc<GatewayContext>, session: SessionId) {
-    let _running = Running { ctx: ctx.clone(), session: session.clone() };
-    let live =
-        place_of(&ctx, &session).map_or_else(unseen, |place| live::show(&ctx, &session, place));
+async fn run<D: Door>(door: Arc<D>, session: SessionId) {
+    let _running = Running { door: door.clone(), session: session.clone() };
+    let place = door.place_of(&session);
+    let live = place.as_ref().map_or_else(unseen, |place| door.glimpse(&session, place));
     let settled = {
-        let settle = ctx.door.worker.settle(&session, &live);
-        let typing = typing(&ctx, &session);
+        let settle = door.shared().context.worker.settle(&session, &live);
+        let working = async {
+            if let Some(place) = &place {
+                door.working(place).await;
+            }
+            // What shows the work may end; the work goes on.
+            std::future::pending::<()>().await;
+        };
         tokio::select! {
             settled = settle => settled,
-            () = typing => return,
+            () = working => return,
         }
     };
-    ctx.set_parked(&session, matches!(settled, Ok(Ran::Parked)));
+    door.shared().set_parked(&session, matches!(settled, Ok(Ran::Parked)));
     if let Err(error) = settled {
         // What was committed is still there; the next look tries again.
         tracing::error!(%session, error = format!("{error:#}"), "a turn failed");
         tokio::time::sleep(AFTER_FAULT).await;
     }
-}
-
-/// Shows that claw is at work, for as long as it is polled.
-async fn typing(ctx: &GatewayContext, session: &SessionId) {
-    let place = place_of(ctx, session);
-    loop {
-        if let Some(place) = &place
-            && let Err(fault) = ctx.api.typing(place).await
-        {
-            tracing::debug!(%fault, "typing could not be shown");
-        }
-        tokio::time::sleep(TYPING_EVERY).await;
-    }
-}
-
-/// The place whose session this is.
-pub(super) fn place_of(ctx: &GatewayContext, session: &SessionId) -> Option<Place> {
-    let rest = session.as_str().strip_prefix(&prefix())?;
-    let mut parts = rest.split('.');
-    let bot = parts.next()?.parse().ok().filter(|bot| *bot == ctx.me.id)?;
-    let chat = parts.next()?.parse().ok()?;
-    Some(Place { bot, chat, thread: parts.next().and_then(|thread| thread.parse().ok()) })
 }
