@@ -68,11 +68,6 @@ impl DoorRig for Console {
         self.terminals.clear();
     }
 
-    /// The console notes what it has shown when its prompt is drawn next.
-    fn touches(&mut self) {
-        self.terminal(Chat::First).types("");
-    }
-
     fn holds_back(&mut self) {
         self.terminal(Chat::First).stops_output();
     }

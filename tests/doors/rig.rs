@@ -62,9 +62,6 @@ pub trait DoorRig: Sized {
     /// has to note where they stand.
     fn notes_what_it_shows(&mut self) {}
 
-    /// Whatever a person does at the door without saying anything, like an empty line.
-    fn touches(&mut self) {}
-
     /// From now until the next start nothing of what the door shows reaches the person, and the
     /// door can tell. Needs [`Skill::HoldBack`].
     fn holds_back(&mut self);
@@ -157,13 +154,7 @@ pub fn count<R: DoorRig>(rig: &mut R, text: &str) -> usize {
 #[track_caller]
 pub fn all_is_delivered<R: DoorRig>(rig: &mut R) {
     let unsent = "SELECT count(*) FROM outbox WHERE state <> 'sent'";
-    eventually("the outbox is empty", || {
-        let is_empty = number(rig, unsent) == 0;
-        if !is_empty {
-            rig.touches();
-        }
-        is_empty
-    });
+    eventually("the outbox is empty", || number(rig, unsent) == 0);
 }
 
 pub fn number<R: DoorRig>(rig: &R, sql: &str) -> i64 {
