@@ -236,8 +236,8 @@ mod tests {
                 ┊ n
                 │ thank you
           open until 15:06 (4 h)
-          1   ✅ Confirm (its server calls it “Add
-              to cart”)
+          1   ✅ Confirm (its server calls it
+              “Add to cart”)
           -1  ❌ Cancel
 
         2 “Book”

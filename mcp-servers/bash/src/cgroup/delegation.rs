@@ -123,6 +123,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "a program in the place of systemctl")]
     fn a_manager_that_hangs_does_not_hold_up_the_start() {
         let asked = |script: &str, limit: Duration| {
             answer(Command::new("sh").args(["-c", script]), limit).unwrap()
