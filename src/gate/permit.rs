@@ -89,7 +89,7 @@ impl Permit {
         pin: &str,
         timeout: Duration,
     ) -> Self {
-        let call = CallId {
+        let call = CallId::Reply {
             session: crate::domain::SessionId::new("test").unwrap(),
             reply_seq: 1,
             block: 0,

@@ -9,7 +9,7 @@ mod keyboard;
 mod staged;
 mod value;
 
-use crate::domain::{Answer, Question, Scope, Term, UnixMillis};
+use crate::domain::{Answer, CallOwner, Question, Scope, Term, UnixMillis};
 use crate::doors::clock::Clock;
 
 use super::clean::{cleaned, cleaned_line};
@@ -106,7 +106,12 @@ pub fn attached_question(question: &Question, clock: &Clock) -> (Part, String, S
 
 /// The question as it is put to somebody who does not see its conversation.
 pub fn from_elsewhere(question: &Question) -> Question {
-    let why = format!("in the session `{}`, {}", question.session, question.why);
+    let why = match question.call.owner() {
+        CallOwner::Session(session) => format!("in the session `{session}`, {}", question.why),
+        CallOwner::Client(client) => {
+            format!("for the client `{}`, {}", crate::domain::escape::visible(client), question.why)
+        }
+    };
     Question { why, ..question.clone() }
 }
 

@@ -146,7 +146,7 @@ pub(super) async fn put_right(
     message: i64,
     row: &ApprovalRow,
 ) -> Result<(), MailError> {
-    if sessions::place_of(house, &row.question.session).as_ref() != Some(place) {
+    if sessions::place_of_question(house, &row.question).as_ref() != Some(place) {
         return Ok(());
     }
     let (approval, address) = (row.id.clone(), place.address());
@@ -183,7 +183,7 @@ pub(super) async fn show(
 
 /// The question as a chat shows it: with the name of its session where that is not the chat's own.
 fn as_read_in(house: &House, place: &Place, question: &Question) -> Question {
-    match sessions::place_of(house, &question.session) {
+    match sessions::place_of_question(house, question) {
         Some(own) if own == *place => question.clone(),
         _ => question::from_elsewhere(question),
     }

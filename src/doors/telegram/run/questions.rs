@@ -108,7 +108,7 @@ fn jobs(
         // What was staged together was asked in the same millisecond, and is read in its own order.
         unseen.sort_by_key(|row| {
             let staged = row.question.staged.as_ref()?;
-            Some((row.question.session.as_str().to_owned(), staged::place(staged)))
+            Some((row.question.session.clone(), staged::place(staged)))
         });
         for row in unseen {
             chats.entry(address.clone()).or_default().push(Job::AskHere(Box::new(row)));
@@ -160,7 +160,7 @@ fn forget(again: &mut Option<HashSet<(Address, i64)>>, jobs: &[Job]) {
 /// Whether this is where a question is asked: in its own conversation, or where an owner reads what
 /// nobody else may answer.
 pub(super) fn is_asked_in(house: &House, place: &Place, row: &ApprovalRow) -> bool {
-    let own = sessions::place_of(house, &row.question.session);
+    let own = sessions::place_of_question(house, &row.question);
     if own.as_ref() == Some(place) {
         return !house.is_guests_own(place);
     }
@@ -170,12 +170,13 @@ pub(super) fn is_asked_in(house: &House, place: &Place, row: &ApprovalRow) -> bo
 /// Whether a question is to be put to the chat for what needs a human: nobody who may decide reads
 /// the chat in which it was asked, and an owner at Telegram may answer it.
 fn no_owner_sees(house: &House, row: &ApprovalRow) -> bool {
-    let session = &row.question.session;
-    let unseen = match sessions::place_of(house, session) {
+    let of_another_bot = || {
+        let session = row.question.session.as_ref();
+        session.is_some_and(|session| session.as_str().starts_with(&format!("{DOOR}.")))
+    };
+    let unseen = match sessions::place_of_question(house, &row.question) {
         Some(place) => house.is_guests_own(&place),
-        None => {
-            house.telegram.console_questions && !session.as_str().starts_with(&format!("{DOOR}."))
-        }
+        None => house.telegram.console_questions && !of_another_bot(),
     };
     unseen
         && row

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::house::House;
 use super::live;
-use crate::domain::{ApprovalId, SessionId, unseen};
+use crate::domain::{ApprovalId, Question, SessionId, unseen};
 use crate::doors::telegram::api::place::{DOOR, Place};
 use crate::mail::MailError;
 use crate::session::Ran;
@@ -79,7 +79,7 @@ fn waiting(
     tried.retain(|_, at| at.elapsed() < TRY_AGAIN);
     for row in open.into_iter().filter(|row| row.expires_ms <= now_ms) {
         if tried.insert(row.id.clone(), Instant::now()).is_none() {
-            sessions.push(row.question.session);
+            sessions.extend(row.question.session);
         }
     }
     Ok(sessions)
@@ -137,6 +137,11 @@ async fn typing(house: &House, session: &SessionId) {
 }
 
 /// The place whose session this is.
+/// Where the session of a question has its conversation, if it has one here.
+pub(super) fn place_of_question(house: &House, question: &Question) -> Option<Place> {
+    question.session.as_ref().and_then(|session| place_of(house, session))
+}
+
 pub(super) fn place_of(house: &House, session: &SessionId) -> Option<Place> {
     let rest = session.as_str().strip_prefix(&prefix())?;
     let mut parts = rest.split('.');
