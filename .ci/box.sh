@@ -10,7 +10,7 @@ claw="$(realpath "$1")"
 work="$(mktemp -d "${TMPDIR:-/tmp}/claw-box.XXXXXX")"
 trap 'rm -rf "$work"' EXIT
 chmod 755 "$work"
-cp "$claw" "$here/box/outside.py" "$here/box/ways.py" "$here/box/narrow.py" "$here/../README.md" "$work/"
+cp "$claw" "$here/box/outside.py" "$here/box/ways.py" "$here/box/narrow.py" "$here/../docs/box.md" "$work/"
 python="$(command -v /usr/bin/python3 || command -v python3)"
 
 probe() { # USER OPTION...
@@ -18,7 +18,7 @@ probe() { # USER OPTION...
     shift
     folder="$(mktemp -d "$work/$user.XXXXXX")"
     chown "$user" "$folder"
-    local words=("$python" "$work/outside.py" "$work/claw" "$work/README.md" "$folder" "$@")
+    local words=("$python" "$work/outside.py" "$work/claw" "$work/box.md" "$folder" "$@")
     if [ "$(id -un)" = "$user" ]; then "${words[@]}"; else setpriv --reuid "$user" --regid "$user" --clear-groups -- "${words[@]}"; fi
 }
 

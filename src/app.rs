@@ -17,8 +17,10 @@ use tokio::sync::OnceCell;
 
 use crate::calls::{CallLimits, Surroundings};
 use crate::catalog::CatalogSettings;
+use crate::chat_commands::{
+    AgentState, Agents, ChatCommands, ChatCommandsParts, ModelInUse, NotOffered, OtherStore, Roles,
+};
 use crate::config::{Config, KeptApart, MAIN, Written, is_agent_name};
-use crate::desk::{AgentState, Agents, Desk, DeskParts, ModelInUse, NotOffered, OtherStore, Roles};
 use crate::domain::{Address, Approvers, Origin};
 use crate::gate::{Gate, GateParts, GateSettings};
 use crate::hub::Hub;
@@ -35,7 +37,7 @@ use crate::turn::run::Runner;
 use servers::{hub_settings, load_manifest, secret_pairs};
 pub use settings::Settings;
 
-/// The whole house.
+/// Everything that one agent is made of.
 pub struct App {
     /// As it was at the start. What can change while claw runs is read by [`App::settings`].
     pub config: Config,
@@ -52,7 +54,7 @@ pub struct App {
     written: Mutex<Written>,
     chosen: OnceCell<RwLock<Arc<Chain>>>,
     worker: OnceCell<Arc<Worker>>,
-    desk: OnceCell<Desk>,
+    chat_commands: OnceCell<ChatCommands>,
 }
 
 impl App {
@@ -83,7 +85,7 @@ impl App {
         let router = Router::new(mail.clone(), gate.clone());
         let (settings, written) =
             (RwLock::new(Arc::new(settings)), Mutex::new(config.written.clone()));
-        let (chosen, worker, desk) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        let (chosen, worker, chat_commands) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
         Ok(Self {
             config,
             store,
@@ -96,7 +98,7 @@ impl App {
             written,
             chosen,
             worker,
-            desk,
+            chat_commands,
         })
     }
 
@@ -237,19 +239,25 @@ impl App {
     }
 
     /// Who answers chat commands, at any door.
-    pub async fn desk(&self, agents: Agents) -> anyhow::Result<Desk> {
+    pub async fn chat_commands(&self, agents: Agents) -> anyhow::Result<ChatCommands> {
         let chain = self.model().await?;
-        let desk = Desk::new(self.desk_parts(&chain, agents, self.other_stores()));
-        // A process has one door that stays, and so one desk that settings can change under.
-        drop(self.desk.set(desk.clone()));
-        Ok(desk)
+        let chat_commands =
+            ChatCommands::new(self.chat_commands_parts(&chain, agents, self.other_stores()));
+        // A process has one door that stays, and so one set of chat commands whose settings can change.
+        drop(self.chat_commands.set(chat_commands.clone()));
+        Ok(chat_commands)
     }
 
-    /// What the desk is made of now.
-    fn desk_parts(&self, chain: &Chain, agents: Agents, others: Vec<OtherStore>) -> DeskParts {
+    /// What the chat commands are made of now.
+    fn chat_commands_parts(
+        &self,
+        chain: &Chain,
+        agents: Agents,
+        others: Vec<OtherStore>,
+    ) -> ChatCommandsParts {
         let (model, not_offered) = told_of(chain);
         let settings = self.settings();
-        DeskParts {
+        ChatCommandsParts {
             store: self.store.clone(),
             gate: self.gate.clone(),
             router: self.router.clone(),
@@ -285,7 +293,7 @@ impl App {
     }
 }
 
-/// The model as the desk tells of it.
+/// The model as the chat commands tell of it.
 fn told_of(chain: &Chain) -> (ModelInUse, NotOffered) {
     let model = ModelInUse {
         name: chain.model.model().to_owned(),

@@ -17,7 +17,7 @@ pub mod mail;
 pub mod router;
 
 /// What claw says of itself in a chat, and what a chat command does.
-pub mod desk;
+pub mod chat_commands;
 
 /// One mailbox, one turn at a time, one log.
 pub mod session;

@@ -1,8 +1,8 @@
 """The probe of the box, from outside: makes a user's home with a secret in it and a victim process, lets ways.py try its ways out of
-`claw server bash`, and looks afterwards whether anything has changed. Every way has to be held, or to be open and named in the README.
+`claw server bash`, and looks afterwards whether anything has changed. Every way has to be held, or to be open and named in the guide.
 Anything else is an exit code of 1.
 
-Usage: outside.py CLAW README FOLDER [SERVER OPTION...]    (FOLDER: empty, and the user's own)
+Usage: outside.py CLAW BOX.MD FOLDER [SERVER OPTION...]    (FOLDER: empty, and the user's own)
 """
 
 import ctypes
@@ -18,13 +18,13 @@ import sys
 import threading
 import time
 
-CLAW, README, FOLDER, OPTIONS = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3]).resolve(), sys.argv[4:]
+CLAW, GUIDE, FOLDER, OPTIONS = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3]).resolve(), sys.argv[4:]
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = os.geteuid() == 0
 SECRET = "TOP-SECRET-4711"
 LIBC = ctypes.CDLL(None, use_errno=True)
 
-# What is open, and where the README's section about the box says so.
+# What is open, and where docs/box.md says so.
 EXISTS = "whether a file exists whose path is known"
 OPEN = {
     "stat": EXISTS, "access": EXISTS, "getxattr": EXISTS, "statvfs": EXISTS, "readlink": EXISTS,
@@ -82,8 +82,8 @@ def main():
         faults.append(f"the control does not even work outside: {blunt}")
     faults += [f"does not run: {name}" for name in broken]
     faults += [f"OPEN and not named: {name}" for name in open_ways if name not in OPEN]
-    text = " ".join(pathlib.Path(README).read_text().split("## The box")[1].split("\n## ")[0].split())
-    faults += [f"open, but the README does not say {OPEN[name]!r}: {name}" for name in open_ways if name in OPEN and OPEN[name] not in text]
+    text = " ".join(pathlib.Path(GUIDE).read_text().split("## The box")[1].split("\n## ")[0].split())
+    faults += [f"open, but docs/box.md does not say {OPEN[name]!r}: {name}" for name in open_ways if name in OPEN and OPEN[name] not in text]
     changed = [row for row in differences(before, house.state()) if row[0] not in touched]
     faults += [f"{what} changed: {was!r} is now {now!r}" for what, was, now in changed]
     if house.victim.poll() is not None:
@@ -94,7 +94,7 @@ def main():
         got = [row["way"] for row in narrow_rows if row["said"] == "OPEN"]
         faults += [f"does not run: {row['way']}: {row['said']}" for row in narrow_rows if row["said"].startswith("BROKEN")]
         faults += [f"narrow ({reads}), OPEN and not named: {name}" for name in got if not narrow_is_open(name, reads)]
-        faults += [f"open, but the README does not say {said!r}: {name}" for name in got if (said := narrow_is_open(name, reads)) and said not in text]
+        faults += [f"open, but docs/box.md does not say {said!r}: {name}" for name in got if (said := narrow_is_open(name, reads)) and said not in text]
         print(f"  the narrow box ({reads}): {len(narrow_rows)} ways, {len(narrow_rows) - len(got)} held, {len(got)} open and named")
     server.end()
     survivors = subprocess.run(["pgrep", "-f", mark.replace(".", "[.]")], capture_output=True, text=True).stdout.split()
@@ -105,14 +105,14 @@ def main():
     for name in open_ways:
         print(f"  open, named: {name}") if name in OPEN else None
     print(f"{'root' if ROOT else 'an ordinary user'}, {level}: {len(rows)} ways, {len(rows) - len(open_ways)} held, "
-          f"{len([name for name in open_ways if name in OPEN])} open and named in the README")
+          f"{len([name for name in open_ways if name in OPEN])} open and named in the guide")
     for fault in faults:
         print(f"FAILED: {fault}", file=sys.stderr)
     sys.exit(bool(faults))
 
 
 def narrow_is_open(name, reads):
-    """Where the README says that this is open in the narrow box; None if it is to be held."""
+    """Where docs/box.md says that this is open in the narrow box; None if it is to be held."""
     if reads == "workspace-and-processes" and (name.startswith("narrow: read /proc") or "to-proc" in name):
         return PROCESSES
     if reads == "workspace-and-processes" and name in SHOWN_BY_PROC:

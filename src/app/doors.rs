@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{App, owner_principal, watch};
-use crate::desk::Agents;
+use crate::chat_commands::Agents;
 use crate::doors::context::{Context, Files, NearlySpent, Settings, Transcribe};
 use crate::model::Transcriber;
 use crate::session::ASK_PERCENT;
@@ -22,7 +22,7 @@ impl App {
             mail: self.mail.clone(),
             router: self.router.clone(),
             worker: self.worker().await?,
-            desk: self.desk(agents).await?,
+            chat_commands: self.chat_commands(agents).await?,
             settings: door_settings(self),
             files: door_files(self),
         })

@@ -107,10 +107,10 @@ impl App {
         if let Some(worker) = self.worker.get() {
             worker.set_settings(self.turn_settings(&chain));
         }
-        if let Some(desk) = self.desk.get() {
-            desk.change(|parts| {
+        if let Some(chat_commands) = self.chat_commands.get() {
+            chat_commands.change(|parts| {
                 let (agents, others) = (parts.agents.clone(), std::mem::take(&mut parts.others));
-                *parts = self.desk_parts(&chain, agents, others);
+                *parts = self.chat_commands_parts(&chain, agents, others);
             });
         }
     }

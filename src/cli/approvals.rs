@@ -9,7 +9,7 @@ use super::{ask, fail, out};
 use crate::app::App;
 use crate::domain::{Answer, ApprovalId, CallOwner, Question, Scope, SessionId, Staged, Term};
 use crate::doors::follow::{Follow, Followed};
-use crate::doors::staged;
+use crate::doors::staged_questions;
 
 /// Lists the open questions.
 pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
@@ -54,7 +54,7 @@ pub async fn answer(
         live: ask::on_stderr(),
     };
     if decided.question.staged.is_some() {
-        let acted = super::staged::carry_out(app, &follow, &decided, as_json);
+        let acted = super::staged_report::carry_out(app, &follow, &decided, as_json);
         let acted = super::interrupt::stoppable(app, &visitor, &session, acted).await?;
         return Ok(acted.unwrap_or(ExitCode::from(fail::INTERRUPTED)));
     }
@@ -87,7 +87,7 @@ fn in_words(question: &Question, answer: &Answer) -> String {
     let about = question
         .staged
         .as_ref()
-        .map(|staged| format!(", {}", staged::in_a_list(staged)))
+        .map(|staged| format!(", {}", staged_questions::in_a_list(staged)))
         .unwrap_or_default();
     format!("{word}: {}/{}{about}", question.server, question.tool)
 }
@@ -134,9 +134,9 @@ pub fn question_json(question: &Question) -> Value {
 pub fn question_text(question: &Question) -> String {
     let mut text = format!("? {}  {}/{}", question.approval, question.server, question.tool);
     if let Some(staged) = &question.staged {
-        let group =
-            staged::group(staged).map_or(String::new(), |group| format!("  (group {group})"));
-        text.push_str(&format!("\n  {}{group}", staged::in_a_list(staged)));
+        let group = staged_questions::group(staged)
+            .map_or(String::new(), |group| format!("  (group {group})"));
+        text.push_str(&format!("\n  {}{group}", staged_questions::in_a_list(staged)));
     }
     for (name, value) in &question.arguments {
         if value.contains('\n') {
@@ -183,7 +183,10 @@ fn how_to_answer(question: &Question, staged: &Staged) -> String {
         return format!("Press one with: claw approve {id} --button NUMBER");
     }
     let label = |index: usize| {
-        let label = question.choices.get(index).and_then(|choice| staged::label(question, choice));
+        let label = question
+            .choices
+            .get(index)
+            .and_then(|choice| staged_questions::label(question, choice));
         label.map(|label| format!(" ({})", label.shown)).unwrap_or_default()
     };
     format!(

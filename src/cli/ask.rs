@@ -10,7 +10,7 @@ use serde_json::json;
 use tokio::sync::oneshot;
 
 use super::fail::{self, UserError};
-use super::{ask_person, out, staged, turn_report};
+use super::{ask_person, out, staged_report, turn_report};
 use crate::app::App;
 use crate::domain::{Live, LiveSink, Question, SessionId, TurnEnd, escape};
 use crate::doors::follow::{Follow, Followed};
@@ -234,7 +234,7 @@ pub async fn show_leftovers(follow: &Follow<'_>) -> anyhow::Result<()> {
         }
         follow.shown(row.id).await?;
     }
-    staged::tell(&left);
+    staged_report::tell(&left);
     Ok(())
 }
 
@@ -273,7 +273,7 @@ pub fn finish(
 ) -> anyhow::Result<ExitCode> {
     let report = turn_report::read(&app.store, &ask.session, turn_seq)?;
     let joined = said.is_some() && report.begun_by != said;
-    let staged = staged::since(&app.store, &ask.session, turn_seq)?;
+    let staged = staged_report::since(&app.store, &ask.session, turn_seq)?;
     let failed = matches!(report.end, Some(TurnEnd::Failed { .. }));
     if ask.json {
         out::line(
@@ -287,7 +287,7 @@ pub fn finish(
                 "usage": report.usage,
                 "steps": report.steps,
                 "model": report.model,
-                "staged": staged::as_json(&staged),
+                "staged": staged_report::as_json(&staged),
             })
             .to_string(),
         )?;
@@ -303,7 +303,7 @@ pub fn finish(
             ask.session
         ));
     }
-    staged::tell(&staged);
+    staged_report::tell(&staged);
     Ok(ExitCode::from(match report.end {
         Some(TurnEnd::Failed { .. }) => fail::MODEL_UNAVAILABLE,
         Some(TurnEnd::Stopped { .. }) => fail::INTERRUPTED,

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::fail::{self, UserError};
 use super::out;
 use crate::app::{App, owner_principal};
-use crate::desk;
+use crate::chat_commands;
 
 pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
     let grants = app.store.read(|tx| tx.grants())?;
@@ -16,7 +16,7 @@ pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
         let shown = if as_json {
             serde_json::to_string(grant)?
         } else {
-            let until = desk::until(grant);
+            let until = chat_commands::until(grant);
             format!(
                 "{:>4}  {:<5} {}  ({until}, for {})",
                 grant.id,
@@ -34,7 +34,7 @@ pub fn list(app: &App, as_json: bool) -> anyhow::Result<ExitCode> {
 }
 
 pub async fn revoke(app: &App, id: &str, as_json: bool) -> anyhow::Result<ExitCode> {
-    let revoked = desk::revoke(&app.store, id, &owner_principal()).await?;
+    let revoked = chat_commands::revoke(&app.store, id, &owner_principal()).await?;
     let wrong = || {
         UserError::because(format!("there is no grant `{id}` in force; `claw grants` lists them"))
     };

@@ -26,7 +26,7 @@ mod retention;
 pub mod server;
 mod service;
 mod sessions;
-mod staged;
+mod staged_report;
 pub mod supervise;
 mod tools;
 mod transfer;
@@ -43,8 +43,8 @@ use clap::Parser as _;
 use clap::error::ErrorKind;
 
 use crate::app::App;
+use crate::chat_commands::when;
 use crate::config::{self, Config, Overrides};
-use crate::desk::when;
 use crate::domain::{Answer, Scope, SessionId, Term};
 use crate::store::{AuditHead, Store};
 use args::{

@@ -8,8 +8,8 @@ use serde_json::json;
 
 use super::{fail, out};
 use crate::app::{App, owner_principal};
+use crate::chat_commands::{self, Kept};
 use crate::config::{self, Config, Home, MAIN, Overrides};
-use crate::desk::{self, Kept};
 use crate::store::flag;
 
 /// Turns it on, whatever is wrong with the home: settings, store or disk.
@@ -107,7 +107,7 @@ fn on_by_flag(why: &anyhow::Error, as_json: bool) -> anyhow::Result<ExitCode> {
 }
 
 async fn set(app: &App, on: bool, as_json: bool) -> anyhow::Result<ExitCode> {
-    let set = desk::set_panic(&app.store, on, &owner_principal()).await;
+    let set = chat_commands::set_panic(&app.store, on, &owner_principal()).await;
     match if on { set? } else { set.context("the stop switch stays ON")? } {
         Kept::Stored => {}
         Kept::InFile(place) => {
@@ -124,7 +124,7 @@ async fn set(app: &App, on: bool, as_json: bool) -> anyhow::Result<ExitCode> {
     }
     // Off for one agent is off for that one; on is on for all.
     let others = if on || !app.config.home.is_agents() { app.other_stores() } else { Vec::new() };
-    let failed = desk::set_panic_in_others(&others, on, &owner_principal()).await;
+    let failed = chat_commands::set_panic_in_others(&others, on, &owner_principal()).await;
     failed.iter().for_each(|sentence| out::err_line(sentence));
     let done = say(app, as_json)?;
     if !others.is_empty() {

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::fail::{self, UserError};
 use super::out;
 use crate::app::{App, owner_principal};
-use crate::desk::when;
+use crate::chat_commands::when;
 use crate::store::{Anchored, AuditHead, AuditPutAside, Broken, Store, StoreError, Whole};
 
 pub fn verify(app: &App, told: Option<&AuditHead>, as_json: bool) -> anyhow::Result<ExitCode> {

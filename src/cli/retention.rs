@@ -13,7 +13,7 @@ use serde_json::json;
 use super::out;
 
 use crate::app::App;
-use crate::desk::when;
+use crate::chat_commands::when;
 use crate::domain::UnixMillis;
 use crate::store::{ArtifactRow, AuditEntry, now_ms};
 

@@ -1,4 +1,4 @@
-//! What a door is given at its start, and all that it knows of the house: mail, router, chat
+//! What a door is given at its start, and all that it knows of claw: mail, router, chat
 //! commands, the worker of the sessions, and a few questions as functions. Must not know who answers
 //! them.
 
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use jiff::tz::TimeZone;
 
-use crate::desk::Desk;
+use crate::chat_commands::ChatCommands;
 use crate::domain::Origin;
 use crate::mail::{Instance, Mail, MailError};
 use crate::router::{Router, Visitor};
@@ -27,7 +27,7 @@ pub struct Context {
     pub mail: Mail,
     pub router: Router,
     pub worker: Arc<Worker>,
-    pub desk: Desk,
+    pub chat_commands: ChatCommands,
     pub settings: Settings,
     pub files: Files,
 }

@@ -1,4 +1,4 @@
-//! Inbox and outbox: the only way between the doors and the house. Must not know what a message
+//! Inbox and outbox: the only way between the doors and the rest of claw. Must not know what a message
 //! means or how it is shown.
 
 mod delivery;
@@ -24,7 +24,7 @@ pub use crate::store::OutboxRow;
 pub use delivery::PostedRow;
 pub use drafts::{DraftRow, RunningRow};
 pub use instance::Instance;
-pub use pairing::{Guest, Knocked, STRANGERS_DAY_MAX, StrangerRow};
+pub use pairing::{ACCESS_REQUESTS_DAY_MAX, AccessRequestRow, AccessRequested, AllowedUser};
 pub use pins::{PinQuestionRow, PinState};
 pub use questions::{ApprovalRow, CallRow};
 pub use updates::{Accepted, KeptUpdate, OverheardRow};
@@ -32,7 +32,7 @@ pub use updates::{Accepted, KeptUpdate, OverheardRow};
 /// How far apart the rows of one commit may be, in milliseconds.
 const COPIES_MS_MAX: u64 = 1_000;
 
-/// The post office. Cheap to clone.
+/// The one way between doors and the store. Cheap to clone.
 #[derive(Clone)]
 pub struct Mail {
     store: Store,

@@ -1,4 +1,4 @@
-//! What a person has to hear of the house itself, each kind not too often; the chats that do not
+//! What a person has to hear of claw itself, each kind not too often; the chats that do not
 //! let a bot write; and how the gateway last ended. Must not know how any of it is said.
 
 use super::Mail;

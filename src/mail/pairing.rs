@@ -1,4 +1,4 @@
-//! Strangers at a door and the guests that an owner has let in. Must not know chat wires or
+//! Access requests of unknown users, and the users whom an owner has allowed. Must not know chat wires or
 //! wordings.
 
 use serde_json::json;
@@ -7,16 +7,16 @@ use super::Mail;
 use crate::domain::{Address, Outbound};
 use crate::store::{AuditEntry, StoreError};
 
-pub use crate::store::{Knocked, StrangerRow};
+pub use crate::store::{AccessRequestRow, AccessRequested};
 
-/// Strangers are announced to the owner so many times in 24 hours.
-pub const STRANGERS_DAY_MAX: u32 = 20;
+/// Access requests are announced to the owner at most so many times in 24 hours.
+pub const ACCESS_REQUESTS_DAY_MAX: u32 = 20;
 /// How often the owner is told that there were more.
 const TOO_MANY_EVERY_MS: i64 = 24 * 3_600_000;
 
 /// Somebody to be let in.
 #[derive(Clone, Debug)]
-pub struct Guest {
+pub struct AllowedUser {
     pub chat: i64,
     /// Already made visible.
     pub name: String,
@@ -43,64 +43,70 @@ impl Mail {
         self.store.read(|tx| tx.moved_chats(bot))
     }
 
-    /// Is done with the update of a stranger, who is kept in the same transaction if they are new.
-    /// `too_many` is said once a day when there were too many of them.
-    pub async fn knock(
+    /// Is done with the update of an unknown user, whose first request is kept in the
+    /// same transaction. `too_many` is said once a day, when there were too many of them.
+    pub async fn request_access(
         &self,
         (bot, update): (i64, i64),
         chat: i64,
         body: String,
         too_many: Outbound,
-    ) -> Result<Knocked, StoreError> {
-        let knock = move |tx: &crate::store::Tx<'_>| {
-            let knocked = tx.knock(bot, chat, &body, STRANGERS_DAY_MAX)?;
-            if knocked == Knocked::TooMany && tx.may_tell("strangers", TOO_MANY_EVERY_MS)? {
+    ) -> Result<AccessRequested, StoreError> {
+        let request = move |tx: &crate::store::Tx<'_>| {
+            let requested = tx.request_access(bot, chat, &body, ACCESS_REQUESTS_DAY_MAX)?;
+            if requested == AccessRequested::TooMany
+                && tx.may_tell("strangers", TOO_MANY_EVERY_MS)?
+            {
                 tx.add_outbound(&too_many)?;
             }
             tx.finish_update(bot, update, "stranger")?;
-            Ok(knocked)
+            Ok(requested)
         };
-        self.store.write(knock).await
+        self.store.write(request).await
     }
 
-    pub fn is_guest(&self, bot: i64, chat: i64) -> Result<bool, StoreError> {
-        self.store.read(|tx| tx.is_guest(bot, chat))
+    pub fn is_allowed_user(&self, bot: i64, chat: i64) -> Result<bool, StoreError> {
+        self.store.read(|tx| tx.is_allowed_user(bot, chat))
     }
 
-    pub fn stranger(&self, bot: i64, chat: i64) -> Result<Option<StrangerRow>, StoreError> {
-        self.store.read(|tx| tx.stranger(bot, chat))
+    pub fn access_request(
+        &self,
+        bot: i64,
+        chat: i64,
+    ) -> Result<Option<AccessRequestRow>, StoreError> {
+        self.store.read(|tx| tx.access_request(bot, chat))
     }
 
     /// Those whom the owner's screen does not show as they are.
-    pub fn strangers_to_show(&self, bot: i64) -> Result<Vec<StrangerRow>, StoreError> {
-        self.store.read(|tx| tx.strangers_to_show(bot))
+    pub fn access_requests_to_show(&self, bot: i64) -> Result<Vec<AccessRequestRow>, StoreError> {
+        self.store.read(|tx| tx.access_requests_to_show(bot))
     }
 
-    pub async fn stranger_told(
+    pub async fn access_request_told(
         &self,
         bot: i64,
         chat: i64,
         at: Address,
         message: i64,
     ) -> Result<(), StoreError> {
-        self.store.write_relaxed(move |tx| tx.stranger_told(bot, chat, &at, message)).await
+        self.store.write_relaxed(move |tx| tx.access_request_told(bot, chat, &at, message)).await
     }
 
-    /// Lets a stranger in, with the audit row and the `welcome`, in one transaction. False when
+    /// Allows an unknown user, with the audit row and the `welcome`, in one transaction. False when
     /// that was answered before.
     pub async fn let_in(
         &self,
         bot: i64,
-        guest: Guest,
+        guest: AllowedUser,
         by: &str,
         welcome: Outbound,
     ) -> Result<bool, StoreError> {
         let by = by.to_owned();
         let let_in = move |tx: &crate::store::Tx<'_>| {
-            if !tx.decide_stranger(bot, guest.chat, true, &by)? {
+            if !tx.decide_access_request(bot, guest.chat, true, &by)? {
                 return Ok(false);
             }
-            tx.add_guest(bot, guest.chat, &guest.name, &by)?;
+            tx.add_allowed_user(bot, guest.chat, &guest.name, &by)?;
             tx.add_outbound(&welcome)?;
             let body = json!({"bot": bot, "chat": guest.chat, "name": guest.name, "by": by});
             tx.audit(&AuditEntry { kind: "guest.in", call: String::new(), body })?;
@@ -109,14 +115,19 @@ impl Mail {
         self.store.write(let_in).await
     }
 
-    /// Answers a stranger's knock with silence. False when it was answered before.
-    pub async fn ignore_stranger(&self, bot: i64, chat: i64, by: &str) -> Result<bool, StoreError> {
+    /// Answers an access request with silence. False when it was answered before.
+    pub async fn ignore_access_request(
+        &self,
+        bot: i64,
+        chat: i64,
+        by: &str,
+    ) -> Result<bool, StoreError> {
         let by = by.to_owned();
-        self.store.write(move |tx| tx.decide_stranger(bot, chat, false, &by)).await
+        self.store.write(move |tx| tx.decide_access_request(bot, chat, false, &by)).await
     }
 
-    pub async fn stranger_shown(&self, bot: i64, chat: i64) -> Result<(), StoreError> {
-        self.store.write_relaxed(move |tx| tx.close_stranger(bot, chat)).await
+    pub async fn access_request_shown(&self, bot: i64, chat: i64) -> Result<(), StoreError> {
+        self.store.write_relaxed(move |tx| tx.close_access_request(bot, chat)).await
     }
 }
 
@@ -136,16 +147,16 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn strangers_are_announced_once_each_and_not_too_many_a_day() {
+    async fn unknown_users_are_announced_once_each_and_not_too_many_a_day() {
         let dir = tempfile::tempdir().unwrap();
         let mail = Mail::new(Store::open(&dir.path().join("claw.db")).unwrap(), 64);
-        let knock = |chat| mail.knock((7, chat), chat, "{}".into(), said("many"));
-        for chat in 1..=i64::from(STRANGERS_DAY_MAX) {
-            assert_eq!(knock(chat).await.unwrap(), Knocked::First);
-            assert_eq!(knock(chat).await.unwrap(), Knocked::Again);
+        let request = |chat| mail.request_access((7, chat), chat, "{}".into(), said("many"));
+        for chat in 1..=i64::from(ACCESS_REQUESTS_DAY_MAX) {
+            assert_eq!(request(chat).await.unwrap(), AccessRequested::First);
+            assert_eq!(request(chat).await.unwrap(), AccessRequested::Again);
         }
         for chat in 100..103 {
-            assert_eq!(knock(chat).await.unwrap(), Knocked::TooMany);
+            assert_eq!(request(chat).await.unwrap(), AccessRequested::TooMany);
         }
         assert_eq!(
             mail.waiting_at("telegram").unwrap().len(),
@@ -153,24 +164,31 @@ mod tests {
             "one sentence stands for the rest"
         );
         assert_eq!(
-            mail.strangers_to_show(7).unwrap().len() as u32,
-            STRANGERS_DAY_MAX,
+            mail.access_requests_to_show(7).unwrap().len() as u32,
+            ACCESS_REQUESTS_DAY_MAX,
             "the table is bounded"
         );
     }
 
     #[tokio::test]
-    async fn a_stranger_is_let_in_once_and_not_before_the_owner_was_told() {
+    async fn an_unknown_user_is_let_in_once_and_not_before_the_owner_was_told() {
         let dir = tempfile::tempdir().unwrap();
         let mail = Mail::new(Store::open(&dir.path().join("claw.db")).unwrap(), 64);
-        mail.knock((7, 1), 9, "{}".into(), said("many")).await.unwrap();
-        let let_in =
-            || mail.let_in(7, Guest { chat: 9, name: "Ann".into() }, "telegram:5", said("welcome"));
+        mail.request_access((7, 1), 9, "{}".into(), said("many")).await.unwrap();
+        let let_in = || {
+            mail.let_in(
+                7,
+                AllowedUser { chat: 9, name: "Ann".into() },
+                "telegram:5",
+                said("welcome"),
+            )
+        };
         assert!(!let_in().await.unwrap(), "nobody has seen a button yet");
-        mail.stranger_told(7, 9, Address("telegram/7/5".into()), 3).await.unwrap();
-        assert!(let_in().await.unwrap() && mail.is_guest(7, 9).unwrap());
+        mail.access_request_told(7, 9, Address("telegram/7/5".into()), 3).await.unwrap();
+        assert!(let_in().await.unwrap() && mail.is_allowed_user(7, 9).unwrap());
         assert!(
-            !let_in().await.unwrap() && !mail.ignore_stranger(7, 9, "telegram:5").await.unwrap()
+            !let_in().await.unwrap()
+                && !mail.ignore_access_request(7, 9, "telegram:5").await.unwrap()
         );
         assert_eq!(mail.waiting_at("telegram").unwrap().len(), 1, "one welcome");
     }

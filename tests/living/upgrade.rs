@@ -86,12 +86,13 @@ fn everything_is_there_afterwards_and_a_copy_of_what_was_before() {
 }
 
 #[test]
-fn the_way_back_that_the_readme_names_leads_to_what_was_there() {
+fn the_way_back_that_the_guide_names_leads_to_what_was_there() {
     let house = old_home();
     house.claw(&["ask", "list"]).expect(0);
     let copy = copies(&house).remove(0).file_name().unwrap().to_str().unwrap().to_owned();
-    let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
-    let line = readme.lines().find(|line| line.starts_with("cd ~/.claw && ")).unwrap();
+    let guide =
+        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/keeping.md")).unwrap();
+    let line = guide.lines().find(|line| line.starts_with("cd ~/.claw && ")).unwrap();
     let line = line.replace("claw.db.before-v5-to-v9", &copy);
     let mut shell = Command::new("/bin/sh");
     let done = shell
@@ -117,10 +118,10 @@ fn the_way_back_that_the_readme_names_leads_to_what_was_there() {
     // And forth again.
     let told = house.claw(&["sessions"]).expect(0);
     assert!(told.err.contains("from schema 5"), "{told:?}");
-    // The audit notices the older store, and the README says how to accept it.
+    // The audit notices the older store, and the guide says how to accept it.
     assert!(house.claw(&["audit", "verify"]).expect(1).out.contains("missing"));
     let next = "`claw audit anchor --accept`";
-    assert!(readme.split("**The way back.**").nth(1).unwrap().contains(next));
+    assert!(guide.split("### The way back").nth(1).unwrap().contains(next));
     house.claw(&["audit", "anchor", "--accept"]).expect(0);
     house.is_whole();
 }

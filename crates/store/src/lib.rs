@@ -2,6 +2,8 @@
 //! readers beside it. Must not know policy, turns or chat: it keeps rows and the invariants between
 //! them.
 
+mod access_requests;
+mod allowed_users;
 mod anchor;
 mod approval_id;
 mod approvals;
@@ -19,7 +21,6 @@ mod error;
 mod events;
 pub mod flag;
 mod grants;
-mod guests;
 mod identity;
 mod inbox;
 mod kept_window;
@@ -39,7 +40,6 @@ mod schema;
 mod seal;
 mod sessions;
 mod staged;
-mod strangers;
 mod tx;
 mod updates;
 mod upgrade;
@@ -52,6 +52,8 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
 
+pub use access_requests::{AccessRequestRow, AccessRequested};
+pub use allowed_users::AllowedUserRow;
 pub use anchor::{Anchor, AnchorPlace, AuditHead};
 pub use approval_id::new_approval_id;
 pub use approvals::{ApprovalRow, DecideRefused};
@@ -63,7 +65,6 @@ pub use damaged::{DamagedRow, Fault, RowAt};
 pub use drafts::{DraftRow, RunningRow};
 pub use error::StoreError;
 pub use grants::{GrantRow, NewGrant};
-pub use guests::GuestRow;
 pub use inbox::InboxRow;
 pub use kept_window::Window;
 pub use meta::DaySpent;
@@ -76,7 +77,6 @@ use queue::Urgency;
 pub use seal::Anchored;
 pub use sessions::SessionRow;
 pub use staged::StagedRow;
-pub use strangers::{Knocked, StrangerRow};
 pub use tx::{Tx, now_ms};
 pub use updates::KeptUpdate;
 pub use upgrade::{KeptCopy, Migrated, kept_copies};

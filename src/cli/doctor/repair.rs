@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 
 use crate::app::owner_principal;
-use crate::desk::when;
+use crate::chat_commands::when;
 use crate::durable::sync_folder_of;
 use crate::mail::Instance;
 use crate::session::SessionLock;

@@ -1,7 +1,7 @@
 //! `claw init`: asks for a model and a bot, tries both, and writes them down, all at the end or
 //! nothing. Owns the order; must not know how one of them is asked for.
 
-mod ear;
+mod listener;
 mod model;
 mod person;
 mod telegram;

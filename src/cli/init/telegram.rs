@@ -4,7 +4,7 @@
 
 use secrecy::{ExposeSecret as _, SecretString};
 
-use super::ear::{Ear, Heard};
+use super::listener::{Heard, Listener};
 use super::person::Person;
 use crate::cli::fail::UserError;
 use crate::cli::out;
@@ -205,10 +205,10 @@ async fn owner(person: &mut Person, seen: &Seen, bot: &Bot) -> anyhow::Result<(i
     out::line(&format!(
         "Now send your bot any message: https://t.me/{name}. I wait for it, and learn from it who you are. (Or type your numeric id.)"
     ))?;
-    let mut ear = Ear::new(&bot.api);
+    let mut listener = Listener::new(&bot.api);
     loop {
         let heard = tokio::select! {
-            heard = ear.next() => heard,
+            heard = listener.next() => heard,
             line = person.line() => match line?.parse::<i64>() {
                 Ok(id) if id > 0 => return Ok((id, None)),
                 _ => {
@@ -221,9 +221,9 @@ async fn owner(person: &mut Person, seen: &Seen, bot: &Bot) -> anyhow::Result<(i
         person.forget_typed();
         out::line(&said(&heard))?;
         if person.agrees("Is this you?", false).await? {
-            return Ok((heard.who.user, ear.below_of(heard.who.user)));
+            return Ok((heard.who.user, listener.below_of(heard.who.user)));
         }
-        ear.ignore(heard.who.user);
+        listener.ignore(heard.who.user);
         out::line("Then somebody else writes to your bot. I go on waiting.")?;
     }
 }

@@ -40,7 +40,7 @@ pub enum ConsoleEvent {
     Quit,
 }
 
-/// What the house has to show.
+/// What claw has to show.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ConsoleShow {
     Live(Live),

@@ -3,20 +3,20 @@
 //! session. Must not know: model, hub, SQL.
 //!
 //! [`chat::run`] is the way in to the screen: it turns typed lines into [`chat::ConsoleEvent`]s and
-//! shows every [`chat::ConsoleShow`]. [`run`] joins it with the house.
+//! shows every [`chat::ConsoleShow`]. [`run`] joins it with claw.
 
 pub mod chat;
 pub mod clean;
+mod delivery;
 mod diff;
 pub mod editor;
 mod markdown;
 pub mod paint;
-mod postman;
 mod progress;
 pub mod question;
 pub mod run;
 pub mod screen;
-mod staged;
+mod staged_answers;
 mod staged_list;
 mod state;
 pub mod stream;

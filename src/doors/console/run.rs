@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::Unwritten;
-use super::postman::{Postman, mark_shown};
+use super::delivery::{Delivery, mark_shown};
 use crate::domain::{LiveSink, SessionId, escape};
 use crate::doors::console::chat::{self, ConsoleEvent, ConsoleShow};
 use crate::doors::console::editor::{Console, EditorSettings};
@@ -118,8 +118,11 @@ impl Talk {
                 self.context.router.order(visitor, &self.session, Order::Stop).await?;
             }
             ConsoleEvent::Command(command, words) => {
-                if let Some(text) =
-                    self.context.desk.command(visitor, &self.session, command, &words).await?
+                if let Some(text) = self
+                    .context
+                    .chat_commands
+                    .command(visitor, &self.session, command, &words)
+                    .await?
                 {
                     self.say(ConsoleShow::Status(text)).await;
                 }
@@ -142,19 +145,19 @@ impl Talk {
 
     /// Keeps the session going and the person informed, until it is aborted.
     async fn keep(self: Arc<Self>) {
-        let mut postman = Postman::new(
+        let mut delivery = Delivery::new(
             &self.context,
             self.session.clone(),
             self.instance.clone(),
             self.show.clone(),
         );
-        if let Err(error) = postman.begin().await {
+        if let Err(error) = delivery.begin().await {
             self.say(ConsoleShow::Error(format!("{error:#}"))).await;
         }
         let mut idle_at = None;
         loop {
             let handled = self.handled.load(Ordering::SeqCst);
-            let ran = match self.round(&mut postman).await {
+            let ran = match self.round(&mut delivery).await {
                 Ok(ran) => ran,
                 Err(error) => {
                     // The session lives on: what was committed is still there, and the next look
@@ -176,7 +179,7 @@ impl Talk {
                     () = self.wake.notified() => break,
                     () = tokio::time::sleep(LOOK_EVERY) => {}
                 }
-                if postman.news() {
+                if delivery.news() {
                     break;
                 }
             }
@@ -184,7 +187,7 @@ impl Talk {
     }
 
     /// Does what there is to do, and delivers while it is done. Whether there was something.
-    async fn round(&self, postman: &mut Postman) -> anyhow::Result<bool> {
+    async fn round(&self, delivery: &mut Delivery) -> anyhow::Result<bool> {
         let left_over = self.context.worker.left_over(&self.session)?;
         if left_over {
             let live = self.live();
@@ -193,11 +196,11 @@ impl Talk {
             loop {
                 tokio::select! {
                     ran = &mut settle => { ran?; break }
-                    () = tokio::time::sleep(LOOK_EVERY) => postman.deliver().await?,
+                    () = tokio::time::sleep(LOOK_EVERY) => delivery.deliver().await?,
                 }
             }
         }
-        postman.deliver().await?;
+        delivery.deliver().await?;
         Ok(left_over)
     }
 

@@ -11,7 +11,7 @@ use super::diff::diff_lines;
 use super::paint::Frame;
 use super::progress::{Thinking, bar};
 use super::question::{Clock, question_lines};
-use super::staged::Open;
+use super::staged_answers::Open;
 use super::staged_list::staged_lines;
 use super::stream::{StreamView, markdown_lines};
 use super::style::{Look, Span, Style, paint_line};

@@ -3,10 +3,10 @@
 
 use crate::domain::{Question, Staged};
 use crate::doors::clock::Clock;
-use crate::doors::staged::{count, group, label};
+use crate::doors::staged_questions::{count, group, label};
 
 use super::question::{argument, arguments, hang, one_row};
-use super::staged::Open;
+use super::staged_answers::Open;
 use super::style::{Line, Look, Span, Style, paint_line};
 use super::wrap::width;
 
@@ -113,7 +113,7 @@ mod tests {
 
     use super::*;
     use crate::domain::{Answer, ApprovalId, CallId, Choice, Scope, SessionId, Term};
-    use crate::doors::console::staged::StagedDesk;
+    use crate::doors::console::staged_answers::StagedAnswers;
 
     fn question(
         staged: Staged,
@@ -186,7 +186,7 @@ mod tests {
     fn shown(questions: Vec<Question>, width: usize) -> String {
         let clock = Clock { now_ms: 1_795_000_000_000, zone: TimeZone::UTC };
         let lines = staged_lines(
-            &StagedDesk::default().stage(questions, Instant::now()),
+            &StagedAnswers::default().stage(questions, Instant::now()),
             Look::new(width, false),
             &clock,
         );

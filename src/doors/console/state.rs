@@ -11,7 +11,7 @@ use super::chat::ConsoleEvent;
 use super::clean::clean_line;
 use super::editor::Input;
 use super::question::{ParsedAnswer, parse_answer};
-use super::staged::{Given, Read, StagedDesk};
+use super::staged_answers::{Given, Read, StagedAnswers};
 
 /// A second Ctrl-C within this time leaves.
 pub(super) const INTERRUPT_TWICE: Duration = Duration::from_secs(2);
@@ -46,7 +46,7 @@ pub(super) struct ChatState {
     interactive: bool,
     /// Oldest first.
     open: Vec<OpenQuestion>,
-    pub(super) staged: StagedDesk,
+    pub(super) staged: StagedAnswers,
     busy: bool,
     /// The input has ended; leave when nothing runs any more.
     ended: bool,
@@ -58,7 +58,7 @@ impl ChatState {
     pub(super) fn new(interactive: bool) -> Self {
         // From a pipe nobody can be asked to wait: what an earlier run left is finished before the
         // end of the input counts.
-        let (open, staged) = (Vec::new(), StagedDesk::default());
+        let (open, staged) = (Vec::new(), StagedAnswers::default());
         Self {
             interactive,
             open,
@@ -222,7 +222,7 @@ impl ChatState {
                 effects.push(Effect::Note(format!("Expired, and not run: {about}")));
                 continue;
             }
-            // What was cancelled is told by the house, at once and everywhere.
+            // What was cancelled is told by claw, at once and everywhere.
             let word = match answer {
                 Answer::Deny { .. } | Answer::Never => None,
                 Answer::Press { .. } => Some("Pressed"),

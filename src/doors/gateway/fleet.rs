@@ -8,8 +8,8 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+use crate::chat_commands::AgentState;
 use crate::config::MAIN;
-use crate::desk::AgentState;
 use crate::domain::{AgentCard, escape};
 use crate::doors::Door;
 
@@ -44,8 +44,8 @@ pub struct Fleet {
     cards: Vec<AgentCard>,
     states: Mutex<BTreeMap<String, State>>,
     news: Mutex<Vec<News>>,
-    /// Rung when a state changes, and when there is news.
-    bell: Notify,
+    /// Notified when a state changes, and when there is news.
+    changed: Notify,
     /// No new work.
     pub closing: CancellationToken,
 }
@@ -58,7 +58,7 @@ impl Fleet {
             cards,
             states: Mutex::new(states),
             news: Mutex::default(),
-            bell: Notify::new(),
+            changed: Notify::new(),
             closing: CancellationToken::new(),
         })
     }
@@ -74,7 +74,7 @@ impl Fleet {
 
     pub fn set(&self, agent: &str, state: State) {
         self.states().insert(agent.to_owned(), state);
-        self.bell.notify_waiters();
+        self.changed.notify_waiters();
     }
 
     /// Whether there is more than one bot.
@@ -107,7 +107,7 @@ impl Fleet {
 
     async fn until(&self, holds: impl Fn(&BTreeMap<String, State>) -> bool) {
         loop {
-            let changed = self.bell.notified();
+            let changed = self.changed.notified();
             if holds(&self.states()) {
                 return;
             }
@@ -140,7 +140,7 @@ impl Fleet {
             news.push(News { about: about.to_owned(), chat, text: text.to_owned() });
         }
         drop(news);
-        self.bell.notify_waiters();
+        self.changed.notify_waiters();
     }
 
     /// Passes on what is to be told, for as long as it is polled.
@@ -148,7 +148,7 @@ impl Fleet {
         // The agent that should tell it may be about to start.
         let _all_tried = tokio::time::timeout(ALL_TRIED_WITHIN, self.begun()).await;
         loop {
-            let changed = self.bell.notified();
+            let changed = self.changed.notified();
             let doors = self.doors();
             if !doors.is_empty() {
                 let news =

@@ -109,7 +109,7 @@ impl Api {
             .unwrap_or(chat)
     }
 
-    /// The number by which the house knows a chat.
+    /// The number by which claw knows a chat.
     pub fn known_chat(&self, now: i64) -> i64 {
         let moved = self.moved.read().unwrap_or_else(PoisonError::into_inner);
         moved.iter().find(|(_, number)| **number == now).map_or(now, |(chat, _)| *chat)

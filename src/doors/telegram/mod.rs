@@ -1,5 +1,5 @@
 //! The Telegram door: `api` speaks with the Bot API, `render` makes what a person in a chat reads
-//! and taps, `run` connects both with the house. Must not know: model, hub, SQL.
+//! and taps, `run` connects both with the rest of claw. Must not know: model, hub, SQL.
 
 pub mod api;
 pub mod render;

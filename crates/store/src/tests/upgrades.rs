@@ -113,7 +113,7 @@ fn a_migration_that_fails_leaves_the_old_database_and_no_copy() {
 fn no_copy_is_written_over_another_one_and_the_newest_comes_first() {
     let rig = old_home(5);
     let first = rig.open().migrated().unwrap().copy.clone();
-    // Somebody goes back, as the README says, and updates again.
+    // Somebody goes back, as the guide says, and updates again.
     for name in names(&rig).into_iter().filter(|name| name == "claw.db") {
         fs::remove_file(rig.dir.path().join(name)).unwrap();
     }

@@ -21,12 +21,12 @@ fn question(id: &str) -> Question {
     }
 }
 
-struct Desk {
+struct ChatCommands {
     state: ChatState,
     now: Instant,
 }
 
-impl Desk {
+impl ChatCommands {
     fn new(interactive: bool) -> Self {
         Self { state: ChatState::new(interactive), now: Instant::now() }
     }
@@ -62,7 +62,7 @@ fn message(text: &str) -> Vec<ConsoleEvent> {
 
 #[test]
 fn a_typed_answer_goes_to_the_one_open_question_and_of_several_to_none() {
-    let mut desk = Desk::new(true);
+    let mut desk = ChatCommands::new(true);
     assert_eq!(desk.typed("y"), message("y"), "without a question it is a message");
     assert_eq!((desk.ask("a"), desk.ask("b"), desk.ask("a")), (Some(1), Some(2), None));
     desk.later(1_000);
@@ -81,7 +81,7 @@ fn a_typed_answer_goes_to_the_one_open_question_and_of_several_to_none() {
 
 #[test]
 fn a_remark_is_sent_and_leaves_the_question_open() {
-    let mut desk = Desk::new(true);
+    let mut desk = ChatCommands::new(true);
     desk.ask("a");
     desk.later(1_000);
     let effects = desk.state.input(Input::Line("yes, but what is it?".into()), desk.now, 0);
@@ -93,7 +93,7 @@ fn a_remark_is_sent_and_leaves_the_question_open() {
 
 #[test]
 fn a_number_or_an_id_names_another_question() {
-    let mut desk = Desk::new(true);
+    let mut desk = ChatCommands::new(true);
     for id in ["a", "b", "c", "dddd"] {
         desk.ask(id);
     }
@@ -111,7 +111,7 @@ fn a_number_or_an_id_names_another_question() {
 
 #[test]
 fn an_approval_never_hits_a_question_that_was_not_read() {
-    let mut desk = Desk::new(true);
+    let mut desk = ChatCommands::new(true);
     desk.ask("a");
     desk.ask("b");
     desk.later(5_000);
@@ -127,7 +127,7 @@ fn an_approval_never_hits_a_question_that_was_not_read() {
 
 #[test]
 fn an_expired_question_allows_nothing() {
-    let mut desk = Desk::new(false);
+    let mut desk = ChatCommands::new(false);
     desk.ask("a");
     let effects = desk.state.input(Input::Line("y".into()), desk.now, 1_000);
     assert!(
@@ -143,7 +143,7 @@ fn item(id: &str) -> Question {
 
 #[test]
 fn what_is_staged_is_answered_by_number_and_stays_open_otherwise() {
-    let mut desk = Desk::new(true);
+    let mut desk = ChatCommands::new(true);
     assert_eq!(desk.typed("1"), message("1"), "nothing is staged");
     desk.state.staged.stage(vec![item("a"), item("b"), item("c")], desk.now);
     assert_eq!(desk.typed("1"), [], "nobody has read it yet");
@@ -163,7 +163,7 @@ fn what_is_staged_is_answered_by_number_and_stays_open_otherwise() {
 
 #[test]
 fn a_question_and_what_is_staged_do_not_get_in_each_others_way() {
-    let mut desk = Desk::new(true);
+    let mut desk = ChatCommands::new(true);
     desk.ask("q");
     desk.state.staged.stage(vec![item("a"), item("b")], desk.now);
     desk.later(1_000);
@@ -173,7 +173,7 @@ fn a_question_and_what_is_staged_do_not_get_in_each_others_way() {
 
 #[test]
 fn what_is_over_is_not_confirmed() {
-    let mut desk = Desk::new(false);
+    let mut desk = ChatCommands::new(false);
     desk.state.staged.stage(vec![item("a"), item("b")], desk.now);
     let effects = desk.state.input(Input::Line("1".into()), desk.now, 1_000);
     assert!(
@@ -185,7 +185,7 @@ fn what_is_over_is_not_confirmed() {
 
 #[test]
 fn the_list_is_shown_again() {
-    let mut desk = Desk::new(true);
+    let mut desk = ChatCommands::new(true);
     let nothing = desk.state.input(Input::Line("/staged".into()), desk.now, 0);
     assert!(matches!(&nothing[..], [Effect::Note(text)] if text.contains("Nothing is staged")));
     desk.state.staged.stage(vec![item("a")], desk.now);
@@ -195,7 +195,7 @@ fn the_list_is_shown_again() {
 #[test]
 fn ctrl_c_stops_then_leaves() {
     let interrupt = || Input::Interrupt { discarded: false };
-    let mut desk = Desk::new(true);
+    let mut desk = ChatCommands::new(true);
     desk.typed("go");
     assert_eq!(
         desk.sent(Input::Interrupt { discarded: true }),
@@ -212,7 +212,7 @@ fn ctrl_c_stops_then_leaves() {
 #[test]
 fn one_ctrl_c_at_an_idle_prompt_says_how_to_leave_and_two_leave() {
     let interrupt = || Input::Interrupt { discarded: false };
-    let mut idle = Desk::new(true);
+    let mut idle = ChatCommands::new(true);
     let told = idle.state.input(interrupt(), idle.now, 0);
     assert!(
         matches!(&told[..], [Effect::Note(how)] if how.contains("once more") && how.contains("/quit")),
@@ -223,7 +223,7 @@ fn one_ctrl_c_at_an_idle_prompt_says_how_to_leave_and_two_leave() {
     idle.later(500);
     assert_eq!(idle.sent(interrupt()), [ConsoleEvent::Quit]);
     assert_eq!(
-        Desk::new(false).sent(interrupt()),
+        ChatCommands::new(false).sent(interrupt()),
         [ConsoleEvent::Interrupt],
         "a pipe has nobody to tell"
     );
@@ -231,7 +231,7 @@ fn one_ctrl_c_at_an_idle_prompt_says_how_to_leave_and_two_leave() {
 
 #[test]
 fn the_end_of_a_pipe_waits_for_the_turn() {
-    let mut desk = Desk::new(false);
+    let mut desk = ChatCommands::new(false);
     assert_eq!(desk.typed("one"), message("one"));
     assert_eq!(desk.typed("two"), message("two"));
     assert_eq!(desk.sent(Input::Eof), []);

@@ -45,7 +45,7 @@ pub enum Callback {
     Stop(String),
     /// Let the chat with this Telegram id in: a person's private one, or a group.
     Pair(i64),
-    /// Leave the stranger in the chat with this id alone.
+    /// Leave the unknown user in the chat with this id alone.
     Ignore(i64),
     /// Accept what this question about changed tools shows.
     AcceptPins(String),

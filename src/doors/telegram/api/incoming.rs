@@ -12,7 +12,7 @@ use super::place::Place;
 /// A message, a tap, or nothing that concerns claw.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Incoming {
-    Message(Box<Said>),
+    Message(Box<ChatMessage>),
     Tap(Tapped),
     /// In one word, for the record.
     Nothing(&'static str),
@@ -20,9 +20,9 @@ pub enum Incoming {
 
 /// A message that somebody wrote.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Said {
+pub struct ChatMessage {
     /// Its number in the chat: what is written later has a greater one.
-    pub message: i64,
+    pub id: i64,
     pub place: Place,
     pub private: bool,
     pub user: i64,
@@ -55,9 +55,9 @@ pub struct Replied {
     pub words: Option<String>,
 }
 
-impl Said {
+impl ChatMessage {
     /// Takes in the next part of the same album.
-    pub fn join(&mut self, part: Said) {
+    pub fn join(&mut self, part: ChatMessage) {
         if !self.text.is_empty() && !part.text.is_empty() {
             self.text.push_str("\n\n");
         }
@@ -85,8 +85,8 @@ pub fn read(update: &str, me: &Me) -> Incoming {
         return Incoming::Nothing("unreadable");
     };
     match update.kind {
-        UpdateKind::Message(message) => said(&message, false, me),
-        UpdateKind::EditedMessage(message) => said(&message, true, me),
+        UpdateKind::Message(message) => chat_message(&message, false, me),
+        UpdateKind::EditedMessage(message) => chat_message(&message, true, me),
         UpdateKind::CallbackQuery(query) => {
             let at = query.message.as_ref().map(|message| match message {
                 MaybeInaccessibleMessage::Regular(message) => {
@@ -124,7 +124,7 @@ pub fn migration(update: &str) -> Option<(i64, i64)> {
     }
 }
 
-fn said(message: &Message, edited: bool, me: &Me) -> Incoming {
+fn chat_message(message: &Message, edited: bool, me: &Me) -> Incoming {
     let Some(from) = message.from.as_ref().filter(|from| !from.is_bot) else {
         return Incoming::Nothing("no person");
     };
@@ -143,8 +143,8 @@ fn said(message: &Message, edited: bool, me: &Me) -> Incoming {
     });
     let to_me =
         replied.and_then(|to| to.from.as_ref()).is_some_and(|from| from.id.0 as i64 == me.id);
-    Incoming::Message(Box::new(Said {
-        message: i64::from(message.id.0),
+    Incoming::Message(Box::new(ChatMessage {
+        id: i64::from(message.id.0),
         place: place(message, me),
         private: matches!(
             &message.chat,
@@ -209,7 +209,7 @@ mod tests {
         json!({"update_id": 1, "message": message})
     }
 
-    fn said(update: &Value) -> Said {
+    fn said(update: &Value) -> ChatMessage {
         match read(&update.to_string(), &me()) {
             Incoming::Message(said) => *said,
             other => panic!("{other:?}"),

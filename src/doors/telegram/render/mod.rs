@@ -1,10 +1,10 @@
 //! What a person in a Telegram chat reads and taps: texts with entities, questions, buttons. Must
 //! not know how anything is sent, or when.
 
+pub mod access_request;
 mod clean;
 pub mod draft;
 mod entities;
-pub mod knock;
 pub mod markdown;
 pub mod pinned;
 pub mod question;

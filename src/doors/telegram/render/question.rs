@@ -6,7 +6,7 @@
 //! trim is written out. A call that is too long for a message goes into a file, never cut.
 
 mod keyboard;
-mod staged;
+mod staged_question;
 mod value;
 
 use crate::domain::{Answer, CallOwner, Question, Scope, Term, UnixMillis};
@@ -87,8 +87,10 @@ pub fn question(question: &Question, clock: &Clock) -> QuestionText {
 pub fn attached_question(question: &Question, clock: &Clock) -> (Part, String, String) {
     let until = clock.until(question.expires_at_ms);
     let mut rich = Rich::default();
-    let head =
-        question.staged.as_ref().map_or_else(|| ALLOW.to_owned(), crate::doors::staged::head);
+    let head = question
+        .staged
+        .as_ref()
+        .map_or_else(|| ALLOW.to_owned(), crate::doors::staged_questions::head);
     rich.push(&format!("{head}\n{}\n\n", short(&title(question))), Style::PLAIN);
     rich.push(
         &format!(
@@ -136,7 +138,7 @@ pub fn answered(question: &Question, how: &Closed, file: bool, clock: &Clock) ->
     let mut all = head.clone();
     all.push("\n\n", Style::PLAIN);
     if let Some(staged) = &question.staged {
-        staged::heading(&mut all, question, staged, false);
+        staged_question::heading(&mut all, question, staged, false);
     }
     call(&mut all, question);
     if !file && let Some(part) = only_part(all, MESSAGE_UNITS_MAX) {
@@ -164,14 +166,14 @@ fn heading(rich: &mut Rich, question: &Question, brief: bool) {
             rich.push("\n", Style::PLAIN);
         }
         Some(staged) => {
-            staged::heading(rich, question, staged, brief);
+            staged_question::heading(rich, question, staged, brief);
         }
     }
 }
 
 /// Server, tool and every argument.
 fn call(rich: &mut Rich, question: &Question) {
-    if question.staged.as_ref().is_none_or(staged::has_title) {
+    if question.staged.as_ref().is_none_or(staged_question::has_title) {
         rich.push(&title(question), Style::PLAIN);
     }
     if question.arguments.is_empty() {
@@ -203,7 +205,9 @@ fn name_line(name: &str) -> String {
 /// Each button that allows something, or forbids it for good, with what exactly.
 fn legend(rich: &mut Rich, question: &Question) {
     if let Some(staged) = &question.staged {
-        for (index, (label, does)) in staged::legend(question, staged).into_iter().enumerate() {
+        for (index, (label, does)) in
+            staged_question::legend(question, staged).into_iter().enumerate()
+        {
             rich.push(if index == 0 { "" } else { "\n" }, Style::PLAIN);
             rich.push(&label, Style::BOLD);
             rich.push(&format!(" – {does}"), Style::PLAIN);
@@ -259,7 +263,8 @@ fn takes(room: &mut usize, text: &str) -> bool {
 /// The whole question as plain text. Every line of a value starts with a bar, so that no value can
 /// pass for the frame.
 fn document(question: &Question, until: &str) -> String {
-    let head = question.staged.as_ref().map(|staged| staged::document_heading(question, staged));
+    let head =
+        question.staged.as_ref().map(|staged| staged_question::document_heading(question, staged));
     let mut text =
         format!("{}{}\n\n", head.unwrap_or_else(|| format!("{ALLOW}\n")), title(question));
     text.push_str(
@@ -270,7 +275,7 @@ fn document(question: &Question, until: &str) -> String {
     }
     text.push_str(&format!("\n{}\n{}\n\n", why(question), open_until(until)));
     if let Some(staged) = &question.staged {
-        let rows = staged::legend(question, staged)
+        let rows = staged_question::legend(question, staged)
             .into_iter()
             .map(|(label, does)| format!("{label} – {does}\n"));
         text.extend(rows);
@@ -288,7 +293,7 @@ fn document(question: &Question, until: &str) -> String {
 
 fn outcome(rich: &mut Rich, question: &Question, how: &Closed, clock: &Clock) {
     if let Some(staged) = &question.staged {
-        let (heading, details) = staged::outcome(question, staged, how, clock);
+        let (heading, details) = staged_question::outcome(question, staged, how, clock);
         rich.push(&heading, Style::BOLD);
         rich.push(&details, Style::PLAIN);
         return;

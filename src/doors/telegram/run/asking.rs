@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
-use super::house::House;
-use super::postman::until_sent;
+use super::context::GatewayContext;
+use super::delivery::until_sent;
 use super::questions::is_asked_in;
 use super::{notify, sessions};
 use crate::domain::{ApprovalId, ApprovalState, Question, Staged, escape};
@@ -40,17 +40,17 @@ impl Asked {
 /// Sends a question. Returns its message, and whether that is a file: where Telegram refuses the
 /// formatting, the question goes whole as a file and is never cut.
 pub(super) async fn send(
-    house: &House,
+    ctx: &GatewayContext,
     place: &Place,
     question: &Question,
 ) -> Result<Asked, Fault> {
     let (whole, as_file) = (|sent| Asked { sent, file: false }, |sent| Asked { sent, file: true });
-    let (keyboard, clock) = (question::keyboard(question), house.clock());
+    let (keyboard, clock) = (question::keyboard(question), ctx.clock());
     let sent = match question::question(question, &clock) {
-        QuestionText::Whole(part) => house.api.send(place, &part, &keyboard).await.map(whole),
+        QuestionText::Whole(part) => ctx.api.send(place, &part, &keyboard).await.map(whole),
         QuestionText::Long { summary, document, file_name } => {
             let file = (file_name.as_str(), document);
-            house.api.send_file(place, file, &summary, &keyboard).await.map(as_file)
+            ctx.api.send_file(place, file, &summary, &keyboard).await.map(as_file)
         }
     };
     match sent {
@@ -58,13 +58,13 @@ pub(super) async fn send(
             tracing::warn!(why, "Telegram refused the formatting of a question; it goes as a file");
             let (caption, document, file_name) = question::attached_question(question, &clock);
             let file = (file_name.as_str(), document);
-            house.api.send_file(place, file, &caption, &keyboard).await.map(as_file)
+            ctx.api.send_file(place, file, &caption, &keyboard).await.map(as_file)
         }
         sent => sent,
     }
 }
 
-/// What a guest reads instead of a question that only somebody else may answer. Of all staged items
+/// What an allowed user reads instead of a question that only somebody else may answer. Of all staged items
 /// at once there is nothing to say beside each of them.
 pub(super) fn asked_elsewhere(question: &Question) -> Option<String> {
     let call = escape::visible(&format!("{}/{}", question.server, question.tool)).replace('`', "'");
@@ -78,34 +78,37 @@ pub(super) fn asked_elsewhere(question: &Question) -> Option<String> {
 }
 
 /// The question of a message of this bot, in a chat that lets it write.
-pub(super) fn known(house: &House, posted: &PostedRow) -> Result<Option<ApprovalRow>, MailError> {
-    let mine = |place: &Place| place.bot == house.me.id && !house.is_blocked(place.chat);
+pub(super) fn known(
+    ctx: &GatewayContext,
+    posted: &PostedRow,
+) -> Result<Option<ApprovalRow>, MailError> {
+    let mine = |place: &Place| place.bot == ctx.me.id && !ctx.is_blocked(place.chat);
     if !Place::of(&posted.address).is_some_and(|place| mine(&place)) {
         return Ok(None);
     }
-    house.mail.asked_question(&posted.approval)
+    ctx.mail.asked_question(&posted.approval)
 }
 
 /// Sends a question and notes in which message, and that an older one is stale from now on. False
 /// if it could not be sent.
 pub(super) async fn ask(
-    house: &House,
+    ctx: &GatewayContext,
     place: &Place,
     row: &ApprovalRow,
     old: Option<&PostedRow>,
     given_up: &Mutex<HashSet<ApprovalId>>,
 ) -> Result<bool, MailError> {
-    let question = as_read_in(house, place, &row.question);
-    match until_sent(house, place, Urgency::Answer, || send(house, place, &question)).await {
+    let question = as_read_in(ctx, place, &row.question);
+    match until_sent(ctx, place, Urgency::Answer, || send(ctx, place, &question)).await {
         Ok(asked) => {
             let new = asked.posted(&row.id, place);
             match old {
-                Some(old) => house.mail.asked_again(old.clone(), new).await?,
-                None => house.mail.add_posted(new).await?,
+                Some(old) => ctx.mail.asked_again(old.clone(), new).await?,
+                None => ctx.mail.add_posted(new).await?,
             }
             return Ok(true);
         }
-        Err(Fault::Forbidden(why)) => notify::blocked(house, place, &why).await?,
+        Err(Fault::Forbidden(why)) => notify::blocked(ctx, place, &why).await?,
         Err(fault) => {
             tracing::error!(%fault, "a question could not be asked; `claw approvals` lists it")
         }
@@ -118,14 +121,14 @@ pub(super) async fn ask(
 /// record. The tap names both, so the message goes on record, unless another one is there that
 /// shows the question, or it has no place there.
 pub(super) async fn adopt(
-    house: &House,
+    ctx: &GatewayContext,
     place: &Place,
     message: i64,
     row: &ApprovalRow,
 ) -> Result<Option<PostedRow>, MailError> {
-    let mail = &house.mail;
+    let mail = &ctx.mail;
     if row.state != ApprovalState::Waiting
-        || !is_asked_in(house, place, row)
+        || !is_asked_in(ctx, place, row)
         || !mail.posted_of(&row.id)?.is_empty()
     {
         return Ok(None);
@@ -141,12 +144,12 @@ pub(super) async fn adopt(
 /// as if they worked. Now that a tap has told its number, it says where the question is, or what
 /// became of it.
 pub(super) async fn put_right(
-    house: &House,
+    ctx: &GatewayContext,
     place: &Place,
     message: i64,
     row: &ApprovalRow,
 ) -> Result<(), MailError> {
-    if sessions::place_of_question(house, &row.question).as_ref() != Some(place) {
+    if sessions::place_of_question(ctx, &row.question).as_ref() != Some(place) {
         return Ok(());
     }
     let (approval, address) = (row.id.clone(), place.address());
@@ -154,36 +157,36 @@ pub(super) async fn put_right(
         PostedRow { approval, address, message, state: "open".into(), file: false, sent_s: 0 };
     if row.state != ApprovalState::Waiting {
         // A question that is over is brought in step like any other.
-        return house.mail.add_posted(posted).await;
+        return ctx.mail.add_posted(posted).await;
     }
     let newer = |other: &PostedRow| other.approval == row.id && other.state == "open";
-    if !house.mail.posted()?.iter().any(newer) {
+    if !ctx.mail.posted()?.iter().any(newer) {
         // It has been sent this moment, and is about to be on record.
         return Ok(());
     }
-    house.mail.add_posted(PostedRow { state: "stale".into(), ..posted.clone() }).await?;
-    show(house, place, &posted, &Closed::AskedAgain, "closed").await
+    ctx.mail.add_posted(PostedRow { state: "stale".into(), ..posted.clone() }).await?;
+    show(ctx, place, &posted, &Closed::AskedAgain, "closed").await
 }
 
 /// Shows what became of a question, and notes that the message shows it.
 pub(super) async fn show(
-    house: &House,
+    ctx: &GatewayContext,
     place: &Place,
     posted: &PostedRow,
     how: &Closed,
     state: &'static str,
 ) -> Result<(), MailError> {
-    let _mine = house.hands.on(&posted.address).await;
+    let _mine = ctx.chat_locks.lock(&posted.address).await;
     // What asked for a reason stays as it is, and so does what is in a chat that moved.
     if posted.state != "why" && posted.message > 0 {
-        edit(house, place, posted, how).await?;
+        edit(ctx, place, posted, how).await?;
     }
-    house.mail.set_posted(&posted.address, posted.message, state).await
+    ctx.mail.set_posted(&posted.address, posted.message, state).await
 }
 
 /// The question as a chat shows it: with the name of its session where that is not the chat's own.
-fn as_read_in(house: &House, place: &Place, question: &Question) -> Question {
-    match sessions::place_of_question(house, question) {
+fn as_read_in(ctx: &GatewayContext, place: &Place, question: &Question) -> Question {
+    match sessions::place_of_question(ctx, question) {
         Some(own) if own == *place => question.clone(),
         _ => question::from_elsewhere(question),
     }
@@ -192,31 +195,31 @@ fn as_read_in(house: &House, place: &Place, question: &Question) -> Question {
 /// Changes a message to what became of its question, without buttons. A message that cannot be
 /// changed any more stays as it is.
 async fn edit(
-    house: &House,
+    ctx: &GatewayContext,
     place: &Place,
     posted: &PostedRow,
     how: &Closed,
 ) -> Result<(), MailError> {
-    let Some(row) = known(house, posted)? else { return Ok(()) };
-    let question = as_read_in(house, place, &row.question);
+    let Some(row) = known(ctx, posted)? else { return Ok(()) };
+    let question = as_read_in(ctx, place, &row.question);
     // Before a message's form was on record, its length told it.
     let file = posted.file || question::is_long(&question);
     let how = match how.clone() {
         Closed::Answered { answer, by, at_ms, end } => {
-            Closed::Answered { answer, by: house.known_as(place, &by), at_ms, end }
+            Closed::Answered { answer, by: ctx.known_as(place, &by), at_ms, end }
         }
         other => other,
     };
-    let part = question::answered(&question, &how, file, &house.clock());
+    let part = question::answered(&question, &how, file, &ctx.clock());
     let plain = part.plain();
     let change = async |part: &Part| {
         if file {
-            house.api.edit_caption(place, posted.message, part, &[]).await
+            ctx.api.edit_caption(place, posted.message, part, &[]).await
         } else {
-            house.api.edit(place, posted.message, part, &[]).await
+            ctx.api.edit(place, posted.message, part, &[]).await
         }
     };
-    let edited = until_sent(house, place, Urgency::Message, || async {
+    let edited = until_sent(ctx, place, Urgency::Message, || async {
         match change(&part).await {
             Err(Fault::Formatting(_)) => change(&plain).await,
             done => done,

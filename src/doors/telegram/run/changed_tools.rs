@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::house::House;
+use super::context::GatewayContext;
+use super::delivery::until_sent;
 use super::notify;
-use super::postman::until_sent;
 use crate::domain::telegram_principal;
 use crate::doors::telegram::api::fault::Fault;
 use crate::doors::telegram::api::incoming::Tapped;
@@ -17,19 +17,19 @@ use crate::doors::telegram::render::pinned::{Changed, Shown};
 use crate::mail::{PinQuestionRow, PinState};
 use crate::router::PinAnswer;
 
-/// Questions are looked for this often without a bell.
+/// Questions are looked for this often without a wake-up.
 const LOOK: Duration = Duration::from_secs(60);
 /// How soon a question that could not be shown is tried again.
 const TRY_AGAIN: Duration = Duration::from_secs(600);
 
 /// An owner's answer. It counts once, and only under the message on record.
 pub(super) async fn tap(
-    house: &House,
+    ctx: &GatewayContext,
     tapped: &Tapped,
     id: &str,
     accept: bool,
 ) -> anyhow::Result<&'static str> {
-    let row = house.mail.pin_question(id)?;
+    let row = ctx.mail.pin_question(id)?;
     let here = |row: &PinQuestionRow| {
         tapped.at.as_ref().is_some_and(|(place, message)| {
             row.message == *message && row.address == place.address()
@@ -39,8 +39,8 @@ pub(super) async fn tap(
         return Ok("This button does nothing any more.");
     }
     let answered =
-        house.router.answer_about_pins(id, accept, &telegram_principal(tapped.user)).await?;
-    house.ring();
+        ctx.router.answer_about_pins(id, accept, &telegram_principal(tapped.user)).await?;
+    ctx.wake();
     Ok(match answered {
         PinAnswer::Accepted => "Accepted.",
         PinAnswer::Kept => "Kept withheld.",
@@ -49,17 +49,17 @@ pub(super) async fn tap(
 }
 
 /// Keeps the owner's screen in step with what the store says of changed tools.
-pub(super) async fn keep(house: Arc<House>) {
-    let mut ear = house.ear();
+pub(super) async fn keep(ctx: Arc<GatewayContext>) {
+    let mut wake_ups = ctx.wake_ups();
     let mut failed: HashMap<String, Instant> = HashMap::new();
     loop {
         failed.retain(|_, at| at.elapsed() < TRY_AGAIN);
-        match house.mail.pin_questions_to_show() {
+        match ctx.mail.pin_questions_to_show() {
             Ok(rows) => {
                 for row in
                     rows.into_iter().filter(|row| !failed.contains_key(&row.id)).collect::<Vec<_>>()
                 {
-                    if let Err(error) = show(&house, &row).await {
+                    if let Err(error) = show(&ctx, &row).await {
                         tracing::error!(
                             error = format!("{error:#}"),
                             "a question about changed tools could not be shown"
@@ -72,36 +72,35 @@ pub(super) async fn keep(house: Arc<House>) {
                 tracing::error!(%error, "the questions about changed tools cannot be read")
             }
         }
-        ear.listen(LOOK).await;
+        wake_ups.wait(LOOK).await;
     }
 }
 
-async fn show(house: &House, row: &PinQuestionRow) -> anyhow::Result<()> {
-    let shown = house.router.cleared_text(&row.shown);
+async fn show(ctx: &GatewayContext, row: &PinQuestionRow) -> anyhow::Result<()> {
+    let shown = ctx.router.cleared_text(&row.shown);
     let count = row.forms.len();
     let changed = Changed { id: &row.id, server: &row.server, count, differences: &shown };
-    let clock = house.clock();
+    let clock = ctx.clock();
     if row.state == PinState::New {
-        let Some(place) = house.notify_place().filter(|place| !house.is_blocked(place.chat)) else {
+        let Some(place) = ctx.notify_place().filter(|place| !ctx.is_blocked(place.chat)) else {
             return Ok(());
         };
         let (part, keyboard) = changed.message(Shown::Asked, &clock);
-        let sent = until_sent(house, &place, Urgency::Message, || {
-            house.api.send(&place, &part, &keyboard)
-        })
-        .await;
+        let sent =
+            until_sent(ctx, &place, Urgency::Message, || ctx.api.send(&place, &part, &keyboard))
+                .await;
         match sent {
             Ok(sent) => {
                 let at = place.address();
-                house.mail.pin_question_told(&row.id, at, sent.message).await?;
+                ctx.mail.pin_question_told(&row.id, at, sent.message).await?;
             }
-            Err(Fault::Forbidden(why)) => notify::blocked(house, &place, &why).await?,
+            Err(Fault::Forbidden(why)) => notify::blocked(ctx, &place, &why).await?,
             Err(fault) => return Err(fault.into()),
         }
         return Ok(());
     }
     if let Some(place) = Place::of(&row.address) {
-        let (by, at_ms) = (house.known_as(&place, &row.decided_by), row.decided_ms);
+        let (by, at_ms) = (ctx.known_as(&place, &row.decided_by), row.decided_ms);
         let by = by.as_str();
         let shown = match row.state {
             PinState::Accepted => Shown::Accepted { by, at_ms },
@@ -109,10 +108,10 @@ async fn show(house: &House, row: &PinQuestionRow) -> anyhow::Result<()> {
             PinState::New | PinState::Told | PinState::Stale | PinState::Closed => Shown::Stale,
         };
         let (part, keyboard) = changed.message(shown, &clock);
-        let edit = || house.api.edit(&place, row.message, &part, &keyboard);
-        if let Err(fault) = until_sent(house, &place, Urgency::Message, edit).await {
+        let edit = || ctx.api.edit(&place, row.message, &part, &keyboard);
+        if let Err(fault) = until_sent(ctx, &place, Urgency::Message, edit).await {
             tracing::warn!(%fault, "a message about changed tools could not be changed");
         }
     }
-    Ok(house.mail.close_pin_question(&row.id).await?)
+    Ok(ctx.mail.close_pin_question(&row.id).await?)
 }

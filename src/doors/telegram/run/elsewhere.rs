@@ -2,7 +2,7 @@
 //! group itself, from a chat that is gone to whoever gets what needs a human. Owns the words that
 //! say so; must not know how anything is sent.
 
-use super::house::House;
+use super::context::GatewayContext;
 use crate::domain::{Outbound, OutboundBody, escape};
 use crate::doors::telegram::api::fault::Fault;
 use crate::doors::telegram::api::place::Place;
@@ -10,7 +10,7 @@ use crate::doors::telegram::render::question;
 
 /// What is sent instead, whole. Empty if nobody is left to read it, or if it may still arrive.
 pub(super) fn told(
-    house: &House,
+    ctx: &GatewayContext,
     place: &Place,
     refused: &Outbound,
     fault: &Fault,
@@ -20,7 +20,7 @@ pub(super) fn told(
     };
     let why = escape::visible(why).replace('`', "'");
     let group = Place { thread: None, ..place.clone() };
-    let (to, lead) = match (fault, house.notify_place()) {
+    let (to, lead) = match (fault, ctx.notify_place()) {
         (Fault::NoTopic(_), _) if place.thread.is_some() => {
             let topic = place.thread.unwrap_or_default();
             (
@@ -30,7 +30,7 @@ pub(super) fn told(
                 ),
             )
         }
-        (_, Some(notify)) if notify != *place && !house.is_blocked(notify.chat) => {
+        (_, Some(notify)) if notify != *place && !ctx.is_blocked(notify.chat) => {
             let chat = place.chat;
             (notify, format!("**This could not be delivered to the chat `{chat}`** (`{why}`)."))
         }

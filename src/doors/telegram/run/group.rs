@@ -1,9 +1,9 @@
 //! What is said in a group and not to claw: kept only if it is configured, and given with the next
 //! message that is for claw. Must not know who may talk.
 
-use super::house::House;
+use super::context::GatewayContext;
 use crate::doors::clock::Clock;
-use crate::doors::telegram::api::incoming::Said;
+use crate::doors::telegram::api::incoming::ChatMessage;
 use crate::mail::{MailError, OverheardRow};
 use crate::router::Visitor;
 
@@ -16,31 +16,33 @@ const END: &str = "[end of what was not said to you]";
 
 /// Is done with a message that was not meant for claw.
 pub(super) async fn overhear(
-    house: &House,
+    ctx: &GatewayContext,
     id: i64,
-    said: &Said,
+    msg: &ChatMessage,
     visitor: &Visitor,
 ) -> Result<(), MailError> {
-    let (mail, keep) = (&house.mail, house.telegram.group_context_messages);
+    let (mail, keep) = (&ctx.mail, ctx.telegram.group_context_messages);
     if keep == 0 {
-        return mail.finish_update(house.me.id, id, "not addressed").await.map(drop);
+        return mail.finish_update(ctx.me.id, id, "not addressed").await.map(drop);
     }
-    let mut parts: Vec<String> = vec![said.text.chars().take(TEXT_CHARS_MAX).collect()];
-    parts.extend(said.files.iter().map(|file| format!("[{}]", file.kind.word())));
-    parts.extend(said.words.clone());
+    let mut parts: Vec<String> = vec![msg.text.chars().take(TEXT_CHARS_MAX).collect()];
+    parts.extend(msg.files.iter().map(|file| format!("[{}]", file.kind.word())));
+    parts.extend(msg.words.clone());
     parts.retain(|part| !part.is_empty());
-    let (address, name, text) = (visitor.from.clone(), said.name.clone(), parts.join("\n"));
-    mail.overhear((house.me.id, id), OverheardRow { address, at_s: said.at_s, name, text }, keep)
-        .await
+    let (address, name, text) = (visitor.from.clone(), msg.name.clone(), parts.join("\n"));
+    mail.overhear((ctx.me.id, id), OverheardRow { address, at_s: msg.at_s, name, text }, keep).await
 }
 
 /// What was overheard where the visitor is, as a quotation; `None` if there is nothing.
-pub(super) fn context(house: &House, visitor: &Visitor) -> Result<Option<String>, MailError> {
-    if house.telegram.group_context_messages == 0 {
+pub(super) fn context(
+    ctx: &GatewayContext,
+    visitor: &Visitor,
+) -> Result<Option<String>, MailError> {
+    if ctx.telegram.group_context_messages == 0 {
         return Ok(None);
     }
-    let rows = house.mail.overheard(&visitor.from)?;
-    Ok((!rows.is_empty()).then(|| quoted(&rows, &house.clock())))
+    let rows = ctx.mail.overheard(&visitor.from)?;
+    Ok((!rows.is_empty()).then(|| quoted(&rows, &ctx.clock())))
 }
 
 fn quoted(rows: &[OverheardRow], clock: &Clock) -> String {
@@ -48,8 +50,8 @@ fn quoted(rows: &[OverheardRow], clock: &Clock) -> String {
     for row in rows {
         // Every line begins with the mark, so that no message can end the quotation.
         let name: String = row.name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        let said = format!("{} {name}: {}", clock.at(row.at_s.saturating_mul(1000)), row.text);
-        said.lines().for_each(|line| text.push_str(&format!("> {line}\n")));
+        let line = format!("{} {name}: {}", clock.at(row.at_s.saturating_mul(1000)), row.text);
+        line.lines().for_each(|line| text.push_str(&format!("> {line}\n")));
     }
     text.push_str(END);
     text.push_str("\n\n");

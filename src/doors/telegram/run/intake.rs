@@ -5,13 +5,13 @@
 use std::io;
 use std::time::Duration;
 
+use super::context::GatewayContext;
 use super::files::size;
-use super::house::House;
 use crate::domain::canonical::sha256_hex;
 use crate::domain::{Block, IMAGE_BYTES_MAX, image_mime};
 use crate::doors::telegram::api::attached::{FileKind, TelegramFile};
 use crate::doors::telegram::api::files::FetchError;
-use crate::doors::telegram::api::incoming::{Replied, Said};
+use crate::doors::telegram::api::incoming::{ChatMessage, Replied};
 use crate::doors::telegram::api::place::Place;
 use crate::router::UpdateMessage;
 use crate::workspace::{Put, safe_name};
@@ -27,14 +27,18 @@ const SPEECH_BYTES_MAX: u64 = 25_000_000;
 const ID_DIGITS: usize = 10;
 
 /// The message as the model gets it: `text`, then what came with it.
-pub(super) async fn message_of(house: &House, said: &Said, mut text: String) -> UpdateMessage {
+pub(super) async fn message_of(
+    ctx: &GatewayContext,
+    msg: &ChatMessage,
+    mut text: String,
+) -> UpdateMessage {
     let mut message = UpdateMessage::default();
     let mut images = Vec::new();
-    if let Some(words) = &said.words {
+    if let Some(words) = &msg.words {
         push_line(&mut text, words);
     }
-    for file in &said.files {
-        let received = receive(house, &said.place, file).await;
+    for file in &msg.files {
+        let received = receive(ctx, &msg.place, file).await;
         received.lines.iter().for_each(|line| push_line(&mut text, line));
         images.extend(received.image);
         message.notices.extend(received.notice);
@@ -45,10 +49,10 @@ pub(super) async fn message_of(house: &House, said: &Said, mut text: String) -> 
 }
 
 /// What a message that was replied to holds, in words; a file that was fetched with it by its path.
-pub(super) fn words_of(house: &House, place: &Place, replied: &Replied) -> Option<String> {
+pub(super) fn words_of(ctx: &GatewayContext, place: &Place, replied: &Replied) -> Option<String> {
     let Some(file) = &replied.file else { return replied.words.clone() };
-    let (date, name) = (date(house, file), name(place, file));
-    let kept = house.files.workspace.size_of(&[INBOX, &date], &name);
+    let (date, name) = (date(ctx, file), name(place, file));
+    let kept = ctx.files.workspace.size_of(&[INBOX, &date], &name);
     let path = kept.map(|_| format!(" saved as {INBOX}/{date}/{name}")).unwrap_or_default();
     Some(format!("[{}{path}]", file.kind.word()))
 }
@@ -69,9 +73,9 @@ struct Received {
     notice: Option<String>,
 }
 
-async fn receive(house: &House, place: &Place, file: &TelegramFile) -> Received {
+async fn receive(ctx: &GatewayContext, place: &Place, file: &TelegramFile) -> Received {
     let what = file.kind.word();
-    let (path, bytes) = match fetch(house, place, file).await {
+    let (path, bytes) = match fetch(ctx, place, file).await {
         Ok(fetched) => fetched,
         Err(error) => {
             tracing::warn!(chat = place.chat, %error, "a file could not be fetched");
@@ -88,11 +92,11 @@ async fn receive(house: &House, place: &Place, file: &TelegramFile) -> Received 
     let mut received = Received { lines: vec![line], ..Received::default() };
     match file.kind {
         FileKind::Photo | FileKind::Document
-            if (house.context.settings.sees_images)() && bytes <= IMAGE_BYTES_MAX =>
+            if (ctx.door.settings.sees_images)() && bytes <= IMAGE_BYTES_MAX =>
         {
-            received.image = image(house, path).await;
+            received.image = image(ctx, path).await;
         }
-        FileKind::Voice => listen(house, path, &mut received).await,
+        FileKind::Voice => listen(ctx, path, &mut received).await,
         _ => {}
     }
     received
@@ -106,26 +110,26 @@ fn name(place: &Place, file: &TelegramFile) -> String {
     safe_name(&file.name, digest.get(..ID_DIGITS).unwrap_or(&digest))
 }
 
-fn date(house: &House, file: &TelegramFile) -> String {
-    house.clock().date(file.at_s.saturating_mul(1000))
+fn date(ctx: &GatewayContext, file: &TelegramFile) -> String {
+    ctx.clock().date(file.at_s.saturating_mul(1000))
 }
 
 /// Its path in the workspace, and its size.
 async fn fetch(
-    house: &House,
+    ctx: &GatewayContext,
     place: &Place,
     file: &TelegramFile,
 ) -> Result<(String, u64), FetchError> {
-    let limit = house.telegram.file_bytes_max;
+    let limit = ctx.telegram.file_bytes_max;
     if file.bytes.is_some_and(|bytes| bytes > limit) {
         return Err(FetchError::TooLarge(limit));
     }
     // It is never closed.
-    let _slot = house.files.downloads.acquire().await;
-    let (date, name) = (date(house, file), name(place, file));
+    let _slot = ctx.files.downloads.acquire().await;
+    let (date, name) = (date(ctx, file), name(place, file));
     let mut tries = 1;
     loop {
-        let error = match fetch_once(house, file, &[INBOX, &date], &name).await {
+        let error = match fetch_once(ctx, file, &[INBOX, &date], &name).await {
             Ok(fetched) => return Ok(fetched),
             Err(error) => error,
         };
@@ -143,18 +147,17 @@ async fn fetch(
 }
 
 async fn fetch_once(
-    house: &House,
+    ctx: &GatewayContext,
     file: &TelegramFile,
     folders: &[&str],
     name: &str,
 ) -> Result<(String, u64), FetchError> {
     let stored = |error: io::Error| FetchError::Store(error.to_string());
-    match house.files.workspace.put(folders, name).map_err(stored)? {
+    match ctx.files.workspace.put(folders, name).map_err(stored)? {
         // An earlier try came as far as this and was killed before the message was taken in.
         Put::Already(path, bytes) => Ok((path, bytes)),
         Put::New(mut draft) => {
-            let bytes =
-                house.api.fetch(&file.id, house.telegram.file_bytes_max, draft.sink()).await?;
+            let bytes = ctx.api.fetch(&file.id, ctx.telegram.file_bytes_max, draft.sink()).await?;
             Ok((draft.keep().await.map_err(stored)?, bytes))
         }
     }
@@ -172,8 +175,8 @@ fn told(error: &FetchError) -> String {
 }
 
 /// Keeps the bytes for the model, apart from the file, which may be changed or moved.
-async fn image(house: &House, path: String) -> Option<Block> {
-    let (workspace, keep) = (house.files.workspace.clone(), house.files.given.keep.clone());
+async fn image(ctx: &GatewayContext, path: String) -> Option<Block> {
+    let (workspace, keep) = (ctx.files.workspace.clone(), ctx.files.given.keep.clone());
     let kept = tokio::task::spawn_blocking(move || {
         let Ok(given) = workspace.give(&path, IMAGE_BYTES_MAX) else { return Ok(None) };
         let Some(mime) = image_mime(&given.bytes) else { return Ok(None) };
@@ -186,9 +189,9 @@ async fn image(house: &House, path: String) -> Option<Block> {
     })
 }
 
-async fn listen(house: &House, path: String, received: &mut Received) {
-    let Some(transcribe) = &house.files.given.transcribe else { return };
-    let workspace = house.files.workspace.clone();
+async fn listen(ctx: &GatewayContext, path: String, received: &mut Received) {
+    let Some(transcribe) = &ctx.files.given.transcribe else { return };
+    let workspace = ctx.files.workspace.clone();
     let given = tokio::task::spawn_blocking(move || workspace.give(&path, SPEECH_BYTES_MAX)).await;
     let heard = match given {
         Ok(Ok(given)) => transcribe(given.name, "audio/ogg", given.bytes).await,

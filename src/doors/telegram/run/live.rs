@@ -9,9 +9,9 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::beat::Beat;
-use super::house::House;
+use super::context::GatewayContext;
+use super::delivery::until_sent;
 use super::notify;
-use super::postman::until_sent;
 use crate::domain::{Live, LiveSink, SessionId};
 use crate::doors::telegram::api::callback::{Button, stop_button};
 use crate::doors::telegram::api::fault::{Fault, pause_after};
@@ -31,7 +31,7 @@ const LAST_WORDS: Duration = Duration::from_secs(30);
 
 /// What shows one session while it runs.
 struct Show {
-    house: Arc<House>,
+    ctx: Arc<GatewayContext>,
     session: SessionId,
     place: Place,
     drafts: Drafts,
@@ -40,10 +40,10 @@ struct Show {
 }
 
 /// A sink for glimpses of the session; dropping it ends the show.
-pub(super) fn show(house: &Arc<House>, session: &SessionId, place: Place) -> LiveSink {
+pub(super) fn show(ctx: &Arc<GatewayContext>, session: &SessionId, place: Place) -> LiveSink {
     let (sender, glimpses) = mpsc::unbounded_channel();
     let show = Show {
-        house: house.clone(),
+        ctx: ctx.clone(),
         session: session.clone(),
         place,
         drafts: Drafts::default(),
@@ -92,16 +92,16 @@ impl Show {
 
     fn take(&mut self, live: Live) {
         if let Live::Server { text } = live {
-            let house = self.house.clone();
-            tokio::spawn(async move { notify::about_a_server(&house, &text).await });
+            let ctx = self.ctx.clone();
+            tokio::spawn(async move { notify::about_a_server(&ctx, &text).await });
             return;
         }
         let is_text = matches!(live, Live::StepStarted { .. } | Live::Text { .. });
-        if is_text && !self.house.telegram.stream {
+        if is_text && !self.ctx.telegram.stream {
             return;
         }
         if let Some((turn_seq, step)) = self.drafts.take(live) {
-            match self.house.mail.drafts(&self.place.address(), &self.session, turn_seq, step) {
+            match self.ctx.mail.drafts(&self.place.address(), &self.session, turn_seq, step) {
                 Ok(messages) => self.drafts.adopt(messages),
                 Err(error) => tracing::warn!(%error, "the drafts of an earlier run cannot be read"),
             }
@@ -110,25 +110,25 @@ impl Show {
 
     /// Makes one change, and says how long to wait for the next one.
     async fn change(&mut self, every: Duration) -> Duration {
-        if self.house.is_blocked(self.place.chat) {
+        if self.ctx.is_blocked(self.place.chat) {
             return every;
         }
         let Some(change) = self.drafts.next_change() else { return every };
-        let chat = self.house.chats.at(&self.place.address());
+        let chat = self.ctx.chats.at(&self.place.address());
         // While the outbox writes to the chat there is something better to read.
-        let Ok(mut said) = chat.try_lock() else { return every };
+        let Ok(mut delivered) = chat.try_lock() else { return every };
         if let Slot::Text { turn_seq, step, .. } = change.slot
-            && said.reaches(&self.session, turn_seq, step)
+            && delivered.reaches(&self.session, turn_seq, step)
         {
             self.drafts.give_up(&change.slot);
             return Duration::ZERO;
         }
-        let Some(_turn) = self.house.pace.try_turn(&self.place) else { return every };
+        let Some(_turn) = self.ctx.pace.try_turn(&self.place) else { return every };
         match self.send(&change).await {
             Ok(message) => {
                 self.failures = 0;
                 if matches!(change.slot, Slot::Text { .. }) {
-                    said.shows(message, change.part.clone());
+                    delivered.shows(message, change.part.clone());
                 }
                 self.note(&change, message).await;
                 let pause = if change.is_new_call() { Duration::ZERO } else { every };
@@ -136,7 +136,7 @@ impl Show {
                 pause
             }
             Err(Fault::Wait(pause)) => {
-                self.house.pace.pause(&self.place, pause);
+                self.ctx.pace.pause(&self.place, pause);
                 every
             }
             Err(Fault::Unreachable(why)) => {
@@ -157,13 +157,13 @@ impl Show {
         let keyboard: Vec<Vec<Button>> = stop.into_iter().map(|button| vec![button]).collect();
         match change.message {
             None => self
-                .house
+                .ctx
                 .api
                 .send(&self.place, &change.part, &keyboard)
                 .await
                 .map(|sent| sent.message),
             Some(message) => {
-                self.house.api.edit(&self.place, message, &change.part, &keyboard).await?;
+                self.ctx.api.edit(&self.place, message, &change.part, &keyboard).await?;
                 Ok(message)
             }
         }
@@ -172,7 +172,7 @@ impl Show {
     /// So that a later process, and a tap, find the message again.
     async fn note(&self, change: &Change, message: i64) {
         let (address, session) = (self.place.address(), self.session.clone());
-        let mail = &self.house.mail;
+        let mail = &self.ctx.mail;
         let noted = match (&change.slot, &change.running) {
             (Slot::Text { turn_seq, step, part }, _) if change.message.is_none() => {
                 let (turn_seq, step, part) = (*turn_seq, *step, *part as u32);
@@ -193,24 +193,24 @@ impl Show {
 
 /// Calls of an earlier process that are still shown as running: they are not, and nobody may look
 /// for their button.
-pub(super) async fn end_what_ran(house: Arc<House>) {
-    let shown = house.mail.calls_shown().unwrap_or_else(|error| {
+pub(super) async fn end_what_ran(ctx: Arc<GatewayContext>) {
+    let shown = ctx.mail.calls_shown().unwrap_or_else(|error| {
         tracing::error!(%error, "the calls on the screen cannot be read");
         Vec::new()
     });
     for row in shown {
-        let Some(place) = Place::of(&row.address).filter(|place| place.bot == house.me.id) else {
+        let Some(place) = Place::of(&row.address).filter(|place| place.bot == ctx.me.id) else {
             continue;
         };
         let part = ended(&row.title, false, "claw was ended while it ran");
-        let edited = until_sent(&house, &place, Urgency::Message, || {
-            house.api.edit(&place, row.message, &part, &[])
+        let edited = until_sent(&ctx, &place, Urgency::Message, || {
+            ctx.api.edit(&place, row.message, &part, &[])
         })
         .await;
         if let Err(fault) = edited {
             tracing::warn!(%fault, "a call that has ended is still shown as running");
         }
-        if let Err(error) = house.mail.call_ended(&row.address, row.message).await {
+        if let Err(error) = ctx.mail.call_ended(&row.address, row.message).await {
             tracing::error!(%error, "the store could not be written");
         }
     }

@@ -7,8 +7,8 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use tokio::task::JoinSet;
 
-use super::house::{self, House};
-use super::{changed_tools, files, live, notify, pairing, postman, questions, sessions, updates};
+use super::context::{self, GatewayContext};
+use super::{changed_tools, delivery, files, live, notify, pairing, questions, sessions, updates};
 use crate::config::Telegram;
 use crate::domain::{Blame, Blamed};
 use crate::doors::commands::{DoorKind, at};
@@ -47,11 +47,11 @@ pub struct Member {
     pub notices: Vec<String>,
     /// Says a line to them.
     pub say: Box<dyn Fn(&str) + Send + Sync>,
-    /// Opens the house, when the bot is known and each time its tasks are started anew.
+    /// Opens the home, when the bot is known and each time its tasks are started anew.
     pub open: OpenHouse,
 }
 
-/// Gives what the door knows of the house, or says why it cannot be opened.
+/// Gives what the door knows of claw, or says why it cannot be opened.
 pub type OpenHouse = Box<dyn Fn() -> BoxFuture<'static, anyhow::Result<Context>> + Send + Sync>;
 
 /// Runs one agent until the gateway ends.
@@ -70,21 +70,21 @@ pub async fn run(fleet: &Arc<Fleet>, member: &Member) -> anyhow::Result<()> {
     let mut pause = RESTART_FIRST;
     let mut first = true;
     loop {
-        let house = Arc::new(open(fleet, member, api.clone(), me.clone()).await?);
+        let ctx = Arc::new(open(fleet, member, api.clone(), me.clone()).await?);
         if std::mem::take(&mut first) {
-            (member.say)(&format!("@{} is at work; Ctrl-C ends it.", house.me.username));
-            notify::began(&house).await;
+            (member.say)(&format!("@{} is at work; Ctrl-C ends it.", ctx.me.username));
+            notify::began(&ctx).await;
         }
-        let mut parts = start(&house);
-        fleet.set(name, State::AtWork(house.clone()));
+        let mut parts = start(&ctx);
+        fleet.set(name, State::AtWork(ctx.clone()));
         let ended = tokio::select! {
             biased;
             () = fleet.closing.cancelled() => None,
             ended = parts.join_next() => Some(ended),
         };
-        let Some(ended) = ended else { return wind_down(&house).await };
+        let Some(ended) = ended else { return wind_down(&ctx).await };
         // Everything is on the disk, so the agent goes on from there. Dropping the parts ends them.
-        house.closing.cancel();
+        ctx.closing.cancel();
         drop(parts);
         tracing::error!(
             agent = name,
@@ -99,14 +99,14 @@ pub async fn run(fleet: &Arc<Fleet>, member: &Member) -> anyhow::Result<()> {
             )),
         );
         // It is in the outbox, so the agent tells it itself as soon as it is back.
-        notify::part_ended(&house).await;
+        notify::part_ended(&ctx).await;
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
             () = fleet.closing.cancelled() => return Ok(()),
         }
-        // Turns of the old house go on by themselves; the new one must not count its end before
+        // Turns of the old instance go on by themselves; the new one must not count its end before
         // theirs.
-        if tokio::time::timeout(GRACE, house.settled()).await.is_err() {
+        if tokio::time::timeout(GRACE, ctx.settled()).await.is_err() {
             tracing::warn!(
                 agent = name,
                 "turns are still running while their gateway starts again"
@@ -141,65 +141,71 @@ async fn greet(fleet: &Fleet, member: &Member, api: &Api) -> anyhow::Result<Me> 
     }
 }
 
-async fn open(fleet: &Arc<Fleet>, member: &Member, api: Api, me: Me) -> anyhow::Result<House> {
+async fn open(
+    fleet: &Arc<Fleet>,
+    member: &Member,
+    api: Api,
+    me: Me,
+) -> anyhow::Result<GatewayContext> {
     let context = (member.open)().await?;
     let blocked = context.mail.blocked_chats(me.id)?;
     api.chats_have_moved(context.mail.moved_chats(me.id)?);
     let files = files::Files::open(&context.files)?;
-    let house = House::new(context, member.telegram.clone(), (api, me), files, fleet.clone());
+    let ctx =
+        GatewayContext::new(context, member.telegram.clone(), (api, me), files, fleet.clone());
     for chat in blocked {
-        house.set_blocked(chat, true);
+        ctx.set_blocked(chat, true);
     }
-    Ok(house)
+    Ok(ctx)
 }
 
 /// Each part has a task of its own, so that none holds up another. None of them ends before claw
 /// does.
-fn start(house: &Arc<House>) -> JoinSet<()> {
-    tokio::spawn(register(house.clone()));
-    tokio::spawn(live::end_what_ran(house.clone()));
+fn start(ctx: &Arc<GatewayContext>) -> JoinSet<()> {
+    tokio::spawn(register(ctx.clone()));
+    tokio::spawn(live::end_what_ran(ctx.clone()));
     let mut parts = JoinSet::new();
-    parts.spawn(house::watch(house.clone()));
-    parts.spawn(updates::poll(house.clone()));
-    parts.spawn(updates::handle(house.clone()));
-    parts.spawn(sessions::keep(house.clone()));
-    parts.spawn(postman::deliver(house.clone()));
-    parts.spawn(questions::keep(house.clone()));
-    parts.spawn(pairing::keep(house.clone()));
-    parts.spawn(changed_tools::keep(house.clone()));
-    parts.spawn(notify::keep(house.clone()));
-    parts.spawn(notify::watch_settings(house.clone()));
+    parts.spawn(context::watch(ctx.clone()));
+    parts.spawn(updates::poll(ctx.clone()));
+    parts.spawn(updates::handle(ctx.clone()));
+    parts.spawn(sessions::keep(ctx.clone()));
+    parts.spawn(delivery::deliver(ctx.clone()));
+    parts.spawn(questions::keep(ctx.clone()));
+    parts.spawn(pairing::keep(ctx.clone()));
+    parts.spawn(changed_tools::keep(ctx.clone()));
+    parts.spawn(notify::keep(ctx.clone()));
+    parts.spawn(notify::watch_settings(ctx.clone()));
     parts
 }
 
-async fn register(house: Arc<House>) {
+async fn register(ctx: Arc<GatewayContext>) {
     let commands = at(DoorKind::Chat)
         .map(|known| (known.name.trim_start_matches('/').to_owned(), known.help.to_owned()));
-    if let Err(fault) = house.api.register(&commands.collect::<Vec<_>>()).await {
+    if let Err(fault) = ctx.api.register(&commands.collect::<Vec<_>>()).await {
         tracing::warn!(%fault, "the commands could not be registered with Telegram; they work all the same");
     }
 }
 
 /// Takes nothing new, lets the calls in hand end, and sends what the models had said so far. No
 /// farewell: nobody asked.
-async fn wind_down(house: &Arc<House>) -> anyhow::Result<()> {
-    house.closing.cancel();
-    house.context.worker.ending().begin();
-    let mut settled = tokio::time::timeout(GRACE, house.settled()).await.is_ok();
+async fn wind_down(ctx: &Arc<GatewayContext>) -> anyhow::Result<()> {
+    ctx.closing.cancel();
+    ctx.door.worker.ending().begin();
+    let mut settled = tokio::time::timeout(GRACE, ctx.settled()).await.is_ok();
     if !settled {
         tracing::warn!("calls are still running and are cut; nobody knows what they have done");
-        house.context.worker.ending().cut();
-        settled = tokio::time::timeout(LAST, house.settled()).await.is_ok();
+        ctx.door.worker.ending().cut();
+        settled = tokio::time::timeout(LAST, ctx.settled()).await.is_ok();
         if !settled {
             tracing::error!(
                 "turns are still running; they go on from their logs at the next start"
             );
         }
     }
-    if tokio::time::timeout(LAST, postman::all_sent(house)).await.is_err() {
+    if tokio::time::timeout(LAST, delivery::all_sent(ctx)).await.is_err() {
         tracing::warn!("not everything could be sent; the rest is sent at the next start");
     }
-    if settled && let Err(error) = house.mail.end_gateway().await {
+    if settled && let Err(error) = ctx.mail.end_gateway().await {
         tracing::warn!(%error, "the end of this run could not be noted");
     }
     Ok(())

@@ -2,7 +2,7 @@
 //! were. Owns what has to be done when one moves; must not know who may talk, or how a message is
 //! sent.
 
-use super::house::House;
+use super::context::GatewayContext;
 use crate::doors::telegram::api::incoming::Incoming;
 use crate::doors::telegram::api::place::Place;
 use crate::mail::PostedRow;
@@ -10,24 +10,24 @@ use crate::mail::PostedRow;
 /// Notes that a chat goes on under another number. Its session, its grants and what it may do stay;
 /// its questions are asked again, because no message of the old chat can be changed or tapped any
 /// more.
-pub(super) async fn note(house: &House, chat: i64, now: i64) {
-    if chat == now || house.api.chat_now(chat) == now {
+pub(super) async fn note(ctx: &GatewayContext, chat: i64, now: i64) {
+    if chat == now || ctx.api.chat_now(chat) == now {
         return;
     }
-    house.api.chats_have_moved(vec![(chat, now)]);
+    ctx.api.chats_have_moved(vec![(chat, now)]);
     // A group that is none of these super ones has no topics.
-    let address = Place { bot: house.me.id, chat, thread: None }.address();
-    if let Err(error) = house.mail.chat_moved(address, house.me.id, chat, now).await {
+    let address = Place { bot: ctx.me.id, chat, thread: None }.address();
+    if let Err(error) = ctx.mail.chat_moved(address, ctx.me.id, chat, now).await {
         // The next request to the old chat brings it again.
         tracing::error!(%error, "that a group has moved could not be noted");
     }
     tracing::info!(chat, now, "a group has become a supergroup and goes on as it was");
-    match house.mail.posted() {
+    match ctx.mail.posted() {
         Ok(posted) => {
             let here =
                 |row: &PostedRow| Place::of(&row.address).is_some_and(|place| place.chat == chat);
-            house.outdated(&posted.into_iter().filter(here).collect::<Vec<_>>());
-            house.ring();
+            ctx.outdated(&posted.into_iter().filter(here).collect::<Vec<_>>());
+            ctx.wake();
         }
         Err(error) => {
             tracing::error!(%error, "the questions of a group that has moved cannot be read")
@@ -36,12 +36,12 @@ pub(super) async fn note(house: &House, chat: i64, now: i64) {
 }
 
 /// What came from a chat that has moved belongs to the chat that it was.
-pub(super) fn at_its_chat(house: &House, mut incoming: Incoming) -> Incoming {
+pub(super) fn at_its_chat(ctx: &GatewayContext, mut incoming: Incoming) -> Incoming {
     match &mut incoming {
-        Incoming::Message(said) => said.place.chat = house.api.known_chat(said.place.chat),
+        Incoming::Message(msg) => msg.place.chat = ctx.api.known_chat(msg.place.chat),
         Incoming::Tap(tapped) => {
             if let Some((place, _)) = &mut tapped.at {
-                place.chat = house.api.known_chat(place.chat);
+                place.chat = ctx.api.known_chat(place.chat);
             }
         }
         Incoming::Nothing(_) => {}

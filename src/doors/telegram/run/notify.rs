@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::house::House;
+use super::context::GatewayContext;
 use crate::domain::canonical::sha256_hex;
 use crate::domain::{Outbound, OutboundBody, escape};
 use crate::doors::telegram::api::fault::Fault;
@@ -26,87 +26,85 @@ const SERVER_EVERY_MS: i64 = 6 * HOUR_MS;
 /// The head of the audit, if the owner wants to be told.
 const HEAD: &str = "audit.head";
 const HEAD_EVERY_MS: i64 = 24 * HOUR_MS;
-/// What waits is looked for this often without a bell.
+/// What waits is looked for this often without a wake-up.
 const LOOK: Duration = Duration::from_secs(30);
 /// How many calls are named.
 const CALLS_NAMED_MAX: usize = 10;
 
-/// Passes on what other parts of the house have noted for a human.
-pub(super) async fn keep(house: Arc<House>) {
-    let mut ear = house.ear();
+/// Passes on what other parts of claw have noted for a human.
+pub(super) async fn keep(ctx: Arc<GatewayContext>) {
+    let mut wake_ups = ctx.wake_ups();
     loop {
-        if let Err(error) = pass_on(&house).await {
+        if let Err(error) = pass_on(&ctx).await {
             tracing::error!(%error, "what needs a human cannot be read");
         }
-        ear.listen(LOOK).await;
+        wake_ups.wait(LOOK).await;
     }
 }
 
-async fn pass_on(house: &House) -> Result<(), MailError> {
-    if let Some((session, text)) = house.mail.key_refused()? {
-        let here = house.notify_place().and_then(|place| place.session().ok());
+async fn pass_on(ctx: &GatewayContext) -> Result<(), MailError> {
+    if let Some((session, text)) = ctx.mail.key_refused()? {
+        let here = ctx.notify_place().and_then(|place| place.session().ok());
         // Whoever was answered with it there knows it.
         if here.is_none_or(|here| here.as_str() != session) {
             let text = format!(
                 "**The model cannot be asked.** {text} Until then every message is answered like this."
             );
-            tell(house, "key", KEY_EVERY_MS, text).await;
+            tell(ctx, "key", KEY_EVERY_MS, text).await;
         }
-        house.mail.key_refusal_passed_on().await?;
+        ctx.mail.key_refusal_passed_on().await?;
     }
-    head_of_the_audit(house).await?;
-    budget_of_today(house).await
+    head_of_the_audit(ctx).await?;
+    budget_of_today(ctx).await
 }
 
 /// What the owner's chat holds cannot be changed by anybody at this machine.
-async fn head_of_the_audit(house: &House) -> Result<(), MailError> {
-    if !(house.context.settings.tells_audit_head)()
-        || house.mail.told_within(HEAD, HEAD_EVERY_MS)?
-    {
+async fn head_of_the_audit(ctx: &GatewayContext) -> Result<(), MailError> {
+    if !(ctx.door.settings.tells_audit_head)() || ctx.mail.told_within(HEAD, HEAD_EVERY_MS)? {
         return Ok(());
     }
-    let head = house.mail.audit_head()?;
+    let head = ctx.mail.audit_head()?;
     if head.number > 0 {
         let text = format!(
             "The audit ends with row {} today. Its head: `{}:{}`. `claw audit verify --head` with it says whether that is \
              still so.",
             head.number, head.number, head.digest
         );
-        tell(house, HEAD, HEAD_EVERY_MS, text).await;
+        tell(ctx, HEAD, HEAD_EVERY_MS, text).await;
     }
     Ok(())
 }
 
 /// Says once a day that hardly anything of the day's budget is left.
-async fn budget_of_today(house: &House) -> Result<(), MailError> {
-    let Some(used) = (house.context.settings.nearly_spent)()? else { return Ok(()) };
-    if !house.tokens_are_news(&used.day) {
+async fn budget_of_today(ctx: &GatewayContext) -> Result<(), MailError> {
+    let Some(used) = (ctx.door.settings.nearly_spent)()? else { return Ok(()) };
+    if !ctx.tokens_are_news(&used.day) {
         return Ok(());
     }
-    let now = house.clock();
+    let now = ctx.clock();
     let text = format!(
         "**{} % of today's budget are used**: {}. Each conversation asks before it goes on; at the limit turns stop until midnight.",
         used.percent, used.text
     );
     // What was told before midnight was told of another day.
-    tell(house, "tokens", now.now_ms - now.midnight_ms(), text).await;
+    tell(ctx, "tokens", now.now_ms - now.midnight_ms(), text).await;
     Ok(())
 }
 
 /// Passes on what came up about a tool server while some conversation went on. It was given out
 /// once; the same words again are worth telling only after a while.
-pub(super) async fn about_a_server(house: &House, text: &str) {
+pub(super) async fn about_a_server(ctx: &GatewayContext, text: &str) {
     let kind = format!("server.{}", sha256_hex(text).get(..16).unwrap_or_default());
     // It may quote the server, so nothing in it is Markdown.
     let shown = escape::visible(text).replace('`', "'");
-    tell(house, &kind, SERVER_EVERY_MS, format!("**A tool server.** `{shown}`")).await;
+    tell(ctx, &kind, SERVER_EVERY_MS, format!("**A tool server.** `{shown}`")).await;
 }
 
 /// Puts a notice into the outbox. What cannot be told is in the log.
-pub(super) async fn tell(house: &House, kind: &str, every_ms: i64, text: String) {
-    let Some(notice) = notice(house, text) else { return };
-    match house.mail.notify(kind, every_ms, notice).await {
-        Ok(true) => house.ring(),
+pub(super) async fn tell(ctx: &GatewayContext, kind: &str, every_ms: i64, text: String) {
+    let Some(notice) = notice(ctx, text) else { return };
+    match ctx.mail.notify(kind, every_ms, notice).await {
+        Ok(true) => ctx.wake(),
         Ok(false) => tracing::debug!(
             kind,
             "a notice is left out: one of its kind was told a short while ago"
@@ -116,27 +114,27 @@ pub(super) async fn tell(house: &House, kind: &str, every_ms: i64, text: String)
 }
 
 /// A notice to the chat that is configured for it.
-pub(super) fn notice(house: &House, text: String) -> Option<Outbound> {
-    let place = house.notify_place()?;
+pub(super) fn notice(ctx: &GatewayContext, text: String) -> Option<Outbound> {
+    let place = ctx.notify_place()?;
     let session = place.session().ok()?;
     Some(Outbound { session, to: place.address(), body: OutboundBody::Notice { text } })
 }
 
 /// Applies changes of the files of settings, and tells of each in the chat.
-pub(super) async fn watch_settings(house: Arc<House>) {
+pub(super) async fn watch_settings(ctx: Arc<GatewayContext>) {
     loop {
-        for told in (house.context.settings.changes)().await {
+        for told in (ctx.door.settings.changes)().await {
             // It may quote the file, so nothing in it is Markdown.
             let shown = escape::visible(&told).replace('`', "'");
             let kind = format!("settings.{}", sha256_hex(&told).get(..16).unwrap_or_default());
-            tell(&house, &kind, 0, format!("**Settings.** `{shown}`")).await;
+            tell(&ctx, &kind, 0, format!("**Settings.** `{shown}`")).await;
         }
     }
 }
 
 /// At the start: says what an earlier run that did not end in order has left in the middle.
-pub(super) async fn began(house: &House) {
-    let left = match house.mail.begin_gateway(format!("{DOOR}.")).await {
+pub(super) async fn began(ctx: &GatewayContext) {
+    let left = match ctx.mail.begin_gateway(format!("{DOOR}.")).await {
         Ok(left) => left,
         Err(error) => return tracing::error!(%error, "how the last run ended cannot be read"),
     };
@@ -163,24 +161,24 @@ pub(super) async fn began(house: &House) {
             ));
         }
     }
-    tell(house, "crash", CRASH_EVERY_MS, text).await;
+    tell(ctx, "crash", CRASH_EVERY_MS, text).await;
 }
 
 /// The store cannot be written, so this cannot go through it: it is sent at once, or never.
-pub(super) fn store_failed(house: &Arc<House>, error: &MailError) {
+pub(super) fn store_failed(ctx: &Arc<GatewayContext>, error: &MailError) {
     let full = matches!(error, MailError::QueueFull(_) | MailError::Decode(_));
-    if full || !house.store_failure_is_news() {
+    if full || !ctx.store_failure_is_news() {
         return;
     }
-    let Some(place) = house.notify_place() else { return };
+    let Some(place) = ctx.notify_place() else { return };
     let text = format!(
         "**claw cannot store anything:** {error}.\n\nNothing that you write is lost, Telegram keeps it for 24 hours; make \
          room on the disk or let claw write to its home, and it goes on by itself."
     );
-    let house = house.clone();
+    let ctx = ctx.clone();
     tokio::spawn(async move {
         for part in render(&text) {
-            if let Err(fault) = house.api.send(&place, &part, &[]).await {
+            if let Err(fault) = ctx.api.send(&place, &part, &[]).await {
                 tracing::error!(%fault, "nobody could be told that the store cannot be written");
             }
         }
@@ -188,10 +186,14 @@ pub(super) fn store_failed(house: &Arc<House>, error: &MailError) {
 }
 
 /// A chat does not let the bot write: its rows wait, and somebody is told, once.
-pub(super) async fn blocked(house: &House, place: &Place, why: &str) -> Result<(), MailError> {
+pub(super) async fn blocked(
+    ctx: &GatewayContext,
+    place: &Place,
+    why: &str,
+) -> Result<(), MailError> {
     let chat = place.chat;
-    house.set_blocked(chat, true);
-    if !house.mail.block_chat(house.me.id, chat, why).await? {
+    ctx.set_blocked(chat, true);
+    if !ctx.mail.block_chat(ctx.me.id, chat, why).await? {
         return Ok(());
     }
     tracing::warn!(
@@ -199,43 +201,43 @@ pub(super) async fn blocked(house: &House, place: &Place, why: &str) -> Result<(
         why,
         "this chat does not let claw write; what it should get waits until it writes again"
     );
-    if house.telegram.notify_chat != Some(chat) {
+    if ctx.telegram.notify_chat != Some(chat) {
         let text = format!(
             "The chat `{chat}` does not let claw write any more ({}). What it should get is kept until it writes again.",
             escape::visible(why)
         );
-        tell(house, &format!("blocked.{chat}"), BLOCKED_EVERY_MS, text).await;
+        tell(ctx, &format!("blocked.{chat}"), BLOCKED_EVERY_MS, text).await;
     }
     Ok(())
 }
 
 /// A chat has written, or lets the bot in again: what waited for it goes out.
-pub(super) async fn unblocked(house: &House, chat: i64) -> Result<(), MailError> {
-    if house.is_blocked(chat) {
-        house.mail.unblock_chat(house.me.id, chat).await?;
-        house.set_blocked(chat, false);
+pub(super) async fn unblocked(ctx: &GatewayContext, chat: i64) -> Result<(), MailError> {
+    if ctx.is_blocked(chat) {
+        ctx.mail.unblock_chat(ctx.me.id, chat).await?;
+        ctx.set_blocked(chat, false);
         tracing::info!(chat, "this chat lets claw write again");
-        house.ring();
+        ctx.wake();
     }
     Ok(())
 }
 
 /// What somebody wrote or tapped has met a bug, and nothing comes of it.
-pub(super) async fn bug_in_update(house: &House) {
+pub(super) async fn bug_in_update(ctx: &GatewayContext) {
     let text = "**Something that was written or tapped here was passed over**, because of a bug in claw; its log says which. \
                 Please send it again, perhaps in other words. Everything else goes on.";
-    tell(house, "bug", HOUR_MS, text.to_owned()).await;
+    tell(ctx, "bug", HOUR_MS, text.to_owned()).await;
 }
 
 /// A part of the agent's gateway has ended by itself, and the agent was started again.
-pub(super) async fn part_ended(house: &House) {
+pub(super) async fn part_ended(ctx: &GatewayContext) {
     let text = "**A part of claw has ended by itself**, because of a bug; its log says which. It was started again, and goes on from \
                 where it was.";
-    tell(house, "part", HOUR_MS, text.to_owned()).await;
+    tell(ctx, "part", HOUR_MS, text.to_owned()).await;
 }
 
 /// Nobody's messages come in: another program polls the bot, or the token is refused.
-pub(super) async fn no_messages(house: &House, fault: &Fault, why: &str) {
+pub(super) async fn no_messages(ctx: &GatewayContext, fault: &Fault, why: &str) {
     let kind = if *fault == Fault::Conflict { "conflict" } else { "token" };
-    tell(house, kind, HOUR_MS, format!("**No messages come in:** {why}.")).await;
+    tell(ctx, kind, HOUR_MS, format!("**No messages come in:** {why}.")).await;
 }

@@ -1,8 +1,8 @@
 //! What one row of the outbox is sent as: messages, a file where there would be too many, and the
 //! files that a reply links. Must not know what was sent already.
 
-use super::house::House;
-use super::postman;
+use super::context::GatewayContext;
+use super::delivery;
 use crate::domain::OutboundBody;
 use crate::doors::telegram::Part;
 use crate::doors::telegram::api::fault::Fault;
@@ -56,13 +56,13 @@ pub(super) fn pieces(body: &OutboundBody, text: &str) -> Vec<Piece> {
 }
 
 /// Sends one piece. A file that cannot be sent is named in a message instead.
-pub(super) async fn send(house: &House, place: &Place, piece: &Piece) -> Result<(), Fault> {
+pub(super) async fn send(ctx: &GatewayContext, place: &Place, piece: &Piece) -> Result<(), Fault> {
     match piece {
-        Piece::Message(part) => postman::send(house, place, part).await.map(drop),
+        Piece::Message(part) => delivery::send(ctx, place, part).await.map(drop),
         Piece::Whole(name, text) => {
             let upload =
                 Upload { name: (*name).to_owned(), bytes: text.clone().into_bytes(), photo: false };
-            match house.api.send_upload(place, upload).await {
+            match ctx.api.send_upload(place, upload).await {
                 // Some groups forbid files. The text has to arrive; its first message is there
                 // already.
                 Err(Fault::Refused(why)) => {
@@ -71,7 +71,7 @@ pub(super) async fn send(house: &House, place: &Place, piece: &Piece) -> Result<
                         "Telegram refused a long text as a file; it goes as messages"
                     );
                     for part in render(text).iter().skip(1) {
-                        postman::send(house, place, part).await?;
+                        delivery::send(ctx, place, part).await?;
                     }
                     Ok(())
                 }
@@ -80,9 +80,9 @@ pub(super) async fn send(house: &House, place: &Place, piece: &Piece) -> Result<
         }
         Piece::File(path) => {
             // It is never closed.
-            let _slot = house.files.uploads.acquire().await;
-            let why = match upload_of(house, path).await {
-                Ok(upload) => match house.api.send_upload(place, upload).await {
+            let _slot = ctx.files.uploads.acquire().await;
+            let why = match upload_of(ctx, path).await {
+                Ok(upload) => match ctx.api.send_upload(place, upload).await {
                     Err(Fault::Refused(why)) => format!("Telegram refused it ({why})"),
                     sent => return sent.map(drop),
                 },
@@ -90,7 +90,7 @@ pub(super) async fn send(house: &House, place: &Place, piece: &Piece) -> Result<
             };
             tracing::warn!(why, "a file that a reply links is not sent");
             for part in plain(&format!("{path} was not sent: {why}.")) {
-                postman::send(house, place, &part).await?;
+                delivery::send(ctx, place, &part).await?;
             }
             Ok(())
         }
@@ -98,9 +98,9 @@ pub(super) async fn send(house: &House, place: &Place, piece: &Piece) -> Result<
 }
 
 /// The file as it may leave, or half a sentence why it may not.
-async fn upload_of(house: &House, path: &str) -> Result<Upload, String> {
-    let (workspace, path) = (house.files.workspace.clone(), path.to_owned());
-    let router = house.router.clone();
+async fn upload_of(ctx: &GatewayContext, path: &str) -> Result<Upload, String> {
+    let (workspace, path) = (ctx.files.workspace.clone(), path.to_owned());
+    let router = ctx.router.clone();
     let read = tokio::task::spawn_blocking(move || {
         let given = workspace.give(&path, DOCUMENT_BYTES_MAX).map_err(|why| why.to_string())?;
         let photo = is_photo(&given.bytes);

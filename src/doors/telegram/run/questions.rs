@@ -6,15 +6,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::asking::{ask, known, show};
-use super::house::House;
+use super::context::GatewayContext;
 use super::sessions;
 use crate::domain::{Address, ApprovalId, ApprovalState, Outcome, Staged, telegram_principal};
-use crate::doors::staged;
+use crate::doors::staged_questions;
 use crate::doors::telegram::api::place::{DOOR, Place};
 use crate::doors::telegram::render::question::{CallEnd, Closed};
 use crate::mail::{ApprovalRow, CallRow, MailError, PostedRow};
 
-/// Messages are looked over this often without a bell.
+/// Messages are looked over this often without a wake-up.
 const LOOK: Duration = Duration::from_secs(30);
 /// After a fault of the store.
 const RETRY: Duration = Duration::from_secs(5);
@@ -33,23 +33,23 @@ enum Job {
 
 /// Asks what is still open again, once; then keeps every message in step with its question. Each
 /// chat by itself, so that one that has to be waited for holds up no other.
-pub(super) async fn keep(house: Arc<House>) {
+pub(super) async fn keep(ctx: Arc<GatewayContext>) {
     // What an earlier process has asked: before anything is asked in this one.
-    let mut again = house.mail.posted().map(|posted| asked_before(&posted)).ok();
+    let mut again = ctx.mail.posted().map(|posted| asked_before(&posted)).ok();
     let given_up: Arc<Mutex<HashSet<ApprovalId>>> = Arc::default();
     let busy: Arc<Mutex<HashSet<Address>>> = Arc::default();
-    let mut ear = house.ear();
+    let mut wake_ups = ctx.wake_ups();
     loop {
         if let Some(again) = &mut again {
-            again.extend(house.take_outdated());
+            again.extend(ctx.take_outdated());
         }
-        match jobs(&house, &mut again, &given_up) {
+        match jobs(&ctx, &mut again, &given_up) {
             Ok(chats) => {
                 for (address, jobs) in chats {
                     if busy.lock().unwrap_or_else(PoisonError::into_inner).insert(address.clone()) {
                         forget(&mut again, &jobs);
                         tokio::spawn(in_chat(
-                            house.clone(),
+                            ctx.clone(),
                             busy.clone(),
                             given_up.clone(),
                             address,
@@ -65,50 +65,49 @@ pub(super) async fn keep(house: Arc<House>) {
                 );
             }
         }
-        ear.listen(LOOK).await;
+        wake_ups.wait(LOOK).await;
     }
 }
 
 /// What there is to do now, by chat. The first look finds what an earlier process has asked.
 fn jobs(
-    house: &House,
+    ctx: &GatewayContext,
     again: &mut Option<HashSet<(Address, i64)>>,
     given_up: &Mutex<HashSet<ApprovalId>>,
 ) -> anyhow::Result<BTreeMap<Address, Vec<Job>>> {
     let all = again.as_ref().is_none_or(|again| !again.is_empty());
-    let posted = if all { house.mail.posted()? } else { house.mail.posted_and_closed()? };
+    let posted = if all { ctx.mail.posted()? } else { ctx.mail.posted_and_closed()? };
     let again = again.get_or_insert_with(|| asked_before(&posted));
-    let taps =
-        if again.is_empty() { Vec::new() } else { house.mail.kept_updates(house.me.id, 0)? };
+    let taps = if again.is_empty() { Vec::new() } else { ctx.mail.kept_updates(ctx.me.id, 0)? };
     let is_tapped =
         |row: &ApprovalRow| taps.iter().any(|kept| kept.body.contains(&format!("\"q:{}:", row.id)));
     let mut chats: BTreeMap<Address, Vec<Job>> = BTreeMap::new();
     for posted in posted {
-        let Some(row) = known(house, &posted)? else { continue };
+        let Some(row) = known(ctx, &posted)? else { continue };
         let address = posted.address.clone();
         // What was tapped while claw was away is handled before anything is asked once more.
         let waits = row.state == ApprovalState::Waiting
             && posted.state == "open"
-            && (!house.has_caught_up() || is_tapped(&row));
+            && (!ctx.has_caught_up() || is_tapped(&row));
         if waits {
             continue;
         }
-        if let Some(job) = job(house, posted, &row, again)? {
+        if let Some(job) = job(ctx, posted, &row, again)? {
             chats.entry(address).or_default().push(job);
         }
     }
-    if let Some(place) = house.notify_place().filter(|place| !house.is_blocked(place.chat)) {
+    if let Some(place) = ctx.notify_place().filter(|place| !ctx.is_blocked(place.chat)) {
         let address = place.address();
         let mut unseen = Vec::new();
-        for id in house.mail.unseen_at(&address)? {
+        for id in ctx.mail.unseen_at(&address)? {
             let given_up = given_up.lock().unwrap_or_else(PoisonError::into_inner).contains(&id);
-            let row = house.mail.asked_question(&id)?;
-            unseen.extend(row.filter(|row| !given_up && no_owner_sees(house, row)));
+            let row = ctx.mail.asked_question(&id)?;
+            unseen.extend(row.filter(|row| !given_up && no_owner_sees(ctx, row)));
         }
         // What was staged together was asked in the same millisecond, and is read in its own order.
         unseen.sort_by_key(|row| {
             let staged = row.question.staged.as_ref()?;
-            Some((row.question.session.clone(), staged::place(staged)))
+            Some((row.question.session.clone(), staged_questions::place(staged)))
         });
         for row in unseen {
             chats.entry(address.clone()).or_default().push(Job::AskHere(Box::new(row)));
@@ -123,7 +122,7 @@ fn asked_before(posted: &[PostedRow]) -> HashSet<(Address, i64)> {
 }
 
 fn job(
-    house: &House,
+    ctx: &GatewayContext,
     posted: PostedRow,
     row: &ApprovalRow,
     again: &mut HashSet<(Address, i64)>,
@@ -136,7 +135,7 @@ fn job(
         }
         return Ok(again.contains(&message).then_some(Job::AskAgain(posted)));
     }
-    let call = house.mail.calls_of(row)?.pop();
+    let call = ctx.mail.calls_of(row)?.pop();
     let (how, ended) = closed(row, call.as_ref());
     // What becomes of each item is told in its own message.
     let ended = ended || matches!(row.question.staged, Some(Staged::All { .. }));
@@ -159,34 +158,34 @@ fn forget(again: &mut Option<HashSet<(Address, i64)>>, jobs: &[Job]) {
 
 /// Whether this is where a question is asked: in its own conversation, or where an owner reads what
 /// nobody else may answer.
-pub(super) fn is_asked_in(house: &House, place: &Place, row: &ApprovalRow) -> bool {
-    let own = sessions::place_of_question(house, &row.question);
+pub(super) fn is_asked_in(ctx: &GatewayContext, place: &Place, row: &ApprovalRow) -> bool {
+    let own = sessions::place_of_question(ctx, &row.question);
     if own.as_ref() == Some(place) {
-        return !house.is_guests_own(place);
+        return !ctx.is_without_owner(place);
     }
-    house.notify_place().as_ref() == Some(place) && no_owner_sees(house, row)
+    ctx.notify_place().as_ref() == Some(place) && no_owner_sees(ctx, row)
 }
 
 /// Whether a question is to be put to the chat for what needs a human: nobody who may decide reads
 /// the chat in which it was asked, and an owner at Telegram may answer it.
-fn no_owner_sees(house: &House, row: &ApprovalRow) -> bool {
+fn no_owner_sees(ctx: &GatewayContext, row: &ApprovalRow) -> bool {
     let of_another_bot = || {
         let session = row.question.session.as_ref();
         session.is_some_and(|session| session.as_str().starts_with(&format!("{DOOR}.")))
     };
-    let unseen = match sessions::place_of_question(house, &row.question) {
-        Some(place) => house.is_guests_own(&place),
-        None => house.telegram.console_questions && !of_another_bot(),
+    let unseen = match sessions::place_of_question(ctx, &row.question) {
+        Some(place) => ctx.is_without_owner(&place),
+        None => ctx.telegram.console_questions && !of_another_bot(),
     };
     unseen
         && row
             .approvers
             .iter()
-            .any(|who| house.telegram.owners.iter().any(|owner| telegram_principal(*owner) == who))
+            .any(|who| ctx.telegram.owners.iter().any(|owner| telegram_principal(*owner) == who))
 }
 
 async fn in_chat(
-    house: Arc<House>,
+    ctx: Arc<GatewayContext>,
     busy: Arc<Mutex<HashSet<Address>>>,
     given_up: Arc<Mutex<HashSet<ApprovalId>>>,
     address: Address,
@@ -194,7 +193,7 @@ async fn in_chat(
 ) {
     if let Some(place) = Place::of(&address) {
         for job in jobs {
-            if let Err(error) = carry_out(&house, &place, &job, &given_up).await {
+            if let Err(error) = carry_out(&ctx, &place, &job, &given_up).await {
                 tracing::error!(
                     error = format!("{error:#}"),
                     "a question could not be shown as it is"
@@ -204,29 +203,29 @@ async fn in_chat(
         }
     }
     busy.lock().unwrap_or_else(PoisonError::into_inner).remove(&address);
-    house.ring();
+    ctx.wake();
 }
 
 async fn carry_out(
-    house: &House,
+    ctx: &GatewayContext,
     place: &Place,
     job: &Job,
     given_up: &Mutex<HashSet<ApprovalId>>,
 ) -> Result<(), MailError> {
     match job {
         Job::AskAgain(posted) => {
-            let Some(row) = known(house, posted)?.filter(|row| row.state == ApprovalState::Waiting)
+            let Some(row) = known(ctx, posted)?.filter(|row| row.state == ApprovalState::Waiting)
             else {
                 return Ok(());
             };
-            if posted.state == "stale" || ask(house, place, &row, Some(posted), given_up).await? {
-                show(house, place, posted, &Closed::AskedAgain, "closed").await?;
+            if posted.state == "stale" || ask(ctx, place, &row, Some(posted), given_up).await? {
+                show(ctx, place, posted, &Closed::AskedAgain, "closed").await?;
             }
         }
         Job::AskHere(row) => {
-            ask(house, place, row, None, given_up).await?;
+            ask(ctx, place, row, None, given_up).await?;
         }
-        Job::Show(posted, how, state) => show(house, place, posted, how, state).await?,
+        Job::Show(posted, how, state) => show(ctx, place, posted, how, state).await?,
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::house::House;
+use super::context::GatewayContext;
 use super::live;
 use crate::domain::{ApprovalId, Question, SessionId, unseen};
 use crate::doors::telegram::api::place::{DOOR, Place};
@@ -23,30 +23,30 @@ const TRY_AGAIN: Duration = Duration::from_secs(60);
 /// After a turn that failed in claw itself.
 const AFTER_FAULT: Duration = Duration::from_secs(5);
 
-pub(super) async fn keep(house: Arc<House>) {
-    let mut ear = house.ear();
+pub(super) async fn keep(ctx: Arc<GatewayContext>) {
+    let mut wake_ups = ctx.wake_ups();
     // What an earlier process left in the middle.
-    let open = house.mail.sessions_with_open_turn();
+    let open = ctx.mail.sessions_with_open_turn();
     let open = open.unwrap_or_else(|error| {
         tracing::error!(%error, "the interrupted turns cannot be read");
         Vec::new()
     });
     for session in open.into_iter().filter(|session| session.as_str().starts_with(&prefix())) {
-        launch(&house, session);
+        launch(&ctx, session);
     }
     let mut tried = HashMap::new();
     let mut looked: Option<Instant> = None;
-    while !house.closing.is_cancelled() {
-        // What time brings is looked for now and then, not at every bell.
+    while !ctx.closing.is_cancelled() {
+        // What time brings is looked for now and then, not at every wake-up.
         let all = looked.is_none_or(|at| at.elapsed() >= LOOK);
         if all {
             looked = Some(Instant::now());
         }
-        match waiting(&house, &mut tried, all) {
-            Ok(sessions) => sessions.into_iter().for_each(|session| launch(&house, session)),
+        match waiting(&ctx, &mut tried, all) {
+            Ok(sessions) => sessions.into_iter().for_each(|session| launch(&ctx, session)),
             Err(error) => tracing::error!(%error, "the sessions cannot be read"),
         }
-        ear.listen(LOOK).await;
+        wake_ups.wait(LOOK).await;
     }
 }
 
@@ -58,16 +58,16 @@ fn prefix() -> String {
 /// the latter is tried now and then, because a question that its session does not know any more
 /// would otherwise keep it busy for ever.
 fn waiting(
-    house: &House,
+    ctx: &GatewayContext,
     tried: &mut HashMap<ApprovalId, Instant>,
     all: bool,
 ) -> Result<Vec<SessionId>, MailError> {
-    let (mail, now_ms) = (&house.mail, house.clock().now_ms);
+    let (mail, now_ms) = (&ctx.mail, ctx.clock().now_ms);
     let mut sessions = mail.sessions_with_work(&prefix(), now_ms - OTHERS_FIRST_MS)?;
     let mut kept = Vec::new();
     for session in sessions {
         // Messages wait behind an open question. What ends that is an answer, an order, or time.
-        if !house.is_parked(&session) || !mail.only_messages_queued(&session)? {
+        if !ctx.is_parked(&session) || !mail.only_messages_queued(&session)? {
             kept.push(session);
         }
     }
@@ -85,37 +85,37 @@ fn waiting(
     Ok(sessions)
 }
 
-fn launch(house: &Arc<House>, session: SessionId) {
-    if house.begin(&session) {
-        tokio::spawn(run(house.clone(), session));
+fn launch(ctx: &Arc<GatewayContext>, session: SessionId) {
+    if ctx.begin(&session) {
+        tokio::spawn(run(ctx.clone(), session));
     }
 }
 
 /// Marks a session as free, however its run ends.
 struct Running {
-    house: Arc<House>,
+    ctx: Arc<GatewayContext>,
     session: SessionId,
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.house.end(&self.session);
+        self.ctx.end(&self.session);
     }
 }
 
-async fn run(house: Arc<House>, session: SessionId) {
-    let _running = Running { house: house.clone(), session: session.clone() };
+async fn run(ctx: Arc<GatewayContext>, session: SessionId) {
+    let _running = Running { ctx: ctx.clone(), session: session.clone() };
     let live =
-        place_of(&house, &session).map_or_else(unseen, |place| live::show(&house, &session, place));
+        place_of(&ctx, &session).map_or_else(unseen, |place| live::show(&ctx, &session, place));
     let settled = {
-        let settle = house.context.worker.settle(&session, &live);
-        let typing = typing(&house, &session);
+        let settle = ctx.door.worker.settle(&session, &live);
+        let typing = typing(&ctx, &session);
         tokio::select! {
             settled = settle => settled,
             () = typing => return,
         }
     };
-    house.set_parked(&session, matches!(settled, Ok(Ran::Parked)));
+    ctx.set_parked(&session, matches!(settled, Ok(Ran::Parked)));
     if let Err(error) = settled {
         // What was committed is still there; the next look tries again.
         tracing::error!(%session, error = format!("{error:#}"), "a turn failed");
@@ -124,11 +124,11 @@ async fn run(house: Arc<House>, session: SessionId) {
 }
 
 /// Shows that claw is at work, for as long as it is polled.
-async fn typing(house: &House, session: &SessionId) {
-    let place = place_of(house, session);
+async fn typing(ctx: &GatewayContext, session: &SessionId) {
+    let place = place_of(ctx, session);
     loop {
         if let Some(place) = &place
-            && let Err(fault) = house.api.typing(place).await
+            && let Err(fault) = ctx.api.typing(place).await
         {
             tracing::debug!(%fault, "typing could not be shown");
         }
@@ -136,16 +136,16 @@ async fn typing(house: &House, session: &SessionId) {
     }
 }
 
-/// The place whose session this is.
 /// Where the session of a question has its conversation, if it has one here.
-pub(super) fn place_of_question(house: &House, question: &Question) -> Option<Place> {
-    question.session.as_ref().and_then(|session| place_of(house, session))
+pub(super) fn place_of_question(ctx: &GatewayContext, question: &Question) -> Option<Place> {
+    question.session.as_ref().and_then(|session| place_of(ctx, session))
 }
 
-pub(super) fn place_of(house: &House, session: &SessionId) -> Option<Place> {
+/// The place whose session this is.
+pub(super) fn place_of(ctx: &GatewayContext, session: &SessionId) -> Option<Place> {
     let rest = session.as_str().strip_prefix(&prefix())?;
     let mut parts = rest.split('.');
-    let bot = parts.next()?.parse().ok().filter(|bot| *bot == house.me.id)?;
+    let bot = parts.next()?.parse().ok().filter(|bot| *bot == ctx.me.id)?;
     let chat = parts.next()?.parse().ok()?;
     Some(Place { bot, chat, thread: parts.next().and_then(|thread| thread.parse().ok()) })
 }

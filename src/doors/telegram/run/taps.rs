@@ -8,13 +8,13 @@
 use std::sync::Arc;
 
 use super::asking::Asked;
-use super::house::House;
-use super::postman::until_sent;
-use super::{asking, changed_tools, pairing, toast};
+use super::context::GatewayContext;
+use super::delivery::until_sent;
+use super::{asking, changed_tools, pairing, tap_notice};
 use crate::domain::{Answer, ApprovalId, ApprovalState, Origin, telegram_principal};
 use crate::doors::telegram::api::callback::{Button, Callback, Tap};
 use crate::doors::telegram::api::fault::Fault;
-use crate::doors::telegram::api::incoming::{Said, Tapped};
+use crate::doors::telegram::api::incoming::{ChatMessage, Tapped};
 use crate::doors::telegram::api::pace::Urgency;
 use crate::doors::telegram::api::place::Place;
 use crate::doors::telegram::render::question;
@@ -39,39 +39,43 @@ enum Told {
 }
 
 /// Carries out a tap. Only an owner's counts, and only on a message that shows this very question,
-/// or stranger, now.
-pub(super) async fn tap(house: &Arc<House>, tapped: &Tapped, update: i64) -> anyhow::Result<()> {
-    let told = if house.is_owner(tapped.user) {
+/// or unknown user, now.
+pub(super) async fn tap(
+    ctx: &Arc<GatewayContext>,
+    tapped: &Tapped,
+    update: i64,
+) -> anyhow::Result<()> {
+    let told = if ctx.is_owner(tapped.user) {
         match Callback::parse(&tapped.data) {
-            Some(Callback::Question(id, tap)) => question_tap(house, tapped, &id, tap).await?,
+            Some(Callback::Question(id, tap)) => question_tap(ctx, tapped, &id, tap).await?,
             Some(Callback::Pair(chat)) => {
-                Told::Words(pairing::tap(house, tapped, chat, true).await?.to_owned())
+                Told::Words(pairing::tap(ctx, tapped, chat, true).await?.to_owned())
             }
             Some(Callback::Ignore(chat)) => {
-                Told::Words(pairing::tap(house, tapped, chat, false).await?.to_owned())
+                Told::Words(pairing::tap(ctx, tapped, chat, false).await?.to_owned())
             }
             Some(Callback::AcceptPins(id)) => {
-                Told::Words(changed_tools::tap(house, tapped, &id, true).await?.to_owned())
+                Told::Words(changed_tools::tap(ctx, tapped, &id, true).await?.to_owned())
             }
             Some(Callback::KeepPins(id)) => {
-                Told::Words(changed_tools::tap(house, tapped, &id, false).await?.to_owned())
+                Told::Words(changed_tools::tap(ctx, tapped, &id, false).await?.to_owned())
             }
-            Some(Callback::Stop(_)) => Told::Words(stop(house, tapped, update).await?.to_owned()),
+            Some(Callback::Stop(_)) => Told::Words(stop(ctx, tapped, update).await?.to_owned()),
             None => Told::Words(NOTHING.to_owned()),
         }
     } else {
         tracing::warn!(user = tapped.user, "somebody who is no owner tapped a button");
         Told::Words("Only the owner can answer this.".to_owned())
     };
-    tokio::spawn(answer(house.clone(), tapped.query.clone(), told, update));
+    tokio::spawn(answer(ctx.clone(), tapped.query.clone(), told, update));
     Ok(())
 }
 
 /// The button of a running call stops its turn, on the message on record. The order and the end of
 /// the update are one transaction.
-async fn stop(house: &House, tapped: &Tapped, update: i64) -> anyhow::Result<&'static str> {
+async fn stop(ctx: &GatewayContext, tapped: &Tapped, update: i64) -> anyhow::Result<&'static str> {
     let Some((place, message)) = &tapped.at else { return Ok(NOTHING) };
-    let Some(session) = house.mail.call_shown_at(&place.address(), *message)? else {
+    let Some(session) = ctx.mail.call_shown_at(&place.address(), *message)? else {
         return Ok("This has ended already.");
     };
     let visitor = Visitor {
@@ -79,24 +83,24 @@ async fn stop(house: &House, tapped: &Tapped, update: i64) -> anyhow::Result<&'s
         principal: telegram_principal(tapped.user),
         origin: Origin::Button,
     };
-    house.router.order_of_update(&visitor, &session, Order::Stop, (house.me.id, update)).await?;
+    ctx.router.order_of_update(&visitor, &session, Order::Stop, (ctx.me.id, update)).await?;
     Ok("Stopping.")
 }
 
 async fn question_tap(
-    house: &House,
+    ctx: &GatewayContext,
     tapped: &Tapped,
     id: &ApprovalId,
     tap: Tap,
 ) -> anyhow::Result<Told> {
     let words = |text: &str| Ok(Told::Words(text.to_owned()));
     let Some((place, message)) = tapped.at.clone() else { return words(NOTHING) };
-    let posted = house.mail.posted_at(&place.address(), message)?;
-    let row = house.mail.asked_question(id)?;
+    let posted = ctx.mail.posted_at(&place.address(), message)?;
+    let row = ctx.mail.asked_question(id)?;
     let Some(row) = row else { return words(NOTHING) };
     let posted = match posted {
         Some(posted) => posted,
-        None => match asking::adopt(house, &place, message, &row).await? {
+        None => match asking::adopt(ctx, &place, message, &row).await? {
             Some(adopted) => adopted,
             None => return Ok(Told::PutRight(place, message, Box::new(row))),
         },
@@ -105,7 +109,7 @@ async fn question_tap(
         return words(NOTHING);
     }
     if row.state != ApprovalState::Waiting {
-        return words(&closed_words(house, &row)?);
+        return words(&closed_words(ctx, &row)?);
     }
     // A message that is about to say that a newer one has the buttons has shown the same frozen
     // call: what was tapped there counts, and what would only change its buttons comes too late.
@@ -131,7 +135,7 @@ async fn question_tap(
             Ok(Told::AskForWord(place, id.clone()))
         }
         Tap::Choice(key) => match row.question.choices.iter().find(|choice| choice.key == key) {
-            Some(choice) => Ok(Told::Words(decide(house, &visitor, id, &choice.answer).await?)),
+            Some(choice) => Ok(Told::Words(decide(ctx, &visitor, id, &choice.answer).await?)),
             None => words("This answer is not offered."),
         },
         Tap::MenuAlways | Tap::MenuNever | Tap::Back | Tap::DenyWithWord => {
@@ -142,59 +146,59 @@ async fn question_tap(
 
 /// Answers, and says how that went. Everything but an answer that does not count is an error.
 pub(super) async fn decide(
-    house: &House,
+    ctx: &GatewayContext,
     visitor: &Visitor,
     id: &ApprovalId,
     answer: &Answer,
 ) -> anyhow::Result<String> {
-    match house.router.answer(visitor, id, answer).await {
-        Ok(row) => Ok(toast::decided(answer, row.question.staged.is_some()).to_owned()),
+    match ctx.router.answer(visitor, id, answer).await {
+        Ok(row) => Ok(tap_notice::decided(answer, row.question.staged.is_some()).to_owned()),
         Err(DecideError::Store(error)) => Err(error.into()),
         Err(refused) => {
             // Two taps at once: the second one hears what a later one would.
-            let row = house.mail.asked_question(id)?;
+            let row = ctx.mail.asked_question(id)?;
             match row
                 .filter(|row| row.question.staged.is_some() && row.state != ApprovalState::Waiting)
             {
-                Some(row) => Ok(closed_words(house, &row)?),
+                Some(row) => Ok(closed_words(ctx, &row)?),
                 None => Ok(refused.to_string()),
             }
         }
     }
 }
 
-fn closed_words(house: &House, row: &ApprovalRow) -> Result<String, MailError> {
-    let call = house.mail.calls_of(row)?.pop();
-    Ok(toast::closed(row, call.as_ref()))
+fn closed_words(ctx: &GatewayContext, row: &ApprovalRow) -> Result<String, MailError> {
+    let call = ctx.mail.calls_of(row)?.pop();
+    Ok(tap_notice::closed(row, call.as_ref()))
 }
 
 /// Shows what a tap has brought, and is then done with its update: if the process ends before, the
 /// tap is handled once more, finds what was decided, and is answered by the next one.
-async fn answer(house: Arc<House>, query: String, told: Told, update: i64) {
-    say(&house, &query, told).await;
-    if let Err(error) = house.mail.finish_update(house.me.id, update, "tap").await {
+async fn answer(ctx: Arc<GatewayContext>, query: String, told: Told, update: i64) {
+    say(&ctx, &query, told).await;
+    if let Err(error) = ctx.mail.finish_update(ctx.me.id, update, "tap").await {
         // The next start handles it once more.
         tracing::error!(%error, "the end of a tap could not be noted");
     }
 }
 
-async fn say(house: &House, query: &str, told: Told) {
+async fn say(ctx: &GatewayContext, query: &str, told: Told) {
     let words = match told {
         Told::Words(words) => words,
-        Told::Menu(place, message, keyboard) => menu(house, &place, message, &keyboard).await,
+        Told::Menu(place, message, keyboard) => menu(ctx, &place, message, &keyboard).await,
         Told::PutRight(place, message, row) => {
-            if let Err(error) = asking::put_right(house, &place, message, &row).await {
+            if let Err(error) = asking::put_right(ctx, &place, message, &row).await {
                 tracing::error!(%error, "a message that was on nobody's record could not be put right");
             }
             NOTHING.to_owned()
         }
-        Told::AskForWord(place, id) => match ask_for_word(house, &place, &id).await {
+        Told::AskForWord(place, id) => match ask_for_word(ctx, &place, &id).await {
             Ok(()) => "Reply with the reason.".to_owned(),
             Err(error) => error.to_string(),
         },
     };
     for _ in 0..SAY_TRIES {
-        match house.api.answer_tap(query, &words).await {
+        match ctx.api.answer_tap(query, &words).await {
             Err(Fault::Wait(pause)) => tokio::time::sleep(pause).await,
             Err(fault @ Fault::Unreachable(_)) => {
                 tracing::debug!(%fault, "a tap could not be answered")
@@ -206,54 +210,63 @@ async fn say(house: &House, query: &str, told: Told) {
 
 /// Shows other buttons, unless the question was closed or asked again at this very moment: then
 /// they would stay behind, and a kill must find nothing to take away.
-async fn menu(house: &House, place: &Place, message: i64, keyboard: &[Vec<Button>]) -> String {
+async fn menu(
+    ctx: &GatewayContext,
+    place: &Place,
+    message: i64,
+    keyboard: &[Vec<Button>],
+) -> String {
     let address = place.address();
-    let _mine = house.hands.on(&address).await;
-    match house.mail.posted_at(&address, message) {
+    let _mine = ctx.chat_locks.lock(&address).await;
+    match ctx.mail.posted_at(&address, message) {
         Ok(Some(posted)) if posted.state == "open" => {}
         Ok(_) => return NOTHING.to_owned(),
         Err(error) => return error.to_string(),
     }
-    let opened = house.api.edit_keyboard(place, message, keyboard).await;
+    let opened = ctx.api.edit_keyboard(place, message, keyboard).await;
     opened.map_or_else(|fault| fault.to_string(), |()| String::new())
 }
 
-async fn ask_for_word(house: &House, place: &Place, approval: &ApprovalId) -> anyhow::Result<()> {
+async fn ask_for_word(
+    ctx: &GatewayContext,
+    place: &Place,
+    approval: &ApprovalId,
+) -> anyhow::Result<()> {
     const TEXT: &str = "Denied once you have replied to this message with the reason.";
-    let ask = || house.api.ask_for_reply(place, TEXT);
-    let sent = until_sent(house, place, Urgency::Answer, ask).await?;
+    let ask = || ctx.api.ask_for_reply(place, TEXT);
+    let sent = until_sent(ctx, place, Urgency::Answer, ask).await?;
     let posted =
         PostedRow { state: "why".into(), ..Asked { sent, file: false }.posted(approval, place) };
-    Ok(house.mail.add_posted(posted).await?)
+    Ok(ctx.mail.add_posted(posted).await?)
 }
 
 /// The question that this message denies with a word: an owner's reply to the message that asked
 /// for it.
 pub(super) fn word_for(
-    house: &House,
-    said: &Said,
+    ctx: &GatewayContext,
+    msg: &ChatMessage,
     visitor: &Visitor,
 ) -> Result<Option<ApprovalId>, MailError> {
-    let Some(replied) = &said.reply else { return Ok(None) };
-    if !house.is_owner(said.user) {
+    let Some(replied) = &msg.reply else { return Ok(None) };
+    if !ctx.is_owner(msg.user) {
         return Ok(None);
     }
-    let posted = house.mail.posted_at(&visitor.from, replied.id)?;
+    let posted = ctx.mail.posted_at(&visitor.from, replied.id)?;
     Ok(posted.filter(|posted| posted.state.starts_with("why")).map(|posted| posted.approval))
 }
 
 /// Denies with a word, and says how that went. Handled again after a kill, it says the same.
 pub(super) async fn deny(
-    house: &House,
+    ctx: &GatewayContext,
     visitor: &Visitor,
     id: &ApprovalId,
     word: &str,
 ) -> anyhow::Result<String> {
     let answer = Answer::Deny { word: Some(word.to_owned()) };
-    let row = house.mail.asked_question(id)?;
+    let row = ctx.mail.asked_question(id)?;
     let again = row.is_some_and(|row| {
         row.decided_by.as_ref() == Some(&visitor.principal)
             && matches!(row.answer, Some(Answer::Deny { word: Some(_) }))
     });
-    if again { Ok("Denied.".to_owned()) } else { decide(house, visitor, id, &answer).await }
+    if again { Ok("Denied.".to_owned()) } else { decide(ctx, visitor, id, &answer).await }
 }

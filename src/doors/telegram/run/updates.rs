@@ -1,4 +1,4 @@
-//! From Telegram into the house: each update is on the disk before Telegram may forget it, and is
+//! From Telegram into claw: each update is on the disk before Telegram may forget it, and is
 //! handled by itself. Must not know what an update means.
 
 use std::sync::Arc;
@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::house::House;
-use super::lanes::Lanes;
+use super::chat_queue::ChatQueues;
+use super::context::GatewayContext;
 use super::{moves, notify};
 use crate::doors::gateway::fleet::State;
 use crate::doors::telegram::api::UPDATES_MAX;
@@ -22,32 +22,32 @@ const RETRY: Duration = Duration::from_secs(5);
 const RETRY_SLOWLY: Duration = Duration::from_secs(30);
 /// Handled updates are forgotten this often.
 const TIDY_EVERY: Duration = Duration::from_secs(3600);
-/// How often kept updates are looked for without a bell.
+/// How often kept updates are looked for without a wake-up.
 const LOOK: Duration = Duration::from_secs(60);
 
 /// Long polling (Bot API, `getUpdates`): asking with an offset confirms everything below it, so the
 /// offset moves after the commit and never before.
-pub(super) async fn poll(house: Arc<House>) {
+pub(super) async fn poll(ctx: Arc<GatewayContext>) {
     let mut offset = 0;
     // What was told of, so that a fault that lasts is told once.
     let mut told = false;
     let mut failures = 0;
-    while !house.closing.is_cancelled() {
+    while !ctx.closing.is_cancelled() {
         let polled = tokio::select! {
-            () = house.closing.cancelled() => return,
-            polled = house.api.updates(offset, house.has_caught_up()) => polled,
+            () = ctx.closing.cancelled() => return,
+            polled = ctx.api.updates(offset, ctx.has_caught_up()) => polled,
         };
         let pause = match polled {
             Ok(updates) => {
                 failures = 0;
                 if std::mem::take(&mut told) {
                     tracing::info!("messages come in again");
-                    house.fleet.set(&house.context.agent, State::AtWork(house.clone()));
+                    ctx.fleet.set(&ctx.door.agent, State::AtWork(ctx.clone()));
                 }
                 let last = updates.len() < UPDATES_MAX as usize;
-                let pause = keep(&house, updates, &mut offset).await;
+                let pause = keep(&ctx, updates, &mut offset).await;
                 if last && pause.is_none() {
-                    house.catch_up();
+                    ctx.catch_up();
                 }
                 pause
             }
@@ -55,13 +55,13 @@ pub(super) async fn poll(house: Arc<House>) {
             Err(fault @ (Fault::Conflict | Fault::Token)) => {
                 if !std::mem::replace(&mut told, true) {
                     tracing::error!(%fault, "no messages come in; asking every {} s", RETRY_SLOWLY.as_secs());
-                    let why = fault.told(&house.telegram.token_source);
-                    notify::no_messages(&house, &fault, &why).await;
+                    let why = fault.told(&ctx.telegram.token_source);
+                    notify::no_messages(&ctx, &fault, &why).await;
                     if fault == Fault::Token {
                         // Its own bot cannot say so.
-                        let name = &house.context.agent;
-                        house.fleet.set(name, State::Trying(why.clone()));
-                        house.fleet.tell(name, house.telegram.notify_chat, &why);
+                        let name = &ctx.door.agent;
+                        ctx.fleet.set(name, State::Trying(why.clone()));
+                        ctx.fleet.tell(name, ctx.telegram.notify_chat, &why);
                     }
                 }
                 Some(RETRY_SLOWLY)
@@ -77,9 +77,9 @@ pub(super) async fn poll(house: Arc<House>) {
         };
         if let Some(pause) = pause {
             // What cannot be asked for is not waited for.
-            house.catch_up();
+            ctx.catch_up();
             tokio::select! {
-                () = house.closing.cancelled() => return,
+                () = ctx.closing.cancelled() => return,
                 () = tokio::time::sleep(pause) => {}
             }
         }
@@ -87,7 +87,11 @@ pub(super) async fn poll(house: Arc<House>) {
 }
 
 /// Commits a batch and moves the offset behind it. Returns how long to wait if it could not.
-async fn keep(house: &Arc<House>, updates: Vec<Value>, offset: &mut i64) -> Option<Duration> {
+async fn keep(
+    ctx: &Arc<GatewayContext>,
+    updates: Vec<Value>,
+    offset: &mut i64,
+) -> Option<Duration> {
     if updates.is_empty() {
         return None;
     }
@@ -104,15 +108,15 @@ async fn keep(house: &Arc<House>, updates: Vec<Value>, offset: &mut i64) -> Opti
     known
         .iter()
         .for_each(|(_, update)| crate::killpoint::bug("CLAW_BUG_IN_PART", &update.to_string()));
-    match house.router.keep_updates(house.me.id, known).await {
+    match ctx.router.keep_updates(ctx.me.id, known).await {
         Ok(_) => {
             *offset = last + 1;
-            house.ring();
+            ctx.wake();
             None
         }
         Err(error) => {
             tracing::error!(%error, "messages could not be stored; Telegram keeps them meanwhile");
-            notify::store_failed(house, &error);
+            notify::store_failed(ctx, &error);
             Some(RETRY)
         }
     }
@@ -120,33 +124,33 @@ async fn keep(house: &Arc<House>, updates: Vec<Value>, offset: &mut i64) -> Opti
 
 /// Handles what is kept: within a conversation in the order in which it came, conversations side by
 /// side.
-pub(super) async fn handle(house: Arc<House>) {
-    let lanes = Lanes::new(house.clone());
-    let mut ear = house.ear();
+pub(super) async fn handle(ctx: Arc<GatewayContext>) {
+    let chat_queues = ChatQueues::new(ctx.clone());
+    let mut wake_ups = ctx.wake_ups();
     let mut tidied: Option<tokio::time::Instant> = None;
     let mut last = 0;
-    while !house.closing.is_cancelled() {
-        let kept = house.mail.kept_updates(house.me.id, last).unwrap_or_else(|error| {
+    while !ctx.closing.is_cancelled() {
+        let kept = ctx.mail.kept_updates(ctx.me.id, last).unwrap_or_else(|error| {
             tracing::error!(%error, "the kept updates cannot be read");
             Vec::new()
         });
         for KeptUpdate { nr, id, body } in kept {
             last = nr;
             // A bug in the reading of one ends with that one.
-            let me = &house.me;
+            let me = &ctx.me;
             let incoming =
                 std::panic::catch_unwind(|| read(&body, me)).unwrap_or(Incoming::Nothing("failed"));
             if let Some((chat, now)) = migration(&body) {
-                moves::note(&house, chat, now).await;
+                moves::note(&ctx, chat, now).await;
             }
-            lanes.put(id, moves::at_its_chat(&house, incoming));
+            chat_queues.put(id, moves::at_its_chat(&ctx, incoming));
         }
         if tidied.is_none_or(|at| at.elapsed() > TIDY_EVERY) {
             tidied = Some(tokio::time::Instant::now());
-            if let Err(error) = house.mail.tidy_updates(house.clock().now_ms).await {
+            if let Err(error) = ctx.mail.tidy_updates(ctx.clock().now_ms).await {
                 tracing::warn!(%error, "old updates could not be forgotten");
             }
         }
-        ear.listen(LOOK).await;
+        wake_ups.wait(LOOK).await;
     }
 }

@@ -2,12 +2,12 @@
 //! is told if it does not. Owns which question is meant; must not know how words are read, or what
 //! an answer does.
 
-use super::house::House;
-use super::toast;
+use super::context::GatewayContext;
+use super::tap_notice;
 use crate::domain::{
     Answer, ApprovalId, Origin, Outbound, OutboundBody, Scope, SessionId, Term, escape,
 };
-use crate::doors::telegram::api::incoming::Said;
+use crate::doors::telegram::api::incoming::ChatMessage;
 use crate::doors::typed::{Typed, typed};
 use crate::mail::{ApprovalRow, MailError, PostedRow};
 use crate::router::Visitor;
@@ -30,29 +30,29 @@ struct Open {
 
 /// Reads a message that is no command, in a conversation in which questions may be open.
 pub(super) async fn read(
-    house: &House,
-    said: &Said,
+    ctx: &GatewayContext,
+    msg: &ChatMessage,
     visitor: &Visitor,
     session: &SessionId,
     key: (i64, i64),
 ) -> Result<Meant, MailError> {
-    let named = named(house, said, visitor)?;
-    let open = open(house, visitor, session)?;
-    let answer = match typed(unaddressed(house, said)) {
-        _ if !may_answer(house, said, visitor, named.as_ref()) => None,
+    let named = named(ctx, msg, visitor)?;
+    let open = open(ctx, visitor, session)?;
+    let answer = match typed(unaddressed(ctx, msg)) {
+        _ if !may_answer(ctx, msg, visitor, named.as_ref()) => None,
         Typed::Remark => None,
         Typed::Yes => Some(Answer::Allow { term: Term::Once, scope: Scope::Exact }),
         Typed::No { word } => Some(Answer::Deny { word }),
     };
     let Some(answer) = answer else {
-        return Ok(Meant::Message(told(house, visitor, session, &open)?));
+        return Ok(Meant::Message(told(ctx, visitor, session, &open)?));
     };
     let meant = match named {
         Some(named) => open.iter().find(|open| open.row.id == named),
         None => match &open[..] {
             [] => return Ok(Meant::Message(None)),
             [one] => match &one.shown {
-                Some(shown) if was_seen(shown, said) => Some(one),
+                Some(shown) if was_seen(shown, msg) => Some(one),
                 _ => {
                     let text = format!(
                         "What you wrote came before the question about {}, so it is no answer. Look at the question, and \
@@ -74,49 +74,62 @@ pub(super) async fn read(
     let Some(meant) = meant else {
         return Ok(Meant::ToNothing("This question is closed.".to_owned()));
     };
-    let text = format!("{} {}", toast::decided(&answer, false), about(&meant.row));
+    let text = format!("{} {}", tap_notice::decided(&answer, false), about(&meant.row));
     let told = Outbound {
         session: session.clone(),
         to: visitor.from.clone(),
         body: OutboundBody::Notice { text },
     };
-    house.router.answer_of_update(visitor, &meant.row.id, &answer, key, told).await?;
+    ctx.router.answer_of_update(visitor, &meant.row.id, &answer, key, told).await?;
     Ok(Meant::Answered)
 }
 
 /// Only what an owner has written as it is now, alone and to nobody else. Where a question is
 /// named, nothing else may be.
-fn may_answer(house: &House, said: &Said, visitor: &Visitor, named: Option<&ApprovalId>) -> bool {
-    let alone = said.files.is_empty() && said.words.is_none() && said.album.is_none();
+fn may_answer(
+    ctx: &GatewayContext,
+    msg: &ChatMessage,
+    visitor: &Visitor,
+    named: Option<&ApprovalId>,
+) -> bool {
+    let alone = msg.files.is_empty() && msg.words.is_none() && msg.album.is_none();
     // In a topic everything replies to the topic's beginning.
-    let elsewhere = said.reply.as_ref().is_some_and(|to| said.place.thread != Some(to.id));
-    house.is_owner(said.user)
+    let elsewhere = msg.reply.as_ref().is_some_and(|to| msg.place.thread != Some(to.id));
+    ctx.is_owner(msg.user)
         && visitor.origin == Origin::Owner
-        && !said.forwarded
-        && !said.edited
+        && !msg.forwarded
+        && !msg.edited
         && alone
         && (named.is_some() || !elsewhere)
 }
 
 /// The question whose message this one replies to.
-fn named(house: &House, said: &Said, visitor: &Visitor) -> Result<Option<ApprovalId>, MailError> {
-    let Some(to) = &said.reply else { return Ok(None) };
-    let posted = house.mail.posted_at(&visitor.from, to.id)?;
+fn named(
+    ctx: &GatewayContext,
+    msg: &ChatMessage,
+    visitor: &Visitor,
+) -> Result<Option<ApprovalId>, MailError> {
+    let Some(to) = &msg.reply else { return Ok(None) };
+    let posted = ctx.mail.posted_at(&visitor.from, to.id)?;
     Ok(posted.map(|posted| posted.approval))
 }
 
 /// The questions that wait in a session, and those of others that are shown where it is. What was
 /// staged is not among them: it takes a tap.
-fn open(house: &House, visitor: &Visitor, session: &SessionId) -> Result<Vec<Open>, MailError> {
-    let mut shown = house.mail.posted_open_at(&visitor.from)?;
-    let rows = house.mail.open_questions(Some(session))?;
+fn open(
+    ctx: &GatewayContext,
+    visitor: &Visitor,
+    session: &SessionId,
+) -> Result<Vec<Open>, MailError> {
+    let mut shown = ctx.mail.posted_open_at(&visitor.from)?;
+    let rows = ctx.mail.open_questions(Some(session))?;
     let mut open = Vec::new();
     for row in rows {
         let at = shown.iter().position(|posted| posted.approval == row.id);
         open.push(Open { row, shown: at.map(|at| shown.swap_remove(at)) });
     }
     for posted in shown {
-        if let Some(row) = house.mail.asked_question(&posted.approval)? {
+        if let Some(row) = ctx.mail.asked_question(&posted.approval)? {
             open.push(Open { row, shown: Some(posted) });
         }
     }
@@ -126,21 +139,21 @@ fn open(house: &House, visitor: &Visitor, session: &SessionId) -> Result<Vec<Ope
 
 /// Whether a message was written when the question could be seen: it stands behind it, and a second
 /// has begun since. Both times are Telegram's.
-fn was_seen(shown: &PostedRow, said: &Said) -> bool {
-    said.message > shown.message && said.at_s > shown.sent_s
+fn was_seen(shown: &PostedRow, msg: &ChatMessage) -> bool {
+    msg.id > shown.message && msg.at_s > shown.sent_s
 }
 
 /// What the writer of a message has to know: that it waits, and for what. Said of the first message
 /// that waits.
 fn told(
-    house: &House,
+    ctx: &GatewayContext,
     visitor: &Visitor,
     session: &SessionId,
     open: &[Open],
 ) -> Result<Option<String>, MailError> {
     let own: Vec<&Open> =
         open.iter().filter(|open| open.row.question.session.as_ref() == Some(session)).collect();
-    if own.is_empty() || house.mail.queued_messages(session)? > 0 {
+    if own.is_empty() || ctx.mail.queued_messages(session)? > 0 {
         return Ok(None);
     }
     Ok(Some(match own[..] {
@@ -159,10 +172,10 @@ fn told(
 }
 
 /// What is written to the bot, without its name, which a group needs.
-fn unaddressed<'a>(house: &House, said: &'a Said) -> &'a str {
-    let name = format!("@{}", house.me.username);
-    let text = said.text.trim();
-    if said.private {
+fn unaddressed<'a>(ctx: &GatewayContext, msg: &'a ChatMessage) -> &'a str {
+    let name = format!("@{}", ctx.me.username);
+    let text = msg.text.trim();
+    if msg.private {
         return text;
     }
     let is_name = |word: Option<&str>| word.is_some_and(|word| word.eq_ignore_ascii_case(&name));

@@ -68,7 +68,7 @@ pub fn menu(question: &Question, tap: &Tap) -> Option<Vec<Vec<Button>>> {
 
 /// What a choice is called, on its button and in the message.
 pub(super) fn label(question: &Question, choice: &Choice) -> String {
-    if let Some(label) = crate::doors::staged::label(question, choice) {
+    if let Some(label) = crate::doors::staged_questions::label(question, choice) {
         return cleaned_line(&label.shown);
     }
     let (term, scope) = match &choice.answer {

@@ -1,4 +1,4 @@
-//! Who has knocked at a bot without being let in, and what the owner was shown of it. Must not know
+//! Who has asked a bot for access, and what the owner was shown of it. Must not know
 //! how that looks.
 
 use rusqlite::{OptionalExtension as _, Row, params};
@@ -6,13 +6,13 @@ use rusqlite::{OptionalExtension as _, Row, params};
 use super::{StoreError, Tx, now_ms};
 use claw_domain::{Address, UnixMillis};
 
-/// How long strangers count as those of one day.
+/// How long access requests count as those of one day.
 const DAY_MS: i64 = 24 * 3_600_000;
 
-/// One chat that knocked. `state`: new (the owner is not told yet), told, let_in or ignored (the
+/// One chat that asked for access. `state`: new (the owner is not told yet), told, let_in or ignored (the
 /// owner's message does not show it yet), closed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StrangerRow {
+pub struct AccessRequestRow {
     pub chat: i64,
     /// Who it is, in the door's own words.
     pub body: String,
@@ -24,21 +24,21 @@ pub struct StrangerRow {
     pub decided_ms: UnixMillis,
 }
 
-/// What became of a knock.
+/// What became of an access request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Knocked {
+pub enum AccessRequested {
     /// The owner is to be told.
     First,
-    /// The chat has knocked before.
+    /// The chat has asked before.
     Again,
-    /// There were too many on this day. It is not kept, and may knock again on another one.
+    /// There were too many on this day. It is not kept, and may ask again on another one.
     TooMany,
 }
 
 const COLUMNS: &str = "chat, body, state, address, message, decided_by, decided_ms";
 
-fn read(row: &Row<'_>) -> rusqlite::Result<StrangerRow> {
-    Ok(StrangerRow {
+fn read(row: &Row<'_>) -> rusqlite::Result<AccessRequestRow> {
+    Ok(AccessRequestRow {
         chat: row.get(0)?,
         body: row.get(1)?,
         state: row.get(2)?,
@@ -50,39 +50,43 @@ fn read(row: &Row<'_>) -> rusqlite::Result<StrangerRow> {
 }
 
 impl Tx<'_> {
-    /// Keeps a chat that knocks for the first time, at most `day_max` of them in 24 hours.
-    pub fn knock(
+    /// Keeps a chat that asks for the first time, at most `day_max` of them in 24 hours.
+    pub fn request_access(
         &self,
         bot: i64,
         chat: i64,
         body: &str,
         day_max: u32,
-    ) -> Result<Knocked, StoreError> {
-        if self.stranger(bot, chat)?.is_some() {
-            return Ok(Knocked::Again);
+    ) -> Result<AccessRequested, StoreError> {
+        if self.access_request(bot, chat)?.is_some() {
+            return Ok(AccessRequested::Again);
         }
         let now = now_ms();
         let mut count = self
             .conn
             .prepare_cached("SELECT count(*) FROM strangers WHERE bot = ?1 AND at_ms > ?2")?;
         if count.query_row([bot, now - DAY_MS], |row| row.get::<_, u32>(0))? >= day_max {
-            return Ok(Knocked::TooMany);
+            return Ok(AccessRequested::TooMany);
         }
         self.conn
             .prepare_cached(
                 "INSERT INTO strangers(bot, chat, at_ms, body) VALUES (?1, ?2, ?3, ?4)",
             )?
             .execute(params![bot, chat, now, body])?;
-        Ok(Knocked::First)
+        Ok(AccessRequested::First)
     }
 
-    pub fn stranger(&self, bot: i64, chat: i64) -> Result<Option<StrangerRow>, StoreError> {
+    pub fn access_request(
+        &self,
+        bot: i64,
+        chat: i64,
+    ) -> Result<Option<AccessRequestRow>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM strangers WHERE bot = ?1 AND chat = ?2");
         Ok(self.conn.prepare_cached(&sql)?.query_row([bot, chat], read).optional()?)
     }
 
     /// Those whom the owner's screen does not show as they are.
-    pub fn strangers_to_show(&self, bot: i64) -> Result<Vec<StrangerRow>, StoreError> {
+    pub fn access_requests_to_show(&self, bot: i64) -> Result<Vec<AccessRequestRow>, StoreError> {
         let sql = format!(
             "SELECT {COLUMNS} FROM strangers
              WHERE bot = ?1 AND state IN ('new', 'let_in', 'ignored') ORDER BY at_ms, chat"
@@ -93,7 +97,7 @@ impl Tx<'_> {
     }
 
     /// Notes by which message the owner was told.
-    pub fn stranger_told(
+    pub fn access_request_told(
         &self,
         bot: i64,
         chat: i64,
@@ -111,7 +115,7 @@ impl Tx<'_> {
 
     /// The one compare-and-set of the owner's answer: told → let_in or ignored. False when it was
     /// answered before.
-    pub fn decide_stranger(
+    pub fn decide_access_request(
         &self,
         bot: i64,
         chat: i64,
@@ -130,7 +134,7 @@ impl Tx<'_> {
     }
 
     /// Notes that the owner's message shows the answer.
-    pub fn close_stranger(&self, bot: i64, chat: i64) -> Result<(), StoreError> {
+    pub fn close_access_request(&self, bot: i64, chat: i64) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
                 "UPDATE strangers SET state = 'closed'

@@ -14,7 +14,7 @@ use crate::doors::telegram::api::callback::{Button, Callback};
 
 /// Who wrote, or added the bot, and where (Bot API, "User" and "Chat"). All names are as they came.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Knock {
+pub struct AccessRequest {
     pub user: i64,
     pub name: String,
     /// Without the `@`. Anybody can take any free one, so it proves nothing.
@@ -44,7 +44,7 @@ pub enum Shown<'a> {
 }
 
 /// Who an update is from. `None` if it has no sender that is a person, or no chat.
-pub fn read(update: &str) -> Option<Knock> {
+pub fn read(update: &str) -> Option<AccessRequest> {
     let update: Value = serde_json::from_str(update).ok()?;
     let added = update.get("my_chat_member").is_some();
     let kinds = ["message", "edited_message", "my_chat_member"];
@@ -53,7 +53,7 @@ pub fn read(update: &str) -> Option<Knock> {
     let text = |of: &Value, key: &str| of.get(key).and_then(Value::as_str).map(str::to_owned);
     let names = [text(from, "first_name"), text(from, "last_name")];
     let private = text(chat, "type")? == "private";
-    Some(Knock {
+    Some(AccessRequest {
         user: from.get("id")?.as_i64()?,
         name: names.into_iter().flatten().collect::<Vec<_>>().join(" "),
         username: text(from, "username"),
@@ -76,7 +76,7 @@ pub fn standing(update: &str) -> Option<(i64, Standing)> {
     Some((content.pointer("/chat/id")?.as_i64()?, standing))
 }
 
-impl Knock {
+impl AccessRequest {
     /// Who is let in, for a list.
     pub fn title(&self) -> String {
         escape::visible(self.group.as_ref().unwrap_or(&self.name))
@@ -164,18 +164,19 @@ mod tests {
     #[test]
     fn what_a_stranger_is_called_is_shown_and_not_believed() {
         let content = json!({"message_id": 5, "from": mallory(), "chat": {"id": 66, "type": "private"}, "text": "hi"});
-        let knock = read(&update("message", content)).unwrap();
-        let text = knock.part(Shown::Asked, &Clock::system()).text;
+        let request = read(&update("message", content)).unwrap();
+        let text = request.part(Shown::Asked, &Clock::system()).text;
         for shown in ["Mal\\u{202e}lory", "User id: 66", "@anna_real (unproven)", "Chat id: 66"] {
             assert!(text.contains(shown), "{shown} is not in {text}");
         }
         assert_eq!(
-            knock.keyboard()[0].iter().map(|b| b.data.as_str()).collect::<Vec<_>>(),
+            request.keyboard()[0].iter().map(|b| b.data.as_str()).collect::<Vec<_>>(),
             ["p:66", "i:66"]
         );
         assert_eq!(
-            serde_json::from_str::<Knock>(&serde_json::to_string(&knock).unwrap()).unwrap(),
-            knock
+            serde_json::from_str::<AccessRequest>(&serde_json::to_string(&request).unwrap())
+                .unwrap(),
+            request
         );
     }
 
@@ -184,9 +185,11 @@ mod tests {
         let chat = json!({"id": -100_123, "type": "supergroup", "title": "Rent"});
         let member = |status: &str| json!({"user": {"id": 77}, "status": status});
         let content = json!({"from": mallory(), "chat": chat, "old_chat_member": member("left"), "new_chat_member": member("member")});
-        let knock = read(&update("my_chat_member", content.clone())).unwrap();
+        let request = read(&update("my_chat_member", content.clone())).unwrap();
         assert!(
-            knock.added && knock.title() == "Rent" && knock.keyboard()[0][0].data == "p:-100123"
+            request.added
+                && request.title() == "Rent"
+                && request.keyboard()[0][0].data == "p:-100123"
         );
         assert_eq!(
             standing(&update("my_chat_member", content)),
@@ -200,7 +203,7 @@ mod tests {
     #[test]
     fn the_longest_names_fit_into_a_message() {
         let name = "\u{e0041}".repeat(64);
-        let knock = Knock {
+        let request = AccessRequest {
             user: i64::MIN,
             name: format!("{name} {name}"),
             username: Some("x".repeat(32)),
@@ -208,7 +211,7 @@ mod tests {
             group: Some("\u{202e}".repeat(128)),
             added: false,
         };
-        let part = knock.part(Shown::Asked, &Clock::system());
+        let part = request.part(Shown::Asked, &Clock::system());
         assert!(
             part.text.contains("you alone decide") && utf16_len(&part.text) <= MESSAGE_UNITS_MAX
         );

@@ -3,15 +3,15 @@
 
 use std::sync::Arc;
 
-use super::house::House;
+use super::context::GatewayContext;
 use super::{group, intake, notify, pairing, questions, taps, words};
-use crate::desk::{AnswerTo, order_of};
+use crate::chat_commands::{AnswerTo, order_of};
 use crate::domain::{ChatCommand, Origin, Outbound, OutboundBody, SessionId, telegram_principal};
 use crate::doors::commands::{DoorKind, Parsed, help_markdown, parse_for_bot};
-use crate::doors::telegram::api::incoming::{Incoming, Said};
+use crate::doors::telegram::api::incoming::{ChatMessage, Incoming};
 use crate::doors::telegram::api::place::Place;
 use crate::doors::telegram::api::unusable::{self, Unusable};
-use crate::doors::telegram::render::knock::{Standing, standing};
+use crate::doors::telegram::render::access_request::{Standing, standing};
 use crate::mail::MailError;
 use crate::router::Visitor;
 
@@ -25,160 +25,162 @@ const QUOTED_CHARS_MAX: usize = 2_000;
 /// Handles one update, or those of an album, to their end. An error means that it has to be tried
 /// again.
 pub(super) async fn handle(
-    house: Arc<House>,
+    ctx: Arc<GatewayContext>,
     ids: Vec<i64>,
     incoming: Incoming,
 ) -> anyhow::Result<()> {
     let first = ids.first().copied().unwrap_or_default();
     match incoming {
         Incoming::Nothing(how) => {
-            let body = house.mail.kept_update(house.me.id, first)?.unwrap_or_default();
+            let body = ctx.mail.kept_update(ctx.me.id, first)?.unwrap_or_default();
             if let Some((chat, now)) = standing(&body) {
-                moved(&house, first, house.api.known_chat(chat), now).await?;
-            } else if let Some(unusable) = unusable::read(&body, &house.me) {
-                told_unusable(&house, first, unusable).await?;
+                moved(&ctx, first, ctx.api.known_chat(chat), now).await?;
+            } else if let Some(unusable) = unusable::read(&body, &ctx.me) {
+                told_unusable(&ctx, first, unusable).await?;
             } else {
                 tracing::debug!(update = first, how, "an update that is no message");
-                finish(&house, &ids, how).await?;
+                finish(&ctx, &ids, how).await?;
             }
         }
         // It is done with when it is answered.
-        Incoming::Tap(tapped) => taps::tap(&house, &tapped, first).await?,
-        Incoming::Message(said) => {
-            crate::killpoint::bug("CLAW_BUG_IN_HANDLER", &said.text);
-            message(&house, &ids, *said).await?;
+        Incoming::Tap(tapped) => taps::tap(&ctx, &tapped, first).await?,
+        Incoming::Message(msg) => {
+            crate::killpoint::bug("CLAW_BUG_IN_HANDLER", &msg.text);
+            message(&ctx, &ids, *msg).await?;
         }
     }
-    house.ring();
+    ctx.wake();
     Ok(())
 }
 
-async fn finish(house: &House, ids: &[i64], how: &'static str) -> Result<(), MailError> {
+async fn finish(ctx: &GatewayContext, ids: &[i64], how: &'static str) -> Result<(), MailError> {
     for id in ids {
-        house.mail.finish_update(house.me.id, *id, how).await?;
+        ctx.mail.finish_update(ctx.me.id, *id, how).await?;
     }
     Ok(())
 }
 
 /// Something that claw cannot use gets a word, so that nobody waits for an answer.
-async fn told_unusable(house: &House, update: i64, unusable: Unusable) -> anyhow::Result<()> {
-    let place = Place { chat: house.api.known_chat(unusable.place.chat), ..unusable.place };
+async fn told_unusable(
+    ctx: &GatewayContext,
+    update: i64,
+    unusable: Unusable,
+) -> anyhow::Result<()> {
+    let place = Place { chat: ctx.api.known_chat(unusable.place.chat), ..unusable.place };
     let for_us = unusable.private || unusable.to_bot;
-    if !for_us || !may_talk(house, place.chat)? {
-        return Ok(finish(house, &[update], "unusable").await?);
+    if !for_us || !may_talk(ctx, place.chat)? {
+        return Ok(finish(ctx, &[update], "unusable").await?);
     }
     let text =
         format!("I cannot use {}, so nothing comes of it. Please say it in words.", unusable.what);
     let body = OutboundBody::Notice { text };
     let outbound = Outbound { session: place.session()?, to: place.address(), body };
-    house.mail.answer_update(house.me.id, update, "unusable", outbound).await?;
+    ctx.mail.answer_update(ctx.me.id, update, "unusable", outbound).await?;
     Ok(())
 }
 
 /// The bot was let into a chat, or sent away.
-async fn moved(house: &House, id: i64, chat: i64, now: Standing) -> anyhow::Result<()> {
+async fn moved(ctx: &GatewayContext, id: i64, chat: i64, now: Standing) -> anyhow::Result<()> {
     match now {
         // A group that has become a supergroup is left by being moved.
-        Standing::Out if house.api.chat_now(chat) == chat && may_talk(house, chat)? => {
-            let place = Place { bot: house.me.id, chat, thread: None };
-            notify::blocked(house, &place, "the bot was blocked or removed").await?;
+        Standing::Out if ctx.api.chat_now(chat) == chat && may_talk(ctx, chat)? => {
+            let place = Place { bot: ctx.me.id, chat, thread: None };
+            notify::blocked(ctx, &place, "the bot was blocked or removed").await?;
         }
         Standing::Out => {}
-        Standing::Welcome => notify::unblocked(house, chat).await?,
+        Standing::Welcome => notify::unblocked(ctx, chat).await?,
     }
     // Whoever starts the bot in private says so by a message; a group may be silent for long.
-    if now == Standing::Welcome && chat < 0 && !may_talk(house, chat)? {
-        return knocked(house, &[id]).await;
+    if now == Standing::Welcome && chat < 0 && !may_talk(ctx, chat)? {
+        return access_requested(ctx, &[id]).await;
     }
-    Ok(finish(house, &[id], "member").await?)
+    Ok(finish(ctx, &[id], "member").await?)
 }
 
-/// Somebody who may not talk. An album is one knock.
-async fn knocked(house: &House, ids: &[i64]) -> anyhow::Result<()> {
+/// Somebody who may not talk. An album is one request.
+async fn access_requested(ctx: &GatewayContext, ids: &[i64]) -> anyhow::Result<()> {
     let Some((first, others)) = ids.split_first() else { return Ok(()) };
-    finish(house, others, "stranger").await?;
-    if let Some(body) = house.mail.kept_update(house.me.id, *first)? {
-        pairing::knocked(house, *first, &body).await?;
+    finish(ctx, others, "stranger").await?;
+    if let Some(body) = ctx.mail.kept_update(ctx.me.id, *first)? {
+        pairing::access_requested(ctx, *first, &body).await?;
     }
     Ok(())
 }
 
-fn may_talk(house: &House, chat: i64) -> Result<bool, MailError> {
-    let now = house.api.chat_now(chat);
-    if [chat, now].iter().any(|chat| house.telegram.allowed_chats.contains(chat))
-        || house.is_owner(chat)
+fn may_talk(ctx: &GatewayContext, chat: i64) -> Result<bool, MailError> {
+    let now = ctx.api.chat_now(chat);
+    if [chat, now].iter().any(|chat| ctx.telegram.allowed_chats.contains(chat))
+        || ctx.is_owner(chat)
     {
         return Ok(true);
     }
-    house.mail.is_guest(house.me.id, chat)
+    ctx.mail.is_allowed_user(ctx.me.id, chat)
 }
 
-async fn message(house: &House, ids: &[i64], said: Said) -> anyhow::Result<()> {
-    let Some(visitor) = visitor(house, &said)? else { return knocked(house, ids).await };
-    notify::unblocked(house, said.place.chat).await?;
+async fn message(ctx: &GatewayContext, ids: &[i64], msg: ChatMessage) -> anyhow::Result<()> {
+    let Some(visitor) = visitor(ctx, &msg)? else { return access_requested(ctx, ids).await };
+    notify::unblocked(ctx, msg.place.chat).await?;
     // A reply without words, a voice message perhaps, is a message.
-    if let Some(asked) = taps::word_for(house, &said, &visitor)?.filter(|_| !said.text.is_empty()) {
-        let told = taps::deny(house, &visitor, &asked, &said.text).await?;
-        return answer(house, &visitor, &said, ids, "answer", told).await;
+    if let Some(asked) = taps::word_for(ctx, &msg, &visitor)?.filter(|_| !msg.text.is_empty()) {
+        let told = taps::deny(ctx, &visitor, &asked, &msg.text).await?;
+        return answer(ctx, &visitor, &msg, ids, "answer", told).await;
     }
-    let session = said.place.session()?;
+    let session = msg.place.session()?;
     // An album is several, but never a command.
-    let key = (house.me.id, ids.first().copied().unwrap_or_default());
-    match commanded(&said, &house.me.username) {
-        Parsed::NotForUs => Ok(finish(house, ids, "not ours").await?),
+    let key = (ctx.me.id, ids.first().copied().unwrap_or_default());
+    match commanded(&msg, &ctx.me.username) {
+        Parsed::NotForUs => Ok(finish(ctx, ids, "not ours").await?),
         Parsed::Command(command, words) => {
-            command_of(house, &said, &visitor, &session, (command, &words), key).await
+            command_of(ctx, &msg, &visitor, &session, (command, &words), key).await
         }
         Parsed::Unknown(text) => {
             // Telegram sends this when a person opens the bot for the first time.
-            let text = if said.text.starts_with("/start") { welcome() } else { text };
-            answer(house, &visitor, &said, ids, "command", text).await
+            let text = if msg.text.starts_with("/start") { welcome() } else { text };
+            answer(ctx, &visitor, &msg, ids, "command", text).await
         }
-        Parsed::Message if !said.private && !said.addressed => {
-            finish(house, ids.get(1..).unwrap_or_default(), "not addressed").await?;
-            Ok(group::overhear(house, key.1, &said, &visitor).await?)
+        Parsed::Message if !msg.private && !msg.addressed => {
+            finish(ctx, ids.get(1..).unwrap_or_default(), "not addressed").await?;
+            Ok(group::overhear(ctx, key.1, &msg, &visitor).await?)
         }
-        Parsed::Message => match words::read(house, &said, &visitor, &session, key).await? {
+        Parsed::Message => match words::read(ctx, &msg, &visitor, &session, key).await? {
             words::Meant::Answered => Ok(()),
-            words::Meant::ToNothing(why) => {
-                answer(house, &visitor, &said, ids, "answer", why).await
-            }
+            words::Meant::ToNothing(why) => answer(ctx, &visitor, &msg, ids, "answer", why).await,
             words::Meant::Message(told) => {
-                taken_in(house, ids, &said, visitor, (&session, told)).await
+                taken_in(ctx, ids, &msg, visitor, (&session, told)).await
             }
         },
     }
 }
 
 async fn taken_in(
-    house: &House,
+    ctx: &GatewayContext,
     ids: &[i64],
-    said: &Said,
+    msg: &ChatMessage,
     mut visitor: Visitor,
     (session, told): (&SessionId, Option<String>),
 ) -> anyhow::Result<()> {
-    let context = group::context(house, &visitor)?;
+    let context = group::context(ctx, &visitor)?;
     if context.is_some() {
         // What others have said goes in with it, so it is trusted no more than they are.
         visitor.origin = Origin::Forwarded;
     }
     let mut text = context.clone().unwrap_or_default();
-    text.push_str(&text_of(house, said));
-    let mut message = intake::message_of(house, said, text).await;
+    text.push_str(&text_of(ctx, msg));
+    let mut message = intake::message_of(ctx, msg, text).await;
     message.with_overheard = context.is_some();
     message.notices.extend(told);
-    match house.router.message_of_updates(&visitor, session, message, (house.me.id, ids)).await {
+    match ctx.router.message_of_updates(&visitor, session, message, (ctx.me.id, ids)).await {
         Err(error @ MailError::QueueFull(_)) => {
             let text = format!("{error}. Your message was not taken in.");
-            answer(house, &visitor, said, ids, "queue full", text).await
+            answer(ctx, &visitor, msg, ids, "queue full", text).await
         }
         taken => Ok(taken.map(drop)?),
     }
 }
 
 /// What a message is, as far as commands go. A caption is none, or its file would be lost.
-pub(super) fn commanded(said: &Said, username: &str) -> Parsed {
-    if said.files.is_empty() { parse_for_bot(&said.text, username) } else { Parsed::Message }
+pub(super) fn commanded(msg: &ChatMessage, username: &str) -> Parsed {
+    if msg.files.is_empty() { parse_for_bot(&msg.text, username) } else { Parsed::Message }
 }
 
 fn welcome() -> String {
@@ -190,35 +192,34 @@ fn welcome() -> String {
 
 /// Who it is, if they may talk here. An owner may in private and in the groups that are allowed; a
 /// member of such a group may talk, and decides nothing, and so may whoever was let in.
-fn visitor(house: &House, said: &Said) -> Result<Option<Visitor>, MailError> {
-    let owner = house.is_owner(said.user);
-    let allowed = may_talk(house, said.place.chat)?;
-    let origin = if owner && !said.forwarded { Origin::Owner } else { Origin::Forwarded };
-    let from = said.place.address();
-    Ok(allowed.then(|| Visitor { from, principal: telegram_principal(said.user), origin }))
+fn visitor(ctx: &GatewayContext, msg: &ChatMessage) -> Result<Option<Visitor>, MailError> {
+    let owner = ctx.is_owner(msg.user);
+    let allowed = may_talk(ctx, msg.place.chat)?;
+    let origin = if owner && !msg.forwarded { Origin::Owner } else { Origin::Forwarded };
+    let from = msg.place.address();
+    Ok(allowed.then(|| Visitor { from, principal: telegram_principal(msg.user), origin }))
 }
 
 async fn command_of(
-    house: &House,
-    said: &Said,
+    ctx: &GatewayContext,
+    msg: &ChatMessage,
     visitor: &Visitor,
     session: &SessionId,
     (command, words): (ChatCommand, &str),
     key: (i64, i64),
 ) -> anyhow::Result<()> {
-    if let Some(refused) = not_for_members(house, said, visitor, session, command)? {
-        return answer(house, visitor, said, &[key.1], "command", refused.to_owned()).await;
+    if let Some(refused) = not_for_members(ctx, msg, visitor, session, command)? {
+        return answer(ctx, visitor, msg, &[key.1], "command", refused.to_owned()).await;
     }
     if let Some(order) = order_of(command) {
         // In one transaction with the update, so that one order is carried out once.
-        return Ok(house.router.order_of_update(visitor, session, order, key).await.map(drop)?);
+        return Ok(ctx.router.order_of_update(visitor, session, order, key).await.map(drop)?);
     }
     if command == ChatCommand::Help {
-        return answer(house, visitor, said, &[key.1], "command", help_markdown(DoorKind::Chat))
-            .await;
+        return answer(ctx, visitor, msg, &[key.1], "command", help_markdown(DoorKind::Chat)).await;
     }
     if command == ChatCommand::Approvals && visitor.origin == Origin::Owner {
-        return open_questions(house, said, visitor, session, key).await;
+        return open_questions(ctx, msg, visitor, session, key).await;
     }
     let to = AnswerTo::Update {
         bot: key.0,
@@ -226,8 +227,8 @@ async fn command_of(
         session: session.clone(),
         to: visitor.from.clone(),
     };
-    match house.context.desk.answer(visitor, session, command, words, &to).await? {
-        Some(text) => answer(house, visitor, said, &[key.1], "command", text).await,
+    match ctx.door.chat_commands.answer(visitor, session, command, words, &to).await? {
+        Some(text) => answer(ctx, visitor, msg, &[key.1], "command", text).await,
         // The answer is in the outbox, and the update is done with.
         None => Ok(()),
     }
@@ -236,13 +237,13 @@ async fn command_of(
 /// Why a member of a group may not give this order: the conversation is everybody's. A turn is
 /// stopped by whoever has begun it.
 fn not_for_members(
-    house: &House,
-    said: &Said,
+    ctx: &GatewayContext,
+    msg: &ChatMessage,
     visitor: &Visitor,
     session: &SessionId,
     command: ChatCommand,
 ) -> Result<Option<&'static str>, MailError> {
-    if said.private || visitor.origin == Origin::Owner {
+    if msg.private || visitor.origin == Origin::Owner {
         return Ok(None);
     }
     Ok(match command {
@@ -250,7 +251,7 @@ fn not_for_members(
             Some("Only an owner may do that here: this conversation is the group's.")
         }
         ChatCommand::Stop => {
-            let begun_by = house.mail.turn_begun_by(session)?;
+            let begun_by = ctx.mail.turn_begun_by(session)?;
             let others = begun_by.is_some_and(|by| by != visitor.principal);
             others.then_some(
                 "Somebody else's request is running. Only they and an owner may stop it.",
@@ -262,20 +263,20 @@ fn not_for_members(
 
 /// The list of what waits, and behind it each question of this chat once more, with its buttons.
 async fn open_questions(
-    house: &House,
-    said: &Said,
+    ctx: &GatewayContext,
+    msg: &ChatMessage,
     visitor: &Visitor,
     session: &SessionId,
     key: (i64, i64),
 ) -> anyhow::Result<()> {
-    let text = house
-        .context
-        .desk
+    let text = ctx
+        .door
+        .chat_commands
         .command(visitor, session, ChatCommand::Approvals, "")
         .await?
         .unwrap_or_default();
-    let mut rows = house.mail.open_questions(None)?;
-    rows.retain(|row| questions::is_asked_in(house, &said.place, row));
+    let mut rows = ctx.mail.open_questions(None)?;
+    rows.retain(|row| questions::is_asked_in(ctx, &msg.place, row));
     let left = rows.len().saturating_sub(QUESTIONS_AGAIN_MAX);
     rows.truncate(QUESTIONS_AGAIN_MAX);
     let text = match (rows.len(), left) {
@@ -293,44 +294,44 @@ async fn open_questions(
     let bodies = std::iter::once(OutboundBody::Notice { text }).chain(questions);
     let answers =
         bodies.map(|body| Outbound { session: session.clone(), to: visitor.from.clone(), body });
-    house.mail.answer_update_with(key.0, key.1, "command", answers.collect()).await?;
+    ctx.mail.answer_update_with(key.0, key.1, "command", answers.collect()).await?;
     Ok(())
 }
 
 /// Words of claw itself, by the outbox, in one transaction with the end of the update: said once,
 /// whenever claw is ended.
 async fn answer(
-    house: &House,
+    ctx: &GatewayContext,
     visitor: &Visitor,
-    said: &Said,
+    msg: &ChatMessage,
     updates: &[i64],
     how: &'static str,
     text: String,
 ) -> anyhow::Result<()> {
     let Some((update, others)) = updates.split_first() else { return Ok(()) };
-    finish(house, others, how).await?;
+    finish(ctx, others, how).await?;
     let body = OutboundBody::Notice { text };
-    let outbound = Outbound { session: said.place.session()?, to: visitor.from.clone(), body };
-    house.mail.answer_update(house.me.id, *update, how, outbound).await?;
+    let outbound = Outbound { session: msg.place.session()?, to: visitor.from.clone(), body };
+    ctx.mail.answer_update(ctx.me.id, *update, how, outbound).await?;
     Ok(())
 }
 
 /// The message as the model gets it: who, when if that is long ago, what it replies to.
-fn text_of(house: &House, said: &Said) -> String {
+fn text_of(ctx: &GatewayContext, msg: &ChatMessage) -> String {
     let mut text = String::new();
-    let clock = house.clock();
-    if clock.now_ms / 1000 - said.at_s > OLD_S {
-        text.push_str(&format!("[written at {}]\n", clock.at(said.at_s * 1000)));
+    let clock = ctx.clock();
+    if clock.now_ms / 1000 - msg.at_s > OLD_S {
+        text.push_str(&format!("[written at {}]\n", clock.at(msg.at_s * 1000)));
     }
-    if said.forwarded {
+    if msg.forwarded {
         text.push_str("[forwarded: somebody else wrote this]\n");
     }
-    if said.edited {
+    if msg.edited {
         text.push_str("[a new version of an earlier message]\n");
     }
-    if let Some(replied) = &said.reply {
+    if let Some(replied) = &msg.reply {
         let quoted: String = replied.text.chars().take(QUOTED_CHARS_MAX).collect();
-        let held = intake::words_of(house, &said.place, replied);
+        let held = intake::words_of(ctx, &msg.place, replied);
         let before = text.len();
         let lines = held.iter().map(String::as_str).chain(quoted.lines());
         lines.for_each(|line| text.push_str(&format!("> {line}\n")));
@@ -339,9 +340,9 @@ fn text_of(house: &House, said: &Said) -> String {
             text.push('\n');
         }
     }
-    if !said.private {
-        text.push_str(&format!("{}: ", said.name));
+    if !msg.private {
+        text.push_str(&format!("{}: ", msg.name));
     }
-    text.push_str(&said.text);
+    text.push_str(&msg.text);
     text
 }

@@ -1,4 +1,4 @@
-//! What the tasks of the gateway share: the house, the bot, the bell. Must not know what any of
+//! What the tasks of the gateway share: the door context, the bot, the wake-ups. Must not know what any of
 //! them does.
 
 use std::collections::{HashMap, HashSet};
@@ -10,10 +10,10 @@ use futures::future::BoxFuture;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
+use super::chat_lock::ChatLocks;
+use super::delivered::Chats;
 use super::files::Files;
-use super::hands::Hands;
 use super::notify;
-use super::said::Chats;
 use crate::config::Telegram;
 use crate::domain::{Address, SessionId, telegram_principal};
 use crate::doors::Door;
@@ -28,16 +28,16 @@ use crate::router::Router;
 
 /// How often the store is looked at for what other processes did.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
-/// A stranger is mentioned in the log once in this time.
-const STRANGER_EVERY: Duration = Duration::from_secs(3600);
+/// An unknown user is mentioned in the log once in this time.
+const UNKNOWN_USER_EVERY: Duration = Duration::from_secs(3600);
 /// A person is told in words that the store cannot be written once in this time.
 const STORE_FAILED_EVERY: Duration = Duration::from_secs(3600);
-/// So many strangers are told apart; more share a line.
-const STRANGERS_MAX: usize = 1000;
+/// So many unknown users are told apart; more share a line.
+const UNKNOWN_USERS_MAX: usize = 1000;
 
-pub(super) struct House {
-    /// All that the door knows of the house.
-    pub(super) context: Context,
+pub(super) struct GatewayContext {
+    /// All that the door knows of claw.
+    pub(super) door: Context,
     pub(super) mail: Mail,
     pub(super) router: Router,
     pub(super) telegram: Telegram,
@@ -50,8 +50,8 @@ pub(super) struct House {
     pub(super) fleet: Arc<Fleet>,
     /// No new work.
     pub(super) closing: CancellationToken,
-    /// Rung whenever something was committed; every task looks for what is its own.
-    bell: watch::Sender<u64>,
+    /// Sent whenever something was committed; every task looks for what is its own.
+    wake_up: watch::Sender<u64>,
     running: Mutex<HashSet<SessionId>>,
     /// The sessions whose last run has ended at an open question.
     parked: Mutex<HashSet<SessionId>>,
@@ -61,21 +61,21 @@ pub(super) struct House {
     /// be asked.
     caught_up: AtomicBool,
     ended: Notify,
-    /// When each stranger was last mentioned in the log.
-    strangers: Mutex<HashMap<i64, Instant>>,
+    /// When each unknown user was last mentioned in the log.
+    unknown_users: Mutex<HashMap<i64, Instant>>,
     /// The chats that do not let the bot write; the store has them, too.
     blocked: Mutex<HashSet<i64>>,
     /// What has been said where.
     pub(super) chats: Chats,
     /// Who changes messages that show questions.
-    pub(super) hands: Hands,
+    pub(super) chat_locks: ChatLocks,
     /// When the store last could not be written, as far as a person was told.
     store_failed: Mutex<Option<Instant>>,
     /// The day of which it was told that its tokens are nearly used up.
     tokens_told: Mutex<String>,
 }
 
-impl House {
+impl GatewayContext {
     pub(super) fn new(
         context: Context,
         telegram: Telegram,
@@ -83,15 +83,15 @@ impl House {
         files: Files,
         fleet: Arc<Fleet>,
     ) -> Self {
-        let (closing, bell) = (CancellationToken::new(), watch::Sender::new(0));
+        let (closing, wake_up) = (CancellationToken::new(), watch::Sender::new(0));
         let (running, ended) = (Mutex::default(), Notify::new());
         let pace = Pace::new(telegram.pace);
-        let (strangers, blocked, store_failed) =
+        let (unknown_users, blocked, store_failed) =
             (Mutex::default(), Mutex::default(), Mutex::default());
         Self {
             mail: context.mail.clone(),
             router: context.router.clone(),
-            context,
+            door: context,
             telegram,
             api,
             me,
@@ -99,17 +99,17 @@ impl House {
             files,
             fleet,
             closing,
-            bell,
+            wake_up,
             running,
             parked: Mutex::default(),
             outdated: Mutex::default(),
             caught_up: AtomicBool::new(false),
             ended,
-            strangers,
+            unknown_users,
             blocked,
             store_failed,
             chats: Chats::default(),
-            hands: Hands::default(),
+            chat_locks: ChatLocks::default(),
             tokens_told: Mutex::default(),
         }
     }
@@ -121,7 +121,7 @@ impl House {
 
     /// The time, as the owner reads it.
     pub(super) fn clock(&self) -> Clock {
-        Clock { zone: self.context.zone.clone(), ..Clock::system() }
+        Clock { zone: self.door.zone.clone(), ..Clock::system() }
     }
 
     /// Who somebody is to the readers of a chat.
@@ -129,7 +129,7 @@ impl House {
         if place.chat > 0 && principal == telegram_principal(place.chat) {
             return "you".to_owned();
         }
-        if principal == self.context.owner {
+        if principal == self.door.owner {
             "you, at the console".to_owned()
         } else {
             principal.to_owned()
@@ -140,8 +140,8 @@ impl House {
         self.telegram.owners.contains(&user)
     }
 
-    /// Whether nobody who may decide reads this chat: a guest's private one.
-    pub(super) fn is_guests_own(&self, place: &Place) -> bool {
+    /// Whether nobody who may decide reads this chat: the private one of an allowed user.
+    pub(super) fn is_without_owner(&self, place: &Place) -> bool {
         place.chat > 0 && !self.is_owner(place.chat)
     }
 
@@ -174,13 +174,13 @@ impl House {
         news
     }
 
-    pub(super) fn ring(&self) {
-        self.bell.send_modify(|rung| *rung += 1);
+    pub(super) fn wake(&self) {
+        self.wake_up.send_modify(|count| *count += 1);
     }
 
-    /// An ear of its own for a task: a ring between two looks is not missed.
-    pub(super) fn ear(&self) -> Ear {
-        Ear { bell: self.bell.subscribe() }
+    /// Wake-ups for one task: one that comes between two looks is not missed.
+    pub(super) fn wake_ups(&self) -> WakeUps {
+        WakeUps { wake_up: self.wake_up.subscribe() }
     }
 
     /// Whether the session was free, and is now marked as running.
@@ -191,7 +191,7 @@ impl House {
     pub(super) fn end(&self, session: &SessionId) {
         self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(session);
         self.ended.notify_waiters();
-        self.ring();
+        self.wake();
     }
 
     pub(super) fn is_parked(&self, session: &SessionId) -> bool {
@@ -223,15 +223,16 @@ impl House {
 
     pub(super) fn catch_up(&self) {
         if !self.caught_up.swap(true, Ordering::SeqCst) {
-            self.ring();
+            self.wake();
         }
     }
 
-    /// Whether a stranger is worth a line in the log: none can fill it.
+    /// Whether an unknown user is worth a line in the log: none can fill it.
     pub(super) fn is_news(&self, user: i64) -> bool {
-        let mut strangers = self.strangers.lock().unwrap_or_else(PoisonError::into_inner);
-        strangers.retain(|_, seen| seen.elapsed() < STRANGER_EVERY);
-        strangers.len() < STRANGERS_MAX && strangers.insert(user, Instant::now()).is_none()
+        let mut unknown_users = self.unknown_users.lock().unwrap_or_else(PoisonError::into_inner);
+        unknown_users.retain(|_, seen| seen.elapsed() < UNKNOWN_USER_EVERY);
+        unknown_users.len() < UNKNOWN_USERS_MAX
+            && unknown_users.insert(user, Instant::now()).is_none()
     }
 
     /// Waits until no session runs.
@@ -246,9 +247,9 @@ impl House {
     }
 }
 
-impl Door for House {
+impl Door for GatewayContext {
     fn agent(&self) -> &str {
-        &self.context.agent
+        &self.door.agent
     }
 
     fn name(&self) -> &str {
@@ -272,12 +273,13 @@ impl Door for House {
     }
 }
 
-/// Rings for what other processes commit. One look for all ears, until the gateway ends.
-pub(super) async fn watch(house: Arc<House>) {
+/// Wakes the tasks for what other processes commit: one look for all of them, until the gateway
+/// ends.
+pub(super) async fn watch(ctx: Arc<GatewayContext>) {
     let mut seen = None;
     loop {
-        match house.mail.version() {
-            Ok(version) if seen.replace(version) != Some(version) => house.ring(),
+        match ctx.mail.version() {
+            Ok(version) if seen.replace(version) != Some(version) => ctx.wake(),
             Ok(_) => {}
             Err(error) => tracing::warn!(%error, "the store cannot be looked at"),
         }
@@ -285,15 +287,15 @@ pub(super) async fn watch(house: Arc<House>) {
     }
 }
 
-/// Hears the bell.
-pub(super) struct Ear {
-    bell: watch::Receiver<u64>,
+/// Waits for wake-ups.
+pub(super) struct WakeUps {
+    wake_up: watch::Receiver<u64>,
 }
 
-impl Ear {
-    /// Waits for the bell, which rings for a commit of anybody, but no longer than `longest`.
-    pub(super) async fn listen(&mut self, longest: Duration) {
-        // The house holds the other end, so this cannot fail.
-        let _rung = tokio::time::timeout(longest, self.bell.changed()).await;
+impl WakeUps {
+    /// Waits for a wake-up, which every commit of anybody causes, but no longer than `longest`.
+    pub(super) async fn wait(&mut self, longest: Duration) {
+        // The context holds the other end, so this cannot fail.
+        let _woken = tokio::time::timeout(longest, self.wake_up.changed()).await;
     }
 }

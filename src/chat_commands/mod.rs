@@ -1,7 +1,7 @@
-//! The desk: what claw says of itself in a chat, and what a chat command makes it do, the same for
+//! Chat commands: what claw says of itself in a chat, and what a chat command makes it do, the same for
 //! every door. Owns the Markdown of `/status`, `/usage`, `/model`, `/role`, `/tools`, `/approvals`,
 //! `/grants` and `/guests` and `/panic`, and who may pull the stop switch, take back a grant or
-//! send a guest away. Must not know doors, how a turn goes, or how a model is picked.
+//! send an allowed user away. Must not know doors, how a turn goes, or how a model is picked.
 
 mod agents;
 mod grants;
@@ -48,9 +48,9 @@ pub struct ModelInUse {
 /// names nearest to it.
 pub type NotOffered = Arc<dyn Fn(String) -> BoxFuture<'static, Option<Vec<String>>> + Send + Sync>;
 
-/// What the desk is made of.
+/// What the chat commands are made of.
 #[derive(Clone)]
-pub struct DeskParts {
+pub struct ChatCommandsParts {
     pub store: Store,
     pub gate: Arc<Gate>,
     pub router: Router,
@@ -60,7 +60,7 @@ pub struct DeskParts {
     pub prices: Prices,
     pub workspace: PathBuf,
     pub agents: Agents,
-    /// Whose desk it is.
+    /// Whose they are.
     pub agent: String,
     /// The stores of the other agents, for the stop switch alone.
     pub others: Vec<OtherStore>,
@@ -70,18 +70,18 @@ pub struct DeskParts {
 
 /// Answers chat commands. Cheap to clone; all clones change together.
 #[derive(Clone)]
-pub struct Desk {
+pub struct ChatCommands {
     /// Replaced whole when settings change while claw runs.
-    parts: Arc<RwLock<Arc<DeskParts>>>,
+    parts: Arc<RwLock<Arc<ChatCommandsParts>>>,
 }
 
-impl Desk {
-    pub fn new(parts: DeskParts) -> Self {
+impl ChatCommands {
+    pub fn new(parts: ChatCommandsParts) -> Self {
         Self { parts: Arc::new(RwLock::new(Arc::new(parts))) }
     }
 
     /// Changes what it is made of, for the commands that come from now on.
-    pub fn change(&self, change: impl FnOnce(&mut DeskParts)) {
+    pub fn change(&self, change: impl FnOnce(&mut ChatCommandsParts)) {
         let mut parts = self.parts.write().unwrap_or_else(PoisonError::into_inner);
         change(Arc::make_mut(&mut parts));
     }
@@ -96,7 +96,7 @@ impl Desk {
         quiet::of_turn(&self.parts().store, session, turn_seq)
     }
 
-    fn parts(&self) -> Arc<DeskParts> {
+    fn parts(&self) -> Arc<ChatCommandsParts> {
         self.parts.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -132,7 +132,7 @@ impl Desk {
             None => {}
         }
         let text = match command {
-            // What other conversations hold is nothing for a guest or for a member of a group.
+            // What other conversations hold is nothing for an allowed user or for a member of a group.
             ChatCommand::Approvals
             | ChatCommand::Grants
             | ChatCommand::Guests

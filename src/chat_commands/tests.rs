@@ -13,14 +13,14 @@ use crate::mail::Mail;
 
 struct Rig {
     gate: GateRig,
-    desk: Desk,
+    desk: ChatCommands,
     visitor: Visitor,
 }
 
 impl Rig {
     fn new() -> Self {
         let gate = GateRig::new(&["legacy"], "");
-        let desk = Desk::new(DeskParts {
+        let desk = ChatCommands::new(ChatCommandsParts {
             store: gate.store.clone(),
             gate: gate.gate.clone(),
             router: Router::new(Mail::new(gate.store.clone(), 64), gate.gate.clone()),
@@ -439,12 +439,12 @@ async fn only_the_owner_pulls_the_switch_and_takes_back_grants() {
 async fn guests_are_listed_and_sent_away_once() {
     let rig = Rig::new();
     assert!(rig.says(ChatCommand::Guests, "").await.contains("Nobody was let in"));
-    rig.gate.store.write(|tx| tx.add_guest(7, 66, "Mal`lory", "telegram:5")).await.unwrap();
+    rig.gate.store.write(|tx| tx.add_allowed_user(7, 66, "Mal`lory", "telegram:5")).await.unwrap();
     let listed = rig.says(ChatCommand::Guests, "").await;
     assert!(listed.contains("- `66` `` Mal`lory ``: let in by `telegram:5` at "), "{listed}");
     assert!(rig.says(ChatCommand::Guests, "remove them").await.contains("There is no guest"));
     assert!(rig.says(ChatCommand::Guests, "remove 66").await.contains("may not talk any more"));
-    assert!(!rig.gate.store.read(|tx| tx.is_guest(7, 66)).unwrap());
+    assert!(!rig.gate.store.read(|tx| tx.is_allowed_user(7, 66)).unwrap());
     assert!(rig.says(ChatCommand::Guests, "remove 66").await.contains("There is no guest"));
 }
 

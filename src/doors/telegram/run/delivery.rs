@@ -1,4 +1,4 @@
-//! From the house to Telegram: every row of the outbox, chat by chat, in order, at least once. Must
+//! From the outbox to Telegram: every row of the outbox, chat by chat, in order, at least once. Must
 //! not know who decides what is said, or how it is rendered.
 
 use std::collections::{HashMap, HashSet};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::house::House;
+use super::context::GatewayContext;
 use super::outgoing::Piece;
 use super::{asking, elsewhere, moves, notify, outgoing};
 use crate::domain::{Address, OutboundBody, Question, SessionId};
@@ -22,143 +22,142 @@ use crate::mail::{MailError, OutboxRow};
 const RETRY: Duration = Duration::from_secs(5);
 /// How long a message is tried before it is given up; then it is in the log.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(24 * 3600);
-/// Rows are looked for this often without a bell.
+/// Rows are looked for this often without a wake-up.
 const LOOK: Duration = Duration::from_secs(30);
 
 /// Chats that are being written to. One at a time each, so that messages stay in order; none waits
 /// for another.
 type Busy = Arc<Mutex<HashSet<Address>>>;
 
-pub(super) async fn deliver(house: Arc<House>) {
+pub(super) async fn deliver(ctx: Arc<GatewayContext>) {
     let busy = Busy::default();
-    let mut ear = house.ear();
+    let mut wake_ups = ctx.wake_ups();
     loop {
-        match house.mail.waiting_at(DOOR) {
+        match ctx.mail.waiting_at(DOOR) {
             Ok(chats) => {
-                for to in chats.into_iter().filter(|to| goes_out(&house, to)) {
+                for to in chats.into_iter().filter(|to| goes_out(&ctx, to)) {
                     if busy.lock().unwrap_or_else(PoisonError::into_inner).insert(to.clone()) {
-                        tokio::spawn(write_to(house.clone(), busy.clone(), to));
+                        tokio::spawn(write_to(ctx.clone(), busy.clone(), to));
                     }
                 }
             }
             Err(error) => tracing::error!(%error, "the outbox cannot be read"),
         }
-        ear.listen(LOOK).await;
+        wake_ups.wait(LOOK).await;
     }
 }
 
 /// Waits until nothing is left to be sent.
-pub(super) async fn all_sent(house: &Arc<House>) {
-    let mut ear = house.ear();
+pub(super) async fn all_sent(ctx: &Arc<GatewayContext>) {
+    let mut wake_ups = ctx.wake_ups();
     loop {
-        match house.mail.waiting_at(DOOR) {
-            Ok(chats) if !chats.iter().any(|to| goes_out(house, to)) => return,
+        match ctx.mail.waiting_at(DOOR) {
+            Ok(chats) if !chats.iter().any(|to| goes_out(ctx, to)) => return,
             Ok(_) => {}
             Err(error) => tracing::error!(%error, "the outbox cannot be read"),
         }
-        ear.listen(LOOK).await;
+        wake_ups.wait(LOOK).await;
     }
 }
 
 /// Of another bot's chats this gateway knows nothing; their rows wait for that bot. Those of a chat
 /// that has blocked the bot wait until it writes again.
-fn goes_out(house: &House, to: &Address) -> bool {
-    Place::of(to).is_some_and(|place| place.bot == house.me.id && !house.is_blocked(place.chat))
+fn goes_out(ctx: &GatewayContext, to: &Address) -> bool {
+    Place::of(to).is_some_and(|place| place.bot == ctx.me.id && !ctx.is_blocked(place.chat))
 }
 
-async fn write_to(house: Arc<House>, busy: Busy, to: Address) {
+async fn write_to(ctx: Arc<GatewayContext>, busy: Busy, to: Address) {
     if let Some(place) = Place::of(&to)
-        && let Err(error) = write_all(&house, &place, &to).await
+        && let Err(error) = write_all(&ctx, &place, &to).await
     {
         tracing::error!(%error, "the outbox cannot be read or written; it is tried again");
-        notify::store_failed(&house, &error);
+        notify::store_failed(&ctx, &error);
         tokio::time::sleep(RETRY).await;
     }
     busy.lock().unwrap_or_else(PoisonError::into_inner).remove(&to);
-    house.ring();
+    ctx.wake();
 }
 
-async fn write_all(house: &House, place: &Place, to: &Address) -> Result<(), MailError> {
-    for row in house.mail.waiting(to)? {
-        if house.is_blocked(place.chat) {
+async fn write_all(ctx: &GatewayContext, place: &Place, to: &Address) -> Result<(), MailError> {
+    for row in ctx.mail.waiting(to)? {
+        if ctx.is_blocked(place.chat) {
             break;
         }
-        write(house, place, &row).await?;
+        write(ctx, place, &row).await?;
     }
     Ok(())
 }
 
-async fn write(house: &House, place: &Place, row: &OutboxRow) -> Result<(), MailError> {
+async fn write(ctx: &GatewayContext, place: &Place, row: &OutboxRow) -> Result<(), MailError> {
     if row.sending {
         tracing::warn!(row = row.id, "claw was ended while this was sent, so it may appear twice");
     }
-    let chat = house.chats.at(&row.outbound.to);
-    let mut said = chat.lock().await;
-    let shown = said.take_shown();
+    let chat = ctx.chats.at(&row.outbound.to);
+    let mut delivered = chat.lock().await;
+    let shown = delivered.take_shown();
     match &row.outbound.body {
         OutboundBody::Notice { text } => {
-            if write_text(house, place, row, text, &Drafted::default()).await? {
-                house.mail.shown(row.id).await?;
+            if write_text(ctx, place, row, text, &Drafted::default()).await? {
+                ctx.mail.shown(row.id).await?;
             }
             Ok(())
         }
         OutboundBody::Reply { turn_seq, step, text } => {
-            said.begin(&row.outbound.session, *turn_seq, None);
-            let text = &with_quiet_line(house, place, &row.outbound.session, *turn_seq, text)?;
-            if write_said(house, place, row, (*turn_seq, *step), text, shown).await? {
-                forget_drafts(house, place, row, (*turn_seq, *step), None).await?;
-                house.mail.said(row, *turn_seq, None).await?;
+            delivered.begin(&row.outbound.session, *turn_seq, None);
+            let text = &with_quiet_line(ctx, place, &row.outbound.session, *turn_seq, text)?;
+            if write_said(ctx, place, row, (*turn_seq, *step), text, shown).await? {
+                forget_drafts(ctx, place, row, (*turn_seq, *step), None).await?;
+                ctx.mail.said(row, *turn_seq, None).await?;
             }
             Ok(())
         }
-        OutboundBody::Said { partial, .. } if !house.telegram.stream && !partial => {
-            house.mail.shown(row.id).await
+        OutboundBody::Said { partial, .. } if !ctx.telegram.stream && !partial => {
+            ctx.mail.shown(row.id).await
         }
         OutboundBody::Said { turn_seq, step, text, partial } => {
-            said.begin(&row.outbound.session, *turn_seq, Some(*step));
+            delivered.begin(&row.outbound.session, *turn_seq, Some(*step));
             let text = if *partial {
                 format!("{}\n\n*[interrupted]*", text.trim_end())
             } else {
                 text.clone()
             };
-            if write_said(house, place, row, (*turn_seq, *step), &text, shown).await? {
-                forget_drafts(house, place, row, (*turn_seq, *step), Some(*step)).await?;
-                house.mail.said(row, *turn_seq, Some(*step)).await?;
+            if write_said(ctx, place, row, (*turn_seq, *step), &text, shown).await? {
+                forget_drafts(ctx, place, row, (*turn_seq, *step), Some(*step)).await?;
+                ctx.mail.said(row, *turn_seq, Some(*step)).await?;
             }
             Ok(())
         }
-        OutboundBody::Question { question, .. } if house.is_guests_own(place) => {
+        OutboundBody::Question { question, .. } if ctx.is_without_owner(place) => {
             let told = match asking::asked_elsewhere(question) {
-                Some(text) => write_text(house, place, row, &text, &Drafted::default()).await?,
+                Some(text) => write_text(ctx, place, row, &text, &Drafted::default()).await?,
                 None => true,
             };
             if told {
-                house.mail.shown(row.id).await?;
+                ctx.mail.shown(row.id).await?;
             }
             Ok(())
         }
-        OutboundBody::Question { question, .. } => ask(house, place, row, question).await,
+        OutboundBody::Question { question, .. } => ask(ctx, place, row, question).await,
     }
 }
 
 /// Puts a question to the person. One that cannot be put is given up and told.
 async fn ask(
-    house: &House,
+    ctx: &GatewayContext,
     place: &Place,
     row: &OutboxRow,
     question: &Question,
 ) -> Result<(), MailError> {
-    house.mail.sending(row.id, 0).await?;
-    let sent =
-        until_sent(house, place, Urgency::Answer, || asking::send(house, place, question)).await;
+    ctx.mail.sending(row.id, 0).await?;
+    let sent = until_sent(ctx, place, Urgency::Answer, || asking::send(ctx, place, question)).await;
     match sent {
         Ok(asked) => {
             let posted = asked.posted(&question.approval, place);
-            let older = house.mail.asked(row.id, posted).await?;
-            house.outdated(&older);
+            let older = ctx.mail.asked(row.id, posted).await?;
+            ctx.outdated(&older);
         }
-        Err(fault) if give_up(house, place, row, &fault).await? => {
-            house.mail.shown(row.id).await?;
+        Err(fault) if give_up(ctx, place, row, &fault).await? => {
+            ctx.mail.shown(row.id).await?;
         }
         Err(_) => {}
     }
@@ -168,15 +167,15 @@ async fn ask(
 /// The words of one step of the model, in the messages that show them already, and in more if they
 /// are longer.
 async fn write_said(
-    house: &House,
+    ctx: &GatewayContext,
     place: &Place,
     row: &OutboxRow,
     (turn_seq, step): (u64, u32),
     text: &str,
     shown: HashMap<i64, Part>,
 ) -> Result<bool, MailError> {
-    let messages = house.mail.drafts(&row.outbound.to, &row.outbound.session, turn_seq, step)?;
-    write_text(house, place, row, text, &Drafted { messages, shown }).await
+    let messages = ctx.mail.drafts(&row.outbound.to, &row.outbound.session, turn_seq, step)?;
+    write_text(ctx, place, row, text, &Drafted { messages, shown }).await
 }
 
 /// The messages that are drafts of a text, in its order.
@@ -191,7 +190,12 @@ impl Drafted {
     /// Makes them what they were to become, the end first, because that is what a reader waits for.
     /// One that is so already is left alone. Gives back the places of those that Telegram does not
     /// change: they come as new messages.
-    async fn finish(&self, house: &House, place: &Place, pieces: &[Piece]) -> HashSet<usize> {
+    async fn finish(
+        &self,
+        ctx: &GatewayContext,
+        place: &Place,
+        pieces: &[Piece],
+    ) -> HashSet<usize> {
         let mut lost = HashSet::new();
         for (index, (message, piece)) in self.messages.iter().zip(pieces).enumerate().rev() {
             let Piece::Message(part) = piece else {
@@ -202,7 +206,7 @@ impl Drafted {
                 continue;
             }
             if let Err(fault) =
-                until_sent(house, place, Urgency::Message, || finish(house, place, *message, part))
+                until_sent(ctx, place, Urgency::Message, || finish(ctx, place, *message, part))
                     .await
             {
                 tracing::info!(%fault, "a draft cannot be finished where it is; it comes as a new message");
@@ -216,30 +220,29 @@ impl Drafted {
 /// Changes the messages that are drafts of it, which can be done twice, and sends the rest. False
 /// if the row was put back.
 async fn write_text(
-    house: &House,
+    ctx: &GatewayContext,
     place: &Place,
     row: &OutboxRow,
     text: &str,
     drafts: &Drafted,
 ) -> Result<bool, MailError> {
     let pieces = outgoing::pieces(&row.outbound.body, text);
-    let lost = drafts.finish(house, place, &pieces).await;
+    let lost = drafts.finish(ctx, place, &pieces).await;
     for (index, piece) in pieces.iter().enumerate() {
         let is_finished = index < drafts.messages.len() && !lost.contains(&index);
         if is_finished || index < row.parts_sent as usize {
             continue;
         }
-        house.mail.sending(row.id, index as u32).await?;
+        ctx.mail.sending(row.id, index as u32).await?;
         let sent =
-            until_sent(house, place, Urgency::Message, || outgoing::send(house, place, piece))
-                .await;
+            until_sent(ctx, place, Urgency::Message, || outgoing::send(ctx, place, piece)).await;
         if let Err(fault) = sent {
-            return give_up(house, place, row, &fault).await;
+            return give_up(ctx, place, row, &fault).await;
         }
     }
     let messages = pieces.iter().take_while(|piece| matches!(piece, Piece::Message(_))).count();
     for left in drafts.messages.iter().skip(messages) {
-        take_away(house, place, *left).await;
+        take_away(ctx, place, *left).await;
     }
     Ok(true)
 }
@@ -247,25 +250,25 @@ async fn write_text(
 /// Takes away the beginnings of words that were never finished: a step that was interrupted and
 /// repeated has said something else, or nothing at all. What this row has made final stays.
 async fn forget_drafts(
-    house: &House,
+    ctx: &GatewayContext,
     place: &Place,
     row: &OutboxRow,
     (turn_seq, step): (u64, u32),
     through: Option<u32>,
 ) -> Result<(), MailError> {
     let (to, session) = (&row.outbound.to, &row.outbound.session);
-    let written = house.mail.drafts(to, session, turn_seq, step)?;
-    for left in house.mail.drafts_through(to, session, turn_seq, through)? {
+    let written = ctx.mail.drafts(to, session, turn_seq, step)?;
+    for left in ctx.mail.drafts_through(to, session, turn_seq, through)? {
         if !written.contains(&left) {
-            take_away(house, place, left).await;
+            take_away(ctx, place, left).await;
         }
     }
     Ok(())
 }
 
-async fn take_away(house: &House, place: &Place, message: i64) {
+async fn take_away(ctx: &GatewayContext, place: &Place, message: i64) {
     if let Err(fault) =
-        until_sent(house, place, Urgency::Message, || house.api.delete(place, message)).await
+        until_sent(ctx, place, Urgency::Message, || ctx.api.delete(place, message)).await
     {
         tracing::warn!(%fault, "a draft that is not needed any more stays in the chat");
     }
@@ -273,25 +276,30 @@ async fn take_away(house: &House, place: &Place, message: i64) {
 
 /// Makes a draft what it was to become, formatted, or as it is where Telegram does not take the
 /// formatting.
-async fn finish(house: &House, place: &Place, message: i64, part: &Part) -> Result<(), Fault> {
-    match house.api.edit(place, message, part, &[]).await {
+async fn finish(
+    ctx: &GatewayContext,
+    place: &Place,
+    message: i64,
+    part: &Part,
+) -> Result<(), Fault> {
+    match ctx.api.edit(place, message, part, &[]).await {
         Err(Fault::Formatting(why)) => {
             tracing::warn!(why, "Telegram refused a formatting; the text goes without");
             let bare = part.plain();
-            house.api.edit(place, message, &bare, &[]).await
+            ctx.api.edit(place, message, &bare, &[]).await
         }
         edited => edited,
     }
 }
 
 /// Formatted, or as it is where Telegram does not take the formatting: the answer has to arrive.
-pub(super) async fn send(house: &House, place: &Place, part: &Part) -> Result<Sent, Fault> {
-    match house.api.send(place, part, &[]).await {
+pub(super) async fn send(ctx: &GatewayContext, place: &Place, part: &Part) -> Result<Sent, Fault> {
+    match ctx.api.send(place, part, &[]).await {
         Err(Fault::Formatting(why)) => {
             tracing::warn!(why, "Telegram refused a formatting; the text goes without");
             let mut last = Err(Fault::Formatting(why));
             for part in plain(&part.text) {
-                last = house.api.send(place, &part, &[]).await;
+                last = ctx.api.send(place, &part, &[]).await;
             }
             last
         }
@@ -302,7 +310,7 @@ pub(super) async fn send(house: &House, place: &Place, part: &Part) -> Result<Se
 /// Tries until it is sent, or will never be, at the pace that Telegram allows: pauses that it asks
 /// for are kept, in that chat alone, and what may pass is waited out.
 pub(super) async fn until_sent<T, F: Future<Output = Result<T, Fault>>>(
-    house: &House,
+    ctx: &GatewayContext,
     place: &Place,
     urgency: Urgency,
     mut send: impl FnMut() -> F,
@@ -310,13 +318,13 @@ pub(super) async fn until_sent<T, F: Future<Output = Result<T, Fault>>>(
     let began = Instant::now();
     let mut failures = 0;
     loop {
-        let turn = house.pace.turn(place, urgency).await;
+        let turn = ctx.pace.turn(place, urgency).await;
         let sent = send().await;
         drop(turn);
         match sent {
-            Err(Fault::Wait(pause)) => house.pace.pause(place, pause),
-            Err(Fault::Moved(now)) if house.api.chat_now(place.chat) != now => {
-                moves::note(house, place.chat, now).await;
+            Err(Fault::Wait(pause)) => ctx.pace.pause(place, pause),
+            Err(Fault::Moved(now)) if ctx.api.chat_now(place.chat) != now => {
+                moves::note(ctx, place.chat, now).await;
             }
             Err(fault @ (Fault::Unreachable(_) | Fault::Token))
                 if began.elapsed() < GIVE_UP_AFTER =>
@@ -336,39 +344,39 @@ pub(super) async fn until_sent<T, F: Future<Output = Result<T, Fault>>>(
 /// false; what Telegram refuses goes where somebody reads it. Only if there is no such place the
 /// log alone says so, and the session has the text.
 async fn give_up(
-    house: &House,
+    ctx: &GatewayContext,
     place: &Place,
     row: &OutboxRow,
     fault: &Fault,
 ) -> Result<bool, MailError> {
     if let Fault::Forbidden(why) = fault {
-        house.mail.put_back(row.id).await?;
-        notify::blocked(house, place, why).await?;
+        ctx.mail.put_back(row.id).await?;
+        notify::blocked(ctx, place, why).await?;
         return Ok(false);
     }
-    let told = elsewhere::told(house, place, &row.outbound, fault);
+    let told = elsewhere::told(ctx, place, &row.outbound, fault);
     if !told.is_empty() {
         tracing::warn!(row = row.id, to = %row.outbound.to, %fault, "a message is refused; it goes to another chat");
-        house.mail.sent_elsewhere(row.id, told).await?;
-        house.ring();
+        ctx.mail.sent_elsewhere(row.id, told).await?;
+        ctx.wake();
         return Ok(true);
     }
     tracing::error!(row = row.id, to = %row.outbound.to, %fault, "a message cannot be sent; its session keeps it");
     Ok(true)
 }
 
-/// An answer with the quiet line of its turn under it. Guests are not told of it.
+/// An answer with the quiet line of its turn under it. Allowed users who are no owners are not told of it.
 fn with_quiet_line(
-    house: &House,
+    ctx: &GatewayContext,
     place: &Place,
     session: &SessionId,
     turn_seq: u64,
     text: &str,
 ) -> Result<String, MailError> {
-    if house.is_guests_own(place) {
+    if ctx.is_without_owner(place) {
         return Ok(text.to_owned());
     }
-    Ok(match house.context.desk.quiet_line(session, turn_seq)? {
+    Ok(match ctx.door.chat_commands.quiet_line(session, turn_seq)? {
         Some(line) => format!("{}\n\n{line}", text.trim_end()),
         None => text.to_owned(),
     })

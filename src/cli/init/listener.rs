@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::cli::out;
 use crate::doors::telegram::api::fault::Fault;
 use crate::doors::telegram::api::{Api, UPDATES_MAX};
-use crate::doors::telegram::render::knock::{self, Knock};
+use crate::doors::telegram::render::access_request::{self, AccessRequest};
 
 /// What waits unconfirmed is handed out at once and again and again, so there is a pause between
 /// two looks.
@@ -20,12 +20,12 @@ const RETRY: Duration = Duration::from_secs(5);
 
 /// Somebody's message in a private chat.
 pub struct Heard {
-    pub who: Knock,
+    pub who: AccessRequest,
     /// Empty for anything but text.
     pub text: String,
 }
 
-pub struct Ear<'a> {
+pub struct Listener<'a> {
     api: &'a Api,
     ignored: HashSet<i64>,
     /// Number and writer of everything that was handed out at the last look, in order.
@@ -34,7 +34,7 @@ pub struct Ear<'a> {
     told: Option<String>,
 }
 
-impl<'a> Ear<'a> {
+impl<'a> Listener<'a> {
     pub fn new(api: &'a Api) -> Self {
         Self { api, ignored: HashSet::new(), seen: Vec::new(), told: None }
     }
@@ -101,7 +101,7 @@ fn writer(update: &Value) -> Option<i64> {
 
 fn heard(update: &Value) -> Option<Heard> {
     let message = update.get("message")?;
-    let who = knock::read(&update.to_string())?;
+    let who = access_request::read(&update.to_string())?;
     let is_person = message.pointer("/from/is_bot") != Some(&Value::Bool(true));
     // In a private chat the chat has the user's own id.
     let is_private = who.group.is_none() && who.chat == who.user && who.user > 0;

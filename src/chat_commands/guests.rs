@@ -4,10 +4,10 @@
 use serde_json::json;
 
 use super::{code, when};
-use crate::store::{AuditEntry, GuestRow, StoreError, Tx};
+use crate::store::{AllowedUserRow, AuditEntry, StoreError, Tx};
 
 pub(super) fn markdown(tx: &Tx<'_>) -> Result<String, StoreError> {
-    let guests = tx.guests()?;
+    let guests = tx.allowed_users()?;
     if guests.is_empty() {
         return Ok(
             "Nobody was let in by a button. Who may talk by configuration is in `CLAW_ALLOWED_CHATS`.".to_owned()
@@ -18,7 +18,7 @@ pub(super) fn markdown(tx: &Tx<'_>) -> Result<String, StoreError> {
     Ok(text)
 }
 
-fn row(guest: &GuestRow) -> String {
+fn row(guest: &AllowedUserRow) -> String {
     format!(
         "- `{}` {}: let in by {} at {}\n",
         guest.chat,
@@ -30,7 +30,7 @@ fn row(guest: &GuestRow) -> String {
 
 pub(super) fn remove_in(tx: &Tx<'_>, id: &str, by: &str) -> Result<String, StoreError> {
     let removed = match id.parse::<i64>() {
-        Ok(chat) if tx.remove_guest(chat)? => Some(chat),
+        Ok(chat) if tx.remove_allowed_user(chat)? => Some(chat),
         _ => None,
     };
     let Some(chat) = removed else {

@@ -1,7 +1,7 @@
 //! What `/role` says, and how a role is chosen for one conversation. Must not know what a role
 //! does.
 
-use super::{AnswerTo, Desk, DeskParts, code, is_owner};
+use super::{AnswerTo, ChatCommands, ChatCommandsParts, code, is_owner};
 use crate::domain::{EventBody, SessionId};
 use crate::router::Visitor;
 use crate::store::{StoreError, Tx};
@@ -31,7 +31,7 @@ impl Roles {
     }
 }
 
-impl Desk {
+impl ChatCommands {
     pub(super) async fn role(
         &self,
         visitor: &Visitor,
@@ -59,7 +59,7 @@ impl Desk {
     }
 }
 
-fn markdown(parts: &DeskParts, session: &SessionId) -> Result<String, StoreError> {
+fn markdown(parts: &ChatCommandsParts, session: &SessionId) -> Result<String, StoreError> {
     let roles = &parts.roles;
     let (chosen, log) = parts.store.read(|tx| {
         let log = Log::new(session.clone(), tx.window(session)?.events, tx.last_seq(session)?);

@@ -6,7 +6,7 @@ use super::{StoreError, Tx, now_ms};
 use claw_domain::UnixMillis;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GuestRow {
+pub struct AllowedUserRow {
     pub bot: i64,
     pub chat: i64,
     /// As it was shown when they were let in: already made visible.
@@ -17,27 +17,33 @@ pub struct GuestRow {
 }
 
 impl Tx<'_> {
-    pub fn add_guest(&self, bot: i64, chat: i64, name: &str, by: &str) -> Result<(), StoreError> {
+    pub fn add_allowed_user(
+        &self,
+        bot: i64,
+        chat: i64,
+        name: &str,
+        by: &str,
+    ) -> Result<(), StoreError> {
         self.conn
             .prepare_cached("INSERT OR REPLACE INTO guests(bot, chat, name, by, at_ms) VALUES (?1, ?2, ?3, ?4, ?5)")?
             .execute(params![bot, chat, name, by, now_ms()])?;
         Ok(())
     }
 
-    pub fn is_guest(&self, bot: i64, chat: i64) -> Result<bool, StoreError> {
+    pub fn is_allowed_user(&self, bot: i64, chat: i64) -> Result<bool, StoreError> {
         let mut query = self
             .conn
             .prepare_cached("SELECT EXISTS(SELECT 1 FROM guests WHERE bot = ?1 AND chat = ?2)")?;
         Ok(query.query_row([bot, chat], |row| row.get(0))?)
     }
 
-    /// All guests, the oldest first.
-    pub fn guests(&self) -> Result<Vec<GuestRow>, StoreError> {
+    /// All allowed users, the oldest first.
+    pub fn allowed_users(&self) -> Result<Vec<AllowedUserRow>, StoreError> {
         let mut query = self
             .conn
             .prepare_cached("SELECT bot, chat, name, by, at_ms FROM guests ORDER BY at_ms, chat")?;
         let rows = query.query_map([], |row| {
-            Ok(GuestRow {
+            Ok(AllowedUserRow {
                 bot: row.get(0)?,
                 chat: row.get(1)?,
                 name: row.get(2)?,
@@ -48,8 +54,8 @@ impl Tx<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Sends a chat away again. False when it was no guest.
-    pub fn remove_guest(&self, chat: i64) -> Result<bool, StoreError> {
+    /// Sends a chat away again. False when it was not allowed.
+    pub fn remove_allowed_user(&self, chat: i64) -> Result<bool, StoreError> {
         Ok(self.conn.prepare_cached("DELETE FROM guests WHERE chat = ?1")?.execute([chat])? > 0)
     }
 }

@@ -22,7 +22,7 @@ pub(super) struct Open {
 
 /// Everything that is staged and open here, in the order of its numbers.
 #[derive(Debug, Default)]
-pub(super) struct StagedDesk {
+pub(super) struct StagedAnswers {
     open: Vec<Open>,
     lists: usize,
 }
@@ -46,14 +46,14 @@ pub(super) enum Read {
 
 const HINT: &str = "To send it as a message instead, start the line with a space.";
 
-impl StagedDesk {
+impl StagedAnswers {
     /// Takes in what was staged together, and gives what is new its numbers. The numbers of a list
     /// that is still open stay.
     pub(super) fn stage(&mut self, questions: Vec<Question>, now: Instant) -> Vec<Open> {
         let mut next = self.open.iter().map(Open::after).max().unwrap_or(1);
         self.lists += 1;
-        let known = |desk: &Self, question: &Question| {
-            desk.open.iter().any(|open| open.question.approval == question.approval)
+        let known = |answers: &Self, question: &Question| {
+            answers.open.iter().any(|open| open.question.approval == question.approval)
         };
         let mut new = Vec::new();
         for question in questions {
@@ -236,16 +236,16 @@ mod tests {
     }
 
     /// Items 1 to 3, and buttons 4 and 5.
-    fn desk() -> StagedDesk {
-        let mut desk = StagedDesk::default();
+    fn answers() -> StagedAnswers {
+        let mut answers = StagedAnswers::default();
         let buttons = question("buttons", Staged::Buttons { group: None }, 2);
-        let new = desk.stage(vec![item("a"), item("b"), item("c"), buttons], Instant::now());
+        let new = answers.stage(vec![item("a"), item("b"), item("c"), buttons], Instant::now());
         assert_eq!(new.iter().map(|open| open.number).collect::<Vec<_>>(), [1, 2, 3, 4]);
-        desk
+        answers
     }
 
-    fn given(desk: &StagedDesk, line: &str) -> Vec<(String, Answer)> {
-        match desk.read(line) {
+    fn given(answers: &StagedAnswers, line: &str) -> Vec<(String, Answer)> {
+        match answers.read(line) {
             Read::Answers(given) => {
                 given.into_iter().map(|given| (given.approval.0, given.answer)).collect()
             }
@@ -259,19 +259,19 @@ mod tests {
 
     #[test]
     fn numbers_confirm_cancel_and_press() {
-        let desk = desk();
-        assert_eq!(given(&desk, "1"), said(&[("a", once())]));
-        assert_eq!(given(&desk, "1, 3 1"), said(&[("a", once()), ("c", once())]));
-        assert_eq!(given(&desk, "-2 3 "), said(&[("b", NO), ("c", once())]));
-        assert_eq!(given(&desk, "5"), said(&[("buttons", Answer::Press { index: 1 })]));
-        assert_eq!(given(&desk, "All"), said(&[("a", once()), ("b", once()), ("c", once())]));
-        assert_eq!(given(&desk, "none"), said(&[("a", NO), ("b", NO), ("c", NO)]));
-        assert_eq!(desk.left().unwrap(), "1, 2, 3, 4, 5");
+        let answers = answers();
+        assert_eq!(given(&answers, "1"), said(&[("a", once())]));
+        assert_eq!(given(&answers, "1, 3 1"), said(&[("a", once()), ("c", once())]));
+        assert_eq!(given(&answers, "-2 3 "), said(&[("b", NO), ("c", once())]));
+        assert_eq!(given(&answers, "5"), said(&[("buttons", Answer::Press { index: 1 })]));
+        assert_eq!(given(&answers, "All"), said(&[("a", once()), ("b", once()), ("c", once())]));
+        assert_eq!(given(&answers, "none"), said(&[("a", NO), ("b", NO), ("c", NO)]));
+        assert_eq!(answers.left().unwrap(), "1, 2, 3, 4, 5");
     }
 
     #[test]
     fn anything_else_is_a_message() {
-        let desk = desk();
+        let answers = answers();
         for line in [
             "yes",
             "y",
@@ -287,33 +287,33 @@ mod tests {
             "#1",
             "١",
         ] {
-            assert_eq!(desk.read(line), Read::NotAnAnswer, "{line}");
+            assert_eq!(answers.read(line), Read::NotAnAnswer, "{line}");
         }
-        assert_eq!(StagedDesk::default().read("1"), Read::NotAnAnswer);
+        assert_eq!(StagedAnswers::default().read("1"), Read::NotAnAnswer);
     }
 
     #[test]
     fn nothing_is_guessed_and_nothing_half_done() {
-        let desk = desk();
+        let answers = answers();
         for line in ["9", "1 9", "0", "1 -1", "-4", "4 5"] {
-            assert!(matches!(desk.read(line), Read::Unclear(_)), "{line}");
+            assert!(matches!(answers.read(line), Read::Unclear(_)), "{line}");
         }
     }
 
     #[test]
     fn numbers_stay_and_all_means_one_list() {
-        let mut desk = desk();
+        let mut answers = answers();
         let now = Instant::now();
-        assert_eq!(desk.stage(vec![item("a"), item("d")], now).len(), 1, "a is here already");
-        assert_eq!(given(&desk, "6"), said(&[("d", once())]));
-        assert!(matches!(desk.read("all"), Read::Unclear(text) if text.contains("1 2 3 6")));
-        assert_eq!(desk.again(now).len(), 5);
-        assert_eq!(given(&desk, "all").len(), 4, "it has been shown as one list");
+        assert_eq!(answers.stage(vec![item("a"), item("d")], now).len(), 1, "a is here already");
+        assert_eq!(given(&answers, "6"), said(&[("d", once())]));
+        assert!(matches!(answers.read("all"), Read::Unclear(text) if text.contains("1 2 3 6")));
+        assert_eq!(answers.again(now).len(), 5);
+        assert_eq!(given(&answers, "all").len(), 4, "it has been shown as one list");
         for id in ["a", "b", "c"] {
-            assert!(desk.close(&ApprovalId(id.into())).is_some());
+            assert!(answers.close(&ApprovalId(id.into())).is_some());
         }
         assert_eq!(
-            (given(&desk, "6"), desk.left().unwrap()),
+            (given(&answers, "6"), answers.left().unwrap()),
             (said(&[("d", once())]), "4, 5, 6".to_owned())
         );
     }

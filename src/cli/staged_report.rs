@@ -9,7 +9,7 @@ use super::{approvals, fail, out};
 use crate::app::App;
 use crate::domain::{Outcome, Question, SessionId, Staged};
 use crate::doors::follow::{Follow, Followed};
-use crate::doors::staged;
+use crate::doors::staged_questions;
 use crate::store::{ApprovalRow, CallRow, Store, StoreError};
 
 /// What was staged in a session since this event and is still open, in the order of its list.
@@ -17,7 +17,7 @@ pub fn since(store: &Store, session: &SessionId, seq: u64) -> Result<Vec<Questio
     let rows = store.read(|tx| tx.open_approvals(Some(session)))?;
     let mut found: Vec<Question> = rows.into_iter().map(|row| row.question).collect();
     found.retain(|question| question.staged.is_some() && question.call.seq() >= Some(seq));
-    found.sort_by_key(|question| question.staged.as_ref().map(staged::place));
+    found.sort_by_key(|question| question.staged.as_ref().map(staged_questions::place));
     Ok(found)
 }
 
@@ -30,9 +30,10 @@ pub fn tell(questions: &[Question]) {
     match (items, questions.len()) {
         (_, 0) => return,
         (0, _) => out::err_line("\nButtons:"),
-        (items, _) => {
-            out::err_line(&format!("\n{}: nothing of it is done yet.", staged::count(items)))
-        }
+        (items, _) => out::err_line(&format!(
+            "\n{}: nothing of it is done yet.",
+            staged_questions::count(items)
+        )),
     }
     for question in questions {
         out::err_line(&approvals::question_text(question));

@@ -2,7 +2,7 @@
 //! that it is as true in this process as in any other; servers and background jobs are those of
 //! this process. Must not know doors.
 
-use super::{DeskParts, code, lists, role, usage};
+use super::{ChatCommandsParts, code, lists, role, usage};
 use crate::domain::{Event, EventBody, SessionId};
 use crate::hub::{ServerState, ServerStatus};
 use crate::redact::Redactor;
@@ -12,7 +12,7 @@ use crate::turn::{Log, estimate};
 
 /// Whoever is no owner reads no path of this machine and no process of it.
 pub(super) async fn markdown(
-    parts: &DeskParts,
+    parts: &ChatCommandsParts,
     session: &SessionId,
     owner: bool,
 ) -> Result<String, StoreError> {
@@ -61,7 +61,7 @@ fn context(log: &Log, window_tokens: u64) -> String {
 }
 
 /// What the open turn is at, as far as its log says. A log may be some milliseconds behind.
-async fn running(parts: &DeskParts, log: &Log, queued_messages: u32) -> String {
+async fn running(parts: &ChatCommandsParts, log: &Log, queued_messages: u32) -> String {
     let Some(turn) = log.open_turn() else {
         return if queued_messages == 0 { "nothing" } else { "a turn is about to begin" }
             .to_owned();

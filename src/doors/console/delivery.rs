@@ -6,17 +6,17 @@ use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
 
-use crate::desk::Desk;
+use crate::chat_commands::ChatCommands;
 use crate::domain::{ApprovalId, ApprovalState, OutboundBody, Question, SessionId, Staged};
 use crate::doors::clock::Clock;
 use crate::doors::console::chat::ConsoleShow;
 use crate::doors::context::Context;
-use crate::doors::staged;
+use crate::doors::staged_questions;
 use crate::mail::{ApprovalRow, Instance, Mail};
 
-pub struct Postman {
+pub struct Delivery {
     mail: Mail,
-    desk: Desk,
+    chat_commands: ChatCommands,
     session: SessionId,
     me: Arc<Instance>,
     show: mpsc::Sender<ConsoleShow>,
@@ -38,7 +38,7 @@ struct Listed {
     rows: Vec<i64>,
 }
 
-impl Postman {
+impl Delivery {
     pub fn new(
         context: &Context,
         session: SessionId,
@@ -48,7 +48,7 @@ impl Postman {
         let (asked, given) = (BTreeSet::new(), BTreeSet::new());
         Self {
             mail: context.mail.clone(),
-            desk: context.desk.clone(),
+            chat_commands: context.chat_commands.clone(),
             session,
             me,
             show,
@@ -74,7 +74,9 @@ impl Postman {
         }
         // A list in its own order, though all of it was asked in the same millisecond; an older
         // list comes first.
-        found.sort_by_key(|(list, question)| (*list, question.staged.as_ref().map(staged::place)));
+        found.sort_by_key(|(list, question)| {
+            (*list, question.staged.as_ref().map(staged_questions::place))
+        });
         let questions = found.into_iter().map(|(_, question)| question).collect();
         self.show_list(&mut Listed { questions, ..Listed::default() }).await;
         delivered
@@ -111,7 +113,7 @@ impl Postman {
                 self.show_list(&mut list).await;
                 let quiet = match &row.outbound.body {
                     OutboundBody::Reply { turn_seq, .. } => {
-                        self.desk.quiet_line(&row.outbound.session, *turn_seq)?
+                        self.chat_commands.quiet_line(&row.outbound.session, *turn_seq)?
                     }
                     _ => None,
                 };

@@ -1,5 +1,5 @@
-//! Updates side by side: each conversation has a lane of its own, in which they are handled one
-//! after another, so that a slow file holds up nobody else. Owns which update goes into which lane,
+//! Updates side by side: each conversation has a queue of its own, in which they are handled one
+//! after another, so that a slow file holds up nobody else. Owns which update goes into which queue,
 //! and that the parts of an album become one. Must not know what becomes of an update.
 
 use std::collections::HashMap;
@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::desk::{self, commanded};
-use super::house::House;
+use super::context::GatewayContext;
+use super::handling::{self, commanded};
 use super::notify;
 use crate::domain::ChatCommand;
 use crate::doors::commands::Parsed;
-use crate::doors::telegram::api::incoming::{Incoming, Said};
+use crate::doors::telegram::api::incoming::{ChatMessage, Incoming};
 use crate::doors::telegram::api::place::Place;
 
 /// Telegram sends the parts of an album as messages, at once or nearly so, and does not say how
@@ -22,7 +22,7 @@ const ALBUM_QUIET: Duration = Duration::from_secs(1);
 /// How soon an update is tried again that could not be handled.
 const RETRY: Duration = Duration::from_secs(5);
 
-/// An update that waits in its lane.
+/// An update that waits in its queue.
 #[derive(Clone, Debug)]
 struct Item {
     id: i64,
@@ -30,7 +30,7 @@ struct Item {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Lane {
+enum QueueKey {
     /// What is said in a conversation, in order.
     Talk(Place),
     /// Taps in a chat, and commands that must not wait for a file.
@@ -45,36 +45,36 @@ struct Queue {
     heavy: usize,
 }
 
-/// All lanes in which something waits.
+/// All queues in which something waits.
 #[derive(Default)]
 struct State {
-    queues: HashMap<Lane, Queue>,
+    queues: HashMap<QueueKey, Queue>,
 }
 
-pub(super) struct Lanes {
-    house: Arc<House>,
+pub(super) struct ChatQueues {
+    ctx: Arc<GatewayContext>,
     state: Mutex<State>,
 }
 
-impl Lanes {
-    pub(super) fn new(house: Arc<House>) -> Arc<Self> {
-        Arc::new(Self { house, state: Mutex::default() })
+impl ChatQueues {
+    pub(super) fn new(ctx: Arc<GatewayContext>) -> Arc<Self> {
+        Arc::new(Self { ctx, state: Mutex::default() })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts an update into its lane.
+    /// Puts an update into its queue.
     pub(super) fn put(self: &Arc<Self>, id: i64, incoming: Incoming) {
         let mut state = self.state();
-        let lane = lane_of(&incoming, &self.house.me.username, |talk| {
+        let key = key_of(&incoming, &self.ctx.me.username, |talk| {
             state.queues.get(talk).is_some_and(|queue| queue.heavy > 0)
         });
         let heavy = usize::from(is_heavy(&incoming));
-        let queue = state.queues.entry(lane.clone()).or_insert_with(|| {
+        let queue = state.queues.entry(key.clone()).or_insert_with(|| {
             let (to, from) = unbounded_channel();
-            tokio::spawn(run(self.clone(), lane, from));
+            tokio::spawn(run(self.clone(), key, from));
             Queue { to, heavy: 0 }
         });
         queue.heavy += heavy;
@@ -82,21 +82,21 @@ impl Lanes {
         let _ = queue.to.send(Item { id, incoming });
     }
 
-    /// What comes next in a lane; a lane that is empty ends.
-    fn next(&self, lane: &Lane, queue: &mut UnboundedReceiver<Item>) -> Option<Item> {
+    /// What comes next in a queue; a queue that is empty ends.
+    fn next(&self, key: &QueueKey, queue: &mut UnboundedReceiver<Item>) -> Option<Item> {
         if let Ok(item) = queue.try_recv() {
             return Some(item);
         }
         let mut state = self.state();
         let item = queue.try_recv().ok();
         if item.is_none() {
-            state.queues.remove(lane);
+            state.queues.remove(key);
         }
         item
     }
 
-    fn done(&self, lane: &Lane, heavy: usize) {
-        if let Some(queue) = self.state().queues.get_mut(lane) {
+    fn done(&self, key: &QueueKey, heavy: usize) {
+        if let Some(queue) = self.state().queues.get_mut(key) {
             queue.heavy -= heavy.min(queue.heavy);
         }
     }
@@ -105,12 +105,12 @@ impl Lanes {
     async fn handle(self: &Arc<Self>, items: Vec<Item>) {
         let ids: Vec<i64> = items.iter().map(|item| item.id).collect();
         let Some(incoming) = joined(items.clone()) else { return };
-        let task = tokio::spawn(desk::handle(self.house.clone(), ids.clone(), incoming));
+        let task = tokio::spawn(handling::handle(self.ctx.clone(), ids.clone(), incoming));
         match task.await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => {
                 if let Some(error) = error.downcast_ref() {
-                    notify::store_failed(&self.house, error);
+                    notify::store_failed(&self.ctx, error);
                 }
                 let error = format!("{error:#}");
                 tracing::error!(
@@ -123,41 +123,42 @@ impl Lanes {
             Err(error) => {
                 tracing::error!(update = ids.first(), %error, "an update could not be handled; it is passed over");
                 for id in &ids {
-                    let finished =
-                        self.house.mail.finish_update(self.house.me.id, *id, "failed").await;
+                    let finished = self.ctx.mail.finish_update(self.ctx.me.id, *id, "failed").await;
                     if let Err(error) = finished {
                         // The next start finds it again.
                         tracing::error!(%error, "the store could not be written");
                     }
                 }
-                notify::bug_in_update(&self.house).await;
+                notify::bug_in_update(&self.ctx).await;
             }
         }
     }
 
     /// Behind what else has come meanwhile.
     fn try_again(self: &Arc<Self>, items: Vec<Item>) {
-        let lanes = self.clone();
+        let chat_queues = self.clone();
         tokio::spawn(async move {
             tokio::time::sleep(RETRY).await;
-            items.into_iter().for_each(|item| lanes.put(item.id, item.incoming));
+            items.into_iter().for_each(|item| chat_queues.put(item.id, item.incoming));
         });
     }
 }
 
-async fn run(lanes: Arc<Lanes>, lane: Lane, mut queue: UnboundedReceiver<Item>) {
+async fn run(chat_queues: Arc<ChatQueues>, key: QueueKey, mut queue: UnboundedReceiver<Item>) {
     let mut other = None;
     loop {
-        let Some(first) = other.take().or_else(|| lanes.next(&lane, &mut queue)) else { return };
-        if lanes.house.closing.is_cancelled() {
+        let Some(first) = other.take().or_else(|| chat_queues.next(&key, &mut queue)) else {
+            return;
+        };
+        if chat_queues.ctx.closing.is_cancelled() {
             // It waits on the disk for the next start.
             return;
         }
         let items;
         (items, other) = gather(first, &mut queue).await;
         let heavy = items.iter().filter(|item| is_heavy(&item.incoming)).count();
-        lanes.handle(items).await;
-        lanes.done(&lane, heavy);
+        chat_queues.handle(items).await;
+        chat_queues.done(&key, heavy);
     }
 }
 
@@ -175,21 +176,21 @@ async fn gather(first: Item, queue: &mut UnboundedReceiver<Item>) -> (Vec<Item>,
     }
 }
 
-fn said(incoming: &Incoming) -> Option<&Said> {
+fn message_of(incoming: &Incoming) -> Option<&ChatMessage> {
     match incoming {
-        Incoming::Message(said) => Some(said.as_ref()),
+        Incoming::Message(msg) => Some(msg.as_ref()),
         _ => None,
     }
 }
 
 /// Album and sender. A new version of a part stands for itself.
 fn album_of(item: &Item) -> Option<(String, i64)> {
-    let said = said(&item.incoming).filter(|said| !said.edited)?;
-    Some((said.album.clone()?, said.user))
+    let msg = message_of(&item.incoming).filter(|msg| !msg.edited)?;
+    Some((msg.album.clone()?, msg.user))
 }
 
 fn is_heavy(incoming: &Incoming) -> bool {
-    said(incoming).is_some_and(|said| !said.files.is_empty())
+    message_of(incoming).is_some_and(|msg| !msg.files.is_empty())
 }
 
 fn joined(items: Vec<Item>) -> Option<Incoming> {
@@ -205,20 +206,20 @@ fn joined(items: Vec<Item>) -> Option<Incoming> {
 
 /// A command stays behind what was said before it, because it may be about that; unless a file is
 /// being fetched, for which a person who wants to stop something must not wait.
-fn lane_of(incoming: &Incoming, username: &str, is_slow: impl Fn(&Lane) -> bool) -> Lane {
+fn key_of(incoming: &Incoming, username: &str, is_slow: impl Fn(&QueueKey) -> bool) -> QueueKey {
     match incoming {
-        Incoming::Nothing(_) => Lane::Rest,
+        Incoming::Nothing(_) => QueueKey::Rest,
         Incoming::Tap(tapped) => {
-            tapped.at.as_ref().map_or(Lane::Rest, |(place, _)| Lane::Now(place.chat))
+            tapped.at.as_ref().map_or(QueueKey::Rest, |(place, _)| QueueKey::Now(place.chat))
         }
-        Incoming::Message(said) => {
-            let talk = Lane::Talk(said.place.clone());
+        Incoming::Message(msg) => {
+            let talk = QueueKey::Talk(msg.place.clone());
             let keeps_its_place = [ChatCommand::New, ChatCommand::Compact, ChatCommand::Undo];
-            match commanded(said, username) {
+            match commanded(msg, username) {
                 Parsed::Command(command, _)
                     if !keeps_its_place.contains(&command) && is_slow(&talk) =>
                 {
-                    Lane::Now(said.place.chat)
+                    QueueKey::Now(msg.place.chat)
                 }
                 _ => talk,
             }
@@ -232,8 +233,8 @@ mod tests {
 
     fn part(id: i64, album: Option<&str>, text: &str) -> Item {
         let place = Place { bot: 1, chat: 7, thread: None };
-        let said = Said {
-            message: id,
+        let msg = ChatMessage {
+            id,
             place,
             private: true,
             user: 7,
@@ -248,7 +249,7 @@ mod tests {
             words: None,
             album: album.map(str::to_owned),
         };
-        Item { id, incoming: Incoming::Message(Box::new(said)) }
+        Item { id, incoming: Incoming::Message(Box::new(msg)) }
     }
 
     fn ids(items: &[Item]) -> Vec<i64> {
@@ -283,11 +284,11 @@ mod tests {
 
     #[test]
     fn a_command_overtakes_files_and_nothing_else() {
-        let lane = |text: &str, slow: bool| lane_of(&part(1, None, text).incoming, "bot", |_| slow);
-        let talk = Lane::Talk(Place { bot: 1, chat: 7, thread: None });
-        assert_eq!(lane("/stop", false), talk);
-        assert_eq!(lane("/stop", true), Lane::Now(7));
-        assert_eq!(lane("/new", true), talk);
-        assert_eq!(lane("stop", true), talk);
+        let key = |text: &str, slow: bool| key_of(&part(1, None, text).incoming, "bot", |_| slow);
+        let talk = QueueKey::Talk(Place { bot: 1, chat: 7, thread: None });
+        assert_eq!(key("/stop", false), talk);
+        assert_eq!(key("/stop", true), QueueKey::Now(7));
+        assert_eq!(key("/new", true), talk);
+        assert_eq!(key("stop", true), talk);
     }
 }

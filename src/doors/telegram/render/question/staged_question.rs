@@ -9,7 +9,7 @@ use super::value::shown_value;
 use super::{CallEnd, Closed, short};
 use crate::domain::{Answer, Choice, Question, Staged};
 use crate::doors::clock::Clock;
-use crate::doors::staged::{self, CANCEL_MARK, CONFIRM_MARK, group, head};
+use crate::doors::staged_questions::{self, CANCEL_MARK, CONFIRM_MARK, group, head};
 use crate::doors::telegram::render::clean::cleaned_line;
 use crate::doors::telegram::render::rich::{Rich, Style};
 
@@ -70,7 +70,7 @@ pub(super) fn legend(question: &Question, staged: &Staged) -> Vec<(String, Strin
     };
     let row = |choice: &Choice| {
         let does = if matches!(choice.answer, Answer::Allow { .. }) { yes } else { no };
-        let instead = staged::label(question, choice).and_then(|label| label.instead_of);
+        let instead = staged_questions::label(question, choice).and_then(|label| label.instead_of);
         let instead = instead.map_or(String::new(), |own| {
             format!(" (its server calls the button “{}”)", short(&own))
         });

@@ -10,12 +10,12 @@ use crate::doors::telegram::Part;
 /// Every chat that was written to.
 #[derive(Debug, Default)]
 pub(super) struct Chats {
-    chats: Mutex<HashMap<Address, Arc<tokio::sync::Mutex<Said>>>>,
+    chats: Mutex<HashMap<Address, Arc<tokio::sync::Mutex<Delivered>>>>,
 }
 
 impl Chats {
     /// What has been said in a chat; locked by whoever writes there.
-    pub(super) fn at(&self, address: &Address) -> Arc<tokio::sync::Mutex<Said>> {
+    pub(super) fn at(&self, address: &Address) -> Arc<tokio::sync::Mutex<Delivered>> {
         self.chats
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -28,13 +28,13 @@ impl Chats {
 /// The newest words of the outbox in one chat. Held while something is sent there that must not
 /// overtake it.
 #[derive(Debug, Default)]
-pub(super) struct Said {
+pub(super) struct Delivered {
     through: Option<(SessionId, u64, u32)>,
     /// What each draft of the words that come next shows.
     shown: HashMap<i64, Part>,
 }
 
-impl Said {
+impl Delivered {
     /// Notes that the words of a step are being sent, or without a step all that is left of a turn.
     pub(super) fn begin(&mut self, session: &SessionId, turn_seq: u64, step: Option<u32>) {
         self.through = Some((session.clone(), turn_seq, step.unwrap_or(u32::MAX)));
@@ -52,8 +52,8 @@ impl Said {
 
     /// Whether the words of this step are the outbox's by now.
     pub(super) fn reaches(&self, session: &SessionId, turn_seq: u64, step: u32) -> bool {
-        self.through
-            .as_ref()
-            .is_some_and(|(said, turn, last)| said == session && (*turn, *last) >= (turn_seq, step))
+        self.through.as_ref().is_some_and(|(delivered, turn, last)| {
+            delivered == session && (*turn, *last) >= (turn_seq, step)
+        })
     }
 }
