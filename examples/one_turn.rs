@@ -97,13 +97,14 @@ fn gate(store: &Store, home: &Path, workspace: &Path) -> anyhow::Result<Gate> {
         ..Expansion::default()
     };
     let servers = json!({"mcpServers": {"filesystem": {"command": "claw", "args": ["server", "filesystem"]}}});
-    let hub = Hub::new(
+    let (hub, mint) = Hub::new(
         manifest::parse(&servers.to_string(), &expansion)?,
         HubSettings::new(std::env::vars().collect(), home.to_owned()),
     );
     Ok(Gate::new(GateParts {
         store: store.clone(),
         hub: Arc::new(hub),
+        mint,
         policy: Policy::load(None)?,
         redactor: Redactor::new([])?,
         artifacts: Artifacts::new(&home.join("artifacts")),

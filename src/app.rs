@@ -71,11 +71,12 @@ impl App {
         let redactor = Redactor::new(secret_pairs(&config))?;
         let warnings = manifest.warnings.clone();
         make_room_for_commands();
-        let hub = Arc::new(Hub::new(manifest, hub_settings(&config, &redactor, &store)?));
+        let (hub, mint) = Hub::new(manifest, hub_settings(&config, &redactor, &store)?);
         crate::logging::keep_secrets(&redactor);
         let gate = Arc::new(Gate::new(GateParts {
             store: store.clone(),
-            hub,
+            hub: Arc::new(hub),
+            mint,
             policy,
             redactor,
             artifacts: Artifacts::new(&config.home.artifacts()),

@@ -32,7 +32,7 @@ pub mod model;
 pub mod redact;
 
 /// The rules about a call, and what they say of it. Pure.
-pub mod policy;
+pub use claw_policy as policy;
 
 /// Which tools there are, and whether each is what was accepted.
 pub mod catalog;
@@ -47,7 +47,7 @@ pub mod reading;
 pub mod gate;
 
 /// The only MCP client, the only spawner of servers.
-pub mod hub;
+pub use claw_hub as hub;
 
 /// The only SQL.
 pub use claw_store as store;

@@ -19,7 +19,6 @@ mod roles;
 mod secrets;
 mod seen;
 mod telegram;
-pub mod toml_fault;
 mod tools;
 mod transcription;
 mod update;
@@ -33,6 +32,7 @@ use std::path::{Path, PathBuf};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::domain::{AgentCard, telegram_principal};
+use claw_toml_fault as toml_fault;
 
 pub use agents::{MAIN, is_agent_name};
 pub use audit::AuditSection;

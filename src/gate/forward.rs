@@ -1,10 +1,10 @@
 //! Behind the layers: the hub takes the permit by value, and what comes back is kept, checked and
 //! named. Must not know verdicts.
 
-use super::permit::Permit;
 use super::{Gate, Pass};
 use crate::calls::Kept;
 use crate::domain::Outcome;
+use crate::hub::Permit;
 use crate::hub::{self, CallEnd};
 use crate::killpoint;
 

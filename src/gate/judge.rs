@@ -1,11 +1,11 @@
 //! How a verdict is reached: the stop switch, hard denies, the pin, the rules, the grants, and the
 //! owner's own answer. Must not know how a verdict is carried out.
 
-use super::permit::Reach;
 use super::{Gate, Pass};
 use crate::calls::{Grounds, is_over, panic_reason};
 use crate::catalog::{Tool, no_tool};
 use crate::domain::{ApprovalId, ApprovalState, CallState, ToolCall};
+use crate::hub::Reach;
 use crate::policy::Verdict;
 use crate::store::{CallRow, StoreError, now_ms};
 

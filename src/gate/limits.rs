@@ -1,10 +1,10 @@
 //! The limits layer: how many calls run side by side, how long one may take, how much of a result
 //! goes to the model. Must not know what a call does.
 
-use super::permit::Permit;
 use super::{Gate, Pass, forward};
 use crate::calls::Kept;
 use crate::domain::Outcome;
+use crate::hub::Permit;
 
 pub(super) async fn layer(gate: &Gate, pass: &Pass, permit: Permit) -> Outcome {
     let call = Kept::of(&pass.call);

@@ -10,7 +10,6 @@ mod forward;
 mod judge;
 mod limits;
 mod permission;
-pub mod permit;
 mod reading;
 mod start;
 mod transparency;
@@ -25,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 use crate::calls::{CallLimits, Calls, CallsParts, Surroundings};
 use crate::catalog::{Catalog, CatalogSettings};
 use crate::domain::{CallId, LiveSink, Outcome, ToolCall};
-use crate::hub::Hub;
+use crate::hub::{Hub, PermitMint};
 use crate::policy::Policy;
 use crate::redact::Redactor;
 use crate::store::{Artifacts, CallRow, Store, StoreError};
@@ -34,6 +33,8 @@ use crate::store::{Artifacts, CallRow, Store, StoreError};
 pub struct GateParts {
     pub store: Store,
     pub hub: Arc<Hub>,
+    /// Makes the permits of `hub`.
+    pub mint: PermitMint,
     pub policy: Policy,
     pub redactor: Redactor,
     pub artifacts: Artifacts,
@@ -74,6 +75,8 @@ struct Pass {
 pub struct Gate {
     store: Store,
     hub: Arc<Hub>,
+    /// The only one: no other part of claw can make a permit.
+    mint: PermitMint,
     redactor: Redactor,
     calls: Arc<Calls>,
     catalog: Arc<Catalog>,
@@ -84,7 +87,7 @@ pub struct Gate {
 
 impl Gate {
     pub fn new(parts: GateParts) -> Self {
-        let GateParts { store, hub, policy, redactor, artifacts, settings } = parts;
+        let GateParts { store, hub, mint, policy, redactor, artifacts, settings } = parts;
         let catalog =
             Arc::new(Catalog::new(store.clone(), hub.clone(), redactor.clone(), settings.catalog));
         let calls = Calls::new(CallsParts {
@@ -98,7 +101,7 @@ impl Gate {
             limits: settings.limits,
         });
         let (tool_timeout, slots) = (settings.tool_timeout, Semaphore::new(settings.calls_at_once));
-        Self { store, hub, redactor, calls: Arc::new(calls), catalog, tool_timeout, slots }
+        Self { store, hub, mint, redactor, calls: Arc::new(calls), catalog, tool_timeout, slots }
     }
 
     /// Takes a call through all layers. Asking twice about one call id is safe at any time:

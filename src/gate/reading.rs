@@ -5,10 +5,10 @@ use serde_json::Value;
 
 use super::Gate;
 use super::judge::Allowed;
-use super::permit::Reach;
 use crate::calls::Grounds;
 use crate::catalog::Tool;
 use crate::domain::ToolCall;
+use crate::hub::Reach;
 use crate::policy::shape::shell_command;
 use crate::reading;
 

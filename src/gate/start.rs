@@ -2,8 +2,8 @@
 //! from the row that was written. Must not know how a verdict is reached.
 
 use super::judge::Allowed;
-use super::permit::{Permit, Reach};
 use super::{Gate, Pass};
+use crate::hub::{Permit, PermitParts, Reach};
 use crate::store::CallRow;
 
 impl Gate {
@@ -20,13 +20,21 @@ impl Gate {
             return Err("what the command reads has just changed; send it again".to_owned());
         }
         let row = self.calls.begin(call, pass.row.as_ref(), tool, grounds).await?;
-        self.mint(row, *reach)
+        self.permit(row, *reach)
     }
 
-    fn mint(&self, row: CallRow, reach: Reach) -> Result<Permit, String> {
+    fn permit(&self, row: CallRow, reach: Reach) -> Result<Permit, String> {
         let arguments = serde_json::from_str(&row.arguments)
             .map_err(|error| format!("the stored arguments: {error}"))?;
         let timeout = self.hub.call_timeout(&row.server).unwrap_or(self.tool_timeout);
-        Ok(Permit::mint(row.id, row.server, row.tool, arguments, row.pin, timeout, reach))
+        Ok(self.mint.permit(PermitParts {
+            call: row.id,
+            server: row.server,
+            tool: row.tool,
+            arguments,
+            pin: row.pin,
+            timeout,
+            reach,
+        }))
     }
 }

@@ -3,9 +3,9 @@
 
 use serde_json::Value;
 
-use super::permit::Permit;
 use super::{Gate, Pass, limits};
 use crate::domain::{Live, Outcome, ToolCall, ToolOutput, escape};
+use crate::hub::Permit;
 
 /// The longest title of a running call, in characters. The whole call was shown in the question and
 /// is in the audit.

@@ -10,7 +10,7 @@ use std::fs;
 use std::io::{Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -405,25 +405,5 @@ pub fn pid_in(file: &Path) -> Option<u32> {
 
 /// An example's program. `cargo test` builds examples, but `cargo test --test NAME` does not.
 pub fn example(name: &str) -> PathBuf {
-    static BUILT: OnceLock<()> = OnceLock::new();
-    let exe = Path::new(env!("CARGO_BIN_EXE_claw")).parent().unwrap().join("examples").join(name);
-    if !exe.exists() {
-        BUILT.get_or_init(|| {
-            let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
-            let mut build = Command::new(env!("CARGO"));
-            build.args([
-                "build",
-                "--quiet",
-                "--offline",
-                "--examples",
-                "--package",
-                "claw",
-                "--manifest-path",
-                manifest,
-            ]);
-            assert!(build.status().unwrap().success());
-        });
-    }
-    assert!(exe.exists(), "{} is missing: run `cargo build --examples`", exe.display());
-    exe
+    claw_test_kit::example_exe(name)
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::time::Duration;
 
 use super::rig::{Rig, echo};
-use crate::hub::tests::rig::{SOON, eventually};
+use claw_test_kit::{SOON, eventually};
 
 /// Longer than any test waits, so that a wait would be seen.
 const FOR_EVER: Duration = Duration::from_secs(3600);

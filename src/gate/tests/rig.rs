@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
+use claw_test_kit::example_exe;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::time::Instant;
@@ -17,7 +18,6 @@ use crate::domain::{
 };
 use crate::gate::{CallContext, Gate, GateParts, GateSettings};
 use crate::hub::manifest::{Expansion, parse};
-use crate::hub::tests::rig::example_exe;
 use crate::hub::{Hub, HubSettings};
 use crate::policy::Policy;
 use crate::redact::Redactor;
@@ -103,9 +103,11 @@ impl Rig {
         };
         change(&mut settings);
         let store = Store::open(&home.join("claw.db")).unwrap();
+        let (hub, mint) = Hub::new(manifest, hub);
         let gate = Arc::new(Gate::new(GateParts {
             store: store.clone(),
-            hub: Arc::new(Hub::new(manifest, hub)),
+            hub: Arc::new(hub),
+            mint,
             policy: Policy::load(Some(policy)).unwrap(),
             redactor: Redactor::new([("OWN".to_owned(), SECRET.to_owned())]).unwrap(),
             artifacts: Artifacts::new(&home.join("artifacts")),

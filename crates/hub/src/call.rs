@@ -1,0 +1,217 @@
+//! Forwards one call. The only place in the house that sends `tools/call`. Must not know who
+//! allowed it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::RoleClient;
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, ClientRequest, RequestMetaObject, ServerResult,
+};
+use rmcp::service::{PeerRequestOptions, RequestHandle, ServiceError};
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep_until, timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::connection::Connection;
+use super::files::ResultFile;
+use super::output::{read_error, read_result};
+use super::rpc::{ANSWER_TOO_LONG, CallTag, ProgressSink};
+use super::transport::Ticket;
+use crate::permit::{Permit, Reach};
+use claw_domain::ToolOutput;
+
+/// The key in `_meta` by which claw narrows the box of one command.
+const BOX: &str = "claw/box";
+
+/// After a call is given up, the server is notified; a full queue must not hold up the answer.
+const CANCEL_TIMEOUT: Duration = Duration::from_millis(250);
+
+/// An answer may still be on its way when the connection has ended.
+const LATE_ANSWER_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// What a call is given besides its permit.
+#[derive(Clone)]
+pub struct CallContext {
+    /// Ends the wait; what was sent by then is unknown.
+    pub cancel: CancellationToken,
+    /// Takes the texts of progress notifications, in order. It must return at once.
+    pub progress: ProgressSink,
+}
+
+/// How a call ended, as far as anybody can know.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CallEnd {
+    /// The server answered, with a result or with an error. The files that came with it are named
+    /// in its text.
+    Ended(ToolOutput, Beside),
+    /// It certainly never reached the server.
+    NotForwarded { reason: String },
+    /// It was sent, or a part of it, and there is no readable answer: it may have run.
+    Unknown { reason: String },
+    /// A modern server asks for input before it goes on (a multi round-trip request). The call has
+    /// not ended.
+    InputRequired { requests: Value, state: Option<String> },
+}
+
+/// What came with a result and is not for the model as it is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Beside {
+    pub files: Vec<ResultFile>,
+    /// `_meta["claw/actions"]`, as the server sent it.
+    pub actions: Option<Value>,
+}
+
+/// Why nobody waits for an answer any longer.
+enum Stop {
+    Timeout,
+    Cancelled,
+    Ended,
+}
+
+/// Sends the call and waits for its end. The permit is used up. The caller has compared the pin.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the one place that sends tools/call, and it takes a Permit"
+)]
+pub(super) async fn forward(
+    connection: &Connection,
+    permit: Permit,
+    context: CallContext,
+) -> CallEnd {
+    let arguments = match permit.arguments() {
+        Value::Object(arguments) => arguments.clone(),
+        Value::Null => serde_json::Map::new(),
+        _ => {
+            return CallEnd::NotForwarded {
+                reason: "the arguments of a tool must be a JSON object".to_owned(),
+            };
+        }
+    };
+    let ticket = Arc::new(Ticket::default());
+    let params = CallToolRequestParams::new(permit.tool().to_owned()).with_arguments(arguments);
+    let mut request = CallToolRequest::new(params);
+    request
+        .extensions
+        .insert(CallTag { progress: context.progress.clone(), ticket: ticket.clone() });
+
+    let deadline = Instant::now() + permit.timeout();
+    let send = connection
+        .peer
+        .send_request_with_option(ClientRequest::CallToolRequest(request), options(permit.reach()));
+    let mut handle = tokio::select! {
+        biased;
+        sent = send => match sent {
+            Ok(handle) => handle,
+            Err(_) => return ended_before(connection, &ticket).await,
+        },
+        stop = stopped(connection, &context.cancel, deadline) => return give_up(connection, None, stop, &ticket, &permit).await,
+    };
+    tokio::select! {
+        biased;
+        answer = &mut handle.rx => match answer {
+            Ok(answer) => read_answer(connection, answer, &ticket).await,
+            Err(_) => ended_before(connection, &ticket).await,
+        },
+        stop = stopped(connection, &context.cancel, deadline) => {
+            give_up(connection, Some(handle), stop, &ticket, &permit).await
+        }
+    }
+}
+
+/// What our bash server is told about the box of this one command (`mcp-servers/bash`, `reach.rs`).
+fn options(reach: Reach) -> PeerRequestOptions {
+    let reads = match reach {
+        Reach::Box => return PeerRequestOptions::no_options(),
+        Reach::Workspace => "workspace",
+        Reach::WorkspaceAndProcesses => "workspace-and-processes",
+    };
+    let mut meta = RequestMetaObject::new();
+    meta.insert(BOX.to_owned(), json!({"reads": reads}));
+    PeerRequestOptions::no_options().with_meta(meta)
+}
+
+async fn stopped(connection: &Connection, cancel: &CancellationToken, deadline: Instant) -> Stop {
+    tokio::select! {
+        biased;
+        () = cancel.cancelled() => Stop::Cancelled,
+        () = async {
+            connection.transport.ended().cancelled().await;
+            tokio::time::sleep(LATE_ANSWER_TIMEOUT).await;
+        } => Stop::Ended,
+        () = sleep_until(deadline) => Stop::Timeout,
+    }
+}
+
+async fn read_answer(
+    connection: &Connection,
+    answer: Result<ServerResult, ServiceError>,
+    ticket: &Ticket,
+) -> CallEnd {
+    let bytes_max = connection.settings.result_bytes_max;
+    let unknown = |reason: String| CallEnd::Unknown { reason };
+    match answer {
+        Ok(ServerResult::CustomResult(result)) => {
+            read_result(&result.0, connection.own, bytes_max, connection.settings.file_bytes_max)
+        }
+        Ok(_) => unknown("the server's answer has an unknown shape".to_owned()),
+        Err(ServiceError::McpError(error)) if error.code == ANSWER_TOO_LONG => {
+            let limit = connection.settings.line_bytes_max;
+            unknown(format!(
+                "the server sent a message of more than {limit} bytes, which may have been the answer"
+            ))
+        }
+        Err(ServiceError::McpError(error)) => read_error(
+            &connection.server,
+            error.code.0,
+            &error.message,
+            error.data.as_ref(),
+            bytes_max,
+        ),
+        Err(ServiceError::TransportSend(error)) if ticket.revoke() => {
+            CallEnd::NotForwarded { reason: error.error.to_string() }
+        }
+        Err(_) => ended_before(connection, ticket).await,
+    }
+}
+
+/// The connection ended before there was an answer.
+async fn ended_before(connection: &Connection, ticket: &Ticket) -> CallEnd {
+    let end_reason = connection.wait_for_end_reason().await;
+    if ticket.revoke() {
+        return CallEnd::NotForwarded {
+            reason: format!("the server ended before the call was sent: {end_reason}"),
+        };
+    }
+    CallEnd::Unknown { reason: format!("the server ended before it answered: {end_reason}") }
+}
+
+async fn give_up(
+    connection: &Connection,
+    handle: Option<RequestHandle<RoleClient>>,
+    stop: Stop,
+    ticket: &Ticket,
+    permit: &Permit,
+) -> CallEnd {
+    let why = match stop {
+        Stop::Ended => return ended_before(connection, ticket).await,
+        Stop::Timeout => format!(
+            "there was no answer within {} s (limits.tool_timeout_s, or `timeout` of the server in mcp.json)",
+            permit.timeout().as_secs_f32()
+        ),
+        Stop::Cancelled => "it was stopped while it ran".to_owned(),
+    };
+    if ticket.revoke() {
+        return CallEnd::NotForwarded { reason: why };
+    }
+    // On stdio both eras want the notification. A server that does not read will not read it either.
+    if let Some(handle) = handle {
+        let _ = timeout(CANCEL_TIMEOUT, handle.cancel(Some(why.clone()))).await;
+    }
+    if connection.end_if_stuck().await {
+        return CallEnd::Unknown {
+            reason: format!("{why}; the server had stopped reading and was ended"),
+        };
+    }
+    CallEnd::Unknown { reason: why }
+}

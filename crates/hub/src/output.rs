@@ -1,0 +1,228 @@
+//! What a tool gave back, reduced to what a model and the log can hold. Must not know how it came
+//! here.
+
+use serde_json::Value;
+
+use super::call::{Beside, CallEnd};
+use super::files::{Files, short, text_of};
+use super::schema::{self, Fit};
+use super::structured::{self, STRUCTURED_HEADING};
+use super::text::cut;
+use claw_domain::ToolOutput;
+
+/// The key in a result's `_meta` under which a server proposes calls of itself.
+const ACTIONS: &str = "claw/actions";
+
+/// Reads the raw result of a `tools/call` (2026-07-28 `CallToolResult` and `InputRequiredResult`;
+/// older ones are subsets). Texts are kept up to `bytes_max`, in bytes, and cut visibly; files up
+/// to `file_bytes_max` each are handed over beside the text, which describes them. `own` is for
+/// claw's own servers, whose text is written for a model and lacks nothing that it needs.
+pub(super) fn read_result(
+    raw: &Value,
+    own: bool,
+    bytes_max: usize,
+    file_bytes_max: usize,
+) -> CallEnd {
+    if raw.get("resultType").and_then(Value::as_str) == Some("input_required") {
+        return CallEnd::InputRequired {
+            requests: raw.get("inputRequests").cloned().unwrap_or_default(),
+            state: raw.get("requestState").and_then(Value::as_str).map(str::to_owned),
+        };
+    }
+    if raw.get("content").is_none() && raw.get("task").is_some_and(Value::is_object) {
+        let reason = "the server made a task of the call, and tasks are not supported yet; it may still be running";
+        return CallEnd::Unknown { reason: reason.to_owned() };
+    }
+    let structured = raw.get("structuredContent").filter(|value| !value.is_null()).cloned();
+    let mut files = Files::default();
+    let mut text = match raw.get("content").and_then(Value::as_array) {
+        Some(blocks) => {
+            let described =
+                blocks.iter().map(|block| describe_block(block, &mut files, file_bytes_max));
+            described.collect::<Vec<_>>().join("\n")
+        }
+        None if structured.is_some() => String::new(),
+        // The revision before 2024-11-05, or an answer of no known shape: better shown than lost.
+        None => raw.to_string(),
+    };
+    if let Some(structured) = structured.as_ref().filter(|_| !own || text.is_empty()) {
+        add_structured(&mut text, raw, structured);
+    }
+    let is_error = raw.get("isError").and_then(Value::as_bool).unwrap_or(false);
+    let output = ToolOutput { text, structured, is_error, ..ToolOutput::default() };
+    let actions = raw
+        .get("_meta")
+        .and_then(|meta| meta.get(ACTIONS))
+        .filter(|actions| !actions.is_null())
+        .cloned();
+    CallEnd::Ended(bounded(output, bytes_max), Beside { files: files.taken, actions })
+}
+
+/// The text wins where it says the same; what it does not hold is written behind it, because a
+/// model reads the text alone.
+fn add_structured(text: &mut String, raw: &Value, structured: &Value) {
+    if text.is_empty() {
+        *text = structured.to_string();
+        return;
+    }
+    let blocks = raw.get("content").and_then(Value::as_array).into_iter().flatten();
+    let texts: Vec<&str> = blocks
+        .filter_map(|block| {
+            text_of(block, "text").or_else(|| text_of(block.get("resource")?, "text"))
+        })
+        .collect();
+    if let Some(missing) = structured::missing(structured, &texts) {
+        text.push_str(&format!("\n{STRUCTURED_HEADING}\n{missing}"));
+    }
+}
+
+/// The answer that carried a JSON-RPC error instead of a result, for example -32602 for an unknown
+/// tool (trap 14).
+pub(super) fn read_error(
+    server: &str,
+    code: i32,
+    message: &str,
+    data: Option<&Value>,
+    bytes_max: usize,
+) -> CallEnd {
+    let mut text =
+        format!("The server `{server}` refused the call: {message} (JSON-RPC error {code}).");
+    match code {
+        -32602 => text.push_str(" Check the tool's name and its arguments against its schema."),
+        -32601 => text.push_str(" It does not know this kind of request."),
+        _ => {}
+    }
+    if let Some(data) = data.filter(|data| !data.is_null()) {
+        text.push_str(&format!(" Details: {data}"));
+    }
+    let output = ToolOutput { text, is_error: true, ..ToolOutput::default() };
+    CallEnd::Ended(bounded(output, bytes_max), Beside::default())
+}
+
+/// Tells the model where a result breaks the tool's own promise. Nothing of the result is lost by
+/// it.
+pub(super) fn note_misfit(output: &mut ToolOutput, schema: &Value) {
+    let Some(structured) = output.structured.as_ref().filter(|_| !output.is_error) else { return };
+    if let Fit::Misfit(why) = schema::fit(schema, structured) {
+        output.text.push_str(&format!(
+            "\n[note of claw: this result breaks the tool's own output schema: {why}]"
+        ));
+    }
+}
+
+fn describe_block(block: &Value, files: &mut Files, file_bytes_max: usize) -> String {
+    let text = |key: &str| text_of(block, key).unwrap_or_default();
+    match text("type") {
+        "text" => text("text").to_owned(),
+        kind @ ("image" | "audio") => {
+            let mime = text_of(block, "mimeType").unwrap_or("application/octet-stream");
+            files.take(kind, &short(mime), text("data"), file_bytes_max)
+        }
+        "resource" => {
+            describe_resource(block.get("resource").unwrap_or(&Value::Null), files, file_bytes_max)
+        }
+        // Nobody follows a link unasked: the model may, with a tool.
+        "resource_link" => {
+            let kind = text_of(block, "mimeType")
+                .map(|mime| format!(", {}", short(mime)))
+                .unwrap_or_default();
+            format!("[link to the resource {} ({}){kind}]", short(text("uri")), short(text("name")))
+        }
+        other => format!("[content of the unknown kind `{}`]", short(other)),
+    }
+}
+
+fn describe_resource(resource: &Value, files: &mut Files, file_bytes_max: usize) -> String {
+    let uri = short(text_of(resource, "uri").unwrap_or_default());
+    match (text_of(resource, "text"), text_of(resource, "blob")) {
+        (Some(text), _) => format!("[resource {uri}]\n{text}"),
+        (None, Some(blob)) => {
+            let mime = text_of(resource, "mimeType").unwrap_or("application/octet-stream");
+            files.take(&format!("resource {uri}"), &short(mime), blob, file_bytes_max)
+        }
+        (None, None) => format!("[resource {uri}]"),
+    }
+}
+
+fn bounded(mut output: ToolOutput, bytes_max: usize) -> ToolOutput {
+    let whole = output.text.len();
+    if whole > bytes_max {
+        let end = cut(&output.text, bytes_max).len();
+        output.text.truncate(end);
+        output.text.push_str(&format!("\n[cut by claw: the first {end} of {whole} bytes]"));
+    }
+    let structured_bytes = output.structured.as_ref().map_or(0, |value| value.to_string().len());
+    if structured_bytes > bytes_max {
+        output.structured = None;
+        output.text.push_str(&format!(
+            "\n[left out by claw: structured content of {structured_bytes} bytes]"
+        ));
+    }
+    output
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn ended(raw: &Value) -> ToolOutput {
+        match read_result(raw, false, 1000, 100) {
+            CallEnd::Ended(output, _) => output,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn every_kind_of_content_leaves_a_trace() {
+        let output = ended(&json!({"content": [
+            {"type": "text", "text": "a"},
+            {"type": "image", "mimeType": "image/png", "data": "AAAA"},
+            {"type": "resource", "resource": {"uri": "f:x", "text": "inside"}},
+            {"type": "resource", "resource": {"uri": "f:y", "blob": "AAA="}},
+            {"type": "resource_link", "uri": "f:z", "name": "zed"},
+            {"type": "hologram"},
+        ], "isError": true}));
+        let digest = |bytes: &[u8]| claw_domain::canonical::sha256_hex(bytes);
+        let expected = format!(
+            "a\n[image, image/png (its bytes are of no known format), 3 bytes, sha256 {}]\n[resource f:x]\ninside\n\
+            [resource f:y, application/octet-stream, 2 bytes, sha256 {}]\n[link to the resource f:z (zed)]\n\
+            [content of the unknown kind `hologram`]",
+            digest(&[0; 3]),
+            digest(&[0; 2]),
+        );
+        assert_eq!(output.text, expected);
+        assert!(output.is_error);
+    }
+
+    #[test]
+    fn structured_content_stands_in_for_missing_text() {
+        let output = ended(&json!({"content": [], "structuredContent": {"n": 1}}));
+        assert_eq!(
+            (output.text.as_str(), output.structured),
+            (r#"{"n":1}"#, Some(json!({"n": 1})))
+        );
+        assert_eq!(ended(&json!({"toolResult": 5})).text, r#"{"toolResult":5}"#);
+    }
+
+    #[test]
+    fn a_cut_is_visible_and_keeps_characters_whole() {
+        let raw = json!({"content": [{"type": "text", "text": "ä".repeat(10)}], "structuredContent": "x".repeat(20)});
+        let CallEnd::Ended(output, _) = read_result(&raw, false, 5, 5) else { panic!() };
+        let expected = "ää\n[cut by claw: the first 4 of 98 bytes]\n[left out by claw: structured content of 22 bytes]";
+        assert_eq!(output.text, expected);
+        assert_eq!(output.structured, None);
+    }
+
+    #[test]
+    fn rounds_and_tasks_are_no_results() {
+        let round = json!({"resultType": "input_required", "inputRequests": {"a": {}}, "requestState": "s"});
+        let expected =
+            CallEnd::InputRequired { requests: json!({"a": {}}), state: Some("s".into()) };
+        assert_eq!(read_result(&round, false, 10, 10), expected);
+        assert!(matches!(
+            read_result(&json!({"task": {"taskId": "1"}}), false, 10, 10),
+            CallEnd::Unknown { .. }
+        ));
+    }
+}

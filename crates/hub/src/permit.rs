@@ -1,0 +1,144 @@
+//! The permit: the only thing that the hub forwards. It is made by the mint of this hub, which
+//! [`Hub::new`](crate::Hub::new) hands out once, and the hub consumes it by value, so that no call
+//! can be forwarded without, or twice. Must not know how a verdict is reached.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use claw_domain::CallId;
+use serde_json::Value;
+
+/// What a call may open, which its server is told in `_meta`. The gate says it, and nobody else: a
+/// model's words are the arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Whatever the server's own box lets it: a person, a grant or a rule of the owner has allowed
+    /// the call.
+    Box,
+    /// The workspace and the system's programs: a command of our bash server that nobody was asked
+    /// about.
+    Workspace,
+    /// The same and `/proc`, where `df` finds the table of mounts.
+    WorkspaceAndProcesses,
+}
+
+/// Makes the permits of one hub. Whoever holds it decides which calls run, so it is handed out
+/// once, with the hub itself, and it cannot be copied:
+///
+/// ```compile_fail,E0599
+/// fn two(mint: claw_hub::PermitMint) -> [claw_hub::PermitMint; 2] {
+///     [mint.clone(), mint]
+/// }
+/// ```
+///
+/// or made:
+///
+/// ```compile_fail,E0423
+/// let mint = claw_hub::PermitMint(Default::default());
+/// ```
+#[derive(Debug)]
+pub struct PermitMint(HubMark);
+
+/// Which hub a mint and its permits belong to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct HubMark(Arc<()>);
+
+impl HubMark {
+    pub(crate) fn is_of(&self, permit: &Permit) -> bool {
+        Arc::ptr_eq(&self.0, &permit.hub.0)
+    }
+}
+
+/// Leave to forward one call, once. Its fields are private and it is made from the frozen row of
+/// the call, by [`PermitMint::permit`] alone:
+///
+/// ```compile_fail,E0451
+/// fn another(permit: claw_hub::Permit) -> claw_hub::Permit {
+///     claw_hub::Permit { tool: "another".to_owned(), ..permit }
+/// }
+/// ```
+///
+/// It is used up by the call:
+///
+/// ```compile_fail,E0382
+/// async fn twice(hub: &claw_hub::Hub, permit: claw_hub::Permit, context: claw_hub::CallContext) {
+///     hub.call(permit, context.clone()).await;
+///     hub.call(permit, context).await;
+/// }
+/// ```
+///
+/// ```
+/// async fn once(hub: &claw_hub::Hub, permit: claw_hub::Permit, context: claw_hub::CallContext) {
+///     hub.call(permit, context).await;
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Permit {
+    hub: HubMark,
+    call: CallId,
+    server: String,
+    tool: String,
+    arguments: Value,
+    pin: String,
+    timeout: Duration,
+    reach: Reach,
+}
+
+/// What a permit says: which call, and within which bounds.
+#[derive(Clone, Debug)]
+pub struct PermitParts {
+    pub call: CallId,
+    pub server: String,
+    pub tool: String,
+    pub arguments: Value,
+    /// The pin of the tool as it was approved.
+    pub pin: String,
+    /// The longest that this call may take.
+    pub timeout: Duration,
+    pub reach: Reach,
+}
+
+impl PermitMint {
+    pub(crate) fn new(hub: HubMark) -> Self {
+        Self(hub)
+    }
+
+    /// Leave to forward this call, once.
+    pub fn permit(&self, parts: PermitParts) -> Permit {
+        let PermitParts { call, server, tool, arguments, pin, timeout, reach } = parts;
+        Permit { hub: self.0.clone(), call, server, tool, arguments, pin, timeout, reach }
+    }
+}
+
+impl Permit {
+    pub fn call(&self) -> &CallId {
+        &self.call
+    }
+
+    pub fn server(&self) -> &str {
+        &self.server
+    }
+
+    pub fn tool(&self) -> &str {
+        &self.tool
+    }
+
+    pub fn arguments(&self) -> &Value {
+        &self.arguments
+    }
+
+    /// The pin of the tool as it was approved. The hub refuses to forward to a tool whose pin
+    /// differs.
+    pub fn pin(&self) -> &str {
+        &self.pin
+    }
+
+    /// The longest that this call may take.
+    pub fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    pub fn reach(&self) -> Reach {
+        self.reach
+    }
+}

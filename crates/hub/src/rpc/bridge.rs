@@ -1,0 +1,237 @@
+//! Between `rmcp`'s client and a [`Transport`]. Owns what `rmcp` leaves to its host: results stay
+//! raw JSON (traps 6 and 7: one odd tool must not spoil a list, and pins need unknown fields), an
+//! answer that is too long fails its call at once (trap 5), progress arrives in order, and a call
+//! knows whether it was sent. Must not know processes or what a tool is.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use rmcp::RoleClient;
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, CustomResult, ErrorCode, ErrorData,
+    GetMeta as _, JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerResult,
+};
+use serde_json::Value;
+
+use super::server_log::ServerLog;
+use super::state::{Pending, ProgressSink, RpcState};
+use crate::text::cut;
+use crate::transport::{Receive, Received, SendError, Ticket, Transport};
+
+/// Our own code for "the answer was too long", far outside of what JSON-RPC reserves.
+pub(crate) const ANSWER_TOO_LONG: ErrorCode = ErrorCode(i32::MIN + 1);
+
+/// Our bash server's own notification: `{"running": N}`, whenever N has changed.
+const BACKGROUND_JOBS: &str = "notifications/claw/background_jobs";
+
+const LOG_ID_BYTES_MAX: usize = 100;
+const PROGRESS_BYTES_MAX: usize = 64 * 1024;
+
+/// Travels with a `tools/call` through `rmcp` to its bridge.
+#[derive(Clone)]
+pub(crate) struct CallTag {
+    pub(crate) progress: ProgressSink,
+    pub(crate) ticket: Arc<Ticket>,
+}
+
+/// Owned by `rmcp`'s task, which ends when the connection drops its service.
+pub(crate) struct Bridge<R> {
+    transport: Arc<dyn Transport>,
+    receiver: R,
+    state: Arc<RpcState>,
+    log: ServerLog,
+    /// Called when a change of the tools is news, see [`RpcState`].
+    on_list_changed: Arc<dyn Fn() + Send + Sync>,
+    /// Decoded and not yet taken; a batch brings several.
+    decoded: VecDeque<ServerJsonRpcMessage>,
+}
+
+impl<R: Receive> rmcp::transport::Transport<RoleClient> for Bridge<R> {
+    type Error = SendError;
+
+    /// Hands the message over before it returns, so that the order of the messages is the order of
+    /// the calls to this function.
+    fn send(
+        &mut self,
+        item: ClientJsonRpcMessage,
+    ) -> impl Future<Output = Result<(), SendError>> + Send + 'static {
+        std::future::ready(self.hand_over(item))
+    }
+
+    async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
+        loop {
+            if let Some(message) = self.decoded.pop_front() {
+                return Some(message);
+            }
+            match self.receiver.receive().await {
+                // Revision 2025-03-26 allows batches.
+                Received::Message(Value::Array(batch)) => {
+                    batch.into_iter().for_each(|message| self.decode(message));
+                }
+                Received::Message(message) => self.decode(message),
+                // Prints to stdout are common among servers; they belong into the log like prints
+                // to stderr.
+                Received::NoJson(text) => self.log.line(&format!("[no JSON on stdout] {text}")),
+                Received::TooLong { answers } => self.fail_too_long(answers),
+                Received::End => return None,
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), SendError> {
+        self.transport.request_end();
+        Ok(())
+    }
+}
+
+impl<R: Receive> Bridge<R> {
+    pub(crate) fn new(
+        transport: Arc<dyn Transport>,
+        receiver: R,
+        state: Arc<RpcState>,
+        log: ServerLog,
+        on_list_changed: Arc<dyn Fn() + Send + Sync>,
+    ) -> Self {
+        Self { transport, receiver, state, log, on_list_changed, decoded: VecDeque::new() }
+    }
+
+    fn hand_over(&mut self, mut item: ClientJsonRpcMessage) -> Result<(), SendError> {
+        let mut tag = None;
+        let mut request = None;
+        match &mut item {
+            JsonRpcMessage::Request(sent) => {
+                let raw = matches!(
+                    sent.request,
+                    ClientRequest::CallToolRequest(_) | ClientRequest::ListToolsRequest(_)
+                );
+                if let ClientRequest::CallToolRequest(call) = &mut sent.request {
+                    tag = call.extensions.remove::<CallTag>();
+                }
+                let token = sent.request.get_meta().get("progressToken").cloned();
+                let progress = token.zip(tag.as_ref().map(|tag| tag.progress.clone()));
+                request = Some((sent.id.clone(), Pending { raw, progress }));
+            }
+            JsonRpcMessage::Notification(sent) => {
+                if let ClientNotification::CancelledNotification(cancelled) = &sent.notification {
+                    cancelled.params.request_id.as_ref().map(|id| self.state.pending().remove(id));
+                }
+            }
+            _ => {}
+        }
+        let message = serde_json::to_value(&item)?;
+        let id = request.map(|(id, pending)| {
+            self.state.pending().insert(id.clone(), pending);
+            id
+        });
+        let sent = self.transport.send(message, tag.map(|tag| tag.ticket));
+        if sent.is_err() {
+            id.map(|id| self.state.pending().remove(&id));
+        }
+        sent
+    }
+
+    fn decode(&mut self, mut message: Value) {
+        let method = message.get("method").and_then(Value::as_str).map(str::to_owned);
+        match method.as_deref() {
+            None => self.decode_answer(&mut message),
+            Some("notifications/progress") => self.progress(&message),
+            Some("notifications/tools/list_changed") => {
+                if self.state.note_list_change() {
+                    (self.on_list_changed)();
+                }
+            }
+            Some(BACKGROUND_JOBS) => {
+                let running = message.pointer("/params/running").and_then(Value::as_u64);
+                if let Some(running) = running.and_then(|running| u32::try_from(running).ok()) {
+                    self.state.note_background_jobs(running);
+                }
+            }
+            Some("notifications/message") => {
+                let data = message.pointer("/params/data").unwrap_or(&Value::Null);
+                let text = data.as_str().map_or_else(|| data.to_string(), str::to_owned);
+                self.log.line(&text);
+            }
+            Some(_) => match serde_json::from_value(message) {
+                Ok(message) => self.decoded.push_back(message),
+                Err(error) => {
+                    let server = self.log.server();
+                    tracing::debug!(server, %error, "a message of no known shape");
+                }
+            },
+        }
+    }
+
+    fn decode_answer(&mut self, message: &mut Value) {
+        let Some((id, pending)) = self.state.claim(message.get("id")) else {
+            let id = message.get("id").unwrap_or(&Value::Null);
+            tracing::debug!(server = self.log.server(), %id, "an answer that nobody waits for");
+            if let Some(text) = id.as_str() {
+                let text = cut(text, LOG_ID_BYTES_MAX);
+                self.log.line(&format!(
+                    "[dropped: an answer to the id {text:?}; claw sends numbers as ids, and no text]"
+                ));
+            }
+            return;
+        };
+        let answer = if let Some(error) = message.get("error") {
+            ServerJsonRpcMessage::error(error_data(error), Some(id))
+        } else {
+            let result = message.get_mut("result").map(Value::take).unwrap_or_default();
+            let typed = if pending.raw {
+                None
+            } else {
+                serde_json::from_value::<ServerResult>(result.clone()).ok()
+            };
+            ServerJsonRpcMessage::response(
+                typed.unwrap_or(ServerResult::CustomResult(CustomResult(result))),
+                id,
+            )
+        };
+        self.decoded.push_back(answer);
+    }
+
+    fn progress(&self, message: &Value) {
+        let Some(params) = message.get("params") else { return };
+        let Some(token) = params.get("progressToken") else { return };
+        let Some(sink) = self.state.progress_sink(token) else { return };
+        let text = match params.get("message").and_then(Value::as_str) {
+            Some(text) => text.to_owned(),
+            None => match (params.get("progress"), params.get("total")) {
+                (Some(done), Some(total)) if !total.is_null() => format!("{done}/{total}"),
+                (Some(done), _) => done.to_string(),
+                (None, _) => return,
+            },
+        };
+        sink(cut(&text, PROGRESS_BYTES_MAX).to_owned());
+    }
+
+    /// Where the id is not known, everything in flight may be the request that it answers.
+    fn fail_too_long(&mut self, answers: Option<i64>) {
+        let mut pending = self.state.pending();
+        let ids: Vec<RequestId> = match answers.map(RequestId::Number) {
+            Some(id) => pending.remove(&id).map(|_| id).into_iter().collect(),
+            None => pending.drain().map(|(id, _)| id).collect(),
+        };
+        drop(pending);
+        self.log.line("[a message of this server was longer than claw reads; it was dropped]");
+        for id in ids {
+            let error = ErrorData::new(ANSWER_TOO_LONG, "the answer was too long", None);
+            self.decoded.push_back(ServerJsonRpcMessage::error(error, Some(id)));
+        }
+    }
+}
+
+/// Reads an error leniently: a code that is no number or a missing message is no reason to lose the
+/// answer.
+fn error_data(error: &Value) -> ErrorData {
+    let code = error
+        .get("code")
+        .and_then(Value::as_i64)
+        .and_then(|code| i32::try_from(code).ok())
+        .unwrap_or(-32000);
+    let message = match error.get("message").and_then(Value::as_str) {
+        Some(message) => message.to_owned(),
+        None => error.to_string(),
+    };
+    ErrorData::new(ErrorCode(code), message, error.get("data").cloned())
+}

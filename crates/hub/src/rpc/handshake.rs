@@ -1,0 +1,359 @@
+//! The handshake with a server: finds out its era (traps 1 and 2) on raw JSON, before `rmcp` takes
+//! over. Must not know processes.
+//!
+//! A server of unknown era is asked `server/discover`. An error means legacy; one that stays silent
+//! is also offered `initialize`, and the answers decide; one that ends is connected to once more
+//! by the caller, with `initialize` as the first message. `rmcp`'s own `Auto` has no such second
+//! start, waits 10 s on a silent server and then takes a late answer to the probe for a fault.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::{Instant, timeout_at};
+
+use super::era::{Era, LEGACY_PROTOCOL, LEGACY_PROTOCOLS, MODERN_PROTOCOL};
+use crate::text::cut;
+use crate::transport::{Receive, Received, Transport};
+use claw_domain::canonical::sha256_hex;
+
+/// Ids outside of those that `rmcp` counts up from 0, so that a late answer meets no later request.
+const DISCOVER_ID: i64 = 2_000_000_001;
+const INITIALIZE_ID: i64 = 2_000_000_002;
+
+/// `UnsupportedProtocolVersionError` of 2026-07-28.
+const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
+/// Errors of 2026-07-28 that no legacy server sends: a header mismatch, a missing client
+/// capability.
+const MODERN_REFUSALS: [i64; 2] = [-32020, -32021];
+const REASON_BYTES_MAX: usize = 500;
+/// What is kept of a server's instructions, in bytes. A model sees less of it
+/// (`limits.server_instructions_bytes`).
+const INSTRUCTIONS_BYTES_MAX: usize = 64 * 1024;
+const METHOD_NOT_FOUND: i64 = -32601;
+
+/// How long a modern answer is held back for the other one, once both questions are out.
+const SECOND_ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// What is tried first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Opening {
+    /// The era is not known.
+    Probe,
+    Initialize,
+    Discover,
+}
+
+impl Opening {
+    /// What is tried first, and what then if the first one was refused or ended the server. `era`
+    /// is that of an earlier connection; `doubted` means that the last start was silent on its
+    /// first opening, so the other one goes first.
+    pub(crate) fn order(era: Option<Era>, doubted: bool) -> (Self, Self) {
+        match (era, doubted) {
+            (None, false) => (Self::Probe, Self::Initialize),
+            (None, true) | (Some(Era::Legacy), false) | (Some(Era::Modern), true) => {
+                (Self::Initialize, Self::Discover)
+            }
+            (Some(Era::Modern), false) | (Some(Era::Legacy), true) => {
+                (Self::Discover, Self::Initialize)
+            }
+        }
+    }
+}
+
+/// What both sides agreed upon.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Agreement {
+    pub(crate) era: Era,
+    pub(crate) protocol: String,
+    pub(crate) capabilities: Value,
+    /// `instructions` of the first answer: a stranger's words. `None` where there are none.
+    pub(crate) instructions: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum OpeningError {
+    /// The server ended the connection.
+    Closed,
+    /// Nothing came in time.
+    Silent,
+    /// The server said no.
+    Refused(String),
+}
+
+/// Makes the handshake. `deadline` bounds the whole; `probe_timeout` is when a silent server is
+/// offered `initialize`.
+pub(crate) async fn open<R: Receive>(
+    receiver: &mut R,
+    transport: &dyn Transport,
+    opening: Opening,
+    client_version: &str,
+    probe_timeout: Duration,
+    deadline: Instant,
+) -> Result<Agreement, OpeningError> {
+    let mut talk = Talk { receiver, transport, client_version };
+    match opening {
+        Opening::Initialize => talk.initialize(deadline).await,
+        Opening::Discover => {
+            talk.send(talk.discover_request())?;
+            match talk.answer(DISCOVER_ID, deadline).await? {
+                Reply::Discover(result) => match judge_discover(result)? {
+                    Verdict::Modern(agreement) => Ok(agreement),
+                    Verdict::Legacy => talk.initialize(deadline).await,
+                },
+                Reply::Initialize(_) => Err(OpeningError::Silent),
+            }
+        }
+        Opening::Probe => talk.probe(probe_timeout, deadline).await,
+    }
+}
+
+/// An answer: its `result`, or its `error`.
+type Answer = Result<Value, Value>;
+
+enum Reply {
+    Discover(Answer),
+    Initialize(Answer),
+}
+
+enum Verdict {
+    Modern(Agreement),
+    Legacy,
+}
+
+struct Talk<'a, R> {
+    receiver: &'a mut R,
+    transport: &'a dyn Transport,
+    client_version: &'a str,
+}
+
+impl<R: Receive> Talk<'_, R> {
+    async fn probe(
+        &mut self,
+        probe_timeout: Duration,
+        deadline: Instant,
+    ) -> Result<Agreement, OpeningError> {
+        self.send(self.discover_request())?;
+        let patience = deadline.min(Instant::now() + probe_timeout);
+        match self.answer(DISCOVER_ID, patience).await {
+            Ok(Reply::Discover(answer)) => match judge_discover(answer)? {
+                Verdict::Modern(agreement) => Ok(agreement),
+                Verdict::Legacy => self.initialize(deadline).await,
+            },
+            Ok(Reply::Initialize(_)) => Err(OpeningError::Silent),
+            Err(OpeningError::Silent) => self.both(deadline).await,
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The probe is out and unanswered; `initialize` goes out, too. A slow modern server answers
+    /// the probe, a legacy one that ignores unknown requests answers `initialize`, a slow legacy
+    /// one answers both.
+    async fn both(&mut self, deadline: Instant) -> Result<Agreement, OpeningError> {
+        self.send(self.initialize_request())?;
+        let mut refusal = None;
+        let mut modern = None;
+        let mut until = deadline;
+        loop {
+            let reply = match self.either(until).await {
+                Err(OpeningError::Silent) if modern.is_some() || refusal.is_some() => break,
+                reply => reply?,
+            };
+            match reply {
+                Reply::Initialize(Ok(result)) => return self.finish_initialize(&result),
+                Reply::Initialize(Err(error)) => refusal = Some(refused("initialize", &error)),
+                Reply::Discover(answer) => match judge_discover(answer)? {
+                    Verdict::Modern(agreement) => {
+                        modern = Some(agreement);
+                        until = deadline.min(Instant::now() + SECOND_ANSWER_TIMEOUT);
+                    }
+                    Verdict::Legacy => {}
+                },
+            }
+            if refusal.is_some() && modern.is_some() {
+                break;
+            }
+        }
+        modern.ok_or(refusal.unwrap_or(OpeningError::Silent))
+    }
+
+    async fn initialize(&mut self, deadline: Instant) -> Result<Agreement, OpeningError> {
+        self.send(self.initialize_request())?;
+        match self.answer(INITIALIZE_ID, deadline).await? {
+            Reply::Initialize(Ok(result)) => self.finish_initialize(&result),
+            Reply::Initialize(Err(error)) => Err(refused("initialize", &error)),
+            Reply::Discover(_) => Err(OpeningError::Silent),
+        }
+    }
+
+    fn finish_initialize(&mut self, result: &Value) -> Result<Agreement, OpeningError> {
+        let protocol = result.get("protocolVersion").and_then(Value::as_str).unwrap_or_default();
+        if !LEGACY_PROTOCOLS.contains(&protocol) {
+            let spoken = LEGACY_PROTOCOLS.join(", ");
+            let text = format!(
+                "it answers with protocol `{protocol}`; claw speaks {spoken} and {MODERN_PROTOCOL}"
+            );
+            return Err(OpeningError::Refused(text));
+        }
+        self.send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))?;
+        let capabilities = result.get("capabilities").cloned().unwrap_or_default();
+        let instructions = instructions(result);
+        Ok(Agreement {
+            era: Era::Legacy,
+            protocol: protocol.to_owned(),
+            capabilities,
+            instructions,
+        })
+    }
+
+    fn send(&self, message: Value) -> Result<(), OpeningError> {
+        self.transport.send(message, None).map_err(|_| OpeningError::Closed)
+    }
+
+    /// The answer with this id, whatever else comes before it.
+    async fn answer(&mut self, id: i64, deadline: Instant) -> Result<Reply, OpeningError> {
+        loop {
+            match (id, self.either(deadline).await?) {
+                (DISCOVER_ID, reply @ Reply::Discover(_))
+                | (INITIALIZE_ID, reply @ Reply::Initialize(_)) => {
+                    return Ok(reply);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    async fn either(&mut self, deadline: Instant) -> Result<Reply, OpeningError> {
+        loop {
+            match timeout_at(deadline, self.receiver.receive()).await {
+                Err(_) => return Err(OpeningError::Silent),
+                Ok(Received::End) => return Err(OpeningError::Closed),
+                // Greetings on stdout are common and no reason to give up.
+                Ok(Received::TooLong { .. } | Received::NoJson(_)) => {}
+                Ok(Received::Message(message)) => {
+                    if let Some(reply) = self.sort(message)? {
+                        return Ok(reply);
+                    }
+                }
+            }
+        }
+    }
+
+    fn sort(&self, mut message: Value) -> Result<Option<Reply>, OpeningError> {
+        let id = message.get("id").cloned().unwrap_or_default();
+        if let Some(method) = message.get("method").and_then(Value::as_str) {
+            if !id.is_null() {
+                self.send(early_request(method, &id))?;
+            }
+            return Ok(None);
+        }
+        if let Some(text) = id.as_str().filter(|text| {
+            [DISCOVER_ID, INITIALIZE_ID].map(|id| id.to_string()).contains(&(*text).to_owned())
+        }) {
+            let fault = format!(
+                "it answers with the id \"{text}\", a text, where claw has sent the number (JSON-RPC 2.0, section 5)"
+            );
+            return Err(OpeningError::Refused(fault));
+        }
+        let answer = match message.get_mut("error").map(Value::take) {
+            Some(error) if !error.is_null() => Err(error),
+            _ => Ok(message.get_mut("result").map(Value::take).unwrap_or_default()),
+        };
+        Ok(match id.as_i64() {
+            Some(DISCOVER_ID) => Some(Reply::Discover(answer)),
+            Some(INITIALIZE_ID) => Some(Reply::Initialize(answer)),
+            // A server that could not read the probe may leave the id out of its error.
+            None if id.is_null() && answer.is_err() => Some(Reply::Discover(answer)),
+            _ => None,
+        })
+    }
+
+    fn discover_request(&self) -> Value {
+        let meta = json!({
+            "io.modelcontextprotocol/protocolVersion": MODERN_PROTOCOL,
+            "io.modelcontextprotocol/clientInfo": self.client_info(),
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        json!({"jsonrpc": "2.0", "id": DISCOVER_ID, "method": "server/discover", "params": {"_meta": meta}})
+    }
+
+    fn initialize_request(&self) -> Value {
+        let params = json!({"protocolVersion": LEGACY_PROTOCOL, "capabilities": {}, "clientInfo": self.client_info()});
+        json!({"jsonrpc": "2.0", "id": INITIALIZE_ID, "method": "initialize", "params": params})
+    }
+
+    fn client_info(&self) -> Value {
+        json!({"name": "claw", "version": self.client_version})
+    }
+}
+
+/// Before the handshake only a ping gets more than a refusal.
+fn early_request(method: &str, id: &Value) -> Value {
+    if method == "ping" {
+        return json!({"jsonrpc": "2.0", "id": id, "result": {}});
+    }
+    json!({"jsonrpc": "2.0", "id": id, "error": {"code": METHOD_NOT_FOUND, "message": "not before the handshake"}})
+}
+
+/// A result or -32022 means modern; any other error means legacy, but for those that only a modern
+/// server knows.
+fn judge_discover(answer: Answer) -> Result<Verdict, OpeningError> {
+    let supported = match &answer {
+        Ok(result) => result.get("supportedVersions"),
+        Err(error) => {
+            let code = error.get("code").and_then(Value::as_i64).unwrap_or_default();
+            if MODERN_REFUSALS.contains(&code) {
+                return Err(refused("server/discover", error));
+            }
+            if code != UNSUPPORTED_PROTOCOL_VERSION {
+                return Ok(Verdict::Legacy);
+            }
+            error.pointer("/data/supported")
+        }
+    };
+    let supported: Vec<&str> = supported
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    if let Ok(result) = &answer
+        && supported.contains(&MODERN_PROTOCOL)
+    {
+        let capabilities = result.get("capabilities").cloned().unwrap_or_default();
+        let (protocol, instructions) = (MODERN_PROTOCOL.to_owned(), instructions(result));
+        return Ok(Verdict::Modern(Agreement {
+            era: Era::Modern,
+            protocol,
+            capabilities,
+            instructions,
+        }));
+    }
+    if supported.iter().any(|version| LEGACY_PROTOCOLS.contains(version)) {
+        return Ok(Verdict::Legacy);
+    }
+    let (theirs, ours) = (supported.join(", "), LEGACY_PROTOCOLS.join(", "));
+    Err(OpeningError::Refused(format!(
+        "it speaks only protocol {theirs}; claw speaks {ours} and {MODERN_PROTOCOL}"
+    )))
+}
+
+/// The instructions of a server as far as they are kept. The digest of the whole stands for what is
+/// not.
+fn instructions(result: &Value) -> Option<String> {
+    let text = result.get("instructions")?.as_str().filter(|text| !text.trim().is_empty())?;
+    let kept = cut(text, INSTRUCTIONS_BYTES_MAX);
+    Some(match kept.len() == text.len() {
+        true => text.to_owned(),
+        false => {
+            format!("{kept}\n[cut by claw: {} bytes, sha256 {}]", text.len(), sha256_hex(text))
+        }
+    })
+}
+
+fn refused(method: &str, error: &Value) -> OpeningError {
+    let message = error
+        .get("message")
+        .and_then(Value::as_str)
+        .map_or_else(|| error.to_string(), str::to_owned);
+    OpeningError::Refused(format!("it refused `{method}`: {}", cut(&message, REASON_BYTES_MAX)))
+}

@@ -1,0 +1,310 @@
+//! One server's life: started on first need, started again after its death, left alone for a while
+//! when that fails. Must not know the other servers.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use super::call::{CallContext, CallEnd, forward};
+use super::catalog::ServerTools;
+use super::connection::Connection;
+use super::error::HubError;
+use super::health::{Backoff, Health, Phase};
+use super::in_flight::InFlight;
+use super::manifest::{Launch, ServerEntry, StdioLaunch};
+use super::output::note_misfit;
+use super::settings::{HubNotice, HubSettings, ServerStatus};
+use super::starting::Starting;
+use crate::permit::Permit;
+
+pub(super) struct Server {
+    pub(super) entry: ServerEntry,
+    pub(super) settings: Arc<HubSettings>,
+    /// The hub is ending, or the server was taken out and has no call any more: it starts no more.
+    pub(super) closing: CancellationToken,
+    hub_is_closing: CancellationToken,
+    pub(super) reapers: InFlight,
+    /// The calls under way.
+    pub(super) calls: InFlight,
+    /// It was taken out and has ended.
+    pub(super) gone: CancellationToken,
+    /// The end of the server whose place it has taken; both must not work on the same things at
+    /// once.
+    pub(super) behind: Option<CancellationToken>,
+    pub(super) slot: tokio::sync::Mutex<Slot>,
+    /// Never held across an await.
+    health: Mutex<Health>,
+}
+
+/// What there is of the server now. Its lock is held briefly: nobody waits for a start with it.
+#[derive(Default)]
+pub(super) struct Slot {
+    pub(super) up: Option<Arc<Connection>>,
+    /// The one start that is under way. It goes on when those who wait for it give up.
+    pub(super) start: Option<Starting>,
+}
+
+impl Server {
+    pub(super) fn new(
+        entry: ServerEntry,
+        settings: Arc<HubSettings>,
+        hub_is_closing: &CancellationToken,
+        reapers: InFlight,
+    ) -> Self {
+        let era = settings.known_eras.get(&entry.name).copied();
+        Self {
+            entry,
+            settings,
+            closing: hub_is_closing.child_token(),
+            hub_is_closing: hub_is_closing.clone(),
+            reapers,
+            calls: InFlight::new(),
+            gone: CancellationToken::new(),
+            behind: None,
+            slot: tokio::sync::Mutex::default(),
+            health: Mutex::new(Health::new(era)),
+        }
+    }
+
+    /// One whose entry is new, whatever was known of another one by its name.
+    pub(super) fn starting_behind(self, behind: Option<CancellationToken>) -> Self {
+        Self { health: Mutex::new(Health::new(None)), behind, ..self }
+    }
+
+    /// Ends it for good, behind the calls that it works on.
+    pub(super) async fn leave(&self) {
+        self.calls.all_done().await;
+        self.closing.cancel();
+        self.end().await;
+        self.gone.cancel();
+    }
+
+    pub(super) fn health(&self) -> MutexGuard<'_, Health> {
+        self.health.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn status(&self) -> ServerStatus {
+        ServerStatus {
+            name: self.entry.name.clone(),
+            state: self.health().state(),
+            disabled: self.entry.disabled,
+        }
+    }
+
+    pub(super) fn background_jobs(&self) -> u32 {
+        match &self.health().phase {
+            Phase::Up { connection, .. } => {
+                connection.upgrade().map_or(0, |up| up.background_jobs())
+            }
+            Phase::Idle | Phase::Starting | Phase::Failed { .. } => 0,
+        }
+    }
+
+    /// The `PATH` that it is started with.
+    pub(super) fn search_path(&self) -> Option<String> {
+        match &self.entry.launch {
+            Launch::Stdio(launch) => {
+                super::process::spawn::child_env(launch, &self.settings).ok()?.remove("PATH")
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) async fn tools(self: &Arc<Self>) -> Result<Arc<ServerTools>, HubError> {
+        let connection = self.connection().await?;
+        self.list(&connection).await
+    }
+
+    async fn list(&self, connection: &Connection) -> Result<Arc<ServerTools>, HubError> {
+        let list = |reason| HubError::List { server: self.entry.name.clone(), reason };
+        connection.tools().await.map_err(list)
+    }
+
+    /// Starts the server if need be, compares the pin, forwards. `permit.timeout()` bounds the
+    /// start and the call each.
+    pub(super) async fn call(self: &Arc<Self>, permit: Permit, context: CallContext) -> CallEnd {
+        let not_forwarded = |reason: String| CallEnd::NotForwarded { reason };
+        let ready = async {
+            let connection = self.connection().await?;
+            let tools = self.list(&connection).await?;
+            Ok::<_, HubError>((connection, tools))
+        };
+        let (connection, tools) = tokio::select! {
+            biased;
+            () = context.cancel.cancelled() => return not_forwarded("it was stopped before it was sent".to_owned()),
+            ready = timeout(permit.timeout(), ready) => match ready {
+                Ok(Ok(ready)) => ready,
+                Ok(Err(error)) => return not_forwarded(error.to_string()),
+                Err(_) => return not_forwarded("the server was not ready in time".to_owned()),
+            },
+        };
+        let Some(tool) = tools.tool(permit.tool()) else {
+            return not_forwarded(format!(
+                "the server `{}` has no tool `{}` (any more)",
+                permit.server(),
+                permit.tool()
+            ));
+        };
+        if tool.pin != permit.pin() {
+            return not_forwarded(format!(
+                "the tool `{}` has changed since the call was allowed",
+                permit.tool()
+            ));
+        }
+        let mut end = forward(&connection, permit, context).await;
+        if let (CallEnd::Ended(output, _), Some(schema)) = (&mut end, &tool.output_schema) {
+            note_misfit(output, schema);
+        }
+        match end {
+            CallEnd::Ended(..) | CallEnd::InputRequired { .. } => self.health().note_success(),
+            CallEnd::Unknown { .. } if !connection.is_dead() => {
+                tokio::spawn(connection.end_if_busy());
+            }
+            CallEnd::Unknown { .. } | CallEnd::NotForwarded { .. } => {}
+        }
+        end
+    }
+
+    /// Ends the connection, if there is one, and gives up a start in progress.
+    pub(super) async fn end(&self) {
+        let Slot { up, start } = std::mem::take(&mut *self.slot.lock().await);
+        if let Some(start) = start {
+            start.give_up().await;
+        }
+        if let Some(connection) = up {
+            connection.end().await;
+            self.health().phase = Phase::Idle;
+        }
+    }
+
+    /// The longest that a start may take, from its place on, and each page of the list.
+    pub(super) fn startup_timeout(&self) -> Duration {
+        self.entry.startup_timeout.unwrap_or(self.settings.startup_timeout)
+    }
+
+    async fn connection(self: &Arc<Self>) -> Result<Arc<Connection>, HubError> {
+        self.launch()?;
+        let joined = {
+            let mut slot = self.slot.lock().await;
+            if let Some(connection) = slot.up.as_ref().filter(|connection| !connection.is_dead()) {
+                return Ok(connection.clone());
+            }
+            if let Some(dead) = slot.up.take() {
+                // The watcher may not have run yet; the failure counts before the next start.
+                self.note_death(&dead).await;
+            }
+            match slot.start.as_ref().and_then(Starting::join) {
+                Some(joined) => joined,
+                None => {
+                    if self.closing.is_cancelled() {
+                        return Err(self.why_closed());
+                    }
+                    self.check_backoff()?;
+                    let (start, joined) = Starting::begin(self);
+                    slot.start = Some(start);
+                    joined
+                }
+            }
+        };
+        joined.wait(self.startup_timeout()).await
+    }
+
+    /// A start has come to its good end.
+    pub(super) async fn is_up(self: &Arc<Self>, connection: &Arc<Connection>, pid: u32) {
+        self.slot.lock().await.up = Some(connection.clone());
+        {
+            let mut health = self.health();
+            health.phase = Phase::Up { connection: Arc::downgrade(connection), pid };
+            health.era = Some(connection.era);
+        }
+        let (server, weak) = (Arc::downgrade(self), Arc::downgrade(connection));
+        tokio::spawn(watch(server, connection.transport.ended().clone(), weak));
+        tokio::spawn(end_when_closed(
+            connection.transport.closed().clone(),
+            Arc::downgrade(connection),
+        ));
+    }
+
+    /// A start has failed, or takes longer than it may.
+    pub(super) fn is_not_up(&self, reason: &str) {
+        let is_news = {
+            let mut health = self.health();
+            health.note_failure(reason);
+            health.is_news()
+        };
+        if is_news {
+            let (server, reason) = (self.entry.name.clone(), reason.to_owned());
+            (self.settings.notices)(HubNotice::Failed { server, reason });
+        }
+    }
+
+    pub(super) fn launch(&self) -> Result<&StdioLaunch, HubError> {
+        let server = self.entry.name.clone();
+        if self.entry.disabled {
+            return Err(HubError::Disabled { server });
+        }
+        match &self.entry.launch {
+            Launch::Stdio(launch) => Ok(launch),
+            Launch::Http { .. } => Err(HubError::Remote { server }),
+            Launch::Unusable { reason } => {
+                Err(HubError::Unusable { server, reason: reason.clone() })
+            }
+        }
+    }
+
+    /// Why it starts no more.
+    pub(super) fn why_closed(&self) -> HubError {
+        if self.hub_is_closing.is_cancelled() {
+            return HubError::ShuttingDown;
+        }
+        HubError::TakenOut { server: self.entry.name.clone() }
+    }
+
+    fn check_backoff(&self) -> Result<(), HubError> {
+        match self.health().backoff() {
+            None => Ok(()),
+            Some(Backoff { failures, retry_in, reason }) => Err(HubError::BackingOff {
+                server: self.entry.name.clone(),
+                failures,
+                retry_in,
+                reason,
+            }),
+        }
+    }
+
+    async fn note_death(&self, connection: &Arc<Connection>) {
+        // Reported once, by whoever sees it first.
+        if connection.ending.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        let lived = connection.started.elapsed();
+        let reason = connection.wait_for_end_reason().await;
+        let is_news = {
+            let mut health = self.health();
+            health.note_death(&reason, lived);
+            health.is_news()
+        };
+        if is_news {
+            (self.settings.notices)(HubNotice::Died { server: self.entry.name.clone(), reason });
+        }
+    }
+}
+
+/// Notes a death that nobody asked for, also when nobody is calling.
+async fn watch(server: Weak<Server>, ended: CancellationToken, connection: Weak<Connection>) {
+    ended.cancelled().await;
+    if let (Some(server), Some(connection)) = (server.upgrade(), connection.upgrade()) {
+        server.note_death(&connection).await;
+    }
+}
+
+/// A server that closed one of its ends is of no use any more; what is left of it is ended.
+async fn end_when_closed(closed: CancellationToken, connection: Weak<Connection>) {
+    closed.cancelled().await;
+    if let Some(connection) = connection.upgrade() {
+        connection.request_end();
+    }
+}

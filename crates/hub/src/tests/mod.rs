@@ -1,0 +1,12 @@
+//! The hub against small misbehaving servers (`tests/support/stranger.rs`), over real processes and
+//! pipes.
+
+mod rig;
+
+mod calls;
+mod eras;
+mod foreign_bytes;
+mod life;
+mod starts;
+mod transports;
+mod traps;

@@ -1,0 +1,98 @@
+//! How messages travel between claw and a server: a duplex of JSON messages, bounded both ways,
+//! that knows whether a message was sent and why the connection ended. Must not know what a message
+//! says.
+//!
+//! A child's stdio is one transport, an in-memory pair for tests another.
+
+mod lines;
+#[cfg(test)]
+pub(crate) mod memory;
+mod outbox;
+mod stdio;
+mod ticket;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+pub(crate) use stdio::Stdio;
+pub(crate) use ticket::Ticket;
+#[cfg(test)]
+pub(crate) use {
+    lines::{Line, LineReader},
+    stdio::StdioReceiver,
+};
+
+/// The sending half of a connection, and its life. All who send share one; the connection's owner
+/// asks for its end.
+pub(crate) trait Transport: Send + Sync + 'static {
+    /// Takes one message and returns at once. The server receives messages in the order of these
+    /// calls. The transport settles the ticket, see [`Ticket::settle`].
+    ///
+    /// # Errors
+    /// Nothing of the message reaches the server.
+    fn send(&self, message: Value, ticket: Option<Arc<Ticket>>) -> Result<(), SendError>;
+
+    /// The bytes that were taken and that the server has not read yet, as far as the transport can
+    /// know.
+    fn queued_bytes(&self) -> watch::Receiver<usize>;
+
+    /// Fires when nothing can be sent any more, because we closed or because the server did.
+    fn closed(&self) -> &CancellationToken;
+
+    /// Ends the connection, also in the middle of a message. Returns at once; see
+    /// [`Transport::ended`]. Bounded by the transport's own limits.
+    fn request_end(&self);
+
+    /// Fires once the connection has ended and nothing of it is left on this machine.
+    fn ended(&self) -> &CancellationToken;
+
+    /// Why it ended, for a human, as the end of a sentence: `it exited with status 1`.
+    fn end_reason(&self) -> String;
+}
+
+/// The receiving half. One task reads it.
+pub(crate) trait Receive: Send + 'static {
+    /// The next step of reading. Safe to cancel: what has been read stays for the next call. After
+    /// [`Received::End`] it is not called again.
+    fn receive(&mut self) -> impl Future<Output = Received> + Send;
+}
+
+/// One step of reading.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Received {
+    /// JSON, of whatever shape.
+    Message(Value),
+    /// Text that is no JSON; its first characters.
+    NoJson(String),
+    /// A message longer than the limit. It was dropped without being held in memory.
+    TooLong {
+        /// The request that it answers, where the transport knows that without reading it.
+        answers: Option<i64>,
+    },
+    End,
+}
+
+/// Why a message was not sent. Nothing of it reaches the server.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SendError {
+    #[error("more than {bytes_max} bytes would wait for the server to read them")]
+    QueueFull { bytes_max: usize },
+    #[error("the server no longer reads")]
+    Closed,
+    #[error("the call was given up")]
+    GivenUp,
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+}
+
+/// What a transport holds at most.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// The longest message that a server may send, in bytes.
+    pub(crate) message_bytes_max: usize,
+    /// The most bytes that wait for a server to read them.
+    pub(crate) queue_bytes_max: usize,
+}

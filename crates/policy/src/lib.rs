@@ -1,0 +1,213 @@
+//! The verdict on one call: hard denies, the strictest rule, the class default. Pure: no files, no
+//! clock, no grants. Must not know who asked before, what was granted, or how a verdict is carried
+//! out.
+
+mod classes;
+mod deny;
+mod rules;
+pub mod shape;
+pub mod shell;
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+pub use classes::Class;
+pub use deny::Denial;
+pub use rules::Decision;
+pub use rules::file::PolicyError;
+
+use classes::{Classes, is_own_reader};
+use claw_domain::{Origin, canonical};
+use rules::{Rule, file};
+
+/// Raised whenever a built-in table or hard deny changes, so that frozen calls are judged again.
+const BUILTIN_VERSION: u32 = 2;
+
+/// Everything that a verdict may depend on.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts<'a> {
+    /// The server's name as `mcp.json` gives it.
+    pub server: &'a str,
+    /// Which of our own servers this is, by its launch command; `None` for a stranger, whatever its
+    /// name.
+    pub builtin: Option<&'a str>,
+    pub tool: &'a str,
+    pub arguments: &'a Value,
+    pub origin: Origin,
+    /// The tool's `destructiveHint`, if it states one (MCP, tool annotations). `true` raises safe
+    /// to mutating; nothing else that a server says about itself counts.
+    pub destructive_hint: Option<bool>,
+    /// Whether the operating system keeps our bash server in its box. If not, every command is
+    /// asked about.
+    pub confined: bool,
+    /// Claw's home.
+    pub home: &'a Path,
+    /// The home of the user that claw runs as.
+    pub user_home: &'a Path,
+}
+
+/// What the policy says about a call. `rule` names a line of `policy.toml`, a class
+/// (`class.mutating`) or a built-in rule (`builtin.pipe-to-shell`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Allow { rule: String, why: String },
+    Ask { rule: String, why: String },
+    Deny { rule: String, why: String, instead: String },
+}
+
+impl From<Denial> for Verdict {
+    fn from(denial: Denial) -> Self {
+        Self::Deny { rule: denial.rule, why: denial.why, instead: denial.instead }
+    }
+}
+
+/// The owner's rules and classes on top of the built-in ones. Immutable.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    rules: Vec<Rule>,
+    classes: Classes,
+    version: String,
+}
+
+impl Policy {
+    /// `text` is the content of `policy.toml`, `None` where there is none. An error must stop the
+    /// start.
+    pub fn load(text: Option<&str>) -> Result<Self, PolicyError> {
+        let (rules, classes) = file::read(text.unwrap_or_default())?;
+        let version = version(&rules, &classes);
+        Ok(Self { rules, classes, version })
+    }
+
+    /// The same with the rules of one agent in addition; of rules and classes that fit, the
+    /// strictest counts. `name` is the file's name for people.
+    pub fn with(mut self, name: &str, text: &str) -> Result<Self, PolicyError> {
+        let (rules, classes) = file::read(text)?;
+        let renamed = |rule: Rule| Rule { id: rule.id.replacen("policy.toml", name, 1), ..rule };
+        self.rules.extend(rules.into_iter().map(renamed));
+        self.classes.table.extend(classes.table);
+        self.classes.idempotent.extend(classes.idempotent);
+        self.classes.bash_reads_ask |= classes.bash_reads_ask;
+        self.version = version(&self.rules, &self.classes);
+        Ok(self)
+    }
+
+    /// A digest over everything that decides: rules, classes, and the version of the built-in part.
+    /// A call that was frozen under another version is judged again.
+    pub fn version(&self) -> String {
+        self.version.clone()
+    }
+
+    /// How many rules the owner wrote.
+    pub fn rules_count(&self) -> usize {
+        self.rules.len()
+    }
+
+    pub fn class(&self, builtin: Option<&str>, server: &str, tool: &str) -> Class {
+        self.classes.class(builtin, server, tool)
+    }
+
+    /// Whether our own configuration says that running the tool twice is the same as once. A
+    /// server's word never counts.
+    pub fn is_idempotent(&self, builtin: Option<&str>, server: &str, tool: &str) -> bool {
+        self.classes.is_idempotent(builtin, server, tool)
+    }
+
+    /// What no rule and no grant unlocks. Checked again just before a call is forwarded.
+    pub fn hard_deny(&self, facts: &Facts<'_>) -> Option<Denial> {
+        match deny::judge(facts) {
+            deny::Finding::Denied(denial) => Some(denial),
+            deny::Finding::Clear | deny::Finding::Unreadable => None,
+        }
+    }
+
+    /// Hard denies, then the strictest matching rule (deny > ask > allow; of equals the first),
+    /// then the class default: safe → allow, mutating → ask, dangerous → deny. An allowance is
+    /// turned into a question where the shell text cannot be read or the shell has no box.
+    pub fn judge(&self, facts: &Facts<'_>) -> Verdict {
+        let unreadable = match deny::judge(facts) {
+            deny::Finding::Denied(denial) => return denial.into(),
+            deny::Finding::Unreadable => true,
+            deny::Finding::Clear => false,
+        };
+        let verdict = self.by_rule(facts).unwrap_or_else(|| self.by_class(facts));
+        let Verdict::Allow { rule, .. } = &verdict else { return verdict };
+        if unreadable {
+            let why =
+                format!("{rule} would allow it, but claw cannot read this shell text to its end");
+            return Verdict::Ask { rule: "builtin.unreadable-shell".to_owned(), why };
+        }
+        let runs_commands =
+            facts.builtin == Some("bash") && !is_own_reader(facts.builtin, facts.tool);
+        if runs_commands && !facts.confined {
+            let why = format!(
+                "{rule} would allow it, but this system cannot keep commands inside the workspace"
+            );
+            return Verdict::Ask { rule: "builtin.no-box".to_owned(), why };
+        }
+        verdict
+    }
+
+    /// Whether a command that only reads may run without a question: no rule speaks about it, the
+    /// operating system keeps it in its box, and the owner has not said `bash_reads = "ask"`. What
+    /// it reads is for the caller to find out.
+    pub fn lets_readers_run(&self, facts: &Facts<'_>) -> bool {
+        facts.builtin == Some("bash")
+            && facts.confined
+            && !self.classes.bash_reads_ask
+            && deny::judge(facts) == deny::Finding::Clear
+            && self.by_rule(facts).is_none()
+    }
+
+    fn by_rule(&self, facts: &Facts<'_>) -> Option<Verdict> {
+        let fits =
+            |rule: &&Rule| rule.is_match(facts.server, facts.tool, facts.arguments, facts.origin);
+        // `max_by_key` gives the last of equals; the reversed order makes that the first in the
+        // file.
+        let strictest = self.rules.iter().filter(fits).rev().max_by_key(|rule| rule.decision)?;
+        let (rule, why) = (strictest.id.clone(), strictest.why.clone());
+        Some(match strictest.decision {
+            Decision::Allow => Verdict::Allow { rule, why },
+            Decision::Ask => Verdict::Ask { rule, why },
+            Decision::Deny => {
+                let instead = format!("find another way, or ask the owner to change {rule}");
+                Verdict::Deny { rule, why, instead }
+            }
+        })
+    }
+
+    fn by_class(&self, facts: &Facts<'_>) -> Verdict {
+        let class = self.class(facts.builtin, facts.server, facts.tool);
+        let name = format!("{}/{}", facts.server, facts.tool);
+        if class == Class::Safe && facts.destructive_hint == Some(true) {
+            let why = format!("{name} is classed as safe, but the server calls it destructive");
+            return Verdict::Ask { rule: "class.destructive-hint".to_owned(), why };
+        }
+        let rule = format!("class.{}", class.as_str());
+        match class {
+            Class::Safe => Verdict::Allow { rule, why: format!("{name} only reads") },
+            Class::Mutating => Verdict::Ask { rule, why: format!("{name} can change something") },
+            Class::Dangerous => {
+                let instead = format!(
+                    "ask the owner for a rule in policy.toml that allows or asks for {name}"
+                );
+                Verdict::Deny { rule, why: format!("{name} is classed as dangerous"), instead }
+            }
+        }
+    }
+}
+
+fn version(rules: &[Rule], classes: &Classes) -> String {
+    let pair = |glob: &classes::ToolGlob| format!("{}/{}", glob.server.text, glob.tool.text);
+    let table: Vec<Value> =
+        classes.table.iter().map(|(glob, class)| json!([pair(glob), class])).collect();
+    let idempotent: Vec<String> = classes.idempotent.iter().map(pair).collect();
+    let rules: Vec<Value> = rules.iter().map(Rule::effective).collect();
+    canonical::digest(&json!({
+        "builtin": BUILTIN_VERSION, "rules": rules, "classes": table, "idempotent": idempotent,
+        "bash_reads_ask": classes.bash_reads_ask,
+    }))
+}
+
+#[cfg(test)]
+mod tests;

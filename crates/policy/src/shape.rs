@@ -1,0 +1,208 @@
+//! The shapes of arguments that a grant can cover, and the answers that a question offers. Pure.
+//! Must not know who was granted what, or until when.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::Facts;
+use super::shell;
+use claw_domain::canonical;
+use claw_domain::escape::visible;
+use claw_domain::{Answer, Choice, Scope, Term};
+
+/// Our filesystem server's tools whose reach is told by paths alone, with the arguments that hold
+/// the paths. `find` and `search` are missing, because a pattern reaches where no path says.
+const PATH_TOOLS: &[(&str, &[&str])] = &[
+    ("read_file", &["path"]),
+    ("list_dir", &["path"]),
+    ("write_file", &["path"]),
+    ("edit_file", &["path"]),
+    ("delete", &["path"]),
+    ("move", &["source", "destination"]),
+];
+
+/// What is typed for the answers about exactly these arguments.
+const EXACT_KEYS: &[(&str, Term)] =
+    &[("y", Term::Once), ("10m", Term::TenMinutes), ("s", Term::Session), ("a", Term::Always)];
+
+/// The arguments of a command that change where and how long it runs, and not what.
+const COMMAND_ARGUMENTS: &[&str] = &["command", "cwd", "timeout_s"];
+
+/// Which arguments a grant covers. It stands beside the server and the tool, which the grant names
+/// itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Shape {
+    /// Exactly these arguments: SHA-256 of their canonical JSON, in hexadecimal.
+    Exact { digest: String },
+    /// A file tool of ours, for every path at or below this one: relative to the workspace,
+    /// normalised, never empty.
+    ///
+    /// The comparison is by the names alone. A symbolic link below the path may lead elsewhere in
+    /// the workspace; that it cannot lead out of it is the server's promise.
+    Below { path: String },
+    /// A command of our bash server: this program and subcommand, then options that claw knows and
+    /// plain words, in any folder of the workspace and with any time limit. Only where the
+    /// operating system keeps it in its box.
+    Command { words: Vec<String> },
+}
+
+impl Shape {
+    /// The shape that `scope` means for this call. `None` where the scope does not fit the call, or
+    /// does not cover it.
+    pub fn of(scope: &Scope, facts: &Facts<'_>) -> Option<Self> {
+        let shape = match scope {
+            Scope::Exact => Self::Exact { digest: canonical::digest(facts.arguments) },
+            Scope::Below { path } => Self::Below { path: components(path)?.join("/") },
+            Scope::Command { words } => Self::Command { words: words.clone() },
+        };
+        covers(&shape, facts).then_some(shape)
+    }
+}
+
+/// Whether the call's arguments are of this shape. In doubt they are not.
+pub fn covers(shape: &Shape, facts: &Facts<'_>) -> bool {
+    match shape {
+        Shape::Exact { digest } => *digest == canonical::digest(facts.arguments),
+        Shape::Below { path } => {
+            let Some(prefix) = components(path) else { return false };
+            let Some(paths) = call_paths(facts) else { return false };
+            paths.iter().all(|path| components(path).is_some_and(|path| path.starts_with(&prefix)))
+        }
+        Shape::Command { words } => command_words(facts).is_some_and(|found| found == *words),
+    }
+}
+
+/// The scopes that this call can be granted in, each with half a sentence that says exactly what it
+/// grants.
+pub fn offered_shapes(facts: &Facts<'_>) -> Vec<(Scope, String)> {
+    let tool = visible(&format!("{}/{}", facts.server, facts.tool));
+    let mut offered = vec![(Scope::Exact, format!("{tool} with exactly these arguments"))];
+    if let Some(path) = common_folder(facts) {
+        let sentence = match facts.tool {
+            "move" => format!("{tool} from and to any path at or below {}", visible(&path)),
+            _ => format!(
+                "{tool} for any path at or below {}, whatever its other arguments",
+                visible(&path)
+            ),
+        };
+        offered.push((Scope::Below { path }, sentence));
+    }
+    if let Some(words) = command_words(facts) {
+        let sentence = format!("{tool} for {}", says_command(&words));
+        offered.push((Scope::Command { words }, sentence));
+    }
+    offered
+}
+
+/// What a grant for a program and subcommand covers, in words.
+pub fn says_command(words: &[String]) -> String {
+    format!("any `{}` with known options and plain words, in the box", visible(&words.join(" ")))
+}
+
+/// The answers to a question about this call, in the order in which they are shown.
+pub fn choices(facts: &Facts<'_>) -> Vec<Choice> {
+    let choice =
+        |key: &str, label: String, answer: Answer| Choice { key: key.to_owned(), label, answer };
+    let allow = |key: &str, term: Term, (scope, what): &(Scope, String)| {
+        let until = match term {
+            Term::Once => {
+                return choice(
+                    key,
+                    "allow this one call".to_owned(),
+                    Answer::Allow { term, scope: scope.clone() },
+                );
+            }
+            Term::TenMinutes => "for 10 minutes",
+            Term::Session => "until this session ends or /new",
+            Term::Always => "until you revoke it",
+        };
+        choice(key, format!("allow {what}, {until}"), Answer::Allow { term, scope: scope.clone() })
+    };
+    let offered = offered_shapes(facts);
+    let mut choices = Vec::new();
+    for shape in &offered {
+        let keys: &[(&str, Term)] = match shape.0 {
+            Scope::Exact => EXACT_KEYS,
+            Scope::Below { .. } => &[("sb", Term::Session), ("ab", Term::Always)],
+            Scope::Command { .. } => {
+                &[("10c", Term::TenMinutes), ("sc", Term::Session), ("ac", Term::Always)]
+            }
+        };
+        choices.extend(keys.iter().map(|(key, term)| allow(key, *term, shape)));
+    }
+    let tool = visible(&format!("{}/{}", facts.server, facts.tool));
+    choices.push(choice("n", "deny this one call".to_owned(), Answer::Deny { word: None }));
+    choices.push(choice(
+        "n WORDS",
+        "deny this one call and tell the model WORDS".to_owned(),
+        Answer::Deny { word: None },
+    ));
+    choices.push(choice(
+        "never",
+        format!("deny {tool} with exactly these arguments, now and always"),
+        Answer::Never,
+    ));
+    choices
+}
+
+/// The program and subcommand that the call can be granted by. `None` without a box: what is
+/// granted this way may run whatever the workspace holds.
+fn command_words(facts: &Facts<'_>) -> Option<Vec<String>> {
+    let command = shell_command(facts)?;
+    facts.confined.then(|| shell::grants::words_of(&shell::read(command)?)).flatten()
+}
+
+/// The text of a call to `run` of our bash server, if the call says nothing else that claw does not
+/// know.
+pub fn shell_command<'a>(facts: &Facts<'a>) -> Option<&'a str> {
+    if facts.builtin != Some("bash") || facts.tool != "run" {
+        return None;
+    }
+    let arguments = facts.arguments.as_object()?;
+    let known = arguments.keys().all(|name| COMMAND_ARGUMENTS.contains(&name.as_str()));
+    known.then(|| arguments.get("command").and_then(Value::as_str)).flatten()
+}
+
+/// The paths that the call names; `None` where it is no call that paths alone describe.
+fn call_paths<'a>(facts: &Facts<'a>) -> Option<Vec<&'a str>> {
+    if facts.builtin != Some("filesystem") {
+        return None;
+    }
+    let (_, names) = PATH_TOOLS.iter().find(|(tool, _)| *tool == facts.tool)?;
+    names.iter().map(|name| facts.arguments.get(name).and_then(Value::as_str)).collect()
+}
+
+/// The folder that holds everything which the call names. `None` for the workspace itself: that
+/// grant would say nothing.
+fn common_folder(facts: &Facts<'_>) -> Option<String> {
+    let paths: Option<Vec<Vec<&str>>> = call_paths(facts)?.into_iter().map(components).collect();
+    let mut folders = paths?.into_iter().map(|mut path| {
+        path.pop();
+        path
+    });
+    let first = folders.next()?;
+    let common = folders.fold(first, |common, folder| {
+        let same = common.iter().zip(&folder).take_while(|(a, b)| a == b).count();
+        common.into_iter().take(same).collect()
+    });
+    (!common.is_empty()).then(|| common.join("/"))
+}
+
+/// A relative path without `.` and doubled slashes. `None` for everything that could mean another
+/// place to some reader: empty, absolute, `..`, a leading `~`, backslashes, control characters, and
+/// what is nothing but dots and slashes.
+fn components(path: &str) -> Option<Vec<&str>> {
+    let strange = |c: char| c == '\\' || c.is_control();
+    if path.starts_with('/') || path.contains(strange) {
+        return None;
+    }
+    let parts: Vec<&str> =
+        path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+    let climbs = parts.iter().any(|part| part.trim() == "..");
+    let somebodys_home = parts.first().is_some_and(|part| part.starts_with('~'));
+    (!parts.is_empty() && !climbs && !somebodys_home).then_some(parts)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,271 @@
+//! What a grant covers, tried against an independent normalisation of paths.
+
+use std::path::Path;
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use claw_domain::Origin;
+
+fn facts<'a>(builtin: Option<&'a str>, tool: &'a str, arguments: &'a Value) -> Facts<'a> {
+    Facts {
+        server: builtin.unwrap_or("stranger"),
+        builtin,
+        tool,
+        arguments,
+        origin: Origin::Owner,
+        destructive_hint: None,
+        confined: true,
+        home: Path::new("/h/.claw"),
+        user_home: Path::new("/h"),
+    }
+}
+
+fn below(path: &str) -> Shape {
+    Shape::Below { path: path.to_owned() }
+}
+
+fn covers_path(prefix: &str, path: &str) -> bool {
+    covers(
+        &below(prefix),
+        &facts(Some("filesystem"), "write_file", &json!({"path": path, "content": ""})),
+    )
+}
+
+#[test]
+fn below_goes_by_components() {
+    for path in ["src", "src/a", "./src/a", "src//a/b", "src/./a", "src/..."] {
+        assert!(covers_path("src", path), "{path}");
+        assert!(covers_path("./src/", path), "{path}");
+    }
+    for path in [
+        "",
+        ".",
+        "./",
+        "/",
+        "/src/a",
+        "srcs/a",
+        "src2",
+        "Src/a",
+        "a/src",
+        "..",
+        "src/..",
+        "src/../b",
+        "../src",
+        "src/a/../../b",
+        "~/src",
+        "./~/src",
+        "src\\..\\b",
+        "src/\0",
+        "src/a\n",
+        "src/.. /b",
+    ] {
+        assert!(!covers_path("src", path), "{path:?}");
+    }
+    for prefix in ["", ".", "./.", "/", "..", "a/..", "/src", "~"] {
+        assert!(!covers_path(prefix, "src/a"), "{prefix:?}");
+    }
+}
+
+#[test]
+fn both_ends_of_a_move_must_be_below() {
+    for (source, destination, wanted) in [
+        ("d/a", "d/b", true),
+        ("d/a", "e/b", false),
+        ("e/a", "d/b", false),
+        ("d/a", "d/../b", false),
+    ] {
+        let arguments = json!({"source": source, "destination": destination});
+        assert_eq!(covers(&below("d"), &facts(Some("filesystem"), "move", &arguments)), wanted);
+    }
+    assert!(!covers(&below("d"), &facts(Some("filesystem"), "move", &json!({"source": "d/a"}))));
+    assert!(!covers(
+        &below("d"),
+        &facts(Some("filesystem"), "move", &json!({"source": "d/a", "destination": 1}))
+    ));
+}
+
+#[test]
+fn below_is_for_our_file_tools_only() {
+    let arguments = json!({"path": "d/a", "command": "d/a", "pattern": "*"});
+    for (builtin, tool) in [
+        (Some("bash"), "run"),
+        (Some("bash"), "write_file"),
+        (None, "write_file"),
+        (Some("filesystem"), "find"),
+        (Some("filesystem"), "search"),
+        (Some("filesystem"), "unknown"),
+    ] {
+        let facts = facts(builtin, tool, &arguments);
+        assert!(!covers(&below("d"), &facts), "{builtin:?} {tool}");
+        assert_eq!(Shape::of(&Scope::Below { path: "d".into() }, &facts), None);
+        assert_eq!(offered_shapes(&facts).len(), 1);
+        assert!(!choices(&facts).iter().any(|choice| matches!(choice.key.as_str(), "sb" | "ab")));
+    }
+}
+
+#[test]
+fn exact_means_the_canonical_arguments() {
+    let (a, b) =
+        (json!({"x": 1, "y": [2]}), serde_json::from_str::<Value>("{\"y\":[2],\"x\":1}").unwrap());
+    let shape = Shape::of(&Scope::Exact, &facts(None, "t", &a)).unwrap();
+    assert!(covers(&shape, &facts(None, "t", &b)));
+    for other in [
+        json!({"x": 1}),
+        json!({"x": 1, "y": [2], "z": null}),
+        json!({"x": "1", "y": [2]}),
+        json!({"x": 1.0, "y": [2]}),
+    ] {
+        assert!(!covers(&shape, &facts(None, "t", &other)), "{other}");
+    }
+}
+
+fn command(text: &str) -> Value {
+    json!({"command": text})
+}
+
+#[test]
+fn a_program_and_its_subcommand_are_offered_and_covered() {
+    fn facts(arguments: &Value) -> Facts<'_> {
+        super::tests::facts(Some("bash"), "run", arguments)
+    }
+    let arguments = command("cargo test --lib gate");
+    let words = vec!["cargo".to_owned(), "test".to_owned()];
+    let offered = offered_shapes(&facts(&arguments)).remove(1);
+    assert_eq!(offered.0, Scope::Command { words });
+    assert_eq!(
+        offered.1,
+        "bash/run for any `cargo test` with known options and plain words, in the box"
+    );
+    let shape = Shape::of(&offered.0, &facts(&arguments)).unwrap();
+    let keys: Vec<String> =
+        choices(&facts(&arguments)).into_iter().map(|choice| choice.key).collect();
+    assert_eq!(keys, ["y", "10m", "s", "a", "10c", "sc", "ac", "n", "n WORDS", "never"]);
+    for covered in ["cargo test", "cargo  test 'a b'", "cargo test -p claw -- --nocapture"] {
+        assert!(covers(&shape, &facts(&command(covered))), "{covered}");
+    }
+    assert!(covers(&shape, &facts(&json!({"command": "cargo test", "cwd": "a", "timeout_s": 5}))));
+    for other in [
+        "cargo build",
+        "cargo",
+        "cargo test; ls",
+        "cargo test --config x",
+        "cargo test $(x)",
+        "cargo test > x",
+        "cargo --config x test",
+        "cargo test a b",
+        "git test",
+        "cargo testx",
+        "bash -c 'cargo test'",
+    ] {
+        assert!(!covers(&shape, &facts(&command(other))), "{other}");
+    }
+    for unknown in [
+        json!({"command": "cargo test", "env": {}}),
+        json!({"command": ["cargo test"]}),
+        json!({}),
+        json!("x"),
+    ] {
+        assert!(!covers(&shape, &facts(&unknown)), "{unknown}");
+    }
+}
+
+#[test]
+fn a_program_is_granted_for_our_shell_in_its_box_only() {
+    let arguments = command("cargo test");
+    let boxed = facts(Some("bash"), "run", &arguments);
+    let shape =
+        Shape::of(&Scope::Command { words: vec!["cargo".into(), "test".into()] }, &boxed).unwrap();
+    for other in [
+        Facts { confined: false, ..boxed },
+        Facts { builtin: None, ..boxed },
+        Facts { builtin: Some("filesystem"), ..boxed },
+        Facts { tool: "start", ..boxed },
+    ] {
+        assert!(!covers(&shape, &other), "{other:?}");
+        assert_eq!(offered_shapes(&other).len(), 1, "{other:?}");
+    }
+    let another = Scope::Command { words: vec!["cargo".into()] };
+    assert_eq!(Shape::of(&another, &boxed), None, "a program alone is no shape");
+}
+
+#[test]
+fn the_answers_say_what_they_grant() {
+    let shown = |builtin, tool, arguments: Value| -> Vec<(String, String)> {
+        choices(&facts(builtin, tool, &arguments))
+            .into_iter()
+            .map(|choice| (choice.key, choice.label))
+            .collect()
+    };
+    let bash = shown(Some("bash"), "run", json!({"command": "ls"}));
+    assert_eq!(
+        bash,
+        [
+            ("y", "allow this one call"),
+            ("10m", "allow bash/run with exactly these arguments, for 10 minutes"),
+            ("s", "allow bash/run with exactly these arguments, until this session ends or /new"),
+            ("a", "allow bash/run with exactly these arguments, until you revoke it"),
+            ("n", "deny this one call"),
+            ("n WORDS", "deny this one call and tell the model WORDS"),
+            ("never", "deny bash/run with exactly these arguments, now and always"),
+        ]
+        .map(|(key, label)| (key.to_owned(), label.to_owned()))
+    );
+    let write = shown(
+        Some("filesystem"),
+        "write_file",
+        json!({"path": "docs/\u{202E}a/x.md", "content": ""}),
+    );
+    let folder = "allow filesystem/write_file for any path at or below docs/\\u{202e}a, whatever its other arguments, until";
+    assert_eq!(write[4], ("sb".to_owned(), format!("{folder} this session ends or /new")));
+    assert_eq!(write[5], ("ab".to_owned(), format!("{folder} you revoke it")));
+    let file_in_the_workspace =
+        shown(Some("filesystem"), "write_file", json!({"path": "x.md", "content": ""}));
+    assert_eq!(file_in_the_workspace.len(), 7);
+    assert_eq!(
+        shown(Some("filesystem"), "write_file", json!({"path": "./~/x.md", "content": ""})).len(),
+        7
+    );
+    let apart = shown(Some("filesystem"), "move", json!({"source": "a/x", "destination": "b/x"}));
+    assert_eq!(apart.len(), 7);
+}
+
+/// Where a path leads by its text alone, as a list of names, or `None` where it leaves the
+/// workspace.
+fn leads_to(path: &str) -> Option<Vec<String>> {
+    let mut at: Vec<String> = Vec::new();
+    if path.starts_with('/') {
+        return None;
+    }
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(at.pop()?),
+            name => at.push(name.to_owned()),
+        }
+    }
+    Some(at)
+}
+
+proptest! {
+    #[test]
+    fn a_grant_never_covers_what_leads_elsewhere(
+        prefix in r"(/|\.|\.\.|a|b|~|\\){0,6}",
+        path in r"(/|\.|\.\.|a|b|~|\\){0,12}",
+    ) {
+        if covers_path(&prefix, &path) {
+            let (folder, place) = (leads_to(&prefix).unwrap(), leads_to(&path).unwrap());
+            prop_assert!(!folder.is_empty() && place.starts_with(&folder), "{prefix:?} covers {path:?}");
+        }
+    }
+
+    #[test]
+    fn every_offer_covers_the_call_that_it_was_made_for(path in "[a-c./~]{0,12}") {
+        let arguments = json!({"path": path, "content": ""});
+        let facts = facts(Some("filesystem"), "write_file", &arguments);
+        for (scope, _) in offered_shapes(&facts) {
+            prop_assert!(Shape::of(&scope, &facts).is_some(), "{scope:?}");
+        }
+    }
+}

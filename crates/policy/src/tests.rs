@@ -1,0 +1,264 @@
+//! Verdicts in their order, and the ways in which a policy file may fail to load.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::*;
+
+fn facts<'a>(server: &'a str, tool: &'a str, arguments: &'a Value) -> Facts<'a> {
+    Facts {
+        server,
+        builtin: matches!(server, "bash" | "filesystem").then_some(server),
+        tool,
+        arguments,
+        origin: Origin::Owner,
+        destructive_hint: None,
+        confined: true,
+        home: Path::new("/home/ann/.claw"),
+        user_home: Path::new("/home/ann"),
+    }
+}
+
+fn policy(text: &str) -> Policy {
+    Policy::load(Some(text)).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn said(text: &str) -> String {
+    Policy::load(Some(text)).unwrap_err().to_string()
+}
+
+fn kind(verdict: &Verdict) -> (&'static str, &str) {
+    match verdict {
+        Verdict::Allow { rule, .. } => ("allow", rule),
+        Verdict::Ask { rule, .. } => ("ask", rule),
+        Verdict::Deny { rule, .. } => ("deny", rule),
+    }
+}
+
+const ALLOW_ALL: &str = "[[rule]]\nserver = \"*\"\ndecision = \"allow\"\nwhy = \"all\"\n\
+    origin = [\"owner\", \"button\", \"schedule\", \"mcp_client\", \"sub_agent\", \"forwarded\"]\n";
+
+#[test]
+fn without_rules_the_class_decides() {
+    let policy = policy("[classes]\n\"time/*\" = \"safe\"\n\"db/drop\" = \"dangerous\"");
+    let none = json!({});
+    assert_eq!(
+        kind(&policy.judge(&facts("filesystem", "read_file", &none))),
+        ("allow", "class.safe")
+    );
+    assert_eq!(
+        kind(&policy.judge(&facts("filesystem", "write_file", &none))),
+        ("ask", "class.mutating")
+    );
+    assert_eq!(
+        kind(&policy.judge(&facts("bash", "run", &json!({"command": "ls"})))),
+        ("ask", "class.mutating")
+    );
+    assert_eq!(kind(&policy.judge(&facts("time", "now", &none))), ("allow", "class.safe"));
+    assert_eq!(kind(&policy.judge(&facts("db", "drop", &none))), ("deny", "class.dangerous"));
+    assert_eq!(
+        kind(&policy.judge(&facts("unknown", "read_file", &none))),
+        ("ask", "class.mutating")
+    );
+    let stranger = Facts { builtin: None, ..facts("filesystem", "read_file", &none) };
+    assert_eq!(kind(&policy.judge(&stranger)), ("ask", "class.mutating"));
+}
+
+#[test]
+fn a_hint_only_raises() {
+    let policy = policy("[classes]\n\"db/drop\" = \"dangerous\"");
+    let none = json!({});
+    let hinted = |server, tool, hint| {
+        kind(&policy.judge(&Facts { destructive_hint: hint, ..facts(server, tool, &none) })).0
+    };
+    assert_eq!(hinted("filesystem", "read_file", Some(true)), "ask");
+    assert_eq!(hinted("filesystem", "read_file", Some(false)), "allow");
+    assert_eq!(hinted("filesystem", "write_file", Some(false)), "ask");
+    assert_eq!(hinted("filesystem", "write_file", Some(true)), "ask");
+    assert_eq!(hinted("db", "drop", Some(false)), "deny");
+}
+
+#[test]
+fn the_strictest_rule_wins_whatever_the_order() {
+    let rule = |decision: &str, why: &str| {
+        format!(
+            "[[rule]]\nserver = \"bash\"\nargs.command = \"ls.*\"\ndecision = \"{decision}\"\nwhy = \"{why}\"\n"
+        )
+    };
+    let call = json!({"command": "ls -l"});
+    for (order, wanted) in [
+        (&["allow", "ask", "deny"][..], "deny"),
+        (&["deny", "allow"], "deny"),
+        (&["allow", "ask"], "ask"),
+        (&["ask", "allow"], "ask"),
+        (&["allow", "allow"], "allow"),
+    ] {
+        let text: String = order.iter().map(|decision| rule(decision, decision)).collect();
+        assert_eq!(kind(&policy(&text).judge(&facts("bash", "run", &call))).0, wanted, "{order:?}");
+    }
+    let text = rule("ask", "first") + &rule("ask", "second");
+    let Verdict::Ask { rule, why } = policy(&text).judge(&facts("bash", "run", &call)) else {
+        panic!()
+    };
+    assert_eq!((rule.as_str(), why.as_str()), ("policy.toml:1", "first"));
+}
+
+#[test]
+fn nothing_unlocks_a_hard_deny() {
+    let policy = policy(ALLOW_ALL);
+    let call = json!({"command": "curl x | sh"});
+    let facts = facts("bash", "run", &call);
+    assert_eq!(kind(&policy.judge(&facts)), ("deny", "builtin.pipe-to-shell"));
+    assert_eq!(policy.hard_deny(&facts).unwrap().rule, "builtin.pipe-to-shell");
+}
+
+#[test]
+fn an_allowed_command_is_still_asked_where_it_cannot_be_read_or_boxed() {
+    let policy = policy(ALLOW_ALL);
+    let (ls, cut) = (json!({"command": "ls"}), json!({"command": "echo 'ls"}));
+    assert_eq!(kind(&policy.judge(&facts("bash", "run", &ls))).0, "allow");
+    assert_eq!(
+        kind(&policy.judge(&facts("bash", "run", &cut))),
+        ("ask", "builtin.unreadable-shell")
+    );
+    assert_eq!(policy.hard_deny(&facts("bash", "run", &cut)), None);
+    let open = Facts { confined: false, ..facts("bash", "run", &ls) };
+    assert_eq!(kind(&policy.judge(&open)), ("ask", "builtin.no-box"));
+    let read = Facts { confined: false, ..facts("filesystem", "read_file", &ls) };
+    assert_eq!(kind(&policy.judge(&read)).0, "allow");
+    let look = Facts { confined: false, ..facts("bash", "output", &ls) };
+    assert_eq!(kind(&policy.judge(&look)).0, "allow");
+}
+
+#[test]
+fn lower_origins_gain_scope_only_by_name() {
+    let text = "[[rule]]\nserver = \"bash\"\ndecision = \"allow\"\nwhy = \"owner\"\n\
+        [[rule]]\nserver = \"notes\"\norigin = \"schedule\"\ndecision = \"allow\"\nwhy = \"nightly\"\n\
+        [[rule]]\nserver = \"mail\"\ndecision = \"deny\"\nwhy = \"never\"\n";
+    let policy = policy(text);
+    let call = json!({"command": "ls"});
+    let from =
+        |server, origin| kind(&policy.judge(&Facts { origin, ..facts(server, "run", &call) })).0;
+    assert_eq!(from("bash", Origin::Owner), "allow");
+    assert_eq!(from("bash", Origin::Button), "allow");
+    for lower in [Origin::Schedule, Origin::McpClient, Origin::SubAgent, Origin::Forwarded] {
+        assert_eq!(from("bash", lower), "ask");
+        assert_eq!(from("mail", lower), "deny");
+    }
+    assert_eq!(from("notes", Origin::Schedule), "allow");
+    assert_eq!(from("notes", Origin::Owner), "ask");
+    assert_eq!(from("notes", Origin::Forwarded), "ask");
+}
+
+#[test]
+fn the_version_follows_what_decides_and_nothing_else() {
+    let base = "[[rule]]\nserver = \"a\"\ndecision = \"ask\"\nwhy = \"x\"\n";
+    let version = |text: &str| policy(text).version();
+    assert_eq!(
+        version(base),
+        version(&format!("# a comment\n\n{}", base.replace("\"x\"", "\"other words\"")))
+    );
+    for other in [
+        base.replace("\"a\"", "\"b\""),
+        base.replace("ask", "deny"),
+        format!("{base}origin = \"owner\"\n"),
+        format!("{base}args.x = \"1\"\n"),
+        format!("idempotent = [\"t/*\"]\n{base}"),
+        format!("{base}[classes]\n\"a/b\" = \"safe\"\n"),
+        String::new(),
+    ] {
+        assert_ne!(version(base), version(&other), "{other}");
+    }
+    assert_eq!(Policy::load(None).unwrap().version(), version(""));
+}
+
+#[test]
+fn examples_are_checked_when_the_file_is_loaded() {
+    let rule = "\n[[rule]]\nserver = \"bash\"\ntool = \"run\"\nargs.command = \"ls( -[a-z]+)*\"\ndecision = \"allow\"\nwhy = \"looking\"\n";
+    policy(&format!(
+        "{rule}match = [{{ args = {{ command = \"ls -la\" }} }}]\nnot_match = [{{ args = {{ command = \"ls; rm x\" }} }}]"
+    ));
+    assert_eq!(
+        said(&format!(
+            "{rule}match = [{{ server = \"bash\", tool = \"run\", args = {{ command = \"ls /\" }}, origin = \"owner\" }}]"
+        )),
+        "policy.toml, line 2: this rule does not match its example bash/run {\"command\":\"ls /\"} from owner (in `match`). \
+         Correct the rule or the example."
+    );
+    assert!(
+        said(&format!("{rule}not_match = [{{ args = {{ command = \"ls -l\" }} }}]"))
+            .contains("matches what it must not")
+    );
+    assert!(
+        said(&format!(
+            "{rule}match = [{{ args = {{ command = \"ls\" }}, origin = \"schedule\" }}]"
+        ))
+        .contains("does not match")
+    );
+    let pattern = rule.replace("\"run\"", "\"r*\"");
+    assert!(
+        said(&format!("{pattern}match = [{{ args = {{ command = \"ls\" }} }}]"))
+            .contains("needs a `tool`")
+    );
+}
+
+#[test]
+fn a_file_that_does_not_load_says_why_and_where() {
+    let why = "decision = \"ask\"\nwhy = \"x\"\n";
+    for (text, line, part) in [
+        ("[[rule]]\nserver = ".to_owned(), Some(2), ""),
+        ("[[rules]]\n".to_owned(), Some(1), "did you mean `rule`?"),
+        (format!("[[rule]]\nservr = \"a\"\n{why}"), Some(2), "did you mean `server`?"),
+        ("[[rule]]\ndecision = \"ask\"\n".to_owned(), Some(1), "`why` is missing"),
+        ("[[rule]]\nwhy = \"x\"\n".to_owned(), Some(1), "`decision` is missing"),
+        (
+            "[[rule]]\ndecision = \"alow\"\nwhy = \"x\"\n".to_owned(),
+            Some(2),
+            "did you mean `allow`?",
+        ),
+        ("[[rule]]\ndecision = \"ask\"\nwhy = \" \"\n".to_owned(), Some(1), "empty `why`"),
+        (format!("\n\n[[rule]]\norigin = \"ower\"\n{why}"), Some(3), "did you mean `owner`?"),
+        (format!("[[rule]]\norigin = []\n{why}"), Some(1), "empty list"),
+        (
+            format!("[[rule]]\nargs.command = \"(\"\n{why}"),
+            Some(1),
+            "`args.command` cannot be read",
+        ),
+        (format!("[[rule]]\nargs.command = \"(a{{1000}}){{1000}}\"\n{why}"), Some(1), "too large"),
+        (format!("[[rule]]\nserver = \"[\"\n{why}"), Some(1), "is not a pattern"),
+        ("[classes]\n\"a\" = \"safe\"\n".to_owned(), Some(2), "server/tool"),
+        ("[classes]\n\"a/b\" = \"save\"\n".to_owned(), Some(2), "did you mean `safe`?"),
+        ("idempotent = [\"x\"]\n".to_owned(), Some(1), "server/tool"),
+    ] {
+        let error = Policy::load(Some(&text)).unwrap_err();
+        assert_eq!(error.line, line, "{text}: {error}");
+        assert!(error.message.contains(part), "{text}: {error}");
+        assert!(!error.to_string().contains('\n') && error.next.len() > 5, "{error}");
+    }
+    assert!(said(&"#".repeat(2_000_000)).contains("larger than"));
+}
+
+#[test]
+fn readers_are_let_run_where_no_rule_speaks_and_there_is_a_box() {
+    let ls = json!({"command": "ls"});
+    let boxed = facts("bash", "run", &ls);
+    assert!(policy("").lets_readers_run(&boxed));
+    assert!(policy("bash_reads = \"allow\"\n").lets_readers_run(&boxed));
+    assert!(!policy("bash_reads = \"ask\"\n").lets_readers_run(&boxed));
+    assert_ne!(policy("bash_reads = \"ask\"\n").version(), policy("").version());
+    assert!(!policy("").lets_readers_run(&Facts { confined: false, ..boxed }));
+    assert!(!policy("").lets_readers_run(&Facts { builtin: None, ..boxed }), "a stranger's shell");
+    let rule = "[[rule]]\nserver = \"bash\"\ndecision = \"ask\"\nwhy = \"x\"\n";
+    assert!(!policy(rule).lets_readers_run(&boxed), "the owner has a rule for it");
+    assert!(policy(&rule.replace("bash", "b")).lets_readers_run(&boxed));
+    let wipes = json!({"command": "rm -rf /"});
+    assert!(!policy("").lets_readers_run(&facts("bash", "run", &wipes)));
+    assert!(said("bash_reads = \"alow\"\n").contains("did you mean `allow`?"));
+}
+
+#[test]
+fn the_example_in_the_repository_loads() {
+    let policy = policy(include_str!("../../../examples/policy.toml"));
+    assert_eq!(policy.rules_count(), 4);
+}

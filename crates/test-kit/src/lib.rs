@@ -1,0 +1,44 @@
+//! What the tests of several crates of ours stand on: the programs that they start, and how they
+//! wait for something outside of their process. Not part of the product.
+
+#![expect(clippy::unwrap_used, reason = "a test's helpers may fail loudly")]
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+/// Whatever a test waits for must come in this time; long, because a busy machine is no fault.
+pub const SOON: Duration = Duration::from_secs(60);
+
+/// An example's program, beside this test's own binary. `cargo test --workspace` builds examples,
+/// but `cargo test NAME` does not.
+pub fn example_exe(name: &str) -> PathBuf {
+    static BUILT: OnceLock<()> = OnceLock::new();
+    let test = std::env::current_exe().unwrap();
+    let profile = test.parent().unwrap().parent().unwrap();
+    let exe = profile.join("examples").join(name);
+    if !exe.exists() {
+        BUILT.get_or_init(|| build_examples(profile.parent().unwrap()));
+    }
+    assert!(exe.exists(), "{} is missing: run `cargo build --examples`", exe.display());
+    exe
+}
+
+/// With `--workspace`, as the whole suite: other features of a dependency would build it again.
+#[expect(clippy::disallowed_methods, reason = "the tests build the program that they need")]
+fn build_examples(target: &Path) {
+    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml");
+    let mut build = std::process::Command::new(env!("CARGO"));
+    build.args(["build", "--quiet", "--offline", "--workspace", "--examples"]);
+    build.arg("--manifest-path").arg(manifest).arg("--target-dir").arg(target);
+    assert!(build.status().unwrap().success());
+}
+
+/// Waits for something outside of this process, with a deadline.
+pub async fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let deadline = Instant::now() + SOON;
+    while !holds() {
+        assert!(Instant::now() < deadline, "not in time: {what}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
