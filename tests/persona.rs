@@ -273,9 +273,9 @@ fn a_role_that_is_chosen_while_a_turn_runs_is_the_next_turns_also_over_a_restart
     rig.says("/status");
     rig.waits_for("the turn that is under way goes on without a role");
     gate.add_permits(100);
-    rig.waits_for("looked");
+    rig.hears("looked");
     rig.says("explain it");
-    rig.waits_for("explained");
+    rig.hears("explained");
     gateway.signal(Signal::KILL);
     drop(gateway);
     let has = |system: &String| {
@@ -292,16 +292,16 @@ fn a_role_that_is_chosen_while_a_turn_runs_is_the_next_turns_also_over_a_restart
     }
     let gateway = rig.start();
     rig.says("and now?");
-    rig.waits_for("still a tutor");
+    rig.hears("still a tutor");
     rig.telegram.wait_all_confirmed();
     gateway.signal(Signal::TERM);
     gateway.ends().expect(0);
     rig.house.write("claw.toml", "");
     let gateway = rig.start();
     rig.says("and after that?");
-    rig.waits_for("nobody special");
+    rig.hears("nobody special");
     rig.says("and then?");
-    rig.waits_for("nobody again");
+    rig.hears("nobody again");
     rig.says("/role");
     rig.waits_for("The role tutor, which was chosen here, is not in claw.toml any more.");
     rig.telegram.wait_all_confirmed();

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use program::{House, alive, eventually, example};
+use program::{House, SERVER_WAIT, alive, eventually, example};
 use serde_json::json;
 use wires::threaded::Threaded;
 use wires::{Answer, Call, Turn, Wire};
@@ -66,7 +66,7 @@ fn what_a_server_echoes_of_its_settings_leaks_nothing() {
     let house = House::at("openai-compatible", &provider.base_url);
     let house = house.with("HTTPS_PROXY", "http://me:pr0xy-opensesame-1@127.0.0.1:9");
     house.write("policy.toml", ALLOW);
-    house.write("claw.toml", "[agents.other]\n");
+    house.write("claw.toml", &format!("{SERVER_WAIT}[agents.other]\n"));
     let file = house.user_home().join("secret.env");
     fs::write(&file, "FILE_TOKEN=opensesame-in-env-file-1\n").unwrap();
     // What it was given goes to its log, and then to whoever asks for its variables.
@@ -129,6 +129,7 @@ fn an_env_file_that_changed_after_the_start_leaks_no_new_value() {
     let answers = [env(), Answer::text("first"), env(), env(), Answer::text(NEW)];
     let provider = Threaded::start(Wire::OpenAi, answers);
     let house = House::at("openai-compatible", &provider.base_url);
+    house.write("claw.toml", SERVER_WAIT);
     house.write("policy.toml", ALLOW);
     let (file, pid) = (house.user_home().join("secret.env"), house.user_home().join("pid"));
     fs::write(&file, format!("FILE_TOKEN={OLD}\n")).unwrap();

@@ -1,21 +1,24 @@
 //! Slow servers through the whole program: what has begun to start is not thrown away, one can be
 //! started alone, and the person hears of all late ones in one sentence.
+#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
 mod program;
 
 use std::fs;
 
-use program::{House, example};
+use program::{House, eventually, example};
 use serde_json::{Value, json};
 
-/// Servers that are slow to start, each with a record of its own, beside claw's `filesystem`.
+/// Servers that start when the test [lets them](go), each with a record of its own, beside claw's
+/// `filesystem`.
 fn house(names: &[&str]) -> House {
     let house = House::new();
     let mut servers = serde_json::Map::new();
     for name in names {
         let record = house.user_home().join(name);
-        let args =
-            json!(["-c", "sleep 1; exec \"$0\" legacy \"$1\"", example("hub-stranger"), record]);
+        let script = "until [ -e \"$2\" ]; do sleep 0.02; done; exec \"$0\" legacy \"$1\"";
+        let gate = house.user_home().join("go");
+        let args = json!(["-c", script, example("hub-stranger"), record, gate]);
         servers.insert((*name).to_owned(), json!({"command": "sh", "args": args}));
     }
     servers.insert(
@@ -25,6 +28,11 @@ fn house(names: &[&str]) -> House {
     house.write("mcp.json", &json!({ "mcpServers": servers }).to_string());
     house.write("claw.toml", "[limits]\nserver_wait_ms = 0\n");
     house
+}
+
+/// From now on the servers start at once.
+fn go(house: &House) {
+    fs::write(house.user_home().join("go"), "").unwrap();
 }
 
 fn starts(house: &House, name: &str) -> usize {
@@ -43,7 +51,12 @@ fn pinned(house: &House) -> usize {
 #[test]
 fn what_ask_has_begun_to_start_for_the_first_time_is_not_thrown_away() {
     let house = house(&["one", "two", "three"]);
-    let ran = house.claw(&["ask", "list"]).expect(0);
+    let mut asking = house.start(&["ask", "list"]);
+    asking.closes_input();
+    // By then the turn is over, and none of them has come up in it.
+    eventually("the command waits for them", || asking.err().contains("for the first time"));
+    go(&house);
+    let ran = asking.ends().expect(0);
     assert!(ran.out.contains("Listing"), "{ran:?}");
     let told = "The 3 servers `one`, `three`, `two` are still starting; their tools join as soon as they are up";
     assert_eq!(ran.err.matches("still starting").count(), 1, "{ran:?}");
@@ -61,6 +74,7 @@ fn what_ask_has_begun_to_start_for_the_first_time_is_not_thrown_away() {
 #[test]
 fn tools_of_one_server_start_it_alone() {
     let house = house(&["one", "two"]);
+    go(&house);
     let rows = house.claw(&["tools", "two", "--json"]).expect(0).rows();
     assert!(rows.len() == 7 && rows.iter().all(|row| row["server"] == "two"), "{rows:?}");
     assert_eq!((starts(&house, "one"), starts(&house, "two")), (0, 1));

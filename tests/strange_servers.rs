@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use base64::Engine as _;
-use program::{House, Ran, Running, eventually, example, outcomes};
+use program::{House, Ran, Running, SERVER_WAIT, eventually, example, outcomes};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use wires::threaded::Threaded;
@@ -43,6 +43,18 @@ impl Strange {
         Self::on(Wire::OpenAi, "openai-compatible", mode, tool)
     }
 
+    /// One that gives no answer, in a test that ends the call itself, however long it takes to.
+    fn waited_for(mode: &str) -> Self {
+        let strange = Self::new(mode, "echo");
+        let path = strange.house.home().join("mcp.json");
+        let short = format!("\"timeout\":{NO_ANSWER_MS}");
+        let entries = fs::read_to_string(path).unwrap();
+        assert!(entries.contains(&short), "{entries}");
+        let long = format!("\"timeout\":{ANSWER_MS}");
+        strange.house.write("mcp.json", &entries.replace(&short, &long));
+        strange
+    }
+
     fn on(wire: Wire, agent: &str, mode: &str, tool: &str) -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let mark =
@@ -53,6 +65,7 @@ impl Strange {
         let provider =
             Threaded::start(wire, [turn(), Answer::text("done"), turn(), Answer::text("done")]);
         let house = House::at(agent, &provider.base_url);
+        house.write("claw.toml", SERVER_WAIT);
         house.write("policy.toml", ALLOW);
         house.write("workspace/a-good-file", "");
         let record = house.user_home().join("record");
@@ -171,7 +184,7 @@ fn memory_of(running: &Running) -> std::thread::JoinHandle<u64> {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_server_dies_with_its_supervisor_also_when_claw_cannot_act() {
-    let strange = Strange::new("never", "echo");
+    let strange = Strange::waited_for("never");
     let running = strange.house.start(&["ask", "go"]);
     eventually("the server has the call", || strange.record().contains("call "));
     running.signal(Signal::STOP);
@@ -284,6 +297,7 @@ fn a_sigkill_of_claw_leaves_no_server() {
         [Answer::Turn(daemon), Answer::Gated(Turn::text("never said"), gate)],
     );
     let house = House::at("openai-compatible", &provider.base_url);
+    house.write("claw.toml", SERVER_WAIT);
     house.write("policy.toml", ALLOW);
     house.write("mcp.json", &fs::read_to_string(strange.house.home().join("mcp.json")).unwrap());
     let running = house.start(&["ask", "go"]);
@@ -307,7 +321,7 @@ fn nobody_types_the_supervisor() {
 
 #[test]
 fn a_server_that_ignores_a_cancel() {
-    let strange = Strange::new("busy", "echo");
+    let strange = Strange::waited_for("busy");
     let running = strange.house.start(&["ask", "go"]);
     eventually("the call is at the server", || strange.record().contains("call \"echo\""));
     running.signal(Signal::INT);
@@ -377,7 +391,8 @@ fn images_and_resources_in_a_result() {
 fn an_image_in_a_result_goes_to_a_model_that_can_see() {
     for sees in [false, true] {
         let strange = Strange::new("files", "echo");
-        strange.house.write("claw.toml", &format!("[model]\nsees_images = {sees}\n"));
+        let toml = format!("{SERVER_WAIT}[model]\nsees_images = {sees}\n");
+        strange.house.write("claw.toml", &toml);
         let seen = strange.turn();
         seen.model_gets("[image, image/png, 70 bytes, sha256 ");
         let shown =

@@ -66,6 +66,12 @@ fn a_message_is_answered_and_a_tap_runs_exactly_what_was_shown() {
     let (said, _) = rig.telegram.wait_answered(&again);
     assert!(said.contains("does nothing") || said.contains("already"), "{said}");
 
+    // An end before it would leave the model's last step for the next start.
+    program::eventually("the turn has ended", || {
+        let ended = "SELECT count(*) FROM events WHERE type = 'turn.ended'";
+        rig.house.db().query_row(ended, [], |row| row.get::<_, i64>(0)).unwrap() == 1
+    });
+    rig.telegram.wait_for_text(rig.anna.id, "This was the built-in demo");
     rig.telegram.wait_all_confirmed();
     gateway.signal(Signal::TERM);
     gateway.ends().expect(0);
@@ -73,6 +79,9 @@ fn a_message_is_answered_and_a_tap_runs_exactly_what_was_shown() {
     let user = rig.anna.id.to_string();
     let time = regex::Regex::new(r"at \d\d:\d\d").unwrap();
     let screen = rig.telegram.screen(rig.anna.id).replace(&user, "USER");
+    // A call that takes longer than a second, as any can on a busy machine, is shown meanwhile.
+    let slow = regex::Regex::new("(?m)^claw: (⏳ running: |✓ )filesystem/write_file.*\n").unwrap();
+    let screen = slow.replace_all(&screen, "");
     insta::assert_snapshot!(time.replace_all(&screen, "at HH:MM"));
 }
 
@@ -179,15 +188,20 @@ fn one_bad_gateway_costs_half_a_second() {
     let rig = Rig::new();
     let gateway = rig.start();
     rig.telegram.wait_for_text(rig.anna.id, "I am claw");
-    let before = rig.telegram.calls_of("sendMessage").len();
-    rig.telegram.fault(Fault::Status(502)).on("sendMessage").times(1);
-    rig.anna.says(rig.anna.private(), "/usage");
-    rig.telegram.wait_for_calls("sendMessage", before + 2);
-    let calls = rig.telegram.calls_of("sendMessage");
-    let [failed, again] = &calls[before..] else { panic!("{:?}", &calls[before..]) };
-    let gap = again.at - failed.at;
-    assert!(gap >= std::time::Duration::from_millis(500), "{gap:?}");
-    assert!(gap < std::time::Duration::from_secs(5), "{gap:?}");
+    let gap = || {
+        let before = rig.telegram.calls_of("sendMessage").len();
+        rig.telegram.fault(Fault::Status(502)).on("sendMessage").times(1);
+        rig.anna.says(rig.anna.private(), "/usage");
+        rig.telegram.wait_for_calls("sendMessage", before + 2);
+        let calls = rig.telegram.calls_of("sendMessage");
+        let [failed, again] = &calls[before..] else { panic!("{:?}", &calls[before..]) };
+        again.at - failed.at
+    };
+    // The shortest of three: on a busy machine one can take any time.
+    let gaps = [gap(), gap(), gap()];
+    let gap = gaps.iter().min().unwrap();
+    assert!(*gap >= std::time::Duration::from_millis(500), "{gaps:?}");
+    assert!(*gap < std::time::Duration::from_secs(5), "{gaps:?}");
     drop(gateway);
 }
 

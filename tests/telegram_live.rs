@@ -25,7 +25,8 @@ const ALLOW: &str =
 const STAYS: &str = "echo x >> effects; mkfifo go; cat go";
 
 impl Rig {
-    /// What the bot's messages show now, apart from what it says of a crash.
+    /// What the bot's messages show now, apart from what it says of a crash and of a call that took
+    /// longer than a second, as any can on a busy machine.
     fn shown(&self) -> Vec<String> {
         let sent = self
             .telegram
@@ -33,7 +34,8 @@ impl Rig {
             .into_iter()
             .filter(|one| !one.deleted)
             .map(|one| one.text);
-        sent.filter(|text| !text.starts_with("claw is back")).collect()
+        let aside = ["claw is back", "⏳ running: ", "✓ bash/run"];
+        sent.filter(|text| !aside.iter().any(|start| text.starts_with(start))).collect()
     }
 }
 
@@ -112,8 +114,8 @@ fn without_streaming_it_comes_whole() {
     gate.add_permits(HALF);
     eventually("the model is speaking", || rig.model.recorded().len() == 2);
     gate.add_permits(ALL);
-    rig.waits_for("The whole answer.");
-    assert_eq!(rig.telegram.calls_of("editMessageText").len(), 0);
+    let whole = rig.hears("The whole answer.");
+    assert_eq!(whole.versions, ["The whole answer."], "it was not edited");
     assert_eq!(rig.shown().len(), 1, "{:?}", rig.shown());
     drop(gateway);
 }
@@ -261,12 +263,13 @@ fn a_call_that_a_kill_ended_is_not_shown_as_running() {
     let gateway = rig.start();
     rig.says("go");
     let running = rig.telegram.wait_for_button(rig.anna.id, "Stop");
-    eventually("its message is on record", || {
-        rig.house
+    eventually("its message is on record, and it has had its effect", || {
+        let shown = rig
+            .house
             .db()
             .query_row("SELECT count(*) FROM running", [], |row| row.get::<_, i64>(0))
-            .unwrap()
-            == 1
+            .unwrap();
+        shown == 1 && rig.house.in_workspace("effects") == "x\n"
     });
     gateway.signal(Signal::KILL);
     drop(gateway);

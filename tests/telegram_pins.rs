@@ -6,7 +6,7 @@ mod program;
 mod telegram_rig;
 mod wires;
 
-use program::{House, eventually, example};
+use program::{House, SERVER_WAIT, eventually, example};
 use serde_json::json;
 use telegram_rig::Rig;
 use wires::threaded::Threaded;
@@ -27,6 +27,7 @@ fn a_tool_that_changes_in_the_gateway_is_accepted_there_by_a_tap() {
     let rig = Rig::with(House::at("openai-compatible", &provider.base_url));
     let record = rig.house.user_home().join("record");
     let server = json!({"command": example("hub-stranger"), "args": ["legacy", record]});
+    rig.house.write("claw.toml", SERVER_WAIT);
     rig.house.write("mcp.json", &json!({"mcpServers": {"legacy": server}}).to_string());
     rig.house.write(
         "policy.toml",

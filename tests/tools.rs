@@ -8,7 +8,7 @@ mod wires;
 use std::fs;
 use std::time::{Duration, Instant};
 
-use program::{House, eventually, example, outcomes};
+use program::{House, SERVER_WAIT, eventually, example, outcomes};
 use serde_json::{Value, json};
 use wires::threaded::Threaded;
 use wires::{Answer, Call, Turn, Wire};
@@ -38,6 +38,7 @@ struct Moody {
 impl Moody {
     fn new(provider: &Threaded) -> Self {
         let house = House::at("openai-compatible", &provider.base_url);
+        house.write("claw.toml", SERVER_WAIT);
         house.write("policy.toml", ALLOW);
         let file = |name: &str| house.user_home().join(name).display().to_string();
         let script = MOODY.replace("MOOD", &file("mood")).replace("CALLED", &file("called"));
@@ -148,6 +149,7 @@ fn a_users_own_server_is_called_by_its_name_in_mcp_json() {
     );
     let house =
         House::at("openai-compatible", &provider.base_url).with("SOME_TOKEN", "not-for-strangers");
+    house.write("claw.toml", SERVER_WAIT);
     let servers = json!({"mcpServers": {"hello": {"command": example("greeter_server")}}});
     house.write("mcp.json", &servers.to_string());
     // A stranger's tools ask, whatever they say of themselves.
@@ -251,7 +253,7 @@ fn a_server_whose_texts_vary_can_be_pinned_by_its_schemas() {
     let provider = Threaded::start(Wire::OpenAi, [says(), says()].into_iter().flatten());
     let moody = Moody::new(&provider);
     let house = &moody.house;
-    house.write("claw.toml", "[tools]\npins = { moody = \"schema\" }\n");
+    house.write("claw.toml", &format!("{SERVER_WAIT}[tools]\npins = {{ moody = \"schema\" }}\n"));
     house.claw(&["ask", "say it"]).expect(0);
     moody.is("Says something, in another order.");
     house.claw(&["ask", "say it"]).expect(0);
@@ -311,6 +313,7 @@ fn what_a_server_says_reaches_the_model_checked_whole_and_quoted() {
     let args = json!(["teller", house.user_home().join("record")]);
     let servers =
         json!({"mcpServers": {"teller": {"command": example("hub-stranger"), "args": args}}});
+    house.write("claw.toml", SERVER_WAIT);
     house.write("mcp.json", &servers.to_string());
     let id = house.ask_parks("which rows?");
     house.claw(&["approve", &id]).expect(0);
@@ -402,6 +405,7 @@ fn a_server_that_dies_in_a_call_leaves_an_unknown_end() {
     let provider =
         Threaded::start(Wire::OpenAi, [Answer::Turn(Turn::calls(&[call])), Answer::text("oh")]);
     let house = House::at("openai-compatible", &provider.base_url);
+    house.write("claw.toml", SERVER_WAIT);
     house.write("policy.toml", ALLOW);
     let args = json!(["dies", record(&house)]);
     house.write(

@@ -11,7 +11,7 @@ mod wires;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use program::{House, alive, eventually, example};
+use program::{House, SERVER_WAIT as WAIT, alive, eventually, example};
 use serde_json::{Value, json};
 use telegram_rig::Rig;
 use wires::threaded::Threaded;
@@ -23,8 +23,6 @@ const ALLOW: &str =
     "[[rule]]\ntool = \"write_file\"\ndecision = \"allow\"\nwhy = \"this test writes\"\n";
 const ALLOW_ALL: &str =
     "[[rule]]\nserver = \"*\"\ndecision = \"allow\"\nwhy = \"this test runs everything\"\n";
-/// However slow the machine is, a model gets the tools of a server that starts.
-const WAIT: &str = "[limits]\nserver_wait_ms = 60000\n";
 
 /// A server of a test's own: what it says and does is in the file at `record`.
 fn stranger(mode: &str, record: &Path) -> Value {

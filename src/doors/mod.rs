@@ -7,6 +7,7 @@ pub mod context;
 mod door;
 pub mod follow;
 pub mod gateway;
+pub mod markdown;
 pub mod staged_questions;
 pub mod telegram;
 pub mod typed;

@@ -76,6 +76,8 @@ fn the_end_of_input_and_a_no_write_nothing() {
         .shows("Write this?")
         .types("perhaps")
         .shows("y or n")
+        // What is typed before the question stands there answers nothing.
+        .shows("Write this?")
         .types("n");
     pty.shows("nothing was written").ends(2);
     assert!(!rig.house.home().exists());

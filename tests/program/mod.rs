@@ -24,6 +24,10 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 /// The key that stand-ins for providers are asked with; long enough to be watched for.
 pub const KEY: &str = "sk-key-of-the-stand-in-4711";
 
+/// A `claw.toml` by which a model gets the tools of a server that starts, however slow the machine
+/// is: a request waits for them no longer than 1.5 s otherwise.
+pub const SERVER_WAIT: &str = "[limits]\nserver_wait_ms = 60000\n";
+
 /// Waits until `holds`, and fails if it does not become true.
 #[track_caller]
 pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
@@ -346,10 +350,14 @@ impl Running {
         kill_process(pid, signal).unwrap();
     }
 
+    pub fn closes_input(&mut self) {
+        drop(self.child.stdin.take());
+    }
+
     /// Closes its input and waits for its end.
     #[track_caller]
     pub fn ends(mut self) -> Ran {
-        drop(self.child.stdin.take());
+        self.closes_input();
         let deadline = Instant::now() + SOON;
         let status = loop {
             if let Some(status) = self.child.try_wait().unwrap() {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::program::eventually;
+use crate::program::{SERVER_WAIT, eventually};
 use crate::rig::{Rig, item, shop_proposes};
 
 #[test]
@@ -50,8 +50,8 @@ fn a_member_of_a_group_reads_it_and_the_owner_decides() {
     let rig = Rig::new(shop_proposes(json!([item("apples")])));
     let bert = rig.telegram.user("Bert");
     let group = rig.telegram.group("Family", &[&rig.anna, &bert]);
-    rig.house
-        .write("claw.toml", &format!("[telegram]\nallowed_chats = [{}, {group}]\n", rig.anna.id));
+    let chats = format!("[telegram]\nallowed_chats = [{}, {group}]\n", rig.anna.id);
+    rig.house.write("claw.toml", &format!("{SERVER_WAIT}{chats}"));
     let mut command = rig.house.command(&["gateway"]);
     command.env_remove("CLAW_ALLOWED_CHATS");
     let gateway = rig.house.begin(command);

@@ -9,7 +9,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::botapi::{BotApi, Message, User};
-use crate::program::{House, Running, eventually, example};
+use crate::program::{House, Running, SERVER_WAIT, eventually, example};
 use crate::wires::threaded::Threaded;
 use crate::wires::{Answer, Call, Turn, Wire};
 
@@ -59,6 +59,7 @@ impl Rig {
         let house = House::at("openai-compatible", &model.base_url);
         let house = house.with_bot(&telegram.token(), telegram.url(), &anna.id.to_string());
         house.write("policy.toml", POLICY);
+        house.write("claw.toml", SERVER_WAIT);
         let rig = Self { telegram, anna, house, model };
         rig.house.write(
             "mcp.json",

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test binary uses its own part of this module")]
 
 use crate::botapi::{BotApi, Message, User};
-use crate::program::{House, Running};
+use crate::program::{House, Running, eventually};
 use crate::wires::threaded::Threaded;
 use crate::wires::{Answer, Wire};
 
@@ -39,5 +39,19 @@ impl Rig {
     #[track_caller]
     pub fn waits_for(&self, text: &str) -> Message {
         self.telegram.wait_for_text(self.anna.id, text)
+    }
+
+    /// Until the bot has said this, and every turn has ended and is delivered. A text on the screen
+    /// alone can be a draft: the turn goes on behind it, and takes in what is written next.
+    #[track_caller]
+    pub fn hears(&self, text: &str) -> Message {
+        let message = self.waits_for(text);
+        eventually("the turn is over, and all of it is delivered", || {
+            let left = "SELECT (SELECT count(*) FROM outbox WHERE state <> 'sent')
+                        + (SELECT count(*) FROM events WHERE type = 'turn.started')
+                        - (SELECT count(*) FROM events WHERE type = 'turn.ended')";
+            self.house.db().query_row(left, [], |row| row.get::<_, i64>(0)) == Ok(0)
+        });
+        self.telegram.message(message.chat, message.id)
     }
 }

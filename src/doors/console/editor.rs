@@ -1,6 +1,8 @@
 //! Reads what a person types. Owns the line editor (rustyline, in a thread of its own), its history
 //! file and the state of the terminal; must not know what a line means.
 
+mod helper;
+
 use std::collections::VecDeque;
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -10,18 +12,15 @@ use std::sync::mpsc::{Receiver as Acks, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
-use rustyline::completion::Completer;
 use rustyline::error::{ReadlineError, Signal};
-use rustyline::highlight::Highlighter;
-use rustyline::hint::Hinter;
 use rustyline::history::FileHistory;
-use rustyline::validate::{ValidationContext, ValidationResult, Validator};
-use rustyline::{Config, Context, ExternalPrinter as _, Helper, Prompt};
+use rustyline::{Config, ExternalPrinter as _};
 use tokio::sync::mpsc;
+
+use helper::{ConsoleHelper, DrawnPrompt, join_continued};
 
 use super::clean::clean;
 use super::paint::{Gate, Painter, Written, erase_rows, rows, terminal_size};
-use crate::doors::commands;
 
 /// The prompt. Its width counts when a typed line is drawn again.
 const PROMPT: &str = "> ";
@@ -327,19 +326,6 @@ fn erase_prompt(gate: &Gate) {
     let _ = std::io::stdout().flush();
 }
 
-fn join_continued(line: String, continued: &Mutex<Vec<String>>) -> String {
-    let mut line = line;
-    let continued = std::mem::take(&mut *continued.lock().unwrap_or_else(PoisonError::into_inner));
-    // From the last to the first, so that places before it stay where they are.
-    for before in continued.into_iter().rev() {
-        let cut = before.len();
-        if cut > 0 && line.starts_with(&before) && line[cut..].starts_with('\n') {
-            line.remove(cut - 1);
-        }
-    }
-    line
-}
-
 /// Makes sure that the history exists and is the owner's alone.
 fn prepare_history(path: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
@@ -364,84 +350,9 @@ fn read_lines(mut from: impl std::io::BufRead, inputs: &mpsc::Sender<Input>) {
     }
 }
 
-/// The prompt; rustyline asks for it each time that it draws, which it does after it has printed
-/// what it was given.
-struct DrawnPrompt<'a>(&'a Shared);
-
-impl Prompt for DrawnPrompt<'_> {
-    fn raw(&self) -> &str {
-        self.0.hand_on();
-        PROMPT
-    }
-}
-
-struct ConsoleHelper(Arc<Shared>);
-
-impl Helper for ConsoleHelper {}
-
-impl Highlighter for ConsoleHelper {}
-
-impl Hinter for ConsoleHelper {
-    type Hint = String;
-
-    /// There are no hints; this is where rustyline says that the prompt is up and what is on the
-    /// line.
-    fn hint(&self, line: &str, _pos: usize, _ctx: &Context<'_>) -> Option<String> {
-        line.clone_into(&mut self.0.typed.lock().unwrap_or_else(PoisonError::into_inner));
-        self.0.gate.open();
-        None
-    }
-}
-
-impl Completer for ConsoleHelper {
-    type Candidate = String;
-
-    fn complete(
-        &self,
-        line: &str,
-        pos: usize,
-        _ctx: &Context<'_>,
-    ) -> rustyline::Result<(usize, Vec<String>)> {
-        let names = commands::completions(line.get(..pos).unwrap_or_default());
-        Ok((0, names.into_iter().map(str::to_owned).collect()))
-    }
-}
-
-impl Validator for ConsoleHelper {
-    fn validate(&self, ctx: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
-        let backslashes = ctx.input().bytes().rev().take_while(|byte| *byte == b'\\').count();
-        if backslashes % 2 == 1 {
-            self.0
-                .continued
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push(ctx.input().to_owned());
-            return Ok(ValidationResult::Incomplete);
-        }
-        self.0.gate.close();
-        Ok(ValidationResult::Valid(None))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_a_typed_backslash_joins_lines() {
-        let continued = Mutex::new(vec!["one \\".to_owned(), "one \\\ntwo \\".to_owned()]);
-        assert_eq!(join_continued("one \\\ntwo \\\nthree".into(), &continued), "one \ntwo \nthree");
-        let edited = Mutex::new(vec!["one \\".to_owned()]);
-        assert_eq!(
-            join_continued("1 then \\\ntwo".into(), &edited),
-            "1 then \\\ntwo",
-            "what was edited since stays"
-        );
-        assert_eq!(
-            join_continued("pasted \\\nshell".into(), &Mutex::default()),
-            "pasted \\\nshell"
-        );
-    }
 
     #[test]
     fn a_pipe_is_read_line_by_line_to_its_end() {

@@ -1,75 +1,43 @@
-//! Renders Markdown (CommonMark and GitHub's tables, task lists, strike-through) to lines of styled
-//! text. Owns the look of every block, and which lines can still change when more text follows;
-//! must not know streams or terminals.
+//! Paints a Markdown document as lines of styled text. Owns the look of every block, and which lines
+//! can still change when more text follows; must not know how Markdown is read, streams or terminals.
 //!
-//! Two choices make a streamed rendering equal to a whole one. Link reference definitions are shown
-//! as text and never resolved, because one at the end would change what was printed at the start.
-//! And whether a list is tight or loose is ignored, because its last item decides that for its
-//! first.
+//! One choice makes a streamed rendering equal to a whole one: whether a list is tight or loose is
+//! ignored, because its last item decides that for its first.
 
 mod inline;
 
-use inline::OpenLink;
-use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
-
 use super::clean::clean;
 use super::style::{Line, Look, Span, Style};
-use super::table::Table;
+use super::table;
 use super::wrap::{Long, line_width, wrap};
+use crate::doors::markdown::{Block, Container, Document, Link, Marker};
 
-/// Stands between `]` and `:`, so that no link reference definition is recognised; never printed.
-const REFERENCE_BREAK: char = '\u{FDD0}';
 /// A container that would leave less room than this adds no further indent.
 const ROOM_MIN: usize = 16;
-
-/// Line ends as `\n`, and reference definitions defused. Takes whole lines.
-pub fn normalise(source: &str) -> String {
-    let text =
-        source.replace(REFERENCE_BREAK, "\u{FFFD}").replace("\r\n", "\n").replace('\r', "\n");
-    text.replace("]:", &format!("]{REFERENCE_BREAK}:"))
-}
 
 #[derive(Debug, Default)]
 pub struct Rendered {
     pub lines: Vec<Line>,
     /// How many of the first lines stay as they are whatever whole lines follow.
     pub stable: usize,
-    /// Where the line begins on which the last top-level block starts, in bytes.
+    /// See [`Document::last_block`].
     pub last_block: usize,
 }
 
 /// Renders normalised text.
 pub fn render(source: &str, look: Look) -> Rendered {
-    let options =
-        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
-    let mut renderer = Renderer { look, ..Renderer::default() };
-    let mut depth = 0_usize;
-    let mut last_block = 0;
-    for (event, range) in Parser::new_ext(source, options).into_offset_iter() {
-        if depth == 0 {
-            last_block = source[..range.start].rfind('\n').map_or(0, |at| at + 1);
-        }
-        match &event {
-            Event::Start(_) => depth += 1,
-            Event::End(_) => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        renderer.event(event);
-    }
-    renderer.end_leaf();
+    let Document { blocks, links, last_block } = Document::of_normalised(source);
+    let mut painter = Painter { look, links, ..Painter::default() };
+    blocks.iter().for_each(|block| painter.block(block));
     // A blank line ends a paragraph and a table for good.
     let blank_end = source.lines().last().is_some_and(is_blank);
-    if blank_end && matches!(renderer.last_leaf, Kind::Paragraph | Kind::Table) {
-        renderer.stable = renderer.lines.len();
+    if blank_end && matches!(painter.last_begun, Kind::Paragraph | Kind::Table) {
+        painter.stable = painter.lines.len();
     }
-    while renderer.lines.last().is_some_and(|line| is_empty(line)) {
-        renderer.lines.pop();
+    while painter.lines.last().is_some_and(|line| is_empty(line)) {
+        painter.lines.pop();
     }
-    Rendered {
-        stable: renderer.stable.min(renderer.lines.len()),
-        lines: renderer.lines,
-        last_block,
-    }
+    Rendered { stable: painter.stable.min(painter.lines.len()), lines: painter.lines, last_block }
 }
 
 fn is_empty(line: &[Span]) -> bool {
@@ -93,9 +61,9 @@ enum Kind {
     Container,
 }
 
-/// A block that holds blocks, and what it puts before each of their lines.
+/// A quote or an item, and what it puts before each of its lines.
 #[derive(Debug, Default)]
-struct Container {
+struct Indent {
     item: bool,
     first: Option<Vec<Span>>,
     rest: Vec<Span>,
@@ -104,26 +72,19 @@ struct Container {
 }
 
 #[derive(Default)]
-struct Renderer {
+struct Painter {
     look: Look,
+    links: Vec<Link>,
     lines: Vec<Line>,
     stable: usize,
     /// A blank line comes before the next line, inside of this many containers. It waits, so that
     /// none ends the text.
     blank_due: Option<usize>,
-    containers: Vec<Container>,
+    containers: Vec<Indent>,
     /// The kind of the top-level block before.
     before: Kind,
-    /// The next number of each open list; `None` for bullets.
-    lists: Vec<Option<u64>>,
-    leaf: Kind,
-    last_leaf: Kind,
-    heading: usize,
-    inline: Vec<Span>,
-    styles: Vec<Style>,
-    links: Vec<OpenLink>,
-    code: String,
-    table: Table,
+    /// The kind of the block that began last, at any depth.
+    last_begun: Kind,
 }
 
 impl Default for Look {
@@ -132,147 +93,91 @@ impl Default for Look {
     }
 }
 
-impl Renderer {
-    fn event(&mut self, event: Event<'_>) {
-        match event {
-            Event::Start(tag) => self.start(tag),
-            Event::End(tag) => self.end(tag),
-            Event::Text(text) if matches!(self.leaf, Kind::Code | Kind::Html) => {
-                self.code.push_str(&text)
+impl Painter {
+    fn block(&mut self, block: &Block) {
+        match block {
+            Block::Enter(container) => self.enter(*container),
+            Block::Leave(container) => self.leave(*container),
+            Block::Paragraph { text, .. } => {
+                self.begin(Kind::Paragraph);
+                let spans = self.spans(text, Style::PLAIN);
+                self.wrapped(&spans);
+                self.set_before(Kind::Paragraph);
             }
-            Event::Html(text) => self.code.push_str(&text),
-            Event::Text(text) | Event::InlineMath(text) | Event::DisplayMath(text) => {
-                self.text(&text, Style::PLAIN)
+            Block::Heading { level, text } => {
+                self.begin(Kind::Heading);
+                let underline = if *level == 1 { Style::UNDERLINE } else { Style::PLAIN };
+                let mut spans = self.spans(text, Style::BOLD.with(underline));
+                if !self.look.colour {
+                    spans.insert(0, Span::new(&format!("{} ", "#".repeat(*level)), Style::PLAIN));
+                }
+                self.wrapped(&spans);
+                self.set_before(Kind::Heading);
+                self.stable = self.lines.len();
             }
-            Event::InlineHtml(text) => self.text(&text, Style::DIM),
-            Event::FootnoteReference(label) => self.text(&format!("[^{label}]"), Style::PLAIN),
-            Event::Code(text) if self.look.colour => self.text(&text, Style::CYAN),
-            Event::Code(text) => self.text(&format!("`{text}`"), Style::PLAIN),
-            Event::SoftBreak => self.text(" ", Style::PLAIN),
-            Event::HardBreak if self.leaf == Kind::Table => self.text(" ", Style::PLAIN),
-            Event::HardBreak => self.raw("\n", Style::PLAIN),
-            Event::TaskListMarker(done) => {
-                self.text(if done { "[x] " } else { "[ ] " }, Style::PLAIN)
+            // The language of the code is a hint for tools; a reader sees it from the code.
+            Block::Code { text, .. } => {
+                self.begin(Kind::Code);
+                self.code(text);
+                self.set_before(Kind::Code);
             }
-            Event::Rule => {
+            Block::Html(text) => {
+                self.begin(Kind::Html);
+                self.html(text);
+                self.set_before(Kind::Html);
+            }
+            Block::Table(table) => {
+                self.begin(Kind::Table);
+                let lines = table::lines(&self.table(table), &table.aligns, self.room());
+                self.block_lines(lines);
+                self.set_before(Kind::Table);
+            }
+            Block::Rule => {
                 self.begin(Kind::Rule);
                 let room = self.room();
                 self.line(vec![Span::new(&"─".repeat(room), Style::DIM)]);
-                self.end_leaf();
+                self.set_before(Kind::Rule);
+                self.stable = self.lines.len();
             }
         }
     }
 
-    fn start(&mut self, tag: Tag<'_>) {
-        match tag {
-            Tag::Paragraph => self.begin(Kind::Paragraph),
-            Tag::Heading { level, .. } => {
-                self.begin(Kind::Heading);
-                self.heading = level as usize;
-                let marks = format!("{} ", "#".repeat(self.heading));
-                if !self.look.colour {
-                    self.raw(&marks, Style::PLAIN);
-                }
-                let underline = if self.heading == 1 { Style::UNDERLINE } else { Style::PLAIN };
-                self.styles.push(Style::BOLD.with(underline));
-            }
-            // The language of the code is a hint for tools; a reader sees it from the code.
-            Tag::CodeBlock(_) => {
-                self.begin(Kind::Code);
-                self.code.clear();
-            }
-            Tag::HtmlBlock => {
-                self.begin(Kind::Html);
-                self.code.clear();
-            }
-            Tag::BlockQuote(_) => {
-                let bar = vec![Span::new("│ ", Style::DIM)];
-                self.open(Container { rest: bar, ..Container::default() });
-            }
-            Tag::List(first) => {
+    fn enter(&mut self, container: Container) {
+        match container {
+            Container::Quote => {
                 self.begin(Kind::Container);
-                self.leaf = Kind::None;
-                self.lists.push(first);
+                let bar = vec![Span::new("│ ", Style::DIM)];
+                self.push_container(Indent { rest: bar, ..Indent::default() });
             }
-            Tag::Item => self.start_item(),
-            Tag::Table(alignments) => {
-                self.begin(Kind::Table);
-                self.table = Table { alignments, rows: Vec::new() };
-            }
-            Tag::TableHead => {
-                self.table.rows.push(Vec::new());
-                self.styles.push(Style::BOLD);
-            }
-            Tag::TableRow => self.table.rows.push(Vec::new()),
-            Tag::TableCell => self.inline.clear(),
-            Tag::Emphasis => self.styles.push(Style::ITALIC),
-            Tag::Strong => self.styles.push(Style::BOLD),
-            Tag::Strikethrough => self.styles.push(Style::STRIKE),
-            Tag::Link { dest_url, .. } => self.start_link(dest_url.into_string(), false),
-            Tag::Image { dest_url, .. } => self.start_link(dest_url.into_string(), true),
-            // Not enabled in the options.
-            _ => {}
+            Container::List => self.begin(Kind::Container),
+            Container::Item(marker) => self.start_item(marker),
         }
     }
 
-    fn end(&mut self, tag: TagEnd) {
-        match tag {
-            TagEnd::Paragraph | TagEnd::CodeBlock | TagEnd::HtmlBlock | TagEnd::Table => {
-                self.end_leaf()
-            }
-            TagEnd::Heading(_) => {
-                self.end_leaf();
-                self.styles.pop();
-            }
-            TagEnd::BlockQuote(_) => self.close(),
-            TagEnd::Item => {
-                self.end_leaf();
+    fn leave(&mut self, container: Container) {
+        match container {
+            Container::Quote => self.close(),
+            Container::List => self.set_before(Kind::Container),
+            Container::Item(_) => {
                 if self.containers.last().is_some_and(|item| item.first.is_some()) {
                     self.line(Vec::new());
                 }
                 self.close();
             }
-            TagEnd::List(_) => {
-                self.end_leaf();
-                self.lists.pop();
-                self.set_before(Kind::Container);
-            }
-            TagEnd::TableHead => {
-                self.styles.pop();
-            }
-            TagEnd::TableCell => {
-                let cell = std::mem::take(&mut self.inline);
-                if let Some(row) = self.table.rows.last_mut() {
-                    row.push(cell);
-                }
-            }
-            TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough => _ = self.styles.pop(),
-            TagEnd::Link | TagEnd::Image => self.end_link(),
-            _ => {}
         }
     }
 
-    fn start_item(&mut self) {
-        self.end_leaf();
+    fn start_item(&mut self, marker: Marker) {
         self.stable = self.lines.len();
-        let depth = self.lists.len();
-        let marker = match self.lists.last_mut() {
-            Some(Some(number)) => {
-                *number = number.saturating_add(1);
-                format!("{}. ", number.saturating_sub(1))
-            }
-            _ if depth.is_multiple_of(2) => "◦ ".to_owned(),
-            _ => "• ".to_owned(),
-        };
+        let marker = marker.text();
         let indent = " ".repeat(marker.chars().count());
         let first = Some(vec![Span::new(&marker, Style::PLAIN)]);
         let rest = vec![Span::new(&indent, Style::PLAIN)];
-        self.push_container(Container { item: true, first, rest, before: Kind::None });
+        self.push_container(Indent { item: true, first, rest, before: Kind::None });
     }
 
-    /// A block starts: whatever was open before it is closed for good.
+    /// A block starts: what stands before it cannot change any more.
     fn begin(&mut self, kind: Kind) {
-        self.end_leaf();
         self.stable = self.lines.len();
         let (before, in_item) = match self.containers.last() {
             Some(container) => (container.before, container.item),
@@ -287,8 +192,7 @@ impl Renderer {
             let depth = self.containers.len();
             self.blank_due = Some(self.blank_due.map_or(depth, |due| due.min(depth)));
         }
-        self.leaf = kind;
-        self.last_leaf = kind;
+        self.last_begun = kind;
     }
 
     fn set_before(&mut self, kind: Kind) {
@@ -298,33 +202,15 @@ impl Renderer {
         }
     }
 
-    fn end_leaf(&mut self) {
-        let kind = std::mem::take(&mut self.leaf);
-        match kind {
-            Kind::None | Kind::Container => return,
-            Kind::Paragraph | Kind::Heading => {
-                let spans = std::mem::take(&mut self.inline);
-                let lines = wrap(&spans, self.room(), Long::Keep);
-                self.block_lines(lines);
-            }
-            Kind::Code => self.end_code(),
-            Kind::Html => self.end_html(),
-            Kind::Table => {
-                let lines = std::mem::take(&mut self.table).lines(self.room());
-                self.block_lines(lines);
-            }
-            Kind::Rule => {}
-        }
-        self.set_before(kind);
-        if matches!(kind, Kind::Heading | Kind::Rule) {
-            self.stable = self.lines.len();
-        }
+    fn wrapped(&mut self, spans: &[Span]) {
+        let lines = wrap(spans, self.room(), Long::Keep);
+        self.block_lines(lines);
     }
 
     /// Code is never reflowed. A line of it is final as soon as it is whole; blank lines wait for
     /// the next one.
-    fn end_code(&mut self) {
-        for row in self.take_verbatim() {
+    fn code(&mut self, text: &str) {
+        for row in verbatim(text) {
             self.line(vec![
                 Span::new("    ", Style::PLAIN),
                 Span::new(&expand_tabs(&row), Style::CYAN),
@@ -333,24 +219,13 @@ impl Renderer {
         }
     }
 
-    fn end_html(&mut self) {
+    fn html(&mut self, text: &str) {
         let room = self.room();
-        let rows = self.take_verbatim();
-        let lines = rows
+        let lines = verbatim(text)
             .iter()
             .flat_map(|row| wrap(&[Span::new(row, Style::DIM)], room, Long::Keep))
             .collect();
         self.block_lines(lines);
-    }
-
-    fn take_verbatim(&mut self) -> Vec<String> {
-        let text = std::mem::take(&mut self.code).replace(REFERENCE_BREAK, "");
-        // Cleaned before it is trimmed: a line separator counts as white space, but is shown.
-        let mut rows: Vec<String> = text.split('\n').map(|row| clean(row).into_owned()).collect();
-        while rows.last().is_some_and(|row| row.trim().is_empty()) {
-            rows.pop();
-        }
-        rows.into_iter().skip_while(|row| row.trim().is_empty()).collect()
     }
 
     /// A block without the rows at its start and end that show nothing: a stream could not take
@@ -364,13 +239,7 @@ impl Renderer {
         }
     }
 
-    fn open(&mut self, container: Container) {
-        self.begin(Kind::Container);
-        self.leaf = Kind::None;
-        self.push_container(container);
-    }
-
-    fn push_container(&mut self, mut container: Container) {
+    fn push_container(&mut self, mut container: Indent) {
         let indent = line_width(&container.rest);
         if self.room() < ROOM_MIN + indent {
             container.rest.clear();
@@ -379,7 +248,6 @@ impl Renderer {
     }
 
     fn close(&mut self) {
-        self.end_leaf();
         self.containers.pop();
         self.blank_due = self.blank_due.filter(|depth| *depth <= self.containers.len());
         self.set_before(Kind::Container);
@@ -410,6 +278,16 @@ impl Renderer {
         line.extend(content);
         self.lines.push(line);
     }
+}
+
+/// The rows of code or HTML from the first to the last that shows something.
+fn verbatim(text: &str) -> Vec<String> {
+    // Cleaned before it is trimmed: a line separator counts as white space, but is shown.
+    let mut rows: Vec<String> = text.split('\n').map(|row| clean(row).into_owned()).collect();
+    while rows.last().is_some_and(|row| row.trim().is_empty()) {
+        rows.pop();
+    }
+    rows.into_iter().skip_while(|row| row.trim().is_empty()).collect()
 }
 
 /// Tabs to the next multiple of four columns, so that code keeps its shape under any indent.

@@ -15,6 +15,7 @@ pub mod paint;
 mod progress;
 pub mod question;
 pub mod run;
+mod running;
 pub mod screen;
 mod staged_answers;
 mod staged_list;

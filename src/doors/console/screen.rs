@@ -2,25 +2,21 @@
 //! been shown, so that a reply that was streamed is not printed again; must not know channels,
 //! terminals or what was typed.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::domain::{CallId, Live, OutboundBody, Question};
 
 use super::clean::{clean, clean_line};
 use super::diff::diff_lines;
 use super::paint::Frame;
-use super::progress::{Thinking, bar};
+use super::progress::Thinking;
 use super::question::{Clock, question_lines};
+use super::running::RunningCalls;
 use super::staged_answers::Open;
 use super::staged_list::staged_lines;
 use super::stream::{StreamView, markdown_lines};
 use super::style::{Look, Span, Style, paint_line};
-use super::wrap::{Long, head, width, wrap};
-
-/// Without a terminal, the progress of one call is printed at most this often.
-const PLAIN_PROGRESS_EVERY: Duration = Duration::from_secs(2);
-/// Running calls that have a row of their own; the others are counted.
-const CALL_ROWS_MAX: usize = 4;
+use super::wrap::{Long, head, wrap};
 
 /// (turn, step) of the text that is being streamed.
 type StepKey = (u64, u32);
@@ -34,15 +30,6 @@ enum Shown {
     Note,
     Question,
     Typed,
-}
-
-#[derive(Debug)]
-struct RunningCall {
-    call: CallId,
-    title: String,
-    progress: String,
-    /// When its progress was last printed as a line.
-    printed: Option<Instant>,
 }
 
 /// Collects what is to be painted; [`Screen::take`] hands it out.
@@ -59,7 +46,7 @@ pub struct Screen {
     finished: Option<(u64, String)>,
     /// The last turn whose reply was shown.
     replied: Option<u64>,
-    calls: Vec<RunningCall>,
+    calls: RunningCalls,
     /// One passing sentence: waiting for the provider.
     passing: String,
     /// The model that is at work on the running step.
@@ -81,7 +68,7 @@ impl Screen {
             step_shown: false,
             finished: None,
             replied: None,
-            calls: Vec::new(),
+            calls: RunningCalls::default(),
             passing: String::new(),
             thinking: None,
             last: Shown::Nothing,
@@ -162,16 +149,11 @@ impl Screen {
                         Style::DIM,
                     );
                 }
-                self.calls.push(RunningCall {
-                    call,
-                    title,
-                    progress: String::new(),
-                    printed: None,
-                });
+                self.calls.start(call, title);
             }
             Live::CallProgress { call, text } => self.progress(&call, &text, now),
             Live::CallEnded { call, ok, title, summary, diff, output } => {
-                self.calls.retain(|running| running.call != call);
+                self.calls.end(&call);
                 let mark = if ok { ("✓ ", Style::CYAN) } else { ("✗ ", Style::RED) };
                 let title = clean_line(&title);
                 let text = if summary.trim().is_empty() {
@@ -392,20 +374,10 @@ impl Screen {
     }
 
     fn progress(&mut self, call: &CallId, text: &str, now: Instant) {
-        let drafts = self.drafts;
-        let Some(running) = self.calls.iter_mut().find(|running| running.call == *call) else {
-            return;
-        };
-        let Some(row) = text.lines().rev().map(clean_line).find(|row| !row.is_empty()) else {
-            return;
-        };
-        running.progress = row.clone();
-        if drafts || running.printed.is_some_and(|at| now.duration_since(at) < PLAIN_PROGRESS_EVERY)
-        {
-            return;
+        let Some(row) = self.calls.progress(call, text) else { return };
+        if !self.drafts && self.calls.may_print(call, now) {
+            self.hang(Shown::Call, ("  ", Style::PLAIN), &row, Style::DIM);
         }
-        running.printed = Some(now);
-        self.hang(Shown::Call, ("  ", Style::PLAIN), &row, Style::DIM);
     }
 
     fn draft(&self) -> Vec<String> {
@@ -420,23 +392,7 @@ impl Screen {
         if let Some(thinking) = &self.thinking {
             row(&thinking.row(!self.view.text().is_empty(), room));
         }
-        for running in self.calls.iter().take(CALL_ROWS_MAX) {
-            let title = format!("running: {}", running.title);
-            let progress =
-                bar(&running.progress, room / 4).unwrap_or_else(|| running.progress.clone());
-            let both = format!("{title} · {progress}");
-            if progress.is_empty() {
-                row(&title);
-            } else if width(&both) <= room {
-                row(&both);
-            } else {
-                row(&title);
-                row(&format!("  {progress}"));
-            }
-        }
-        if self.calls.len() > CALL_ROWS_MAX {
-            row(&format!("and {} more", self.calls.len() - CALL_ROWS_MAX));
-        }
+        self.calls.rows(room).iter().for_each(|text| row(text));
         draft
     }
 

@@ -1,8 +1,9 @@
 //! Shows Markdown while it arrives. Owns what of a step has been given out, so that nothing is
 //! shown twice and nothing is missing; must not know terminals, turns or where the text comes from.
 
-use super::markdown::{normalise, render};
+use super::markdown::render;
 use super::style::{Line, Look, Span, Style, paint_line};
+use crate::doors::markdown::normalised;
 
 /// Shown where a repeated step says something else than what was printed of it.
 pub const STARTS_AGAIN: &str = "(the connection broke; the answer starts again)";
@@ -79,7 +80,7 @@ impl StreamView {
         if self.replay.is_some() || self.pending_is_blank() {
             return Vec::new();
         }
-        let source = format!("{}{}", self.open, normalise(&self.raw[self.line_start..]));
+        let source = format!("{}{}", self.open, normalised(&self.raw[self.line_start..]));
         let rendered = render(&source, self.look);
         let lines = rendered.lines.get(self.given..).unwrap_or_default();
         let gap = usize::from(self.any && self.given == 0 && !lines.is_empty());
@@ -104,7 +105,7 @@ impl StreamView {
     /// The step is complete: returns what was held back. The view can then take another step.
     pub fn finish(&mut self) -> Vec<String> {
         let mut out = if self.replay.is_some() { self.start_over() } else { Vec::new() };
-        let tail = normalise(&self.raw[self.line_start..]);
+        let tail = normalised(&self.raw[self.line_start..]);
         self.open.push_str(&tail);
         self.line_start = self.raw.len();
         let rendered = render(&self.open, self.look);
@@ -133,7 +134,7 @@ impl StreamView {
         let mut out = Vec::new();
         if let Some(end) = self.raw[self.line_start..].rfind('\n') {
             let end = self.line_start + end + 1;
-            self.open.push_str(&normalise(&self.raw[self.line_start..end]));
+            self.open.push_str(&normalised(&self.raw[self.line_start..end]));
             self.line_start = end;
         }
         let grown = self.open.len() - self.parsed;
@@ -173,5 +174,5 @@ impl StreamView {
 /// The whole of a Markdown text as lines, without line feeds. A stream of the same text ends in the
 /// same lines.
 pub fn markdown_lines(text: &str, look: Look) -> Vec<String> {
-    render(&normalise(text), look).lines.iter().map(|line| paint_line(line, look)).collect()
+    render(&normalised(text), look).lines.iter().map(|line| paint_line(line, look)).collect()
 }

@@ -1,26 +1,29 @@
 //! Lays out one Markdown table: columns aligned by display width, cells wrapped, the whole no wider
 //! than it may be. Must not know Markdown's syntax.
 
-use pulldown_cmark::Alignment;
-
 use super::style::{Line, Span, Style};
 use super::wrap::{Long, line_width, wrap};
+use crate::doors::markdown::Align;
 
 /// Columns between two cells: ` │ `.
 const GAP: usize = 3;
 /// A column is not shrunk below this; a table that needs it is shown as records instead.
 const COLUMN_MIN: usize = 5;
 
-#[derive(Debug, Default)]
-pub struct Table {
-    pub alignments: Vec<Alignment>,
-    /// The first row is the header.
-    pub rows: Vec<Vec<Vec<Span>>>,
+type Row = Vec<Vec<Span>>;
+
+/// The lines of a table whose first row is the header, none wider than `columns` (at least 10).
+pub fn lines(rows: &[Row], aligns: &[Align], columns: usize) -> Vec<Line> {
+    Table { rows, aligns }.lines(columns)
 }
 
-impl Table {
-    /// The table's lines, none wider than `columns` (at least 10).
-    pub fn lines(&self, columns: usize) -> Vec<Line> {
+struct Table<'a> {
+    rows: &'a [Row],
+    aligns: &'a [Align],
+}
+
+impl Table<'_> {
+    fn lines(&self, columns: usize) -> Vec<Line> {
         let count = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         if count == 0 {
             return Vec::new();
@@ -34,7 +37,7 @@ impl Table {
 
     fn natural_widths(&self, count: usize) -> Vec<usize> {
         let mut widths = vec![1; count];
-        for row in &self.rows {
+        for row in self.rows {
             for (index, cell) in row.iter().enumerate() {
                 widths[index] = widths[index].max(line_width(cell));
             }
@@ -72,11 +75,7 @@ impl Table {
             }
             let cell = cells[column].get(part).map_or(&[][..], Vec::as_slice);
             let space = width.saturating_sub(line_width(cell));
-            let left = match self.alignments.get(column) {
-                Some(Alignment::Right) => space,
-                Some(Alignment::Center) => space / 2,
-                _ => 0,
-            };
+            let left = self.aligns.get(column).copied().unwrap_or_default().left(space);
             line.push(Span::new(&" ".repeat(left), Style::PLAIN));
             line.extend_from_slice(cell);
             line.push(Span::new(&" ".repeat(space - left), Style::PLAIN));

@@ -1,5 +1,7 @@
 //! What the screen shows of a turn, and what it does not show twice.
 
+use std::time::Duration;
+
 use super::*;
 use crate::domain::SessionId;
 

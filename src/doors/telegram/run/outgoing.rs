@@ -4,11 +4,12 @@
 use super::context::GatewayContext;
 use super::delivery;
 use crate::domain::OutboundBody;
+use crate::doors::markdown::linked_files;
 use crate::doors::telegram::Part;
 use crate::doors::telegram::api::fault::Fault;
 use crate::doors::telegram::api::place::Place;
 use crate::doors::telegram::api::upload::{DOCUMENT_BYTES_MAX, Upload, is_photo};
-use crate::doors::telegram::render::markdown::{linked_files, plain, render};
+use crate::doors::telegram::render::markdown::{plain, render};
 use crate::router::HoldsSecret;
 
 /// A text that would be more messages than this is sent as its first one and as a file.

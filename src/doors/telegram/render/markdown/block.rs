@@ -1,6 +1,7 @@
 //! Where lines start and what stands before them: gaps between blocks, list markers, indents,
 //! quotes. Must not know Markdown's syntax or how text within a line is formatted.
 
+use crate::doors::markdown::Marker;
 use crate::doors::telegram::render::rich::{Rich, Style};
 
 /// What a level of a list puts before its further lines.
@@ -29,8 +30,8 @@ pub(super) struct Blocks {
     containers: Vec<Container>,
     /// Some container still has its marker.
     marker_due: bool,
-    /// The next number of each open list; `None` for bullets.
-    lists: Vec<Option<u64>>,
+    /// How many lists are open.
+    lists: usize,
     quote_depth: usize,
     /// How many containers stand around the outermost quote; they indent nothing in it.
     quote_base: usize,
@@ -107,29 +108,19 @@ impl Blocks {
         }
     }
 
-    pub fn start_list(&mut self, first: Option<u64>) {
+    pub fn start_list(&mut self) {
         self.end_line();
-        self.lists.push(first);
+        self.lists += 1;
     }
 
     pub fn end_list(&mut self) {
-        self.lists.pop();
+        self.lists = self.lists.saturating_sub(1);
         self.end_block(self.gap_after_block());
     }
 
-    pub fn start_item(&mut self) {
+    pub fn start_item(&mut self, marker: Marker) {
         self.end_line();
-        let depth = self.lists.len();
-        let marker = match self.lists.last_mut() {
-            Some(Some(number)) => {
-                let marker = format!("{number}. ");
-                *number = number.saturating_add(1);
-                marker
-            }
-            _ if depth.is_multiple_of(2) => "◦ ".to_owned(),
-            _ => "• ".to_owned(),
-        };
-        self.containers.push(Container::Item { marker: Some(marker) });
+        self.containers.push(Container::Item { marker: Some(marker.text()) });
         self.marker_due = true;
     }
 
@@ -157,7 +148,7 @@ impl Blocks {
 
     /// Items stay together; between other blocks there is a blank line.
     fn gap_after_block(&self) -> usize {
-        if self.lists.is_empty() { 2 } else { 1 }
+        if self.lists == 0 { 2 } else { 1 }
     }
 
     fn end_line(&mut self) {

@@ -2,69 +2,78 @@
 
 use reqwest::Url;
 
-use super::{Renderer, Style, shown};
+use super::{Blocks, Painter, Style};
+use crate::doors::markdown::{Emphasis, Inline, Link, Piece};
 
 /// A longer address is shown as text; Telegram's clients cut what they open.
 const URL_BYTES_MAX: usize = 2048;
 
-pub(super) struct OpenLink {
-    dest: String,
-    /// Its place in the table of links, unless Telegram would not take it or it stands in another
-    /// link.
-    index: Option<usize>,
-    /// The link around it.
+/// Who takes painted text: a block, or a cell of a table.
+type Take<'a> = dyn FnMut(&mut Blocks, &str, Style) + 'a;
+
+struct OpenLink {
+    /// The place of the link around it in the message's table of links.
     outer: Option<usize>,
-    text: String,
+    /// Neither it nor a link around it can be followed.
+    dead: bool,
 }
 
-impl Renderer {
-    pub(super) fn style(&self) -> Style {
-        Style {
-            bold: self.bold > 0,
-            italic: self.italic > 0,
-            strike: self.strike > 0,
-            link: self.link,
-            ..Style::PLAIN
-        }
+impl Painter {
+    /// Text of the current block; `around` is the style of the block.
+    pub(super) fn text(&mut self, text: &[Inline], around: Style) {
+        self.paint(text, around, &mut |blocks, text, style| blocks.text(text, style));
     }
 
-    pub(super) fn text(&mut self, text: &str, style: Style) {
-        let text = shown(text);
-        self.open_links.iter_mut().for_each(|link| link.text.push_str(&text));
-        match &mut self.table {
-            Some(table) => table.text(&text, style),
-            None => self.blocks.text(&text, style),
-        }
+    /// Text of a cell, which is laid out later.
+    pub(super) fn cell(&mut self, text: &[Inline]) -> Vec<(String, Style)> {
+        let mut cell = Vec::new();
+        self.paint(text, Style::PLAIN, &mut |_, text, style| cell.push((text.to_owned(), style)));
+        cell
     }
 
-    /// An image is a link to it: Telegram shows none within a text.
-    pub(super) fn start_link(&mut self, dest: &str) {
-        let dest = shown(dest);
-        let outer = self.link;
-        let index = match outer {
-            Some(_) => None,
-            None => accepted(&dest).map(|url| self.blocks.rich.link(url)),
-        };
-        self.link = outer.or(index);
-        self.open_links.push(OpenLink { dest, index, outer, text: String::new() });
+    fn paint(&mut self, text: &[Inline], around: Style, take: &mut Take<'_>) {
+        let mut link = None;
+        let mut open: Vec<OpenLink> = Vec::new();
+        for Inline { piece, emphasis } in text {
+            let style = emphasised(*emphasis, Style { link, ..around });
+            let blocks = &mut self.blocks;
+            match piece {
+                Piece::Text(text) | Piece::Html(text) => take(blocks, text, style),
+                Piece::Code(text) => take(blocks, text, Style { code: true, ..style }),
+                // A model that breaks a line in a chat means it; hardly any fills paragraphs by
+                // hand.
+                Piece::SoftBreak | Piece::HardBreak => take(blocks, "\n", style),
+                Piece::Task(done) => blocks.task(*done),
+                // An image is a link to it: Telegram shows none within a text.
+                Piece::LinkStart(index) => {
+                    let outer = link;
+                    let dest = self.links.get(*index).map_or("", |link| &link.dest);
+                    link = outer.or_else(|| accepted(dest).map(|url| blocks.rich.link(url)));
+                    open.push(OpenLink { outer, dead: link.is_none() });
+                }
+                Piece::LinkEnd(index) => {
+                    let Some(ended) = open.pop() else { continue };
+                    link = ended.outer;
+                    let shown = self.links.get(*index).filter(|link| shows_dest(link, ended.dead));
+                    if let Some(Link { dest, .. }) = shown {
+                        take(blocks, &format!(" ({dest})"), Style { link, ..style });
+                    }
+                }
+            }
+        }
     }
+}
 
-    /// The address is shown behind the text where nobody could follow it otherwise, and where the
-    /// text claims to be another address.
-    pub(super) fn end_link(&mut self) {
-        let Some(link) = self.open_links.pop() else { return };
-        let text = link.text.trim();
-        if text.is_empty() {
-            self.text(&link.dest, self.style());
-        }
-        self.link = link.outer;
-        let same = text.is_empty() || text == link.dest || format!("mailto:{text}") == link.dest;
-        let hidden = link.index.is_none() && link.outer.is_none();
-        let claims = text.contains("://") || text.starts_with("www.");
-        if !same && !link.dest.is_empty() && (hidden || claims) {
-            self.text(&format!(" ({})", link.dest), self.style());
-        }
-    }
+/// The address is shown behind the text where nobody could follow it otherwise, and where the text
+/// claims to be another address.
+fn shows_dest(link: &Link, dead: bool) -> bool {
+    let text = link.text.trim();
+    let claims = text.contains("://") || text.starts_with("www.");
+    !link.names_its_address() && (dead || claims)
+}
+
+fn emphasised(Emphasis { strong, italic, strike }: Emphasis, around: Style) -> Style {
+    Style { bold: strong || around.bold, italic, strike, ..around }
 }
 
 /// The address as Telegram links it: `http` and `https` with a host that has a dot or is an IPv6

@@ -1,10 +1,12 @@
 //! Lays out one table: columns aligned by display width where a phone has room for them, else one
 //! block of lines a row. Must not know Markdown's syntax.
 
-use pulldown_cmark::Alignment;
 use unicode_width::UnicodeWidthStr as _;
 
+use super::Painter;
 use super::block::Blocks;
+use crate::doors::markdown;
+use crate::doors::markdown::Align;
 use crate::doors::telegram::render::clean::cleaned_line;
 use crate::doors::telegram::render::rich::Style;
 
@@ -14,45 +16,30 @@ const GAP: &str = " │ ";
 
 type Cell = Vec<(String, Style)>;
 
-#[derive(Default)]
-pub(super) struct Table {
-    alignments: Vec<Alignment>,
+struct Table<'a> {
+    aligns: &'a [Align],
     /// The first row is the header.
     rows: Vec<Vec<Cell>>,
 }
 
-impl Table {
-    pub fn new(alignments: Vec<Alignment>) -> Self {
-        Self { alignments, rows: Vec::new() }
-    }
-
-    pub fn start_row(&mut self) {
-        self.rows.push(Vec::new());
-    }
-
-    pub fn start_cell(&mut self) {
-        if let Some(row) = self.rows.last_mut() {
-            row.push(Cell::new());
-        }
-    }
-
-    pub fn text(&mut self, text: &str, style: Style) {
-        if let Some(cell) = self.rows.last_mut().and_then(|row| row.last_mut()) {
-            cell.push((text.to_owned(), style));
-        }
-    }
-
+impl Painter {
     /// Links would be lost in monospaced text, so a table with one is shown as blocks, too.
-    pub fn write(self, blocks: &mut Blocks) {
+    pub(super) fn table(&mut self, table: &markdown::Table) {
+        let rows = table.rows.iter();
+        let rows = rows.map(|row| row.iter().map(|cell| self.cell(cell)).collect()).collect();
+        let table = Table { aligns: &table.aligns, rows };
+        let blocks = &mut self.blocks;
         blocks.start_block();
-        let linked = self.rows.iter().flatten().flatten().any(|(_, style)| style.link.is_some());
-        match self.grid().filter(|_| !linked) {
+        let linked = table.rows.iter().flatten().flatten().any(|(_, style)| style.link.is_some());
+        match table.grid().filter(|_| !linked) {
             Some(grid) => blocks.pre(&grid, None),
-            None => self.records(blocks),
+            None => table.records(blocks),
         }
         blocks.end_block(2);
     }
+}
 
+impl Table<'_> {
     /// The table as monospaced lines; `None` if they would be too wide.
     fn grid(&self) -> Option<String> {
         let line = |cell: &Cell| {
@@ -81,11 +68,7 @@ impl Table {
         for (column, width) in widths.iter().enumerate() {
             let cell = row.get(column).map_or("", String::as_str);
             let space = width.saturating_sub(cell.width());
-            let left = match self.alignments.get(column) {
-                Some(Alignment::Right) => space,
-                Some(Alignment::Center) => space / 2,
-                _ => 0,
-            };
+            let left = self.aligns.get(column).copied().unwrap_or_default().left(space);
             cells.push(format!("{}{cell}{}", " ".repeat(left), " ".repeat(space - left)));
         }
         cells.join(GAP).trim_end().to_owned()

@@ -3,7 +3,10 @@
 
 use proptest::prelude::*;
 
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+
 use super::super::*;
+use crate::doors::markdown::normalised;
 use crate::doors::telegram::render::tests::{all_faults, covered};
 use crate::doors::telegram::utf16_len;
 
@@ -159,10 +162,14 @@ fn content(markdown: &str) -> (String, String) {
             }
             _ => continue,
         };
-        let text = text.replace(REFERENCE_BREAK, "");
+        let text = text.replace('\u{FDD0}', "");
         if in_head { heads.push_str(&text) } else { body.push_str(&text) }
     }
     (comparable(&body), comparable(&heads))
+}
+
+fn is_line_break(html: &str) -> bool {
+    matches!(html.to_ascii_lowercase().as_str(), "<br>" | "<br/>" | "<br />")
 }
 
 /// Characters without white space and joiners, and with what was written out read back.

@@ -1,19 +1,13 @@
 //! Which files a text links, as a model hands them over. Must not know whether they are there.
 
-use pulldown_cmark::{Event, Options, Parser, Tag};
-
-use super::{normalised, shown};
+use super::Document;
 
 /// The targets of links and images that are paths and no addresses, each once, in the text's order.
 /// What stands in code is no link.
 pub fn linked_files(markdown: &str) -> Vec<String> {
-    let source = normalised(markdown);
-    let options =
-        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut found: Vec<String> = Vec::new();
-    for event in Parser::new_ext(&source, options) {
-        if let Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) = event
-            && let Some(path) = path(&shown(&dest_url))
+    for link in Document::read(markdown).links {
+        if let Some(path) = path(&link.dest)
             && !found.contains(&path)
         {
             found.push(path);

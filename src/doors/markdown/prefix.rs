@@ -6,7 +6,7 @@
 ///
 /// Only the last block is looked at. A fence that is open needs no help, because CommonMark closes
 /// it by itself.
-pub(super) fn completed(markdown: &str) -> String {
+pub fn completed(markdown: &str) -> String {
     let (last_line, in_fence) = last_line(markdown);
     if in_fence {
         // A closing fence that has not arrived in full is no code.
