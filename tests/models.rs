@@ -58,6 +58,25 @@ fn another_one_answers_and_acts_while_the_first_is_down_and_nobody_asks_that_one
 }
 
 #[test]
+fn a_line_of_the_log_says_session_turn_model_and_call_and_no_contents() {
+    let call = Call::new("1", "filesystem__read_file", r#"{"path":"a.txt"}"#);
+    let second = [Answer::Turn(Turn::calls(&[call])), Answer::text("Done.")];
+    let (house, _claude, _other) = two([overloaded(), overloaded()], second, "[[model.fallback]]");
+    let house = house.with("CLAW_LOG", "claw=debug");
+    house.write("workspace/a.txt", "alpha and omega");
+    let ran = house.claw(&["ask", "read it"]).expect(0);
+    let id: String = house.db().query_row("SELECT id FROM calls", [], |row| row.get(0)).unwrap();
+    let line = |words: &str| ran.err.lines().find(|line| line.contains(words)).unwrap_or_default();
+    let turn = "turn{session=main turn=1}";
+    let model = format!("{turn}:model{{provider=claude name=model-x}}: ");
+    assert!(line("asking again").contains(&model), "{}", ran.err);
+    assert!(line("is passed over").contains(&format!("{turn}: ")), "{}", ran.err);
+    let call = format!("{turn}:call{{id={id} tool=filesystem/read_file}}: claw::gate: ");
+    assert!(line("outcome=ended").contains(&call), "{}", ran.err);
+    assert!(!ran.err.contains("omega") && !ran.err.contains(program::KEY), "{}", ran.err);
+}
+
+#[test]
 fn one_that_may_not_call_tools_says_so_and_acts_on_nothing() {
     let mut turn = Turn::calls(&[Call::new(
         "1",

@@ -1,36 +1,23 @@
 //! What is said of staged actions at every door: the head of an item, and the labels of its
-//! buttons. Owns that no label of a server can pass for the other button; must not know how a door
-//! draws anything.
+//! buttons. Must not know how a door draws anything.
 //!
-//! Summary and labels are the server's words. Which of the buttons acts is ours to say: the one
-//! that does begins with ✅ and the one that does not with ❌, whatever the server calls them.
+//! The button that acts is always `✅ Confirm` and the other one `❌ Cancel`. What the server calls
+//! them is quoted beside what they do, and never stands on a button that answers a question.
 
 use crate::domain::{Answer, Choice, Question, Staged};
 
-pub const CONFIRM_MARK: &str = "✅";
-pub const CANCEL_MARK: &str = "❌";
-/// The longest label of a button without its mark, in characters. A proposal may be no longer;
+pub const CONFIRM: &str = "✅ Confirm";
+pub const CANCEL: &str = "❌ Cancel";
+/// The longest label of a button without a question, in characters. A proposal may be no longer;
 /// escapes can make it so.
-pub const LABEL_CHARS_MAX: usize = 32;
-
-/// What people read as "it is done", and what they read as "it is not".
-const YES_MARKS: &[char] = &['✅', '✔', '✓', '☑', '🗸', '🗹', '🆗', '👍', '🟢'];
-const NO_MARKS: &[char] = &['❌', '✖', '✗', '✘', '✕', '❎', '☒', '🗙', '🚫', '⛔', '🛑', '👎', '🔴'];
-/// Words that say the opposite of the button they would stand on.
-const YES_WORDS: &[&str] =
-    &["confirm", "yes", "ok", "okay", "allow", "approve", "accept", "agree", "run", "do"];
-const NO_WORDS: &[&str] = &[
-    "cancel", "no", "not", "never", "deny", "abort", "stop", "reject", "decline", "refuse",
-    "dismiss", "keep", "back", "don", "dont", "nothing", "skip", "leave", "later",
-];
+const LABEL_CHARS_MAX: usize = 32;
 
 /// What stands on a button.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
     pub shown: String,
-    /// What its server calls it, if that says something else than the button does, so that ours
-    /// stands there.
-    pub instead_of: Option<String>,
+    /// What its server calls it, where that is something else.
+    pub quoted: Option<String>,
 }
 
 /// What the button of a choice says. `None` for a question that is not about a staged action.
@@ -39,15 +26,13 @@ pub fn label(question: &Question, choice: &Choice) -> Option<Label> {
         Staged::All { of } => Some(*of),
         Staged::Item { .. } | Staged::Buttons { .. } => None,
     };
-    let ours = |shown| Label { shown, instead_of: None };
+    let ours = |shown| Label { shown, quoted: None };
     Some(match (&choice.answer, all) {
         (Answer::Press { .. }, _) => ours(press_label(&choice.label)),
-        (Answer::Allow { .. }, Some(of)) => ours(format!("{CONFIRM_MARK} Confirm all {of}")),
-        (_, Some(_)) => ours(format!("{CANCEL_MARK} Cancel all")),
-        (Answer::Allow { .. }, None) => {
-            marked(CONFIRM_MARK, &choice.label, other(question, choice), "Confirm")
-        }
-        (_, None) => marked(CANCEL_MARK, &choice.label, other(question, choice), "Cancel"),
+        (Answer::Allow { .. }, Some(of)) => ours(format!("{CONFIRM} all {of}")),
+        (_, Some(_)) => ours(format!("{CANCEL} all")),
+        (Answer::Allow { .. }, None) => quoting(CONFIRM, &choice.label),
+        (_, None) => quoting(CANCEL, &choice.label),
     })
 }
 
@@ -93,74 +78,35 @@ pub fn group(staged: &Staged) -> Option<String> {
     }
 }
 
-/// The label of the other choice of the same question.
-fn other<'q>(question: &'q Question, choice: &Choice) -> &'q str {
-    question
-        .choices
-        .iter()
-        .find(|other| other.key != choice.key)
-        .map_or("", |other| other.label.as_str())
+fn quoting(shown: &str, label: &str) -> Label {
+    let own = one_line(label);
+    let quoted = (!own.is_empty() && own != shown).then_some(own);
+    Label { shown: shown.to_owned(), quoted }
 }
 
-/// The server's label with our mark in front of it, or our own word where the server's would say
-/// something else than the mark.
-fn marked(mark: &str, label: &str, other: &str, ours: &str) -> Label {
-    let (marks, words) =
-        if mark == CONFIRM_MARK { (NO_MARKS, NO_WORDS) } else { (YES_MARKS, YES_WORDS) };
-    let (own, plain) = (one_line(label), without_marks(label).to_lowercase());
-    // All of it counts, also what is cut off.
-    let contradicts = own.contains(|c| marks.contains(&c))
-        || plain.split(|c: char| !c.is_alphanumeric()).any(|word| words.contains(&word))
-        || plain == without_marks(other).to_lowercase();
-    let says_nothing = !plain.contains(char::is_alphanumeric);
-    if contradicts || says_nothing {
-        return Label {
-            shown: format!("{mark} {ours}"),
-            instead_of: (!own.is_empty()).then_some(own),
-        };
-    }
-    Label { shown: format!("{mark} {}", head_of(&without_marks(label))), instead_of: None }
-}
-
-/// A button that needs no question has no mark: nothing is confirmed by it.
+/// A button that needs no question bears the server's word, without our marks in front of it:
+/// nothing is confirmed by it.
 fn press_label(label: &str) -> String {
-    let shown = without_marks(label);
-    // A thumb is what such a button is for, and says nothing of a question.
-    let shown = if shown.is_empty() { one_line(label) } else { shown };
-    match head_of(&shown) {
-        empty if empty.is_empty() => "•".to_owned(),
-        shown => shown,
-    }
-}
-
-/// One line, without the marks in front of it that are ours to set.
-fn without_marks(label: &str) -> String {
     let label = one_line(label);
-    let is_mark = |c: char| {
-        c == '✅' || c == '❌' || c == '✔' || c == '✖' || c == '✓' || c == '✗' || c == '☑'
-    };
-    let mut rest = label.as_str();
-    loop {
-        // A variation selector behind a mark is spelled out by then.
-        let next = rest
-            .trim_start_matches(|c: char| is_mark(c) || c == ' ')
-            .trim_start_matches("\\u{fe0f}");
-        if next.len() == rest.len() {
-            return rest.to_owned();
-        }
-        rest = next;
+    // A variation selector behind a mark is spelled out by then.
+    let mut shown = label.as_str();
+    while let Some(rest) = ["✅", "❌", "✔", "✖", "✓", "✗", "☑", "\\u{fe0f}", " "]
+        .iter()
+        .find_map(|mark| shown.strip_prefix(mark))
+    {
+        shown = rest;
+    }
+    // A mark alone is a word of its server, too.
+    let shown = if shown.is_empty() { &label } else { shown };
+    match shown.char_indices().nth(LABEL_CHARS_MAX) {
+        Some((end, _)) => format!("{}…", shown[..end].trim_end()),
+        None if shown.is_empty() => "•".to_owned(),
+        None => shown.to_owned(),
     }
 }
 
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn head_of(label: &str) -> String {
-    match label.char_indices().nth(LABEL_CHARS_MAX) {
-        Some((end, _)) => format!("{}…", label[..end].trim_end()),
-        None => label.to_owned(),
-    }
 }
 
 #[cfg(test)]
@@ -203,53 +149,26 @@ mod tests {
     }
 
     #[test]
-    fn a_server_names_its_buttons_and_the_marks_are_ours() {
-        assert_eq!(labels("✅ Confirm", "❌ Cancel"), both("✅ Confirm", "❌ Cancel"));
-        assert_eq!(labels("Add to cart", "Leave it"), both("✅ Add to cart", "❌ Leave it"));
-        assert_eq!(labels("✔\\u{fe0f} ✅ Buy", "✖ ❌ Later"), both("✅ Buy", "❌ Later"));
-        assert_eq!(labels("🛒 Buy\n\ntwo", "❌"), both("✅ 🛒 Buy two", "❌ Cancel"));
-        let (long, _) = labels(&"Buy ".repeat(20), "");
-        assert_eq!(long.chars().count(), 2 + 31 + 1, "{long}");
+    fn whatever_a_server_calls_its_buttons_they_say_what_they_do() {
+        for (yes, no) in [("", ""), ("Add to cart", "Leave it"), ("❌ Cancel", "✅ Confirm")] {
+            assert_eq!(labels(yes, no), both("✅ Confirm", "❌ Cancel"), "{yes} {no}");
+        }
+        let question = item("❌ Cancel\n\nit", "❌ Cancel");
+        let quoted = |index: usize| label(&question, &question.choices[index]).unwrap().quoted;
+        assert_eq!((quoted(0).as_deref(), quoted(1)), (Some("❌ Cancel it"), None));
     }
 
     #[test]
-    fn no_label_passes_for_the_other_button() {
-        for hostile in [
-            "❌ Cancel",
-            "Cancel",
-            "✅ CANCEL",
-            "No, thanks",
-            "❌",
-            "Add ❌ Cancel",
-            "Do not run",
-            "",
-            "  ",
-            "✅❌✅ Stop",
-            "⛔ x",
-            "Leave it",
-            "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa cancel",
-        ] {
-            assert_eq!(labels(hostile, "Leave it").0, "✅ Confirm", "{hostile}");
-        }
-        for hostile in ["✅ Confirm", "Yes, add", "OK", "✔ go", "Buy", "👍"] {
-            assert_eq!(labels("Buy", hostile).1, "❌ Cancel", "{hostile}");
-        }
-        let question = item("❌ Cancel", "Not now");
-        let told = label(&question, &question.choices[0]).unwrap();
-        assert_eq!(told.instead_of.as_deref(), Some("❌ Cancel"), "what stood there is told");
-        assert_eq!(label(&question, &question.choices[1]).unwrap().instead_of, None);
-    }
-
-    #[test]
-    fn a_button_without_a_question_confirms_nothing() {
-        let mut question = item("👍 Like", "✅ Confirm");
+    fn a_button_without_a_question_bears_its_servers_word() {
+        let mut question = item("👍 Like", "✔\\u{fe0f} ✅ Confirm\nit");
         question.staged = Some(Staged::Buttons { group: None });
         for (index, choice) in (0..).zip(&mut question.choices) {
             choice.answer = Answer::Press { index };
         }
         let shown = |index: usize| label(&question, &question.choices[index]).unwrap().shown;
-        assert_eq!((shown(0), shown(1)), both("👍 Like", "Confirm"));
+        assert_eq!((shown(0), shown(1)), both("👍 Like", "Confirm it"));
         assert_eq!((press_label("✅"), press_label(" ")), both("✅", "•"));
+        assert_eq!(press_label(&"Like ".repeat(20)).chars().count(), 32 + 1);
     }
 
     #[test]

@@ -20,10 +20,11 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
 use crate::calls::{CallLimits, Calls, CallsParts, Surroundings};
 use crate::catalog::{Catalog, CatalogSettings};
-use crate::domain::{CallId, LiveSink, Outcome, ToolCall};
+use crate::domain::{CallId, LiveSink, Outcome, ToolCall, escape};
 use crate::hub::{Hub, PermitMint};
 use crate::policy::Policy;
 use crate::redact::Redactor;
@@ -108,8 +109,16 @@ impl Gate {
     /// what has an end keeps it, what waits still waits, and what was started and has no end is
     /// reported as unknown, never run again.
     pub async fn call(&self, call: ToolCall, context: CallContext) -> Outcome {
+        // A name is a server's word, and the arguments are nobody's business here.
+        let tool = escape::visible(&format!("{}/{}", call.server, call.tool));
+        let span = tracing::error_span!("call", id = %call.id, %tool);
+        let logged = async {
+            let outcome = audit::layer(self, call, context).await;
+            tracing::debug!(outcome = %became(&outcome), "the gate is done with it");
+            outcome
+        };
         // On the heap, because a turn carries one such future for each call of a reply.
-        Box::pin(audit::layer(self, call, context)).await
+        Box::pin(logged.instrument(span)).await
     }
 
     /// Runs a confirmed action from its frozen row, through all layers. Asking twice is as safe as
@@ -161,6 +170,16 @@ impl Gate {
 
     pub fn hub(&self) -> &Hub {
         &self.hub
+    }
+}
+
+/// An outcome without its contents, for the log.
+fn became(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Ended { .. } => "ended",
+        Outcome::Denied { .. } => "denied",
+        Outcome::Unknown { .. } => "unknown",
+        Outcome::Parked { .. } => "waits for an answer",
     }
 }
 

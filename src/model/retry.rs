@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
+use tracing::Instrument as _;
 
 use super::{Delta, DeltaSink, Model, ModelError, Reply, Request};
 
@@ -127,7 +128,9 @@ impl Model for Retry {
         request: &'a Request,
         deltas: &'a mut DeltaSink<'_>,
     ) -> BoxFuture<'a, Result<Reply, ModelError>> {
-        Box::pin(self.run(request, deltas))
+        let name = request.model.as_deref().unwrap_or_else(|| self.inner.model());
+        let span = tracing::error_span!("model", provider = %self.inner.provider(), %name);
+        Box::pin(self.run(request, deltas).instrument(span))
     }
 }
 

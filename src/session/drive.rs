@@ -8,23 +8,21 @@ use std::time::Duration;
 use futures::StreamExt as _;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tracing::{Instrument as _, Span};
 
+use super::active_time::{between_ms, is_none_of_its_time};
 use super::lock::Held;
 use super::staged::Staged;
 use super::watch::By;
 use super::worker::{Ran, SessionError, TurnSettings, Worker};
 use crate::domain::{
     Address, Block, CallId, Event, EventBody, Live, LiveSink, Origin, Outbound, OutboundBody,
-    Outcome, SessionId, ToolUse, TurnEnd, UnixMillis, text_of,
+    Outcome, SessionId, ToolUse, TurnEnd, text_of,
 };
 use crate::killpoint;
 use crate::store::{StoreError, now_ms};
 use crate::turn::run::{Around, Behalf};
 use crate::turn::{Log, Step, next};
-
-/// A gap in the log that this run has not seen itself may be the time that claw was not running. It
-/// counts for at most this much of a turn's time.
-const UNSEEN_GAP_MAX_MS: i64 = 120_000;
 
 pub(super) struct Drive<'w> {
     pub(super) worker: &'w Worker,
@@ -49,6 +47,8 @@ pub(super) struct Drive<'w> {
     result_unsynced: Option<u64>,
     /// When this run pushed its events, by a clock that nobody sets.
     pushed: HashMap<u64, std::time::Instant>,
+    /// The open turn's, with its number, so that each line of the log says where it belongs.
+    span: (u64, Span),
 }
 
 impl<'w> Drive<'w> {
@@ -83,6 +83,7 @@ impl<'w> Drive<'w> {
             unsynced: false,
             result_unsynced: None,
             pushed: HashMap::new(),
+            span: (0, Span::none()),
         })
     }
 
@@ -93,25 +94,47 @@ impl<'w> Drive<'w> {
             if !matches!(step, Step::Deliver | Step::Stop(_)) {
                 self.flush_soon();
             }
-            match step {
-                Step::Done => return self.let_go(Ran::Idle).await,
-                Step::Park => return self.let_go(Ran::Parked).await,
-                // What is left goes on from its log when claw is started again.
-                Step::AskModel | Step::Call(_) | Step::Act(_) | Step::Compact { .. }
-                    if self.worker.ending().has_begun() =>
-                {
-                    return self.let_go(Ran::Interrupted).await;
-                }
-                Step::AskModel | Step::Call(_) | Step::Compact { .. }
-                    if self.is_poisoned(&step).await? => {}
-                Step::AskModel => self.ask_model().await?,
-                Step::Call(uses) => self.calls(uses).await?,
-                Step::Act(actions) => self.act(actions).await?,
-                Step::Compact { through_seq } => self.compact(through_seq).await?,
-                Step::Deliver => self.end(TurnEnd::Answered).await?,
-                Step::Stop(end) => self.end(end).await?,
+            let span = self.span();
+            // On the heap, because everything that runs sessions carries this future.
+            if let Some(ran) = Box::pin(self.take(step)).instrument(span).await? {
+                return self.let_go(ran).await;
             }
         }
+    }
+
+    /// Does a step. What the run has come to, if it was the last one.
+    async fn take(&mut self, step: Step) -> Result<Option<Ran>, SessionError> {
+        match step {
+            Step::Done => return Ok(Some(Ran::Idle)),
+            Step::Park => return Ok(Some(Ran::Parked)),
+            // What is left goes on from its log when claw is started again.
+            Step::AskModel | Step::Call(_) | Step::Act(_) | Step::Compact { .. }
+                if self.worker.ending().has_begun() =>
+            {
+                return Ok(Some(Ran::Interrupted));
+            }
+            Step::AskModel | Step::Call(_) | Step::Compact { .. }
+                if self.is_poisoned(&step).await? => {}
+            Step::AskModel => self.ask_model().await?,
+            Step::Call(uses) => self.calls(uses).await?,
+            Step::Act(actions) => self.act(actions).await?,
+            Step::Compact { through_seq } => self.compact(through_seq).await?,
+            Step::Deliver => self.end(TurnEnd::Answered).await?,
+            Step::Stop(end) => self.end(end).await?,
+        }
+        Ok(None)
+    }
+
+    /// One for each turn. At the level of errors, because these are what is logged by default.
+    fn span(&mut self) -> Span {
+        let turn = self.turn_seq();
+        if self.span.0 != turn || self.span.1.is_none() {
+            // An action that was confirmed runs after its turn, too.
+            let number = (turn > 0).then_some(turn);
+            self.span =
+                (turn, tracing::error_span!("turn", session = %self.session, turn = number));
+        }
+        self.span.1.clone()
     }
 
     /// Numbers an event, keeps it in the window, and stages it for the disk.
@@ -387,55 +410,5 @@ impl<'w> Drive<'w> {
             }
         }
         found
-    }
-}
-
-/// The milliseconds between two events, each with its time by the wall's clock and, if this run has
-/// pushed it, by one that nobody sets.
-fn between_ms(
-    before: (UnixMillis, Option<&std::time::Instant>),
-    after: (UnixMillis, Option<&std::time::Instant>),
-) -> i64 {
-    match (before.1, after.1) {
-        (Some(before), Some(after)) => after.saturating_duration_since(*before).as_millis() as i64,
-        // Some of it may be the time that claw was not running, or that the clock was set by.
-        _ => (after.0 - before.0).clamp(0, UNSEEN_GAP_MAX_MS),
-    }
-}
-
-/// Whether the time before such an event is not the turn's: it waited for a person, or an action
-/// ran that a tap has confirmed.
-fn is_none_of_its_time(body: &EventBody) -> bool {
-    matches!(
-        body,
-        EventBody::CallAnswered { .. }
-            | EventBody::ActionAnswered { .. }
-            | EventBody::ActionResult { .. }
-            | EventBody::UserMessage { .. }
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Instant;
-
-    use super::*;
-
-    #[test]
-    fn a_clock_that_is_set_neither_ends_a_turn_nor_makes_it_endless() {
-        let began = Instant::now();
-        let ended = began + Duration::from_millis(7);
-        let hour = 3_600_000;
-        for set_by in [-10 * hour, 0, 10 * hour] {
-            assert_eq!(
-                between_ms((hour, Some(&began)), (hour + set_by, Some(&ended))),
-                7,
-                "{set_by}"
-            );
-        }
-        // Of an earlier run.
-        assert_eq!(between_ms((hour, None), (hour + 5, Some(&ended))), 5);
-        assert_eq!(between_ms((hour, None), (0, Some(&ended))), 0);
-        assert_eq!(between_ms((0, None), (hour, Some(&ended))), UNSEEN_GAP_MAX_MS);
     }
 }

@@ -3,6 +3,7 @@
 
 mod absorb;
 mod actions;
+mod active_time;
 mod budget;
 mod drive;
 mod ending;

@@ -1,4 +1,5 @@
-//! A home that an older claw has left, opened by this one.
+//! A home that the claw of schema 18, the first that is released, has left, opened by this one; and
+//! one from before. What a migration does is proven beside it, in `crates/store`.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -7,12 +8,13 @@ use std::process::Command;
 
 use crate::program::{House, outcomes, said};
 
-/// What the claw of schema 5 wrote into its store. The question in it ends at this moment, in
+/// What the claw of schema 18 wrote into its store. The question in it ends at `ENDS`, in
 /// milliseconds since 1970.
-const OLD: &str = include_str!("home-v5.sql");
-const ENDS: &str = "1797892331093";
+const OLD: &str = include_str!("../../crates/store/src/tests/schema-18.sql");
+const ENDS: &str = "1795374649771";
 /// 2100-01-01.
 const LATER: &str = "4102444800000";
+const FIRST: i64 = 18;
 
 fn old_home() -> House {
     let house = House::new();
@@ -22,6 +24,30 @@ fn old_home() -> House {
     // It was made by another user.
     house.db().execute("UPDATE approvals SET approvers = ?1", [me]).unwrap();
     house
+}
+
+/// A home as a claw from before the first release has left it, which wrote no id.
+fn unreleased_home() -> House {
+    let house = old_home();
+    house.db().execute_batch("PRAGMA user_version = 5; PRAGMA application_id = 0").unwrap();
+    house
+}
+
+/// The newest schema, and how many copies an update of an old home makes: none, as long as there is
+/// no migration.
+fn newest() -> (i64, usize) {
+    let house = House::new();
+    house.claw(&["sessions"]).expect(0);
+    let version = version(&house);
+    (version, usize::from(version > FIRST))
+}
+
+fn version(house: &House) -> i64 {
+    house.db().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap()
+}
+
+fn events(house: &House) -> i64 {
+    house.db().query_row("SELECT count(*) FROM events", [], |row| row.get(0)).unwrap()
 }
 
 fn copies(house: &House) -> Vec<PathBuf> {
@@ -34,27 +60,27 @@ fn copies(house: &House) -> Vec<PathBuf> {
 }
 
 #[test]
-fn everything_is_there_afterwards_and_a_copy_of_what_was_before() {
+fn a_home_of_the_first_release_opens_with_everything_in_it() {
     let house = old_home();
+    let (newest, copied) = newest();
     let first = house.claw(&["sessions", "--json"]).expect(0);
-    assert!(
-        first.err.contains("from schema 5 to ") && first.err.contains("claw.db.before-v5-to-v"),
-        "{first:?}"
-    );
+    assert_eq!(first.err.matches("from schema 18 to ").count(), copied, "{first:?}");
     let second = house.claw(&["sessions", "--json"]).expect(0);
     assert_eq!((second.err.as_str(), second.rows()), ("", first.rows()), "it is told once");
+    assert_eq!((version(&house), copies(&house).len()), (newest, copied));
     let names: Vec<_> =
         first.rows().iter().map(|row| row["id"].as_str().unwrap().to_owned()).collect();
-    assert!(
-        names.len() == 2
-            && names.contains(&"main".to_owned())
-            && names.contains(&"trip".to_owned()),
-        "{names:?}"
-    );
+    for name in ["main", "trip"] {
+        assert!(names.contains(&name.to_owned()), "{names:?}");
+    }
     house.is_whole();
     assert_eq!(said(&house.events("main"))[0], "list");
     let grants = house.claw(&["grants", "--json"]).expect(0);
     assert!(grants.out.contains("bread and milk"), "{grants:?}");
+    let doctor = house.claw(&["doctor", "--json"]).rows();
+    let damaged: Vec<_> =
+        doctor.iter().filter(|row| row["repair"] == true || row["id"] == "damaged").collect();
+    assert!(damaged.is_empty(), "{damaged:#?}");
 
     // The question is still open, and can be answered; the turn goes on from it.
     let id = house.waiting();
@@ -64,36 +90,49 @@ fn everything_is_there_afterwards_and_a_copy_of_what_was_before() {
     assert_eq!(again.code, Some(0), "the grant still holds: {again:?}");
     assert_eq!(house.in_workspace("notes/today.md"), "bread and milk");
     house.is_whole();
-
-    let copies = copies(&house);
-    assert_eq!(copies.len(), 1, "{copies:?}");
-    assert_eq!(copies[0].metadata().unwrap().permissions().mode() & 0o777, 0o600);
-    let copy = rusqlite::Connection::open(&copies[0]).unwrap();
-    let kept: (i64, i64) = copy
-        .query_row(
-            "SELECT (SELECT user_version FROM pragma_user_version), count(*) FROM events",
-            [],
-            |row| Ok((row.get(0)?, row.get(1)?)),
-        )
-        .unwrap();
-    assert_eq!(kept, (5, 23));
-    let doctor = house.claw(&["doctor", "--json"]);
-    let finding = doctor.rows().into_iter().find(|row| row["id"] == "copies").unwrap();
-    assert!(
-        finding["text"].as_str().unwrap().starts_with("1 copy of the store")
-            && finding["repair"] == false
-    );
 }
 
 #[test]
+fn a_home_from_before_the_first_release_is_refused_and_left_as_it_is() {
+    let house = unreleased_home();
+    let file = house.home().join("claw.db");
+    let before = fs::read(&file).unwrap();
+    for command in [&["sessions"][..], &["ask", "list"], &["backup", "kept.tar"]] {
+        let refused = house.claw(command).expect(1);
+        let told = refused.err.split_whitespace().collect::<Vec<_>>().join(" ");
+        for words in [
+            "before the first release (schema 5; this one reads 18 and later)",
+            "use the claw that wrote it",
+            "`claw restore`",
+        ] {
+            assert!(told.contains(words), "{refused:?}");
+        }
+        assert_eq!(refused.err.trim_end().lines().count(), 1, "{refused:?}");
+    }
+    let doctor = house.claw(&["doctor", "--repair", "--yes"]);
+    assert!(doctor.out.contains("before the first release"), "{doctor:?}");
+    assert_eq!(fs::read(&file).unwrap(), before);
+    assert_eq!(copies(&house), Vec::<PathBuf>::new());
+}
+
+/// The older program in it is this one; what the newer one has made of the home is a store of a
+/// higher version, with a copy from before beside it.
+#[test]
 fn the_way_back_that_the_guide_names_leads_to_what_was_there() {
     let house = old_home();
+    house.claw(&["sessions"]).expect(0);
+    let (older, kept) = (version(&house), events(&house));
+    let copy = format!("claw.db.before-v{older}-to-v{}", older + 1);
+    let vacuum = format!("VACUUM INTO '{}'", house.home().join(&copy).display());
+    house.db().execute_batch(&vacuum).unwrap();
     house.claw(&["ask", "list"]).expect(0);
-    let copy = copies(&house).remove(0).file_name().unwrap().to_str().unwrap().to_owned();
+    house.db().pragma_update(None, "user_version", older + 1).unwrap();
+    let refused = house.claw(&["sessions"]).expect(1);
+    assert!(refused.err.contains("written by a newer claw"), "{refused:?}");
     let guide =
         fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/keeping.md")).unwrap();
     let line = guide.lines().find(|line| line.starts_with("cd ~/.claw && ")).unwrap();
-    let line = line.replace("claw.db.before-v5-to-v9", &copy);
+    let line = line.replace("claw.db.before-v18-to-v19", &copy);
     let mut shell = Command::new("/bin/sh");
     let done = shell
         .args(["-c", &line])
@@ -102,22 +141,8 @@ fn the_way_back_that_the_guide_names_leads_to_what_was_there() {
         .env("HOME", house.user_home())
         .status();
     assert!(done.unwrap().success(), "{line}");
-    let there: (i64, i64) = house
-        .db()
-        .query_row(
-            "SELECT (SELECT user_version FROM pragma_user_version), count(*) FROM events",
-            [],
-            |row| Ok((row.get(0)?, row.get(1)?)),
-        )
-        .unwrap();
-    assert_eq!(there, (5, 23));
-    assert_eq!(
-        house.home().join("claw.db").metadata().unwrap().permissions().mode() & 0o777,
-        0o600
-    );
-    // And forth again.
-    let told = house.claw(&["sessions"]).expect(0);
-    assert!(told.err.contains("from schema 5"), "{told:?}");
+    assert_eq!((version(&house), events(&house)), (older, kept));
+    house.claw(&["sessions"]).expect(0);
     // The audit notices the older store, and the guide says how to accept it.
     assert!(house.claw(&["audit", "verify"]).expect(1).out.contains("missing"));
     let next = "`claw audit anchor --accept`";
@@ -126,10 +151,9 @@ fn the_way_back_that_the_guide_names_leads_to_what_was_there() {
     house.is_whole();
 }
 
-/// As the older claw would have backed it up.
-fn old_backup(file: &std::path::Path) {
+/// As the claw of that home would have backed it up.
+fn old_backup(from: &House, file: &std::path::Path) {
     use sha2::{Digest as _, Sha256};
-    let from = old_home();
     let db = fs::read(from.home().join("claw.db")).unwrap();
     let digest: String = Sha256::digest(&db).iter().map(|byte| format!("{byte:02x}")).collect();
     let list = serde_json::json!({"claw_backup": 1, "claw": "0.0.5", "at": "2026-11-21T17:10:14Z",
@@ -145,40 +169,51 @@ fn old_backup(file: &std::path::Path) {
 }
 
 #[test]
-fn an_old_backup_becomes_a_home_of_today() {
+fn a_backup_of_the_first_release_becomes_a_home_of_today() {
     let house = House::new();
     let file = house.user_home().join("old-backup");
-    old_backup(&file);
+    old_backup(&old_home(), &file);
     let restored = house.claw(&["restore", file.to_str().unwrap()]).expect(0);
-    assert!(restored.err.contains("had schema 5") && restored.out.contains("trip"), "{restored:?}");
+    let (newest, copied) = newest();
+    assert_eq!(restored.err.matches("had schema 18").count(), copied, "{restored:?}");
+    assert!(restored.out.contains("trip"), "{restored:?}");
     assert!(copies(&house).is_empty(), "the backup is the copy");
-    assert_eq!(house.claw(&["sessions", "--json"]).expect(0).rows().len(), 2);
+    assert_eq!(version(&house), newest);
+    assert!(house.claw(&["sessions", "--json"]).expect(0).rows().len() > 1);
 }
 
 #[test]
-fn two_processes_that_come_first_at_once_copy_once() {
+fn a_backup_from_before_the_first_release_becomes_no_home() {
+    let house = House::new();
+    let file = house.user_home().join("old-backup");
+    old_backup(&unreleased_home(), &file);
+    let refused = house.claw(&["restore", file.to_str().unwrap()]).expect(1);
+    assert!(refused.err.contains("before the first release"), "{refused:?}");
+    assert!(!house.home().join("claw.db").exists());
+}
+
+#[test]
+fn processes_that_come_first_at_once_copy_at_most_once() {
     let house = old_home();
     let running: Vec<_> = (0..4).map(|_| house.start(&["sessions", "--json"])).collect();
     let told: usize = running
         .into_iter()
-        .map(|one| one.ends().expect(0).err.matches("from schema 5").count())
+        .map(|one| one.ends().expect(0).err.matches("from schema 18").count())
         .sum();
-    assert_eq!((told, copies(&house).len()), (1, 1));
+    let (newest, copied) = newest();
+    assert_eq!((version(&house), told, copies(&house).len()), (newest, copied, copied));
 }
 
 #[test]
 fn the_doctor_offers_to_remove_all_but_the_newest_three_and_nobody_else_removes_any() {
-    let house = old_home();
-    for number in 1..=4 {
-        house.write(&format!("claw.db.before-v{number}-to-v5"), "old");
-        let file = fs::File::options()
-            .write(true)
-            .open(house.home().join(format!("claw.db.before-v{number}-to-v5")))
-            .unwrap();
-        file.set_modified(
-            std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(number),
-        )
-        .unwrap();
+    let house = House::new();
+    for number in 1..=5 {
+        let copy = house.home().join(format!("claw.db.before-v{number}-to-v18"));
+        house.write(copy.file_name().unwrap().to_str().unwrap(), "old");
+        let file = fs::File::options().write(true).open(copy).unwrap();
+        file.set_permissions(fs::Permissions::from_mode(0o600)).unwrap();
+        let modified = std::time::Duration::from_secs(number);
+        file.set_modified(std::time::SystemTime::UNIX_EPOCH + modified).unwrap();
     }
     house.claw(&["sessions"]).expect(0);
     assert_eq!(copies(&house).len(), 5);

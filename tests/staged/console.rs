@@ -174,8 +174,8 @@ fn the_example_that_the_documentation_shows() {
     for row in [
         "2 “Add 1 × pears to the cart”",
         "shop/confirm_add · group cart",
-        "1   ✅ Add",
-        "-1  ❌ Leave it",
+        "1   ✅ Confirm (its server calls it “Add”)",
+        "-1  ❌ Cancel (its server calls it “Leave it”)",
     ] {
         shows(&chat, row);
     }

@@ -20,16 +20,22 @@ fn a_tap_runs_exactly_what_was_shown_without_the_model() {
         "{}",
         asked.text
     );
-    assert_eq!(asked.labels(), [["✅ Add to cart", "❌ Leave it"]], "no menus, nothing for longer");
+    assert_eq!(asked.labels(), [["✅ Confirm", "❌ Cancel"]], "no menus, nothing for longer");
+    for quoted in [
+        "✅ Confirm – runs exactly this call, once (its server calls the button “Add to cart”)",
+        "❌ Cancel – it is not run (its server calls the button “Leave it”)",
+    ] {
+        assert!(asked.text.contains(quoted), "{}", asked.text);
+    }
     assert_eq!(rig.ran("shop"), Vec::<String>::new(), "nothing runs before");
-    assert_eq!(rig.taps(&asked, "✅ Add to cart"), "Confirmed.");
+    assert_eq!(rig.taps(&asked, "✅ Confirm"), "Confirmed.");
     rig.becomes(&asked, "✅ Confirmed by you, ");
     let done = rig.becomes(&asked, " · done");
     assert!(done.text.contains("shop/confirm\n\ntext\n2 apples"), "{}", done.text);
     rig.telegram.wait_for_text(rig.anna.id, "Done: Add 2 apples to the cart.");
     rig.wait_ran("shop", &["confirm 2 apples"]);
-    assert_eq!(rig.taps_again(&asked, "✅ Add to cart"), "Already done.");
-    assert_eq!(rig.taps_again(&asked, "❌ Leave it"), "Already done.");
+    assert_eq!(rig.taps_again(&asked, "✅ Confirm"), "Already done.");
+    assert_eq!(rig.taps_again(&asked, "❌ Cancel"), "Already done.");
     assert_eq!(rig.asked_the_model(), 2, "no model is asked for it");
     assert_eq!(rig.number("SELECT count(*) FROM grants"), 0);
     rig.stop(gateway);

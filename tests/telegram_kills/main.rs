@@ -21,6 +21,7 @@ mod acts;
 #[path = "../botapi/mod.rs"]
 mod botapi;
 mod crowd;
+mod intent;
 #[path = "../killing/mod.rs"]
 mod killing;
 mod oracle;

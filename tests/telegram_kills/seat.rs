@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::acts::{Act, Asked, Order, button_of, is_allowing};
 use crate::botapi::{Message, MessageId, Place, Said, Tap, User, World};
+use crate::intent::{NO, Plan, YES, plan, plan_for_staged};
 use crate::killing::model::answer_to;
 use crate::killing::random::Random;
 
@@ -14,10 +15,6 @@ const ASKS_FOR_REASON: &str = "Denied once you have replied";
 /// How Telegram's own limit shows: a tap that nobody answered in this time does nothing any more,
 /// in milliseconds.
 const TAP_LIFE_MS: u64 = 150_000;
-
-/// How the data of the buttons of something staged end.
-const YES: &str = ":=y";
-const NO: &str = ":=n";
 
 /// The longest that somebody looks at the screen between two deeds.
 const LOOKS_MS_MAX: u64 = 200;
@@ -54,20 +51,6 @@ pub enum After {
     Command(Asked),
     Order(Order),
     Reason { approval: String },
-}
-
-/// What somebody means to do about a question.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Plan {
-    /// A button by its label, or by the end of its data.
-    Tap(&'static str),
-    /// By way of a menu: first one button, then the other.
-    Menu(&'static str, &'static str),
-    Word,
-    Twice,
-    /// Allows and denies at once.
-    Both,
-    Ignore,
 }
 
 pub struct Seat {
@@ -422,30 +405,5 @@ fn told(world: &World, tap: &Tap) -> Told {
         Some((words, _)) => Told::Words(words.clone()),
         None if world.now_ms() > tapped.at_ms + TAP_LIFE_MS => Told::Lost,
         None => Told::Nothing,
-    }
-}
-
-fn plan_for_staged(random: &mut Random) -> Plan {
-    match random.below(100) {
-        0..55 => Plan::Tap(YES),
-        55..70 => Plan::Tap(NO),
-        70..80 => Plan::Twice,
-        80..90 => Plan::Both,
-        _ => Plan::Ignore,
-    }
-}
-
-fn plan(random: &mut Random) -> Plan {
-    match random.below(100) {
-        0..45 => Plan::Tap("Allow once"),
-        45..56 => Plan::Tap("Deny"),
-        56..60 => Plan::Tap("10 min"),
-        60..64 => Plan::Tap("This session"),
-        64..69 => Plan::Menu("Always…", "Always: exactly these arguments"),
-        69..74 => Plan::Menu("Never…", "Never: exactly these arguments"),
-        74..83 => Plan::Word,
-        83..88 => Plan::Twice,
-        88..93 => Plan::Both,
-        _ => Plan::Ignore,
     }
 }

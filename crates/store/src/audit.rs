@@ -6,7 +6,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::anchor::AuditHead;
-use super::audit_damage::{self, AuditPutAside, PUT_ASIDE, StandIns, unreadable_body};
+use super::audit_damage::{self, unreadable_body};
+use super::audit_stand_in::{AuditPutAside, PUT_ASIDE, StandIns};
 use super::damaged::{json_at, text_at};
 use super::seal::{ACCEPTED, ADOPTED, Anchored, BEGUN, Witnesses};
 use super::{RowAt, StoreError, Tx, now_ms};

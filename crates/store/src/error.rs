@@ -3,6 +3,7 @@
 use rusqlite::ErrorCode;
 
 use super::RowAt;
+use super::schema::FIRST;
 
 /// An error of the store. Rows are never half written: a failed job leaves no trace.
 #[derive(Debug, thiserror::Error)]
@@ -11,6 +12,10 @@ pub enum StoreError {
         "the store was written by a newer claw (schema {found}, this one knows {known}): update claw, or point CLAW_HOME at another home"
     )]
     Newer { found: u32, known: u32 },
+    #[error(
+        "the store is of a claw before the first release (schema {found}; this one reads {FIRST} and later) and was left as it is: use the claw that wrote it, restore a newer backup with `claw restore`, or point CLAW_HOME at another home"
+    )]
+    Unreleased { found: u32 },
     #[error(
         "the store is of an older claw (schema {from}, this one needs {to}) and is copied before it is changed, but {copy} could not be written: {what}; nothing was changed, make room or check the folder and try again"
     )]
@@ -78,6 +83,7 @@ impl claw_domain::Blamed for StoreError {
         match self {
             Self::QueueFull(_) => claw_domain::Blame::User,
             Self::Newer { .. }
+            | Self::Unreleased { .. }
             | Self::Copy { .. }
             | Self::Open { .. }
             | Self::Create { .. }

@@ -11,9 +11,10 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use super::{BUSY_TIMEOUT_MS, StoreError, mark, migrate};
 use claw_kit::durable::Part;
 
-/// `claw` in ASCII, as `PRAGMA application_id` has it; migration 16 writes it.
+/// `claw` in ASCII, as `PRAGMA application_id` has it.
 const APPLICATION_ID: i32 = 0x636c_6177;
-/// What every store has had since the first claw, which wrote no id.
+/// What every store has had since the first claw, which wrote no id. Such a store is refused by its
+/// version, with a better sentence than a foreign file gets.
 const TABLES: [&str; 5] = ["audit", "events", "inbox", "meta", "outbox"];
 /// How many names of another program's tables are told.
 const TABLES_TOLD: usize = 3;
@@ -24,7 +25,7 @@ const TABLES_TOLD: usize = 3;
 ///
 /// # Errors
 /// The folder cannot be written to, or a write-ahead log is there without its database.
-pub(super) fn create_if_missing(path: &Path) -> Result<(), StoreError> {
+pub(super) fn create_if_missing(path: &Path, migrations: &[&str]) -> Result<(), StoreError> {
     let is_there = || path.symlink_metadata().is_ok();
     if is_there() {
         return Ok(());
@@ -35,7 +36,7 @@ pub(super) fn create_if_missing(path: &Path) -> Result<(), StoreError> {
     }
     let cannot = |source| StoreError::Create { path: path.display().to_string(), source };
     let part = Part::beside(path).map_err(cannot)?;
-    migrate::build_new(part.path())?;
+    migrate::build_new(part.path(), migrations)?;
     // What was noted of an earlier store here is not true of this one.
     mark::forget(path);
     match part.publish(path) {
@@ -143,7 +144,7 @@ mod tests {
     fn a_store_with_a_journal_to_roll_back_is_ours() {
         let dir = tempfile::tempdir().unwrap();
         let (path, killed) = (dir.path().join("claw.db"), dir.path().join("killed.db"));
-        create_if_missing(&path).unwrap();
+        create_if_missing(&path, &[]).unwrap();
         let conn = Connection::open(&path).unwrap();
         conn.execute_batch("PRAGMA journal_mode = DELETE; PRAGMA cache_size = 1; BEGIN IMMEDIATE")
             .unwrap();

@@ -10,6 +10,7 @@ mod approvals;
 mod artifacts;
 mod audit;
 mod audit_damage;
+mod audit_stand_in;
 mod blocked;
 mod boot;
 mod calls;
@@ -59,7 +60,7 @@ pub use approval_id::new_approval_id;
 pub use approvals::{ApprovalRow, DecideRefused};
 pub use artifacts::{ArtifactRow, Artifacts};
 pub use audit::{AuditEntry, AuditRow, Broken, Whole};
-pub use audit_damage::AuditPutAside;
+pub use audit_stand_in::AuditPutAside;
 pub use calls::CallRow;
 pub use damaged::{DamagedRow, Fault, RowAt};
 pub use drafts::{DraftRow, RunningRow};
@@ -74,6 +75,7 @@ pub use pin_questions::{PinQuestionRow, PinState};
 pub use pins::{PinRow, SeenTool};
 pub use posted::PostedRow;
 use queue::Urgency;
+use schema::MIGRATIONS;
 pub use seal::Anchored;
 pub use sessions::SessionRow;
 pub use staged::StagedRow;
@@ -108,13 +110,13 @@ impl Store {
     /// Opens or creates the database and brings its schema up to date, a database with something in
     /// it after a copy of it was made. Rows of its audit get no seal.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        Self::open_with(path, |_| Err("no place for a key was given".to_owned()))
+        Self::open_with(path, MIGRATIONS, |_| Err("no place for a key was given".to_owned()))
     }
 
     /// The same with an audit that is sealed with the key at `place`, and whose newest row is noted
     /// there. Without a key, and without a place, it opens all the same: `anchor` says why.
     pub fn open_anchored(path: &Path, place: Option<&AnchorPlace>) -> Result<Self, StoreError> {
-        Self::open_with(path, |path| match place {
+        Self::open_with(path, MIGRATIONS, |path| match place {
             Some(place) => Anchor::open(place, path),
             None => {
                 Err("neither XDG_STATE_HOME nor HOME is set, so there is no place for a key"
@@ -125,14 +127,17 @@ impl Store {
 
     fn open_with(
         path: &Path,
+        migrations: &[&str],
         anchor: impl FnOnce(&Path) -> Result<Anchor, String>,
     ) -> Result<Self, StoreError> {
-        identity::create_if_missing(path)?;
+        identity::create_if_missing(path, migrations)?;
         // The connection that reads looks first. A connection of its own for that look would read
         // schema and write-ahead log once more at every start.
         let reader = identity::open(path)?;
+        migrate::look(&reader, migrations)?;
         let mut conn = connect(path)?;
-        let migrated = migrate::migrate(&mut conn, |from, to| upgrade::copy(path, from, to))?;
+        let copy = |from, to| upgrade::copy(path, from, to);
+        let migrated = migrate::migrate(&mut conn, migrations, copy)?;
         conn.busy_timeout(Duration::from_millis(BUSY_TIMEOUT_MS))?;
         configure(&reader)?;
         let anchor = anchor(path).map(Arc::new);

@@ -6,20 +6,46 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Transaction};
 
-use super::schema::MIGRATIONS;
+use super::schema::{FIRST, SCHEMA};
 use super::{Migrated, StoreError};
 
 /// How long another process may take to copy a database and to migrate it.
 const MIGRATION_WAIT: Duration = Duration::from_secs(600);
 
-/// Brings a database to the newest version. A database from a newer claw is refused, untouched. One
-/// with something in it is given to `copy` first, with the version that it has and the one that it
-/// gets; if that fails nothing is changed.
+/// The version that `migrations` lead to.
+pub(super) fn newest(migrations: &[&str]) -> u32 {
+    FIRST + migrations.len() as u32
+}
+
+/// Refuses a database that these migrations do not start from or lead to. Changes nothing.
+///
+/// # Errors
+/// It is of a newer claw, or of one from before the first release.
+pub(super) fn look(conn: &Connection, migrations: &[&str]) -> Result<(), StoreError> {
+    refuse_unknown(version(conn)?, newest(migrations))
+}
+
+fn refuse_unknown(found: u32, known: u32) -> Result<(), StoreError> {
+    if found > known {
+        return Err(StoreError::Newer { found, known });
+    }
+    if found < FIRST {
+        return Err(StoreError::Unreleased { found });
+    }
+    Ok(())
+}
+
+/// Brings a database to the newest version. One with something in it is given to `copy` first, with
+/// the version that it has and the one that it gets; if that fails nothing is changed.
+///
+/// # Errors
+/// Those of `look`, of `copy` and of the migrations. The database is as it was.
 pub(super) fn migrate(
     conn: &mut Connection,
+    migrations: &[&str],
     copy: impl FnOnce(u32, u32) -> Result<PathBuf, StoreError>,
 ) -> Result<Option<Migrated>, StoreError> {
-    let known = MIGRATIONS.len() as u32;
+    let known = newest(migrations);
     if version(conn)? == known {
         return Ok(None);
     }
@@ -28,14 +54,12 @@ pub(super) fn migrate(
     conn.busy_timeout(MIGRATION_WAIT)?;
     let tx = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     let from = version(&tx)?;
-    if from > known {
-        return Err(StoreError::Newer { found: from, known });
-    }
+    refuse_unknown(from, known)?;
     if from == known {
         return Ok(None);
     }
     let migrated = Migrated { from, to: known, copy: copy(from, known)? };
-    let applied = apply(&tx, from, known);
+    let applied = apply(&tx, migrations, from);
     finish(tx, applied, &migrated)?;
     Ok(Some(migrated))
 }
@@ -55,11 +79,12 @@ fn finish(
     Ok(tx.commit()?)
 }
 
-fn apply(conn: &Connection, from: u32, to: u32) -> Result<(), StoreError> {
-    for migration in MIGRATIONS.iter().take(to as usize).skip(from as usize) {
+/// The migrations that lead on from version `from`.
+fn apply(conn: &Connection, migrations: &[&str], from: u32) -> Result<(), StoreError> {
+    for migration in migrations.iter().skip(from.saturating_sub(FIRST) as usize) {
         conn.execute_batch(migration)?;
     }
-    Ok(conn.pragma_update(None, "user_version", to)?)
+    Ok(conn.pragma_update(None, "user_version", newest(migrations))?)
 }
 
 fn version(conn: &Connection) -> Result<u32, StoreError> {
@@ -68,28 +93,14 @@ fn version(conn: &Connection) -> Result<u32, StoreError> {
 
 /// Writes a new store into an empty file that nobody else knows of yet. Whoever publishes the file
 /// syncs it.
-pub(super) fn build_new(path: &std::path::Path) -> Result<(), StoreError> {
+pub(super) fn build_new(path: &std::path::Path, migrations: &[&str]) -> Result<(), StoreError> {
     let mut conn = Connection::open(path)?;
     conn.pragma_update(None, "journal_mode", "MEMORY")?;
     conn.pragma_update(None, "synchronous", "OFF")?;
     let tx = conn.transaction()?;
-    apply(&tx, 0, MIGRATIONS.len() as u32)?;
+    tx.execute_batch(SCHEMA)?;
+    apply(&tx, migrations, FIRST)?;
     Ok(tx.commit()?)
-}
-
-/// The newest version.
-#[cfg(test)]
-pub(super) fn known() -> u32 {
-    MIGRATIONS.len() as u32
-}
-
-/// A new database as an older claw would have made it.
-#[cfg(test)]
-pub(super) fn build(path: &std::path::Path, version: u32) -> Connection {
-    drop(Connection::open(path).unwrap());
-    let conn = super::connect(path).unwrap();
-    apply(&conn, 0, version).unwrap();
-    conn
 }
 
 #[cfg(test)]

@@ -1,33 +1,25 @@
-//! The schema as numbered migrations. Must not know how they are applied, or what the rows mean.
+//! The schema, and the numbered migrations that follow it. Must not know how they are applied, or
+//! what the rows mean.
 
-/// Every migration that was ever released, in order; never edited, only appended to.
-pub(super) const MIGRATIONS: &[&str] = &[
-    MIGRATION_1,
-    MIGRATION_2,
-    MIGRATION_3,
-    MIGRATION_4,
-    MIGRATION_5,
-    MIGRATION_6,
-    MIGRATION_7,
-    MIGRATION_8,
-    MIGRATION_9,
-    MIGRATION_10,
-    MIGRATION_11,
-    MIGRATION_12,
-    MIGRATION_13,
-    MIGRATION_14,
-    MIGRATION_15,
-    MIGRATION_16,
-    MIGRATION_17,
-    MIGRATION_18,
-    MIGRATION_19,
-];
+/// The version of `SCHEMA` (`PRAGMA user_version`), from which later releases migrate. A lower
+/// number is of the time before the first release. Such a store is refused.
+pub(super) const FIRST: u32 = 18;
 
-const MIGRATION_1: &str = "
+/// Every migration after `SCHEMA`, in order; never edited, only appended to. Each one leads to the
+/// next version, the first one from `FIRST`.
+pub(super) const MIGRATIONS: &[&str] = &[MIGRATION_19];
+
+/// A new store, before the migrations. Never edited: a store of this version may be anywhere.
+pub(super) const SCHEMA: &str = "
+-- Whose file it is: `claw` in ASCII.
+PRAGMA application_id = 0x636c6177;
+
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
 CREATE TABLE sessions(
-    name TEXT PRIMARY KEY, created_ms INTEGER NOT NULL, last_ms INTEGER NOT NULL
+    name TEXT PRIMARY KEY,
+    created_ms INTEGER NOT NULL,
+    last_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE inbox(
@@ -58,9 +50,11 @@ CREATE TABLE outbox(
     address TEXT NOT NULL,
     at_ms INTEGER NOT NULL,
     body TEXT NOT NULL,
-    state TEXT NOT NULL DEFAULT 'queued'
+    state TEXT NOT NULL DEFAULT 'queued',
+    parts_sent INTEGER NOT NULL DEFAULT 0
 ) STRICT;
-CREATE INDEX outbox_queued ON outbox(door, address, id) WHERE state = 'queued';
+CREATE INDEX outbox_waiting ON outbox(door, address, id) WHERE state IN ('queued', 'sending');
+CREATE INDEX outbox_shown ON outbox(session, at_ms) WHERE state = 'sent';
 
 CREATE TABLE calls(
     id TEXT PRIMARY KEY,
@@ -83,7 +77,9 @@ CREATE TABLE calls(
     started_ms INTEGER,
     ended_ms INTEGER
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX calls_open ON calls(session, state) WHERE state IN ('received', 'waiting', 'approved', 'started');
+CREATE INDEX calls_open ON calls(session, state)
+    WHERE state IN ('received', 'waiting', 'approved', 'started');
+CREATE INDEX calls_started ON calls(started_ms, id) WHERE state = 'started';
 
 CREATE TABLE approvals(
     id TEXT PRIMARY KEY,
@@ -102,6 +98,8 @@ CREATE TABLE approvals(
 CREATE INDEX approvals_call ON approvals(call);
 CREATE INDEX approvals_waiting ON approvals(session) WHERE state = 'waiting';
 
+-- `boot` and `boot_ends_ms`: when a grant ends by the time that the system is up. No clock can set
+-- that back.
 CREATE TABLE grants(
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     effect TEXT NOT NULL,
@@ -115,7 +113,9 @@ CREATE TABLE grants(
     created_ms INTEGER NOT NULL,
     expires_ms INTEGER,
     revoked_ms INTEGER,
-    approval TEXT NOT NULL
+    approval TEXT NOT NULL,
+    boot TEXT NOT NULL DEFAULT '',
+    boot_ends_ms INTEGER
 ) STRICT;
 CREATE INDEX grants_live ON grants(server, tool) WHERE revoked_ms IS NULL;
 
@@ -128,8 +128,12 @@ CREATE TABLE audit(
     prev TEXT NOT NULL,
     hash TEXT NOT NULL
 ) STRICT;
-CREATE TRIGGER audit_no_update BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
-CREATE TRIGGER audit_no_delete BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
+CREATE TRIGGER audit_no_update BEFORE UPDATE ON audit
+    BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
+CREATE TRIGGER audit_no_delete BEFORE DELETE ON audit
+    WHEN OLD.id > coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'audit.cut'), 0)
+    BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
+CREATE INDEX audit_call ON audit(call, id) WHERE call <> '';
 
 CREATE TABLE pins(
     server TEXT NOT NULL,
@@ -140,14 +144,28 @@ CREATE TABLE pins(
     new_pin TEXT,
     new_raw TEXT,
     seen_ms INTEGER NOT NULL,
+    shown_pin TEXT,
+    withheld INTEGER NOT NULL DEFAULT 0,
+    told_pin TEXT,
     PRIMARY KEY(server, tool)
 ) STRICT, WITHOUT ROWID;
+
 CREATE TABLE launches(
-    server TEXT PRIMARY KEY, launch TEXT NOT NULL, era TEXT NOT NULL DEFAULT '', listed_ms INTEGER NOT NULL
+    server TEXT PRIMARY KEY,
+    launch TEXT NOT NULL,
+    era TEXT NOT NULL DEFAULT '',
+    listed_ms INTEGER NOT NULL,
+    knows_instructions INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE artifacts(
-    digest TEXT PRIMARY KEY, bytes INTEGER NOT NULL, mime TEXT NOT NULL, call TEXT NOT NULL, created_ms INTEGER NOT NULL
+    digest TEXT PRIMARY KEY,
+    bytes INTEGER NOT NULL,
+    mime TEXT NOT NULL,
+    call TEXT NOT NULL,
+    created_ms INTEGER NOT NULL,
+    removed_ms INTEGER,
+    removed_why TEXT NOT NULL DEFAULT ''
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE usage(
@@ -162,10 +180,7 @@ CREATE TABLE usage(
     cache_write_tokens INTEGER NOT NULL,
     PRIMARY KEY(session, reply_seq)
 ) STRICT, WITHOUT ROWID;
-";
-
-const MIGRATION_2: &str = "
-ALTER TABLE pins ADD COLUMN shown_pin TEXT;
+CREATE INDEX usage_at ON usage(at_ms);
 
 CREATE TABLE updates(
     nr INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -177,22 +192,21 @@ CREATE TABLE updates(
     UNIQUE(bot, id)
 ) STRICT;
 CREATE INDEX updates_kept ON updates(bot, nr) WHERE state = 'kept';
+CREATE INDEX updates_closed ON updates(at_ms) WHERE state <> 'kept';
 
-ALTER TABLE outbox ADD COLUMN parts_sent INTEGER NOT NULL DEFAULT 0;
-CREATE INDEX outbox_of_door ON outbox(door, id) WHERE state IN ('queued', 'sending');
-CREATE INDEX inbox_waiting ON inbox(session) WHERE state = 'queued';
-
+-- Which message shows which question; `sent_s` is by the service's clock.
 CREATE TABLE posted(
     address TEXT NOT NULL,
     message INTEGER NOT NULL,
     approval TEXT NOT NULL,
     state TEXT NOT NULL,
+    file INTEGER NOT NULL DEFAULT 0,
+    sent_s INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY(address, message)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX posted_live ON posted(approval) WHERE state <> 'closed';
-";
+CREATE INDEX posted_open ON posted(address, message) WHERE state NOT IN ('closed', 'why closed');
 
-const MIGRATION_3: &str = "
 CREATE TABLE drafts(
     address TEXT NOT NULL,
     message INTEGER NOT NULL,
@@ -210,10 +224,6 @@ CREATE TABLE running(
     title TEXT NOT NULL,
     PRIMARY KEY(address, message)
 ) STRICT, WITHOUT ROWID;
-";
-
-const MIGRATION_4: &str = "
-ALTER TABLE posted ADD COLUMN file INTEGER NOT NULL DEFAULT 0;
 
 CREATE TABLE guests(
     bot INTEGER NOT NULL,
@@ -246,9 +256,7 @@ CREATE TABLE blocked(
     at_ms INTEGER NOT NULL,
     PRIMARY KEY(bot, chat)
 ) STRICT, WITHOUT ROWID;
-";
 
-const MIGRATION_5: &str = "
 CREATE TABLE overheard(
     nr INTEGER PRIMARY KEY AUTOINCREMENT,
     address TEXT NOT NULL,
@@ -257,56 +265,26 @@ CREATE TABLE overheard(
     text TEXT NOT NULL
 ) STRICT;
 CREATE INDEX overheard_at ON overheard(address, nr);
-";
+CREATE INDEX overheard_old ON overheard(at_s);
 
-// One index of what waits in the outbox in place of two, which answers by door and by address, also
-// for what is being sent.
-const MIGRATION_6: &str = "
-DROP INDEX outbox_queued;
-DROP INDEX outbox_of_door;
-CREATE INDEX outbox_waiting ON outbox(door, address, id) WHERE state IN ('queued', 'sending');
-DROP INDEX inbox_waiting;
-";
-
-// The model that a session's owner has chosen for it.
-const MIGRATION_7: &str = "
+-- The model that a session's owner has chosen for it.
 CREATE TABLE session_models(
-    session TEXT PRIMARY KEY, model TEXT NOT NULL, by TEXT NOT NULL, at_ms INTEGER NOT NULL
+    session TEXT PRIMARY KEY,
+    model TEXT NOT NULL,
+    by TEXT NOT NULL,
+    at_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-";
 
-// Rows of a log that could not be read, as they were; when the file of an artifact went, and why;
-// and the one way for rows of the audit to go, from its beginning on.
-const MIGRATION_8: &str = "
-CREATE TABLE events_torn(
-    nr INTEGER PRIMARY KEY AUTOINCREMENT,
-    session TEXT NOT NULL,
-    seq INTEGER NOT NULL,
-    at_ms INTEGER NOT NULL,
-    type TEXT NOT NULL,
-    body TEXT NOT NULL,
-    put_aside_ms INTEGER NOT NULL
-) STRICT;
-
-ALTER TABLE artifacts ADD COLUMN removed_ms INTEGER;
-ALTER TABLE artifacts ADD COLUMN removed_why TEXT NOT NULL DEFAULT '';
-
-DROP TRIGGER audit_no_delete;
-CREATE TRIGGER audit_no_delete BEFORE DELETE ON audit
-    WHEN OLD.id > coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'audit.cut'), 0)
-    BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
-";
-
-// The role that a session's owner has chosen for it.
-const MIGRATION_9: &str = "
+-- The role that a session's owner has chosen for it.
 CREATE TABLE session_roles(
-    session TEXT PRIMARY KEY, role TEXT NOT NULL, by TEXT NOT NULL, at_ms INTEGER NOT NULL
+    session TEXT PRIMARY KEY,
+    role TEXT NOT NULL,
+    by TEXT NOT NULL,
+    at_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-";
 
-// What was staged: beside each frozen call the list that it is shown in, the words that tell which
-// it is, and who is told.
-const MIGRATION_10: &str = "
+-- Beside each frozen call of a list: the list that it is shown in, the words that tell which it is,
+-- and who is told.
 CREATE TABLE staged(
     call TEXT PRIMARY KEY,
     list TEXT NOT NULL,
@@ -315,13 +293,8 @@ CREATE TABLE staged(
     told TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX staged_list ON staged(list, number);
-";
 
-// When a message that shows a question was sent, by the service's clock; and groups that have
-// become another chat.
-const MIGRATION_11: &str = "
-ALTER TABLE posted ADD COLUMN sent_s INTEGER NOT NULL DEFAULT 0;
-
+-- Groups that have become another chat.
 CREATE TABLE moved_chats(
     bot INTEGER NOT NULL,
     chat INTEGER NOT NULL,
@@ -329,21 +302,18 @@ CREATE TABLE moved_chats(
     at_ms INTEGER NOT NULL,
     PRIMARY KEY(bot, chat)
 ) STRICT, WITHOUT ROWID;
-";
 
-// A tool may have several accepted forms, and what an owner is asked about a change is frozen.
-// Servers that were listed before say their instructions for the first time, which is no change.
-const MIGRATION_12: &str = "
-ALTER TABLE launches ADD COLUMN knows_instructions INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE pins ADD COLUMN withheld INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE pins ADD COLUMN told_pin TEXT;
-UPDATE pins SET withheld = 1, told_pin = new_pin WHERE new_pin IS NOT NULL;
-
+-- Further accepted forms of a tool.
 CREATE TABLE pin_forms(
-    server TEXT NOT NULL, tool TEXT NOT NULL, pin TEXT NOT NULL, raw TEXT NOT NULL, at_ms INTEGER NOT NULL,
+    server TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    pin TEXT NOT NULL,
+    raw TEXT NOT NULL,
+    at_ms INTEGER NOT NULL,
     PRIMARY KEY(server, tool, pin)
 ) STRICT, WITHOUT ROWID;
 
+-- What an owner is asked about a change of a tool, frozen.
 CREATE TABLE pin_questions(
     id TEXT PRIMARY KEY,
     server TEXT NOT NULL,
@@ -357,18 +327,8 @@ CREATE TABLE pin_questions(
     decided_ms INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX pin_questions_open ON pin_questions(at_ms) WHERE state <> 'closed';
-";
 
-// Indexes for what is looked at often, so that no look costs more with everything that ever
-// happened; and the sums of tokens by day (UTC), which `usage` alone had to be read whole for.
-const MIGRATION_13: &str = "
-CREATE INDEX posted_open ON posted(address, message) WHERE state NOT IN ('closed', 'why closed');
-CREATE INDEX audit_call ON audit(call, id) WHERE call <> '';
-CREATE INDEX outbox_shown ON outbox(session, at_ms) WHERE state = 'sent';
-CREATE INDEX calls_started ON calls(started_ms, id) WHERE state = 'started';
-CREATE INDEX overheard_old ON overheard(at_s);
-CREATE INDEX updates_closed ON updates(at_ms) WHERE state <> 'kept';
-CREATE INDEX usage_at ON usage(at_ms);
+-- The sums of tokens by day (UTC), which `usage` alone had to be read whole for.
 CREATE TABLE usage_days(
     session TEXT NOT NULL,
     day INTEGER NOT NULL,
@@ -382,22 +342,8 @@ CREATE TABLE usage_days(
     PRIMARY KEY(session, day, provider, model)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX usage_days_day ON usage_days(day);
-INSERT INTO usage_days
-    SELECT session, at_ms / 86400000, provider, model, count(*), sum(input_tokens), sum(output_tokens),
-           sum(cached_tokens), sum(cache_write_tokens)
-    FROM usage GROUP BY session, at_ms / 86400000, provider, model;
-";
 
-// Up to when the clock is believed: up to the newest rows that an earlier claw has written.
-const MIGRATION_14: &str = "
-INSERT INTO meta(key, value)
-    SELECT 'clock.believed', CAST(max(at_ms) AS TEXT) FROM
-        (SELECT max(at_ms) AS at_ms FROM audit UNION ALL SELECT max(at_ms) FROM inbox)
-    HAVING max(at_ms) IS NOT NULL;
-";
-
-// Rows of every table that could not be read, as they were.
-const MIGRATION_15: &str = "
+-- Rows of every table that could not be read, as they were.
 CREATE TABLE put_aside(
     nr INTEGER PRIMARY KEY AUTOINCREMENT,
     of_table TEXT NOT NULL,
@@ -407,28 +353,16 @@ CREATE TABLE put_aside(
     why TEXT NOT NULL,
     put_aside_ms INTEGER NOT NULL
 ) STRICT;
-INSERT INTO put_aside(of_table, id, body, rest, why, put_aside_ms)
-    SELECT 'events', session || ':' || seq, body,
-        json_object('session', session, 'seq', seq, 'at_ms', at_ms, 'type', type), 'it could not be read', put_aside_ms
-    FROM events_torn ORDER BY nr;
-DROP TABLE events_torn;
-";
 
-// Whose file it is: `claw` in ASCII.
-const MIGRATION_16: &str = "PRAGMA application_id = 0x636c6177;";
-
-// The windows of long logs, so that a new process does not read them event by event.
-const MIGRATION_17: &str = "
+-- The windows of long logs, so that a new process does not read them event by event.
 CREATE TABLE kept_windows(
-    session TEXT PRIMARY KEY, form TEXT NOT NULL, from_seq INTEGER NOT NULL, through_seq INTEGER NOT NULL,
-    digest TEXT NOT NULL, body TEXT NOT NULL
+    session TEXT PRIMARY KEY,
+    form TEXT NOT NULL,
+    from_seq INTEGER NOT NULL,
+    through_seq INTEGER NOT NULL,
+    digest TEXT NOT NULL,
+    body TEXT NOT NULL
 ) STRICT;
-";
-
-// When a grant ends by the time that the system is up, which no clock can set back.
-const MIGRATION_18: &str = "
-ALTER TABLE grants ADD COLUMN boot TEXT NOT NULL DEFAULT '';
-ALTER TABLE grants ADD COLUMN boot_ends_ms INTEGER;
 ";
 
 // An id of a call says who made the call. Until now every one was a session and two numbers, and

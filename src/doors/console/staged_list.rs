@@ -55,9 +55,8 @@ fn item(lines: &mut Vec<Line>, open: &Open, summary: &str, look: Look, clock: &C
     for (key, choice) in keys.iter().zip(&question.choices) {
         let Some(label) = label(question, choice) else { continue };
         let key_cell = format!("  {key}{}  ", " ".repeat(widest - width(key)));
-        let instead =
-            label.instead_of.map(|own| format!(" (its server calls it “{}”)", one_row(&own)));
-        let text = format!("{}{}", one_row(&label.shown), instead.unwrap_or_default());
+        let quoted = label.quoted.map(|own| format!(" (its server calls it “{}”)", one_row(&own)));
+        let text = format!("{}{}", one_row(&label.shown), quoted.unwrap_or_default());
         hang(
             lines,
             Span::new(&key_cell, Style::BOLD.with(Style::CYAN)),
@@ -205,7 +204,7 @@ mod tests {
           note  │ the red ones, please, and none that has been lying in the sun
                 │ thank you
           open until 15:06 (4 h)
-          1   ✅ Add to cart
+          1   ✅ Confirm (its server calls it “Add to cart”)
           -1  ❌ Cancel
 
         2 “Book”
@@ -213,7 +212,7 @@ mod tests {
           (no arguments)
           open until 15:06 (4 h)
           2   ✅ Confirm (its server calls it “❌ Cancel”)
-          -2  ❌ Leave it
+          -2  ❌ Cancel (its server calls it “Leave it”)
 
           buttons · group song
           3  │ 👍 Like  shop/like {"id":7}
@@ -237,7 +236,8 @@ mod tests {
                 ┊ n
                 │ thank you
           open until 15:06 (4 h)
-          1   ✅ Add to cart
+          1   ✅ Confirm (its server calls it “Add
+              to cart”)
           -1  ❌ Cancel
 
         2 “Book”
@@ -246,7 +246,8 @@ mod tests {
           open until 15:06 (4 h)
           2   ✅ Confirm (its server calls it “
               ❌ Cancel”)
-          -2  ❌ Leave it
+          -2  ❌ Cancel (its server calls it
+              “Leave it”)
 
           buttons · group song
           3  │ 👍 Like  shop/like {"id":7}
@@ -271,7 +272,7 @@ mod tests {
           (no arguments)
           open until 15:06 (4 h)
           1   ✅ Confirm (its server calls it “❌ Cancel”)
-          -1  ❌ Leave it
+          -1  ❌ Cancel (its server calls it “Leave it”)
 
           `1` confirms it, `-1` cancels it. Anything else is a message, and this stays
           open.

@@ -3,6 +3,7 @@
 
 pub mod attached;
 pub mod callback;
+mod client;
 pub mod fault;
 pub mod files;
 pub mod incoming;
@@ -13,26 +14,28 @@ pub mod upload;
 mod wire;
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use secrecy::{ExposeSecret as _, SecretString};
+use reqwest::multipart::Part as FilePart;
+use secrecy::SecretString;
 use serde::Serialize;
-use serde_json::{Value, json};
-use teloxide_core::Bot;
+use serde_json::{Map, Value, json};
 use teloxide_core::payloads::{
-    AnswerCallbackQuerySetters as _, EditMessageCaptionSetters as _,
-    EditMessageReplyMarkupSetters as _, EditMessageTextSetters as _, SendDocumentSetters as _,
-    SendMessageSetters as _,
+    AnswerCallbackQuery, AnswerCallbackQuerySetters as _, DeleteMessage, DeleteWebhook,
+    EditMessageCaption, EditMessageCaptionSetters as _, EditMessageReplyMarkup,
+    EditMessageReplyMarkupSetters as _, EditMessageText, EditMessageTextSetters as _, GetMe,
+    GetWebhookInfo, SendChatAction, SendMessage, SendMessageSetters as _, SetMyCommands,
 };
-use teloxide_core::requests::{HasPayload, Request as _, Requester as _};
+use teloxide_core::requests::Payload;
 use teloxide_core::types::{
     BotCommand, CallbackQueryId, ChatAction, ChatId, InlineKeyboardButton, InlineKeyboardMarkup,
-    InputFile, MessageId, ReplyMarkup, ThreadId,
+    MessageId, ReplyMarkup, ThreadId,
 };
 
 use super::Part;
 use callback::Button;
+use client::Bot;
 use fault::Fault;
 use place::Place;
 pub use wire::Sent;
@@ -50,9 +53,6 @@ const ALLOWED_UPDATES: &[&str] = &["message", "edited_message", "callback_query"
 #[derive(Clone)]
 pub struct Api {
     pub(super) bot: Bot,
-    pub(super) base: String,
-    /// The same bot with more time for an answer; see `upload.rs`.
-    pub(super) patient: Arc<OnceLock<Bot>>,
     /// Chats that have another number now. Everybody but Telegram calls them by the old one.
     moved: Arc<RwLock<HashMap<i64, i64>>>,
 }
@@ -69,21 +69,11 @@ impl Api {
     /// # Errors
     /// An address that is none. Nothing is asked yet.
     pub fn new(token: &SecretString, base: &str) -> Result<Self, Fault> {
-        let url = base.parse().map_err(|_| Fault::Refused(format!("`{base}` is no address")))?;
-        // The one client of all bots: each would load all certificates for itself.
-        static FIRST: OnceLock<Bot> = OnceLock::new();
-        let client = FIRST.get_or_init(|| Bot::new(token.expose_secret())).client().clone();
-        let bot = Bot::with_client(token.expose_secret(), client);
-        Ok(Self {
-            bot: bot.set_api_url(url),
-            base: base.to_owned(),
-            patient: Arc::default(),
-            moved: Arc::default(),
-        })
+        Ok(Self { bot: Bot::new(token, base)?, moved: Arc::default() })
     }
 
     pub async fn me(&self) -> Result<Me, Fault> {
-        let me = self.call(&self.bot.get_me()).await?;
+        let me = self.call(&GetMe::new()).await?;
         let id = me.get("id").and_then(Value::as_i64);
         let id = id.ok_or_else(|| {
             Fault::Unreachable("its answer does not say who the bot is".to_owned())
@@ -115,24 +105,23 @@ impl Api {
         moved.iter().find(|(_, number)| **number == now).map_or(now, |(chat, _)| *chat)
     }
 
-    pub(super) fn chat(&self, place: &Place) -> ChatId {
+    fn chat(&self, place: &Place) -> ChatId {
         ChatId(self.chat_now(place.chat))
     }
 
-    async fn call<R>(&self, request: &R) -> Result<Value, Fault>
-    where
-        R: HasPayload,
-        R::Payload: Serialize,
-    {
-        wire::call(&self.bot, &self.base, request).await
+    /// The fields that say where a file goes.
+    pub(super) fn to(&self, place: &Place) -> Map<String, Value> {
+        let to =
+            [("chat_id", json!(self.chat(place))), ("message_thread_id", json!(place.thread()))];
+        to.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
+    async fn call<P: Payload + Serialize>(&self, request: &P) -> Result<Value, Fault> {
+        wire::call(&self.bot, request).await
     }
 
     /// For a change that may have been made already.
-    async fn change<R>(&self, request: &R) -> Result<(), Fault>
-    where
-        R: HasPayload,
-        R::Payload: Serialize,
-    {
+    async fn change<P: Payload + Serialize>(&self, request: &P) -> Result<(), Fault> {
         match self.call(request).await {
             Ok(_) | Err(Fault::Unchanged) => Ok(()),
             Err(fault) => Err(fault),
@@ -147,7 +136,7 @@ impl Api {
         let wait_s = if wait { POLL_S } else { 0 };
         let body = json!({"offset": offset, "timeout": wait_s, "limit": UPDATES_MAX, "allowed_updates": ALLOWED_UPDATES});
         let limit = Duration::from_secs(wait_s) + POLL_SLACK;
-        match wire::post(&self.bot, &self.base, "GetUpdates", &body, Some(limit)).await? {
+        match wire::post(&self.bot, "GetUpdates", &body, Some(limit)).await? {
             Value::Array(updates) => Ok(updates),
             _ => Err(Fault::Unreachable("its answer holds no list of updates".to_owned())),
         }
@@ -157,13 +146,13 @@ impl Api {
     pub async fn confirm(&self, offset: i64) -> Result<(), Fault> {
         let body =
             json!({"offset": offset, "timeout": 0, "limit": 1, "allowed_updates": ALLOWED_UPDATES});
-        wire::post(&self.bot, &self.base, "GetUpdates", &body, None).await.map(drop)
+        wire::post(&self.bot, "GetUpdates", &body, None).await.map(drop)
     }
 
     /// The host that gets the bot's updates instead of whoever polls (Bot API, `getWebhookInfo`);
     /// `None` if there is none.
     pub async fn webhook(&self) -> Result<Option<String>, Fault> {
-        let info = self.call(&self.bot.get_webhook_info()).await?;
+        let info = self.call(&GetWebhookInfo::new()).await?;
         let url = info.get("url").and_then(Value::as_str).filter(|url| !url.is_empty());
         // The path may hold a secret.
         let host = |url: &str| {
@@ -178,7 +167,7 @@ impl Api {
 
     /// What waits is kept (Bot API, `deleteWebhook`).
     pub async fn remove_webhook(&self) -> Result<(), Fault> {
-        self.call(&self.bot.delete_webhook()).await.map(drop)
+        self.call(&DeleteWebhook::new()).await.map(drop)
     }
 
     /// Sends one message. Its text is within Telegram's limit.
@@ -189,7 +178,7 @@ impl Api {
         keyboard: &[Vec<Button>],
     ) -> Result<Sent, Fault> {
         let mut request =
-            self.bot.send_message(self.chat(to), &part.text).entities(part.entities.clone());
+            SendMessage::new(self.chat(to), &part.text).entities(part.entities.clone());
         request.message_thread_id = to.thread();
         if !keyboard.is_empty() {
             request = request.reply_markup(ReplyMarkup::InlineKeyboard(markup(keyboard)));
@@ -199,7 +188,7 @@ impl Api {
 
     /// Sends a question that the person answers with a message of his own (Bot API, "ForceReply").
     pub async fn ask_for_reply(&self, to: &Place, text: &str) -> Result<Sent, Fault> {
-        let mut request = self.bot.send_message(self.chat(to), text);
+        let mut request = SendMessage::new(self.chat(to), text);
         request.message_thread_id = to.thread();
         let request = request.reply_markup(ReplyMarkup::ForceReply(
             teloxide_core::types::ForceReply::new().selective(),
@@ -215,15 +204,12 @@ impl Api {
         caption: &Part,
         keyboard: &[Vec<Button>],
     ) -> Result<Sent, Fault> {
-        let file = InputFile::memory(text.into_bytes()).file_name(name.to_owned());
-        let mut request = self.bot.send_document(self.chat(to), file);
-        request.message_thread_id = to.thread();
-        let request = request
-            .caption(&caption.text)
-            .caption_entities(caption.entities.clone())
-            .reply_markup(ReplyMarkup::InlineKeyboard(markup(keyboard)));
-        let sent = request.send().await?;
-        Ok(Sent { message: i64::from(sent.id.0), at_s: sent.date.timestamp() })
+        let file = FilePart::bytes(text.into_bytes()).file_name(name.to_owned());
+        let mut fields = self.to(to);
+        fields.insert("caption".to_owned(), json!(caption.text));
+        fields.insert("caption_entities".to_owned(), json!(caption.entities));
+        fields.insert("reply_markup".to_owned(), json!(markup(keyboard)));
+        wire::sent(&wire::upload(&self.bot, "SendDocument", fields, "document", file).await?)
     }
 
     /// Changes the caption of a file, and takes its buttons away or gives it others.
@@ -234,9 +220,7 @@ impl Api {
         part: &Part,
         keyboard: &[Vec<Button>],
     ) -> Result<(), Fault> {
-        let request = self
-            .bot
-            .edit_message_caption(self.chat(to), MessageId(message as i32))
+        let request = EditMessageCaption::new(self.chat(to), MessageId(message as i32))
             .caption(&part.text)
             .caption_entities(part.entities.clone())
             .reply_markup(markup(keyboard));
@@ -251,9 +235,7 @@ impl Api {
         part: &Part,
         keyboard: &[Vec<Button>],
     ) -> Result<(), Fault> {
-        let request = self
-            .bot
-            .edit_message_text(self.chat(to), MessageId(message as i32), &part.text)
+        let request = EditMessageText::new(self.chat(to), MessageId(message as i32), &part.text)
             .entities(part.entities.clone())
             .reply_markup(markup(keyboard));
         self.change(&request).await
@@ -262,7 +244,7 @@ impl Api {
     /// Takes a message away (Bot API, `deleteMessage`: within 48 hours). One that is gone is no
     /// fault.
     pub async fn delete(&self, from: &Place, message: i64) -> Result<(), Fault> {
-        let request = self.bot.delete_message(self.chat(from), MessageId(message as i32));
+        let request = DeleteMessage::new(self.chat(from), MessageId(message as i32));
         match self.call(&request).await {
             Ok(_) | Err(Fault::Refused(_)) => Ok(()),
             Err(fault) => Err(fault),
@@ -276,20 +258,20 @@ impl Api {
         message: i64,
         keyboard: &[Vec<Button>],
     ) -> Result<(), Fault> {
-        let request = self.bot.edit_message_reply_markup(self.chat(to), MessageId(message as i32));
+        let request = EditMessageReplyMarkup::new(self.chat(to), MessageId(message as i32));
         self.change(&request.reply_markup(markup(keyboard))).await
     }
 
     /// Tells whoever tapped, in at most 200 characters, what came of it.
     pub async fn answer_tap(&self, query: &str, text: &str) -> Result<(), Fault> {
         let text: String = text.chars().take(200).collect();
-        let request = self.bot.answer_callback_query(CallbackQueryId(query.to_owned())).text(text);
+        let request = AnswerCallbackQuery::new(CallbackQueryId(query.to_owned())).text(text);
         self.call(&request).await.map(drop)
     }
 
     /// Shows "typing…" for about five seconds.
     pub async fn typing(&self, to: &Place) -> Result<(), Fault> {
-        let mut request = self.bot.send_chat_action(self.chat(to), ChatAction::Typing);
+        let mut request = SendChatAction::new(self.chat(to), ChatAction::Typing);
         request.message_thread_id = to.thread();
         self.call(&request).await.map(drop)
     }
@@ -298,7 +280,7 @@ impl Api {
     pub async fn register(&self, commands: &[(String, String)]) -> Result<(), Fault> {
         let commands =
             commands.iter().map(|(name, help)| BotCommand::new(name.clone(), help.clone()));
-        self.call(&self.bot.set_my_commands(commands)).await.map(drop)
+        self.call(&SetMyCommands::new(commands)).await.map(drop)
     }
 }
 

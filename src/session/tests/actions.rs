@@ -1,104 +1,14 @@
 //! Staged actions in a session: asked about at the end of the turn, run by a tap without the model,
 //! told, in the log.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::rig::{BOUNDS, Rig, main, words, worker};
-use crate::domain::{
-    Address, Answer, ApprovalId, CallState, EventBody, InboundBody, OutboundBody, Outcome,
-    Question, Staged, Term,
-};
+use super::staging::{POLICY, item, no, proposing, staged};
+use crate::domain::{Answer, CallState, InboundBody, OutboundBody, Outcome, Staged, Term};
 use crate::gate::tests::rig::{OWNER, Rig as GateRig, allow};
 use crate::model::Script;
 use crate::session::Ran;
-use crate::turn::replay::replay;
-
-pub(super) const POLICY: &str = "[classes]\n\"shop/propose\" = \"safe\"\n\"shop/like\" = \"safe\"\n\"shop/change\" = \"safe\"\n";
-
-fn no() -> Answer {
-    Answer::Deny { word: None }
-}
-
-pub(super) fn item(text: &str) -> Value {
-    json!({"tool": "confirm", "arguments": {"text": text}, "summary": format!("Add {text} to the cart")})
-}
-
-fn proposing(actions: Value) -> Script {
-    Script::tool_use("shop__propose", json!({"actions": actions}))
-}
-
-fn rig_of(policy: &str, script: Vec<Script>) -> Rig {
-    Rig::on(GateRig::new(&["shop"], policy), script)
-}
-
-/// One turn in which these actions are proposed in one result.
-async fn staged(actions: Value) -> Rig {
-    let rig = rig_of(POLICY, vec![proposing(actions), Script::text("look"), Script::text("fine")]);
-    assert_eq!(rig.turn("go").await, Ran::Idle);
-    rig
-}
-
-impl Rig {
-    fn out(&self) -> Vec<OutboundBody> {
-        let rows =
-            self.gate.store.read(|tx| tx.queued_outbound(&Address("console/1".into()))).unwrap();
-        rows.into_iter().map(|row| row.outbound.body).collect()
-    }
-
-    fn questions(&self) -> Vec<Question> {
-        let open = self.gate.store.read(|tx| tx.open_approvals(None)).unwrap();
-        let shown = self.out().into_iter().filter_map(|body| match body {
-            OutboundBody::Question { question, .. } => Some(*question),
-            _ => None,
-        });
-        shown.filter(|question| open.iter().any(|row| row.id == question.approval)).collect()
-    }
-
-    /// The ids of all questions that went out, also of those that are answered.
-    fn questions_asked(&self) -> Vec<ApprovalId> {
-        let question = |body| match body {
-            OutboundBody::Question { question, .. } => Some(question.approval),
-            _ => None,
-        };
-        self.out().into_iter().filter_map(question).collect()
-    }
-
-    async fn decide(&self, id: &ApprovalId, answer: Answer) {
-        self.gate.gate.calls().decide(id, &answer, OWNER).await.unwrap();
-    }
-
-    fn results(&self) -> Vec<Outcome> {
-        let result = |body| match body {
-            EventBody::ActionResult { outcome, .. } => Some(outcome),
-            _ => None,
-        };
-        self.log().into_iter().filter_map(result).collect()
-    }
-
-    /// The one question that is open and has these words.
-    fn open(&self, words: &str) -> ApprovalId {
-        let found = self.questions().into_iter().find(|question| {
-            let summary = match question.staged.as_ref().unwrap() {
-                Staged::Item { summary, .. } => summary.clone(),
-                Staged::All { .. } => "all".to_owned(),
-                Staged::Buttons { .. } => "buttons".to_owned(),
-            };
-            summary.contains(words)
-        });
-        found.unwrap_or_else(|| panic!("no open question about {words}")).approval
-    }
-
-    /// The log replays, and the audit is unbroken.
-    fn is_whole(&self) {
-        self.gate.verify();
-        let events = self.gate.store.read(|tx| tx.events_from(&main(), 1)).unwrap();
-        assert_eq!(replay(&main(), events, &BOUNDS).difference, None);
-    }
-
-    fn last_notice(&self) -> String {
-        self.notices().pop().unwrap_or_default()
-    }
-}
 
 #[tokio::test]
 async fn a_tap_runs_what_was_shown_and_asks_no_model() {

@@ -8,8 +8,8 @@ use std::task::Poll;
 
 use futures::future::BoxFuture;
 
-use super::actions::{POLICY, item};
 use super::rig::{BOUNDS, log, main, message, replies, submit, worker};
+use super::staging::{POLICY, item};
 use crate::domain::{Block, CallId, EventBody, Finish, Message, Outcome, Term, ToolUse, Usage};
 use crate::gate::tests::rig::{ALLOW, OWNER, Rig as GateRig, allow};
 use crate::model::{DeltaSink, Model, ModelError, Reply, Request};

@@ -2,6 +2,7 @@
 //! the disk, and what really ran.
 
 mod rig;
+mod staging;
 
 mod actions;
 mod budget;

@@ -7,8 +7,10 @@ fn the_copy_goes_only_where_nothing_can_have_changed() {
     let dir = tempfile::tempdir().unwrap();
     let copy = dir.path().join("copy");
     std::fs::write(&copy, "before").unwrap();
-    let migrated = Migrated { from: 5, to: known(), copy: copy.clone() };
-    let mut conn = build(&dir.path().join("claw.db"), 5);
+    let migrated = Migrated { from: FIRST, to: FIRST + 1, copy: copy.clone() };
+    let path = dir.path().join("claw.db");
+    build_new(&path, &[]).unwrap();
+    let mut conn = crate::connect(&path).unwrap();
     let checked = "PRAGMA foreign_keys = ON; CREATE TABLE parents(id INTEGER PRIMARY KEY);
         CREATE TABLE children(parent INTEGER REFERENCES parents(id) DEFERRABLE INITIALLY DEFERRED)";
     conn.execute_batch(checked).unwrap();

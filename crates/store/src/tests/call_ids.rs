@@ -6,15 +6,20 @@ use claw_domain::{Address, Event, EventBody, Outbound, OutboundBody, PauseCause}
 use super::*;
 use crate::migrate;
 
-/// The newest schema under which every id was a session and two numbers.
-const BEFORE: u32 = 18;
+/// The schema under which every id was a session and two numbers.
+const BEFORE: u32 = crate::schema::FIRST;
 /// A reply that waits, a list of two actions with a group of buttons behind it, and a turn that has
 /// asked whether it may go on for either reason: as claw wrote them then.
 const ROWS: &str = include_str!("call_ids.sql");
 
+fn home_of_before(rig: &Rig) {
+    migrate::build_new(&rig.path(), &[]).unwrap();
+}
+
 fn upgraded() -> (Rig, Store) {
     let rig = Rig::new();
-    migrate::build(&rig.path(), BEFORE).execute_batch(ROWS).unwrap();
+    home_of_before(&rig);
+    rig.tamper(ROWS);
     let store = rig.open();
     (rig, store)
 }
@@ -78,12 +83,12 @@ fn the_audit_stays_as_it_is_and_is_found_under_the_id_of_today() {
 #[test]
 fn rows_that_nobody_can_read_do_not_keep_a_home_from_its_upgrade() {
     let rig = Rig::new();
-    let db = migrate::build(&rig.path(), BEFORE);
-    db.execute_batch(ROWS).unwrap();
+    home_of_before(&rig);
+    rig.tamper(ROWS);
     let torn = "UPDATE events SET body = '{' WHERE type <> 'tool.result';
                 UPDATE approvals SET question = 'x'; UPDATE outbox SET body = '[';
                 INSERT INTO staged VALUES ('', 'no id', 1, '', '[]')";
-    db.execute_batch(torn).unwrap();
+    rig.tamper(torn);
     assert_eq!(rig.open().migrated().unwrap().from, BEFORE);
 }
 

@@ -3,8 +3,6 @@
 
 use std::time::Duration;
 
-use teloxide_core::{ApiError, RequestError};
-
 /// Why a request had no effect, or may have had none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
@@ -54,36 +52,6 @@ impl crate::domain::Blamed for Fault {
             | Self::Moved(_)
             | Self::Refused(_)
             | Self::Unreachable(_) => crate::domain::Blame::Broken,
-        }
-    }
-}
-
-impl From<RequestError> for Fault {
-    fn from(error: RequestError) -> Self {
-        match error {
-            RequestError::RetryAfter(seconds) => Self::Wait(seconds.duration()),
-            RequestError::Api(ApiError::TerminatedByOtherGetUpdates | ApiError::CantGetUpdates) => {
-                Self::Conflict
-            }
-            RequestError::Api(ApiError::InvalidToken) => Self::Token,
-            RequestError::Api(ApiError::MessageNotModified) => Self::Unchanged,
-            RequestError::Api(ApiError::CantParseEntities(text)) => Self::Formatting(text),
-            RequestError::Api(error) => {
-                let text = error.to_string();
-                if text.contains("Forbidden") || text.contains("blocked") || text.contains("kicked")
-                {
-                    Self::Forbidden(text)
-                } else {
-                    Self::of_words(text)
-                }
-            }
-            RequestError::MigrateToChatId(id) => Self::Moved(id.0),
-            // The address of a request holds the token, so the error is told without it.
-            RequestError::Network(error) => Self::Unreachable(without_address(&error.to_string())),
-            RequestError::InvalidJson { source, .. } => {
-                Self::Unreachable(format!("its answer is no JSON ({source})"))
-            }
-            RequestError::Io(error) => Self::Refused(error.to_string()),
         }
     }
 }
@@ -155,8 +123,7 @@ mod tests {
 
     #[test]
     fn refusals_are_told_apart_by_what_has_to_be_done() {
-        let fault = |text: &str| Fault::from(RequestError::Api(ApiError::Unknown(text.to_owned())));
-        assert!(matches!(fault("Forbidden: bot was blocked by the user"), Fault::Forbidden(_)));
+        let fault = |text: &str| Fault::of_words(text.to_owned());
         assert!(matches!(
             fault("Bad Request: can't parse entities: overlap"),
             Fault::Formatting(_)
@@ -167,6 +134,7 @@ mod tests {
         assert!(matches!(fault("Bad Request: chat not found"), Fault::Refused(_)));
         assert!(matches!(fault("Bad Request: message thread not found"), Fault::NoTopic(_)));
         assert!(matches!(fault("Bad Request: TOPIC_CLOSED"), Fault::NoTopic(_)));
-        assert_eq!(Fault::from(RequestError::Api(ApiError::MessageNotModified)), Fault::Unchanged);
+        let same = "Bad Request: message is not modified: specified new message content";
+        assert_eq!(fault(same), Fault::Unchanged);
     }
 }

@@ -3,12 +3,13 @@
 
 use std::time::Duration;
 
-use teloxide_core::requests::{Request as _, Requester as _};
+use serde_json::Value;
+use teloxide_core::payloads::GetFile;
 use teloxide_core::types::FileId;
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 
-use super::Api;
 use super::fault::{Fault, without_address};
+use super::{Api, wire};
 
 /// A whole download may take this long: 20 MB over a slow line.
 const DOWNLOAD_TIME: Duration = Duration::from_secs(600);
@@ -59,8 +60,7 @@ impl Api {
         bytes_max: u64,
         sink: &mut (impl AsyncWrite + Unpin),
     ) -> Result<u64, FetchError> {
-        let file = match self.bot.get_file(FileId(id.to_owned())).send().await.map_err(Fault::from)
-        {
+        let file = match wire::call(&self.bot, &GetFile::new(FileId(id.to_owned()))).await {
             Ok(file) => file,
             Err(Fault::Refused(why)) if why.contains("too big") => {
                 return Err(FetchError::TooLargeForBots);
@@ -68,9 +68,10 @@ impl Api {
             Err(Fault::Refused(_)) => return Err(FetchError::Gone),
             Err(fault) => return Err(fault.into()),
         };
-        let url = format!("{}/file/bot{}/{}", self.base, self.bot.token(), file.path);
+        // Telegram leaves the path out where it has the file no more (Bot API, "File").
+        let path = file.get("file_path").and_then(Value::as_str).ok_or(FetchError::Gone)?;
         let unreachable = |error: String| Fault::Unreachable(without_address(&error));
-        let sent = self.bot.client().get(url).timeout(DOWNLOAD_TIME).send().await;
+        let sent = self.bot.get_file(path).timeout(DOWNLOAD_TIME).send().await;
         let mut answer = sent.map_err(|error| unreachable(error.to_string()))?;
         match answer.status().as_u16() {
             200 => {}

@@ -1,24 +1,17 @@
 //! Sending files (Bot API, `sendDocument`, `sendPhoto`). Owns Telegram's limits of an upload. Must
 //! not know where the bytes come from.
 
-use std::time::Duration;
+use reqwest::multipart::Part;
+use serde_json::json;
 
-use teloxide_core::Bot;
-use teloxide_core::net::default_reqwest_settings;
-use teloxide_core::payloads::SendDocumentSetters as _;
-use teloxide_core::requests::{Request as _, Requester as _};
-use teloxide_core::types::InputFile;
-
-use super::Api;
 use super::fault::Fault;
 use super::place::Place;
+use super::{Api, wire};
 
 /// The largest document, in bytes (Bot API, "Sending files").
 pub const DOCUMENT_BYTES_MAX: u64 = 50 << 20;
 /// The largest photo, in bytes.
 pub const PHOTO_BYTES_MAX: u64 = 10 << 20;
-/// An upload may take this long; `teloxide-core` gives other requests 17 s.
-const UPLOAD_TIME: Duration = Duration::from_secs(600);
 
 /// A file on its way out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,39 +34,22 @@ impl Api {
     /// Sends a file: a photo as a photo, or as a document where Telegram does not take it as one
     /// (too wide, broken), and anything else as a document.
     pub async fn send_upload(&self, to: &Place, upload: Upload) -> Result<i64, Fault> {
-        let bot = self.patient()?;
-        // Clones of it share the bytes.
-        let file = InputFile::memory(upload.bytes).file_name(upload.name);
+        let part = |bytes| Part::bytes(bytes).file_name(upload.name.clone());
         if upload.photo {
-            let mut request = bot.send_photo(self.chat(to), file.clone());
-            request.message_thread_id = to.thread();
-            match request.send().await.map_err(Fault::from) {
+            let file = part(upload.bytes.clone());
+            match wire::upload(&self.bot, "SendPhoto", self.to(to), "photo", file).await {
                 Err(Fault::Refused(why)) => {
                     tracing::info!(why, "Telegram refused a photo; it goes as a document")
                 }
-                sent => return Ok(i64::from(sent?.id.0)),
+                sent => return Ok(wire::sent(&sent?)?.message),
             }
         }
+        let mut fields = self.to(to);
         // Otherwise Telegram makes of a GIF an animation, and of some names a video.
-        let mut request =
-            bot.send_document(self.chat(to), file).disable_content_type_detection(true);
-        request.message_thread_id = to.thread();
-        Ok(i64::from(request.send().await?.id.0))
-    }
-
-    /// Made at the first upload, because a client has certificates to load.
-    fn patient(&self) -> Result<&Bot, Fault> {
-        if let Some(bot) = self.patient.get() {
-            return Ok(bot);
-        }
-        let client = default_reqwest_settings().timeout(UPLOAD_TIME).build();
-        let client = client
-            .map_err(|error| Fault::Refused(format!("no HTTPS client could be built: {error}")))?;
-        let url = self
-            .base
-            .parse()
-            .map_err(|_| Fault::Refused(format!("`{}` is no address", self.base)))?;
-        Ok(self.patient.get_or_init(|| Bot::with_client(self.bot.token(), client).set_api_url(url)))
+        fields.insert("disable_content_type_detection".to_owned(), json!(true));
+        let file = part(upload.bytes);
+        let sent = wire::upload(&self.bot, "SendDocument", fields, "document", file).await?;
+        Ok(wire::sent(&sent)?.message)
     }
 }
 

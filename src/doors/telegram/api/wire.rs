@@ -1,19 +1,25 @@
-//! One JSON request to the Bot API and what its answer means. Owns the way there and back for
-//! everything but files; must not know what a method does.
+//! One request to the Bot API and what its answer means. Owns the way there and back for everything
+//! but downloads; must not know what a method does.
 //!
-//! The payloads and the HTTP client are those of `teloxide-core`, its `send()` is not: it sleeps
-//! for ten seconds after every answer from 500 on (`net/request.rs`, `DELAY_ON_SERVER_ERROR`) and
-//! reads every result into a type that fails as a whole when Telegram adds something. Whoever asks
-//! decides here when to ask again, and reads what it needs.
+//! The payloads are those of `teloxide-core`, its client and its `send()` are not: they would bring a
+//! second HTTP and TLS stack along, and `send()` sleeps for ten seconds after every answer from 500
+//! on (`net/request.rs`, `DELAY_ON_SERVER_ERROR`) and reads every result into a type that fails as a
+//! whole when Telegram adds something. Whoever asks decides here when to ask again, and reads what it
+//! needs.
 
 use std::time::Duration;
 
+use reqwest::RequestBuilder;
+use reqwest::multipart::{Form, Part};
 use serde::Serialize;
-use serde_json::Value;
-use teloxide_core::Bot;
-use teloxide_core::requests::{HasPayload, Payload};
+use serde_json::{Map, Value};
+use teloxide_core::requests::Payload;
 
+use super::client::Bot;
 use super::fault::{Fault, without_address};
+
+/// An upload may take this long.
+const UPLOAD_TIME: Duration = Duration::from_secs(600);
 
 /// A message that Telegram has taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,37 +30,54 @@ pub struct Sent {
 }
 
 /// Sends a request and gives back `result`.
-pub(super) async fn call<R>(bot: &Bot, base: &str, request: &R) -> Result<Value, Fault>
-where
-    R: HasPayload,
-    R::Payload: Serialize,
-{
-    post(bot, base, R::Payload::NAME, request.payload_ref(), None).await
+pub(super) async fn call<P: Payload + Serialize>(bot: &Bot, request: &P) -> Result<Value, Fault> {
+    post(bot, P::NAME, request, None).await
 }
 
 /// The same for a body of our own, and with a time limit of its own.
 pub(super) async fn post(
     bot: &Bot,
-    base: &str,
     method: &str,
     body: &impl Serialize,
     limit: Option<Duration>,
 ) -> Result<Value, Fault> {
-    let unreachable = |text: String| Fault::Unreachable(without_address(&text));
-    let mut request = bot.client().post(format!("{base}/bot{}/{method}", bot.token())).json(body);
-    if let Some(limit) = limit {
-        request = request.timeout(limit);
+    let request = bot.post(method).json(body);
+    send(limit.into_iter().fold(request, RequestBuilder::timeout)).await
+}
+
+/// Sends a file in the field `name` with other fields beside it (Bot API, "Sending files"): texts as
+/// they are, anything else as JSON.
+pub(super) async fn upload(
+    bot: &Bot,
+    method: &str,
+    fields: Map<String, Value>,
+    name: &'static str,
+    file: Part,
+) -> Result<Value, Fault> {
+    let mut form = Form::new().part(name, file);
+    for (field, value) in fields {
+        form = match value {
+            Value::Null => form,
+            Value::String(text) => form.text(field, text),
+            other => form.text(field, other.to_string()),
+        };
     }
-    let answer = request.send().await.map_err(|error| unreachable(error.to_string()))?;
+    send(bot.post(method).multipart(form).timeout(UPLOAD_TIME)).await
+}
+
+async fn send(request: RequestBuilder) -> Result<Value, Fault> {
+    let unreachable =
+        |error: reqwest::Error| Fault::Unreachable(without_address(&error.to_string()));
+    let answer = request.send().await.map_err(unreachable)?;
     let status = answer.status().as_u16();
-    let text = answer.text().await.map_err(|error| unreachable(error.to_string()))?;
+    let text = answer.text().await.map_err(unreachable)?;
     match serde_json::from_str::<Value>(&text) {
         Ok(mut answer) if answer.get("ok") == Some(&Value::Bool(true)) => {
             Ok(answer.get_mut("result").map(Value::take).unwrap_or_default())
         }
         Ok(answer) => Err(refusal(status, &answer)),
-        Err(_) if status >= 500 => Err(unreachable(format!("HTTP {status}"))),
-        Err(_) => Err(unreachable(format!("its answer is no JSON (HTTP {status})"))),
+        Err(_) if status >= 500 => Err(Fault::Unreachable(format!("HTTP {status}"))),
+        Err(_) => Err(Fault::Unreachable(format!("its answer is no JSON (HTTP {status})"))),
     }
 }
 

@@ -9,7 +9,7 @@ use super::value::shown_value;
 use super::{CallEnd, Closed, short};
 use crate::domain::{Answer, Choice, Question, Staged};
 use crate::doors::clock::Clock;
-use crate::doors::staged_questions::{self, CANCEL_MARK, CONFIRM_MARK, group, head};
+use crate::doors::staged_questions::{self, group, head};
 use crate::doors::telegram::render::clean::cleaned_line;
 use crate::doors::telegram::render::rich::{Rich, Style};
 
@@ -57,7 +57,7 @@ pub(super) fn has_title(staged: &Staged) -> bool {
     matches!(staged, Staged::Item { .. })
 }
 
-/// Each button with what it does. A server's label is never the only word for that.
+/// Each button with what it does, and what its server calls it, in quotation marks.
 pub(super) fn legend(question: &Question, staged: &Staged) -> Vec<(String, String)> {
     let (yes, no) = match staged {
         Staged::Item { .. } => ("runs exactly this call, once", "it is not run"),
@@ -70,11 +70,11 @@ pub(super) fn legend(question: &Question, staged: &Staged) -> Vec<(String, Strin
     };
     let row = |choice: &Choice| {
         let does = if matches!(choice.answer, Answer::Allow { .. }) { yes } else { no };
-        let instead = staged_questions::label(question, choice).and_then(|label| label.instead_of);
-        let instead = instead.map_or(String::new(), |own| {
+        let quoted = staged_questions::label(question, choice).and_then(|label| label.quoted);
+        let quoted = quoted.map_or(String::new(), |own| {
             format!(" (its server calls the button “{}”)", short(&own))
         });
-        (keyboard::label(question, choice), format!("{does}{instead}"))
+        (keyboard::label(question, choice), format!("{does}{quoted}"))
     };
     question.choices.iter().map(row).collect()
 }
@@ -114,8 +114,8 @@ pub(super) fn outcome(
 
 fn decision(question: &Question, staged: &Staged, answer: &Answer) -> String {
     match (answer, staged) {
-        (Answer::Allow { .. }, Staged::All { of }) => format!("{CONFIRM_MARK} Confirmed all {of}"),
-        (Answer::Allow { .. }, _) => format!("{CONFIRM_MARK} Confirmed"),
+        (Answer::Allow { .. }, Staged::All { of }) => format!("✅ Confirmed all {of}"),
+        (Answer::Allow { .. }, _) => "✅ Confirmed".to_owned(),
         (Answer::Press { .. }, _) => {
             let pressed = question.choices.iter().find(|choice| choice.answer == *answer);
             pressed.map_or_else(
@@ -123,8 +123,8 @@ fn decision(question: &Question, staged: &Staged, answer: &Answer) -> String {
                 |choice| format!("Pressed “{}”", keyboard::label(question, choice)),
             )
         }
-        (_, Staged::All { of }) => format!("{CANCEL_MARK} Cancelled all {of}"),
-        (_, _) => format!("{CANCEL_MARK} Cancelled"),
+        (_, Staged::All { of }) => format!("❌ Cancelled all {of}"),
+        (_, _) => "❌ Cancelled".to_owned(),
     }
 }
 

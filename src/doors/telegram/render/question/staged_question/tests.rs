@@ -77,11 +77,11 @@ fn an_item() {
     Why it asks: `shop/add_to_cart` proposes it
     Open until 05:46 (4 h)
 
-    <b>✅ Add</b> – runs exactly this call, once
+    <b>✅ Confirm</b> – runs exactly this call, once (its server calls the button “Add”)
     <b>❌ Cancel</b> – it is not run
     ");
     assert_snapshot!(keys(&keyboard(&asked)), @r"
-    [✅ Add q:k3v9q0m2xz:=y] [❌ Cancel q:k3v9q0m2xz:=n]
+    [✅ Confirm q:k3v9q0m2xz:=y] [❌ Cancel q:k3v9q0m2xz:=n]
     ");
 }
 
@@ -249,13 +249,18 @@ fn what_is_too_long_is_attached_whole() {
     Why it asks: `shop/add_to_cart` proposes it
     Open until 05:46 (4 h)
 
-    <b>✅ Add</b> – runs exactly this call, once
+    <b>✅ Confirm</b> – runs exactly this call, once (its server calls the button “Add”)
     <b>❌ Cancel</b> – it is not run
     ");
     let values: Vec<String> =
         values_of(&document).iter().map(|value| unescape(value).unwrap()).collect();
     assert_eq!(values, ["Say it to everybody. ".repeat(23), note, "all".to_owned()]);
-    assert!(document.contains("✅ Add – runs exactly this call, once"), "{document}");
+    assert!(
+        document.contains(
+            "✅ Confirm – runs exactly this call, once (its server calls the button “Add”)"
+        ),
+        "{document}"
+    );
 }
 
 /// A summary and a label are the server's words: whatever they are, the message is whole, and its

@@ -3,96 +3,19 @@
 //! too.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 
+mod agent;
+#[path = "../botapi/mod.rs"]
 mod botapi;
+#[path = "../program/mod.rs"]
 mod program;
+#[path = "../wires/mod.rs"]
 mod wires;
 
-use std::path::PathBuf;
-
-use botapi::{BotApi, Fault, User};
-use program::{House, Running};
-use rustix::process::Signal;
-use serde_json::Value;
+use agent::{Agent, start, stop};
+use botapi::Fault;
+use program::House;
 use wires::threaded::Threaded;
 use wires::{Answer, Call, Turn, Wire};
-
-/// One agent with a bot of its own. The same person owns all of them.
-struct Agent {
-    name: &'static str,
-    telegram: BotApi,
-    anna: User,
-}
-
-impl Agent {
-    fn new(number: i64, name: &'static str) -> Self {
-        let telegram = BotApi::numbered(number);
-        let anna = telegram.user("Anna");
-        anna.starts();
-        Self { name, telegram, anna }
-    }
-
-    fn section(&self, token: &str, more: &str) -> String {
-        let (name, api, id) = (self.name, self.telegram.url(), self.anna.id);
-        format!(
-            "[agents.{name}]\ndescription = \"the agent {name}\"\nallowed_chats = [{id}]\n[agents.{name}.telegram]\napi = \"{api}\"\ntoken = \"{token}\"\n{more}\n"
-        )
-    }
-
-    fn usual(&self) -> String {
-        self.section(&self.telegram.token(), "")
-    }
-
-    fn says(&self, text: &str) {
-        self.anna.says(self.anna.private(), text);
-    }
-
-    #[track_caller]
-    fn hears(&self, text: &str) -> botapi::Message {
-        self.telegram.wait_for_text(self.anna.id, text)
-    }
-
-    /// Writes a file after a yes.
-    #[track_caller]
-    fn writes(&self, house: &House, file: &str, text: &str) {
-        self.says(&format!("write {file}: {text}"));
-        self.telegram.wait_for_button(self.anna.id, "Allow once");
-        let tap = self.anna.taps(self.anna.private(), "Allow once");
-        self.telegram.wait_answered(&tap);
-        program::eventually("the file is written", || self.file(house, file) == text);
-    }
-
-    fn session(&self) -> String {
-        format!("telegram.{}.{}", self.telegram.bot_id(), self.anna.id)
-    }
-
-    fn home(&self, house: &House) -> PathBuf {
-        house.home().join("agents").join(self.name)
-    }
-
-    fn file(&self, house: &House, name: &str) -> String {
-        std::fs::read_to_string(self.home(house).join("workspace").join(name)).unwrap_or_default()
-    }
-
-    /// The texts of all messages that any session of this agent has taken in.
-    fn said(&self, house: &House) -> Vec<String> {
-        let sessions = house.claw(&["--agent", self.name, "sessions", "--json"]).expect(0).rows();
-        let events = |session: &Value| {
-            let id = session["id"].as_str().unwrap();
-            house.claw(&["--agent", self.name, "sessions", "show", id, "--json"]).expect(0).rows()
-        };
-        sessions.iter().flat_map(|session| program::said(&events(session))).collect()
-    }
-}
-
-fn start(house: &House) -> Running {
-    house.start(&["gateway"])
-}
-
-#[track_caller]
-fn stop(gateway: Running) {
-    gateway.signal(Signal::TERM);
-    gateway.ends().expect(0);
-}
 
 #[test]
 fn of_six_bots_in_one_process_three_have_trouble_and_three_answer() {

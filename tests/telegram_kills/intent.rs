@@ -1,0 +1,46 @@
+//! What a person means to do about a question, drawn by chance. Must not know how it is done.
+
+use crate::killing::random::Random;
+
+/// How the data of the buttons of something staged end.
+pub const YES: &str = ":=y";
+pub const NO: &str = ":=n";
+
+/// What somebody means to do about a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Plan {
+    /// A button by its label, or by the end of its data.
+    Tap(&'static str),
+    /// By way of a menu: first one button, then the other.
+    Menu(&'static str, &'static str),
+    Word,
+    Twice,
+    /// Allows and denies at once.
+    Both,
+    Ignore,
+}
+
+pub fn plan_for_staged(random: &mut Random) -> Plan {
+    match random.below(100) {
+        0..55 => Plan::Tap(YES),
+        55..70 => Plan::Tap(NO),
+        70..80 => Plan::Twice,
+        80..90 => Plan::Both,
+        _ => Plan::Ignore,
+    }
+}
+
+pub fn plan(random: &mut Random) -> Plan {
+    match random.below(100) {
+        0..45 => Plan::Tap("Allow once"),
+        45..56 => Plan::Tap("Deny"),
+        56..60 => Plan::Tap("10 min"),
+        60..64 => Plan::Tap("This session"),
+        64..69 => Plan::Menu("Always…", "Always: exactly these arguments"),
+        69..74 => Plan::Menu("Never…", "Never: exactly these arguments"),
+        74..83 => Plan::Word,
+        83..88 => Plan::Twice,
+        88..93 => Plan::Both,
+        _ => Plan::Ignore,
+    }
+}
