@@ -12,12 +12,15 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
+use claw::domain::text_of;
 use claw::model::ModelError;
+use claw::model::genai::Target;
 use nix::sys::resource::{Resource, setrlimit};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
 use wires::asking::*;
+use wires::threaded::Threaded;
 use wires::{Answer, Call, StandIn, Then, Turn, WIRES, Wire, openai};
 
 /// Address space of the process that reads any bytes.
@@ -141,6 +144,56 @@ async fn an_error_object_with_status_200_is_told_as_what_it_says() {
         let told = error.unwrap_err().to_string();
         assert!(told.contains("hello") && told.contains("JSON object"), "{wire:?}: {told}");
     }
+}
+
+/// What the thread that calls it has computed so far, in nanoseconds (Linux,
+/// Documentation/scheduler/sched-stats.rst).
+#[cfg(target_os = "linux")]
+fn computed() -> u64 {
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    stat.split_whitespace().next().unwrap().parse().unwrap()
+}
+
+/// What it costs the thread that asks to get this text, in lines of so many bytes.
+#[cfg(target_os = "linux")]
+async fn cost_of(text: &str, line_bytes: usize) -> u64 {
+    let line = |piece: &[u8]| {
+        let content = String::from_utf8_lossy(piece);
+        openai::chunk(serde_json::json!({"content": content}), serde_json::Value::Null)
+    };
+    let mut frames = Turn::text("ab").frames(Wire::OpenAi);
+    frames.splice(1..1, text.as_bytes().chunks(line_bytes).map(line));
+    let pieces = frames.concat().as_bytes().chunks(8 << 10).map(<[u8]>::to_vec).collect();
+    let answer = Answer::Raw { pieces, pause: Duration::ZERO, then: Then::End };
+    let stand_in = Threaded::start(Wire::OpenAi, [answer]);
+    let patient =
+        Target { timeout: Duration::from_secs(60), ..target(Wire::OpenAi, &stand_in.base_url) };
+    let before = computed();
+    let reply = ask_with(patient, &go()).await.0.unwrap();
+    let cost = computed() - before;
+    assert!(text_of(&reply.blocks).contains(text));
+    cost
+}
+
+/// `genai` takes sixteen times as long for a line that is four times as long. The thread that asks
+/// has other chats to serve.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_long_line_costs_the_thread_that_asks_no_more_than_short_ones() {
+    let text = "x".repeat(3 << 20);
+    let (short, long) = (cost_of(&text, 1 << 10).await, cost_of(&text, text.len()).await);
+    assert!(long < 2 * short, "{long} ns for one line, {short} ns for 3,072");
+}
+
+#[tokio::test]
+async fn a_line_that_never_ends_is_given_up() {
+    let pieces = std::iter::once(b"data: {".to_vec()).chain(vec![b"x".to_vec(); 1500]).collect();
+    let answer = Answer::Raw { pieces, pause: Duration::from_millis(20), then: Then::End };
+    let stand_in = StandIn::start(Wire::OpenAi, [answer]).await;
+    let mut short = target(Wire::OpenAi, &stand_in.base_url);
+    short.timeout = Duration::from_secs(1);
+    let error = ask_with(short, &go()).await.0.unwrap_err().to_string();
+    assert!(error.contains("sent a line that had no end after 2 s"), "{error}");
 }
 
 /// A stream of a wire, bent: bytes changed, cut, doubled, and values put in that hurt.

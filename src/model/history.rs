@@ -47,7 +47,7 @@ const NO_RESULT: &str =
 /// results.
 pub(super) fn well_formed(messages: &[Message], rule: IdRule) -> Vec<Message> {
     let mut out: Vec<Message> = Vec::new();
-    for message in merged(messages) {
+    for message in merged(messages.to_vec()) {
         let uses = out.last().map(tool_uses).unwrap_or_default();
         let is_answer = message.role == Role::User;
         if !uses.is_empty() && !is_answer {
@@ -63,27 +63,26 @@ pub(super) fn well_formed(messages: &[Message], rule: IdRule) -> Vec<Message> {
         out.push(Message { role: Role::User, blocks: in_order(&uses, Vec::new()) });
     }
     out.retain(|message| !message.blocks.is_empty());
-    let mut out = merged(&out);
+    let mut out = merged(out);
     renumber(&mut out, rule);
     out
 }
 
 /// Drops what is empty and joins neighbours of the same role.
-fn merged(messages: &[Message]) -> Vec<Message> {
-    let mut out: Vec<Message> = Vec::new();
-    for message in messages {
-        let blocks: Vec<Block> =
-            message.blocks.iter().filter(|block| !is_blank(block)).cloned().collect();
+fn merged(messages: Vec<Message>) -> Vec<Message> {
+    let mut out: Vec<Message> = Vec::with_capacity(messages.len());
+    for Message { role, mut blocks } in messages {
+        blocks.retain(|block| !is_blank(block));
         if blocks.is_empty() {
             continue;
         }
         match out.last_mut() {
             // Two replies in a row would put one's tool uses before the other's text; results could
             // not follow both.
-            Some(last) if last.role == message.role && tool_uses(last).is_empty() => {
+            Some(last) if last.role == role && tool_uses(last).is_empty() => {
                 last.blocks.extend(blocks)
             }
-            _ => out.push(Message { role: message.role, blocks }),
+            _ => out.push(Message { role, blocks }),
         }
     }
     out

@@ -132,10 +132,11 @@ impl<'a> Doubts<'a> {
             if !self.ended_with_its_server(end) {
                 continue;
             }
-            let by = self.strikes(end);
-            if by.is_empty() && self.was_switched_off(end) {
+            // The stop switch ends servers by itself, whether somebody has struck as well or not.
+            if self.was_switched_off(end) {
                 continue;
             }
+            let by = self.strikes(end);
             if by.is_empty() {
                 let reason = &outcome["reason"];
                 verdict.other.push(format!("{id}: {reason}, and nobody has killed its server"));
@@ -174,6 +175,7 @@ impl<'a> Doubts<'a> {
         let Some(span) = self.spans.get(of.call) else { return false };
         self.ends.iter().any(|earlier| {
             self.ended_with_its_server(earlier)
+                && !self.was_switched_off(earlier)
                 && self.strikes(earlier) == [strike]
                 && self.spans.get(earlier.call).is_some_and(|one| one.ended.0 < span.started.0)
         })

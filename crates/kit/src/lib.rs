@@ -1,8 +1,19 @@
-//! What several crates of ours share and no library offers: files that survive a power loss, and
-//! the points at which the kill rigs end the process. Must not know any room.
+//! What several crates of ours share and no library offers: files that survive a power loss, the
+//! points at which the kill rigs end the process, and how a supervisor leaves nothing behind. The
+//! tool servers know this crate of ours alone. Must not know any room.
 
 /// How a file is written so that a power loss leaves it whole or not there.
 pub mod durable;
 
 /// Named points of the kill rigs; nothing in a release.
 pub mod killpoint;
+
+/// The process table, and how a process is killed with all that it started.
+pub mod processes;
+
+/// What a supervisor is made of: it inherits, waits and kills until nothing is left.
+pub mod reaper;
+
+/// A tool server over HTTP, for the conformance suite alone.
+#[cfg(feature = "http")]
+pub mod http;

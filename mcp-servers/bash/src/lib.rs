@@ -1,7 +1,7 @@
 //! The bash MCP server: `run` for a command, `start`, `output`, `stop` and `list` for jobs in the
 //! background, over stdio, inside a box that the operating system holds. This file owns the order
-//! of the start: read the arguments, close the box, and only then make a runtime. Knows no other
-//! crate of claw.
+//! of the start: read the arguments, close the box, and only then make a runtime. Of the
+//! crates of claw it knows the kit alone.
 //!
 //! The tour: `args` (what was typed, and what it means) → `namespace` (processes and mounts of its
 //! own; before that `cgroup` finds room for those of commands) → `confine` (the box) → `server` (the MCP face, `tool` its words; `background` and
@@ -17,14 +17,11 @@ mod disk;
 mod environment;
 mod eof;
 mod error;
-#[cfg(feature = "http")]
-mod http;
 mod job_tools;
 mod kept;
 mod limits;
 #[cfg(target_os = "linux")]
 mod namespace;
-mod processes;
 mod progress;
 mod queue;
 mod reach;

@@ -12,7 +12,7 @@ use std::fs;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
-use crate::processes::{self, Process};
+use claw_kit::processes::{self, Process};
 
 /// The limits of one command with everything that it starts.
 #[derive(clap::Args, Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -20,10 +20,10 @@ use crate::cgroup::Folder;
 use crate::environment::Environment;
 use crate::error::StartError;
 use crate::limits::CommandLimits;
-use crate::processes;
 use crate::reach::Reads;
 use crate::tool::Ending;
 use crate::wire::{JobEnd, JobReport, JobSpec};
+use claw_kit::processes;
 
 /// A supervisor that was told to kill gives up after five seconds; then we kill it and what it
 /// leaves to us.
@@ -214,7 +214,7 @@ impl Runner {
     async fn kill_strays(&self) {
         let own = rustix::process::getpid().as_raw_nonzero().get();
         for _ in 0..SWEEP_ROUNDS {
-            let spared: Vec<i32> = self.supervisors().iter().copied().collect();
+            let spared: BTreeSet<i32> = self.supervisors().iter().copied().collect();
             let strays = processes::descendants(&processes::list(), own, &spared);
             if strays.is_empty() {
                 return;

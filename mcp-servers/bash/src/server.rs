@@ -84,7 +84,7 @@ pub async fn serve(
     };
     #[cfg(feature = "http")]
     let served = if settings.http {
-        crate::http::serve(move || server.clone())
+        claw_kit::http::serve(move || server.clone())
             .await
             .map_err(|error| StartError::Opening(error.to_string()))
     } else {

@@ -3,47 +3,34 @@
 //! shell has ended, when the server says so, and when the server dies, however it dies. Must not
 //! know MCP or output; the output goes past it.
 //!
-//! Why a process of its own: the server's SIGKILL must not leave a job behind, and the kernel's
-//! parent death signal reaches a direct child only. As a subreaper the supervisor inherits whatever
-//! left its parent, its group or its session, so it can kill until it has no child left.
+//! Why a process of its own, and how it kills, is told in `claw_kit::reaper`.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, ExitCode, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, WaitOptions, kill_process_group};
+use claw_kit::processes;
+use claw_kit::reaper::{Event, Exit, Reaper, become_reaper, own_descendants};
+use rustix::process::Signal;
 
 use crate::cgroup::{Leaf, Ticket};
 use crate::confine;
 use crate::disk::Disk;
 use crate::limits::{CommandLimits, Met};
-use crate::processes::{self, Process};
 use crate::wire::{JobEnd, JobReport, JobSpec};
 
 /// How long background processes may finish by themselves after the shell has ended, for example
 /// the `tee` of a process substitution.
 const LINGER: Duration = Duration::from_millis(200);
-/// A killed process ends at once, unless the kernel itself hangs (a dead network mount).
-const KILL_PATIENCE: Duration = Duration::from_secs(5);
-const KILL_ROUND: Duration = Duration::from_millis(5);
 
 /// The pause between two looks at what the command takes. It grows with what a look costs.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 const LOOK_EVERY_MAX: Duration = Duration::from_secs(1);
 const LOOK_SHARE: u32 = 20;
-
-enum Event {
-    /// The server said so, or is dead.
-    Cut,
-    /// A child of ours ended: the shell, or something that we inherited.
-    Ended(i32, JobReport),
-    NoChildLeft,
-}
 
 pub fn main() -> ExitCode {
     match supervise() {
@@ -70,11 +57,7 @@ fn supervise() -> std::io::Result<()> {
     let spec: JobSpec = serde_json::from_str(&spec)?;
     // The command must not inherit what we have inherited.
     close_fds::set_fds_cloexec(3, &[]);
-    // A session of its own has no terminal, and no signal that a terminal sends to the server's
-    // group.
-    let _ = rustix::process::setsid();
-    #[cfg(target_os = "linux")]
-    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    become_reaper()?;
 
     let end = run(&spec, reader);
     let mut text = serde_json::to_string(&end)?;
@@ -83,14 +66,9 @@ fn supervise() -> std::io::Result<()> {
     line.write_all(text.as_bytes()).or(Ok(()))
 }
 
-/// Runs the command to its end. The threads that watch over it are there before it is: afterwards
-/// it may have taken all processes that there are.
+/// Runs the command to its end.
 fn run(spec: &JobSpec, reader: BufReader<UnixStream>) -> JobEnd {
-    let (sender, events) = channel();
-    let (go, started) = channel();
-    let reaper = sender.clone();
-    thread::spawn(move || wait_for_the_end_of_the_line(reader, &sender));
-    thread::spawn(move || started.recv().is_ok().then(|| reap(&reaper)));
+    let reaper = Reaper::new(reader);
     let leaf = spec.cgroup.as_ref().map(|ticket| leaf(ticket, &spec.limits));
     let (leaf, without_cgroup) = match leaf {
         Some(Ok(leaf)) => (Some(leaf), None),
@@ -99,10 +77,10 @@ fn run(spec: &JobSpec, reader: BufReader<UnixStream>) -> JobEnd {
     };
     let (how, met) = match start(spec, leaf.as_ref()) {
         Ok(shell) => {
-            let _ = go.send(());
+            reaper.begin();
             let places = [spec.workspace.clone(), spec.scratch.clone()];
             let disk = Disk::new(places, spec.limits.command_disk_free_bytes_min);
-            Watch { shell, limits: spec.limits, leaf: leaf.as_ref(), disk, events, met: None }.run()
+            Watch { shell, limits: spec.limits, leaf: leaf.as_ref(), disk, reaper, met: None }.run()
         }
         Err(why) => (JobReport::NotStarted(why), None),
     };
@@ -127,7 +105,7 @@ fn leaf(ticket: &Ticket, limits: &CommandLimits) -> Result<Leaf, String> {
 fn start(spec: &JobSpec, leaf: Option<&Leaf>) -> Result<i32, String> {
     let started = spawn(spec, leaf.is_some());
     if let Some(Err(error)) = leaf.map(Leaf::leave) {
-        processes::kill(&descendants());
+        processes::kill(&own_descendants());
         return Err(format!("its supervisor could not leave the cgroup of the command: {error}"));
     }
     started
@@ -181,7 +159,7 @@ struct Watch<'a> {
     /// Where the kernel counts what the command takes.
     leaf: Option<&'a Leaf>,
     disk: Disk,
-    events: Receiver<Event>,
+    reaper: Reaper,
     /// The first limit that it met.
     met: Option<Met>,
 }
@@ -195,19 +173,20 @@ impl Watch<'_> {
         let mut look = Instant::now() + LOOK_EVERY;
         loop {
             let until = linger.map_or(look, |at: Instant| at.min(look));
-            match self.events.recv_timeout(until.saturating_duration_since(Instant::now())) {
-                Ok(Event::Ended(pid, report)) if pid == self.shell => {
+            match self.reaper.next(Some(until)) {
+                Some(Event::Ended(pid, exit)) if pid == self.shell => {
+                    let report = JobReport::from(exit);
                     self.met = self.met.or_else(|| report.met());
                     how = Some(report);
                     linger = Some(Instant::now() + LINGER);
                 }
-                Ok(Event::Ended(..)) => {}
-                Ok(Event::NoChildLeft) => break,
-                Ok(Event::Cut) => {
+                Some(Event::Ended(..)) => {}
+                Some(Event::NoChildLeft) => break,
+                Some(Event::Cut) => {
                     self.takes_too_much();
                     return self.kill(JobReport::Killed);
                 }
-                Err(RecvTimeoutError::Timeout) if linger.is_none_or(|at| Instant::now() < at) => {
+                None if linger.is_none_or(|at| Instant::now() < at) => {
                     let began = Instant::now();
                     if self.takes_too_much() {
                         return self.kill(JobReport::Killed);
@@ -215,7 +194,7 @@ impl Watch<'_> {
                     look = Instant::now()
                         + (began.elapsed() * LOOK_SHARE).clamp(LOOK_EVERY, LOOK_EVERY_MAX);
                 }
-                Err(_) => return self.kill(how.unwrap_or(JobReport::Killed)),
+                None => return self.kill(how.unwrap_or(JobReport::Killed)),
             }
         }
         self.conclude(how.unwrap_or(JobReport::Killed))
@@ -226,7 +205,7 @@ impl Watch<'_> {
     fn takes_too_much(&mut self) -> bool {
         let met = match self.leaf {
             Some(leaf) => leaf.met(),
-            None => self.limits.look(&descendants()),
+            None => self.limits.look(&own_descendants()),
         };
         let met = met.or_else(|| self.disk.is_too_full().then_some(Met::DiskSpace));
         self.met = self.met.or(met);
@@ -242,8 +221,8 @@ impl Watch<'_> {
 
     fn kill(self, how: JobReport) -> (JobReport, Option<Met>) {
         let killed = self.leaf.is_some_and(Leaf::kill);
-        if !killed || !wait_for_the_last_child(&self.events) {
-            kill_all(self.shell, &self.events);
+        if !killed || !self.reaper.have_all_ended() {
+            self.reaper.kill_all(self.shell);
         }
         self.conclude(how)
     }
@@ -263,75 +242,11 @@ impl Watch<'_> {
     }
 }
 
-/// Everything that the command started, as the process table has it now.
-fn descendants() -> Vec<Process> {
-    processes::descendants(
-        &processes::list(),
-        rustix::process::getpid().as_raw_nonzero().get(),
-        &[],
-    )
-}
-
-fn wait_for_the_end_of_the_line(mut reader: BufReader<UnixStream>, events: &Sender<Event>) {
-    let mut byte = [0];
-    while matches!(reader.read(&mut byte), Ok(1..)) {}
-    let _ = events.send(Event::Cut);
-}
-
-fn reap(events: &Sender<Event>) {
-    loop {
-        match rustix::process::wait(WaitOptions::empty()) {
-            Ok(Some((pid, status))) => {
-                let how = match (status.exit_status(), status.terminating_signal()) {
-                    (Some(code), _) => JobReport::Exited(code),
-                    (None, Some(signal)) => JobReport::Signaled(signal),
-                    (None, None) => continue,
-                };
-                if events.send(Event::Ended(pid.as_raw_nonzero().get(), how)).is_err() {
-                    return;
-                }
-            }
-            Ok(None) | Err(rustix::io::Errno::INTR) => {}
-            Err(_) => {
-                let _ = events.send(Event::NoChildLeft);
-                return;
-            }
-        }
-    }
-}
-
-/// After everything was killed at once: whether all have ended in time.
-fn wait_for_the_last_child(events: &Receiver<Event>) -> bool {
-    let until = Instant::now() + KILL_PATIENCE;
-    loop {
-        match events.recv_timeout(until.saturating_duration_since(Instant::now())) {
-            Ok(Event::NoChildLeft) | Err(RecvTimeoutError::Disconnected) => return true,
-            Ok(_) => {}
-            Err(RecvTimeoutError::Timeout) => return false,
-        }
-    }
-}
-
-/// Kills until there is no child left, round by round: the group, and whoever has left it.
-fn kill_all(shell: i32, events: &Receiver<Event>) {
-    let until = Instant::now() + KILL_PATIENCE;
-    while Instant::now() < until {
-        let left = descendants();
-        // Without a process table the group is all that can be named.
-        let group_lives = left.is_empty() || left.iter().any(|process| process.group == shell);
-        if let Some(group) = Pid::from_raw(shell).filter(|_| group_lives) {
-            for signal in [Signal::STOP, Signal::KILL] {
-                let _ = kill_process_group(group, signal);
-            }
-        }
-        processes::kill(&left);
-        let round = Instant::now() + KILL_ROUND;
-        loop {
-            match events.recv_timeout(Instant::saturating_duration_since(&round, Instant::now())) {
-                Ok(Event::NoChildLeft) | Err(RecvTimeoutError::Disconnected) => return,
-                Ok(_) => {}
-                Err(RecvTimeoutError::Timeout) => break,
-            }
+impl From<Exit> for JobReport {
+    fn from(exit: Exit) -> Self {
+        match exit {
+            Exit::Exited(code) => Self::Exited(code),
+            Exit::Signaled(signal) => Self::Signaled(signal),
         }
     }
 }

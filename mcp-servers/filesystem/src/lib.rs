@@ -1,6 +1,6 @@
 //! The filesystem MCP server: reads, writes, edits, finds and removes files below one root, over
 //! stdio. Owns the tour of the crate and `main`. Must not know who starts it: it is a program of
-//! its own and `claw server filesystem` alike, and it depends on no other crate of this workspace.
+//! its own and `claw server filesystem` alike, and of this workspace it knows the kit alone.
 
 mod access;
 mod args;
@@ -11,8 +11,6 @@ mod enter;
 mod error;
 mod guard;
 mod hint;
-#[cfg(feature = "http")]
-mod http;
 mod ignore_rules;
 mod kind;
 mod place;
@@ -89,7 +87,9 @@ fn run(args: Args) -> Result<(), StartError> {
         .map_err(StartError::Runtime)?;
     #[cfg(feature = "http")]
     if args.http {
-        return runtime.block_on(http::serve(move || server.clone())).map_err(StartError::Runtime);
+        return runtime
+            .block_on(claw_kit::http::serve(move || server.clone()))
+            .map_err(StartError::Runtime);
     }
     let served = runtime.block_on(serve(server));
     runtime.shutdown_timeout(SHUTDOWN_GRACE);

@@ -6,6 +6,7 @@ mod failure;
 mod http;
 mod names;
 mod odd_answer;
+mod reading;
 mod receive;
 mod send;
 mod target;
@@ -18,7 +19,6 @@ use std::time::Duration;
 use ::genai::chat::ChatOptions;
 use ::genai::resolver::{AuthData, Endpoint};
 use ::genai::{Client, ModelIden, ServiceTarget};
-use futures::StreamExt as _;
 use futures::future::BoxFuture;
 use secrecy::ExposeSecret as _;
 
@@ -35,6 +35,9 @@ pub use self::target::{Target, Wire};
 /// The frames of one reply, in bytes. The longest real one has a few hundred thousand tokens, and
 /// some wires repeat a lot around each of them.
 const REPLY_BYTES_MAX: usize = 64 << 20;
+/// A frame may take this many times `limits.model_timeout_s`: first the head of the answer is waited
+/// for, and then the frame, as long as pieces of it come.
+const FRAME_TIMEOUTS: u32 = 2;
 /// How often one request is asked again without a tool that was refused. A provider names one at a
 /// time or all at once.
 const REFUSALS_MAX: usize = 8;
@@ -151,9 +154,9 @@ impl GenaiModel {
             .exec_chat_stream(Self::service_target(target), chat, Some(&options))
             .await
             .map_err(|error| failed(&error))?;
-        let mut stream = answer.stream;
+        let mut events = reading::begin(answer.stream, witness.clone());
         let mut receiver = Receiver::new(target, &witness, fitted);
-        while let Some(event) = stream.next().await {
+        while let Some(event) = next(&mut events, &witness, target).await? {
             witness.check(target)?;
             if witness.seen().bytes > REPLY_BYTES_MAX {
                 let limit = REPLY_BYTES_MAX >> 20;
@@ -184,6 +187,28 @@ impl GenaiModel {
             return Err(error.into());
         }
         Err(receiver.cut().into())
+    }
+}
+
+/// The next event. An error if a frame goes on for so long that it is never to be whole: what was
+/// read of it is kept until then, so it may not grow for ever. Frames without an event are signs of
+/// life.
+async fn next(
+    events: &mut tokio::sync::mpsc::Receiver<reading::Event>,
+    witness: &Witness,
+    target: &Target,
+) -> Result<Option<reading::Event>, ModelError> {
+    let longest = target.timeout * FRAME_TIMEOUTS;
+    let mut frames = witness.seen().frames;
+    loop {
+        if let Ok(event) = tokio::time::timeout(longest, events.recv()).await {
+            return Ok(event);
+        }
+        let now = witness.seen().frames;
+        if std::mem::replace(&mut frames, now) == now {
+            witness.refuse(format!("a line that had no end after {}", seconds(longest)));
+            witness.check(target)?;
+        }
     }
 }
 

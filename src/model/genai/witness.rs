@@ -38,8 +38,9 @@ pub(super) struct Seen {
     pub done: bool,
     /// A frame whose event name does not fit its data: genai would have passed over it.
     pub torn: bool,
-    /// All frames so far.
+    /// All frames so far, in bytes, and their number with those that hold nothing.
     pub bytes: usize,
+    pub frames: u64,
     /// Something came that is no frame of the wire, and nothing that is one.
     pub odd: bool,
     /// Why nothing of this reply may be used: half a sentence about what came.
@@ -72,6 +73,11 @@ impl Witness {
         Err(ModelError::Malformed { why })
     }
 
+    /// Nothing of this reply may be used; `what` was sent.
+    pub(super) fn refuse(&self, what: String) {
+        self.seen().refuse(what);
+    }
+
     /// Whether Ollama's wire, which has a JSON object a line, cannot have this one, not even cut.
     fn is_no_line(&self, line: &str) -> bool {
         let line = line.trim();
@@ -86,6 +92,7 @@ impl Witness {
 impl ChatFrameSink for Witness {
     fn on_frame(&self, _: &FrameCtx, frame: RawFrameRef<'_>) {
         let mut seen = self.seen();
+        seen.frames += 1;
         // A page or an object in the place of server-sent events has lines that are neither
         // `event:` nor `data:`.
         seen.odd |= !seen.framed

@@ -7,6 +7,7 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use claw_kit::reaper::Exit;
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags,
@@ -48,6 +49,15 @@ pub(super) enum Started {
 pub(super) enum Report {
     Exited(i32),
     Signaled(i32),
+}
+
+impl From<Exit> for Report {
+    fn from(exit: Exit) -> Self {
+        match exit {
+            Exit::Exited(code) => Self::Exited(code),
+            Exit::Signaled(signal) => Self::Signaled(signal),
+        }
+    }
 }
 
 impl Report {

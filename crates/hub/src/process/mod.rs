@@ -4,7 +4,6 @@
 pub(crate) mod child;
 mod direct;
 mod handover;
-mod processes;
 pub(crate) mod spawn;
 mod stderr;
 mod strays;

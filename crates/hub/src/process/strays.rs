@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, WaitOptions, waitid, waitpid};
 
-use super::processes;
+use claw_kit::processes;
 
 static IN_GOOD_HANDS: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 

@@ -3,45 +3,27 @@
 //! behind: when the server has ended, when claw says so, and when claw dies, however it dies. Must
 //! not know MCP; what the server says goes past it.
 //!
-//! Why a process of its own: a process group is left with one call of `setsid`, and nobody in
-//! claw's own process is there any more after its SIGKILL. As a subreaper the supervisor inherits
-//! whatever left its parent, its group or its session, so it can kill until it has no child left.
-//! `mcp-servers/bash` does the same for its jobs. If it is killed itself, the kernel ends the
-//! server with it, and claw ends what the server has left (`strays.rs`).
+//! Why a process of its own, and how it kills, is told in `claw_kit::reaper`; `mcp-servers/bash`
+//! does the same for its jobs. If it is killed itself, the kernel ends the server with it, and claw
+//! ends what the server has left (`strays.rs`).
 
-use std::collections::BTreeSet;
-use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, WaitOptions, kill_process_group};
+use claw_kit::reaper::{Event, Killed, Reaper, become_reaper};
+use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::handover::{Birth, Pipes, Report, Spec, Started, receive_pipes, send_pipes};
-use super::processes;
 
 /// The word behind `claw` that makes it one.
 pub const COMMAND: &str = "supervise";
 /// The last word of the process that becomes the server.
 const BECOME: &str = "--become-the-server";
-
-/// A killed process ends at once, unless the kernel itself hangs (a dead network mount).
-const KILL_PATIENCE: Duration = Duration::from_secs(5);
-const KILL_ROUND: Duration = Duration::from_millis(5);
-const FIRST_ROUND: Duration = Duration::from_millis(1);
-
-enum Event {
-    /// Claw said so, or is dead.
-    Cut,
-    /// A child of ours ended: the server, or something that we inherited.
-    Ended(i32, Report),
-    NoChildLeft,
-}
 
 /// Runs until nothing of the server is left. Called before any thread or runtime exists.
 pub fn main() -> ExitCode {
@@ -71,10 +53,8 @@ fn supervise() -> io::Result<bool> {
         return Ok(true);
     }
     let spec: Spec = serde_json::from_str(&spec)?;
-    // A session of its own gets no signal that a terminal sends to claw's group.
-    let _ = rustix::process::setsid();
-    #[cfg(target_os = "linux")]
-    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    become_reaper()?;
+    let reaper = Reaper::new(reader);
     let server = match start(&spec, pipes) {
         Ok(pid) => pid,
         Err(error) => {
@@ -84,16 +64,12 @@ fn supervise() -> io::Result<bool> {
     };
     // If claw is gone already, the end of the line says so again below.
     let _ = say(&mut line, &Started::Yes { pid: server });
-    let End { report, nothing_left } = watch(server, reader, Duration::from_millis(spec.grace_ms));
+    reaper.begin();
+    let Killed { leader, nothing_left } =
+        watch(server, &reaper, Duration::from_millis(spec.grace_ms));
     // Claw looks after what is left, whether or not it reads this.
-    let _ = report.map(|report| say(&mut line, &report));
+    let _ = leader.map(|exit| say(&mut line, &Report::from(exit)));
     Ok(nothing_left)
-}
-
-/// How the server ended, if anybody saw it, and whether all that it started is gone.
-struct End {
-    report: Option<Report>,
-    nothing_left: bool,
 }
 
 fn say(line: &mut UnixStream, what: &impl serde::Serialize) -> io::Result<()> {
@@ -191,103 +167,26 @@ fn take_over(line: &UnixStream) -> io::Error {
 
 /// Waits until the server has ended, or ends it: a grace after its stdin was closed, SIGTERM, a
 /// grace, SIGKILL. Whatever is left of it then is killed.
-fn watch(server: i32, reader: BufReader<UnixStream>, grace: Duration) -> End {
-    let (sender, events) = channel();
-    let reaper = sender.clone();
-    thread::spawn(move || wait_for_the_end_of_the_line(reader, &sender));
-    thread::spawn(move || reap(&reaper));
+fn watch(server: i32, reaper: &Reaper, grace: Duration) -> Killed {
     let mut deadline: Option<Instant> = None;
     let mut terminated = false;
     loop {
-        let event = match deadline {
-            None => events.recv().map_err(|_| RecvTimeoutError::Disconnected),
-            Some(at) => events.recv_timeout(at.saturating_duration_since(Instant::now())),
-        };
-        match event {
-            Ok(Event::Ended(pid, report)) if pid == server => {
-                return End { report: Some(report), ..kill_all(server, &events) };
+        match reaper.next(deadline) {
+            Some(Event::Ended(pid, exit)) if pid == server => {
+                return Killed { leader: Some(exit), ..reaper.kill_all(server) };
             }
-            Ok(Event::Ended(..)) => {}
+            Some(Event::Ended(..)) => {}
             // Claw's end of the server's stdin is closed by the time this comes.
-            Ok(Event::Cut) => deadline = deadline.or(Some(Instant::now() + grace)),
-            Err(RecvTimeoutError::Timeout) if !terminated => {
+            Some(Event::Cut) => deadline = deadline.or(Some(Instant::now() + grace)),
+            Some(Event::NoChildLeft) => return Killed { leader: None, nothing_left: true },
+            None if !terminated => {
                 terminated = true;
                 deadline = Some(Instant::now() + grace);
                 if let Some(group) = Pid::from_raw(server) {
                     let _ = kill_process_group(group, Signal::TERM);
                 }
             }
-            Ok(Event::NoChildLeft) => return End { report: None, nothing_left: true },
-            Err(_) => return kill_all(server, &events),
-        }
-    }
-}
-
-fn wait_for_the_end_of_the_line(mut reader: BufReader<UnixStream>, events: &Sender<Event>) {
-    let mut byte = [0];
-    while matches!(reader.read(&mut byte), Ok(1..)) {}
-    let _ = events.send(Event::Cut);
-}
-
-fn reap(events: &Sender<Event>) {
-    loop {
-        match rustix::process::wait(WaitOptions::empty()) {
-            Ok(Some((pid, status))) => {
-                let report = match (status.exit_status(), status.terminating_signal()) {
-                    (Some(code), _) => Report::Exited(code),
-                    (None, Some(signal)) => Report::Signaled(signal),
-                    (None, None) => continue,
-                };
-                if events.send(Event::Ended(pid.as_raw_nonzero().get(), report)).is_err() {
-                    return;
-                }
-            }
-            Ok(None) | Err(rustix::io::Errno::INTR) => {}
-            Err(_) => {
-                let _ = events.send(Event::NoChildLeft);
-                return;
-            }
-        }
-    }
-}
-
-/// Kills until there is no child left. The group goes first and at once, which also ends a fork
-/// bomb; then, round by round, whoever has left it.
-fn kill_all(server: i32, events: &Receiver<Event>) -> End {
-    let until = Instant::now() + KILL_PATIENCE;
-    let own = rustix::process::getpid().as_raw_nonzero().get();
-    let mut ended = None;
-    // Most servers leave nobody, and then the table of all processes need not be read.
-    let mut left = wait(server, events, FIRST_ROUND, &mut ended);
-    while left && Instant::now() < until {
-        let table = processes::descendants(&processes::list(), own, &BTreeSet::new());
-        // Without a process table the group is all that can be named.
-        let group_lives = table.is_empty() || table.iter().any(|process| process.group == server);
-        if let Some(group) = Pid::from_raw(server).filter(|_| group_lives) {
-            for signal in [Signal::STOP, Signal::KILL] {
-                let _ = kill_process_group(group, signal);
-            }
-        }
-        processes::kill(&table);
-        left = wait(server, events, KILL_ROUND, &mut ended);
-    }
-    End { report: ended, nothing_left: !left }
-}
-
-/// Takes what happens within a round; false once there is no child left.
-fn wait(
-    server: i32,
-    events: &Receiver<Event>,
-    round: Duration,
-    ended: &mut Option<Report>,
-) -> bool {
-    let round = Instant::now() + round;
-    loop {
-        match events.recv_timeout(round.saturating_duration_since(Instant::now())) {
-            Ok(Event::NoChildLeft) | Err(RecvTimeoutError::Disconnected) => return false,
-            Ok(Event::Ended(pid, report)) if pid == server => *ended = Some(report),
-            Ok(_) => {}
-            Err(RecvTimeoutError::Timeout) => return true,
+            None => return reaper.kill_all(server),
         }
     }
 }

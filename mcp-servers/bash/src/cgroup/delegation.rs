@@ -2,9 +2,12 @@
 //! and Delegation"). Without that the manager may take back what is written there. Must not know
 //! what it is for.
 
+use std::io::{self, Read as _};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
+use super::Missing;
 use rustix::fs::{Access, XattrFlags, access, getxattr, setxattr};
 
 /// systemd marks what it has given away (252 and newer), the manager of a user does not everywhere.
@@ -12,14 +15,28 @@ use rustix::fs::{Access, XattrFlags, access, getxattr, setxattr};
 const MARKS: [&str; 3] = ["user.delegate", "trusted.delegate", OWN_MARK];
 const OWN_MARK: &str = "user.claw.delegated";
 
+/// The manager answers in milliseconds, unless it hangs; the start of the server waits for it.
+const ANSWER_TIME: Duration = Duration::from_secs(5);
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+/// `yes` or `no`; more is no answer.
+const ANSWER_BYTES_MAX: usize = 16;
+
 /// Whether this user may make folders in it and change its settings.
-pub fn is_given(dir: &Path) -> bool {
+///
+/// # Errors
+/// The service manager does not answer within 5 s.
+pub fn is_given(dir: &Path) -> Result<bool, Missing> {
     let marked = |name: &str| {
         let mut value = [0; 8];
         getxattr(dir, name, &mut value[..]).is_ok_and(|bytes| value.get(..bytes) == Some(b"1"))
     };
-    access(dir, Access::WRITE_OK).is_ok()
-        && (MARKS.into_iter().any(marked) || (may_be_given(dir) && manager_says_so(dir)))
+    if access(dir, Access::WRITE_OK).is_err() {
+        return Ok(false);
+    }
+    if MARKS.into_iter().any(marked) {
+        return Ok(true);
+    }
+    if may_be_given(dir) { manager_says_so(dir) } else { Ok(false) }
 }
 
 /// For whoever is started from here on. Where it cannot be set, these are told that the folder is
@@ -43,13 +60,44 @@ fn may_be_given(dir: &Path) -> bool {
     clippy::disallowed_methods,
     reason = "the bash server is one of the two that start processes"
 )]
-fn manager_says_so(dir: &Path) -> bool {
+fn manager_says_so(dir: &Path) -> Result<bool, Missing> {
     let unit = super::name(dir);
     let show = ["--user", "show", "--property=Delegate", "--value", "--", &unit];
-    Command::new("systemctl")
-        .args(show)
-        .output()
-        .is_ok_and(|said| said.stdout.trim_ascii() == b"yes")
+    match answer(Command::new("systemctl").args(show), ANSWER_TIME) {
+        Ok(Some(said)) => Ok(said.trim_ascii() == b"yes"),
+        Ok(None) => Err(Missing::ManagerSilent(unit)),
+        // Where there is no `systemctl`, there is nobody who gives folders away.
+        Err(_) => Ok(false),
+    }
+}
+
+/// What a program has said on its standard output by its end. `None` if it had to be killed.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the bash server is one of the two that start processes"
+)]
+fn answer(command: &mut Command, limit: Duration) -> io::Result<Option<Vec<u8>>> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let deadline = Instant::now() + limit;
+    let mut child = command.spawn()?;
+    // No thread may wait for it: the namespaces are entered by a process with a single one.
+    while child.try_wait()?.is_none() {
+        if Instant::now() >= deadline {
+            child.kill()?;
+            child.wait()?;
+            return Ok(None);
+        }
+        std::thread::sleep(LOOK_EVERY);
+    }
+    let mut said = vec![0; ANSWER_BYTES_MAX];
+    let mut bytes = 0;
+    if let Some(mut stdout) = child.stdout {
+        // Something that it has left behind may hold the other end open.
+        rustix::io::ioctl_fionbio(&stdout, true)?;
+        bytes = stdout.read(&mut said).unwrap_or_default();
+    }
+    said.truncate(bytes);
+    Ok(Some(said))
 }
 
 #[cfg(test)]
@@ -75,15 +123,29 @@ mod tests {
     }
 
     #[test]
+    fn a_manager_that_hangs_does_not_hold_up_the_start() {
+        let asked = |script: &str, limit: Duration| {
+            answer(Command::new("sh").args(["-c", script]), limit).unwrap()
+        };
+        let patient = Duration::from_secs(60);
+        assert_eq!(asked("exec sleep 1000", Duration::from_millis(50)), None);
+        assert_eq!(asked("echo yes", patient).unwrap(), b"yes\n");
+        assert_eq!(asked("echo yes; exit 1", patient).unwrap(), b"yes\n");
+        // What it leaves behind holds its output open.
+        assert_eq!(asked("(trap '' HUP; sleep 5) & echo no", patient).unwrap(), b"no\n");
+        assert_eq!(asked("sleep 5 &", patient).unwrap(), b"");
+    }
+
+    #[test]
     fn a_folder_with_the_mark_is_given_and_one_without_is_not() {
         let dir = tempfile::tempdir().unwrap();
-        assert!(!is_given(dir.path()));
+        assert_eq!(is_given(dir.path()), Ok(false));
         mark(dir.path());
         let mut value = [0; 8];
         if getxattr(dir.path(), OWN_MARK, &mut value[..]).is_err() {
             // A file system without attributes.
             return;
         }
-        assert!(is_given(dir.path()));
+        assert_eq!(is_given(dir.path()), Ok(true));
     }
 }

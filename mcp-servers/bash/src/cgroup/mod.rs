@@ -59,6 +59,8 @@ pub enum Missing {
     NoTree,
     /// The unit that this process stands in.
     NotDelegated(String),
+    /// The unit that the user's service manager was asked about.
+    ManagerSilent(String),
     Controllers {
         dir: String,
         missing: Vec<&'static str>,
@@ -76,6 +78,9 @@ impl fmt::Display for Missing {
         match self {
             Self::NoTree => write!(f, "this system has no cgroup v2 tree"),
             Self::NotDelegated(unit) => write!(f, "{unit} is not delegated to this user"),
+            Self::ManagerSilent(unit) => {
+                write!(f, "`systemctl --user` did not say in time whether {unit} is delegated")
+            }
             Self::Controllers { dir, missing } => {
                 write!(f, "{dir} lacks the controllers {}", missing.join(" and "))
             }
@@ -120,13 +125,16 @@ fn name(dir: &Path) -> String {
 }
 
 impl Room {
-    fn find(own: &Path, is_delegated: impl Fn(&Path) -> bool) -> Result<Self, Missing> {
+    fn find(
+        own: &Path,
+        is_delegated: impl Fn(&Path) -> Result<bool, Missing>,
+    ) -> Result<Self, Missing> {
         let unit = name(own);
         // What the manager of all the user's units was given is its own.
         let is_unit = [".service", ".scope", ".slice"].iter().any(|kind| unit.ends_with(kind));
         match own.parent().filter(|_| !is_unit) {
-            _ if is_delegated(own) => Ok(Self { dir: own.to_owned(), home: None }),
-            Some(parent) if is_delegated(parent) => {
+            _ if is_delegated(own)? => Ok(Self { dir: own.to_owned(), home: None }),
+            Some(parent) if is_delegated(parent)? => {
                 Ok(Self { dir: parent.to_owned(), home: Some(unit) })
             }
             _ => Err(Missing::NotDelegated(unit)),
@@ -228,7 +236,7 @@ mod tests {
     fn only_what_is_marked_as_delegated_is_taken() {
         let service = Path::new("/c/user@7.service/app.slice/claw.service");
         let manager = Path::new("/c/user@7.service");
-        let marked = |dir: &Path| dir == service || dir == manager;
+        let marked = |dir: &Path| Ok(dir == service || dir == manager);
         let room = |home: Option<&str>| {
             Ok(Room { dir: service.to_owned(), home: home.map(str::to_owned) })
         };
@@ -239,7 +247,9 @@ mod tests {
         // The folder of the user's manager is not ours, although it is marked and the user's.
         let neighbour = Room::find(&manager.join("init.scope"), marked);
         assert_eq!(neighbour, Err(Missing::NotDelegated("init.scope".to_owned())));
-        assert!(Room::find(Path::new("/"), |_| false).is_err());
+        let silent = || Missing::ManagerSilent("claw.service".to_owned());
+        assert_eq!(Room::find(service, |_| Err(silent())), Err(silent()));
+        assert!(Room::find(Path::new("/"), |_| Ok(false)).is_err());
     }
 
     /// Plain files in the place of the kernel's.

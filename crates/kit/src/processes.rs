@@ -1,6 +1,6 @@
 //! Finding and killing a process with everything that it started, also what has left its group and
-//! its session. Must not know servers. (`mcp-servers/bash` has the like: its crate depends on
-//! nothing of ours, and we not on it.)
+//! its session. Must not know what was
+//! started or why.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,17 +8,18 @@ use rustix::process::{Pid, Signal, kill_process};
 
 /// One row of the process table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Process {
-    pub(super) pid: i32,
-    pub(super) parent: i32,
-    pub(super) group: i32,
+pub struct Process {
+    pub pid: i32,
+    pub parent: i32,
+    pub group: i32,
+    pub threads: u64,
     /// Ended, and waiting to be reaped.
-    pub(super) ended: bool,
+    pub ended: bool,
 }
 
 /// The process table, from `/proc`. Empty on systems without one; there only process groups can be
 /// killed.
-pub(super) fn list() -> Vec<Process> {
+pub fn list() -> Vec<Process> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
     pids.filter_map(|pid| parse(pid, &std::fs::read(format!("/proc/{pid}/stat")).ok()?)).collect()
@@ -32,15 +33,12 @@ fn parse(pid: i32, stat: &[u8]) -> Option<Process> {
     let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;
     let group = fields.next()?.parse().ok()?;
-    Some(Process { pid, parent, group, ended: matches!(state, "Z" | "X") })
+    let threads = fields.nth(14)?.parse().ok()?;
+    Some(Process { pid, parent, group, threads, ended: matches!(state, "Z" | "X") })
 }
 
 /// All that `ancestor` started, directly or not, except what lies below `spared`.
-pub(super) fn descendants(
-    table: &[Process],
-    ancestor: i32,
-    spared: &BTreeSet<i32>,
-) -> Vec<Process> {
+pub fn descendants(table: &[Process], ancestor: i32, spared: &BTreeSet<i32>) -> Vec<Process> {
     let mut children: BTreeMap<i32, Vec<&Process>> = BTreeMap::new();
     for process in table.iter().filter(|process| !spared.contains(&process.pid)) {
         children.entry(process.parent).or_default().push(process);
@@ -57,7 +55,7 @@ pub(super) fn descendants(
 
 /// One round of killing: first all are stopped, so that none starts another one while the others
 /// are killed. A process that is gone already is what was wished for.
-pub(super) fn kill(processes: &[Process]) {
+pub fn kill(processes: &[Process]) {
     for signal in [Signal::STOP, Signal::KILL] {
         for process in processes.iter().filter(|process| !process.ended) {
             if let Some(pid) = Pid::from_raw(process.pid) {
@@ -71,17 +69,20 @@ pub(super) fn kill(processes: &[Process]) {
 mod tests {
     use super::*;
 
+    fn process(pid: i32, parent: i32) -> Process {
+        Process { pid, parent, group: pid, threads: 1, ended: false }
+    }
+
     #[test]
     fn a_name_cannot_forge_the_parent() {
-        let row = parse(7, b"7 (x) R 1 1 (y) S 42 40 40 0 -1").unwrap();
-        assert_eq!(row, Process { pid: 7, parent: 42, group: 40, ended: false });
-        assert!(parse(7, b"7 (zombie) Z 1 2").unwrap().ended);
+        let row = parse(7, b"7 (x) R 1 1 (y) S 42 40 40 0 -1 0 0 0 0 0 0 0 0 0 20 0 3 0").unwrap();
+        assert_eq!(row, Process { pid: 7, parent: 42, group: 40, threads: 3, ended: false });
+        assert!(parse(7, b"7 (zombie) Z 1 2 2 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0").unwrap().ended);
         assert_eq!(parse(7, b"garbage"), None);
     }
 
     #[test]
     fn descendants_are_found_at_any_depth_and_the_spared_are_left_out() {
-        let process = |pid, parent| Process { pid, parent, group: pid, ended: false };
         let table = [
             process(2, 1),
             process(3, 2),
