@@ -244,7 +244,8 @@ impl App {
         let chain = self.model().await?;
         let chat_commands =
             ChatCommands::new(self.chat_commands_parts(&chain, agents, self.other_stores()));
-        // A process has one door that stays, and so one set of chat commands whose settings can change.
+        // A process has one door that stays, and so one set of chat commands whose settings can
+        // change.
         drop(self.chat_commands.set(chat_commands.clone()));
         Ok(chat_commands)
     }

@@ -1,7 +1,8 @@
-//! Chat commands: what claw says of itself in a chat, and what a chat command makes it do, the same for
-//! every door. Owns the Markdown of `/status`, `/usage`, `/model`, `/role`, `/tools`, `/approvals`,
-//! `/grants` and `/guests` and `/panic`, and who may pull the stop switch, take back a grant or
-//! send an allowed user away. Must not know doors, how a turn goes, or how a model is picked.
+//! Chat commands: what claw says of itself in a chat, and what a chat command makes it do, the same
+//! for every door. Owns the Markdown of `/status`, `/usage`, `/model`, `/role`, `/tools`,
+//! `/approvals`, `/grants` and `/guests` and `/panic`, and who may pull the stop switch, take back
+//! a grant or send an allowed user away. Must not know doors, how a turn goes, or how a model is
+//! picked.
 
 mod agents;
 mod grants;
@@ -132,7 +133,8 @@ impl ChatCommands {
             None => {}
         }
         let text = match command {
-            // What other conversations hold is nothing for an allowed user or for a member of a group.
+            // What other conversations hold is nothing for an allowed user or for a member of a
+            // group.
             ChatCommand::Approvals
             | ChatCommand::Grants
             | ChatCommand::Guests

@@ -1,6 +1,6 @@
 //! What a door is given at its start, and all that it knows of claw: mail, router, chat
-//! commands, the worker of the sessions, and a few questions as functions. Must not know who answers
-//! them.
+//! commands, the worker of the sessions, and a few questions as functions. Must not know who
+//! answers them.
 
 use std::io;
 use std::path::PathBuf;
@@ -42,8 +42,8 @@ impl Context {
 /// What can change while claw runs, so that it is asked for each time.
 #[derive(Clone)]
 pub struct Settings {
-    /// Waits a while, applies what has changed in the files of settings, and says so, one sentence a
-    /// change.
+    /// Waits a while, applies what has changed in the files of settings, and says so, one sentence
+    /// a change.
     pub changes: AwaitChanges,
     /// Whether one of the models that answer sees images.
     pub sees_images: Arc<dyn Fn() -> bool + Send + Sync>,

@@ -1,28 +1,225 @@
-//! A door of the gateway that is at work, as the gateway and the doors beside it see it. Must not
-//! know what it shows.
+//! What a door for chats can do, as the parts that all doors share see it. Must not know any door
+//! by its name, or when something is shown.
 
-use futures::future::BoxFuture;
+use std::collections::HashSet;
+use std::fmt::Debug;
+use std::sync::Arc;
 
-use crate::mail::MailError;
+use super::shared::Shared;
+use crate::domain::{
+    Address, Answer, ApprovalId, LiveSink, Outbound, OutboundBody, PostedState, Question,
+    SessionId, UnixMillis, unseen,
+};
+use crate::mail::{MailError, PostedRow};
 
-/// One bot with its tasks.
-pub trait Door: Send + Sync {
-    /// The agent behind it.
-    fn agent(&self) -> &str;
+/// Why something is not shown, by what has to be done about it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// No answer that could be read: it may have been done or not. Trying again may help.
+    #[error("the chat cannot be reached: {0}")]
+    MayPass(String),
+    /// The chat does not let this door write. What it should get waits until it does.
+    #[error("the chat does not let claw write: {0}")]
+    Blocked(String),
+    /// The formatting was refused; the same text without it may pass.
+    #[error("the formatting was refused: {0}")]
+    Formatting(String),
+    /// The chat goes on somewhere else, and the door could not follow it.
+    #[error("the chat has moved: {0}")]
+    Moved(String),
+    /// A part of a chat (a topic) is gone; the chat itself may take the message.
+    #[error("the place is gone: {0}")]
+    Gone(String),
+    /// Any other refusal. Asking again brings the same answer.
+    #[error("refused: {0}")]
+    Refused(String),
+}
 
-    /// The name under which people find it.
-    fn name(&self) -> &str;
+/// One thing that a door sends for a row of the outbox.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Piece<T> {
+    Text(T),
+    File(File),
+}
 
-    /// Whether what needs a human has a place there.
-    fn has_notify_place(&self) -> bool;
+/// A file that a door hands over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum File {
+    /// The whole of a text that is too long for messages, under this name.
+    Whole { name: &'static str, text: String },
+    /// A file of the workspace, by the path that the model wrote.
+    Linked(String),
+}
 
-    /// Whether this user, by the number of the chat service, is an owner.
-    fn has_owner(&self, user: i64) -> bool;
+/// The message that a question went out in.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    pub message: i64,
+    /// When the service had it, in its own seconds since 1970; 0 if that is not known.
+    pub at_s: i64,
+    /// The message is a file, and the question is its caption.
+    pub file: bool,
+}
 
-    /// Whether the store behind it answers.
-    fn answers(&self) -> Result<(), MailError>;
+impl Asked {
+    /// As it goes on record.
+    pub fn posted(&self, approval: &ApprovalId, to: &Address) -> PostedRow {
+        PostedRow {
+            approval: approval.clone(),
+            address: to.clone(),
+            message: self.message,
+            state: PostedState::Open,
+            file: self.file,
+            sent_s: self.at_s,
+        }
+    }
+}
 
-    /// Tells what needs a human, unless something of its kind was told less than `every_ms` ago.
-    /// What cannot be told is in the log.
-    fn tell<'a>(&'a self, kind: &'a str, every_ms: i64, text: String) -> BoxFuture<'a, ()>;
+/// How a question was closed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Closed {
+    /// `by` is who answered; `end` is how the call went, once that is known.
+    Answered {
+        answer: Answer,
+        by: String,
+        at_ms: UnixMillis,
+        end: Option<CallEnd>,
+    },
+    Expired {
+        at_ms: UnixMillis,
+    },
+    /// It was closed without an answer, for this reason.
+    Superseded {
+        at_ms: UnixMillis,
+        why: String,
+    },
+    /// The question stands in a newer message.
+    AskedAgain,
+}
+
+/// How an answered call went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallEnd {
+    Ok,
+    Failed,
+    Denied,
+    Unknown,
+}
+
+/// A door with conversations that have an address each, whether anybody looks or not. What it shows
+/// goes out one thing at a time in each conversation. The parts beside this file decide what and
+/// when: [`super::delivery`], [`super::questions`], [`super::sessions`].
+pub trait Door: Send + Sync + Sized + 'static {
+    /// The first word of its addresses and of its sessions' names.
+    const NAME: &'static str;
+    /// One message, as this door shows text.
+    type Text: Clone + PartialEq + Debug + Send + Sync + 'static;
+
+    fn shared(&self) -> &Shared<Self::Text>;
+
+    // Who is where.
+
+    /// Whether this instance writes to the address now. What waits for others stays where it is.
+    fn writes_to(&self, to: &Address) -> bool;
+
+    /// The conversation of a session; `None` for another door's.
+    fn place_of(&self, session: &SessionId) -> Option<Address>;
+
+    /// Where an owner reads what no conversation of theirs shows.
+    fn owners_place(&self) -> Option<Address>;
+
+    /// Whether somebody who may decide reads this conversation.
+    fn has_an_owner(&self, to: &Address) -> bool;
+
+    /// Whether this principal is an owner at this door.
+    fn is_owner(&self, principal: &str) -> bool;
+
+    /// Whether the questions of other doors are put to an owner here.
+    fn asks_for_others(&self) -> bool {
+        false
+    }
+
+    /// Which of these questions have an answer that came in and is not handled yet.
+    fn answers_on_the_way(&self, _: &[ApprovalId]) -> Result<HashSet<ApprovalId>, MailError> {
+        Ok(HashSet::new())
+    }
+
+    // What it shows.
+
+    /// What a text is sent as. It depends on the row alone, because after a restart the pieces are
+    /// counted again to find where it was left.
+    fn pieces(&self, body: &OutboundBody, text: &str) -> Vec<Piece<Self::Text>>;
+
+    /// Sends a message, with its formatting or without, and gives back its number.
+    fn send(
+        &self,
+        to: &Address,
+        text: &Self::Text,
+    ) -> impl Future<Output = Result<i64, Fault>> + Send;
+
+    /// Makes a message show something else. It may be done twice.
+    fn edit(
+        &self,
+        to: &Address,
+        message: i64,
+        text: &Self::Text,
+    ) -> impl Future<Output = Result<(), Fault>> + Send;
+
+    /// Takes a message away.
+    fn take_away(
+        &self,
+        to: &Address,
+        message: i64,
+    ) -> impl Future<Output = Result<(), Fault>> + Send;
+
+    /// Hands a file over. One that cannot be sent is named in a message instead.
+    fn file(&self, to: &Address, file: &File) -> impl Future<Output = Result<(), Fault>> + Send;
+
+    /// Puts a question, with whatever an answer takes.
+    fn ask(
+        &self,
+        to: &Address,
+        question: &Question,
+    ) -> impl Future<Output = Result<Asked, Fault>> + Send;
+
+    /// Makes the message of a question say what became of it.
+    fn close(
+        &self,
+        posted: &PostedRow,
+        question: &Question,
+        how: &Closed,
+    ) -> impl Future<Output = Result<(), Fault>> + Send;
+
+    /// Shows what happens now, until the sink is dropped. Nothing of it is needed.
+    fn glimpse(self: &Arc<Self>, _: &SessionId, _: &Address) -> LiveSink {
+        unseen()
+    }
+
+    /// Whether words of the model before an act are shown.
+    fn shows_words_before_acts(&self) -> bool {
+        true
+    }
+
+    /// Shows that claw is at work, for as long as it is polled.
+    fn working(&self, _: &Address) -> impl Future<Output = ()> + Send {
+        std::future::pending()
+    }
+
+    // What cannot be shown.
+
+    /// What is sent elsewhere in place of a message that its place refuses. Nothing: the log and
+    /// the session keep it.
+    fn instead(&self, _: &Outbound, _: &Fault) -> Vec<Outbound> {
+        Vec::new()
+    }
+
+    /// A conversation does not let this door write.
+    fn blocked(
+        &self,
+        to: &Address,
+        why: &str,
+    ) -> impl Future<Output = Result<(), MailError>> + Send;
+
+    /// The store could not be read or written.
+    fn store_failed(self: &Arc<Self>, _: &MailError) {}
 }

@@ -1,13 +1,21 @@
 //! The doors: chat wires, what they show, and what runs them. Must not know: model, hub, SQL.
 
+pub mod asking;
+pub mod chat_lock;
 pub mod clock;
 pub mod commands;
 pub mod console;
 pub mod context;
-mod door;
+pub mod delivered;
+pub mod delivery;
+pub mod door;
 pub mod follow;
 pub mod gateway;
 pub mod markdown;
+pub mod patience;
+pub mod questions;
+pub mod sessions;
+pub mod shared;
 pub mod staged_questions;
 pub mod telegram;
 pub mod typed;

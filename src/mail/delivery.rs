@@ -2,7 +2,7 @@
 //! part is.
 
 use super::Mail;
-use crate::domain::{Address, ApprovalId, Outbound, OutboundBody};
+use crate::domain::{Address, ApprovalId, Outbound, OutboundBody, PostedState};
 use crate::killpoint;
 use crate::store::StoreError;
 
@@ -30,14 +30,14 @@ impl Mail {
     pub async fn asked(&self, id: i64, posted: PostedRow) -> Result<Vec<PostedRow>, StoreError> {
         killpoint::here("delivery.asked.before");
         let note = move |tx: &crate::store::Tx<'_>| {
-            let shown = |row: &PostedRow| matches!(row.state.as_str(), "open" | "stale");
             let mut older = tx.posted_of(&posted.approval)?;
             older.retain(|row| {
-                shown(row) && (&row.address, row.message) != (&posted.address, posted.message)
+                row.state.is_live()
+                    && (&row.address, row.message) != (&posted.address, posted.message)
             });
             for row in &mut older {
-                "stale".clone_into(&mut row.state);
-                tx.set_posted(&row.address, row.message, &row.state)?;
+                row.state = PostedState::Stale;
+                tx.set_posted(&row.address, row.message, row.state)?;
             }
             tx.add_posted(&posted)?;
             tx.mark_sent(id)?;
@@ -89,8 +89,8 @@ impl Mail {
     }
 
     /// Notes that a question has arrived in a message although its delivery was cut, and ends that
-    /// delivery in the same transaction. A later start must not look for the message instead: it may
-    /// have brought that in step with the answer by then, and would ask once more.
+    /// delivery in the same transaction. A later start must not look for the message instead: it
+    /// may have brought that in step with the answer by then, and would ask once more.
     pub async fn arrived(&self, posted: PostedRow) -> Result<(), StoreError> {
         killpoint::here("delivery.arrived.before");
         let note = move |tx: &crate::store::Tx<'_>| {
@@ -117,7 +117,7 @@ impl Mail {
     pub async fn asked_again(&self, old: PostedRow, new: PostedRow) -> Result<(), StoreError> {
         killpoint::here("delivery.again.before");
         let note = move |tx: &crate::store::Tx<'_>| {
-            tx.set_posted(&old.address, old.message, "stale")?;
+            tx.set_posted(&old.address, old.message, PostedState::Stale)?;
             tx.add_posted(&new)
         };
         let noted = self.store.write_relaxed(note).await;
@@ -129,7 +129,7 @@ impl Mail {
         &self,
         to: &Address,
         message: i64,
-        state: &'static str,
+        state: PostedState,
     ) -> Result<(), StoreError> {
         let to = to.clone();
         killpoint::here("delivery.changed.before");

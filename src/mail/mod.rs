@@ -1,5 +1,5 @@
-//! Inbox and outbox: the only way between the doors and the rest of claw. Must not know what a message
-//! means or how it is shown.
+//! Inbox and outbox: the only way between the doors and the rest of claw. Must not know what a
+//! message means or how it is shown.
 
 mod delivery;
 mod drafts;
@@ -93,8 +93,8 @@ impl Mail {
 
     /// Takes over what instances of the same door that are gone have not shown in this session,
     /// unless another one that took part in the turn has shown it. What several of them would have
-    /// shown is taken over once. The other rows wait until it is shown, because nobody would show it
-    /// any more if this process ended before it did.
+    /// shown is taken over once. The other rows wait until it is shown, because nobody would show
+    /// it any more if this process ended before it did.
     pub async fn adopt(&self, by: &Instance, session: &SessionId) -> Result<usize, StoreError> {
         self.adopt_unless(by.address(), session, |to| by.knows_alive(to)).await
     }

@@ -1,5 +1,5 @@
-//! Access requests of unknown users, and the users whom an owner has allowed. Must not know chat wires or
-//! wordings.
+//! Access requests of unknown users, and the users whom an owner has allowed. Must not know chat
+//! wires or wordings.
 
 use serde_json::json;
 

@@ -20,6 +20,7 @@ mod message;
 mod model;
 mod origin;
 mod outbound;
+mod posted;
 mod principal;
 pub mod secret;
 mod staged;
@@ -40,6 +41,7 @@ pub use message::{Block, Message, Role, ToolUse, text_of};
 pub use model::{Finish, ToolSpec, Usage, first_sentence};
 pub use origin::Origin;
 pub use outbound::{Outbound, OutboundBody};
+pub use posted::PostedState;
 pub use principal::telegram_principal;
 pub use staged::{Action, Proposal, Staged};
 

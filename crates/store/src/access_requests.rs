@@ -9,8 +9,8 @@ use claw_domain::{Address, UnixMillis};
 /// How long access requests count as those of one day.
 const DAY_MS: i64 = 24 * 3_600_000;
 
-/// One chat that asked for access. `state`: new (the owner is not told yet), told, let_in or ignored (the
-/// owner's message does not show it yet), closed.
+/// One chat that asked for access. `state`: new (the owner is not told yet), told, let_in or
+/// ignored (the owner's message does not show it yet), closed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccessRequestRow {
     pub chat: i64,

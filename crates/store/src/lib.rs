@@ -258,7 +258,8 @@ fn configure(conn: &Connection) -> rusqlite::Result<()> {
     conn.pragma_update(None, "temp_store", "MEMORY")?;
     // A checkpoint at every close would cost a short command a sync of its own.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    // A plan holds for every value, so that a cached statement is not planned again at each new one.
+    // A plan holds for every value, so that a cached statement is not planned again at each new
+    // one.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     conn.set_prepared_statement_cache_capacity(64);
     Ok(())

@@ -4,17 +4,16 @@
 use rusqlite::{OptionalExtension as _, Row, params};
 
 use super::{StoreError, Tx};
-use claw_domain::{Address, ApprovalId};
+use claw_domain::{Address, ApprovalId, PostedState};
 
-/// A message that shows a question. `state`: open, stale (a newer one shows it), answered, closed;
-/// or why (it asks for a word with a denial), why closed.
+/// A message that shows a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PostedRow {
     pub approval: ApprovalId,
     pub address: Address,
     /// Below zero: of a chat that has another number since, so that nothing can change it.
     pub message: i64,
-    pub state: String,
+    pub state: PostedState,
     /// The message is a file, and what it says is its caption.
     pub file: bool,
     /// When the service had it, in its own seconds since 1970; 0 if that is not known.
@@ -23,12 +22,38 @@ pub struct PostedRow {
 
 const COLUMNS: &str = "approval, address, message, state, file, sent_s";
 
+const STATES: [PostedState; 6] = [
+    PostedState::Open,
+    PostedState::Stale,
+    PostedState::Answered,
+    PostedState::Closed,
+    PostedState::AsksReason,
+    PostedState::ReasonClosed,
+];
+
+/// As it is stored; the statements of this file name the same words.
+fn as_text(state: PostedState) -> &'static str {
+    match state {
+        PostedState::Open => "open",
+        PostedState::Stale => "stale",
+        PostedState::Answered => "answered",
+        PostedState::Closed => "closed",
+        PostedState::AsksReason => "why",
+        PostedState::ReasonClosed => "why closed",
+    }
+}
+
+fn from_text(text: &str) -> Option<PostedState> {
+    STATES.into_iter().find(|state| as_text(*state) == text)
+}
+
 fn read(row: &Row<'_>) -> rusqlite::Result<PostedRow> {
     Ok(PostedRow {
         approval: ApprovalId(row.get(0)?),
         address: Address(row.get(1)?),
         message: row.get(2)?,
-        state: row.get(3)?,
+        // A state that this claw does not know is not touched any more.
+        state: from_text(&row.get::<_, String>(3)?).unwrap_or(PostedState::Closed),
         file: row.get(4)?,
         sent_s: row.get(5)?,
     })
@@ -45,7 +70,7 @@ impl Tx<'_> {
                 posted.address.0,
                 posted.message,
                 posted.approval.0,
-                posted.state,
+                as_text(posted.state),
                 posted.file,
                 posted.sent_s
             ])?;
@@ -78,11 +103,11 @@ impl Tx<'_> {
         &self,
         address: &Address,
         message: i64,
-        state: &str,
+        state: PostedState,
     ) -> Result<(), StoreError> {
         self.conn
             .prepare_cached("UPDATE posted SET state = ?3 WHERE address = ?1 AND message = ?2")?
-            .execute(params![address.0, message, state])?;
+            .execute(params![address.0, message, as_text(state)])?;
         Ok(())
     }
 

@@ -59,8 +59,8 @@ fn shown(value: ValueRef<'_>) -> Value {
 
 impl Tx<'_> {
     /// Keeps the row as it is in `put_aside`, and puts a note with the words `note` into its place;
-    /// a row of the audit says so in the name of `by`, a principal. False, and nothing is changed, if
-    /// it is not damaged any more. Only for the holder of the session's lock, where there is a
+    /// a row of the audit says so in the name of `by`, a principal. False, and nothing is changed,
+    /// if it is not damaged any more. Only for the holder of the session's lock, where there is a
     /// session.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! What goes from the queues: what is closed and old, and nothing that somebody still needs.
 
 use super::*;
-use claw_domain::{Address, Inbound, InboundBody, Origin, Outbound, OutboundBody};
+use claw_domain::{Address, Inbound, InboundBody, Origin, Outbound, OutboundBody, PostedState};
 
 fn message() -> Inbound {
     Inbound {
@@ -41,9 +41,13 @@ async fn closed_rows_go_when_they_are_old_and_nothing_that_waits_does() {
                     tx.mark_sent(id)?;
                 }
             }
-            for (message, state) in [(1, "closed"), (2, "open"), (3, "why closed"), (4, "stale")] {
+            for (message, state) in [
+                (1, PostedState::Closed),
+                (2, PostedState::Open),
+                (3, PostedState::ReasonClosed),
+                (4, PostedState::Stale),
+            ] {
                 let approval = ApprovalId("a".into());
-                let state = state.to_owned();
                 tx.add_posted(&PostedRow {
                     approval,
                     address: Address("t/1".into()),

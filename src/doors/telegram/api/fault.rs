@@ -89,17 +89,6 @@ impl Fault {
     }
 }
 
-/// How long to wait after so many failures in a row, the first of which is 1: most pass at once,
-/// and nobody should notice.
-pub fn pause_after(failures: u32) -> Duration {
-    Duration::from_millis(match failures {
-        0 | 1 => 500,
-        2 => 1_000,
-        3 => 2_000,
-        _ => 5_000,
-    })
-}
-
 /// Cuts an address, which holds the token, off the text of an error.
 pub(super) fn without_address(text: &str) -> String {
     text.split(" for url (").next().unwrap_or_default().to_owned()
@@ -113,12 +102,6 @@ mod tests {
     fn the_token_in_an_address_is_not_told() {
         let text = "error sending request for url (http://127.0.0.1:1/bot1:secret/GetMe)";
         assert_eq!(without_address(text), "error sending request");
-    }
-
-    #[test]
-    fn one_failure_costs_half_a_second_and_many_five() {
-        let pauses: Vec<u128> = (1..=6).map(|failures| pause_after(failures).as_millis()).collect();
-        assert_eq!(pauses, [500, 1_000, 2_000, 5_000, 5_000, 5_000]);
     }
 
     #[test]

@@ -9,8 +9,9 @@ mod keyboard;
 mod staged_question;
 mod value;
 
-use crate::domain::{Answer, CallOwner, Question, Scope, Term, UnixMillis};
+use crate::domain::{Answer, Question, Scope, Term};
 use crate::doors::clock::Clock;
+use crate::doors::door::{CallEnd, Closed};
 
 use super::clean::{cleaned, cleaned_line};
 use super::rich::{Part, Rich, Style, utf16_len};
@@ -35,38 +36,6 @@ pub enum QuestionText {
     /// The call is in a file. The summary says so and has at most [`CAPTION_UNITS_MAX`] units, so
     /// that it can be the file's caption and carry the buttons.
     Long { summary: Part, document: String, file_name: String },
-}
-
-/// How a question was closed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Closed {
-    /// `by` is who answered, as the owner knows them; `end` is how the call went, once that is
-    /// known.
-    Answered {
-        answer: Answer,
-        by: String,
-        at_ms: UnixMillis,
-        end: Option<CallEnd>,
-    },
-    Expired {
-        at_ms: UnixMillis,
-    },
-    /// It was closed without an answer, for this reason.
-    Superseded {
-        at_ms: UnixMillis,
-        why: String,
-    },
-    /// The question stands in a newer message.
-    AskedAgain,
-}
-
-/// How an answered call went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CallEnd {
-    Ok,
-    Failed,
-    Denied,
-    Unknown,
 }
 
 /// The question with everything that a person needs for an answer.
@@ -104,17 +73,6 @@ pub fn attached_question(question: &Question, clock: &Clock) -> (Part, String, S
         Style::PLAIN,
     );
     (first_part(rich), document(question, &until), file_name(question))
-}
-
-/// The question as it is put to somebody who does not see its conversation.
-pub fn from_elsewhere(question: &Question) -> Question {
-    let why = match question.call.owner() {
-        CallOwner::Session(session) => format!("in the session `{session}`, {}", question.why),
-        CallOwner::Client(client) => {
-            format!("for the client `{}`, {}", crate::domain::escape::visible(client), question.why)
-        }
-    };
-    Question { why, ..question.clone() }
 }
 
 /// Whether the question is too long for a message, so that it is asked by a file.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::context::GatewayContext;
-use super::delivery::until_sent;
 use super::notify;
+use super::pacing::until_sent;
 use crate::domain::telegram_principal;
 use crate::doors::telegram::api::fault::Fault;
 use crate::doors::telegram::api::incoming::Tapped;
@@ -40,7 +40,7 @@ pub(super) async fn tap(
     }
     let answered =
         ctx.router.answer_about_pins(id, accept, &telegram_principal(tapped.user)).await?;
-    ctx.wake();
+    ctx.shared.wake();
     Ok(match answered {
         PinAnswer::Accepted => "Accepted.",
         PinAnswer::Kept => "Kept withheld.",
@@ -50,7 +50,7 @@ pub(super) async fn tap(
 
 /// Keeps the owner's screen in step with what the store says of changed tools.
 pub(super) async fn keep(ctx: Arc<GatewayContext>) {
-    let mut wake_ups = ctx.wake_ups();
+    let mut wake_ups = ctx.shared.wake_ups();
     let mut failed: HashMap<String, Instant> = HashMap::new();
     loop {
         failed.retain(|_, at| at.elapsed() < TRY_AGAIN);

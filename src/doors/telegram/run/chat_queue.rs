@@ -1,6 +1,6 @@
 //! Updates side by side: each conversation has a queue of its own, in which they are handled one
-//! after another, so that a slow file holds up nobody else. Owns which update goes into which queue,
-//! and that the parts of an album become one. Must not know what becomes of an update.
+//! after another, so that a slow file holds up nobody else. Owns which update goes into which
+//! queue, and that the parts of an album become one. Must not know what becomes of an update.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -150,7 +150,7 @@ async fn run(chat_queues: Arc<ChatQueues>, key: QueueKey, mut queue: UnboundedRe
         let Some(first) = other.take().or_else(|| chat_queues.next(&key, &mut queue)) else {
             return;
         };
-        if chat_queues.ctx.closing.is_cancelled() {
+        if chat_queues.ctx.shared.closing.is_cancelled() {
             // It waits on the disk for the next start.
             return;
         }

@@ -4,24 +4,20 @@
 
 use super::context::GatewayContext;
 use crate::domain::{Outbound, OutboundBody, escape};
-use crate::doors::telegram::api::fault::Fault;
+use crate::doors::asking::from_elsewhere;
+use crate::doors::door::Fault;
 use crate::doors::telegram::api::place::Place;
-use crate::doors::telegram::render::question;
 
 /// What is sent instead, whole. Empty if nobody is left to read it, or if it may still arrive.
-pub(super) fn told(
-    ctx: &GatewayContext,
-    place: &Place,
-    refused: &Outbound,
-    fault: &Fault,
-) -> Vec<Outbound> {
-    let (Fault::NoTopic(why) | Fault::Refused(why) | Fault::Formatting(why)) = fault else {
+pub(super) fn instead(ctx: &GatewayContext, refused: &Outbound, fault: &Fault) -> Vec<Outbound> {
+    let (Fault::Gone(why) | Fault::Refused(why) | Fault::Formatting(why)) = fault else {
         return Vec::new();
     };
+    let Some(place) = Place::of(&refused.to) else { return Vec::new() };
     let why = escape::visible(why).replace('`', "'");
     let group = Place { thread: None, ..place.clone() };
     let (to, lead) = match (fault, ctx.notify_place()) {
-        (Fault::NoTopic(_), _) if place.thread.is_some() => {
+        (Fault::Gone(_), _) if place.thread.is_some() => {
             let topic = place.thread.unwrap_or_default();
             (
                 group,
@@ -30,7 +26,7 @@ pub(super) fn told(
                 ),
             )
         }
-        (_, Some(notify)) if notify != *place && !ctx.is_blocked(notify.chat) => {
+        (_, Some(notify)) if notify != place && !ctx.is_blocked(notify.chat) => {
             let chat = place.chat;
             (notify, format!("**This could not be delivered to the chat `{chat}`** (`{why}`)."))
         }
@@ -43,7 +39,7 @@ pub(super) fn told(
             vec![OutboundBody::Notice { text: format!("{lead}\n\n{text}") }]
         }
         OutboundBody::Question { turn_seq, question } => {
-            let question = Box::new(question::from_elsewhere(question));
+            let question = Box::new(from_elsewhere(question));
             vec![
                 OutboundBody::Notice { text: lead },
                 OutboundBody::Question { turn_seq: *turn_seq, question },

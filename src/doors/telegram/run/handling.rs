@@ -4,10 +4,11 @@
 use std::sync::Arc;
 
 use super::context::GatewayContext;
-use super::{group, intake, notify, pairing, questions, taps, words};
+use super::{group, intake, notify, pairing, taps, words};
 use crate::chat_commands::{AnswerTo, order_of};
 use crate::domain::{ChatCommand, Origin, Outbound, OutboundBody, SessionId, telegram_principal};
 use crate::doors::commands::{DoorKind, Parsed, help_markdown, parse_for_bot};
+use crate::doors::questions;
 use crate::doors::telegram::api::incoming::{ChatMessage, Incoming};
 use crate::doors::telegram::api::place::Place;
 use crate::doors::telegram::api::unusable::{self, Unusable};
@@ -49,7 +50,7 @@ pub(super) async fn handle(
             message(&ctx, &ids, *msg).await?;
         }
     }
-    ctx.wake();
+    ctx.shared.wake();
     Ok(())
 }
 
@@ -227,7 +228,7 @@ async fn command_of(
         session: session.clone(),
         to: visitor.from.clone(),
     };
-    match ctx.door.chat_commands.answer(visitor, session, command, words, &to).await? {
+    match ctx.shared.context.chat_commands.answer(visitor, session, command, words, &to).await? {
         Some(text) => answer(ctx, visitor, msg, &[key.1], "command", text).await,
         // The answer is in the outbox, and the update is done with.
         None => Ok(()),
@@ -270,13 +271,15 @@ async fn open_questions(
     key: (i64, i64),
 ) -> anyhow::Result<()> {
     let text = ctx
-        .door
+        .shared
+        .context
         .chat_commands
         .command(visitor, session, ChatCommand::Approvals, "")
         .await?
         .unwrap_or_default();
     let mut rows = ctx.mail.open_questions(None)?;
-    rows.retain(|row| questions::is_asked_in(ctx, &msg.place, row));
+    let here = msg.place.address();
+    rows.retain(|row| questions::is_asked_in(ctx, &here, row));
     let left = rows.len().saturating_sub(QUESTIONS_AGAIN_MAX);
     rows.truncate(QUESTIONS_AGAIN_MAX);
     let text = match (rows.len(), left) {

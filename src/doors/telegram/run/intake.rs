@@ -92,7 +92,7 @@ async fn receive(ctx: &GatewayContext, place: &Place, file: &TelegramFile) -> Re
     let mut received = Received { lines: vec![line], ..Received::default() };
     match file.kind {
         FileKind::Photo | FileKind::Document
-            if (ctx.door.settings.sees_images)() && bytes <= IMAGE_BYTES_MAX =>
+            if (ctx.shared.context.settings.sees_images)() && bytes <= IMAGE_BYTES_MAX =>
         {
             received.image = image(ctx, path).await;
         }

@@ -10,11 +10,12 @@ use tokio::time::Instant;
 
 use super::beat::Beat;
 use super::context::GatewayContext;
-use super::delivery::until_sent;
 use super::notify;
+use super::pacing::until_sent;
 use crate::domain::{Live, LiveSink, SessionId};
+use crate::doors::patience::pause_after;
 use crate::doors::telegram::api::callback::{Button, stop_button};
-use crate::doors::telegram::api::fault::{Fault, pause_after};
+use crate::doors::telegram::api::fault::Fault;
 use crate::doors::telegram::api::pace::Urgency;
 use crate::doors::telegram::api::place::Place;
 use crate::doors::telegram::render::draft::{Change, Drafts, Slot};
@@ -114,7 +115,7 @@ impl Show {
             return every;
         }
         let Some(change) = self.drafts.next_change() else { return every };
-        let chat = self.ctx.chats.at(&self.place.address());
+        let chat = self.ctx.shared.chats.at(&self.place.address());
         // While the outbox writes to the chat there is something better to read.
         let Ok(mut delivered) = chat.try_lock() else { return every };
         if let Slot::Text { turn_seq, step, .. } = change.slot

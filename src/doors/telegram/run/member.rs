@@ -7,15 +7,17 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use tokio::task::JoinSet;
 
-use super::context::{self, GatewayContext};
-use super::{changed_tools, delivery, files, live, notify, pairing, questions, sessions, updates};
+use super::context::GatewayContext;
+use super::{changed_tools, files, live, notify, pairing, updates};
 use crate::config::Telegram;
 use crate::domain::{Blame, Blamed};
 use crate::doors::commands::{DoorKind, at};
 use crate::doors::context::Context;
 use crate::doors::gateway::fleet::{Fleet, State};
+use crate::doors::shared::watch_commits;
 use crate::doors::telegram::api::fault::Fault;
 use crate::doors::telegram::api::{Api, Me};
+use crate::doors::{delivery, questions, sessions};
 
 /// How long calls in hand may go on after a request to stop; then they are cut.
 const GRACE: Duration = Duration::from_secs(10);
@@ -84,7 +86,7 @@ pub async fn run(fleet: &Arc<Fleet>, member: &Member) -> anyhow::Result<()> {
         };
         let Some(ended) = ended else { return wind_down(&ctx).await };
         // Everything is on the disk, so the agent goes on from there. Dropping the parts ends them.
-        ctx.closing.cancel();
+        ctx.shared.closing.cancel();
         drop(parts);
         tracing::error!(
             agent = name,
@@ -106,7 +108,7 @@ pub async fn run(fleet: &Arc<Fleet>, member: &Member) -> anyhow::Result<()> {
         }
         // Turns of the old instance go on by themselves; the new one must not count its end before
         // theirs.
-        if tokio::time::timeout(GRACE, ctx.settled()).await.is_err() {
+        if tokio::time::timeout(GRACE, ctx.shared.settled()).await.is_err() {
             tracing::warn!(
                 agent = name,
                 "turns are still running while their gateway starts again"
@@ -165,7 +167,7 @@ fn start(ctx: &Arc<GatewayContext>) -> JoinSet<()> {
     tokio::spawn(register(ctx.clone()));
     tokio::spawn(live::end_what_ran(ctx.clone()));
     let mut parts = JoinSet::new();
-    parts.spawn(context::watch(ctx.clone()));
+    parts.spawn(watch_commits(ctx.clone()));
     parts.spawn(updates::poll(ctx.clone()));
     parts.spawn(updates::handle(ctx.clone()));
     parts.spawn(sessions::keep(ctx.clone()));
@@ -189,13 +191,13 @@ async fn register(ctx: Arc<GatewayContext>) {
 /// Takes nothing new, lets the calls in hand end, and sends what the models had said so far. No
 /// farewell: nobody asked.
 async fn wind_down(ctx: &Arc<GatewayContext>) -> anyhow::Result<()> {
-    ctx.closing.cancel();
-    ctx.door.worker.ending().begin();
-    let mut settled = tokio::time::timeout(GRACE, ctx.settled()).await.is_ok();
+    ctx.shared.closing.cancel();
+    ctx.shared.context.worker.ending().begin();
+    let mut settled = tokio::time::timeout(GRACE, ctx.shared.settled()).await.is_ok();
     if !settled {
         tracing::warn!("calls are still running and are cut; nobody knows what they have done");
-        ctx.door.worker.ending().cut();
-        settled = tokio::time::timeout(LAST, ctx.settled()).await.is_ok();
+        ctx.shared.context.worker.ending().cut();
+        settled = tokio::time::timeout(LAST, ctx.shared.settled()).await.is_ok();
         if !settled {
             tracing::error!(
                 "turns are still running; they go on from their logs at the next start"

@@ -1,14 +1,11 @@
 //! Runs a bot: takes its updates in, sends what waits for it, keeps its questions in step. Must not
 //! know the agents beside it, apart from who is at work.
 
-mod asking;
 mod beat;
 mod changed_tools;
-mod chat_lock;
 mod chat_queue;
 mod context;
-mod delivered;
-mod delivery;
+mod door;
 mod elsewhere;
 mod files;
 mod group;
@@ -19,9 +16,9 @@ pub mod member;
 mod moves;
 mod notify;
 mod outgoing;
+mod pacing;
 mod pairing;
-mod questions;
-mod sessions;
+mod question_message;
 mod tap_notice;
 mod taps;
 mod updates;

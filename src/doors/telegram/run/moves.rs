@@ -26,8 +26,8 @@ pub(super) async fn note(ctx: &GatewayContext, chat: i64, now: i64) {
         Ok(posted) => {
             let here =
                 |row: &PostedRow| Place::of(&row.address).is_some_and(|place| place.chat == chat);
-            ctx.outdated(&posted.into_iter().filter(here).collect::<Vec<_>>());
-            ctx.wake();
+            ctx.shared.outdated(&posted.into_iter().filter(here).collect::<Vec<_>>());
+            ctx.shared.wake();
         }
         Err(error) => {
             tracing::error!(%error, "the questions of a group that has moved cannot be read")

@@ -33,7 +33,7 @@ const CALLS_NAMED_MAX: usize = 10;
 
 /// Passes on what other parts of claw have noted for a human.
 pub(super) async fn keep(ctx: Arc<GatewayContext>) {
-    let mut wake_ups = ctx.wake_ups();
+    let mut wake_ups = ctx.shared.wake_ups();
     loop {
         if let Err(error) = pass_on(&ctx).await {
             tracing::error!(%error, "what needs a human cannot be read");
@@ -60,7 +60,9 @@ async fn pass_on(ctx: &GatewayContext) -> Result<(), MailError> {
 
 /// What the owner's chat holds cannot be changed by anybody at this machine.
 async fn head_of_the_audit(ctx: &GatewayContext) -> Result<(), MailError> {
-    if !(ctx.door.settings.tells_audit_head)() || ctx.mail.told_within(HEAD, HEAD_EVERY_MS)? {
+    if !(ctx.shared.context.settings.tells_audit_head)()
+        || ctx.mail.told_within(HEAD, HEAD_EVERY_MS)?
+    {
         return Ok(());
     }
     let head = ctx.mail.audit_head()?;
@@ -77,7 +79,7 @@ async fn head_of_the_audit(ctx: &GatewayContext) -> Result<(), MailError> {
 
 /// Says once a day that hardly anything of the day's budget is left.
 async fn budget_of_today(ctx: &GatewayContext) -> Result<(), MailError> {
-    let Some(used) = (ctx.door.settings.nearly_spent)()? else { return Ok(()) };
+    let Some(used) = (ctx.shared.context.settings.nearly_spent)()? else { return Ok(()) };
     if !ctx.tokens_are_news(&used.day) {
         return Ok(());
     }
@@ -104,7 +106,7 @@ pub(super) async fn about_a_server(ctx: &GatewayContext, text: &str) {
 pub(super) async fn tell(ctx: &GatewayContext, kind: &str, every_ms: i64, text: String) {
     let Some(notice) = notice(ctx, text) else { return };
     match ctx.mail.notify(kind, every_ms, notice).await {
-        Ok(true) => ctx.wake(),
+        Ok(true) => ctx.shared.wake(),
         Ok(false) => tracing::debug!(
             kind,
             "a notice is left out: one of its kind was told a short while ago"
@@ -123,7 +125,7 @@ pub(super) fn notice(ctx: &GatewayContext, text: String) -> Option<Outbound> {
 /// Applies changes of the files of settings, and tells of each in the chat.
 pub(super) async fn watch_settings(ctx: Arc<GatewayContext>) {
     loop {
-        for told in (ctx.door.settings.changes)().await {
+        for told in (ctx.shared.context.settings.changes)().await {
             // It may quote the file, so nothing in it is Markdown.
             let shown = escape::visible(&told).replace('`', "'");
             let kind = format!("settings.{}", sha256_hex(&told).get(..16).unwrap_or_default());
@@ -217,7 +219,7 @@ pub(super) async fn unblocked(ctx: &GatewayContext, chat: i64) -> Result<(), Mai
         ctx.mail.unblock_chat(ctx.me.id, chat).await?;
         ctx.set_blocked(chat, false);
         tracing::info!(chat, "this chat lets claw write again");
-        ctx.wake();
+        ctx.shared.wake();
     }
     Ok(())
 }

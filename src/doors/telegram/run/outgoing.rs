@@ -2,8 +2,9 @@
 //! files that a reply links. Must not know what was sent already.
 
 use super::context::GatewayContext;
-use super::delivery;
+use super::pacing;
 use crate::domain::OutboundBody;
+use crate::doors::door::{File, Piece};
 use crate::doors::markdown::linked_files;
 use crate::doors::telegram::Part;
 use crate::doors::telegram::api::fault::Fault;
@@ -17,19 +18,8 @@ const MESSAGES_MAX: usize = 5;
 /// Files that one reply hands over; a sentence names the others.
 const FILES_MAX: usize = 10;
 
-/// One thing that is sent. Which there are depends on the text alone and not on the files, because
-/// after a restart they are counted again to find where it was left.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Piece {
-    Message(Part),
-    /// The whole text, as a file of this name.
-    Whole(&'static str, String),
-    /// A file of the workspace, by the path that the model wrote.
-    File(String),
-}
-
 /// The pieces of a reply or notice, in order.
-pub(super) fn pieces(body: &OutboundBody, text: &str) -> Vec<Piece> {
+pub(super) fn pieces(body: &OutboundBody, text: &str) -> Vec<Piece<Part>> {
     let (is_reply, name) = match body {
         OutboundBody::Reply { .. } => (true, "answer.md"),
         _ => (false, "notice.md"),
@@ -38,9 +28,9 @@ pub(super) fn pieces(body: &OutboundBody, text: &str) -> Vec<Piece> {
     let mut pieces = Vec::new();
     if parts.len() > MESSAGES_MAX {
         parts.truncate(1);
-        pieces.push(Piece::Whole(name, text.to_owned()));
+        pieces.push(Piece::File(File::Whole { name, text: text.to_owned() }));
     }
-    pieces.splice(0..0, parts.into_iter().map(Piece::Message));
+    pieces.splice(0..0, parts.into_iter().map(Piece::Text));
     if is_reply {
         let files = linked_files(text);
         let more: Vec<&str> = files.iter().skip(FILES_MAX).map(String::as_str).collect();
@@ -48,19 +38,24 @@ pub(super) fn pieces(body: &OutboundBody, text: &str) -> Vec<Piece> {
             "Not sent, because a reply hands over {FILES_MAX} files at most: {}",
             more.join(", ")
         );
-        pieces.extend(files.iter().take(FILES_MAX).cloned().map(Piece::File));
+        pieces.extend(
+            files.iter().take(FILES_MAX).cloned().map(|path| Piece::File(File::Linked(path))),
+        );
         if !more.is_empty() {
-            pieces.extend(plain(&sentence).into_iter().take(1).map(Piece::Message));
+            pieces.extend(plain(&sentence).into_iter().take(1).map(Piece::Text));
         }
     }
     pieces
 }
 
-/// Sends one piece. A file that cannot be sent is named in a message instead.
-pub(super) async fn send(ctx: &GatewayContext, place: &Place, piece: &Piece) -> Result<(), Fault> {
-    match piece {
-        Piece::Message(part) => delivery::send(ctx, place, part).await.map(drop),
-        Piece::Whole(name, text) => {
+/// Hands over one file. One that cannot be sent is named in a message instead.
+pub(super) async fn send_file(
+    ctx: &GatewayContext,
+    place: &Place,
+    file: &File,
+) -> Result<(), Fault> {
+    match file {
+        File::Whole { name, text } => {
             let upload =
                 Upload { name: (*name).to_owned(), bytes: text.clone().into_bytes(), photo: false };
             match ctx.api.send_upload(place, upload).await {
@@ -72,14 +67,14 @@ pub(super) async fn send(ctx: &GatewayContext, place: &Place, piece: &Piece) -> 
                         "Telegram refused a long text as a file; it goes as messages"
                     );
                     for part in render(text).iter().skip(1) {
-                        delivery::send(ctx, place, part).await?;
+                        pacing::send(ctx, place, part).await?;
                     }
                     Ok(())
                 }
                 sent => sent.map(drop),
             }
         }
-        Piece::File(path) => {
+        File::Linked(path) => {
             // It is never closed.
             let _slot = ctx.files.uploads.acquire().await;
             let why = match upload_of(ctx, path).await {
@@ -91,7 +86,7 @@ pub(super) async fn send(ctx: &GatewayContext, place: &Place, piece: &Piece) -> 
             };
             tracing::warn!(why, "a file that a reply links is not sent");
             for part in plain(&format!("{path} was not sent: {why}.")) {
-                delivery::send(ctx, place, &part).await?;
+                pacing::send(ctx, place, &part).await?;
             }
             Ok(())
         }
@@ -117,8 +112,12 @@ async fn upload_of(ctx: &GatewayContext, path: &str) -> Result<Upload, String> {
 mod tests {
     use super::*;
 
-    fn reply(text: &str) -> Vec<Piece> {
+    fn reply(text: &str) -> Vec<Piece<Part>> {
         pieces(&OutboundBody::Reply { turn_seq: 1, step: 1, text: text.into() }, text)
+    }
+
+    fn whole(name: &'static str, text: &str) -> Piece<Part> {
+        Piece::File(File::Whole { name, text: text.to_owned() })
     }
 
     #[test]
@@ -127,13 +126,13 @@ mod tests {
         assert_eq!(reply(&five).len(), 5);
         let long = format!("{five}{five} [a](a.txt)");
         let sent = reply(&long);
-        assert!(matches!(&sent[0], Piece::Message(_)));
+        assert!(matches!(&sent[0], Piece::Text(_)));
         assert_eq!(
             sent[1..],
-            [Piece::Whole("answer.md", long.clone()), Piece::File("a.txt".into())]
+            [whole("answer.md", &long), Piece::File(File::Linked("a.txt".into()))]
         );
         let notice = pieces(&OutboundBody::Notice { text: long.clone() }, &long);
-        assert_eq!(notice[1..], [Piece::Whole("notice.md", long)], "a notice hands no file over");
+        assert_eq!(notice[1..], [whole("notice.md", &long)], "a notice hands no file over");
     }
 
     #[test]
@@ -142,7 +141,7 @@ mod tests {
         let sent = reply(&links);
         assert_eq!(sent.iter().filter(|piece| matches!(piece, Piece::File(_))).count(), FILES_MAX);
         assert!(
-            matches!(sent.last(), Some(Piece::Message(part)) if part.text.ends_with("10.txt, 11.txt"))
+            matches!(sent.last(), Some(Piece::Text(part)) if part.text.ends_with("10.txt, 11.txt"))
         );
     }
 }

@@ -1,13 +1,13 @@
-//! Access requests: who asks is put to the owner once, and one tap lets them in or leaves them alone.
-//! Must not know how a request is drawn, or what an allowed user may do.
+//! Access requests: who asks is put to the owner once, and one tap lets them in or leaves them
+//! alone. Must not know how a request is drawn, or what an allowed user may do.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::context::GatewayContext;
-use super::delivery::until_sent;
 use super::notify;
+use super::pacing::until_sent;
 use crate::config::Pairing;
 use crate::domain::{Outbound, OutboundBody, telegram_principal};
 use crate::doors::telegram::api::fault::Fault;
@@ -88,7 +88,7 @@ pub(super) async fn tap(
 
 /// Keeps the owner's screen in step with what the store says of access requests.
 pub(super) async fn keep(ctx: Arc<GatewayContext>) {
-    let mut wake_ups = ctx.wake_ups();
+    let mut wake_ups = ctx.shared.wake_ups();
     let mut failed: HashMap<i64, Instant> = HashMap::new();
     loop {
         failed.retain(|_, at| at.elapsed() < TRY_AGAIN);

@@ -7,11 +7,12 @@
 
 use std::sync::Arc;
 
-use super::asking::Asked;
 use super::context::GatewayContext;
-use super::delivery::until_sent;
-use super::{asking, changed_tools, pairing, tap_notice};
-use crate::domain::{Answer, ApprovalId, ApprovalState, Origin, telegram_principal};
+use super::pacing::until_sent;
+use super::{changed_tools, pairing, tap_notice};
+use crate::domain::{Answer, ApprovalId, ApprovalState, Origin, PostedState, telegram_principal};
+use crate::doors::asking;
+use crate::doors::door::Asked;
 use crate::doors::telegram::api::callback::{Button, Callback, Tap};
 use crate::doors::telegram::api::fault::Fault;
 use crate::doors::telegram::api::incoming::{ChatMessage, Tapped};
@@ -100,7 +101,15 @@ async fn question_tap(
     let Some(row) = row else { return words(NOTHING) };
     let posted = match posted {
         Some(posted) => posted,
-        None => match asking::adopt(ctx, &place, message, &row).await? {
+        None => match asking::adopt(
+            ctx,
+            &place.address(),
+            message,
+            question::is_long(&row.question),
+            &row,
+        )
+        .await?
+        {
             Some(adopted) => adopted,
             None => return Ok(Told::PutRight(place, message, Box::new(row))),
         },
@@ -113,9 +122,9 @@ async fn question_tap(
     }
     // A message that is about to say that a newer one has the buttons has shown the same frozen
     // call: what was tapped there counts, and what would only change its buttons comes too late.
-    let counts = match posted.state.as_str() {
-        "open" => true,
-        "stale" => matches!(tap, Tap::Choice(_)),
+    let counts = match posted.state {
+        PostedState::Open => true,
+        PostedState::Stale => matches!(tap, Tap::Choice(_)),
         _ => false,
     };
     if !counts {
@@ -187,7 +196,7 @@ async fn say(ctx: &GatewayContext, query: &str, told: Told) {
         Told::Words(words) => words,
         Told::Menu(place, message, keyboard) => menu(ctx, &place, message, &keyboard).await,
         Told::PutRight(place, message, row) => {
-            if let Err(error) = asking::put_right(ctx, &place, message, &row).await {
+            if let Err(error) = asking::put_right(ctx, &place.address(), message, &row).await {
                 tracing::error!(%error, "a message that was on nobody's record could not be put right");
             }
             NOTHING.to_owned()
@@ -217,9 +226,9 @@ async fn menu(
     keyboard: &[Vec<Button>],
 ) -> String {
     let address = place.address();
-    let _mine = ctx.chat_locks.lock(&address).await;
+    let _mine = ctx.shared.chat_locks.lock(&address).await;
     match ctx.mail.posted_at(&address, message) {
-        Ok(Some(posted)) if posted.state == "open" => {}
+        Ok(Some(posted)) if posted.state == PostedState::Open => {}
         Ok(_) => return NOTHING.to_owned(),
         Err(error) => return error.to_string(),
     }
@@ -235,8 +244,9 @@ async fn ask_for_word(
     const TEXT: &str = "Denied once you have replied to this message with the reason.";
     let ask = || ctx.api.ask_for_reply(place, TEXT);
     let sent = until_sent(ctx, place, Urgency::Answer, ask).await?;
+    let asked = Asked { message: sent.message, at_s: sent.at_s, file: false };
     let posted =
-        PostedRow { state: "why".into(), ..Asked { sent, file: false }.posted(approval, place) };
+        PostedRow { state: PostedState::AsksReason, ..asked.posted(approval, &place.address()) };
     Ok(ctx.mail.add_posted(posted).await?)
 }
 
@@ -252,7 +262,7 @@ pub(super) fn word_for(
         return Ok(None);
     }
     let posted = ctx.mail.posted_at(&visitor.from, replied.id)?;
-    Ok(posted.filter(|posted| posted.state.starts_with("why")).map(|posted| posted.approval))
+    Ok(posted.filter(|posted| posted.state.is_about_a_reason()).map(|posted| posted.approval))
 }
 
 /// Denies with a word, and says how that went. Handled again after a kill, it says the same.

@@ -10,8 +10,9 @@ use super::chat_queue::ChatQueues;
 use super::context::GatewayContext;
 use super::{moves, notify};
 use crate::doors::gateway::fleet::State;
+use crate::doors::patience::pause_after;
 use crate::doors::telegram::api::UPDATES_MAX;
-use crate::doors::telegram::api::fault::{Fault, pause_after};
+use crate::doors::telegram::api::fault::Fault;
 use crate::doors::telegram::api::incoming::{Incoming, migration, read};
 use crate::mail::KeptUpdate;
 
@@ -32,22 +33,22 @@ pub(super) async fn poll(ctx: Arc<GatewayContext>) {
     // What was told of, so that a fault that lasts is told once.
     let mut told = false;
     let mut failures = 0;
-    while !ctx.closing.is_cancelled() {
+    while !ctx.shared.closing.is_cancelled() {
         let polled = tokio::select! {
-            () = ctx.closing.cancelled() => return,
-            polled = ctx.api.updates(offset, ctx.has_caught_up()) => polled,
+            () = ctx.shared.closing.cancelled() => return,
+            polled = ctx.api.updates(offset, ctx.shared.has_caught_up()) => polled,
         };
         let pause = match polled {
             Ok(updates) => {
                 failures = 0;
                 if std::mem::take(&mut told) {
                     tracing::info!("messages come in again");
-                    ctx.fleet.set(&ctx.door.agent, State::AtWork(ctx.clone()));
+                    ctx.fleet.set(&ctx.shared.context.agent, State::AtWork(ctx.clone()));
                 }
                 let last = updates.len() < UPDATES_MAX as usize;
                 let pause = keep(&ctx, updates, &mut offset).await;
                 if last && pause.is_none() {
-                    ctx.catch_up();
+                    ctx.shared.catch_up();
                 }
                 pause
             }
@@ -59,7 +60,7 @@ pub(super) async fn poll(ctx: Arc<GatewayContext>) {
                     notify::no_messages(&ctx, &fault, &why).await;
                     if fault == Fault::Token {
                         // Its own bot cannot say so.
-                        let name = &ctx.door.agent;
+                        let name = &ctx.shared.context.agent;
                         ctx.fleet.set(name, State::Trying(why.clone()));
                         ctx.fleet.tell(name, ctx.telegram.notify_chat, &why);
                     }
@@ -77,9 +78,9 @@ pub(super) async fn poll(ctx: Arc<GatewayContext>) {
         };
         if let Some(pause) = pause {
             // What cannot be asked for is not waited for.
-            ctx.catch_up();
+            ctx.shared.catch_up();
             tokio::select! {
-                () = ctx.closing.cancelled() => return,
+                () = ctx.shared.closing.cancelled() => return,
                 () = tokio::time::sleep(pause) => {}
             }
         }
@@ -111,7 +112,7 @@ async fn keep(
     match ctx.router.keep_updates(ctx.me.id, known).await {
         Ok(_) => {
             *offset = last + 1;
-            ctx.wake();
+            ctx.shared.wake();
             None
         }
         Err(error) => {
@@ -126,10 +127,10 @@ async fn keep(
 /// side.
 pub(super) async fn handle(ctx: Arc<GatewayContext>) {
     let chat_queues = ChatQueues::new(ctx.clone());
-    let mut wake_ups = ctx.wake_ups();
+    let mut wake_ups = ctx.shared.wake_ups();
     let mut tidied: Option<tokio::time::Instant> = None;
     let mut last = 0;
-    while !ctx.closing.is_cancelled() {
+    while !ctx.shared.closing.is_cancelled() {
         let kept = ctx.mail.kept_updates(ctx.me.id, last).unwrap_or_else(|error| {
             tracing::error!(%error, "the kept updates cannot be read");
             Vec::new()

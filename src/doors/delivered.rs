@@ -5,17 +5,22 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::domain::{Address, SessionId};
-use crate::doors::telegram::Part;
 
 /// Every chat that was written to.
-#[derive(Debug, Default)]
-pub(super) struct Chats {
-    chats: Mutex<HashMap<Address, Arc<tokio::sync::Mutex<Delivered>>>>,
+#[derive(Debug)]
+pub struct Chats<T> {
+    chats: Mutex<HashMap<Address, Arc<tokio::sync::Mutex<Delivered<T>>>>>,
 }
 
-impl Chats {
+impl<T> Default for Chats<T> {
+    fn default() -> Self {
+        Self { chats: Mutex::default() }
+    }
+}
+
+impl<T> Chats<T> {
     /// What has been said in a chat; locked by whoever writes there.
-    pub(super) fn at(&self, address: &Address) -> Arc<tokio::sync::Mutex<Delivered>> {
+    pub fn at(&self, address: &Address) -> Arc<tokio::sync::Mutex<Delivered<T>>> {
         self.chats
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -27,31 +32,37 @@ impl Chats {
 
 /// The newest words of the outbox in one chat. Held while something is sent there that must not
 /// overtake it.
-#[derive(Debug, Default)]
-pub(super) struct Delivered {
+#[derive(Debug)]
+pub struct Delivered<T> {
     through: Option<(SessionId, u64, u32)>,
     /// What each draft of the words that come next shows.
-    shown: HashMap<i64, Part>,
+    shown: HashMap<i64, T>,
 }
 
-impl Delivered {
+impl<T> Default for Delivered<T> {
+    fn default() -> Self {
+        Self { through: None, shown: HashMap::new() }
+    }
+}
+
+impl<T> Delivered<T> {
     /// Notes that the words of a step are being sent, or without a step all that is left of a turn.
-    pub(super) fn begin(&mut self, session: &SessionId, turn_seq: u64, step: Option<u32>) {
+    pub fn begin(&mut self, session: &SessionId, turn_seq: u64, step: Option<u32>) {
         self.through = Some((session.clone(), turn_seq, step.unwrap_or(u32::MAX)));
     }
 
     /// Notes what a draft shows now.
-    pub(super) fn shows(&mut self, message: i64, part: Part) {
+    pub fn shows(&mut self, message: i64, part: T) {
         self.shown.insert(message, part);
     }
 
     /// What the drafts show, for whoever makes them final.
-    pub(super) fn take_shown(&mut self) -> HashMap<i64, Part> {
+    pub fn take_shown(&mut self) -> HashMap<i64, T> {
         std::mem::take(&mut self.shown)
     }
 
     /// Whether the words of this step are the outbox's by now.
-    pub(super) fn reaches(&self, session: &SessionId, turn_seq: u64, step: u32) -> bool {
+    pub fn reaches(&self, session: &SessionId, turn_seq: u64, step: u32) -> bool {
         self.through.as_ref().is_some_and(|(delivered, turn, last)| {
             delivered == session && (*turn, *last) >= (turn_seq, step)
         })

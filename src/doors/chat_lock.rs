@@ -12,10 +12,10 @@ use crate::domain::Address;
 /// Whoever does it looks at what the message is on record as, changes it and notes that, in one go
 /// for each chat, so that what is seen last is what is true.
 #[derive(Default)]
-pub(super) struct ChatLocks(Mutex<HashMap<Address, Weak<tokio::sync::Mutex<()>>>>);
+pub struct ChatLocks(Mutex<HashMap<Address, Weak<tokio::sync::Mutex<()>>>>);
 
 impl ChatLocks {
-    pub(super) async fn lock(&self, address: &Address) -> OwnedMutexGuard<()> {
+    pub async fn lock(&self, address: &Address) -> OwnedMutexGuard<()> {
         let lock = {
             let mut locks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             locks.retain(|_, lock| lock.strong_count() > 0);

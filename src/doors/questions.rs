@@ -6,12 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::asking::{ask, known, show};
-use super::context::GatewayContext;
-use super::sessions;
-use crate::domain::{Address, ApprovalId, ApprovalState, Outcome, Staged, telegram_principal};
-use crate::doors::staged_questions;
-use crate::doors::telegram::api::place::{DOOR, Place};
-use crate::doors::telegram::render::question::{CallEnd, Closed};
+use super::door::{CallEnd, Closed, Door};
+use super::sessions::{place_of_question, prefix};
+use super::staged_questions;
+use crate::domain::{Address, ApprovalId, ApprovalState, Outcome, PostedState, Staged};
 use crate::mail::{ApprovalRow, CallRow, MailError, PostedRow};
 
 /// Messages are looked over this often without a wake-up.
@@ -21,35 +19,35 @@ const RETRY: Duration = Duration::from_secs(5);
 
 /// What has to be done in a chat.
 enum Job {
-    /// Telegram drops a tap after 150 seconds, so what was tapped while claw was away may be lost:
+    /// What was answered while claw was away may be lost (Telegram drops a tap after 150 seconds):
     /// the old message says where the question is, and a new one has buttons. A tap that is still
     /// there counts, and comes first.
     AskAgain(PostedRow),
     /// A question that no owner sees where it was asked.
     AskHere(Box<ApprovalRow>),
     /// The message shows what became of the question; `state` is what it then is.
-    Show(PostedRow, Closed, &'static str),
+    Show(PostedRow, Closed, PostedState),
 }
 
 /// Asks what is still open again, once; then keeps every message in step with its question. Each
 /// chat by itself, so that one that has to be waited for holds up no other.
-pub(super) async fn keep(ctx: Arc<GatewayContext>) {
+pub async fn keep<D: Door>(door: Arc<D>) {
     // What an earlier process has asked: before anything is asked in this one.
-    let mut again = ctx.mail.posted().map(|posted| asked_before(&posted)).ok();
+    let mut again = door.shared().mail().posted().map(|posted| asked_before(&posted)).ok();
     let given_up: Arc<Mutex<HashSet<ApprovalId>>> = Arc::default();
     let busy: Arc<Mutex<HashSet<Address>>> = Arc::default();
-    let mut wake_ups = ctx.wake_ups();
+    let mut wake_ups = door.shared().wake_ups();
     loop {
         if let Some(again) = &mut again {
-            again.extend(ctx.take_outdated());
+            again.extend(door.shared().take_outdated());
         }
-        match jobs(&ctx, &mut again, &given_up) {
+        match jobs(&*door, &mut again, &given_up) {
             Ok(chats) => {
                 for (address, jobs) in chats {
                     if busy.lock().unwrap_or_else(PoisonError::into_inner).insert(address.clone()) {
                         forget(&mut again, &jobs);
                         tokio::spawn(in_chat(
-                            ctx.clone(),
+                            door.clone(),
                             busy.clone(),
                             given_up.clone(),
                             address,
@@ -70,39 +68,41 @@ pub(super) async fn keep(ctx: Arc<GatewayContext>) {
 }
 
 /// What there is to do now, by chat. The first look finds what an earlier process has asked.
-fn jobs(
-    ctx: &GatewayContext,
+fn jobs<D: Door>(
+    door: &D,
     again: &mut Option<HashSet<(Address, i64)>>,
     given_up: &Mutex<HashSet<ApprovalId>>,
 ) -> anyhow::Result<BTreeMap<Address, Vec<Job>>> {
     let all = again.as_ref().is_none_or(|again| !again.is_empty());
-    let posted = if all { ctx.mail.posted()? } else { ctx.mail.posted_and_closed()? };
+    let posted = if all {
+        door.shared().mail().posted()?
+    } else {
+        door.shared().mail().posted_and_closed()?
+    };
     let again = again.get_or_insert_with(|| asked_before(&posted));
-    let taps = if again.is_empty() { Vec::new() } else { ctx.mail.kept_updates(ctx.me.id, 0)? };
-    let is_tapped =
-        |row: &ApprovalRow| taps.iter().any(|kept| kept.body.contains(&format!("\"q:{}:", row.id)));
     let mut chats: BTreeMap<Address, Vec<Job>> = BTreeMap::new();
+    let mut on_the_way = HashSet::new();
+    if !again.is_empty() && door.shared().has_caught_up() {
+        let asked: Vec<ApprovalId> = posted.iter().map(|one| one.approval.clone()).collect();
+        on_the_way = door.answers_on_the_way(&asked)?;
+    }
     for posted in posted {
-        let Some(row) = known(ctx, &posted)? else { continue };
-        let address = posted.address.clone();
-        // What was tapped while claw was away is handled before anything is asked once more.
+        let Some(row) = known(door, &posted)? else { continue };
+        // What was answered while claw was away is handled before anything is asked once more.
         let waits = row.state == ApprovalState::Waiting
-            && posted.state == "open"
-            && (!ctx.has_caught_up() || is_tapped(&row));
-        if waits {
-            continue;
-        }
-        if let Some(job) = job(ctx, posted, &row, again)? {
+            && posted.state == PostedState::Open
+            && (!door.shared().has_caught_up() || on_the_way.contains(&row.id));
+        let address = posted.address.clone();
+        if !waits && let Some(job) = job(door, posted, &row, again)? {
             chats.entry(address).or_default().push(job);
         }
     }
-    if let Some(place) = ctx.notify_place().filter(|place| !ctx.is_blocked(place.chat)) {
-        let address = place.address();
+    if let Some(address) = door.owners_place().filter(|address| door.writes_to(address)) {
         let mut unseen = Vec::new();
-        for id in ctx.mail.unseen_at(&address)? {
+        for id in door.shared().mail().unseen_at(&address)? {
             let given_up = given_up.lock().unwrap_or_else(PoisonError::into_inner).contains(&id);
-            let row = ctx.mail.asked_question(&id)?;
-            unseen.extend(row.filter(|row| !given_up && no_owner_sees(ctx, row)));
+            let row = door.shared().mail().asked_question(&id)?;
+            unseen.extend(row.filter(|row| !given_up && no_owner_sees(door, row)));
         }
         // What was staged together was asked in the same millisecond, and is read in its own order.
         unseen.sort_by_key(|row| {
@@ -117,12 +117,12 @@ fn jobs(
 }
 
 fn asked_before(posted: &[PostedRow]) -> HashSet<(Address, i64)> {
-    let live = posted.iter().filter(|posted| matches!(posted.state.as_str(), "open" | "stale"));
+    let live = posted.iter().filter(|posted| posted.state.is_live());
     live.map(|posted| (posted.address.clone(), posted.message)).collect()
 }
 
-fn job(
-    ctx: &GatewayContext,
+fn job<D: Door>(
+    door: &D,
     posted: PostedRow,
     row: &ApprovalRow,
     again: &mut HashSet<(Address, i64)>,
@@ -130,19 +130,21 @@ fn job(
     if row.state == ApprovalState::Waiting {
         let message = (posted.address.clone(), posted.message);
         // Buttons that need no question ask nobody anything: they stay where they are, and work.
-        if matches!(row.question.staged, Some(Staged::Buttons { .. })) && posted.state == "open" {
+        if matches!(row.question.staged, Some(Staged::Buttons { .. }))
+            && posted.state == PostedState::Open
+        {
             again.remove(&message);
         }
         return Ok(again.contains(&message).then_some(Job::AskAgain(posted)));
     }
-    let call = ctx.mail.calls_of(row)?.pop();
+    let call = door.shared().mail().calls_of(row)?.pop();
     let (how, ended) = closed(row, call.as_ref());
     // What becomes of each item is told in its own message.
     let ended = ended || matches!(row.question.staged, Some(Staged::All { .. }));
-    let state = match posted.state.as_str() {
-        "why" => "why closed",
-        _ if ended => "closed",
-        _ => "answered",
+    let state = match posted.state {
+        PostedState::AsksReason => PostedState::ReasonClosed,
+        _ if ended => PostedState::Closed,
+        _ => PostedState::Answered,
     };
     Ok((posted.state != state).then_some(Job::Show(posted, how, state)))
 }
@@ -158,74 +160,67 @@ fn forget(again: &mut Option<HashSet<(Address, i64)>>, jobs: &[Job]) {
 
 /// Whether this is where a question is asked: in its own conversation, or where an owner reads what
 /// nobody else may answer.
-pub(super) fn is_asked_in(ctx: &GatewayContext, place: &Place, row: &ApprovalRow) -> bool {
-    let own = sessions::place_of_question(ctx, &row.question);
-    if own.as_ref() == Some(place) {
-        return !ctx.is_without_owner(place);
+pub fn is_asked_in<D: Door>(door: &D, to: &Address, row: &ApprovalRow) -> bool {
+    let own = place_of_question(door, &row.question);
+    if own.as_ref() == Some(to) {
+        return door.has_an_owner(to);
     }
-    ctx.notify_place().as_ref() == Some(place) && no_owner_sees(ctx, row)
+    door.owners_place().as_ref() == Some(to) && no_owner_sees(door, row)
 }
 
 /// Whether a question is to be put to the chat for what needs a human: nobody who may decide reads
-/// the chat in which it was asked, and an owner at Telegram may answer it.
-fn no_owner_sees(ctx: &GatewayContext, row: &ApprovalRow) -> bool {
-    let of_another_bot = || {
+/// the chat in which it was asked, and an owner at this door may answer it.
+fn no_owner_sees<D: Door>(door: &D, row: &ApprovalRow) -> bool {
+    let of_another_instance = || {
         let session = row.question.session.as_ref();
-        session.is_some_and(|session| session.as_str().starts_with(&format!("{DOOR}.")))
+        session.is_some_and(|session| session.as_str().starts_with(&prefix::<D>()))
     };
-    let unseen = match sessions::place_of_question(ctx, &row.question) {
-        Some(place) => ctx.is_without_owner(&place),
-        None => ctx.telegram.console_questions && !of_another_bot(),
+    let unseen = match place_of_question(door, &row.question) {
+        Some(place) => !door.has_an_owner(&place),
+        None => door.asks_for_others() && !of_another_instance(),
     };
-    unseen
-        && row
-            .approvers
-            .iter()
-            .any(|who| ctx.telegram.owners.iter().any(|owner| telegram_principal(*owner) == who))
+    unseen && row.approvers.iter().any(|who| door.is_owner(who))
 }
 
-async fn in_chat(
-    ctx: Arc<GatewayContext>,
+async fn in_chat<D: Door>(
+    door: Arc<D>,
     busy: Arc<Mutex<HashSet<Address>>>,
     given_up: Arc<Mutex<HashSet<ApprovalId>>>,
     address: Address,
     jobs: Vec<Job>,
 ) {
-    if let Some(place) = Place::of(&address) {
-        for job in jobs {
-            if let Err(error) = carry_out(&ctx, &place, &job, &given_up).await {
-                tracing::error!(
-                    error = format!("{error:#}"),
-                    "a question could not be shown as it is"
-                );
-                tokio::time::sleep(RETRY).await;
-            }
+    for job in jobs {
+        if let Err(error) = carry_out(&*door, &address, &job, &given_up).await {
+            tracing::error!(error = format!("{error:#}"), "a question could not be shown as it is");
+            tokio::time::sleep(RETRY).await;
         }
     }
     busy.lock().unwrap_or_else(PoisonError::into_inner).remove(&address);
-    ctx.wake();
+    door.shared().wake();
 }
 
-async fn carry_out(
-    ctx: &GatewayContext,
-    place: &Place,
+async fn carry_out<D: Door>(
+    door: &D,
+    to: &Address,
     job: &Job,
     given_up: &Mutex<HashSet<ApprovalId>>,
 ) -> Result<(), MailError> {
     match job {
         Job::AskAgain(posted) => {
-            let Some(row) = known(ctx, posted)?.filter(|row| row.state == ApprovalState::Waiting)
+            let Some(row) = known(door, posted)?.filter(|row| row.state == ApprovalState::Waiting)
             else {
                 return Ok(());
             };
-            if posted.state == "stale" || ask(ctx, place, &row, Some(posted), given_up).await? {
-                show(ctx, place, posted, &Closed::AskedAgain, "closed").await?;
+            if posted.state == PostedState::Stale
+                || ask(door, to, &row, Some(posted), given_up).await?
+            {
+                show(door, posted, &Closed::AskedAgain, PostedState::Closed).await?;
             }
         }
         Job::AskHere(row) => {
-            ask(ctx, place, row, None, given_up).await?;
+            ask(door, to, row, None, given_up).await?;
         }
-        Job::Show(posted, how, state) => show(ctx, place, posted, how, state).await?,
+        Job::Show(posted, how, state) => show(door, posted, how, *state).await?,
     }
     Ok(())
 }

@@ -1,0 +1,28 @@
+//! A bot that is at work, as the gateway and the bots beside it see it. Must not
+//! know what it shows.
+
+use futures::future::BoxFuture;
+
+use crate::mail::MailError;
+
+/// One bot with its tasks.
+pub trait Bot: Send + Sync {
+    /// The agent behind it.
+    fn agent(&self) -> &str;
+
+    /// The name under which people find it.
+    fn name(&self) -> &str;
+
+    /// Whether what needs a human has a place there.
+    fn has_notify_place(&self) -> bool;
+
+    /// Whether this user, by the number of the chat service, is an owner.
+    fn has_owner(&self, user: i64) -> bool;
+
+    /// Whether the store behind it answers.
+    fn answers(&self) -> Result<(), MailError>;
+
+    /// Tells what needs a human, unless something of its kind was told less than `every_ms` ago.
+    /// What cannot be told is in the log.
+    fn tell<'a>(&'a self, kind: &'a str, every_ms: i64, text: String) -> BoxFuture<'a, ()>;
+}

@@ -1,0 +1,81 @@
+//! Trying again what may pass: how often, and for how long. Must not know what is tried.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::door::Fault;
+
+/// How long something is tried before it is given up; then it is in the log.
+const GIVE_UP_AFTER: Duration = Duration::from_secs(24 * 3600);
+
+/// An error of which the next try may be free.
+pub trait MayPass: std::fmt::Display {
+    fn may_pass(&self) -> bool;
+}
+
+impl MayPass for Fault {
+    fn may_pass(&self) -> bool {
+        matches!(self, Self::MayPass(_))
+    }
+}
+
+/// Tries until it is done, or will never be.
+pub async fn patiently<T, E: MayPass, F: Future<Output = Result<T, E>>>(
+    mut attempt: impl FnMut() -> F,
+) -> Result<T, E> {
+    let began = Instant::now();
+    let mut failures = 0;
+    loop {
+        match attempt().await {
+            Err(fault) if fault.may_pass() && began.elapsed() < GIVE_UP_AFTER => {
+                failures += 1;
+                if failures == 1 {
+                    tracing::warn!(%fault, "a message could not be sent; it is tried again, after a while every 5 s");
+                }
+                tokio::time::sleep(pause_after(failures)).await;
+            }
+            done => return done,
+        }
+    }
+}
+
+/// How long to wait after so many failures in a row, the first of which is 1: most pass at once,
+/// and nobody should notice.
+pub fn pause_after(failures: u32) -> Duration {
+    Duration::from_millis(match failures {
+        0 | 1 => 500,
+        2 => 1_000,
+        3 => 2_000,
+        _ => 5_000,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_failure_costs_half_a_second_and_many_five() {
+        let pauses: Vec<u128> = (1..=6).map(|failures| pause_after(failures).as_millis()).collect();
+        assert_eq!(pauses, [500, 1_000, 2_000, 5_000, 5_000, 5_000]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_may_pass_is_tried_for_a_day_and_a_refusal_once() {
+        let mut tries = 0;
+        let done = patiently(|| {
+            tries += 1;
+            let passed = tries > 3;
+            async move { if passed { Ok(()) } else { Err(Fault::MayPass("no answer".into())) } }
+        });
+        assert_eq!(done.await, Ok(()));
+        let began = Instant::now();
+        let never = || async { Err::<(), _>(Fault::MayPass("no answer".into())) };
+        assert!(patiently(never).await.is_err());
+        assert!(began.elapsed() >= GIVE_UP_AFTER);
+        let began = Instant::now();
+        let refused = || async { Err::<(), _>(Fault::Refused("no".into())) };
+        assert!(patiently(refused).await.is_err() && began.elapsed().is_zero());
+    }
+}

@@ -1,0 +1,133 @@
+//! Keeps every session of the door going, and those of other doors whose process has gone. Must not
+//! know what a turn does.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::Door;
+use super::clock::Clock;
+use crate::domain::{Address, ApprovalId, Question, SessionId, unseen};
+use crate::mail::MailError;
+use crate::session::Ran;
+
+/// How long another door's own process has for what waits in its session, in milliseconds.
+const OTHERS_FIRST_MS: i64 = 3_000;
+/// How often questions are looked at whose time may be over.
+const LOOK: Duration = Duration::from_secs(2);
+/// A session whose question is over is tried again after this time.
+const TRY_AGAIN: Duration = Duration::from_secs(60);
+/// After a turn that failed in claw itself.
+const AFTER_FAULT: Duration = Duration::from_secs(5);
+
+pub async fn keep<D: Door>(door: Arc<D>) {
+    let mut wake_ups = door.shared().wake_ups();
+    // What an earlier process left in the middle.
+    let open = door.shared().mail().sessions_with_open_turn();
+    let open = open.unwrap_or_else(|error| {
+        tracing::error!(%error, "the interrupted turns cannot be read");
+        Vec::new()
+    });
+    for session in open.into_iter().filter(|session| session.as_str().starts_with(&prefix::<D>())) {
+        launch(&door, session);
+    }
+    let mut tried = HashMap::new();
+    let mut looked: Option<Instant> = None;
+    while !door.shared().closing.is_cancelled() {
+        // What time brings is looked for now and then, not at every wake-up.
+        let all = looked.is_none_or(|at| at.elapsed() >= LOOK);
+        if all {
+            looked = Some(Instant::now());
+        }
+        match waiting(&*door, &mut tried, all) {
+            Ok(sessions) => sessions.into_iter().for_each(|session| launch(&door, session)),
+            Err(error) => tracing::error!(%error, "the sessions cannot be read"),
+        }
+        wake_ups.wait(LOOK).await;
+    }
+}
+
+/// What the names of a door's sessions begin with.
+pub(super) fn prefix<D: Door>() -> String {
+    format!("{}.", D::NAME)
+}
+
+/// The sessions with something to take in, and those with a question whose time is over. Each of
+/// the latter is tried now and then, because a question that its session does not know any more
+/// would otherwise keep it busy for ever.
+fn waiting<D: Door>(
+    door: &D,
+    tried: &mut HashMap<ApprovalId, Instant>,
+    all: bool,
+) -> Result<Vec<SessionId>, MailError> {
+    let (mail, now_ms) = (door.shared().mail(), Clock::system().now_ms);
+    let mut sessions = mail.sessions_with_work(&prefix::<D>(), now_ms - OTHERS_FIRST_MS)?;
+    let mut kept = Vec::new();
+    for session in sessions {
+        // Messages wait behind an open question. What ends that is an answer, an order, or time.
+        if !door.shared().is_parked(&session) || !mail.only_messages_queued(&session)? {
+            kept.push(session);
+        }
+    }
+    sessions = kept;
+    if !all {
+        return Ok(sessions);
+    }
+    let open = mail.open_questions(None)?;
+    tried.retain(|_, at| at.elapsed() < TRY_AGAIN);
+    for row in open.into_iter().filter(|row| row.expires_ms <= now_ms) {
+        if tried.insert(row.id.clone(), Instant::now()).is_none() {
+            sessions.extend(row.question.session);
+        }
+    }
+    Ok(sessions)
+}
+
+fn launch<D: Door>(door: &Arc<D>, session: SessionId) {
+    if door.shared().begin(&session) {
+        tokio::spawn(run(door.clone(), session));
+    }
+}
+
+/// Marks a session as free, however its run ends.
+struct Running<D: Door> {
+    door: Arc<D>,
+    session: SessionId,
+}
+
+impl<D: Door> Drop for Running<D> {
+    fn drop(&mut self) {
+        self.door.shared().end(&self.session);
+    }
+}
+
+async fn run<D: Door>(door: Arc<D>, session: SessionId) {
+    let _running = Running { door: door.clone(), session: session.clone() };
+    let place = door.place_of(&session);
+    let live = place.as_ref().map_or_else(unseen, |place| door.glimpse(&session, place));
+    let settled = {
+        let settle = door.shared().context.worker.settle(&session, &live);
+        let working = async {
+            if let Some(place) = &place {
+                door.working(place).await;
+            }
+            // What shows the work may end; the work goes on.
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            settled = settle => settled,
+            () = working => return,
+        }
+    };
+    door.shared().set_parked(&session, matches!(settled, Ok(Ran::Parked)));
+    if let Err(error) = settled {
+        // What was committed is still there; the next look tries again.
+        tracing::error!(%session, error = format!("{error:#}"), "a turn failed");
+        tokio::time::sleep(AFTER_FAULT).await;
+    }
+}
+
+/// Where the session of a question has its conversation, if it has one at this door.
+pub(super) fn place_of_question<D: Door>(door: &D, question: &Question) -> Option<Address> {
+    question.session.as_ref().and_then(|session| door.place_of(session))
+}

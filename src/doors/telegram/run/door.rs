@@ -1,0 +1,180 @@
+//! Telegram as the parts that all doors share see it: which place an address is, what a text is
+//! sent as, and what a refusal means. Must not know when anything is shown.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::context::GatewayContext;
+use super::pacing::{self, in_turn};
+use super::{elsewhere, live, notify, outgoing, question_message};
+use crate::domain::{
+    Address, ApprovalId, LiveSink, Outbound, OutboundBody, Question, SessionId, telegram_principal,
+};
+use crate::doors::door::{Asked, Closed, Door, Fault, File, Piece};
+use crate::doors::shared::Shared;
+use crate::doors::telegram::Part;
+use crate::doors::telegram::api::fault::Fault as ApiFault;
+use crate::doors::telegram::api::pace::Urgency;
+use crate::doors::telegram::api::place::{DOOR, Place};
+use crate::mail::{MailError, PostedRow};
+
+/// Telegram shows "typing…" for five seconds (Bot API, `sendChatAction`).
+const TYPING_EVERY: Duration = Duration::from_secs(4);
+
+impl From<ApiFault> for Fault {
+    fn from(fault: ApiFault) -> Self {
+        match fault {
+            ApiFault::Unreachable(_) | ApiFault::Token | ApiFault::Wait(_) | ApiFault::Conflict => {
+                Self::MayPass(fault.to_string())
+            }
+            ApiFault::Forbidden(why) => Self::Blocked(why),
+            ApiFault::Formatting(why) => Self::Formatting(why),
+            ApiFault::NoTopic(why) => Self::Gone(why),
+            ApiFault::Moved(now) => Self::Moved(now.to_string()),
+            ApiFault::Refused(why) => Self::Refused(why),
+            ApiFault::Unchanged => Self::Refused(fault.to_string()),
+        }
+    }
+}
+
+/// The place behind an address of this door.
+fn place(address: &Address) -> Result<Place, Fault> {
+    Place::of(address).ok_or_else(|| Fault::Refused(format!("{address} is no chat at Telegram")))
+}
+
+impl Door for GatewayContext {
+    const NAME: &'static str = DOOR;
+    type Text = Part;
+
+    fn shared(&self) -> &Shared<Part> {
+        &self.shared
+    }
+
+    /// Of another bot's chats this gateway knows nothing; their rows wait for that bot. Those of a
+    /// chat that has blocked the bot wait until it writes again.
+    fn writes_to(&self, to: &Address) -> bool {
+        Place::of(to).is_some_and(|place| place.bot == self.me.id && !self.is_blocked(place.chat))
+    }
+
+    fn place_of(&self, session: &SessionId) -> Option<Address> {
+        let mut parts = session.as_str().strip_prefix(DOOR)?.strip_prefix('.')?.split('.');
+        let bot = parts.next()?.parse().ok().filter(|bot| *bot == self.me.id)?;
+        let chat = parts.next()?.parse().ok()?;
+        let thread = parts.next().and_then(|thread| thread.parse().ok());
+        Some(Place { bot, chat, thread }.address())
+    }
+
+    fn owners_place(&self) -> Option<Address> {
+        self.notify_place().map(|place| place.address())
+    }
+
+    fn has_an_owner(&self, to: &Address) -> bool {
+        Place::of(to).is_some_and(|place| !self.is_without_owner(&place))
+    }
+
+    fn is_owner(&self, principal: &str) -> bool {
+        self.telegram.owners.iter().any(|owner| telegram_principal(*owner) == principal)
+    }
+
+    fn asks_for_others(&self) -> bool {
+        self.telegram.console_questions
+    }
+
+    fn answers_on_the_way(&self, of: &[ApprovalId]) -> Result<HashSet<ApprovalId>, MailError> {
+        let kept = self.mail.kept_updates(self.me.id, 0)?;
+        let is_tapped = |id: &ApprovalId| {
+            let data = format!("\"q:{id}:");
+            kept.iter().any(|update| update.body.contains(&data))
+        };
+        Ok(of.iter().filter(|id| is_tapped(id)).cloned().collect())
+    }
+
+    fn pieces(&self, body: &OutboundBody, text: &str) -> Vec<Piece<Part>> {
+        outgoing::pieces(body, text)
+    }
+
+    async fn send(&self, to: &Address, part: &Part) -> Result<i64, Fault> {
+        let place = place(to)?;
+        let sent = in_turn(self, &place, Urgency::Message, || pacing::send(self, &place, part));
+        Ok(sent.await?.message)
+    }
+
+    /// Formatted, or as it is where Telegram does not take the formatting.
+    async fn edit(&self, to: &Address, message: i64, part: &Part) -> Result<(), Fault> {
+        let place = place(to)?;
+        let edit = || async {
+            match self.api.edit(&place, message, part, &[]).await {
+                Err(ApiFault::Formatting(why)) => {
+                    tracing::warn!(why, "Telegram refused a formatting; the text goes without");
+                    self.api.edit(&place, message, &part.plain(), &[]).await
+                }
+                edited => edited,
+            }
+        };
+        Ok(in_turn(self, &place, Urgency::Message, edit).await?)
+    }
+
+    async fn take_away(&self, to: &Address, message: i64) -> Result<(), Fault> {
+        let place = place(to)?;
+        let delete = || self.api.delete(&place, message);
+        Ok(in_turn(self, &place, Urgency::Message, delete).await?)
+    }
+
+    async fn file(&self, to: &Address, file: &File) -> Result<(), Fault> {
+        let place = place(to)?;
+        let send = || outgoing::send_file(self, &place, file);
+        Ok(in_turn(self, &place, Urgency::Message, send).await?)
+    }
+
+    async fn ask(&self, to: &Address, question: &Question) -> Result<Asked, Fault> {
+        let place = place(to)?;
+        let send = || question_message::send(self, &place, question);
+        Ok(in_turn(self, &place, Urgency::Answer, send).await?)
+    }
+
+    async fn close(
+        &self,
+        posted: &PostedRow,
+        question: &Question,
+        how: &Closed,
+    ) -> Result<(), Fault> {
+        let place = place(&posted.address)?;
+        let part = question_message::closed(self, &place, posted, question, how);
+        let edit = || question_message::edit(self, &place, posted, question, &part);
+        Ok(in_turn(self, &place, Urgency::Message, edit).await?)
+    }
+
+    fn glimpse(self: &Arc<Self>, session: &SessionId, to: &Address) -> LiveSink {
+        Place::of(to).map_or_else(crate::domain::unseen, |place| live::show(self, session, place))
+    }
+
+    fn shows_words_before_acts(&self) -> bool {
+        self.telegram.stream
+    }
+
+    async fn working(&self, to: &Address) {
+        let Ok(place) = place(to) else { return };
+        loop {
+            if let Err(fault) = self.api.typing(&place).await {
+                tracing::debug!(%fault, "typing could not be shown");
+            }
+            tokio::time::sleep(TYPING_EVERY).await;
+        }
+    }
+
+    fn instead(&self, refused: &Outbound, fault: &Fault) -> Vec<Outbound> {
+        elsewhere::instead(self, refused, fault)
+    }
+
+    async fn blocked(&self, to: &Address, why: &str) -> Result<(), MailError> {
+        match Place::of(to) {
+            Some(place) => notify::blocked(self, &place, why).await,
+            None => Ok(()),
+        }
+    }
+
+    fn store_failed(self: &Arc<Self>, error: &MailError) {
+        notify::store_failed(self, error);
+    }
+}

@@ -1,0 +1,88 @@
+//! The message that shows a question: sending it, and making it say what became of the question.
+//! Must not know when, or what a tap does.
+
+use super::context::GatewayContext;
+use crate::domain::Question;
+use crate::doors::door::{Asked, Closed};
+use crate::doors::telegram::api::fault::Fault;
+use crate::doors::telegram::api::place::Place;
+use crate::doors::telegram::render::question::{self, QuestionText};
+use crate::doors::telegram::{Part, Sent};
+use crate::mail::PostedRow;
+
+fn whole(sent: Sent) -> Asked {
+    Asked { message: sent.message, at_s: sent.at_s, file: false }
+}
+
+fn as_file(sent: Sent) -> Asked {
+    Asked { file: true, ..whole(sent) }
+}
+
+/// Sends a question. Returns its message, and whether that is a file: where Telegram refuses the
+/// formatting, the question goes whole as a file and is never cut.
+pub(super) async fn send(
+    ctx: &GatewayContext,
+    place: &Place,
+    question: &Question,
+) -> Result<Asked, Fault> {
+    let (keyboard, clock) = (question::keyboard(question), ctx.clock());
+    let sent = match question::question(question, &clock) {
+        QuestionText::Whole(part) => ctx.api.send(place, &part, &keyboard).await.map(whole),
+        QuestionText::Long { summary, document, file_name } => {
+            let file = (file_name.as_str(), document);
+            ctx.api.send_file(place, file, &summary, &keyboard).await.map(as_file)
+        }
+    };
+    match sent {
+        Err(Fault::Formatting(why)) => {
+            tracing::warn!(why, "Telegram refused the formatting of a question; it goes as a file");
+            let (caption, document, file_name) = question::attached_question(question, &clock);
+            let file = (file_name.as_str(), document);
+            ctx.api.send_file(place, file, &caption, &keyboard).await.map(as_file)
+        }
+        sent => sent,
+    }
+}
+
+/// Before a message's form was on record, the length of its question told it.
+fn is_file(posted: &PostedRow, question: &Question) -> bool {
+    posted.file || question::is_long(question)
+}
+
+/// What the message becomes, without buttons.
+pub(super) fn closed(
+    ctx: &GatewayContext,
+    place: &Place,
+    posted: &PostedRow,
+    question: &Question,
+    how: &Closed,
+) -> Part {
+    let how = match how.clone() {
+        Closed::Answered { answer, by, at_ms, end } => {
+            Closed::Answered { answer, by: ctx.known_as(place, &by), at_ms, end }
+        }
+        other => other,
+    };
+    question::answered(question, &how, is_file(posted, question), &ctx.clock())
+}
+
+/// Changes the message, without formatting where Telegram does not take that.
+pub(super) async fn edit(
+    ctx: &GatewayContext,
+    place: &Place,
+    posted: &PostedRow,
+    question: &Question,
+    part: &Part,
+) -> Result<(), Fault> {
+    let change = async |part: &Part| {
+        if is_file(posted, question) {
+            ctx.api.edit_caption(place, posted.message, part, &[]).await
+        } else {
+            ctx.api.edit(place, posted.message, part, &[]).await
+        }
+    };
+    match change(part).await {
+        Err(Fault::Formatting(_)) => change(&part.plain()).await,
+        done => done,
+    }
+}
