@@ -133,8 +133,8 @@ mod tests {
         };
         Question {
             approval: ApprovalId(tool.into()),
-            call: CallId { session: session.clone(), reply_seq: 3, block: 0 },
-            session,
+            call: CallId::Reply { session: session.clone(), reply_seq: 3, block: 0 },
+            session: Some(session),
             server: "shop".into(),
             tool: tool.into(),
             arguments: arguments

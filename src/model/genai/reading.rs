@@ -29,7 +29,7 @@ struct Reader {
 impl Reader {
     /// `None` if the system gives no thread or no runtime.
     fn start() -> Option<Self> {
-        let runtime = Builder::new_current_thread().build().ok()?;
+        let runtime = Builder::new_current_thread().enable_all().build().ok()?;
         let handle = runtime.handle().clone();
         std::thread::Builder::new()
             .name("model-reader".into())
@@ -57,7 +57,7 @@ impl Drop for Counted {
 
 /// The events of `stream`, in their order. The reading ends with the stream, behind a frame that
 /// must not be used, or when the receiver is dropped. The connection stays with the runtime of the
-/// caller, and so do all clocks.
+/// caller.
 pub(super) fn begin(stream: ChatStream, witness: Arc<Witness>) -> Receiver<Event> {
     static ALL: OnceLock<Vec<Reader>> = OnceLock::new();
     let (send, events) = mpsc::channel(EVENTS_MAX);
