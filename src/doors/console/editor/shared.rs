@@ -60,6 +60,10 @@ impl Shared {
     ) -> io::Result<()> {
         let outside = || !self.editing.load(Ordering::SeqCst);
         let (before, drawn) = (outside(), self.drawn());
+        if !is_empty {
+            // The next draw says otherwise, also one that comes while this still prints.
+            self.undrawn.store(true, Ordering::SeqCst);
+        }
         print()?;
         if is_empty && marks.is_empty() {
             return Ok(());
@@ -68,11 +72,10 @@ impl Shared {
         let has_left = if is_empty {
             !self.undrawn.load(Ordering::SeqCst)
         } else if before && outside() {
+            self.undrawn.store(false, Ordering::SeqCst);
             true
         } else {
-            let is_drawn = self.draws_after(drawn);
-            self.undrawn.store(!is_drawn, Ordering::SeqCst);
-            is_drawn
+            self.draws_after(drawn)
         };
         if has_left {
             self.hand_on();
