@@ -2,7 +2,7 @@
 //! keep that a door is cheap. `line-door SOCKET` runs it over the home of its environment.
 //!
 //! A client says who it is, `{"hello": "anna"}`, and then `{"say": TEXT}` or
-//! `{"answer": ID, "key": KEY}`. Whoever can open the socket is the owner: it lies in a folder that
+//! `{"answer": ID, "key": KEY}`, with `"why": TEXT` beside a no. Whoever can open the socket is the owner: it lies in a folder that
 //! nobody else may enter. Not part of the product.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a test's helper tells its test")]
 
@@ -15,7 +15,7 @@ use claw::app::App;
 use claw::chat_commands::AnswerTo;
 use claw::config::{Config, Overrides};
 use claw::domain::{
-    Address, ApprovalId, Live, LiveSink, Origin, OutboundBody, Question, SessionId,
+    Address, Answer, ApprovalId, Live, LiveSink, Origin, OutboundBody, Question, SessionId,
 };
 use claw::doors::clock::Clock;
 use claw::doors::commands::{ChatCommand, DoorKind, Parsed, help_markdown, parse};
@@ -35,7 +35,7 @@ use tokio::sync::mpsc;
 
 /// The longest message, in characters; a text of more than [`MESSAGES_MAX`] of them goes as a file.
 const CHARS_MAX: usize = 2_000;
-const MESSAGES_MAX: usize = 3;
+const MESSAGES_MAX: usize = 8;
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
 
 type Client = Arc<tokio::sync::Mutex<OwnedWriteHalf>>;
@@ -97,9 +97,7 @@ impl Door for Lines {
     }
 
     fn pieces(&self, body: &OutboundBody, text: &str) -> Vec<Piece<String>> {
-        let chars: Vec<char> = text.chars().collect();
-        let mut pieces: Vec<Piece<String>> =
-            chars.chunks(CHARS_MAX).map(|part| Piece::Text(part.iter().collect())).collect();
+        let mut pieces: Vec<_> = messages(text).into_iter().map(Piece::Text).collect();
         if pieces.len() > MESSAGES_MAX {
             pieces.truncate(1);
             pieces.push(Piece::File(File::Whole { name: "answer.md", text: text.to_owned() }));
@@ -185,6 +183,23 @@ impl Door for Lines {
     }
 }
 
+/// A text as messages, cut between two lines where one of them is not too long by itself.
+fn messages(text: &str) -> Vec<String> {
+    let mut messages = vec![(String::new(), 0)];
+    for line in text.split_inclusive('\n') {
+        for part in line.chars().collect::<Vec<_>>().chunks(CHARS_MAX) {
+            if messages.last().is_some_and(|(_, chars)| chars + part.len() > CHARS_MAX) {
+                messages.push((String::new(), 0));
+            }
+            if let Some((message, chars)) = messages.last_mut() {
+                message.extend(part);
+                *chars += part.len();
+            }
+        }
+    }
+    messages.into_iter().map(|(message, _)| message).collect()
+}
+
 /// The message that grows while a model speaks.
 struct Draft {
     door: Arc<Lines>,
@@ -264,7 +279,7 @@ async fn serve(door: Arc<Lines>, stream: UnixStream) -> anyhow::Result<()> {
         let said: Value = serde_json::from_str(&line).unwrap_or_default();
         let note = match (said["say"].as_str(), said["answer"].as_str()) {
             (Some(text), _) => say(&door, &visitor, &session, text).await?,
-            (None, Some(id)) => answer(&door, &visitor, id, &said["key"]).await?,
+            (None, Some(id)) => answer(&door, &visitor, id, &said).await?,
             (None, None) => Some("This line says nothing.".to_owned()),
         };
         door.shared.wake();
@@ -308,15 +323,19 @@ async fn answer(
     door: &Lines,
     visitor: &Visitor,
     id: &str,
-    key: &Value,
+    said: &Value,
 ) -> anyhow::Result<Option<String>> {
     let id = ApprovalId(id.to_owned());
     let row = door.shared.mail().asked_question(&id)?;
     let choices = row.iter().flat_map(|row| &row.question.choices);
-    let Some(choice) = choices.into_iter().find(|choice| *key == choice.key) else {
+    let Some(choice) = choices.into_iter().find(|choice| said["key"] == choice.key) else {
         return Ok(Some("This answer is not offered.".to_owned()));
     };
-    let answered = door.shared.context.router.answer(visitor, &id, &choice.answer).await;
+    let mut meant = choice.answer.clone();
+    if let (Answer::Deny { word }, Some(why)) = (&mut meant, said["why"].as_str()) {
+        *word = Some(why.to_owned());
+    }
+    let answered = door.shared.context.router.answer(visitor, &id, &meant).await;
     Ok(answered.err().map(|refused| refused.to_string()))
 }
 
