@@ -16,7 +16,7 @@ pub(super) async fn forward(gate: &Gate, pass: &Pass, permit: Permit) -> Outcome
         let text = redactor.redact(&text).into_owned();
         live(crate::domain::Live::CallProgress { call: shown.clone(), text });
     };
-    let context = hub::CallContext {
+    let context = hub::CallControl {
         cancel: pass.context.cancel.clone(),
         progress: std::sync::Arc::new(progress),
     };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{Choosable, ChooseError, Chosen, choose};
 use crate::config::model::ModelSection;
-use crate::model::{Link, LoadImage, Model, Policy, Route, Sight};
+use crate::model::{Link, LoadImage, Model, Policy, Route, VisionInput};
 
 /// What the environment says is meant for the first model alone.
 const FOR_THE_FIRST: [&str; 3] = ["CLAW_AGENT", "CLAW_MODEL", "CLAW_BASE_URL"];
@@ -77,7 +77,7 @@ pub async fn chain(
 }
 
 fn link(chosen: Chosen, section: &ModelSection, load: &LoadImage) -> Link {
-    let model = Arc::new(Sight::new(chosen.model, chosen.sees_images, load.clone()));
+    let model = Arc::new(VisionInput::new(chosen.model, chosen.sees_images, load.clone()));
     Link { model, calls_tools: section.calls_tools.unwrap_or(true) }
 }
 

@@ -71,7 +71,7 @@ fn push_user(message: Message, wire: Wire, fitted: &Fitted, out: &mut Vec<ChatMe
             Block::ToolResult { use_id, name, content, is_error } => {
                 results.push(result(wire, use_id, fitted.wire_name(&name), content, is_error));
             }
-            // What a model may see of kept images has been put in before (`model/sight.rs`).
+            // What a model may see of kept images has been put in before (`model/vision_input.rs`).
             Block::ImageRef { .. } | Block::ToolUse(_) | Block::Opaque { .. } => {}
         }
     }

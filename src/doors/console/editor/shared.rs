@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::doors::console::paint::{Gate, Written};
+use crate::doors::console::paint::{PromptGate, Written};
 
 /// How long printing waits for the editor to draw.
 const DRAW_WAIT: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(super) struct Shared {
-    pub(super) gate: Arc<Gate>,
+    pub(super) gate: Arc<PromptGate>,
     written: Written,
     /// Marks of lines that the editor was given while it had the terminal. They have left when it
     /// draws its prompt below them.

@@ -52,12 +52,12 @@ pub(super) struct Seen {
 }
 
 #[derive(Debug)]
-pub(super) struct Witness {
+pub(super) struct StreamInspector {
     wire: Wire,
     seen: Mutex<Seen>,
 }
 
-impl Witness {
+impl StreamInspector {
     pub(super) fn new(wire: Wire) -> Self {
         Self { wire, seen: Mutex::default() }
     }
@@ -89,7 +89,7 @@ impl Witness {
     }
 }
 
-impl ChatFrameSink for Witness {
+impl ChatFrameSink for StreamInspector {
     fn on_frame(&self, _: &FrameCtx, frame: RawFrameRef<'_>) {
         let mut seen = self.seen();
         seen.frames += 1;
