@@ -194,10 +194,10 @@ impl GenaiModel {
 /// read of it is kept until then, so it may not grow for ever. Frames without an event are signs of
 /// life.
 async fn next(
-    events: &mut tokio::sync::mpsc::Receiver<reading::Event>,
+    events: &mut tokio::sync::mpsc::Receiver<reading::StreamEvent>,
     inspector: &StreamInspector,
     target: &Target,
-) -> Result<Option<reading::Event>, ModelError> {
+) -> Result<Option<reading::StreamEvent>, ModelError> {
     let longest = target.timeout * FRAME_TIMEOUTS;
     let mut frames = inspector.seen().frames;
     loop {

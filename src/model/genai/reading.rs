@@ -18,7 +18,7 @@ const EVENTS_MAX: usize = 64;
 /// a thousand replies need no more of them.
 const READERS: usize = 2;
 
-pub(super) type Event = Result<ChatStreamEvent, ::genai::Error>;
+pub(super) type StreamEvent = Result<ChatStreamEvent, ::genai::Error>;
 
 /// A thread that lives as long as the process, and how many replies it reads now.
 struct Reader {
@@ -58,7 +58,7 @@ impl Drop for Counted {
 /// The events of `stream`, in their order. The reading ends with the stream, behind a frame that
 /// must not be used, or when the receiver is dropped. The connection stays with the runtime of the
 /// caller.
-pub(super) fn begin(stream: ChatStream, inspector: Arc<StreamInspector>) -> Receiver<Event> {
+pub(super) fn begin(stream: ChatStream, inspector: Arc<StreamInspector>) -> Receiver<StreamEvent> {
     static ALL: OnceLock<Vec<Reader>> = OnceLock::new();
     let (send, events) = mpsc::channel(EVENTS_MAX);
     let readers = ALL.get_or_init(|| (0..READERS).filter_map(|_| Reader::start()).collect());
@@ -76,7 +76,7 @@ pub(super) fn begin(stream: ChatStream, inspector: Arc<StreamInspector>) -> Rece
     events
 }
 
-async fn read(mut stream: ChatStream, inspector: Arc<StreamInspector>, send: Sender<Event>) {
+async fn read(mut stream: ChatStream, inspector: Arc<StreamInspector>, send: Sender<StreamEvent>) {
     loop {
         let event = tokio::select! {
             biased;
