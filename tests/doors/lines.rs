@@ -50,10 +50,7 @@ impl Lines {
 }
 
 impl DoorRig for Lines {
-    const LACKS: &'static [(Skill, &'static str)] = &[(
-        Skill::SurviveABug,
-        "a connection is one task, which takes a line when the one before was handled",
-    )];
+    const LACKS: &'static [(Skill, &'static str)] = &[];
 
     fn new(home: Home) -> Self {
         Self { home, door: None, clients: Vec::new(), answered: Value::Null }
