@@ -14,6 +14,8 @@ pub struct Lines {
     door: Option<Running>,
     /// The first chat's, then the second's. They keep what they were sent over restarts.
     clients: Vec<Client>,
+    /// How many lines the first chat had been sent at the last start.
+    before: usize,
     /// The line that was the last answer.
     answered: Value,
 }
@@ -23,8 +25,8 @@ impl Lines {
         &self.clients[usize::from(chat == Chat::Second)]
     }
 
-    /// The newest question that names `about`, whose message is on record and does not say that it
-    /// is over. One that a kill has kept from the record is asked again, and stays as it is.
+    /// The newest question that names `about` and does not say that it is over, of those that this
+    /// run of the door has asked: what it finds open it asks again.
     fn question(&self, about: &str) -> Option<Value> {
         let lines = self.client(Chat::First).lines();
         let is_over = |asked: &Value| {
@@ -34,14 +36,7 @@ impl Lines {
         let asks = |line: &&Value| {
             line["question"].is_string() && words(&line["arguments"].to_string()).contains(about)
         };
-        let on_record = |asked: &Value| {
-            self.number(&format!(
-                "SELECT count(*) FROM posted WHERE message = {}",
-                asked["message"]
-            )) > 0
-        };
-        let mut asked = lines.iter().rev().filter(asks);
-        asked.find(|asked| !is_over(asked) && on_record(asked)).cloned()
+        lines[self.before..].iter().rev().filter(asks).find(|asked| !is_over(asked)).cloned()
     }
 
     fn number(&self, sql: &str) -> i64 {
@@ -53,7 +48,7 @@ impl DoorRig for Lines {
     const LACKS: &'static [(Skill, &'static str)] = &[];
 
     fn new(home: Home) -> Self {
-        Self { home, door: None, clients: Vec::new(), answered: Value::Null }
+        Self { home, door: None, clients: Vec::new(), before: 0, answered: Value::Null }
     }
 
     fn home(&self) -> &Home {
@@ -66,7 +61,8 @@ impl DoorRig for Lines {
         if self.clients.is_empty() {
             self.clients = ["anna", "bob"].map(|name| Client::connect(house, name)).into();
         } else {
-            self.clients.iter_mut().for_each(|client| client.reconnect(house));
+            let before: Vec<_> = self.clients.iter_mut().map(|one| one.reconnect(house)).collect();
+            self.before = before[0];
         }
     }
 

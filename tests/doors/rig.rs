@@ -100,9 +100,10 @@ pub fn lack<R: DoorRig>(skill: Skill) -> Option<&'static str> {
 
 /// Prints what the door cannot do, past the harness, which keeps the words of a test that passes.
 pub fn says_what_it_lacks<R: DoorRig>(door: &str) {
+    let mut out = std::io::stderr();
     for (skill, why) in R::LACKS {
         assert!(why.split_whitespace().count() > 3, "{door}: {skill:?} is no reason: {why}");
-        writeln!(std::io::stderr(), "{door}: no {skill:?}, because {why}").unwrap();
+        writeln!(out, "{door}: no {skill:?}, because {why}").unwrap();
     }
 }
 

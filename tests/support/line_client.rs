@@ -6,6 +6,7 @@ use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 
 use serde_json::{Value, json};
 
@@ -27,18 +28,23 @@ pub struct Client {
     name: &'static str,
     writes: UnixStream,
     lines: Arc<Mutex<Vec<Value>>>,
+    reader: JoinHandle<()>,
 }
 
 impl Client {
     pub fn connect(house: &House, name: &'static str) -> Self {
         let lines = Arc::default();
-        let writes = open(house, name, &lines);
-        Self { name, writes, lines }
+        let (writes, reader) = open(house, name, &lines);
+        Self { name, writes, lines, reader }
     }
 
-    /// Comes back, after the door or the connection was ended.
-    pub fn reconnect(&mut self, house: &House) {
-        self.writes = open(house, self.name, &self.lines);
+    /// Comes back, after the door or the connection was ended. Gives back how many lines had come
+    /// by then.
+    pub fn reconnect(&mut self, house: &House) -> usize {
+        eventually("all is read that was sent before", || self.reader.is_finished());
+        let before = self.lines().len();
+        (self.writes, self.reader) = open(house, self.name, &self.lines);
+        before
     }
 
     /// Ends the connection: a line that the door writes from now on fails.
@@ -60,10 +66,10 @@ impl Client {
     }
 }
 
-fn open(house: &House, name: &str, lines: &Arc<Mutex<Vec<Value>>>) -> UnixStream {
+fn open(house: &House, name: &str, lines: &Arc<Mutex<Vec<Value>>>) -> (UnixStream, JoinHandle<()>) {
     let writes = UnixStream::connect(house.home().join("lines.sock")).unwrap();
     let (reads, into) = (BufReader::new(writes.try_clone().unwrap()), Arc::clone(lines));
-    std::thread::spawn(move || {
+    let reader = std::thread::spawn(move || {
         for line in reads.lines().map_while(Result::ok) {
             // A line that a kill has cut is none.
             if let Ok(line) = serde_json::from_str(&line) {
@@ -72,5 +78,5 @@ fn open(house: &House, name: &str, lines: &Arc<Mutex<Vec<Value>>>) -> UnixStream
         }
     });
     (&writes).write_all(format!("{}\n", json!({"hello": name})).as_bytes()).unwrap();
-    writes
+    (writes, reader)
 }
