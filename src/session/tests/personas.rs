@@ -7,7 +7,7 @@ use super::rig::{BOUNDS, Rig, main, message, notices, worker_of};
 use crate::domain::{Address, Inbound, Origin};
 use crate::gate::tests::rig::Rig as GateRig;
 use crate::model::{Script, Scripted};
-use crate::turn::persona::{Persona, Personas, Seen};
+use crate::turn::persona::{Persona, PersonaSeen, Personas};
 
 /// What a disk would hold: what is wrong with a file, and the roles that there are.
 #[derive(Default)]
@@ -26,7 +26,11 @@ fn rig(script: impl IntoIterator<Item = Script>) -> (Rig, Disk) {
         let role_is_gone = role.is_some_and(|role| !written.roles.contains(&role));
         let known = role.filter(|_| !role_is_gone).unwrap_or("nobody");
         let files = BTreeMap::from([("USER.md".to_owned(), written.fault.map(str::to_owned))]);
-        Seen { persona: Persona::of(&format!("as {known}"), "/w", "os"), files, role_is_gone }
+        PersonaSeen {
+            persona: Persona::of(&format!("as {known}"), "/w", "os"),
+            files,
+            role_is_gone,
+        }
     };
     let personas = Personas { now: Arc::new(now), default_role: None };
     let (gate, model) = (GateRig::new(&[], ""), Arc::new(Scripted::new(script)));

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use claw_kit::reaper::{Event, Killed, Reaper, become_reaper};
+use claw_kit::reaper::{Killed, Reaper, ReaperEvent, become_reaper};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::handover::{Birth, Pipes, Report, Spec, Started, receive_pipes, send_pipes};
@@ -172,13 +172,13 @@ fn watch(server: i32, reaper: &Reaper, grace: Duration) -> Killed {
     let mut terminated = false;
     loop {
         match reaper.next(deadline) {
-            Some(Event::Ended(pid, exit)) if pid == server => {
+            Some(ReaperEvent::Ended(pid, exit)) if pid == server => {
                 return Killed { leader: Some(exit), ..reaper.kill_all(server) };
             }
-            Some(Event::Ended(..)) => {}
+            Some(ReaperEvent::Ended(..)) => {}
             // Claw's end of the server's stdin is closed by the time this comes.
-            Some(Event::Cut) => deadline = deadline.or(Some(Instant::now() + grace)),
-            Some(Event::NoChildLeft) => return Killed { leader: None, nothing_left: true },
+            Some(ReaperEvent::Cut) => deadline = deadline.or(Some(Instant::now() + grace)),
+            Some(ReaperEvent::NoChildLeft) => return Killed { leader: None, nothing_left: true },
             None if !terminated => {
                 terminated = true;
                 deadline = Some(Instant::now() + grace);
