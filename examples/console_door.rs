@@ -62,7 +62,7 @@ async fn answer(
 ) -> anyhow::Result<()> {
     let live = |live| show.send(ConsoleShow::Live(live));
     let session = SessionId::new("main")?;
-    let call = CallId { session: session.clone(), reply_seq: turn_seq + 1, block: 0 };
+    let call = CallId::Reply { session: session.clone(), reply_seq: turn_seq + 1, block: 0 };
     live(Live::StepStarted { turn_seq, step: 0 }).await?;
     let title = "bash run  ls -la".to_owned();
     live(Live::CallStarted { call: call.clone(), title: title.clone() }).await?;
@@ -105,7 +105,7 @@ fn question(id: &str, call: CallId, session: SessionId, line: &str) -> Question 
     Question {
         approval: ApprovalId(id.into()),
         call,
-        session,
+        session: Some(session),
         server: "bash".into(),
         tool: "run".into(),
         arguments: vec![("command".into(), line.into()), ("timeout_s".into(), "30".into())],

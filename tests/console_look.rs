@@ -52,8 +52,8 @@ fn question() -> Question {
     let below = Scope::Below { path: "src".into() };
     Question {
         approval: ApprovalId("q7f2".into()),
-        call: CallId { session: session.clone(), reply_seq: 3, block: 0 },
-        session,
+        call: CallId::Reply { session: session.clone(), reply_seq: 3, block: 0 },
+        session: Some(session),
         server: "filesystem".into(),
         tool: "write_file".into(),
         arguments: vec![
@@ -97,7 +97,8 @@ fn a_turn() {
     let at = |width| {
         let mut screen = Screen::new(Look::new(width, false), true);
         let now = Instant::now();
-        let call = CallId { session: SessionId::new("main").unwrap(), reply_seq: 8, block: 0 };
+        let call =
+            CallId::Reply { session: SessionId::new("main").unwrap(), reply_seq: 8, block: 0 };
         let title = "bash/run  ls -la /a/rather/long/path/that/is/wider/than/forty/columns";
         screen.live(Live::StepStarted { turn_seq: 7, step: 0 }, now);
         screen.live(Live::Text { turn_seq: 7, step: 0, text: "Let me look.".into() }, now);

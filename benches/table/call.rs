@@ -107,7 +107,7 @@ async fn gated(app: &claw::app::App) -> (f64, f64) {
 }
 
 fn id(reply_seq: u64) -> CallId {
-    CallId { session: SessionId::new("bench").unwrap(), reply_seq, block: 0 }
+    CallId::Reply { session: SessionId::new("bench").unwrap(), reply_seq, block: 0 }
 }
 
 fn micros(began: Instant) -> f64 {

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use claw::domain::SessionId;
+use claw::domain::{CallId, SessionId};
 use claw::store::{StoreError, Tx, now_ms};
 use rusqlite::Connection;
 
@@ -48,7 +48,7 @@ const LOOKED_AT: [(&str, Look); 6] = [
     }),
     ("`/usage`: of today", |tx| Ok(tx.usage_by_model(None, now_ms())?.len())),
     ("`/status`: of the session", |tx| Ok(tx.usage_since(Some(&session()), 0)?.replies as usize)),
-    ("`claw audit explain`: rows of a call", |tx| Ok(tx.audit_of("main:500:0")?.len())),
+    ("`claw audit explain`: rows of a call", |tx| Ok(tx.audit_of(&call())?.len())),
     ("a start after an unclean end", |tx| Ok(tx.in_the_middle("telegram.")?.0)),
 ];
 
@@ -62,6 +62,10 @@ pub fn rows() -> Vec<Row> {
         )
     };
     LOOKED_AT.iter().zip(few.into_iter().zip(many)).map(row).collect()
+}
+
+fn call() -> CallId {
+    CallId::Reply { session: session(), reply_seq: 500, block: 0 }
 }
 
 fn session() -> SessionId {

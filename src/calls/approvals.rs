@@ -1,12 +1,13 @@
 //! Questions to a human and their answers. A decision is one compare-and-set by any process; it
-//! wakes the session through the inbox. Must not know doors.
+//! wakes the owner of the call. Must not know doors.
 
 use serde_json::{Value, json};
 
 use super::Calls;
+use super::wake::wake;
 use crate::domain::{
-    Address, Answer, ApprovalId, ApprovalState, CallId, CallState, Choice, GrantEffect, Inbound,
-    InboundBody, Origin, Outcome, Question, Staged, Term, ToolCall, UnixMillis, escape,
+    Answer, ApprovalId, ApprovalState, CallId, CallState, Choice, GrantEffect, Outcome, Question,
+    Staged, Term, ToolCall, UnixMillis, escape,
 };
 use crate::killpoint;
 use crate::policy::shape::Shape;
@@ -43,7 +44,7 @@ impl crate::domain::Blamed for DecideError {
 
 impl Calls {
     /// Answers a question: waiting → approved or denied, once, with its grant, its audit row and
-    /// the wake-up of the session in the same transaction.
+    /// the wake-up of the call's owner in the same transaction.
     pub async fn decide(
         &self,
         id: &ApprovalId,
@@ -108,6 +109,14 @@ impl Calls {
             Answer::Never => (GrantEffect::Deny, crate::domain::Scope::Exact, Term::Always),
         };
         let call = call_of_row(row)?;
+        let session = match (term, call.session()) {
+            (Term::Session, None) => {
+                let text = "no session waits for this call, so nothing can be allowed for one";
+                return Err(DecideError::NotOffered(text.to_owned()));
+            }
+            (Term::Session, session) => session.cloned(),
+            _ => None,
+        };
         let facts = self.facts(&call, None);
         let Some(shape) = Shape::of(&scope, &facts) else {
             let text =
@@ -134,7 +143,7 @@ impl Calls {
         Ok(Some(NewGrant {
             effect,
             principal: row.principal.clone(),
-            session: (term == Term::Session).then(|| approval.question.session.clone()),
+            session,
             server: row.server.clone(),
             tool: row.tool.clone(),
             shape: serde_json::to_string(&shape).map_err(StoreError::from)?,
@@ -248,28 +257,6 @@ pub(super) fn decide_in(
     Ok(Ok(approval))
 }
 
-/// Tells the session what became of a question.
-pub(super) fn wake(
-    tx: &Tx<'_>,
-    approval: &ApprovalRow,
-    answer: Option<&Answer>,
-    by: &str,
-) -> Result<(), StoreError> {
-    let wake = Inbound {
-        session: approval.question.session.clone(),
-        from: Address("gate/answer".to_owned()),
-        principal: by.to_owned(),
-        origin: Origin::Owner,
-        body: InboundBody::Answered {
-            approval: approval.id.clone(),
-            answer: answer.cloned(),
-            by: by.to_owned(),
-        },
-    };
-    tx.add_inbound(&wake, u32::MAX)?;
-    Ok(())
-}
-
 fn denial(answer: &Answer) -> String {
     match answer {
         Answer::Deny { word: Some(word) } => format!("the owner said no: {word}"),
@@ -301,7 +288,7 @@ pub(super) fn question_about(
     Ok(Question {
         approval: new_approval_id(getrandom::fill)?,
         call: call.id.clone(),
-        session: call.session().clone(),
+        session: call.session().cloned(),
         server: call.server.clone(),
         tool: call.tool.clone(),
         arguments: super::shown::shown_arguments(&call.arguments),

@@ -42,11 +42,23 @@ impl Calls {
     }
 }
 
+/// Whether a row is what was frozen, for these approvers. One that was frozen before ids said who
+/// made the call has its digest over the id as it was written then.
+pub(super) fn is_intact(row: &CallRow, approvers: &Approvers) -> bool {
+    let earlier = || row.id.earlier_text();
+    row.digest == digest_of(row, approvers)
+        || earlier().is_some_and(|id| row.digest == digest_under(&id, row, approvers))
+}
+
 /// The digest over everything that a person approves: what, where, by which tool, under which
 /// rules, and who may say so.
 pub(crate) fn digest_of(row: &CallRow, approvers: &Approvers) -> String {
+    digest_under(&row.id.to_string(), row, approvers)
+}
+
+pub(crate) fn digest_under(id: &str, row: &CallRow, approvers: &Approvers) -> String {
     digest(&json!({
-        "call": row.id.to_string(),
+        "call": id,
         "server": row.server,
         "tool": row.tool,
         "arguments": row.arguments,

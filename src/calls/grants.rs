@@ -28,7 +28,7 @@ impl Calls {
         let facts = self.facts(call, None);
         let found = rows.into_iter().find(|grant| {
             grant.effect == effect
-                && grant.session.as_deref().is_none_or(|session| session == call.session().as_str())
+                && grant.session.as_ref().is_none_or(|session| Some(session) == call.session())
                 && (effect == GrantEffect::Deny || grant.principal == call.principal)
                 && reaches(grant, call)
                 && serde_json::from_str::<Shape>(&grant.shape)

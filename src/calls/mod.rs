@@ -14,6 +14,7 @@ mod shown;
 mod stage;
 mod start;
 mod tap;
+mod wake;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
@@ -21,9 +22,8 @@ use std::time::Duration;
 
 pub use approvals::{DecideError, is_over};
 #[cfg(test)]
-pub(crate) use frozen::digest_of;
+pub(crate) use frozen::{digest_of, digest_under};
 pub use keep::Kept;
-pub use pause::is_about_a_turn;
 pub use record::is_the_call_of;
 pub use stage::{Proposed, StagedList};
 pub use tap::Tapped;
@@ -171,7 +171,7 @@ impl Calls {
 
     /// Whether a stored call is what was frozen, for the same approvers.
     pub fn is_intact(&self, row: &CallRow) -> bool {
-        row.digest == frozen::digest_of(row, &self.surroundings.approvers)
+        frozen::is_intact(row, &self.surroundings.approvers)
     }
 }
 

@@ -88,11 +88,6 @@ impl Calls {
     }
 }
 
-/// Whether it asks about a turn itself, and not about a call that a model has made.
-pub fn is_about_a_turn(question: &Question) -> bool {
-    question.server == SERVER && question.tool == TOOL
-}
-
 fn choices(yes: &str) -> Vec<Choice> {
     let choice = |key: &str, label: &str, answer| Choice {
         key: key.to_owned(),

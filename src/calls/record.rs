@@ -59,7 +59,7 @@ impl Calls {
             "received",
             call,
             json!({
-                "session": call.session().as_str(),
+                "session": call.session(),
                 "server": row.server,
                 "tool": row.tool,
                 "arguments": call.arguments,

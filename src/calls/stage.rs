@@ -8,25 +8,34 @@ use super::{Calls, approvals};
 use crate::domain::canonical::canonical_json;
 use crate::domain::{
     Address, Answer, Approvers, CallId, CallState, Choice, Origin, Proposal, Question, Scope,
-    Staged, Term, ToolCall, UnixMillis, escape,
+    SessionId, Staged, Term, ToolCall, UnixMillis, escape,
 };
 use crate::store::{AuditEntry, CallRow, PinRow, StagedRow, StoreError, Tx, now_ms};
 
 /// The name under which questions about several actions stand, which no server has.
-pub(super) const SERVER: &str = "claw";
+const SERVER: &str = "claw";
 const ALL: &str = "staged_all";
 const BUTTONS: &str = "staged_buttons";
-/// The ids of such questions have numbers above those of all actions: a result proposes far fewer.
-const LIST_BLOCK: u32 = 1000;
 
 /// One thing that a call has proposed.
 #[derive(Clone, Debug)]
 pub struct Proposed {
     /// The call whose result it came with.
     pub source: CallId,
-    /// What the staged call will be named.
-    pub id: CallId,
+    /// In whose log that result stands, and as which event.
+    pub session: SessionId,
+    pub result_seq: u64,
+    /// Its place in that result, from zero on.
+    pub index: u32,
     pub proposal: Proposal,
+}
+
+impl Proposed {
+    /// What the staged call is named.
+    fn id(&self) -> CallId {
+        let (session, result_seq) = (self.session.clone(), self.result_seq);
+        CallId::Action { session, result_seq, index: self.index }
+    }
 }
 
 /// Everything that one end of a turn stages: rows that are not written yet, and the questions for
@@ -80,19 +89,20 @@ impl Calls {
         }
         let (items, buttons): (Vec<_>, Vec<_>) =
             ready.into_iter().partition(|ready| ready.proposed.proposal.summary.is_some());
-        let first = items.iter().chain(&buttons).map(|ready| ready.call.id.clone()).next();
-        let Some(first) = first else { return Ok(list) };
-        let list_id = |number: usize| CallId { block: LIST_BLOCK + number as u32, ..first.clone() };
-        self.items(&mut list, grouped(items), &list_id(0), told)?;
-        for (number, group) in groups(buttons).into_iter().enumerate() {
-            self.buttons(&mut list, group, &list_id(number + 1), told)?;
+        let Some(first) = items.iter().chain(&buttons).next() else { return Ok(list) };
+        let (session, result_seq) = (first.proposed.session.clone(), first.proposed.result_seq);
+        let all = CallId::List { session: session.clone(), result_seq };
+        self.items(&mut list, grouped(items), &all, told)?;
+        for (group, buttons) in (1..).zip(groups(buttons)) {
+            let id = CallId::Buttons { session: session.clone(), result_seq, group };
+            self.buttons(&mut list, buttons, &id, told)?;
         }
         Ok(list)
     }
 
     fn ready(&self, proposed: Proposed, source: &CallRow, pin: &PinRow) -> Ready {
         let call = ToolCall {
-            id: proposed.id.clone(),
+            id: proposed.id(),
             server: source.server.clone(),
             tool: proposed.proposal.tool.clone(),
             arguments: proposed.proposal.arguments.clone(),
@@ -254,7 +264,7 @@ impl StagedList {
     fn add(&mut self, ready: &Ready, list: &CallId, number: u32, told: &[Address]) {
         let Ready { proposed, call, row, .. } = ready;
         let received = json!({
-            "session": call.session().as_str(),
+            "session": call.session(),
             "server": call.server,
             "tool": call.tool,
             "arguments": call.arguments,
@@ -275,7 +285,7 @@ impl StagedList {
 
     fn ask(&mut self, question: Question, digest: &str) {
         let mut asked = json!({"approval": question.approval.0, "digest": digest});
-        if question.server == SERVER {
+        if let CallId::List { .. } | CallId::Buttons { .. } = question.call {
             asked["list"] = json!(question.tool);
         }
         self.audit.push(("asked", question.call.clone(), asked));

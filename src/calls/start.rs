@@ -4,12 +4,13 @@
 use serde_json::json;
 
 use super::approvals::is_over;
-use super::frozen::{Freeze, digest_of};
+use super::frozen::{Freeze, is_intact};
 use super::record::entry;
 use super::{Calls, Grounds, panic_reason};
 use crate::catalog::Tool;
 use crate::domain::{
-    ApprovalId, ApprovalState, Approvers, CallId, CallState, Outcome, Question, ToolCall, escape,
+    Answer, ApprovalId, ApprovalState, Approvers, CallId, CallState, Outcome, Question, Term,
+    ToolCall, escape,
 };
 use crate::hub::names::look;
 use crate::killpoint;
@@ -138,7 +139,10 @@ impl Calls {
     fn question_about(&self, call: &ToolCall, grounds: &Grounds) -> Result<Question, StoreError> {
         let why = format!("{} ({}){}", grounds.why, grounds.rule, self.look_of(call));
         let expires_at_ms = now_ms() + self.limits().question_time.as_millis() as i64;
-        let choices = crate::policy::shape::choices(&self.facts(call, None));
+        let mut choices = crate::policy::shape::choices(&self.facts(call, None));
+        let of_session =
+            |answer: &Answer| matches!(answer, Answer::Allow { term: Term::Session, .. });
+        choices.retain(|choice| call.session().is_some() || !of_session(&choice.answer));
         super::approvals::question_about(call, why, expires_at_ms, choices, None)
     }
 }
@@ -154,10 +158,12 @@ fn may_start(
     if let Some(by) = tx.panic()? {
         return Ok(Err(panic_reason(&by)));
     }
-    if tx.stop_queued(&row.id.session)? {
+    if let Some(session) = row.id.session()
+        && tx.stop_queued(session)?
+    {
         return Ok(Err("the owner has stopped the turn".to_owned()));
     }
-    if row.digest != digest_of(row, owner) {
+    if !is_intact(row, owner) {
         return Ok(Err("the stored call is not what was shown".to_owned()));
     }
     if let Some(grant) = grant

@@ -5,8 +5,9 @@
 use serde_json::{Value, json};
 
 use super::Calls;
-use super::approvals::{DecideError, call_of_row, decide_in, wake};
+use super::approvals::{DecideError, call_of_row, decide_in};
 use super::record::describe;
+use super::wake::wake;
 use crate::domain::{
     Action, Address, Answer, ApprovalId, ApprovalState, CallId, CallState, Outcome, SessionId,
     Staged, ToolCall, ToolOutput,

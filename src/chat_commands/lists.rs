@@ -2,7 +2,7 @@
 //! Must not know doors.
 
 use super::code;
-use crate::domain::{Staged, escape, first_sentence};
+use crate::domain::{CallOwner, Staged, escape, first_sentence};
 use crate::gate::Gate;
 use crate::hub::names::{as_read, look};
 use crate::store::{ApprovalRow, Store, StoreError};
@@ -76,15 +76,13 @@ fn approval(row: &ApprovalRow) -> String {
         .iter()
         .map(|(name, value)| format!(" · {}", code(&format!("{name}: {value}"))));
     let call = format!("{}/{}", question.server, question.tool);
+    let whose = match question.call.owner() {
+        CallOwner::Session(session) => format!("in `{session}`"),
+        CallOwner::Client(client) => format!("for the client {}", code(client)),
+    };
     let staged =
         question.staged.as_ref().map(|staged| format!(" · {}", kind(staged))).unwrap_or_default();
-    format!(
-        "- `{}` in `{}`: {}{staged}{}\n",
-        row.id,
-        question.session,
-        code(&call),
-        shown.collect::<String>()
-    )
+    format!("- `{}` {}: {}{staged}{}\n", row.id, whose, code(&call), shown.collect::<String>())
 }
 
 /// What sets it apart from a call that a turn waits for.

@@ -19,7 +19,8 @@ pub(super) async fn markdown(
     let (log, chosen, used, open, queued, panic) = parts.store.read(|tx| {
         let log = Log::new(session.clone(), tx.window(session)?.events, tx.last_seq(session)?);
         let open = tx.open_approvals(None)?;
-        let elsewhere = open.iter().filter(|row| row.question.session != *session).count();
+        let elsewhere =
+            open.iter().filter(|row| row.question.session.as_ref() != Some(session)).count();
         let here = open.len() - elsewhere;
         let (used, queued) = (tx.usage_since(Some(session), 0)?, tx.queued_messages(session)?);
         Ok((log, tx.session_role(session)?, used, (here, elsewhere), queued, tx.panic()?))

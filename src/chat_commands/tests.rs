@@ -155,7 +155,7 @@ async fn the_status_says_what_runs_and_what_waits() {
     rig.log([wishes("legacy__echo")]).await;
     let calls = rig.says(ChatCommand::Status, "").await;
     assert!(calls.contains("s ago: `legacy/echo`\n"), "{calls}");
-    let call = CallId { session: session("main"), reply_seq: 3, block: 0 };
+    let call = CallId::Reply { session: session("main"), reply_seq: 3, block: 0 };
     rig.log([EventBody::CallParked { call, approval: ApprovalId("q".into()) }]).await;
     let waits = rig.says(ChatCommand::Status, "").await;
     assert!(waits.contains("s ago: it waits for your answer\n"), "{waits}");

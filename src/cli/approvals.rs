@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{ask, fail, out};
 use crate::app::App;
-use crate::domain::{Answer, ApprovalId, Question, Scope, SessionId, Staged, Term};
+use crate::domain::{Answer, ApprovalId, CallOwner, Question, Scope, SessionId, Staged, Term};
 use crate::doors::follow::{Follow, Followed};
 use crate::doors::staged_questions;
 
@@ -42,8 +42,10 @@ pub async fn answer(
     let instance = app.open_door("console")?;
     let visitor = app.console_visitor(instance.address());
     let decided = app.router.answer(&visitor, &ApprovalId(id.to_owned()), &answer).await?;
-    let session = decided.question.session.clone();
     out::err_line(&in_words(&decided.question, &answer));
+    let Some(session) = decided.question.session.clone() else {
+        return told_to_client(&decided.question, as_json);
+    };
     let follow = Follow {
         mail: &app.mail,
         worker,
@@ -90,6 +92,17 @@ fn in_words(question: &Question, answer: &Answer) -> String {
     format!("{word}: {}/{}{about}", question.server, question.tool)
 }
 
+/// No session waits for the answer to a client's call: whoever drives that client sees it.
+fn told_to_client(question: &Question, as_json: bool) -> anyhow::Result<ExitCode> {
+    out::err_line("The client that asked for it goes on with this answer.");
+    if as_json {
+        out::line(
+            &json!({"id": question.approval.0, "call": question.call.to_string()}).to_string(),
+        )?;
+    }
+    Ok(ExitCode::from(fail::DONE))
+}
+
 /// The turn went on in another process, which shows what comes of it.
 fn quiet(app: &App, session: &SessionId) -> ExitCode {
     let open = app.store.read(|tx| tx.turn_open(session)).unwrap_or(false);
@@ -105,7 +118,7 @@ fn quiet(app: &App, session: &SessionId) -> ExitCode {
 pub fn question_json(question: &Question) -> Value {
     json!({
         "id": question.approval.0,
-        "session": question.session.as_str(),
+        "session": question.session,
         "call": question.call.to_string(),
         "server": question.server,
         "tool": question.tool,
@@ -135,7 +148,11 @@ pub fn question_text(question: &Question) -> String {
             text.push_str(&format!("\n    {name}: {value}"));
         }
     }
-    text.push_str(&format!("\n  Asked because {}. Session `{}`.", question.why, question.session));
+    let whose = match question.call.owner() {
+        CallOwner::Session(session) => format!("Session `{session}`"),
+        CallOwner::Client(client) => format!("Client `{}`", out::clean(client)),
+    };
+    text.push_str(&format!("\n  Asked because {}. {whose}.", question.why));
     if let Some(staged) = &question.staged {
         text.push_str(&format!("\n  {}", how_to_answer(question, staged)));
         return text;

@@ -30,8 +30,7 @@ struct Wish {
 
 /// Explains a call (its id, or the id of its question) or a row of the audit (its number).
 pub fn run(app: &App, id: &str, as_json: bool) -> anyhow::Result<ExitCode> {
-    let rows = rows_of(app, id)?;
-    let call: Option<CallId> = rows.first().and_then(|row| row.call.parse().ok());
+    let (call, rows) = rows_of(app, id)?;
     let wish = match &call {
         Some(call) => wish_for(app, call)?,
         None => Wish::default(),
@@ -47,37 +46,54 @@ pub fn run(app: &App, id: &str, as_json: bool) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(fail::DONE))
 }
 
-fn rows_of(app: &App, id: &str) -> anyhow::Result<Vec<AuditRow>> {
+fn rows_of(app: &App, id: &str) -> anyhow::Result<(Option<CallId>, Vec<AuditRow>)> {
     let nothing = |what: String| UserError::because(format!("{what}; `claw audit` lists them"));
     let call = if let Ok(number) = id.parse::<i64>() {
         let row = app.store.read(|tx| tx.audit_after(number.saturating_sub(1), 1))?.pop();
         match row.filter(|row| row.id == number) {
             None => return Err(nothing(format!("the audit has no row {number}"))),
-            Some(row) if row.call.is_empty() => return Ok(vec![row]),
-            Some(row) => row.call,
+            Some(row) if row.call.is_empty() => return Ok((None, vec![row])),
+            Some(row) => row.call.parse().map_err(|error: String| nothing(error))?,
         }
-    } else if id.parse::<CallId>().is_ok() {
-        id.to_owned()
+    } else if let Ok(call) = id.parse() {
+        call
     } else {
         match app.store.read(|tx| tx.approval(&ApprovalId(id.to_owned())))? {
-            Some(approval) => approval.call.to_string(),
+            Some(approval) => approval.call,
             None => {
                 return Err(nothing(format!(
-                    "`{id}` is no call (SESSION:REPLY:BLOCK), row number or question of the audit"
+                    "`{id}` is no call (SESSION:EVENT:WHICH), row number or question of the audit"
                 )));
             }
         }
     };
+    let call = todays_id(app, call)?;
     let rows = app.store.read(|tx| tx.audit_of(&call))?;
     if rows.is_empty() {
         return Err(nothing(format!("the audit knows no call `{call}`")));
     }
-    Ok(rows)
+    Ok((Some(call), rows))
+}
+
+/// The id of a call as it is today: the audit, and who has written it down, may have an earlier one.
+fn todays_id(app: &App, call: CallId) -> anyhow::Result<CallId> {
+    let known = |call: &CallId| app.store.read(|tx| Ok(tx.call(call)?.is_some()));
+    if known(&call)? {
+        return Ok(call);
+    }
+    for meant in call.may_have_meant() {
+        if known(&meant)? {
+            return Ok(meant);
+        }
+    }
+    Ok(call)
 }
 
 fn wish_for(app: &App, call: &CallId) -> anyhow::Result<Wish> {
-    let (reply, message) =
-        app.store.read(|tx| tx.event_and_message_before(&call.session, call.reply_seq))?;
+    let (Some(session), Some(seq)) = (call.session(), call.seq()) else {
+        return Ok(Wish::default());
+    };
+    let (reply, message) = app.store.read(|tx| tx.event_and_message_before(session, seq))?;
     let said = match message {
         Some(EventBody::UserMessage { blocks, .. }) => Some(text_of(&blocks)),
         _ => None,
@@ -134,7 +150,10 @@ fn head(row: &AuditRow, wish: &Wish) -> Vec<String> {
     let who = who(&field(body, "principal"));
     let origin = field(body, "origin");
     let origin = origin_words(&origin);
-    let session = field(body, "session");
+    let Some(session) = body.get("session").and_then(Value::as_str) else {
+        lines.push(out::clean(&capitalised(&format!("{who} asked for it: {origin}."))));
+        return lines;
+    };
     if let Some(by) = body.get("proposed_by") {
         lines.push(out::clean(&format!(
             "The result of the call {} proposed it in the session `{session}`{said}. It acts for {who}: {origin}.",

@@ -105,7 +105,7 @@ fn calls_of(
     let mut calls = String::new();
     for (block, tool_use) in (0..).zip(blocks) {
         let Block::ToolUse(tool_use) = tool_use else { continue };
-        let call = CallId { session: session.clone(), reply_seq, block };
+        let call = CallId::Reply { session: session.clone(), reply_seq, block };
         let tool = tool_name(store, &call, &tool_use.name)?;
         calls.push_str(&format!("\n         calls {tool} {}", tool_use.input));
     }

@@ -16,7 +16,7 @@ use crate::store::{ApprovalRow, CallRow, Store, StoreError};
 pub fn since(store: &Store, session: &SessionId, seq: u64) -> Result<Vec<Question>, StoreError> {
     let rows = store.read(|tx| tx.open_approvals(Some(session)))?;
     let mut found: Vec<Question> = rows.into_iter().map(|row| row.question).collect();
-    found.retain(|question| question.staged.is_some() && question.call.reply_seq >= seq);
+    found.retain(|question| question.staged.is_some() && question.call.seq() >= Some(seq));
     found.sort_by_key(|question| question.staged.as_ref().map(staged_questions::place));
     Ok(found)
 }

@@ -34,7 +34,7 @@ pub fn read(store: &Store, session: &SessionId, turn_seq: u64) -> Result<TurnRep
                 add(&mut report.usage, usage);
                 for (index, block) in blocks.iter().enumerate() {
                     if let Block::ToolUse(tool_use) = block {
-                        let id = CallId {
+                        let id = CallId::Reply {
                             session: session.clone(),
                             reply_seq: event.seq,
                             block: index as u32,

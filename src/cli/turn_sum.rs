@@ -142,7 +142,7 @@ mod tests {
             model: "x".into(),
             notice: None,
         };
-        let call = crate::domain::CallId {
+        let call = crate::domain::CallId::Reply {
             session: crate::domain::SessionId::new("main").unwrap(),
             reply_seq: 2,
             block: 0,

@@ -7,7 +7,10 @@ use std::sync::{Mutex, PoisonError};
 use super::door::{Asked, Closed, Door, Fault};
 use super::patience::patiently;
 use super::questions::is_asked_in;
-use crate::domain::{Address, ApprovalId, ApprovalState, PostedState, Question, Staged, escape};
+use super::sessions::place_of_question;
+use crate::domain::{
+    Address, ApprovalId, ApprovalState, CallOwner, PostedState, Question, Staged, escape,
+};
 use crate::mail::{ApprovalRow, MailError, PostedRow};
 
 /// What an allowed user reads instead of a question that only somebody else may answer. Of all
@@ -90,7 +93,7 @@ pub async fn put_right<D: Door>(
     message: i64,
     row: &ApprovalRow,
 ) -> Result<(), MailError> {
-    if door.place_of(&row.question.session).as_ref() != Some(to) {
+    if place_of_question(door, &row.question).as_ref() != Some(to) {
         return Ok(());
     }
     let posted = Asked { message, at_s: 0, file: false }.posted(&row.id, to);
@@ -134,7 +137,7 @@ pub async fn show<D: Door>(
 
 /// The question as a chat shows it: with the name of its session where that is not the chat's own.
 fn as_read_in<D: Door>(door: &D, to: &Address, question: &Question) -> Question {
-    match door.place_of(&question.session) {
+    match place_of_question(door, question) {
         Some(own) if own == *to => question.clone(),
         _ => from_elsewhere(question),
     }
@@ -142,6 +145,11 @@ fn as_read_in<D: Door>(door: &D, to: &Address, question: &Question) -> Question 
 
 /// The question as another chat shows it, with the name of its session.
 pub fn from_elsewhere(question: &Question) -> Question {
-    let why = format!("in the session `{}`, {}", question.session, question.why);
+    let why = match question.call.owner() {
+        CallOwner::Session(session) => format!("in the session `{session}`, {}", question.why),
+        CallOwner::Client(client) => {
+            format!("for the client `{}`, {}", escape::visible(client), question.why)
+        }
+    };
     Question { why, ..question.clone() }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::asking::{ask, known, show};
 use super::door::{CallEnd, Closed, Door};
-use super::sessions::prefix;
+use super::sessions::{place_of_question, prefix};
 use super::staged_questions;
 use crate::domain::{Address, ApprovalId, ApprovalState, Outcome, PostedState, Staged};
 use crate::mail::{ApprovalRow, CallRow, MailError, PostedRow};
@@ -107,7 +107,7 @@ fn jobs<D: Door>(
         // What was staged together was asked in the same millisecond, and is read in its own order.
         unseen.sort_by_key(|row| {
             let staged = row.question.staged.as_ref()?;
-            Some((row.question.session.as_str().to_owned(), staged_questions::place(staged)))
+            Some((row.question.session.clone(), staged_questions::place(staged)))
         });
         for row in unseen {
             chats.entry(address.clone()).or_default().push(Job::AskHere(Box::new(row)));
@@ -161,7 +161,7 @@ fn forget(again: &mut Option<HashSet<(Address, i64)>>, jobs: &[Job]) {
 /// Whether this is where a question is asked: in its own conversation, or where an owner reads what
 /// nobody else may answer.
 pub fn is_asked_in<D: Door>(door: &D, to: &Address, row: &ApprovalRow) -> bool {
-    let own = door.place_of(&row.question.session);
+    let own = place_of_question(door, &row.question);
     if own.as_ref() == Some(to) {
         return door.has_an_owner(to);
     }
@@ -171,10 +171,13 @@ pub fn is_asked_in<D: Door>(door: &D, to: &Address, row: &ApprovalRow) -> bool {
 /// Whether a question is to be put to the chat for what needs a human: nobody who may decide reads
 /// the chat in which it was asked, and an owner at this door may answer it.
 fn no_owner_sees<D: Door>(door: &D, row: &ApprovalRow) -> bool {
-    let session = &row.question.session;
-    let unseen = match door.place_of(session) {
+    let of_another_instance = || {
+        let session = row.question.session.as_ref();
+        session.is_some_and(|session| session.as_str().starts_with(&prefix::<D>()))
+    };
+    let unseen = match place_of_question(door, &row.question) {
         Some(place) => !door.has_an_owner(&place),
-        None => door.asks_for_others() && !session.as_str().starts_with(&prefix::<D>()),
+        None => door.asks_for_others() && !of_another_instance(),
     };
     unseen && row.approvers.iter().any(|who| door.is_owner(who))
 }

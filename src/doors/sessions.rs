@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::Door;
 use super::clock::Clock;
-use crate::domain::{ApprovalId, SessionId, unseen};
+use crate::domain::{Address, ApprovalId, Question, SessionId, unseen};
 use crate::mail::MailError;
 use crate::session::Ran;
 
@@ -77,7 +77,7 @@ fn waiting<D: Door>(
     tried.retain(|_, at| at.elapsed() < TRY_AGAIN);
     for row in open.into_iter().filter(|row| row.expires_ms <= now_ms) {
         if tried.insert(row.id.clone(), Instant::now()).is_none() {
-            sessions.push(row.question.session);
+            sessions.extend(row.question.session);
         }
     }
     Ok(sessions)
@@ -125,4 +125,9 @@ async fn run<D: Door>(door: Arc<D>, session: SessionId) {
         tracing::error!(%session, error = format!("{error:#}"), "a turn failed");
         tokio::time::sleep(AFTER_FAULT).await;
     }
+}
+
+/// Where the session of a question has its conversation, if it has one at this door.
+pub(super) fn place_of_question<D: Door>(door: &D, question: &Question) -> Option<Address> {
+    question.session.as_ref().and_then(|session| door.place_of(session))
 }

@@ -123,8 +123,8 @@ mod tests {
         };
         Question {
             approval: ApprovalId("q7f2".into()),
-            call: CallId { session: session.clone(), reply_seq: 3, block: 0 },
-            session,
+            call: CallId::Reply { session: session.clone(), reply_seq: 3, block: 0 },
+            session: Some(session),
             server: "shop".into(),
             tool: "confirm_add".into(),
             arguments: Vec::new(),

@@ -8,9 +8,10 @@ use super::drive::Drive;
 use super::worker::SessionError;
 use crate::domain::{
     Answer, ApprovalId, ApprovalState, CallId, EventBody, InboundBody, Outbound, OutboundBody,
+    PauseCause,
 };
 use crate::store::InboxRow;
-use crate::turn::next::{DEATHS_FROM, next, pauses, waiting_for_a_human};
+use crate::turn::next::{next, waiting_for_a_human};
 use crate::turn::{Log, Step};
 
 impl Drive<'_> {
@@ -63,9 +64,11 @@ impl Drive<'_> {
                     .call_of(approval)?
                     .filter(|call| self.is_of_open_turn(call))
                 {
-                    if matches!(answer, Some(Answer::Allow { .. })) && self.paused_by(&call) {
+                    if let (Some(Answer::Allow { .. }), CallId::Pause { cause, .. }) =
+                        (answer, &call)
+                    {
                         let today = self.settings.budget.today();
-                        let day = (call.block < DEATHS_FROM).then_some(today.as_str());
+                        let day = (*cause == PauseCause::Budget).then_some(today.as_str());
                         self.worker.gate.calls().goes_on(&call, day).await?;
                     }
                     let (approval, answer, by) = (approval.clone(), answer.clone(), by.clone());
@@ -139,7 +142,8 @@ impl Drive<'_> {
         for (call, approval) in self.waiting() {
             let Some(how) = self.worker.gate.calls().closed(&approval)? else { continue };
             if how == ApprovalState::Expired {
-                let what = if self.paused_by(&call) {
+                // The turn itself may wait for an answer, and not one of its calls.
+                let what = if matches!(call, CallId::Pause { .. }) {
                     "the turn does not go on"
                 } else {
                     "the call was not run"
@@ -159,13 +163,7 @@ impl Drive<'_> {
 
     fn is_of_open_turn(&self, call: &CallId) -> bool {
         let first = self.log.open_turn().and_then(|turn| turn.first());
-        first.is_some_and(|first| call.reply_seq >= first.seq)
-    }
-
-    /// Whether the turn itself waits for the answer to this question, and not one of its calls.
-    fn paused_by(&self, call: &CallId) -> bool {
-        let turn = self.log.open_turn().unwrap_or_default();
-        pauses(turn).iter().any(|pause| pause.call == *call)
+        first.is_some_and(|first| call.seq() >= Some(first.seq))
     }
 
     fn waiting(&self) -> HashMap<CallId, ApprovalId> {

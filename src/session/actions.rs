@@ -129,9 +129,11 @@ impl Drive<'_> {
             _ => Vec::new(),
         };
         let seq = self.push(EventBody::ActionResult { call: call.clone(), action, outcome });
-        let proposed = (0..).zip(proposals).map(|(block, proposal)| Proposed {
+        let proposed = (0..).zip(proposals).map(|(index, proposal)| Proposed {
             source: call.clone(),
-            id: CallId { session: self.session.clone(), reply_seq: seq, block },
+            session: self.session.clone(),
+            result_seq: seq,
+            index,
             proposal,
         });
         let proposed: Vec<_> = proposed.collect();
@@ -147,13 +149,18 @@ impl Drive<'_> {
             else {
                 continue;
             };
-            for (block, proposal) in (0..).zip(&output.actions) {
-                let id = CallId { session: self.session.clone(), reply_seq: event.seq, block };
-                proposed.push(Proposed { source: call.clone(), id, proposal: proposal.clone() });
+            for (index, proposal) in (0..).zip(&output.actions) {
+                proposed.push(Proposed {
+                    source: call.clone(),
+                    session: self.session.clone(),
+                    result_seq: event.seq,
+                    index,
+                    proposal: proposal.clone(),
+                });
             }
         }
         // As the model wished for the calls, and not as their results came in.
-        proposed.sort_by_key(|one| (one.source.reply_seq, one.source.block, one.id.block));
+        proposed.sort_by(|one, other| (&one.source, one.index).cmp(&(&other.source, other.index)));
         let (told, turn_seq) = (self.addresses(), self.turn_seq());
         self.stage(proposed, &told, turn_seq)
     }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::drive::Drive;
 use super::worker::SessionError;
 use crate::config::Prices;
-use crate::domain::{CallId, EventBody, OutboundBody};
+use crate::domain::{CallId, EventBody, OutboundBody, PauseCause};
 use crate::store::DaySpent;
 use crate::turn::next::pauses;
 
@@ -98,7 +98,7 @@ impl Drive<'_> {
         if used.percent < ASK_PERCENT || goes_on {
             return Ok(false);
         }
-        let call = self.next_pause();
+        let call = self.next_pause(PauseCause::Budget);
         let behalf = self.behalf();
         let why = format!(
             "{} % of today's budget are used: {}. May turns go on to the limit today?",
@@ -116,18 +116,19 @@ impl Drive<'_> {
         Ok(true)
     }
 
-    /// What the next pause of the open turn is called. The same after a kill, so that nobody is
-    /// asked twice.
-    fn next_pause(&self) -> CallId {
+    /// What the next pause of the open turn is called that has this cause. The same after a kill, so
+    /// that nobody is asked twice.
+    pub(super) fn next_pause(&self, cause: PauseCause) -> CallId {
+        let (session, turn_seq) = (self.session.clone(), self.turn_seq());
         let pauses = pauses(self.log.open_turn().unwrap_or_default());
-        let asked = pauses.iter().filter(|pause| !pause.is_after_deaths()).count() as u32;
-        CallId { session: self.session.clone(), reply_seq: self.turn_seq(), block: asked }
+        let nth = pauses.iter().filter(|pause| pause.cause == cause).count() as u32;
+        CallId::Pause { session, turn_seq, cause, nth }
     }
 
     /// A turn that ends asks nothing any more, also not what a kill has kept out of its log.
     pub(super) async fn close_pauses(&self, reason: &'static str) -> Result<(), SessionError> {
         let gate = &self.worker.gate;
-        let next = [self.next_pause(), self.next_pause_after_deaths()];
+        let next = [PauseCause::Budget, PauseCause::Deaths].map(|cause| self.next_pause(cause));
         let pauses = pauses(self.log.open_turn().unwrap_or_default()).into_iter();
         for call in
             pauses.filter(|pause| pause.goes_on.is_none()).map(|pause| pause.call).chain(next)

@@ -6,9 +6,8 @@ use serde_json::json;
 
 use super::drive::Drive;
 use super::worker::SessionError;
-use crate::domain::{CallId, EventBody, OutboundBody};
+use crate::domain::{EventBody, OutboundBody, PauseCause};
 use crate::turn::Step;
-use crate::turn::next::{DEATHS_FROM, pauses};
 
 impl Drive<'_> {
     /// Notes that the step begins. True if it does not, because that was deadly too often: its turn
@@ -48,7 +47,7 @@ impl Drive<'_> {
             "claw ended unexpectedly {deaths} times while it {doing} (limits.deaths_of_turn_max). Should it try once more?"
         );
         let behalf = self.behalf();
-        let call = self.next_pause_after_deaths();
+        let call = self.next_pause(PauseCause::Deaths);
         let details =
             json!({"deaths": deaths, "deaths_of_turn_max": self.settings.deaths_of_turn_max});
         let gate = &self.worker.gate;
@@ -61,16 +60,5 @@ impl Drive<'_> {
         self.tell(&OutboundBody::Question { turn_seq, question: Box::new(asked) });
         self.push(EventBody::CallParked { call, approval });
         Ok(())
-    }
-
-    /// The same after a kill, so that nobody is asked twice.
-    pub(super) fn next_pause_after_deaths(&self) -> CallId {
-        let pauses = pauses(self.log.open_turn().unwrap_or_default());
-        let asked = pauses.iter().filter(|pause| pause.is_after_deaths()).count() as u32;
-        CallId {
-            session: self.session.clone(),
-            reply_seq: self.turn_seq(),
-            block: DEATHS_FROM + asked,
-        }
     }
 }

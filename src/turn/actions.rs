@@ -123,7 +123,8 @@ mod tests {
             arguments: json!({"a": "b\n"}),
             summary: lie.into(),
         };
-        let call = CallId { session: SessionId::new("main").unwrap(), reply_seq: 1, block: 0 };
+        let call =
+            CallId::Reply { session: SessionId::new("main").unwrap(), reply_seq: 1, block: 0 };
         let expired = EventBody::ActionAnswered {
             call: call.clone(),
             approval: ApprovalId("a".into()),

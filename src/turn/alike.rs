@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::Value;
 
-use crate::domain::{Block, Event, EventBody, Outcome, ToolOutput, canonical};
+use crate::domain::{Block, CallId, Event, EventBody, Outcome, ToolOutput, canonical};
 
 /// What differs although nothing has changed. In order: digests of kept results; moments since 1970
 /// with the numbers behind them (the names of kept files); times of day; durations; fields that
@@ -65,8 +65,8 @@ fn results(events: &[Event]) -> Results<'_> {
     events
         .iter()
         .filter_map(|event| match &event.body {
-            EventBody::ToolResult { call, outcome } => {
-                Some(((call.reply_seq, call.block), outcome))
+            EventBody::ToolResult { call: CallId::Reply { reply_seq, block, .. }, outcome } => {
+                Some(((*reply_seq, *block), outcome))
             }
             _ => None,
         })

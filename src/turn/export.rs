@@ -94,6 +94,7 @@ pub fn read(bytes: &[u8], bounds: &Bounds) -> Result<Exported, ExportError> {
             event(text, &header.session, line as u64 - 1).map_err(|what| wrong(line, what))?;
         events.push(event);
     }
+    with_todays_ids(&mut events);
     let last = events.len() + 1;
     if events.len() as u64 != header.events {
         return Err(wrong(
@@ -151,7 +152,7 @@ fn event(line: &str, session: &SessionId, seq: u64) -> Result<Event, String> {
     if event.seq != seq {
         return Err(format!("event {} stands where {seq} should", event.seq));
     }
-    if call_of(&mut event.body).is_some_and(|call| call.session != *session) {
+    if call_of(&mut event.body).is_some_and(|call| call.session() != Some(session)) {
         return Err("it names a call of another session".to_owned());
     }
     if line_of(session, &event).map_err(|error| error.to_string())? != line {
@@ -160,12 +161,37 @@ fn event(line: &str, session: &SessionId, seq: u64) -> Result<Event, String> {
     Ok(event)
 }
 
+/// An export from before ids said who made the call has pauses and actions under ids like those of
+/// replies. It is read as what it meant.
+fn with_todays_ids(events: &mut [Event]) {
+    let mut turn_seq = 0;
+    for Event { seq, body, .. } in events {
+        match body {
+            EventBody::TurnStarted { .. } => turn_seq = *seq,
+            EventBody::CallParked { call, .. } | EventBody::CallAnswered { call, .. } => {
+                if let CallId::Reply { session, reply_seq, block } = call
+                    && *reply_seq == turn_seq
+                {
+                    *call = CallId::pause_of_earlier(session, turn_seq, *block);
+                }
+            }
+            EventBody::ActionAnswered { call, .. } | EventBody::ActionResult { call, .. } => {
+                if let CallId::Reply { session, reply_seq, block } = call {
+                    let (session, result_seq) = (session.clone(), *reply_seq);
+                    *call = CallId::Action { session, result_seq, index: *block };
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
 impl Exported {
     /// The same log under another name: its calls are that session's.
     pub fn renamed(mut self, name: &SessionId) -> Self {
         for event in &mut self.events {
             if let Some(call) = call_of(&mut event.body) {
-                call.session = name.clone();
+                call.rename_session(name);
             }
         }
         self.session = name.clone();

@@ -8,7 +8,8 @@ use super::alike::repeated_replies;
 use super::estimate;
 use super::log::Log;
 use crate::domain::{
-    Action, Answer, ApprovalId, Block, CallId, Event, EventBody, Finish, ToolUse, TurnEnd,
+    Action, Answer, ApprovalId, Block, CallId, Event, EventBody, Finish, PauseCause, ToolUse,
+    TurnEnd,
 };
 
 /// How a question is closed by a message of the owner.
@@ -16,8 +17,6 @@ const SUPERSEDED: &str = "superseded";
 /// What the person is told who did not let the turn go on.
 const NOT_TODAY: &str = "The turn does not go on: most of today's budget is used. Write again to be asked again, or tomorrow.";
 const NOT_ONCE_MORE: &str = "The turn does not go on: claw ended unexpectedly in it again and again. Write again to start another one.";
-/// Pauses because of deaths have numbers from here on; those because of the budget come before.
-pub const DEATHS_FROM: u32 = 500;
 
 /// The limits that the decision needs.
 #[derive(Clone, Copy, Debug)]
@@ -120,7 +119,11 @@ pub fn unanswered(session: &crate::domain::SessionId, turn: &[Event]) -> Vec<(Ca
         let EventBody::ModelReply { blocks, .. } = &event.body else { continue };
         for (index, block) in blocks.iter().enumerate() {
             let Block::ToolUse(tool_use) = block else { continue };
-            let id = CallId { session: session.clone(), reply_seq: event.seq, block: index as u32 };
+            let id = CallId::Reply {
+                session: session.clone(),
+                reply_seq: event.seq,
+                block: index as u32,
+            };
             if !done.contains(&id) {
                 open.push((id, tool_use.clone()));
             }
@@ -179,27 +182,19 @@ fn stopped(turn: &[Event]) -> Option<TurnEnd> {
 /// A question about the turn itself and not about one of its calls: whether it may go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pause {
-    /// The number of the turn's first event, which no reply has, and the number of the pause.
     pub call: CallId,
+    pub cause: PauseCause,
     /// Whether it goes on; `None` while nobody has answered.
     pub goes_on: Option<bool>,
 }
 
-impl Pause {
-    /// Whether it is about deaths of the process, and not about the budget.
-    pub fn is_after_deaths(&self) -> bool {
-        self.call.block >= DEATHS_FROM
-    }
-}
-
 /// The pauses of a turn, in order.
 pub fn pauses(turn: &[Event]) -> Vec<Pause> {
-    let Some(first) = turn.first() else { return Vec::new() };
     let mut found: Vec<Pause> = Vec::new();
     for event in turn {
         match &event.body {
-            EventBody::CallParked { call, .. } if call.reply_seq == first.seq => {
-                found.push(Pause { call: call.clone(), goes_on: None });
+            EventBody::CallParked { call: call @ CallId::Pause { cause, .. }, .. } => {
+                found.push(Pause { call: call.clone(), cause: *cause, goes_on: None });
             }
             EventBody::CallAnswered { call, answer, by, .. } => {
                 // A message of the owner is no answer: the turn goes on with it, and asks again if
@@ -222,7 +217,10 @@ fn paused(turn: &[Event]) -> Option<Step> {
         None => Some(Step::Park),
         Some(true) => None,
         Some(false) => {
-            let text = if pause.is_after_deaths() { NOT_ONCE_MORE } else { NOT_TODAY };
+            let text = match pause.cause {
+                PauseCause::Budget => NOT_TODAY,
+                PauseCause::Deaths => NOT_ONCE_MORE,
+            };
             Some(Step::Stop(TurnEnd::Limit { text: text.to_owned() }))
         }
     })

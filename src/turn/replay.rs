@@ -8,10 +8,8 @@
 
 use super::alike::repeated_replies;
 use super::log::Log;
-use super::next::{
-    Bounds, DEATHS_FROM, Step, confirmed, loop_text, next, unanswered, written_tokens,
-};
-use crate::domain::{Block, CallId, Event, EventBody, SessionId, TurnEnd};
+use super::next::{Bounds, Step, confirmed, loop_text, next, unanswered, written_tokens};
+use crate::domain::{Block, CallId, Event, EventBody, PauseCause, SessionId, TurnEnd};
 
 /// Limits that no turn meets.
 const NONE_MET: Bounds =
@@ -102,19 +100,18 @@ fn leads_to(log: &Log, step: &Step, body: &EventBody) -> bool {
         ) => true,
         // Whether the turn itself may go on depends on what the day has taken, in all sessions; it
         // is asked before the model is.
-        (EventBody::CallParked { call, .. }, Step::AskModel) => log
-            .open_turn()
-            .and_then(|turn| turn.first())
-            .is_some_and(|first| first.seq == call.reply_seq),
+        (EventBody::CallParked { call: CallId::Pause { turn_seq, .. }, .. }, Step::AskModel) => {
+            is_of_open_turn(log, *turn_seq)
+        }
         // So does whether the process has died over the step again and again; that is asked before
         // any step.
-        (EventBody::CallParked { call, .. }, Step::Call(_) | Step::Compact { .. })
-            if call.block >= DEATHS_FROM =>
-        {
-            log.open_turn()
-                .and_then(|turn| turn.first())
-                .is_some_and(|first| first.seq == call.reply_seq)
-        }
+        (
+            EventBody::CallParked {
+                call: CallId::Pause { turn_seq, cause: PauseCause::Deaths, .. },
+                ..
+            },
+            Step::Call(_) | Step::Compact { .. },
+        ) => is_of_open_turn(log, *turn_seq),
         (
             EventBody::CallParked { call, .. } | EventBody::ToolResult { call, .. },
             Step::Call(uses),
@@ -145,6 +142,10 @@ fn leads_to(log: &Log, step: &Step, body: &EventBody) -> bool {
     }
 }
 
+fn is_of_open_turn(log: &Log, turn_seq: u64) -> bool {
+    log.open_turn().and_then(|turn| turn.first()).is_some_and(|first| first.seq == turn_seq)
+}
+
 /// Whether this turn was stopped as a loop in the way in which results were counted before replies
 /// were: each by itself, and with what varies in it.
 fn old_loop(log: &Log, body: &EventBody) -> bool {
@@ -167,9 +168,10 @@ fn same_results(turn: &[Event]) -> usize {
 }
 
 fn wished<'a>(turn: &'a [Event], call: &CallId) -> Option<(&'a str, &'a serde_json::Value)> {
-    let reply = turn.iter().find(|event| event.seq == call.reply_seq)?;
+    let CallId::Reply { reply_seq, block, .. } = call else { return None };
+    let reply = turn.iter().find(|event| event.seq == *reply_seq)?;
     let EventBody::ModelReply { blocks, .. } = &reply.body else { return None };
-    match blocks.get(call.block as usize)? {
+    match blocks.get(*block as usize)? {
         Block::ToolUse(tool_use) => Some((&tool_use.name, &tool_use.input)),
         _ => None,
     }

@@ -110,7 +110,11 @@ impl<'a> Fold<'a> {
         let mut images = Vec::new();
         for (index, block) in blocks.iter().enumerate() {
             let Block::ToolUse(tool_use) = block else { continue };
-            let id = CallId { session: self.session.clone(), reply_seq: seq, block: index as u32 };
+            let id = CallId::Reply {
+                session: self.session.clone(),
+                reply_seq: seq,
+                block: index as u32,
+            };
             let outcome = self.results.get(&id).copied();
             results.push(result_block(tool_use, outcome));
             images.extend(outcome.into_iter().flat_map(images_of));

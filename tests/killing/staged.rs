@@ -58,12 +58,7 @@ pub fn actions<'e>(
 
 /// A call as the store names it.
 fn name(call: &Value) -> String {
-    format!(
-        "{}:{}:{}",
-        call["session"].as_str().unwrap_or_default(),
-        call["reply_seq"],
-        call["block"]
-    )
+    call.as_str().unwrap_or_default().to_owned()
 }
 
 /// `said_yes`: whether somebody has said yes to a question, as they remember it themselves.

@@ -1,14 +1,19 @@
 //! A terminal with the program in it: what is typed, and every byte that comes out. Owns the
 //! pseudo-terminal and the deadline. Must not know what is tested.
+#![allow(dead_code, reason = "each test binary uses its own part of this module")]
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::PathBuf;
 use std::process::{Child, Command};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Instant;
 
+use nix::fcntl::OFlag;
 use nix::pty::{Winsize, openpty};
-use nix::sys::termios::{LocalFlags, tcgetattr};
+use nix::sys::termios::{FlowArg, LocalFlags, tcflow, tcgetattr};
+use nix::unistd::ttyname;
 
 use crate::program::{House, SOON, eventually};
 
@@ -22,6 +27,8 @@ struct Seen {
 pub struct Pty {
     child: Child,
     master: File,
+    /// The terminal's path, as the program has it.
+    name: PathBuf,
     seen: Arc<Seen>,
     /// Up to where was waited for.
     at: usize,
@@ -30,8 +37,13 @@ pub struct Pty {
 impl Pty {
     /// `claw ARGS` as the leader of a session whose terminal this is, so that Ctrl-C is a signal.
     pub fn start(house: &House, args: &[&str]) -> Self {
-        let size = Winsize { ws_row: 40, ws_col: 120, ws_xpixel: 0, ws_ypixel: 0 };
+        Self::sized(house, args, 40, 120)
+    }
+
+    pub fn sized(house: &House, args: &[&str], rows: u16, columns: u16) -> Self {
+        let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
         let pair = openpty(&size, None).unwrap();
+        let name = ttyname(&pair.slave).unwrap();
         let wanted = house.command(args);
         // util-linux, setsid(1): only a process can make a terminal its own, before it becomes the
         // program.
@@ -60,7 +72,7 @@ impl Pty {
             into.text.lock().unwrap().1 = true;
             into.more.notify_all();
         });
-        Self { child, master, seen, at: 0 }
+        Self { child, master, name, seen, at: 0 }
     }
 
     /// Waits until this comes out, behind what was waited for before.
@@ -100,6 +112,21 @@ impl Pty {
     /// Everything that came out so far.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.seen.text.lock().unwrap().0).into_owned()
+    }
+
+    pub fn bytes(&self) -> Vec<u8> {
+        self.seen.text.lock().unwrap().0.clone()
+    }
+
+    /// From now on the program waits where it writes, as after Ctrl-S.
+    pub fn stops_output(&self) {
+        let terminal = File::options()
+            .read(true)
+            .write(true)
+            .custom_flags(OFlag::O_NOCTTY.bits())
+            .open(&self.name)
+            .unwrap();
+        tcflow(&terminal, FlowArg::TCOOFF).unwrap();
     }
 
     /// Whether what is typed is shown.

@@ -100,17 +100,16 @@ fn a_new_conversation_after_the_kill_tells_of_the_end_once() {
     rig.kill(gateway);
     // What the log is like when the turn that `/new` has stopped was still open, and the yes came
     // meanwhile.
+    let proposed = rig.number("SELECT seq FROM events WHERE type = 'tool.result'");
     let answered = json!({
         "type": "action.answered",
-        "call": {"session": rig.session(), "reply_seq": rig.number("SELECT json_extract(body, '$.call.reply_seq') + 1
-            FROM events WHERE type = 'tool.result'"), "block": 0},
+        "call": format!("{}:{proposed}:action.0", rig.session()),
         "approval": asked.button("✅ Confirm").unwrap().data.as_ref().unwrap().split(':').nth(1),
         "action": {"server": "shop", "tool": "confirm", "arguments": {"text": "apples"}, "summary": "Add apples"},
         "answer": {"kind": "allow", "term": "once", "scope": {"kind": "exact"}},
         "by": "telegram",
     });
-    let call = &answered["call"];
-    let known = format!("{}:{}:0", rig.session(), call["reply_seq"]);
+    let known = answered["call"].as_str().unwrap();
     assert_eq!(
         rig.number(&format!("SELECT count(*) FROM staged WHERE call = '{known}'")),
         1,

@@ -63,7 +63,10 @@ pub struct Choice {
 pub struct Question {
     pub approval: ApprovalId,
     pub call: CallId,
-    pub session: SessionId,
+    /// The session that waits for the answer. `None` for the call of a client, which no session
+    /// waits for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionId>,
     pub server: String,
     pub tool: String,
     /// Name and escaped value of every argument, in the order of the canonical form.

@@ -20,8 +20,9 @@ pub struct ToolCall {
 }
 
 impl ToolCall {
-    pub fn session(&self) -> &SessionId {
-        &self.id.session
+    /// The session in whose log it stands, if it stands in one.
+    pub fn session(&self) -> Option<&SessionId> {
+        self.id.session()
     }
 }
 

@@ -69,7 +69,6 @@ pub enum EventBody {
     ToolResult { call: CallId, outcome: Outcome },
     /// What became of the question about a staged action. `answer: None` means that it expired. It
     /// stands by itself, because the turn in which it was staged may be long out of the window.
-    /// `call` is of the number of the event with the proposal.
     #[serde(rename = "action.answered")]
     ActionAnswered {
         call: CallId,

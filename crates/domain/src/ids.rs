@@ -71,40 +71,6 @@ impl fmt::Display for SessionId {
     }
 }
 
-/// A call's id is ours: the session, the sequence number of the `model.reply` event, and the index
-/// of the tool use among that reply's blocks. A provider's id is never unique enough (some reuse
-/// one for parallel calls).
-///
-/// Calls that no model made have numbers that no reply has: a pause that of its `turn.started`, a
-/// staged action that of the event (`tool.result`, `action.result`) whose result proposed it, with
-/// the index of the proposal.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct CallId {
-    pub session: SessionId,
-    pub reply_seq: u64,
-    pub block: u32,
-}
-
-impl fmt::Display for CallId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}:{}", self.session, self.reply_seq, self.block)
-    }
-}
-
-impl FromStr for CallId {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let wrong = || format!("`{text}` is not a call id: expected SESSION:REPLY:BLOCK");
-        let (rest, block) = text.rsplit_once(':').ok_or_else(wrong)?;
-        let (session, reply) = rest.rsplit_once(':').ok_or_else(wrong)?;
-        Ok(Self {
-            session: SessionId::new(session).map_err(|e| e.to_string())?,
-            reply_seq: reply.parse().map_err(|_| wrong())?,
-            block: block.parse().map_err(|_| wrong())?,
-        })
-    }
-}
-
 /// The random id of one question to a human. It is all that a button or a command line carries.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -137,12 +103,6 @@ impl fmt::Display for Address {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_call_id_reads_back() {
-        let id = CallId { session: SessionId::new("a.b-c").unwrap(), reply_seq: 12, block: 3 };
-        assert_eq!(id.to_string().parse::<CallId>().unwrap(), id);
-    }
 
     #[test]
     fn a_session_name_cannot_leave_the_lock_folder() {

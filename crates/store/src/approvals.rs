@@ -4,6 +4,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension as _, Row, params};
 
 use super::damaged::json_at;
+use super::tx::session_column;
 use super::{RowAt, StoreError, Tx, now_ms};
 use claw_domain::{
     Answer, ApprovalId, ApprovalState, Approvers, CallId, Question, SessionId, UnixMillis,
@@ -85,7 +86,7 @@ impl Tx<'_> {
             .execute(params![
                 question.approval.0,
                 question.call.to_string(),
-                question.session.as_str(),
+                session_column(question.session.as_ref()),
                 serde_json::to_string(question)?,
                 approvers.to_string(),
                 digest,

@@ -11,8 +11,8 @@ use super::audit_stand_in::{AuditPutAside, PUT_ASIDE, StandIns};
 use super::damaged::{json_at, text_at};
 use super::seal::{ACCEPTED, ADOPTED, Anchored, BEGUN, Witnesses};
 use super::{RowAt, StoreError, Tx, now_ms};
-use claw_domain::UnixMillis;
 use claw_domain::canonical::{canonical_json, sha256_hex};
+use claw_domain::{CallId, UnixMillis};
 
 /// What the first row is bound to.
 const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
@@ -212,9 +212,11 @@ impl Tx<'_> {
         )
     }
 
-    /// All rows of one call, oldest first.
-    pub fn audit_of(&self, call: &str) -> Result<Vec<AuditRow>, StoreError> {
-        self.audit_rows("WHERE call = ?1 AND call <> '' ORDER BY id", params![call])
+    /// All rows of one call, oldest first, also those from when its id was written otherwise.
+    pub fn audit_of(&self, call: &CallId) -> Result<Vec<AuditRow>, StoreError> {
+        let (today, earlier) = (call.to_string(), call.earlier_text());
+        let which = "WHERE call IN (?1, coalesce(?2, ?1)) AND call <> '' ORDER BY id";
+        self.audit_rows(which, params![today, earlier])
     }
 
     /// The number of the row before the newest `limit` ones, to read on from. Numbers have no gaps.

@@ -3,6 +3,7 @@
 
 use rusqlite::{OptionalExtension as _, Row, params};
 
+use super::tx::session_column;
 use super::{RowAt, StoreError, Tx, now_ms};
 use claw_domain::{CallId, CallState, Origin, Outcome, UnixMillis};
 
@@ -93,7 +94,7 @@ impl Tx<'_> {
             )?
             .execute(params![
                 row.id.to_string(),
-                row.id.session.as_str(),
+                session_column(row.id.session()),
                 row.server,
                 row.tool,
                 row.arguments,

@@ -125,6 +125,9 @@ pub(super) fn grant(row: &Row<'_>) -> Result<(), String> {
     let (effect, origin) = (text(row, "effect")?, text(row, "origin")?);
     GrantEffect::parse(&effect).ok_or_else(|| format!("its effect is `{effect}`"))?;
     Origin::parse(&origin).ok_or_else(|| format!("its origin is `{origin}`"))?;
+    if !matches!(column(row, "session")?, ValueRef::Null) {
+        session_at(row, "session").map_err(|what| format!("its session: {what}"))?;
+    }
     check::<Value>(&column(row, "shape")?).map(drop).map_err(|what| format!("its shape: {what}"))
 }
 
@@ -188,7 +191,7 @@ impl Tx<'_> {
         found.extend(self.parked_without_question()?.into_iter().map(|(call, question)| {
             DamagedRow {
                 at: RowAt::Approval(question.0),
-                session: Some(call.session),
+                session: call.session().cloned(),
                 fault: Fault::Missing,
             }
         }));
@@ -215,9 +218,10 @@ impl Tx<'_> {
 
     /// Under which question a call is parked, as its log says. Nothing when it has a result.
     fn question_in_log(&self, call: &CallId) -> Result<Option<ApprovalId>, StoreError> {
+        let (Some(session), Some(seq)) = (call.session(), call.seq()) else { return Ok(None) };
         let sql = "SELECT body FROM events WHERE session = ?1 AND seq > ?2 ORDER BY seq";
         let mut query = self.conn.prepare(sql)?;
-        let mut rows = query.query(params![call.session.as_str(), call.reply_seq as i64])?;
+        let mut rows = query.query(params![session.as_str(), seq as i64])?;
         let mut parked = None;
         while let Some(row) = rows.next()? {
             match check::<EventBody>(&row.get_ref(0)?) {

@@ -30,7 +30,7 @@ pub struct GrantRow {
     pub id: i64,
     pub effect: GrantEffect,
     pub principal: String,
-    pub session: Option<String>,
+    pub session: Option<SessionId>,
     pub server: String,
     pub tool: String,
     pub shape: String,
@@ -49,12 +49,16 @@ const LIVE: &str = "SELECT id, effect, principal, session, server, tool, shape, 
 
 fn read(row: &Row<'_>) -> Result<GrantRow, StoreError> {
     let (effect, origin): (String, String) = (row.get(1)?, row.get(7)?);
+    let session: Option<String> = row.get(3)?;
     Ok(GrantRow {
         id: row.get(0)?,
         effect: GrantEffect::parse(&effect)
             .ok_or_else(|| StoreError::Decode(format!("effect `{effect}`")))?,
         principal: row.get(2)?,
-        session: row.get(3)?,
+        session: session
+            .map(SessionId::new)
+            .transpose()
+            .map_err(|wrong| StoreError::Decode(format!("a grant's session: {wrong}")))?,
         server: row.get(4)?,
         tool: row.get(5)?,
         shape: row.get(6)?,

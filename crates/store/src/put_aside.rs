@@ -6,6 +6,7 @@ use rusqlite::{OptionalExtension as _, Row, ToSql, params};
 use serde_json::{Map, Value, json};
 
 use super::damaged::{GAP_EVENTS_MAX, ROW_NUMBER_MAX, check};
+use super::tx::session_column;
 use super::{DamagedRow, Fault, RowAt, StoreError, Tx, now_ms};
 use claw_domain::{
     Address, ApprovalId, ApprovalState, CallId, EventBody, Inbound, Outbound, OutboundBody,
@@ -235,7 +236,7 @@ impl Tx<'_> {
             return Ok(false);
         }
         let call: CallId = original.text_of("call").parse().map_err(StoreError::Decode)?;
-        let session = row.session.clone().unwrap_or_else(|| call.session.clone());
+        let session = row.session.clone().or_else(|| call.session().cloned());
         let question = self.lost_question(ApprovalId(id.to_owned()), session, call, note)?;
         self.keep_original("approvals", id, &original, row)?;
         let call = question.call.clone();
@@ -243,7 +244,7 @@ impl Tx<'_> {
             "UPDATE approvals SET question = ?2, session = ?3, answer = NULL, expires_ms = 0,
                  state = iif(state IN ('waiting', 'approved', 'denied', 'expired', 'superseded'), state, 'waiting')
              WHERE id = ?1",
-            params![id, serde_json::to_string(&question)?, question.session.as_str()],
+            params![id, serde_json::to_string(&question)?, session_column(question.session.as_ref())],
         )?;
         // No turn waits for what was staged, so that nobody else would close it.
         let staged = self.staged(&call)?.is_some() || !self.staged_in(&call)?.is_empty();
@@ -260,7 +261,7 @@ impl Tx<'_> {
     pub(super) fn lost_question(
         &self,
         approval: ApprovalId,
-        session: SessionId,
+        session: Option<SessionId>,
         call: CallId,
         note: &str,
     ) -> Result<Question, StoreError> {

@@ -70,7 +70,8 @@ impl Tx<'_> {
         else {
             return Ok(false);
         };
-        let question = self.lost_question(approval, call.session.clone(), call, note)?;
+        let session = call.session().cloned();
+        let question = self.lost_question(approval, session, call, note)?;
         self.add_approval(&question, &Approvers::default(), "")?;
         Ok(true)
     }

@@ -7,7 +7,7 @@ pub(super) const FIRST: u32 = 18;
 
 /// Every migration after `SCHEMA`, in order; never edited, only appended to. Each one leads to the
 /// next version, the first one from `FIRST`.
-pub(super) const MIGRATIONS: &[&str] = &[];
+pub(super) const MIGRATIONS: &[&str] = &[MIGRATION_19];
 
 /// A new store, before the migrations. Never edited: a store of this version may be anywhere.
 pub(super) const SCHEMA: &str = "
@@ -363,4 +363,66 @@ CREATE TABLE kept_windows(
     digest TEXT NOT NULL,
     body TEXT NOT NULL
 ) STRICT;
+";
+
+// An id of a call says who made the call. Until now every one was a session and two numbers, and
+// staged actions, lists and pauses had numbers that no reply has. The audit stays as it is.
+const MIGRATION_19: &str = "
+CREATE TEMP TABLE todays_ids(earlier TEXT PRIMARY KEY, today TEXT NOT NULL) WITHOUT ROWID;
+INSERT INTO temp.todays_ids
+    WITH named(id, is_action) AS (
+        SELECT call, 1 FROM staged
+        UNION SELECT list, 0 FROM staged WHERE list NOT IN (SELECT call FROM staged)
+        UNION SELECT id, 0 FROM calls
+            WHERE server = 'claw' AND tool IN ('go_on', 'staged_all', 'staged_buttons')
+    ), cut AS (
+        SELECT id, is_action, rtrim(id, '0123456789') AS stem FROM named
+    ), numbered AS (
+        SELECT id, is_action, stem, CAST(substr(id, length(stem) + 1) AS INTEGER) AS number
+        FROM cut WHERE stem LIKE '_%:_%:' AND stem <> id
+    )
+    SELECT id, stem || CASE
+        WHEN is_action THEN 'action.' || number
+        WHEN number = 1000 THEN 'all'
+        WHEN number > 1000 THEN 'buttons.' || (number - 1000)
+        WHEN number >= 500 THEN 'deaths.' || (number - 500)
+        ELSE 'budget.' || number END
+    FROM numbered;
+
+UPDATE approvals SET
+    call = (SELECT today FROM temp.todays_ids WHERE earlier = call),
+    question = CASE WHEN json_valid(question) THEN
+        json_set(question, '$.call', (SELECT today FROM temp.todays_ids WHERE earlier = call)) ELSE question END
+    WHERE call IN (SELECT earlier FROM temp.todays_ids);
+UPDATE calls SET id = (SELECT today FROM temp.todays_ids WHERE earlier = id)
+    WHERE id IN (SELECT earlier FROM temp.todays_ids);
+UPDATE staged SET list = (SELECT today FROM temp.todays_ids WHERE earlier = list)
+    WHERE list IN (SELECT earlier FROM temp.todays_ids);
+UPDATE staged SET call = (SELECT today FROM temp.todays_ids WHERE earlier = call)
+    WHERE call IN (SELECT earlier FROM temp.todays_ids);
+UPDATE artifacts SET call = (SELECT today FROM temp.todays_ids WHERE earlier = call)
+    WHERE call IN (SELECT earlier FROM temp.todays_ids);
+
+CREATE TEMP VIEW events_of_calls AS
+    SELECT session, seq, CASE WHEN json_valid(body) THEN
+            json_extract(body, '$.call.session') || ':' || json_extract(body, '$.call.reply_seq')
+            || ':' || json_extract(body, '$.call.block') END AS earlier
+    FROM events WHERE type IN ('call.parked', 'call.answered', 'action.answered', 'action.result');
+UPDATE events SET body = json_set(body, '$.call', found.today)
+    FROM (SELECT session, seq, today FROM temp.events_of_calls JOIN temp.todays_ids USING (earlier)) AS found
+    WHERE events.session = found.session AND events.seq = found.seq;
+DROP VIEW temp.events_of_calls;
+
+CREATE TEMP VIEW questions_to_show AS
+    SELECT id, CASE WHEN json_valid(body) THEN json_extract(body, '$.body.question.call.session') || ':'
+            || json_extract(body, '$.body.question.call.reply_seq') || ':'
+            || json_extract(body, '$.body.question.call.block') END AS earlier
+    FROM outbox;
+UPDATE outbox SET body = json_set(body, '$.body.question.call', found.today)
+    FROM (SELECT id, today FROM temp.questions_to_show JOIN temp.todays_ids USING (earlier)) AS found
+    WHERE outbox.id = found.id;
+DROP VIEW temp.questions_to_show;
+
+DROP TABLE temp.todays_ids;
+DELETE FROM kept_windows;
 ";

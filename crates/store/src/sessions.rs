@@ -49,7 +49,9 @@ impl Tx<'_> {
     /// end.
     pub fn in_the_middle(&self, prefix: &str) -> Result<(usize, Vec<String>), StoreError> {
         let waits = self.open_approvals(None)?;
-        let waits = |session: &SessionId| waits.iter().any(|row| row.question.session == *session);
+        let waits = |session: &SessionId| {
+            waits.iter().any(|row| row.question.session.as_ref() == Some(session))
+        };
         let open = self.sessions_with_open_turn()?;
         let turns = open
             .iter()

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 
 use super::StoreError;
 use super::anchor::Anchor;
-use claw_domain::UnixMillis;
+use claw_domain::{SessionId, UnixMillis};
 
 /// A view of the database: inside a write job, or for reading. The tables' files add the methods;
 /// no SQL leaves this room.
@@ -38,6 +38,11 @@ impl<'c> Tx<'c> {
 }
 
 /// The wall clock, in milliseconds since 1970-01-01T00:00:00Z.
+/// What the column `session` of a call or a question holds; empty where no session waits for it.
+pub(super) fn session_column(session: Option<&SessionId>) -> &str {
+    session.map_or("", SessionId::as_str)
+}
+
 pub fn now_ms() -> UnixMillis {
     jiff::Timestamp::now().as_millisecond()
 }

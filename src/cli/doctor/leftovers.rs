@@ -7,13 +7,11 @@ use std::time::Duration;
 use super::Report;
 use super::repair::Repair;
 use crate::app::App;
-use crate::calls::is_about_a_turn;
 use crate::cli::{backup, retention};
-use crate::domain::Question;
+use crate::domain::{CallId, PauseCause, Question};
 use crate::durable;
 use crate::mail::Instance;
 use crate::store::{Fault, RowAt, kept_copies};
-use crate::turn::next::DEATHS_FROM;
 
 /// How many copies from before updates are worth keeping; the doctor offers to remove older ones,
 /// and nobody else removes any.
@@ -155,18 +153,16 @@ fn retention(app: &App, report: &mut Report) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether a turn goes on only when a person says so, because claw ended unexpectedly in it. One
-/// that waits because of the day's budget has nothing wrong with it.
-fn is_after_deaths(question: &Question) -> bool {
-    is_about_a_turn(question) && question.call.block >= DEATHS_FROM
-}
-
-fn parked_text(question: &Question) -> String {
-    let Question { session, approval, call, why, .. } = question;
-    format!(
-        "turn {session}:{} is parked: {why} `claw approve {approval}` tries once more, `claw deny {approval}` ends the turn",
-        call.reply_seq
-    )
+/// What is told of a turn that goes on only when a person says so, because claw ended unexpectedly
+/// in it. One that waits because of the day's budget has nothing wrong with it.
+fn parked_after_deaths(question: &Question) -> Option<String> {
+    let Question { approval, call, why, .. } = question;
+    let CallId::Pause { session, turn_seq, cause: PauseCause::Deaths, .. } = call else {
+        return None;
+    };
+    Some(format!(
+        "turn {session}:{turn_seq} is parked: {why} `claw approve {approval}` tries once more, `claw deny {approval}` ends the turn"
+    ))
 }
 
 fn logs(app: &App, report: &mut Report) -> anyhow::Result<()> {
@@ -193,10 +189,13 @@ fn logs(app: &App, report: &mut Report) -> anyhow::Result<()> {
     let waiting = app.store.read(|tx| tx.open_approvals(None))?;
     for session in app.store.read(|tx| tx.sessions_with_open_turn())? {
         let questions = || {
-            waiting.iter().map(|row| &row.question).filter(|question| question.session == session)
+            waiting
+                .iter()
+                .map(|row| &row.question)
+                .filter(|question| question.session.as_ref() == Some(&session))
         };
-        if let Some(question) = questions().find(|question| is_after_deaths(question)) {
-            report.bad(format!("turn:{session}"), parked_text(question));
+        if let Some(text) = questions().find_map(parked_after_deaths) {
+            report.bad(format!("turn:{session}"), text);
             continue;
         }
         let text = match questions().count() {

@@ -229,6 +229,7 @@ pub(super) fn who(principal: &str) -> String {
     match principal.split_once(':') {
         Some(("console", _)) => format!("the person at this machine ({principal})"),
         Some(("telegram", id)) => format!("the Telegram user {id}"),
+        Some(("mcp", client)) => format!("the MCP client `{client}`"),
         _ => format!("`{principal}`"),
     }
 }

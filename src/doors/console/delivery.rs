@@ -70,7 +70,7 @@ impl Delivery {
             // Nothing of its turn is on this screen.
             let Some(question) = self.ask(0, row).await else { continue };
             let list = self.mail.list_of(&question.call)?;
-            found.push((list.unwrap_or_else(|| question.call.clone()).reply_seq, question));
+            found.push((list.unwrap_or_else(|| question.call.clone()).seq(), question));
         }
         // A list in its own order, though all of it was asked in the same millisecond; an older
         // list comes first.

@@ -231,8 +231,12 @@ mod tests {
         let choice = |key: &str, answer| Choice { key: key.into(), label: "…".into(), answer };
         Question {
             approval: ApprovalId("q7f2".into()),
-            call: CallId { session: SessionId::new("main").unwrap(), reply_seq: 3, block: 0 },
-            session: SessionId::new("main").unwrap(),
+            call: CallId::Reply {
+                session: SessionId::new("main").unwrap(),
+                reply_seq: 3,
+                block: 0,
+            },
+            session: Some(SessionId::new("main").unwrap()),
             server: "filesystem".into(),
             tool: "write_file".into(),
             arguments: vec![],

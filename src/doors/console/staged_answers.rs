@@ -219,8 +219,8 @@ mod tests {
         };
         Question {
             approval: ApprovalId(id.into()),
-            call: CallId { session: session.clone(), reply_seq: 3, block: 0 },
-            session,
+            call: CallId::Reply { session: session.clone(), reply_seq: 3, block: 0 },
+            session: Some(session),
             server: "shop".into(),
             tool: "confirm".into(),
             arguments: Vec::new(),

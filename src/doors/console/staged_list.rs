@@ -133,8 +133,8 @@ mod tests {
         };
         Question {
             approval: ApprovalId(tool.into()),
-            call: CallId { session: session.clone(), reply_seq: 3, block: 0 },
-            session,
+            call: CallId::Reply { session: session.clone(), reply_seq: 3, block: 0 },
+            session: Some(session),
             server: "shop".into(),
             tool: tool.into(),
             arguments: arguments
@@ -236,8 +236,8 @@ mod tests {
                 ┊ n
                 │ thank you
           open until 15:06 (4 h)
-          1   ✅ Confirm (its server calls it “Add
-              to cart”)
+          1   ✅ Confirm (its server calls it
+              “Add to cart”)
           -1  ❌ Cancel
 
         2 “Book”

@@ -16,7 +16,7 @@ async fn an_approved_call_runs_exactly_once() {
     assert_eq!(rig.again("").parked(call.clone()).await, asked, "also after a restart");
     // The answer comes by another process, and wakes the session through the inbox.
     rig.again("").gate.calls().decide(&asked, &allow(Term::Once), OWNER).await.unwrap();
-    let inbox = rig.store.read(|tx| tx.queued_inbound(&call.id.session)).unwrap();
+    let inbox = rig.store.read(|tx| tx.queued_inbound(call.session().unwrap())).unwrap();
     assert!(
         matches!(&inbox[0].inbound.body, InboundBody::Answered { approval, .. } if *approval == asked)
     );

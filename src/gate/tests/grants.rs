@@ -27,7 +27,7 @@ async fn a_grant_covers_its_tool_and_exactly_its_arguments() {
     rig.parked(tool(4, "bare", json!({"text": "hi"}))).await;
     rig.parked(tool(5, "echo", json!({"text": "hi", "more": 1}))).await;
     assert_eq!(
-        rig.again("").ended(changed(6, |call| call.id.session = session("other"))).await,
+        rig.again("").ended(changed(6, |call| call.id.rename_session(&session("other")))).await,
         "hi"
     );
 }
@@ -36,7 +36,7 @@ async fn a_grant_covers_its_tool_and_exactly_its_arguments() {
 async fn a_session_grant_stays_in_its_session() {
     let rig = answered(&allow(Term::Session)).await;
     assert_eq!(rig.ended(echo(2, "hi")).await, "hi");
-    rig.parked(changed(3, |call| call.id.session = session("other"))).await;
+    rig.parked(changed(3, |call| call.id.rename_session(&session("other")))).await;
     rig.store.write(|tx| tx.revoke_session_grants(&session("main"))).await.unwrap();
     rig.parked(echo(4, "hi")).await;
 }
@@ -93,7 +93,7 @@ async fn never_is_never_for_everybody_and_beats_a_rule_that_allows() {
     let allowing = rig.again(super::rig::ALLOW);
     assert!(
         allowing
-            .denied(changed(2, |call| call.id.session = session("other")))
+            .denied(changed(2, |call| call.id.rename_session(&session("other"))))
             .await
             .contains("never")
     );

@@ -4,6 +4,7 @@
 pub(crate) mod rig;
 
 mod answers;
+mod clients;
 mod grants;
 mod late;
 mod pins;

@@ -31,7 +31,7 @@ async fn what_a_command_reads_is_looked_at_again_just_before_it_starts() {
             (grounds.rule.as_str(), grounds.why.as_str()),
             ("builtin.reads-only", "reads only: cat")
         );
-        if call.id.reply_seq == 2 {
+        if call.id.seq() == Some(2) {
             std::os::unix::fs::symlink("/etc/passwd", rig.home().join("a")).unwrap();
         }
         let pass = Pass { call, context: rig.context(), row: None };

@@ -200,7 +200,7 @@ pub(crate) fn echo(n: u64, text: &str) -> ToolCall {
 
 pub(crate) fn tool(n: u64, tool: &str, arguments: Value) -> ToolCall {
     ToolCall {
-        id: CallId { session: session("main"), reply_seq: n, block: 0 },
+        id: CallId::Reply { session: session("main"), reply_seq: n, block: 0 },
         server: "legacy".into(),
         tool: tool.into(),
         arguments,

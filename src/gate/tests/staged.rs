@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::rig::{OWNER, Rig, allow, session};
 use crate::calls::{DecideError, Proposed};
 use crate::domain::{
-    Answer, ApprovalState, CallId, Origin, Outcome, Staged, Term, ToolCall, ToolOutput,
+    Answer, ApprovalState, Approvers, CallId, Origin, Outcome, Staged, Term, ToolCall, ToolOutput,
 };
 use crate::store::DecideRefused;
 
@@ -13,7 +13,7 @@ const POLICY: &str = "[classes]\n\"shop/propose\" = \"safe\"\n\"shop/like\" = \"
 
 fn shop(n: u64, tool: &str, arguments: Value) -> ToolCall {
     ToolCall {
-        id: CallId { session: session("main"), reply_seq: n, block: 0 },
+        id: CallId::Reply { session: session("main"), reply_seq: n, block: 0 },
         server: "shop".into(),
         tool: tool.into(),
         arguments,
@@ -43,11 +43,12 @@ fn item_with(key: &str, value: Value) -> Value {
 async fn staged(rig: &Rig, n: u64, actions: Value) -> Vec<crate::domain::ApprovalId> {
     let output = proposed(rig, n, actions).await;
     assert!(!output.is_error, "{}", output.text);
-    let id = |block| CallId { session: session("main"), reply_seq: 100 + n, block };
     let source = shop(n, "propose", json!({})).id;
-    let all = (0..).zip(output.actions).map(|(at, proposal)| Proposed {
+    let all = (0..).zip(output.actions).map(|(index, proposal)| Proposed {
         source: source.clone(),
-        id: id(at),
+        session: session("main"),
+        result_seq: 100 + n,
+        index,
         proposal,
     });
     let list = rig.gate.calls().stage(all.collect(), &[]).unwrap();
@@ -181,6 +182,36 @@ async fn whoever_decides_first_decides_and_only_what_was_offered() {
     // Behind everything that is queued.
     rig.store.write(|_| Ok(())).await.unwrap();
     rig.verify();
+}
+
+/// What was frozen before ids said who made the call has digests over the ids of that time. A
+/// person who is asked still says yes to that, and to nothing else.
+#[tokio::test]
+async fn what_was_staged_under_an_earlier_id_runs_when_it_is_confirmed() {
+    let rig = Rig::new(&["shop"], POLICY);
+    let [one, two] =
+        staged(&rig, 1, json!([item(), item()])).await[..2].to_vec().try_into().unwrap();
+    let spoilt = |row: &crate::store::CallRow, id: &str| {
+        crate::calls::digest_under(id, row, &Approvers::parse(OWNER))
+    };
+    let db = rusqlite::Connection::open(rig.home().join("claw.db")).unwrap();
+    for (question, id) in [(&one, "main:101:0"), (&two, "main:101:7")] {
+        let call = rig.gate.calls().call_of(question).unwrap().unwrap();
+        let digest = spoilt(&rig.row(&call).await, id);
+        let of = [digest, call.to_string()];
+        assert_eq!(
+            db.execute("UPDATE calls SET digest = ?1 WHERE id = ?2", of.clone()).unwrap(),
+            1
+        );
+        assert_eq!(db.execute("UPDATE approvals SET digest = ?1 WHERE call = ?2", of).unwrap(), 1);
+        rig.gate.calls().decide(question, &allow(Term::Once), OWNER).await.unwrap();
+    }
+    let act = async |question| {
+        let call = rig.gate.calls().call_of(question).unwrap().unwrap();
+        rig.gate.act(&call, rig.context()).await.unwrap()
+    };
+    assert!(matches!(act(&one).await, Outcome::Ended { .. }));
+    assert!(matches!(act(&two).await, Outcome::Denied { .. }), "the id of another action");
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! The budget of a day: the limit, the pause before it, and what becomes of its question.
 
 use super::rig::{Rig, main};
-use crate::domain::{CallId, InboundBody, Origin};
+use crate::domain::{CallId, InboundBody, Origin, PauseCause};
 use crate::gate::tests::rig::{ALLOW, OWNER};
 use crate::model::Script;
 use crate::session::Ran;
@@ -75,7 +75,8 @@ async fn a_question_that_a_kill_kept_out_of_the_log_is_found_again_or_closed() {
     for (spent, ran) in [(950_000, Ran::Parked), (0, Ran::Idle)] {
         let rig = Rig::new(ALLOW, [Script::text("answered")]);
         spend(&rig, &rig.worker.settings().budget.today(), spent).await;
-        let call = CallId { session: main(), reply_seq: 1, block: 0 };
+        let call =
+            CallId::Pause { session: main(), turn_seq: 1, cause: PauseCause::Budget, nth: 0 };
         let details = serde_json::json!({"tokens_today": 950_000});
         let ask = rig.gate.gate.calls().ask_to_go_on(
             &call,

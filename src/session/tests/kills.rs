@@ -10,7 +10,7 @@ use futures::future::BoxFuture;
 
 use super::rig::{BOUNDS, log, main, message, replies, submit, worker};
 use super::staging::{POLICY, item};
-use crate::domain::{Block, EventBody, Finish, Message, Outcome, Term, ToolUse, Usage};
+use crate::domain::{Block, CallId, EventBody, Finish, Message, Outcome, Term, ToolUse, Usage};
 use crate::gate::tests::rig::{ALLOW, OWNER, Rig as GateRig, allow};
 use crate::model::{DeltaSink, Model, ModelError, Reply, Request};
 use crate::session::{Ran, Worker};
@@ -139,7 +139,9 @@ fn consistent(gate: &GateRig, times: usize) {
         let outcomes: Vec<&Outcome> = log
             .iter()
             .filter_map(|body| match body {
-                EventBody::ToolResult { call, outcome } if call.block as usize == block => {
+                EventBody::ToolResult { call: CallId::Reply { block: at, .. }, outcome }
+                    if *at as usize == block =>
+                {
                     Some(outcome)
                 }
                 _ => None,

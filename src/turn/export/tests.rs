@@ -3,8 +3,10 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::domain::{Answer, ApprovalId, PauseCause, Scope, Term};
 use crate::turn::next::tests::{
-    BOUNDS, acted, confirmed_by_tap, ended, id, result, said, session, started, text, uses,
+    BOUNDS, acted, confirmed_by_tap, ended, id, parked, pause, result, said, session, started,
+    text, uses,
 };
 
 fn whole() -> Vec<Event> {
@@ -41,6 +43,45 @@ fn a_log_comes_back_as_it_went() {
     let back = read(exported().as_bytes(), &BOUNDS).unwrap();
     assert_eq!((back.session.as_str(), &back.events), ("main", &whole()));
     assert_eq!(write(&back.session, &back.events).unwrap(), exported());
+}
+
+/// Of a turn that has asked whether it may go on, and of an action that was run behind it.
+fn with_a_pause_and_an_action() -> Vec<Event> {
+    let asked = pause(1, PauseCause::Deaths);
+    let action = CallId::Action { session: session(), result_seq: 3, index: 2 };
+    let allowed = EventBody::CallAnswered {
+        call: asked.clone(),
+        approval: ApprovalId("q".into()),
+        answer: Some(Answer::Allow { term: Term::Once, scope: Scope::Exact }),
+        by: "p".into(),
+    };
+    let bodies = vec![
+        started(),
+        said("a"),
+        parked(asked, "q"),
+        allowed,
+        text("ok"),
+        ended(),
+        confirmed_by_tap(action.clone()),
+        acted(action, "r"),
+    ];
+    bodies.into_iter().zip(1..).map(|(body, seq)| Event { seq, at_ms: 7, body }).collect()
+}
+
+#[test]
+fn an_export_from_before_ids_said_who_made_the_call_means_the_same() {
+    let events = with_a_pause_and_an_action();
+    let today = write(&session(), &events).unwrap();
+    let earlier = |seq: u64, number: u32| {
+        format!(r#"{{"block":{number},"reply_seq":{seq},"session":"main"}}"#)
+    };
+    let before = today
+        .replace(r#""main:1:deaths.0""#, &earlier(1, 500))
+        .replace(r#""main:3:action.2""#, &earlier(3, 2));
+    assert_eq!(before.matches("reply_seq").count(), 4);
+    for text in [today, with_lines(&before, 8)] {
+        assert_eq!(read(text.as_bytes(), &BOUNDS).unwrap().events, events);
+    }
 }
 
 #[test]

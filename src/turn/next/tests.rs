@@ -66,7 +66,11 @@ pub(in crate::turn) fn uses(inputs: &[&str]) -> EventBody {
 }
 
 pub(in crate::turn) fn id(reply_seq: u64, block: u32) -> CallId {
-    CallId { session: session(), reply_seq, block }
+    CallId::Reply { session: session(), reply_seq, block }
+}
+
+pub(in crate::turn) fn pause(turn_seq: u64, cause: PauseCause) -> CallId {
+    CallId::Pause { session: session(), turn_seq, cause, nth: 0 }
 }
 
 pub(in crate::turn) fn result(call: CallId, text: &str) -> EventBody {
@@ -370,7 +374,11 @@ fn what_was_confirmed_is_run_before_everything_else_and_once() {
 
 /// Any event at any place, also such that no runner would write.
 pub(in crate::turn) fn any_body() -> impl Strategy<Value = EventBody> {
-    let call = || (1_u64..20, 0_u32..3).prop_map(|(seq, block)| id(seq, block));
+    let call = || {
+        let reply = (1_u64..20, 0_u32..3).prop_map(|(seq, block)| id(seq, block));
+        let cause = prop_oneof![Just(PauseCause::Budget), Just(PauseCause::Deaths)];
+        prop_oneof![9 => reply, 1 => (1_u64..20, cause).prop_map(|(seq, cause)| pause(seq, cause))]
+    };
     prop_oneof![
         Just(started()),
         Just(ended()),

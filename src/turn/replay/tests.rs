@@ -2,10 +2,10 @@
 //! difference.
 
 use super::*;
-use crate::domain::{Answer, ApprovalId, Finish, Outcome, Scope, Term};
+use crate::domain::{Answer, ApprovalId, Finish, Outcome, PauseCause, Scope, Term};
 use crate::turn::next::tests::{
-    BOUNDS, acted, confirmed_by_tap, ended, failed, id, log, parked, reply, result, said, session,
-    started, summary, text, uses,
+    BOUNDS, acted, confirmed_by_tap, ended, failed, id, log, parked, pause, reply, result, said,
+    session, started, summary, text, uses,
 };
 
 fn replayed(bodies: Vec<EventBody>) -> Replayed {
@@ -104,16 +104,16 @@ fn the_end_of_a_turn_writes_the_missing_results() {
 
 #[test]
 fn a_turn_that_asks_whether_it_may_go_on_does_so_before_it_asks_the_model() {
-    let asks = parked(id(1, 0), "q");
+    let asks = parked(pause(1, PauseCause::Budget), "q");
     let allowed = EventBody::CallAnswered {
-        call: id(1, 0),
+        call: pause(1, PauseCause::Budget),
         approval: ApprovalId("q".into()),
         answer: Some(Answer::Allow { term: Term::Once, scope: Scope::Exact }),
         by: "p".into(),
     };
     let bodies = vec![started(), said("a"), asks.clone(), allowed, packed(), text("ok"), ended()];
     assert_eq!(replayed(bodies).difference, None);
-    let sentence = "event 4 is call.parked of main:1:0, where next() says Deliver";
+    let sentence = "event 4 is call.parked of main:1:budget.0, where next() says Deliver";
     differs(vec![started(), said("a"), text("ok"), asks.clone()], 4, sentence);
     differs(
         vec![started(), said("a"), asks, text("ok")],

@@ -138,7 +138,7 @@ pub(super) fn permit_parts(
     timeout: Duration,
 ) -> PermitParts {
     PermitParts {
-        call: CallId { session: SessionId::new("test").unwrap(), reply_seq: 1, block: 0 },
+        call: CallId::Reply { session: SessionId::new("test").unwrap(), reply_seq: 1, block: 0 },
         server: server.into(),
         tool: tool.into(),
         arguments,

@@ -36,7 +36,7 @@ fn reply(blocks: Vec<Block>, finish: Finish) -> EventBody {
 fn body() -> impl Strategy<Value = EventBody> {
     let words =
         prop_oneof![Just("hello".to_owned()), Just("\"\\\u{0}\u{2028}👩".to_owned()), ".{0,12}"];
-    let call = |seq: u64| CallId { session: session(), reply_seq: seq, block: 1 };
+    let call = |seq: u64| CallId::Reply { session: session(), reply_seq: seq, block: 1 };
     prop_oneof![
         4 => words.clone().prop_map(|words| said(&words)),
         2 => words.clone().prop_map(|words| reply(vec![text(&words)], Finish::Complete)),

@@ -1,6 +1,7 @@
 //! The promises of the store: commits, order, one chain of audit rows, one winner of a decision.
 
 mod audit;
+mod call_ids;
 mod commits;
 mod decisions;
 mod delivered;
@@ -51,8 +52,8 @@ fn session() -> SessionId {
 fn question(id: &str, expires_at_ms: i64) -> Question {
     Question {
         approval: ApprovalId(id.into()),
-        call: CallId { session: session(), reply_seq: 3, block: 0 },
-        session: session(),
+        call: CallId::Reply { session: session(), reply_seq: 3, block: 0 },
+        session: Some(session()),
         server: "s".into(),
         tool: "t".into(),
         arguments: Vec::new(),

@@ -18,7 +18,7 @@ pub(super) struct DrawnPrompt<'a>(pub(super) &'a Shared);
 
 impl Prompt for DrawnPrompt<'_> {
     fn raw(&self) -> &str {
-        self.0.hand_on();
+        self.0.note_draw();
         PROMPT
     }
 }

@@ -18,7 +18,7 @@ fn reply(text: &str) -> OutboundBody {
 }
 
 fn call(block: u32) -> CallId {
-    CallId { session: SessionId::new("main").unwrap(), reply_seq: 8, block }
+    CallId::Reply { session: SessionId::new("main").unwrap(), reply_seq: 8, block }
 }
 
 fn lines(screen: &mut Screen) -> Vec<String> {

@@ -9,8 +9,8 @@ fn question(id: &str) -> Question {
     let session = SessionId::new("main").unwrap();
     Question {
         approval: ApprovalId(id.into()),
-        call: CallId { session: session.clone(), reply_seq: 3, block: 0 },
-        session,
+        call: CallId::Reply { session: session.clone(), reply_seq: 3, block: 0 },
+        session: Some(session),
         server: "bash".into(),
         tool: "run".into(),
         arguments: vec![("command".into(), format!("echo {id}"))],

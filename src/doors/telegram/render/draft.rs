@@ -251,7 +251,7 @@ mod tests {
     }
 
     fn call() -> CallId {
-        CallId { session: SessionId::new("s").unwrap(), reply_seq: 2, block: 0 }
+        CallId::Reply { session: SessionId::new("s").unwrap(), reply_seq: 2, block: 0 }
     }
 
     #[test]

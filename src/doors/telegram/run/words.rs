@@ -152,7 +152,7 @@ fn told(
     open: &[Open],
 ) -> Result<Option<String>, MailError> {
     let own: Vec<&Open> =
-        open.iter().filter(|open| open.row.question.session == *session).collect();
+        open.iter().filter(|open| open.row.question.session.as_ref() == Some(session)).collect();
     if own.is_empty() || ctx.mail.queued_messages(session)? > 0 {
         return Ok(None);
     }

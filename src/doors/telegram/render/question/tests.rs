@@ -23,8 +23,8 @@ pub(super) fn asked(arguments: &[(&str, &str)]) -> Question {
     let any = "allow filesystem/write_file for any path at or below src/bin, whatever its other arguments";
     Question {
         approval: ApprovalId("k3v9q0m2xz".into()),
-        call: CallId { session: SessionId::new("main").unwrap(), reply_seq: 3, block: 0 },
-        session: SessionId::new("main").unwrap(),
+        call: CallId::Reply { session: SessionId::new("main").unwrap(), reply_seq: 3, block: 0 },
+        session: Some(SessionId::new("main").unwrap()),
         server: "filesystem".into(),
         tool: "write_file".into(),
         arguments: arguments

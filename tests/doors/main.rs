@@ -1,0 +1,58 @@
+//! The conformance suite for doors: what a person who talks to claw can rely on, whatever the door.
+//! Each scene is written once (`scenes`) and runs for every rig below, through the whole program.
+//!
+//! A new door is one file here with a [`rig::DoorRig`], and one line `scenes_of!`.
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
+#![expect(clippy::disallowed_methods, reason = "a test of the whole program starts it")]
+
+#[path = "../botapi/mod.rs"]
+mod botapi;
+mod console;
+#[path = "../program/mod.rs"]
+mod program;
+#[path = "../living/pty.rs"]
+mod pty;
+mod rig;
+mod scenes;
+mod scenes_of_text;
+mod telegram;
+#[path = "../wires/mod.rs"]
+mod wires;
+
+/// Every scene for one rig, as tests in a module of its own.
+macro_rules! scenes_of {
+    ($door:ident, $rig:ty) => {
+        scenes_of!($door, $rig, scenes: [
+            a_question_is_answered_with_yes,
+            a_question_is_answered_with_no,
+            a_question_is_answered_with_no_and_a_word,
+            a_second_answer_does_not_count,
+            a_question_that_expires_cannot_be_answered_any_more,
+            an_open_question_survives_a_kill_and_counts_once,
+            a_question_that_is_answered_elsewhere_is_closed_here,
+            the_stop_switch_ends_what_runs_and_holds_until_it_is_off,
+            one_chat_that_floods_holds_up_no_other,
+            a_bug_in_one_message_ends_with_that_message,
+        ], scenes_of_text: [
+            a_streamed_answer_ends_whole_and_once,
+            a_streamed_answer_that_a_kill_cuts_off_comes_whole_and_once,
+            what_was_not_shown_before_a_kill_is_shown_after_it,
+            a_long_answer_is_complete_in_order_and_there_once,
+            a_linked_file_is_handed_over,
+        ]);
+    };
+    ($door:ident, $rig:ty, $($scenes:ident: [$($scene:ident,)*]),*) => {
+        mod $door {
+            $($(
+                #[test]
+                fn $scene() {
+                    crate::$scenes::$scene::<$rig>();
+                }
+            )*)*
+        }
+    };
+}
+
+scenes_of!(at_the_console, crate::console::Console);
+scenes_of!(in_telegram, crate::telegram::Telegram);

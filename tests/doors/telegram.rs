@@ -1,0 +1,146 @@
+//! Telegram as a door: the gateway at a stand-in for the Bot API, and two people who may talk to it.
+//! Must not know what is tested.
+
+use rustix::process::Signal;
+
+use crate::botapi::{BotApi, Fault, Message, Tap, User};
+use crate::program::{Running, eventually};
+use crate::rig::{Chat, DoorRig, Home, Reply, Skill, words};
+
+const ALLOW: &str = "Allow once";
+
+pub struct Telegram {
+    home: Home,
+    api: BotApi,
+    anna: User,
+    bob: User,
+    gateway: Option<Running>,
+    /// The message that was answered last, and what its button meant.
+    answered: Option<(i32, String)>,
+}
+
+impl Telegram {
+    fn person(&self, chat: Chat) -> &User {
+        if chat == Chat::First { &self.anna } else { &self.bob }
+    }
+
+    /// A message that can be tapped and is on record, in a state that fits.
+    fn question(&self, about: &str, state: &str) -> Option<Message> {
+        let sent = self.api.sent(self.anna.id).into_iter();
+        let mut open = sent.filter(|one| !one.deleted && one.button(ALLOW).is_some());
+        let on_record = |one: &Message| {
+            let posted = "SELECT count(*) FROM posted WHERE message = ";
+            self.number(&format!("{posted}{} AND state LIKE '{state}'", one.id)) > 0
+        };
+        open.find(|one| words(&one.text).contains(about) && on_record(one))
+    }
+
+    fn number(&self, sql: &str) -> i64 {
+        self.home.house.db().query_row(sql, [], |row| row.get(0)).unwrap()
+    }
+
+    /// A tap that was answered.
+    fn taps(&mut self, asked: &Message, label: &str) -> Tap {
+        let data = asked.button(label).unwrap().data.clone().unwrap();
+        self.answered = Some((asked.id, data));
+        let tap = self.anna.taps_on(asked.chat, asked.id, label);
+        self.api.wait_answered(&tap);
+        tap
+    }
+}
+
+impl DoorRig for Telegram {
+    const LACKS: &'static [(Skill, &'static str)] = &[];
+
+    fn new(home: Home) -> Self {
+        let api = BotApi::start();
+        let (anna, bob) = (api.user("Anna"), api.user("Bob"));
+        let allowed = format!("{},{}", anna.id, bob.id);
+        let Home { house, model } = home;
+        let house = house.with_bot(&api.token(), api.url(), &allowed);
+        Self { home: Home { house, model }, api, anna, bob, gateway: None, answered: None }
+    }
+
+    fn home(&self) -> &Home {
+        &self.home
+    }
+
+    fn start(&mut self) {
+        self.api.heal();
+        let before = self.api.calls_of("getUpdates").len();
+        self.gateway = Some(self.home.house.start(&["gateway"]));
+        self.api.wait_for_calls("getUpdates", before + 1);
+    }
+
+    fn kill(&mut self) {
+        let gateway = self.gateway.take().unwrap();
+        gateway.signal(Signal::KILL);
+        // It is waited for.
+        drop(gateway);
+    }
+
+    /// Without the note, a draft would stay beside the whole: the window that is stated.
+    fn notes_what_it_shows(&mut self) {
+        eventually("the draft is on record", || self.number("SELECT count(*) FROM drafts") == 1);
+    }
+
+    fn holds_back(&mut self) {
+        for method in ["sendMessage", "editMessageText"] {
+            self.api.fault(Fault::Hang).on(method).always();
+        }
+    }
+
+    fn says(&mut self, chat: Chat, text: &str) {
+        let person = self.person(chat);
+        person.says(person.private(), text);
+    }
+
+    fn shown(&mut self, chat: Chat) -> String {
+        let sent = self.api.sent(self.person(chat).id).into_iter();
+        let texts = sent.filter(|one| !one.deleted).map(|one| one.text);
+        words(&texts.collect::<Vec<_>>().join("\n"))
+    }
+
+    fn is_open(&mut self, about: &str) -> bool {
+        self.question(about, "%").is_some()
+    }
+
+    fn answers(&mut self, about: &str, reply: Reply) {
+        let mut found = None;
+        eventually("the question is on record and open", || {
+            found = self.question(about, "open");
+            found.is_some()
+        });
+        let asked = found.unwrap();
+        match reply {
+            Reply::Yes => _ = self.taps(&asked, ALLOW),
+            Reply::No => _ = self.taps(&asked, "Deny"),
+            Reply::NoBecause(word) => {
+                self.taps(&asked, "Deny and say why");
+                let why = self.api.wait_for_text(self.anna.id, "Denied once you have replied");
+                eventually("a reason is waited for", || {
+                    self.number("SELECT count(*) FROM posted WHERE state = 'why'") == 1
+                });
+                self.anna.writes(self.anna.private()).reply_to(why.id).text(word).send();
+                self.api.wait_for("the question is over", |world| {
+                    world.message(asked.chat, asked.id)?.labels().is_empty().then_some(())
+                });
+            }
+        }
+    }
+
+    fn answers_again(&mut self) -> String {
+        let (message, data) = self.answered.clone().unwrap();
+        let tap = self.anna.forges_tap(self.anna.private(), message, &data);
+        self.api.wait_answered(&tap).0
+    }
+
+    fn files(&mut self) -> Vec<(String, Vec<u8>)> {
+        let sent = self.api.sent(self.anna.id).into_iter().filter_map(|one| one.media);
+        sent.map(|media| (media.name, self.api.file(&media.file_id))).collect()
+    }
+
+    fn session(&self, chat: Chat) -> String {
+        format!("telegram.{}.{}", self.api.bot_id(), self.person(chat).id)
+    }
+}
