@@ -92,7 +92,7 @@ impl Mail {
     /// delivery in the same transaction. A later start must not look for the message instead: it
     /// may have brought that in step with the answer by then, and would ask once more.
     pub async fn arrived(&self, posted: PostedRow) -> Result<(), StoreError> {
-        killpoint::here("delivery.arrived.before");
+        killpoint::here("delivery.posted.before");
         let note = move |tx: &crate::store::Tx<'_>| {
             for row in tx.queued_outbound(&posted.address)? {
                 if row.sending && asks(&row.outbound.body, &posted.approval) {
@@ -102,7 +102,7 @@ impl Mail {
             tx.add_posted(&posted)
         };
         let noted = self.store.write_relaxed(note).await;
-        killpoint::here("delivery.arrived.after");
+        killpoint::here("delivery.posted.after");
         noted
     }
 

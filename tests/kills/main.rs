@@ -49,9 +49,29 @@ fn main() -> ExitCode {
 struct Series {
     points: Vec<String>,
     jobs: VecDeque<Job>,
+    /// Every aim there is, in the order in which they are tried.
+    aims: VecDeque<Aim>,
+    /// How often a point that was never hit is aimed at once more.
+    again: usize,
     random: Random,
     wanted: usize,
     table: Table,
+}
+
+/// Which process passes a point of a script is a matter of who comes first, so a run may miss the
+/// point that it is aimed at.
+const AGAIN_MAX: usize = 24;
+
+impl Series {
+    /// One more run at a point that no run has hit, while there are tries.
+    fn missed(&mut self) -> Option<Job> {
+        self.again = self.again.checked_sub(1)?;
+        let missed = self.table.never_hit();
+        let place = self.aims.iter().position(|aim| missed.contains(&aim.point.as_str()))?;
+        let aim = self.aims.remove(place)?;
+        self.aims.push_back(aim.clone());
+        Some(Job::Aimed(aim))
+    }
 }
 
 async fn rig() -> anyhow::Result<ExitCode> {
@@ -62,17 +82,18 @@ async fn rig() -> anyhow::Result<ExitCode> {
     let mut random = Random(seed);
     let wanted = if only.is_some() { 1 } else { number("CLAW_KILL_RUNS", 200) as usize };
     let aimed = number("CLAW_KILL_AIMED_PERCENT", 66) as usize;
+    let (mut aims, mut again) = (VecDeque::new(), 0);
     let jobs = match only.clone() {
         Some(job) => VecDeque::from([job]),
         None => {
-            let mut aims: Vec<Aim> = job::aims(&passed(&mut table).await?, &mut random);
+            aims = job::aims(&passed(&mut table).await?, &mut random).into();
             table.aims_known = aims.len();
+            again = if aimed > 0 { AGAIN_MAX } else { 0 };
             // The rest of the series is for moments that nobody chose.
-            aims.truncate(wanted * aimed / 100);
-            aims.into_iter().map(Job::Aimed).collect()
+            aims.iter().take(wanted * aimed / 100).cloned().map(Job::Aimed).collect()
         }
     };
-    let series = RefCell::new(Series { points, jobs, random, wanted, table });
+    let series = RefCell::new(Series { points, jobs, aims, again, random, wanted, table });
     let workers = (0..if only.is_some() { 1 } else { number("CLAW_KILL_WORKERS", 3) })
         .map(|_| worker(&series, only.is_some()));
     futures::future::try_join_all(workers).await?;
@@ -86,11 +107,14 @@ async fn worker(series: &RefCell<Series>, single: bool) -> anyhow::Result<()> {
         let (job, points) = {
             let mut series = series.borrow_mut();
             let job = series.jobs.pop_front();
-            let done = series.table.killed_runs >= series.wanted
-                || series.table.failures.len() >= table::FAILURES_MAX;
+            let done = series.table.killed_runs >= series.wanted;
             let job = match job {
-                None if single || done => return Ok(()),
-                _ if done => return Ok(()),
+                None if single => return Ok(()),
+                _ if series.table.failures.len() >= table::FAILURES_MAX => return Ok(()),
+                _ if done => match series.missed() {
+                    Some(job) => job,
+                    None => return Ok(()),
+                },
                 None => Job::Random(series.random.below(u64::MAX)),
                 Some(job) => job,
             };

@@ -86,7 +86,7 @@ impl Table {
         self.failures.is_empty() && (!whole || self.never_hit().is_empty())
     }
 
-    fn never_hit(&self) -> Vec<&str> {
+    pub fn never_hit(&self) -> Vec<&str> {
         self.kills.iter().filter(|(_, hits)| **hits == 0).map(|(point, _)| point.as_str()).collect()
     }
 }

@@ -136,8 +136,15 @@ fn arrived(
     let refused = format!("{} was not sent", made_path(id));
     let was_made = evidence.round.house.path("work").join(made_path(id)).exists();
     let told = screen.iter().filter(|message| message.text.contains(&refused)).count();
+    // Of a reply to many messages at once, ten files come and a sentence names the others.
+    let too_many = "Not sent, because a reply hands over 10 files at most: ";
+    let left_out = screen
+        .iter()
+        .filter_map(|message| message.text.strip_prefix(too_many))
+        .filter(|names| names.split(", ").any(|name| name == made_path(id)))
+        .count();
     let kills = evidence.seen.left.iter().filter(|left| left.sending.contains(&row.id)).count();
-    match copies.len() + told {
+    match copies.len() + told + left_out {
         0 => verdict.lost.push(format!("the file {named}, and nobody was told")),
         _ if told > 0 && was_made => verdict.lost.push(format!("the file {named}, which is there to be handed over")),
         times if times > 1 + kills => verdict

@@ -16,6 +16,8 @@ use crate::store::OutboxRow;
 
 /// Texts of more letters may go out in parts.
 const WHOLE_LETTERS_MAX: usize = 2_500;
+/// What is shorter may stand in a long text by chance.
+const PART_LETTERS_MIN: usize = 20;
 
 pub fn judge(evidence: &Evidence<'_>, verdict: &mut Verdict, counts: &mut Counts) {
     let known = |row: &&OutboxRow| evidence.seats().iter().any(|seat| seat.session == row.session);
@@ -59,20 +61,21 @@ fn rows_are_on_the_screen(
     verdict: &mut Verdict,
     counts: &mut Counts,
 ) {
-    let mut shown: HashMap<String, usize> = HashMap::new();
-    screen
-        .iter()
-        .for_each(|message| *shown.entry(letters(own_words(&message.text))).or_default() += 1);
+    let worded: Vec<(&Message, String)> =
+        screen.iter().map(|message| (message, letters(own_words(&message.text)))).collect();
+    let mut shown: HashMap<&str, usize> = HashMap::new();
+    worded.iter().for_each(|(_, words)| *shown.entry(words).or_default() += 1);
     let mut wanted: BTreeMap<String, Vec<&OutboxRow>> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.body["type"] != "question") {
         wanted.entry(shown_as(row)).or_default().push(row);
     }
     for (said, rows) in wanted {
-        let copies = if said.len() <= WHOLE_LETTERS_MAX {
-            shown.get(&said).copied().unwrap_or_default()
+        let is_long = said.len() > WHOLE_LETTERS_MAX;
+        let copies = if !is_long {
+            shown.get(said.as_str()).copied().unwrap_or_default()
         } else {
             let as_files = evidence.files(screen).iter().filter(|file| **file == said).count();
-            match copies_of_parts(&said, screen) {
+            match copies_of_parts(&said, &worded) {
                 // Its beginning and the whole as a file.
                 Err(_) if as_files > 0 => as_files,
                 Ok(surplus) => rows.len() + surplus,
@@ -84,9 +87,13 @@ fn rows_are_on_the_screen(
         };
         let (first, kills) =
             (text(rows[0]).lines().next().unwrap_or_default(), window(evidence, &rows));
-        // A draft can show the whole before there is a row of it.
-        let whole = screen.iter().filter(|message| letters(own_words(&message.text)) == said);
-        let allowed = kills + whole.filter(|message| cut_off(evidence, seat, message)).count();
+        // A draft can show the whole before there is a row of it, and of a long one a whole part.
+        let drafts = worded.iter().filter(|(_, words)| {
+            *words == said
+                || is_long && words.len() > PART_LETTERS_MIN && said.contains(words.as_str())
+        });
+        let allowed =
+            kills + drafts.filter(|(message, _)| cut_off(evidence, seat, message)).count();
         if copies < rows.len() {
             verdict.lost.push(format!(
                 "{}: {} × {first:?}, and it is there {copies} times",
@@ -106,26 +113,31 @@ fn rows_are_on_the_screen(
     }
 }
 
-/// How many parts of a long text are there more than once; `Err` says what is missing. A long
-/// answer is unlike any other.
-fn copies_of_parts(said: &str, screen: &[Message]) -> Result<usize, String> {
-    let (mut parts, mut surplus) = (Vec::<String>::new(), 0);
-    for part in screen
+/// How many messages hold a part of a long text and are not needed to show it whole: a part that
+/// came again, or a beginning that was shown before a kill. `Err` says what is missing. A long answer
+/// is unlike any other.
+fn copies_of_parts(said: &str, screen: &[(&Message, String)]) -> Result<usize, String> {
+    let parts: Vec<&str> = screen
         .iter()
-        .map(|message| letters(own_words(&message.text)))
-        .filter(|part| part.len() > 20 && said.contains(part))
-    {
-        if parts.contains(&part) {
-            surplus += 1;
-        } else {
-            parts.push(part);
+        .map(|(_, words)| words.as_str())
+        .filter(|part| part.len() > PART_LETTERS_MIN && said.contains(part))
+        .collect();
+    // How far the text can be read, part by part in the order of the screen, and by how many parts.
+    let mut read = BTreeMap::from([(0, 0)]);
+    for part in &parts {
+        for (end, used) in read.clone() {
+            if said[end..].starts_with(part) {
+                let most: &mut usize = read.entry(end + part.len()).or_default();
+                *most = (used + 1).max(*most);
+            }
         }
     }
-    let whole = parts.concat();
-    if whole == said {
-        Ok(surplus)
-    } else {
-        Err(format!("{} of {} letters are there", whole.len(), said.len()))
+    match read.get(&said.len()) {
+        Some(used) => Ok(parts.len() - used),
+        None => {
+            let farthest = read.keys().next_back().copied().unwrap_or_default();
+            Err(format!("{farthest} of {} letters are there", said.len()))
+        }
     }
 }
 
