@@ -1,4 +1,4 @@
-//! Servers of strangers through the whole program: pinned on first sight, withheld when they
+//! Servers of strangers through the whole program: pinned when first seen, withheld when they
 //! change, taken with a yes; a broken one neither delays nor breaks the others.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 

@@ -14,7 +14,7 @@ use crate::mail::{MailError, PostedRow};
 
 /// Why something is not shown, by what has to be done about it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
+pub enum DoorFault {
     /// No answer that could be read: it may have been done or not. Trying again may help.
     #[error("the chat cannot be reached: {0}")]
     MayPass(String),
@@ -37,7 +37,7 @@ pub enum Fault {
 
 /// One thing that a door sends for a row of the outbox.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Piece<T> {
+pub enum DoorPiece<T> {
     Text(T),
     File(File),
 }
@@ -83,7 +83,7 @@ pub enum Closed {
         answer: Answer,
         by: String,
         at_ms: UnixMillis,
-        end: Option<CallEnd>,
+        end: Option<CallStatus>,
     },
     Expired {
         at_ms: UnixMillis,
@@ -99,7 +99,7 @@ pub enum Closed {
 
 /// How an answered call went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CallEnd {
+pub enum CallStatus {
     Ok,
     Failed,
     Denied,
@@ -148,14 +148,14 @@ pub trait Door: Send + Sync + Sized + 'static {
 
     /// What a text is sent as. It depends on the row alone, because after a restart the pieces are
     /// counted again to find where it was left.
-    fn pieces(&self, body: &OutboundBody, text: &str) -> Vec<Piece<Self::Text>>;
+    fn pieces(&self, body: &OutboundBody, text: &str) -> Vec<DoorPiece<Self::Text>>;
 
     /// Sends a message, with its formatting or without, and gives back its number.
     fn send(
         &self,
         to: &Address,
         text: &Self::Text,
-    ) -> impl Future<Output = Result<i64, Fault>> + Send;
+    ) -> impl Future<Output = Result<i64, DoorFault>> + Send;
 
     /// Makes a message show something else. It may be done twice.
     fn edit(
@@ -163,24 +163,25 @@ pub trait Door: Send + Sync + Sized + 'static {
         to: &Address,
         message: i64,
         text: &Self::Text,
-    ) -> impl Future<Output = Result<(), Fault>> + Send;
+    ) -> impl Future<Output = Result<(), DoorFault>> + Send;
 
     /// Takes a message away.
     fn take_away(
         &self,
         to: &Address,
         message: i64,
-    ) -> impl Future<Output = Result<(), Fault>> + Send;
+    ) -> impl Future<Output = Result<(), DoorFault>> + Send;
 
     /// Hands a file over. One that cannot be sent is named in a message instead.
-    fn file(&self, to: &Address, file: &File) -> impl Future<Output = Result<(), Fault>> + Send;
+    fn file(&self, to: &Address, file: &File)
+    -> impl Future<Output = Result<(), DoorFault>> + Send;
 
     /// Puts a question, with whatever an answer takes.
     fn ask(
         &self,
         to: &Address,
         question: &Question,
-    ) -> impl Future<Output = Result<Asked, Fault>> + Send;
+    ) -> impl Future<Output = Result<Asked, DoorFault>> + Send;
 
     /// Makes the message of a question say what became of it.
     fn close(
@@ -188,7 +189,7 @@ pub trait Door: Send + Sync + Sized + 'static {
         posted: &PostedRow,
         question: &Question,
         how: &Closed,
-    ) -> impl Future<Output = Result<(), Fault>> + Send;
+    ) -> impl Future<Output = Result<(), DoorFault>> + Send;
 
     /// Shows what happens now, until the sink is dropped. Nothing of it is needed.
     fn glimpse(self: &Arc<Self>, _: &SessionId, _: &Address) -> LiveSink {
@@ -209,7 +210,7 @@ pub trait Door: Send + Sync + Sized + 'static {
 
     /// What is sent elsewhere in place of a message that its place refuses. Nothing: the log and
     /// the session keep it.
-    fn instead(&self, _: &Outbound, _: &Fault) -> Vec<Outbound> {
+    fn instead(&self, _: &Outbound, _: &DoorFault) -> Vec<Outbound> {
         Vec::new()
     }
 

@@ -28,7 +28,7 @@ impl Drive<'_> {
         let step = if end == TurnEnd::Answered { self.steps() } else { 0 };
         self.tell(&OutboundBody::Reply { turn_seq, step, text });
         self.stage_of_turn()?;
-        self.staged.key_refused = self.refused_key();
+        self.pending.key_refused = self.refused_key();
         let over = is_over_the_window(
             self.log.open_turn().unwrap_or_default(),
             &self.settings.runner.bounds,

@@ -19,7 +19,7 @@ use claw::domain::{
 };
 use claw::doors::clock::Clock;
 use claw::doors::commands::{ChatCommand, DoorKind, Parsed, help_markdown, parse};
-use claw::doors::door::{Asked, Closed, Door, Fault, File, Piece};
+use claw::doors::door::{Asked, Closed, Door, DoorFault, DoorPiece, File};
 use claw::doors::markdown::linked_files;
 use claw::doors::shared::{Shared, watch_commits};
 use claw::doors::{delivery, questions, sessions};
@@ -59,8 +59,8 @@ impl Lines {
     }
 
     /// One line, whole or not at all as far as this door can know.
-    async fn write(&self, to: &Address, line: Value) -> Result<(), Fault> {
-        let gone = || Fault::Blocked("nobody is connected".to_owned());
+    async fn write(&self, to: &Address, line: Value) -> Result<(), DoorFault> {
+        let gone = || DoorFault::Blocked("nobody is connected".to_owned());
         let client = self.client(to).ok_or_else(gone)?;
         let written = client.lock().await.write_all(format!("{line}\n").as_bytes()).await;
         written.map_err(|_| gone())
@@ -96,35 +96,35 @@ impl Door for Lines {
         principal == self.shared.context.owner
     }
 
-    fn pieces(&self, body: &OutboundBody, text: &str) -> Vec<Piece<String>> {
+    fn pieces(&self, body: &OutboundBody, text: &str) -> Vec<DoorPiece<String>> {
         let chars: Vec<char> = text.chars().collect();
-        let mut pieces: Vec<Piece<String>> =
-            chars.chunks(CHARS_MAX).map(|part| Piece::Text(part.iter().collect())).collect();
+        let mut pieces: Vec<DoorPiece<String>> =
+            chars.chunks(CHARS_MAX).map(|part| DoorPiece::Text(part.iter().collect())).collect();
         if pieces.len() > MESSAGES_MAX {
             pieces.truncate(1);
-            pieces.push(Piece::File(File::Whole { name: "answer.md", text: text.to_owned() }));
+            pieces.push(DoorPiece::File(File::Whole { name: "answer.md", text: text.to_owned() }));
         }
         if matches!(body, OutboundBody::Reply { .. }) {
-            pieces.extend(linked_files(text).into_iter().map(File::Linked).map(Piece::File));
+            pieces.extend(linked_files(text).into_iter().map(File::Linked).map(DoorPiece::File));
         }
         pieces
     }
 
-    async fn send(&self, to: &Address, text: &String) -> Result<i64, Fault> {
+    async fn send(&self, to: &Address, text: &String) -> Result<i64, DoorFault> {
         let message = self.number();
         self.write(to, json!({"message": message, "text": text})).await?;
         Ok(message)
     }
 
-    async fn edit(&self, to: &Address, message: i64, text: &String) -> Result<(), Fault> {
+    async fn edit(&self, to: &Address, message: i64, text: &String) -> Result<(), DoorFault> {
         self.write(to, json!({"message": message, "text": text, "edited": true})).await
     }
 
-    async fn take_away(&self, to: &Address, message: i64) -> Result<(), Fault> {
+    async fn take_away(&self, to: &Address, message: i64) -> Result<(), DoorFault> {
         self.write(to, json!({"message": message, "taken_away": true})).await
     }
 
-    async fn file(&self, to: &Address, file: &File) -> Result<(), Fault> {
+    async fn file(&self, to: &Address, file: &File) -> Result<(), DoorFault> {
         let line = match file {
             File::Whole { name, text } => json!({"file": name, "text": text}),
             File::Linked(path) => {
@@ -143,7 +143,7 @@ impl Door for Lines {
         self.write(to, line).await
     }
 
-    async fn ask(&self, to: &Address, question: &Question) -> Result<Asked, Fault> {
+    async fn ask(&self, to: &Address, question: &Question) -> Result<Asked, DoorFault> {
         let message = self.number();
         let keys: Vec<&str> = question.choices.iter().map(|choice| choice.key.as_str()).collect();
         let line = json!({
@@ -159,7 +159,7 @@ impl Door for Lines {
         posted: &PostedRow,
         question: &Question,
         how: &Closed,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), DoorFault> {
         let how = match how {
             Closed::Answered { end: None, .. } => "answered".to_owned(),
             Closed::Answered { end: Some(end), .. } => format!("answered: {end:?}"),

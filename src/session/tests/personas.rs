@@ -9,7 +9,7 @@ use crate::domain::{Address, EventBody, Inbound, Origin};
 use crate::gate::tests::rig::{ALLOW, Rig as GateRig};
 use crate::model::{Script, Scripted};
 use crate::session::Ran;
-use crate::turn::persona::{Persona, Personas, Seen};
+use crate::turn::persona::{Persona, PersonaSeen, Personas};
 
 /// What a disk would hold: a text, what is wrong with a file, and the roles that there are.
 #[derive(Default)]
@@ -33,7 +33,7 @@ fn rig(
         let role_is_gone = role.is_some_and(|role| !written.roles.contains(&role));
         let known = role.filter(|_| !role_is_gone).unwrap_or("nobody");
         let files = BTreeMap::from([("USER.md".to_owned(), written.fault.map(str::to_owned))]);
-        Seen {
+        PersonaSeen {
             persona: Persona::of(&format!("{} as {known}", written.text), "/w", "os"),
             files,
             role_is_gone,

@@ -1,7 +1,7 @@
 //! One small process between claw and a stranger's server (`claw supervise`, this same program). It
-//! starts the server on pipes of its own and relays them (`relay.rs`), says how it ended, and leaves nothing of it
-//! behind: when the server has ended, when claw says so, and when claw dies, however it dies. Must
-//! not know MCP.
+//! starts the server on pipes of its own and relays them (`relay.rs`), says how it ended, and leaves
+//! nothing of it behind: when the server has ended, when claw says so, and when claw dies, however
+//! it dies. Must not know MCP.
 //!
 //! Why a process of its own, and how it kills, is told in `claw_kit::reaper`; `mcp-servers/bash`
 //! does the same for its jobs. If it is killed itself, the kernel ends the server with it, and claw
@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use claw_kit::reaper::{Event, Killed, Reaper, become_reaper};
+use claw_kit::reaper::{Killed, Reaper, ReaperEvent, become_reaper};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::handover::{Birth, Pipes, Report, Spec, Started, receive_pipes, send_pipes};
@@ -180,14 +180,14 @@ fn watch(server: i32, reaper: &Reaper, grace: Duration) -> (Killed, bool) {
     let mut terminated = false;
     loop {
         match reaper.next(deadline) {
-            Some(Event::Ended(pid, exit)) if pid == server => {
+            Some(ReaperEvent::Ended(pid, exit)) if pid == server => {
                 let killed = Killed { leader: Some(exit), ..reaper.kill_all(server) };
                 return (killed, deadline.is_some());
             }
-            Some(Event::Ended(..)) => {}
+            Some(ReaperEvent::Ended(..)) => {}
             // Claw's end of the server's stdin is closed by the time this comes.
-            Some(Event::Cut) => deadline = deadline.or(Some(Instant::now() + grace)),
-            Some(Event::NoChildLeft) => {
+            Some(ReaperEvent::Cut) => deadline = deadline.or(Some(Instant::now() + grace)),
+            Some(ReaperEvent::NoChildLeft) => {
                 return (Killed { leader: None, nothing_left: true }, deadline.is_some());
             }
             None if !terminated => {

@@ -22,7 +22,7 @@ pub enum Slot {
 
 /// One message to send, or to change if it is there.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Change {
+pub struct DraftChange {
     pub slot: Slot,
     pub message: Option<i64>,
     pub part: Part,
@@ -30,7 +30,7 @@ pub struct Change {
     pub running: Option<String>,
 }
 
-impl Change {
+impl DraftChange {
     /// Whether the message gets a button to stop what runs. A new one gets it by its first change,
     /// when its number is on record: a kill in between leaves no button that nobody knows of.
     pub fn has_button(&self) -> bool {
@@ -140,7 +140,7 @@ impl Drafts {
     }
 
     /// The next thing to do, calls first: they have the button that somebody may be looking for.
-    pub fn next_change(&mut self) -> Option<Change> {
+    pub fn next_change(&mut self) -> Option<DraftChange> {
         let change = self.calls.iter().find_map(CallDraft::next);
         let change = change.or_else(|| self.text.as_ref()?.next());
         self.changed = change.is_some();
@@ -148,7 +148,7 @@ impl Drafts {
     }
 
     /// A change was made, in this message.
-    pub fn made(&mut self, change: Change, message: i64) {
+    pub fn made(&mut self, change: DraftChange, message: i64) {
         match change.slot {
             Slot::Text { turn_seq, step, part } => {
                 let Some(text) = self.text.as_mut().filter(|text| text.key == (turn_seq, step))
@@ -193,7 +193,7 @@ impl Drafts {
 }
 
 impl TextDraft {
-    fn next(&self) -> Option<Change> {
+    fn next(&self) -> Option<DraftChange> {
         if self.markdown.len() > DRAFT_BYTES_MAX {
             return None;
         }
@@ -203,7 +203,7 @@ impl TextDraft {
             |(part, text, shown)| {
                 let unchanged = shown.is_some_and(|(_, before)| before.as_ref() == Some(&text));
                 let slot = Slot::Text { turn_seq, step, part };
-                (!unchanged).then(|| Change {
+                (!unchanged).then(|| DraftChange {
                     slot,
                     message: shown.map(|(id, _)| *id),
                     part: text,
@@ -215,7 +215,7 @@ impl TextDraft {
 }
 
 impl CallDraft {
-    fn next(&self) -> Option<Change> {
+    fn next(&self) -> Option<DraftChange> {
         let (part, running) = match &self.end {
             None => (running(&self.title, &self.progress), Some(self.title.clone())),
             Some((ok, summary)) => (ended(&self.title, *ok, summary), None),
@@ -223,7 +223,7 @@ impl CallDraft {
         let unchanged = self.shown.as_ref().is_some_and(|(_, before)| *before == part);
         let (slot, message) =
             (Slot::Call(self.call.clone()), self.shown.as_ref().map(|(id, _)| *id));
-        (!unchanged).then_some(Change { slot, message, part, running })
+        (!unchanged).then_some(DraftChange { slot, message, part, running })
     }
 }
 

@@ -11,10 +11,10 @@ use super::{elsewhere, live, notify, outgoing, question_message};
 use crate::domain::{
     Address, ApprovalId, LiveSink, Outbound, OutboundBody, Question, SessionId, telegram_principal,
 };
-use crate::doors::door::{Asked, Closed, Door, Fault, File, Piece};
+use crate::doors::door::{Asked, Closed, Door, DoorFault, DoorPiece, File};
 use crate::doors::shared::Shared;
 use crate::doors::telegram::Part;
-use crate::doors::telegram::api::fault::Fault as ApiFault;
+use crate::doors::telegram::api::fault::ApiFault;
 use crate::doors::telegram::api::pace::Urgency;
 use crate::doors::telegram::api::place::{DOOR, Place};
 use crate::mail::{MailError, PostedRow};
@@ -22,7 +22,7 @@ use crate::mail::{MailError, PostedRow};
 /// Telegram shows "typing…" for five seconds (Bot API, `sendChatAction`).
 const TYPING_EVERY: Duration = Duration::from_secs(4);
 
-impl From<ApiFault> for Fault {
+impl From<ApiFault> for DoorFault {
     fn from(fault: ApiFault) -> Self {
         match fault {
             ApiFault::Unreachable(_) | ApiFault::Token | ApiFault::Wait(_) | ApiFault::Conflict => {
@@ -39,8 +39,9 @@ impl From<ApiFault> for Fault {
 }
 
 /// The place behind an address of this door.
-fn place(address: &Address) -> Result<Place, Fault> {
-    Place::of(address).ok_or_else(|| Fault::Refused(format!("{address} is no chat at Telegram")))
+fn place(address: &Address) -> Result<Place, DoorFault> {
+    Place::of(address)
+        .ok_or_else(|| DoorFault::Refused(format!("{address} is no chat at Telegram")))
 }
 
 impl Door for GatewayContext {
@@ -90,18 +91,18 @@ impl Door for GatewayContext {
         Ok(of.iter().filter(|id| is_tapped(id)).cloned().collect())
     }
 
-    fn pieces(&self, body: &OutboundBody, text: &str) -> Vec<Piece<Part>> {
+    fn pieces(&self, body: &OutboundBody, text: &str) -> Vec<DoorPiece<Part>> {
         outgoing::pieces(body, text)
     }
 
-    async fn send(&self, to: &Address, part: &Part) -> Result<i64, Fault> {
+    async fn send(&self, to: &Address, part: &Part) -> Result<i64, DoorFault> {
         let place = place(to)?;
         let sent = in_turn(self, &place, Urgency::Message, || pacing::send(self, &place, part));
         Ok(sent.await?.message)
     }
 
     /// Formatted, or as it is where Telegram does not take the formatting.
-    async fn edit(&self, to: &Address, message: i64, part: &Part) -> Result<(), Fault> {
+    async fn edit(&self, to: &Address, message: i64, part: &Part) -> Result<(), DoorFault> {
         let place = place(to)?;
         let edit = || async {
             match self.api.edit(&place, message, part, &[]).await {
@@ -115,19 +116,19 @@ impl Door for GatewayContext {
         Ok(in_turn(self, &place, Urgency::Message, edit).await?)
     }
 
-    async fn take_away(&self, to: &Address, message: i64) -> Result<(), Fault> {
+    async fn take_away(&self, to: &Address, message: i64) -> Result<(), DoorFault> {
         let place = place(to)?;
         let delete = || self.api.delete(&place, message);
         Ok(in_turn(self, &place, Urgency::Message, delete).await?)
     }
 
-    async fn file(&self, to: &Address, file: &File) -> Result<(), Fault> {
+    async fn file(&self, to: &Address, file: &File) -> Result<(), DoorFault> {
         let place = place(to)?;
         let send = || outgoing::send_file(self, &place, file);
         Ok(in_turn(self, &place, Urgency::Message, send).await?)
     }
 
-    async fn ask(&self, to: &Address, question: &Question) -> Result<Asked, Fault> {
+    async fn ask(&self, to: &Address, question: &Question) -> Result<Asked, DoorFault> {
         let place = place(to)?;
         let send = || question_message::send(self, &place, question);
         Ok(in_turn(self, &place, Urgency::Answer, send).await?)
@@ -138,7 +139,7 @@ impl Door for GatewayContext {
         posted: &PostedRow,
         question: &Question,
         how: &Closed,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), DoorFault> {
         let place = place(&posted.address)?;
         let part = question_message::closed(self, &place, posted, question, how);
         let edit = || question_message::edit(self, &place, posted, question, &part);
@@ -163,7 +164,7 @@ impl Door for GatewayContext {
         }
     }
 
-    fn instead(&self, refused: &Outbound, fault: &Fault) -> Vec<Outbound> {
+    fn instead(&self, refused: &Outbound, fault: &DoorFault) -> Vec<Outbound> {
         elsewhere::instead(self, refused, fault)
     }
 

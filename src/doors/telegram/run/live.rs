@@ -15,10 +15,10 @@ use super::pacing::until_sent;
 use crate::domain::{Live, LiveSink, SessionId};
 use crate::doors::patience::pause_after;
 use crate::doors::telegram::api::callback::{Button, stop_button};
-use crate::doors::telegram::api::fault::Fault;
+use crate::doors::telegram::api::fault::ApiFault;
 use crate::doors::telegram::api::pace::Urgency;
 use crate::doors::telegram::api::place::Place;
-use crate::doors::telegram::render::draft::{Change, Drafts, Slot};
+use crate::doors::telegram::render::draft::{DraftChange, Drafts, Slot};
 use crate::doors::telegram::render::running::ended;
 use crate::mail::{DraftRow, RunningRow};
 
@@ -136,11 +136,11 @@ impl Show {
                 self.drafts.made(change, message);
                 pause
             }
-            Err(Fault::Wait(pause)) => {
+            Err(ApiFault::Wait(pause)) => {
                 self.ctx.pace.pause(&self.place, pause);
                 every
             }
-            Err(Fault::Unreachable(why)) => {
+            Err(ApiFault::Unreachable(why)) => {
                 tracing::debug!(why, "a draft could not be shown; trying again");
                 self.failures += 1;
                 pause_after(self.failures).max(every)
@@ -153,7 +153,7 @@ impl Show {
         }
     }
 
-    async fn send(&self, change: &Change) -> Result<i64, Fault> {
+    async fn send(&self, change: &DraftChange) -> Result<i64, ApiFault> {
         let stop = change.has_button().then(|| stop_button("turn")).flatten();
         let keyboard: Vec<Vec<Button>> = stop.into_iter().map(|button| vec![button]).collect();
         match change.message {
@@ -171,7 +171,7 @@ impl Show {
     }
 
     /// So that a later process, and a tap, find the message again.
-    async fn note(&self, change: &Change, message: i64) {
+    async fn note(&self, change: &DraftChange, message: i64) {
         let (address, session) = (self.place.address(), self.session.clone());
         let mail = &self.ctx.mail;
         let noted = match (&change.slot, &change.running) {

@@ -15,7 +15,7 @@ use crate::doors::commands::{DoorKind, at};
 use crate::doors::context::Context;
 use crate::doors::gateway::fleet::{Fleet, State};
 use crate::doors::shared::watch_commits;
-use crate::doors::telegram::api::fault::Fault;
+use crate::doors::telegram::api::fault::ApiFault;
 use crate::doors::telegram::api::{Api, Me};
 use crate::doors::{delivery, questions, sessions};
 
@@ -124,14 +124,14 @@ async fn greet(fleet: &Fleet, member: &Member, api: &Api) -> anyhow::Result<Me> 
     loop {
         match api.me().await {
             Ok(me) => return Ok(me),
-            Err(Fault::Wait(pause)) => {
+            Err(ApiFault::Wait(pause)) => {
                 fleet.set(
                     name,
                     State::Trying(format!("Telegram asks to wait for {} s.", pause.as_secs())),
                 );
                 tokio::time::sleep(pause).await;
             }
-            Err(fault @ Fault::Unreachable(_)) => {
+            Err(fault @ ApiFault::Unreachable(_)) => {
                 (member.say)(&format!("{fault}. Trying again in {} s.", START_RETRY.as_secs()));
                 fleet.set(name, State::Trying(fault.to_string()));
                 tokio::time::sleep(START_RETRY).await;

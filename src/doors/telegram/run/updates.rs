@@ -12,7 +12,7 @@ use super::{moves, notify};
 use crate::doors::gateway::fleet::State;
 use crate::doors::patience::pause_after;
 use crate::doors::telegram::api::UPDATES_MAX;
-use crate::doors::telegram::api::fault::Fault;
+use crate::doors::telegram::api::fault::ApiFault;
 use crate::doors::telegram::api::incoming::{Incoming, migration, read};
 use crate::mail::KeptUpdate;
 
@@ -52,13 +52,13 @@ pub(super) async fn poll(ctx: Arc<GatewayContext>) {
                 }
                 pause
             }
-            Err(Fault::Wait(pause)) => Some(pause),
-            Err(fault @ (Fault::Conflict | Fault::Token)) => {
+            Err(ApiFault::Wait(pause)) => Some(pause),
+            Err(fault @ (ApiFault::Conflict | ApiFault::Token)) => {
                 if !std::mem::replace(&mut told, true) {
                     tracing::error!(%fault, "no messages come in; asking every {} s", RETRY_SLOWLY.as_secs());
                     let why = fault.told(&ctx.telegram.token_source);
                     notify::no_messages(&ctx, &fault, &why).await;
-                    if fault == Fault::Token {
+                    if fault == ApiFault::Token {
                         // Its own bot cannot say so.
                         let name = &ctx.shared.context.agent;
                         ctx.fleet.set(name, State::Trying(why.clone()));
