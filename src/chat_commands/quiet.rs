@@ -2,17 +2,11 @@
 //! and which a rule or the stop switch has denied. Owns its words; must not know how an answer is
 //! shown.
 
-use crate::domain::{CallId, EventBody, Outcome, SessionId, escape};
+use crate::domain::{CallId, DeniedBy, EventBody, Outcome, SessionId, escape};
 use crate::store::{Store, StoreError};
 
 /// How many tools of each kind are named.
 const NAMED_MAX: usize = 4;
-/// By what the names of rules begin; a limit or a stop is none.
-const RULES: &[&str] = &["policy.toml", "builtin.", "class.", "grant.", "agents"];
-/// Names of what has failed, and of what the model got wrong: no rule of anybody.
-const FAILURES: &[&str] =
-    &["builtin.store", "builtin.bug", "builtin.shutdown", "builtin.tool", "builtin.schema"];
-const STOP_SWITCH: &str = "builtin.panic";
 
 /// The line of one turn in Markdown, where there is something to say. It depends on rows alone that
 /// do not change any more, so that a later process says the same.
@@ -26,10 +20,8 @@ pub fn of_turn(
         let Some(row) = store.read(|tx| tx.call(&call))? else { continue };
         let tool = escape::visible(&format!("{}/{}", row.server, row.tool)).replace('`', "'");
         match outcome {
-            Outcome::Denied { reason } if rule_of(&reason) == Some(STOP_SWITCH) => {
-                stopped.push(tool)
-            }
-            Outcome::Denied { reason } if rule_of(&reason).is_some() => denied.push(tool),
+            Outcome::Denied { by: Some(DeniedBy::StopSwitch), .. } => stopped.push(tool),
+            Outcome::Denied { by: Some(by), .. } if by.is_rule() => denied.push(tool),
             Outcome::Ended { .. } | Outcome::Unknown { .. } if row.rule.starts_with("grant.") => {
                 granted.push(tool)
             }
@@ -53,12 +45,6 @@ fn results(
         _ => None,
     };
     Ok(turn.filter_map(|event| result(event.body)).collect())
-}
-
-/// A denial of the gate ends with the name of its rule.
-fn rule_of(reason: &str) -> Option<&str> {
-    let (_, name) = reason.strip_suffix(')')?.rsplit_once('(')?;
-    (RULES.iter().any(|start| name.starts_with(start)) && !FAILURES.contains(&name)).then_some(name)
 }
 
 fn line(granted: &[String], denied: &[String], stopped: &[String]) -> Option<String> {
@@ -117,19 +103,5 @@ mod tests {
         );
         let many = line(&tools(&["a", "b", "c", "d", "e", "f"]), &[], &[]).unwrap();
         assert!(many.ends_with("`d`, and 2 more.*"), "{many}");
-    }
-
-    #[test]
-    fn a_rule_denies_by_its_name_and_a_limit_does_not() {
-        assert_eq!(rule_of("no pushing (policy.toml, rule 2)"), Some("policy.toml, rule 2"));
-        assert_eq!(rule_of("it wipes the disk; instead, ask (builtin.wipe)"), Some("builtin.wipe"));
-        assert_eq!(rule_of("`path` is missing (builtin.schema)"), None);
-        for other in [
-            "the owner said no: (later)",
-            "the turn's time was up before it ran (limits.turn_time_s)",
-            "no",
-        ] {
-            assert_eq!(rule_of(other), None, "{other}");
-        }
     }
 }

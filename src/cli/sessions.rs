@@ -188,7 +188,7 @@ fn outcome_text(outcome: &Outcome) -> String {
             });
             format!("{}{}", output.text, staged.collect::<String>())
         }
-        Outcome::Denied { reason } => format!("not run: {reason}"),
+        Outcome::Denied { reason, .. } => format!("not run: {reason}"),
         Outcome::Unknown { reason } => format!("may or may not have run: {reason}"),
         Outcome::Parked { approval } => format!("waits for {approval}"),
     }

@@ -231,7 +231,7 @@ fn words(action: &Action, outcome: &Outcome) -> String {
             format!("Failed: {name}.{}", quoted(output))
         }
         Outcome::Ended { output } => format!("Done: {name}.{}", quoted(output)),
-        Outcome::Denied { reason } => {
+        Outcome::Denied { reason, .. } => {
             format!("Not run: {name}. {}", literal(&capitalised(&escape::visible(reason))))
         }
         Outcome::Unknown { reason } => {

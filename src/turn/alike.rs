@@ -103,7 +103,7 @@ fn compared(outcome: &Outcome) -> Option<String> {
                 output.images.iter().map(|image| image.digest.as_str()).collect();
             (format!("ended, error {}, images {}", output.is_error, images.join(" ")), &output.text)
         }
-        Outcome::Denied { reason } => ("denied".to_owned(), reason),
+        Outcome::Denied { reason, .. } => ("denied".to_owned(), reason),
         Outcome::Unknown { reason } => ("unknown".to_owned(), reason),
         Outcome::Parked { .. } => return None,
     };

@@ -38,7 +38,7 @@ pub fn of_event(event: &Event) -> u64 {
                 let staged = super::actions::staged(output).map_or(0, |text| of_text(&text));
                 of_text(&output.text) + staged + (output.images.len() * TOKENS_PER_IMAGE) as u64
             }
-            Outcome::Denied { reason } | Outcome::Unknown { reason } => of_text(reason),
+            Outcome::Denied { reason, .. } | Outcome::Unknown { reason } => of_text(reason),
             Outcome::Parked { .. } => 0,
         },
         EventBody::ActionAnswered { .. } | EventBody::ActionResult { .. } => {

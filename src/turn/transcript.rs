@@ -175,7 +175,7 @@ fn with_staged(output: &ToolOutput) -> String {
 fn result_block(tool_use: &ToolUse, outcome: Option<&Outcome>) -> Block {
     let (content, is_error) = match outcome {
         Some(Outcome::Ended { output }) => (with_staged(output), output.is_error),
-        Some(Outcome::Denied { reason }) => (format!("Not run: {reason}"), true),
+        Some(Outcome::Denied { reason, .. }) => (format!("Not run: {reason}"), true),
         Some(Outcome::Unknown { reason }) => (
             format!(
                 "Interrupted: it may or may not have run ({reason}). Check what happened before trying again."

@@ -30,7 +30,7 @@ fn simulate(log: &Log, step: &Step, luck: &Luck) -> Option<Vec<EventBody>> {
                 0 => parked(id.clone(), &format!("q{}", log.next_seq())),
                 1 => EventBody::ToolResult {
                     call: id.clone(),
-                    outcome: Outcome::Denied { reason: "d".into() },
+                    outcome: Outcome::denied(crate::domain::DeniedBy::Request, "d"),
                 },
                 2 => EventBody::ToolResult {
                     call: id.clone(),
@@ -58,7 +58,7 @@ fn simulate(log: &Log, step: &Step, luck: &Luck) -> Option<Vec<EventBody>> {
             let open = unanswered(log.session(), log.open_turn().unwrap());
             let denied = |call| EventBody::ToolResult {
                 call,
-                outcome: Outcome::Denied { reason: "end".into() },
+                outcome: Outcome::denied(crate::domain::DeniedBy::Stop, "end"),
             };
             let end = if let Step::Stop(end) = step { end.clone() } else { TurnEnd::Answered };
             let ended = EventBody::TurnEnded { end };
