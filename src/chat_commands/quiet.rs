@@ -2,8 +2,10 @@
 //! and which a rule or the stop switch has denied. Owns its words; must not know how an answer is
 //! shown.
 
-use crate::domain::{CallId, EventBody, Outcome, SessionId, escape};
+use crate::domain::{Outcome, SessionId, escape};
 use crate::store::{Store, StoreError};
+use crate::turn::Turn;
+use crate::turn::state::Ended;
 
 /// How many tools of each kind are named.
 const NAMED_MAX: usize = 4;
@@ -22,14 +24,15 @@ pub fn of_turn(
     turn_seq: u64,
 ) -> Result<Option<String>, StoreError> {
     let (mut granted, mut denied, mut stopped) = (Vec::new(), Vec::new(), Vec::new());
-    for (call, outcome) in results(store, session, turn_seq)? {
-        let Some(row) = store.read(|tx| tx.call(&call))? else { continue };
+    let events = store.read(|tx| tx.events_from(session, turn_seq))?;
+    for Ended { call, outcome, .. } in Turn::of(session, &events).results {
+        let Some(row) = store.read(|tx| tx.call(call))? else { continue };
         let tool = escape::visible(&format!("{}/{}", row.server, row.tool)).replace('`', "'");
         match outcome {
-            Outcome::Denied { reason } if rule_of(&reason) == Some(STOP_SWITCH) => {
+            Outcome::Denied { reason } if rule_of(reason) == Some(STOP_SWITCH) => {
                 stopped.push(tool)
             }
-            Outcome::Denied { reason } if rule_of(&reason).is_some() => denied.push(tool),
+            Outcome::Denied { reason } if rule_of(reason).is_some() => denied.push(tool),
             Outcome::Ended { .. } | Outcome::Unknown { .. } if row.rule.starts_with("grant.") => {
                 granted.push(tool)
             }
@@ -37,22 +40,6 @@ pub fn of_turn(
         }
     }
     Ok(line(&granted, &denied, &stopped))
-}
-
-/// The calls of one turn that have a result.
-fn results(
-    store: &Store,
-    session: &SessionId,
-    turn_seq: u64,
-) -> Result<Vec<(CallId, Outcome)>, StoreError> {
-    let events = store.read(|tx| tx.events_from(session, turn_seq))?;
-    let turn =
-        events.into_iter().take_while(|event| !matches!(event.body, EventBody::TurnEnded { .. }));
-    let result = |body| match body {
-        EventBody::ToolResult { call, outcome } => Some((call, outcome)),
-        _ => None,
-    };
-    Ok(turn.filter_map(|event| result(event.body)).collect())
 }
 
 /// A denial of the gate ends with the name of its rule.

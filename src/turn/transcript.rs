@@ -9,10 +9,10 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::actions;
+use super::kinds::{Seen, meaning};
 use super::log::Log;
 use crate::domain::{
-    Block, CallId, Event, EventBody, ImageRef, Message, Outcome, Role, SessionId, ToolOutput,
-    ToolUse,
+    Block, CallId, Event, ImageRef, Message, Outcome, Role, SessionId, ToolOutput, ToolUse,
 };
 
 /// What a summary is introduced with.
@@ -64,7 +64,7 @@ fn fold_where(log: &Log, zone: Option<&TimeZone>, wanted: impl Fn(&Event) -> boo
 struct Fold<'a> {
     session: &'a SessionId,
     zone: Option<&'a TimeZone>,
-    results: HashMap<CallId, &'a Outcome>,
+    results: HashMap<&'a CallId, &'a Outcome>,
     messages: Vec<Message>,
 }
 
@@ -72,8 +72,8 @@ impl<'a> Fold<'a> {
     fn new(session: &'a SessionId, zone: Option<&'a TimeZone>, events: &[&'a Event]) -> Self {
         let results = events
             .iter()
-            .filter_map(|event| match &event.body {
-                EventBody::ToolResult { call, outcome } => Some((call.clone(), outcome)),
+            .filter_map(|event| match meaning(event).seen {
+                Seen::Result(call, outcome) => Some((call, outcome)),
                 _ => None,
             })
             .collect();
@@ -81,20 +81,23 @@ impl<'a> Fold<'a> {
     }
 
     fn event(&mut self, event: &Event) {
-        match &event.body {
-            EventBody::UserMessage { blocks, .. } => {
+        match meaning(event).seen {
+            Seen::Person(blocks) => {
                 let time = self.zone.and_then(|zone| time_of(event, zone));
                 self.user(time.into_iter().chain(blocks.iter().cloned()).collect());
             }
-            EventBody::ModelReply { blocks, .. } => self.reply(event.seq, blocks),
-            EventBody::ModelPartial { text } if !text.is_empty() => {
+            Seen::Model(blocks) => self.reply(event.seq, blocks),
+            Seen::Partial("") => {}
+            Seen::Partial(text) => {
                 self.assistant(vec![Block::Text { text: format!("{text}\n[stopped here]") }]);
             }
-            body => {
-                if let Some(text) = actions::told(body) {
+            Seen::Action => {
+                if let Some(text) = actions::told(&event.body) {
                     self.user(vec![Block::Text { text }]);
                 }
             }
+            // A result stands behind its reply, and a summary before everything.
+            Seen::Result(..) | Seen::Summary(_) | Seen::Nothing => {}
         }
     }
 
