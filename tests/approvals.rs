@@ -143,6 +143,7 @@ fn a_grant_below_a_path_covers_the_file_tool_there_and_nothing_else() {
     let below_a_command = house.waiting();
     let refused = house.claw(&["approve", &below_a_command, "--for", "always", "--below", "notes"]);
     refused.expect_mistake(&["not offered"]);
+    assert_eq!(house.claw(&["grants", "--json"]).rows().len(), 1, "a refused one was made");
     assert!(
         !house.workspace().join("c.txt").exists()
             && !house.workspace().join("notes/d.txt").exists()
@@ -184,6 +185,8 @@ fn a_rule_that_denies_is_stronger_than_a_grant_and_an_answer() {
         "{reason}"
     );
     assert_eq!(effects(&house), 1);
+    let denied = house.audit().into_iter().filter(|row| row["body"]["verdict"] == "deny").count();
+    assert_eq!(denied, 2, "a denial that the audit does not have");
     house.is_whole();
 }
 

@@ -13,7 +13,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use claw::policy::shell::{Joint, Step, grants, read, readers};
+use claw::policy::shell::{Joint, ShellStep, grants, read, readers};
 use program::{House, Ran, eventually, outcomes};
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::TestRunner;
@@ -331,7 +331,7 @@ fn what_claw_understands_is_what_bash_does() {
         std::env::var("CLAW_SHELL_TEXTS").ok().and_then(|count| count.parse().ok()).unwrap_or(300);
     let (mut runner, strategy) = (TestRunner::default(), texts());
     // Every attack at every place of a word, and then what comes of chance.
-    let mut accepted: Vec<(String, Vec<Step>)> =
+    let mut accepted: Vec<(String, Vec<ShellStep>)> =
         aimed().into_iter().filter_map(|text| read(&text).map(|steps| (text, steps))).collect();
     let wanted = accepted.len() + wanted;
     let mut refused = 0;
@@ -389,10 +389,10 @@ fn no_builtin_of_bash_is_taken_for_a_program() {
     let mut reading = Vec::new();
     for name in said.lines() {
         let words = vec![name.to_owned(), "test".to_owned()];
-        let steps = [Step { joint: Joint::Start, words }];
+        let steps = [ShellStep { joint: Joint::Start, words }];
         assert_eq!(grants::words_of(&steps), None, "{name}");
         for words in [vec![name.to_owned()], vec![name.to_owned(), "x".to_owned()]] {
-            let step = Step { joint: Joint::Start, words };
+            let step = ShellStep { joint: Joint::Start, words };
             if let Some(found) = readers::reading(&step) {
                 assert!(found.builtin, "{name}");
                 reading.push(found.program);

@@ -23,10 +23,10 @@ use std::time::Duration;
 pub use approvals::{DecideError, is_over};
 #[cfg(test)]
 pub(crate) use frozen::{digest_of, digest_under};
-pub use keep::Kept;
+pub use keep::KeptResult;
 pub use record::is_the_call_of;
 pub use stage::{Proposed, StagedList};
-pub use tap::Tapped;
+pub use tap::AnsweredAction;
 
 use crate::catalog::Catalog;
 use crate::domain::{ApprovalId, Approvers, ToolCall};

@@ -17,7 +17,7 @@ use crate::store::{ApprovalRow, AuditEntry, DecideRefused, StagedRow, StoreError
 
 /// The action that an answer was about.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Tapped {
+pub struct AnsweredAction {
     pub call: CallId,
     pub action: Action,
     pub told: Vec<Address>,
@@ -70,7 +70,7 @@ impl Calls {
         &self,
         id: &ApprovalId,
         answer: Option<&Answer>,
-    ) -> Result<Option<Tapped>, StoreError> {
+    ) -> Result<Option<AnsweredAction>, StoreError> {
         self.store.read(|tx| {
             let Some(approval) = tx.approval(id)? else { return Ok(None) };
             let call = match (&approval.question.staged, answer) {
@@ -87,7 +87,7 @@ impl Calls {
             let arguments = serde_json::from_str(&row.arguments)?;
             let action =
                 Action { server: row.server, tool: row.tool, arguments, summary: staged.summary };
-            Ok(Some(Tapped { call, action, told: staged.told }))
+            Ok(Some(AnsweredAction { call, action, told: staged.told }))
         })
     }
 

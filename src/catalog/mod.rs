@@ -17,7 +17,7 @@ use tokio::sync::RwLock;
 
 pub use offered::Offered;
 pub use pinning::{Tool, destructive_hint, no_tool};
-pub use quarantine::{Change, PinAnswer, QuarantineError};
+pub use quarantine::{PinAnswer, QuarantineError, ToolChange};
 
 use crate::config::Tools;
 use crate::hub::manifest::Manifest;

@@ -31,7 +31,7 @@ pub use agents::{AgentState, Agents};
 pub use grants::{revoke, until};
 pub use once::AnswerTo;
 pub use role::Roles;
-pub use switch::{Kept, OtherStore, set_panic, set_panic_in_others};
+pub use switch::{OtherStore, SwitchKept, set_panic, set_panic_in_others};
 
 /// The most characters of one value that a list shows; the command line shows it whole.
 const SHOWN_CHARS_MAX: usize = 200;

@@ -72,7 +72,7 @@ asked!(
     policy::PolicyError,
     redact::RedactError,
     doors::console::editor::EditorError,
-    doors::telegram::api::fault::Fault,
+    doors::telegram::api::fault::ApiFault,
     doors::telegram::api::files::FetchError,
     doors::telegram::run::member::NotTaken,
     hub::HubError,

@@ -2,7 +2,7 @@
 //! named. Must not know verdicts.
 
 use super::{Gate, Pass};
-use crate::calls::Kept;
+use crate::calls::KeptResult;
 use crate::domain::Outcome;
 use crate::hub::Permit;
 use crate::hub::{self, CallEnd};
@@ -16,7 +16,7 @@ pub(super) async fn forward(gate: &Gate, pass: &Pass, permit: Permit) -> Outcome
         let text = redactor.redact(&text).into_owned();
         live(crate::domain::Live::CallProgress { call: shown.clone(), text });
     };
-    let context = hub::CallContext {
+    let context = hub::CallControl {
         cancel: pass.context.cancel.clone(),
         progress: std::sync::Arc::new(progress),
     };
@@ -25,7 +25,7 @@ pub(super) async fn forward(gate: &Gate, pass: &Pass, permit: Permit) -> Outcome
     killpoint::here("gate.forward.after");
     match end {
         CallEnd::Ended(output, beside) => {
-            let output = gate.calls.keep_files(&Kept::of(call), output, beside.files).await;
+            let output = gate.calls.keep_files(&KeptResult::of(call), output, beside.files).await;
             Outcome::Ended { output: gate.calls.propose(call, output, beside.actions) }
         }
         CallEnd::NotForwarded { reason } => Outcome::Denied { reason },

@@ -2,12 +2,12 @@
 //! goes to the model. Must not know what a call does.
 
 use super::{Gate, Pass, forward};
-use crate::calls::Kept;
+use crate::calls::KeptResult;
 use crate::domain::Outcome;
 use crate::hub::Permit;
 
 pub(super) async fn layer(gate: &Gate, pass: &Pass, permit: Permit) -> Outcome {
-    let call = Kept::of(&pass.call);
+    let call = KeptResult::of(&pass.call);
     let (cancel, deadline) = (pass.context.cancel.clone(), pass.context.deadline);
     let slot = tokio::select! {
         slot = gate.slots.acquire() => slot,

@@ -10,8 +10,8 @@ mod history;
 mod retry;
 mod route;
 mod scripted;
-mod sight;
 pub mod transcribe;
+mod vision_input;
 mod wire_schema;
 
 use std::sync::Arc;
@@ -25,11 +25,11 @@ pub use choose::{
 };
 pub use demo::Demo;
 pub use error::ModelError;
-pub use retry::{Policy, Retry};
-pub use route::{Link, Route};
+pub use retry::{Retry, RetryPolicy};
+pub use route::{ChainLink, Route};
 pub use scripted::{Script, Scripted};
-pub use sight::{LoadImage, Sight};
 pub use transcribe::{Transcriber, TranscriptionError};
+pub use vision_input::{LoadImage, VisionInput};
 
 /// Everything that a model is told in one round-trip.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -15,7 +15,7 @@ mod program;
 
 use std::path::Path;
 
-use crate::policy::shell::{self, Joint, Step, readers};
+use crate::policy::shell::{self, Joint, ShellStep, readers};
 use place::Place;
 
 /// The programs that a command starts, each once, if all that it does is read what lies in the
@@ -56,13 +56,13 @@ pub fn programs(
     Some(programs)
 }
 
-fn changes_folder(steps: &[Step]) -> bool {
+fn changes_folder(steps: &[ShellStep]) -> bool {
     steps.iter().any(|step| step.program() == "cd")
 }
 
 /// Whether every step runs only after all before it have done what they say, and no `cd` has a
 /// folder of its own in a pipe.
-fn is_plain_sequence(steps: &[Step]) -> bool {
+fn is_plain_sequence(steps: &[ShellStep]) -> bool {
     let in_a_pipe = |index: usize| {
         let joint = |index: usize| steps.get(index).map(|step| step.joint);
         joint(index) == Some(Joint::Pipe) || joint(index + 1) == Some(Joint::Pipe)

@@ -37,7 +37,7 @@ impl Drive<'_> {
             };
             if done {
                 self.absorbed.insert(row.id);
-                self.staged.absorbed.push(row.id);
+                self.pending.absorbed.push(row.id);
                 // A stop that is done with must not stop what comes after it, and grants that have
                 // ended must not be seen any more: both are read from the disk.
                 let settled = matches!(row.inbound.body, InboundBody::Stop | InboundBody::Clear);
@@ -177,7 +177,7 @@ impl Drive<'_> {
             return false;
         }
         self.push(EventBody::SessionCleared {});
-        self.staged.end_session_grants = true;
+        self.pending.end_session_grants = true;
         self.reply_to(
             row,
             "A new conversation. The log keeps the old one; what was allowed for this session has ended.",
@@ -188,6 +188,6 @@ impl Drive<'_> {
     pub(super) fn reply_to(&mut self, row: &InboxRow, text: &str) {
         let body = OutboundBody::Notice { text: text.to_owned() };
         let to = row.inbound.from.clone();
-        self.staged.outbound.push(Outbound { session: self.session.clone(), to, body });
+        self.pending.outbound.push(Outbound { session: self.session.clone(), to, body });
     }
 }

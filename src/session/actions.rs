@@ -116,7 +116,7 @@ impl Drive<'_> {
         self.tell_all(&told, &OutboundBody::Notice { text: words(&action, &outcome) });
         if let Some(row) = self.acting.remove(&call) {
             self.absorbed.insert(row);
-            self.staged.absorbed.push(row);
+            self.pending.absorbed.push(row);
         }
         let proposals = match &outcome {
             Outcome::Ended { output } => output.actions.clone(),
@@ -173,7 +173,7 @@ impl Drive<'_> {
             self.tell_all(told, &OutboundBody::Question { turn_seq, question: Box::new(question) });
         }
         if !list.is_empty() {
-            self.staged.actions.push(list);
+            self.pending.actions.push(list);
         }
         Ok(())
     }
@@ -195,7 +195,7 @@ impl Drive<'_> {
         for to in told {
             let outbound =
                 Outbound { session: self.session.clone(), to: to.clone(), body: body.clone() };
-            self.staged.outbound.push(outbound);
+            self.pending.outbound.push(outbound);
         }
     }
 }

@@ -12,7 +12,7 @@ use tracing::{Instrument as _, Span};
 
 use super::active_time::between_ms;
 use super::lock::Held;
-use super::staged::Staged;
+use super::pending_rows::PendingRows;
 use super::watch::By;
 use super::worker::{Ran, SessionError, TurnSettings, Worker};
 use crate::domain::{
@@ -34,7 +34,7 @@ pub(super) struct Drive<'w> {
     pub(super) log: Log,
     /// Much of the window was read event by event, which whoever comes next is to be spared.
     keeps_window: bool,
-    pub(super) staged: Staged,
+    pub(super) pending: PendingRows,
     /// Inbox rows that were absorbed, perhaps not yet on the disk.
     pub(super) absorbed: HashSet<i64>,
     /// The inbox rows of confirmed actions that have no result yet. They are done with when the
@@ -76,7 +76,7 @@ impl<'w> Drive<'w> {
             settings: worker.settings(),
             log,
             keeps_window,
-            staged: Staged::default(),
+            pending: PendingRows::default(),
             absorbed: HashSet::new(),
             acting: HashMap::new(),
             live,
@@ -141,7 +141,7 @@ impl<'w> Drive<'w> {
     pub(super) fn push(&mut self, body: EventBody) -> u64 {
         let budget = &self.settings.budget;
         if let Some(spent) = budget.spent(&body) {
-            self.staged.day_spent.push((budget.today(), spent));
+            self.pending.day_spent.push((budget.today(), spent));
         }
         let is_result =
             matches!(body, EventBody::ToolResult { .. } | EventBody::ActionResult { .. });
@@ -151,14 +151,14 @@ impl<'w> Drive<'w> {
         if is_result {
             self.result_unsynced = Some(seq);
         }
-        self.staged.events.push(event);
+        self.pending.events.push(event);
         seq
     }
 
     /// Tells everybody who takes part in the open turn.
     pub(super) fn tell(&mut self, body: &OutboundBody) {
         for to in self.addresses() {
-            self.staged.outbound.push(Outbound {
+            self.pending.outbound.push(Outbound {
                 session: self.session.clone(),
                 to,
                 body: body.clone(),
@@ -166,20 +166,20 @@ impl<'w> Drive<'w> {
         }
     }
 
-    /// Hands what is staged to the disk, without waiting for it.
+    /// Hands what is pending to the disk, without waiting for it.
     fn flush_soon(&mut self) {
-        if self.staged.is_empty() {
+        if self.pending.is_empty() {
             return;
         }
-        let (staged, session) = (std::mem::take(&mut self.staged), self.session.clone());
+        let (pending, session) = (std::mem::take(&mut self.pending), self.session.clone());
         self.unsynced = true;
-        self.worker.store.write_soon(move |tx| staged.write(&session, tx));
+        self.worker.store.write_soon(move |tx| pending.write(&session, tx));
     }
 
-    /// Writes what is staged, and everything before it, and waits for the disk.
+    /// Writes what is pending, and everything before it, and waits for the disk.
     pub(super) async fn flush_now(&mut self) -> Result<(), SessionError> {
-        let (staged, session) = (std::mem::take(&mut self.staged), self.session.clone());
-        self.worker.store.write(move |tx| staged.write(&session, tx)).await?;
+        let (pending, session) = (std::mem::take(&mut self.pending), self.session.clone());
+        self.worker.store.write(move |tx| pending.write(&session, tx)).await?;
         self.unsynced = false;
         self.result_unsynced = None;
         Ok(())
@@ -188,7 +188,7 @@ impl<'w> Drive<'w> {
     /// The next holder of the lock must see everything, so nothing may still be queued when it is
     /// let go.
     async fn let_go(mut self, ran: Ran) -> Result<Ran, SessionError> {
-        if self.unsynced || !self.staged.is_empty() {
+        if self.unsynced || !self.pending.is_empty() {
             self.flush_now().await?;
         }
         if self.keeps_window {

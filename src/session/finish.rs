@@ -28,7 +28,7 @@ impl Drive<'_> {
         let step = if end == TurnEnd::Answered { self.steps() } else { 0 };
         self.tell(&OutboundBody::Reply { turn_seq, step, text });
         self.stage_of_turn()?;
-        self.staged.key_refused = self.turn().key_refused.map(str::to_owned);
+        self.pending.key_refused = self.turn().key_refused.map(str::to_owned);
         let over = is_over_the_window(&self.turn(), &self.settings.runner.bounds);
         let through_seq = self.push(EventBody::TurnEnded { end });
         if over {

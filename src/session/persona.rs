@@ -62,7 +62,7 @@ impl Drive<'_> {
             }
         }
         if faults != before {
-            self.staged.persona_faults = Some(faults);
+            self.pending.persona_faults = Some(faults);
             self.flush_now().await?;
         }
         Ok(())

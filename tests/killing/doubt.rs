@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::effects::server_of;
 use super::log::Use;
 use super::look::{Audited, Look};
-use super::staged::Action;
+use super::staged_actions::Action;
 use super::strike::Struck;
 use super::verdict::Verdict;
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::effects::{has_effect, id_in};
 use super::look::Look;
-use super::staged::Action;
+use super::staged_actions::Action;
 use super::verdict::Verdict;
 
 /// A tool use of the log.

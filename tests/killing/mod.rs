@@ -13,7 +13,7 @@ pub mod model;
 pub mod points;
 pub mod program;
 pub mod random;
-pub mod staged;
+pub mod staged_actions;
 pub mod strike;
 pub mod verdict;
 pub mod window;

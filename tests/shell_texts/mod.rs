@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::Path;
 
-use claw::policy::shell::{Joint, Step};
+use claw::policy::shell::{Joint, ShellStep};
 use proptest::prelude::*;
 
 /// The programs of the property: each is a recorder, also those that only an attack would start.
@@ -171,7 +171,7 @@ pub fn aimed() -> Vec<String> {
 }
 
 /// What bash runs of these steps when every program succeeds.
-pub fn expected(steps: &[Step]) -> Vec<Vec<String>> {
+pub fn expected(steps: &[ShellStep]) -> Vec<Vec<String>> {
     let mut skips = false;
     let mut ran = Vec::new();
     for step in steps {

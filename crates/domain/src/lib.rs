@@ -22,8 +22,8 @@ mod origin;
 mod outbound;
 mod posted;
 mod principal;
+mod proposal;
 pub mod secret;
-mod staged;
 
 pub use agent::AgentCard;
 pub use answer::{Answer, Choice, Question, Scope, Term};
@@ -43,7 +43,7 @@ pub use origin::Origin;
 pub use outbound::{Outbound, OutboundBody};
 pub use posted::PostedState;
 pub use principal::telegram_principal;
-pub use staged::{Action, Proposal, Staged};
+pub use proposal::{Action, Proposal, Staged};
 
 /// Milliseconds since 1970-01-01T00:00:00Z.
 pub type UnixMillis = i64;

@@ -32,7 +32,7 @@ const LATE_ANSWER_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// What a call is given besides its permit.
 #[derive(Clone)]
-pub struct CallContext {
+pub struct CallControl {
     /// Ends the wait; what was sent by then is unknown.
     pub cancel: CancellationToken,
     /// Takes the texts of progress notifications, in order. It must return at once.
@@ -77,7 +77,7 @@ enum Stop {
 pub(super) async fn forward(
     connection: &Connection,
     permit: Permit,
-    context: CallContext,
+    context: CallControl,
 ) -> CallEnd {
     let arguments = match permit.arguments() {
         Value::Object(arguments) => arguments.clone(),

@@ -37,7 +37,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-pub use call::{Beside, CallContext, CallEnd};
+pub use call::{Beside, CallControl, CallEnd};
 pub use catalog::{INSTRUCTIONS, ServerTools, ToolEntry};
 pub use error::HubError;
 pub use files::ResultFile;
@@ -189,7 +189,7 @@ impl Hub {
     /// Forwards one call, once: the permit is used up, whatever comes of it. Refuses a permit of
     /// another hub's mint, and when the tool's present pin is not the permit's. This is the only
     /// way to a `tools/call`.
-    pub async fn call(&self, permit: Permit, context: CallContext) -> CallEnd {
+    pub async fn call(&self, permit: Permit, context: CallControl) -> CallEnd {
         if !self.mark.is_of(&permit) {
             let reason = "its permit was made for other servers than these".to_owned();
             return CallEnd::NotForwarded { reason };

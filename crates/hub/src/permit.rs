@@ -61,14 +61,14 @@ impl HubMark {
 /// It is used up by the call:
 ///
 /// ```compile_fail,E0382
-/// async fn twice(hub: &claw_hub::Hub, permit: claw_hub::Permit, context: claw_hub::CallContext) {
+/// async fn twice(hub: &claw_hub::Hub, permit: claw_hub::Permit, context: claw_hub::CallControl) {
 ///     hub.call(permit, context.clone()).await;
 ///     hub.call(permit, context).await;
 /// }
 /// ```
 ///
 /// ```
-/// async fn once(hub: &claw_hub::Hub, permit: claw_hub::Permit, context: claw_hub::CallContext) {
+/// async fn once(hub: &claw_hub::Hub, permit: claw_hub::Permit, context: claw_hub::CallControl) {
 ///     hub.call(permit, context).await;
 /// }
 /// ```

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::call::{CallContext, CallEnd, forward};
+use super::call::{CallControl, CallEnd, forward};
 use super::catalog::ServerTools;
 use super::connection::Connection;
 use super::error::HubError;
@@ -125,7 +125,7 @@ impl Server {
 
     /// Starts the server if need be, compares the pin, forwards. `permit.timeout()` bounds the
     /// start and the call each.
-    pub(super) async fn call(self: &Arc<Self>, permit: Permit, context: CallContext) -> CallEnd {
+    pub(super) async fn call(self: &Arc<Self>, permit: Permit, context: CallControl) -> CallEnd {
         let not_forwarded = |reason: String| CallEnd::NotForwarded { reason };
         let ready = async {
             let connection = self.connection().await?;

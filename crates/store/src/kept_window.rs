@@ -22,13 +22,13 @@ pub(super) const READ_ONE_BY_ONE_MAX: usize = 256;
 
 /// The part of a log that a turn needs.
 #[derive(Debug)]
-pub struct Window {
+pub struct LogWindow {
     pub events: Vec<Event>,
     /// How many of them were rows of their own, and not part of a kept window.
     pub one_by_one: usize,
 }
 
-impl Window {
+impl LogWindow {
     /// Whether the next one who needs this window should find it kept.
     pub fn is_worth_keeping(&self) -> bool {
         self.one_by_one > READ_ONE_BY_ONE_MAX
@@ -39,16 +39,20 @@ impl Tx<'_> {
     /// The events with a number of at least `from`, which is where the window begins. As far as it
     /// was kept they come from there; they are the same as in the log, in which no event ever
     /// changes.
-    pub(super) fn window_from(&self, session: &SessionId, from: u64) -> Result<Window, StoreError> {
+    pub(super) fn window_from(
+        &self,
+        session: &SessionId,
+        from: u64,
+    ) -> Result<LogWindow, StoreError> {
         let Some(mut events) = self.kept_window(session, from)? else {
             let events = self.events_from(session, from)?;
-            return Ok(Window { one_by_one: events.len(), events });
+            return Ok(LogWindow { one_by_one: events.len(), events });
         };
         let through = events.last().map_or(from, |last| last.seq);
         let rest = self.events_after(session, through)?;
         let one_by_one = rest.len();
         events.extend(rest);
-        Ok(Window { events, one_by_one })
+        Ok(LogWindow { events, one_by_one })
     }
 
     /// Keeps the window of a session as it is now, instead of the one that was kept before.

@@ -8,7 +8,7 @@ use rusqlite::{OptionalExtension as _, ToSql, params};
 use super::damaged::ROW_NUMBER_MAX;
 use super::damaged_tables::{self, COUNTED, Check};
 use super::put_aside::Original;
-use super::{DamagedRow, Fault, StoreError, Tx, now_ms};
+use super::{DamagedRow, RowFault, StoreError, Tx, now_ms};
 use claw_domain::{Approvers, CallId, CallState, Outcome};
 
 impl Tx<'_> {
@@ -25,7 +25,7 @@ impl Tx<'_> {
         let original = self.original(ONE, &[&key], "arguments")?;
         let Some(original) = original else {
             let sql = "UPDATE approvals SET expires_ms = 0 WHERE call = ?1 AND state = 'waiting'";
-            return Ok(row.fault == Fault::Missing && self.conn.execute(sql, [&key])? > 0);
+            return Ok(row.fault == RowFault::Missing && self.conn.execute(sql, [&key])? > 0);
         };
         if !self.still_damaged(ONE, &key, damaged_tables::call)? {
             return Ok(false);

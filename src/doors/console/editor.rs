@@ -21,7 +21,7 @@ use helper::{ConsoleHelper, DrawnPrompt, join_continued};
 use shared::Shared;
 
 use super::clean::clean;
-use super::paint::{Gate, Painter, Written, erase_rows, rows, terminal_size};
+use super::paint::{MarksWritten, Painter, PromptGate, erase_rows, rows, terminal_size};
 
 /// The prompt. Its width counts when a typed line is drawn again.
 const PROMPT: &str = "> ";
@@ -86,7 +86,7 @@ pub struct Console {
 impl Console {
     /// Opens standard input and output: the line editor if both are terminals that can be driven,
     /// else plain lines. `written` gets the marks of what has left for the screen.
-    pub fn open(settings: EditorSettings, written: Written) -> Result<Self, EditorError> {
+    pub fn open(settings: EditorSettings, written: MarksWritten) -> Result<Self, EditorError> {
         let terminals = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
         if terminals && let Some(console) = Self::open_terminal(&settings, written.clone())? {
             return Ok(console);
@@ -102,7 +102,7 @@ impl Console {
     /// `None` if the terminal cannot be driven (`TERM=dumb`).
     fn open_terminal(
         settings: &EditorSettings,
-        written: Written,
+        written: MarksWritten,
     ) -> Result<Option<Self>, EditorError> {
         let before = tcgetattr(std::io::stdin()).ok();
         let colours = if settings.no_colour {
@@ -248,7 +248,7 @@ fn keep(editor: &mut LineEditor, history: Option<&Path>, line: &str) {
 
 /// A line that has ended stands below a draft, which will be shown again below it: takes both away
 /// and draws the line anew.
-fn redraw_accepted(line: &str, gate: &Gate) {
+fn redraw_accepted(line: &str, gate: &PromptGate) {
     let draft = gate.take_draft_rows();
     if draft == 0 {
         return;
@@ -264,7 +264,7 @@ fn redraw_accepted(line: &str, gate: &Gate) {
 
 /// An empty prompt that was left by Ctrl-C says nothing: takes it away, with the draft above it,
 /// which comes again.
-fn erase_prompt(gate: &Gate) {
+fn erase_prompt(gate: &PromptGate) {
     let text = erase_rows(gate.take_draft_rows() + 1);
     // A terminal that is gone shows itself at the next read.
     let _ = std::io::stdout().write_all(text.as_bytes());

@@ -25,7 +25,7 @@ pub struct Frame {
 }
 
 /// Takes the marks of what has left for the screen.
-pub type Written = tokio::sync::mpsc::UnboundedSender<i64>;
+pub type MarksWritten = tokio::sync::mpsc::UnboundedSender<i64>;
 
 /// A terminal's size in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +63,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Painter {
     /// Writes the lines to `out` and leaves drafts away: for a pipe or a file.
-    pub fn plain(mut out: impl Write + Send + 'static, written: Written) -> io::Result<Self> {
+    pub fn plain(mut out: impl Write + Send + 'static, written: MarksWritten) -> io::Result<Self> {
         Self::start(move |frame| {
             let text: String = frame.lines.iter().flat_map(|line| [line, "\n"]).collect();
             out.write_all(text.as_bytes())?;
@@ -77,7 +77,7 @@ impl Painter {
     /// Hands each frame to `print` as one text that erases the old draft first, with its marks.
     /// `print` must end up above the prompt, and hand the marks on when it has.
     pub(super) fn above_prompt(
-        gate: Arc<Gate>,
+        gate: Arc<PromptGate>,
         size: impl Fn() -> Size + Send + 'static,
         mut print: impl FnMut(String, Vec<i64>) -> io::Result<()> + Send + 'static,
     ) -> io::Result<Self> {
@@ -142,20 +142,20 @@ impl Drop for Painter {
 /// Keeps painter and prompt apart: while no prompt is on the screen but one is about to come, the
 /// painter waits, because rustyline would print around its own queue then.
 #[derive(Debug, Default)]
-pub(super) struct Gate {
-    state: Mutex<GateState>,
+pub(super) struct PromptGate {
+    state: Mutex<PromptGateState>,
     opened: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct GateState {
+struct PromptGateState {
     open: bool,
     /// Rows of the draft above the prompt.
     draft_rows: usize,
 }
 
-impl Gate {
-    fn lock(&self) -> MutexGuard<'_, GateState> {
+impl PromptGate {
+    fn lock(&self) -> MutexGuard<'_, PromptGateState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn a_draft_is_erased_by_the_rows_it_took() {
-        let gate = Gate::default();
+        let gate = PromptGate::default();
         gate.open();
         assert_eq!(
             gate.compose(&frame(&["a"], &["\u{1b}[1mtwelve chars\u{1b}[0m", "x"]), SIZE),

@@ -26,7 +26,7 @@ const SHOWS_QUEUED_MAX: usize = 4096;
 const SCREEN_ENDS_IN: Duration = Duration::from_secs(3);
 
 /// What one chat begins with.
-pub struct Opening {
+pub struct ConsoleStart {
     pub session: SessionId,
     pub instance: Instance,
     pub editor: EditorSettings,
@@ -40,8 +40,8 @@ pub struct Opening {
 ///
 /// # Errors
 /// There is no terminal, or it does not take what is shown.
-pub async fn run(context: Context, opening: Opening) -> anyhow::Result<()> {
-    let Opening { session, instance, editor, greeting, notices } = opening;
+pub async fn run(context: Context, opening: ConsoleStart) -> anyhow::Result<()> {
+    let ConsoleStart { session, instance, editor, greeting, notices } = opening;
     let visitor = context.console_visitor(&instance);
     let (written, left) = mpsc::unbounded_channel();
     let console = Console::open(editor, written)?;
@@ -54,7 +54,7 @@ pub async fn run(context: Context, opening: Opening) -> anyhow::Result<()> {
     let (wake, handled) = (Notify::new(), AtomicU64::new(0));
     let instance = Arc::new(instance);
     let talk = Arc::new(Talk { context, session, instance, show, wake, handled });
-    let keeper = tokio::spawn(talk.clone().keep());
+    let keep_task = tokio::spawn(talk.clone().keep());
     let watching = tokio::spawn(talk.clone().watch_settings());
     while let Some(event) = events.recv().await {
         let quit = event == ConsoleEvent::Quit;
@@ -68,7 +68,7 @@ pub async fn run(context: Context, opening: Opening) -> anyhow::Result<()> {
         }
     }
     // What was committed goes on from its log; leaving in the middle loses nothing.
-    keeper.abort();
+    keep_task.abort();
     watching.abort();
     drop(talk);
     // The screen ends by itself when nobody can show anything any more.

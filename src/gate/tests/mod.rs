@@ -10,5 +10,5 @@ mod late;
 mod pins;
 mod reads;
 mod results;
-mod staged;
+mod staged_actions;
 mod verdicts;

@@ -171,14 +171,6 @@ impl Rig {
         }
     }
 
-    /// The kinds of the audit's rows about one call, in order.
-    pub(crate) async fn audit(&self, call: &CallId) -> Vec<String> {
-        // Behind everything that is queued.
-        self.store.write(|_| Ok(())).await.unwrap();
-        let rows = self.store.read(|tx| tx.audit_after(0, 1000)).unwrap();
-        rows.into_iter().filter(|row| row.call == call.to_string()).map(|row| row.kind).collect()
-    }
-
     pub(crate) async fn row(&self, call: &CallId) -> CallRow {
         self.store.write(|_| Ok(())).await.unwrap();
         self.store.read(|tx| tx.call(call)).unwrap().unwrap()

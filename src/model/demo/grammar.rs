@@ -20,14 +20,14 @@ pub(super) enum Command {
 }
 
 /// Commands that are given to the tools together.
-pub(super) type Step = Vec<Command>;
+pub(super) type ToolBatch = Vec<Command>;
 
 const HERE: &str = ".";
 
 /// Every step, or the part that is not in the grammar.
-pub(super) fn parse(said: &str) -> Result<Vec<Step>, String> {
+pub(super) fn parse(said: &str) -> Result<Vec<ToolBatch>, String> {
     let said = said.trim();
-    let mut steps: Vec<Step> = Vec::new();
+    let mut steps: Vec<ToolBatch> = Vec::new();
     for (parallel, part) in split(said) {
         let command = command(part).ok_or_else(|| part.to_owned())?;
         match steps.last_mut() {

@@ -1,6 +1,6 @@
 //! Tests of the grammar: sentences a new user types.
 
-use super::{Command, Step, code, parse};
+use super::{Command, ToolBatch, code, parse};
 
 fn list(dir: &str) -> Command {
     Command::List { dir: dir.into() }
@@ -71,7 +71,7 @@ fn a_trailing_newline_of_a_text_stays_out_of_the_file_name() {
 
 #[test]
 fn several_commands() {
-    let steps = |said: &str| -> Vec<Step> { parse(said).unwrap() };
+    let steps = |said: &str| -> Vec<ToolBatch> { parse(said).unwrap() };
     assert_eq!(steps("list and show a.txt"), [vec![list("."), show("a.txt")]]);
     assert_eq!(steps("list and then show a.txt"), [vec![list(".")], vec![show("a.txt")]]);
     assert_eq!(

@@ -7,7 +7,7 @@ mod render;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
-use self::grammar::{Command, Step};
+use self::grammar::{Command, ToolBatch};
 use super::{Delta, DeltaSink, Model, ModelError, Reply, Request};
 use crate::domain::{Block, Finish, Message, Role, ToolUse, Usage, text_of};
 
@@ -127,7 +127,12 @@ fn results_in(messages: &[Message], index: usize) -> Vec<Done<'_>> {
 }
 
 /// The next step, or the report when all are done or one has failed.
-fn next(request: &Request, start: usize, steps: &[Step], done: &[Vec<Done<'_>>]) -> Vec<Block> {
+fn next(
+    request: &Request,
+    start: usize,
+    steps: &[ToolBatch],
+    done: &[Vec<Done<'_>>],
+) -> Vec<Block> {
     let before = render::results(&results_in(&request.messages, start));
     let failed = done.last().is_some_and(|results| results.iter().any(|one| one.is_error));
     let step = if failed { None } else { steps.get(done.len()) };
@@ -170,7 +175,7 @@ fn next(request: &Request, start: usize, steps: &[Step], done: &[Vec<Done<'_>>])
 fn report(
     request: &Request,
     start: usize,
-    steps: &[Step],
+    steps: &[ToolBatch],
     done: &[Vec<Done<'_>>],
     before: String,
 ) -> String {

@@ -9,9 +9,9 @@ mod odd_answer;
 mod reading;
 mod receive;
 mod send;
+mod stream_inspector;
 mod target;
 mod tools;
-mod witness;
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -23,8 +23,8 @@ use futures::future::BoxFuture;
 use secrecy::ExposeSecret as _;
 
 use self::receive::Receiver;
+use self::stream_inspector::StreamInspector;
 use self::tools::Tools;
-use self::witness::Witness;
 use super::wire_schema::Fitted;
 use super::{DeltaSink, Model, ModelError, Reply, Request};
 
@@ -79,16 +79,16 @@ impl GenaiModel {
         }
     }
 
-    fn options(target: &Target, request: &Request, witness: Arc<Witness>) -> ChatOptions {
+    fn options(target: &Target, request: &Request, inspector: Arc<StreamInspector>) -> ChatOptions {
         let mut options = ChatOptions::default()
             .with_stream_header_timeout(target.timeout)
             .with_stream_read_timeout(target.timeout)
             .with_capture_usage(true)
             .with_capture_content(true)
-            // Of chat completions the witness keeps the calls: genai would make room for every
+            // Of chat completions the inspector keeps the calls: genai would make room for every
             // number up to the one that a call says it has, which has been four thousand million.
             .with_capture_tool_calls(!target.wire.is_chat_completions())
-            .with_raw_frame_sink_arc(witness);
+            .with_raw_frame_sink_arc(inspector);
         if target.wire == Wire::Anthropic {
             // Without it the signatures are lost that must go back with the next request. On
             // Gemini's wire the same option would ask for thoughts, which older models refuse, and
@@ -142,23 +142,23 @@ impl GenaiModel {
         fitted: &Fitted,
         deltas: &mut DeltaSink<'_>,
     ) -> Result<Reply, Failed> {
-        let witness = Arc::new(Witness::new(target.wire));
+        let inspector = Arc::new(StreamInspector::new(target.wire));
         let chat = send::chat_request(request, target, fitted);
         let failed = |error: &::genai::Error| Failed {
             blamed: failure::blamed(error, fitted),
             error: failure::of(error, target),
         };
-        let options = Self::options(target, request, witness.clone());
+        let options = Self::options(target, request, inspector.clone());
         let answer = self
             .client()?
             .exec_chat_stream(Self::service_target(target), chat, Some(&options))
             .await
             .map_err(|error| failed(&error))?;
-        let mut events = reading::begin(answer.stream, witness.clone());
-        let mut receiver = Receiver::new(target, &witness, fitted);
-        while let Some(event) = next(&mut events, &witness, target).await? {
-            witness.check(target)?;
-            if witness.seen().bytes > REPLY_BYTES_MAX {
+        let mut events = reading::begin(answer.stream, inspector.clone());
+        let mut receiver = Receiver::new(target, &inspector, fitted);
+        while let Some(event) = next(&mut events, &inspector, target).await? {
+            inspector.check(target)?;
+            if inspector.seen().bytes > REPLY_BYTES_MAX {
                 let limit = REPLY_BYTES_MAX >> 20;
                 let whose = &target.provider;
                 return Err(ModelError::permanent(format!(
@@ -170,19 +170,19 @@ impl GenaiModel {
                 Ok(event) => match receiver.take(event, deltas) {
                     Ok(Some(reply)) => return Ok(reply),
                     Ok(None) => {}
-                    Err(_) if witness.seen().odd => break,
+                    Err(_) if inspector.seen().odd => break,
                     Err(error) => return Err(error.into()),
                 },
                 Err(error) => match receiver.after_error(&error) {
                     Ok(Some(reply)) => return Ok(reply),
                     Ok(None) => {}
-                    Err(_) if witness.seen().odd && failure::is_no_json(&error) => break,
+                    Err(_) if inspector.seen().odd && failure::is_no_json(&error) => break,
                     Err(_) => return Err(failed(&error)),
                 },
             }
         }
-        witness.check(target)?;
-        let odd = witness.seen().odd;
+        inspector.check(target)?;
+        let odd = inspector.seen().odd;
         if odd && let Some(error) = odd_answer::look(target).await {
             return Err(error.into());
         }
@@ -194,20 +194,20 @@ impl GenaiModel {
 /// read of it is kept until then, so it may not grow for ever. Frames without an event are signs of
 /// life.
 async fn next(
-    events: &mut tokio::sync::mpsc::Receiver<reading::Event>,
-    witness: &Witness,
+    events: &mut tokio::sync::mpsc::Receiver<reading::StreamEvent>,
+    inspector: &StreamInspector,
     target: &Target,
-) -> Result<Option<reading::Event>, ModelError> {
+) -> Result<Option<reading::StreamEvent>, ModelError> {
     let longest = target.timeout * FRAME_TIMEOUTS;
-    let mut frames = witness.seen().frames;
+    let mut frames = inspector.seen().frames;
     loop {
         if let Ok(event) = tokio::time::timeout(longest, events.recv()).await {
             return Ok(event);
         }
-        let now = witness.seen().frames;
+        let now = inspector.seen().frames;
         if std::mem::replace(&mut frames, now) == now {
-            witness.refuse(format!("a line that had no end after {}", seconds(longest)));
-            witness.check(target)?;
+            inspector.refuse(format!("a line that had no end after {}", seconds(longest)));
+            inspector.check(target)?;
         }
     }
 }

@@ -10,7 +10,7 @@ use futures::StreamExt as _;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::mpsc::{self, Receiver, Sender};
 
-use super::witness::Witness;
+use super::stream_inspector::StreamInspector;
 
 /// So many events wait for whoever takes them before the reading waits, too.
 const EVENTS_MAX: usize = 64;
@@ -18,7 +18,7 @@ const EVENTS_MAX: usize = 64;
 /// a thousand replies need no more of them.
 const READERS: usize = 2;
 
-pub(super) type Event = Result<ChatStreamEvent, ::genai::Error>;
+pub(super) type StreamEvent = Result<ChatStreamEvent, ::genai::Error>;
 
 /// A thread that lives as long as the process, and how many replies it reads now.
 struct Reader {
@@ -58,7 +58,7 @@ impl Drop for Counted {
 /// The events of `stream`, in their order. The reading ends with the stream, behind a frame that
 /// must not be used, or when the receiver is dropped. The connection stays with the runtime of the
 /// caller.
-pub(super) fn begin(stream: ChatStream, witness: Arc<Witness>) -> Receiver<Event> {
+pub(super) fn begin(stream: ChatStream, inspector: Arc<StreamInspector>) -> Receiver<StreamEvent> {
     static ALL: OnceLock<Vec<Reader>> = OnceLock::new();
     let (send, events) = mpsc::channel(EVENTS_MAX);
     let readers = ALL.get_or_init(|| (0..READERS).filter_map(|_| Reader::start()).collect());
@@ -66,17 +66,17 @@ pub(super) fn begin(stream: ChatStream, witness: Arc<Witness>) -> Receiver<Event
         Some(reader) => {
             let counted = Counted::on(reader);
             reader.runtime.spawn(async move {
-                read(stream, witness, send).await;
+                read(stream, inspector, send).await;
                 drop(counted);
             });
         }
         // A machine without a thread to spare reads where the request was made.
-        None => drop(tokio::spawn(read(stream, witness, send))),
+        None => drop(tokio::spawn(read(stream, inspector, send))),
     }
     events
 }
 
-async fn read(mut stream: ChatStream, witness: Arc<Witness>, send: Sender<Event>) {
+async fn read(mut stream: ChatStream, inspector: Arc<StreamInspector>, send: Sender<StreamEvent>) {
     loop {
         let event = tokio::select! {
             biased;
@@ -84,7 +84,7 @@ async fn read(mut stream: ChatStream, witness: Arc<Witness>, send: Sender<Event>
             event = stream.next() => event,
         };
         let Some(event) = event else { return };
-        let is_last = witness.seen().malformed.is_some();
+        let is_last = inspector.seen().malformed.is_some();
         if send.send(event).await.is_err() || is_last {
             return;
         }

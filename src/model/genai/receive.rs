@@ -8,8 +8,8 @@ use ::genai::chat::{
 };
 use serde_json::{Value, json};
 
+use super::stream_inspector::StreamInspector;
 use super::target::{Target, Wire};
-use super::witness::Witness;
 use super::{failure, seconds};
 use crate::domain::{Block, Finish, ToolUse, Usage};
 use crate::model::wire_schema::Fitted;
@@ -18,7 +18,7 @@ use crate::model::{Delta, DeltaSink, ModelError, Reply};
 /// Collects one stream.
 pub(super) struct Receiver<'a> {
     target: &'a Target,
-    witness: &'a Witness,
+    inspector: &'a StreamInspector,
     /// Gives calls the names back under which their tools are offered.
     fitted: &'a Fitted,
     /// In the order in which they came; Anthropic's calls and thoughts are taken from the end event
@@ -29,8 +29,12 @@ pub(super) struct Receiver<'a> {
 }
 
 impl<'a> Receiver<'a> {
-    pub(super) fn new(target: &'a Target, witness: &'a Witness, fitted: &'a Fitted) -> Self {
-        Self { target, witness, fitted, blocks: Vec::new(), signatures: Vec::new() }
+    pub(super) fn new(
+        target: &'a Target,
+        inspector: &'a StreamInspector,
+        fitted: &'a Fitted,
+    ) -> Self {
+        Self { target, inspector, fitted, blocks: Vec::new(), signatures: Vec::new() }
     }
 
     /// The reply, once the end event is there.
@@ -67,7 +71,7 @@ impl<'a> Receiver<'a> {
     ) -> Result<Option<Reply>, ModelError> {
         let hollow = matches!(error, ::genai::Error::ChatResponse { body, .. } if body.get("error").is_none());
         if self.target.wire == Wire::Gemini && hollow {
-            let refusal = self.witness.seen().refusal.clone();
+            let refusal = self.inspector.seen().refusal.clone();
             if refusal.is_empty() {
                 return Ok(None);
             }
@@ -82,7 +86,7 @@ impl<'a> Receiver<'a> {
 
     /// The stream ended and nothing said that the reply did.
     pub(super) fn cut(&self) -> ModelError {
-        let error = self.witness.seen().error.clone();
+        let error = self.inspector.seen().error.clone();
         if !error.is_empty() {
             return failure::in_stream(&Value::String(error), self.target);
         }
@@ -114,7 +118,7 @@ impl<'a> Receiver<'a> {
     }
 
     fn finish(&mut self, end: StreamEnd) -> Result<Reply, ModelError> {
-        if self.witness.seen().torn {
+        if self.inspector.seen().torn {
             return Err(ModelError::transient(format!(
                 "{} sent a frame that is torn",
                 self.target.provider
@@ -122,7 +126,7 @@ impl<'a> Receiver<'a> {
         }
         let reason = match end.captured_stop_reason {
             Some(reason) => reason,
-            None if self.witness.seen().done => StopReason::Completed("done".to_owned()),
+            None if self.inspector.seen().done => StopReason::Completed("done".to_owned()),
             None => return Err(self.cut()),
         };
         let usage = usage(end.captured_usage.unwrap_or_default());
@@ -155,7 +159,7 @@ impl<'a> Receiver<'a> {
         for signature in std::mem::take(&mut self.signatures) {
             blocks.push(self.opaque(json!({"type": "text_signature", "signature": signature})));
         }
-        let seen = self.witness.seen();
+        let seen = self.inspector.seen();
         if !seen.reasoning_content.is_empty() {
             let data = json!({"type": "reasoning_content", "text": seen.reasoning_content});
             blocks.insert(0, self.opaque(data));
@@ -203,7 +207,7 @@ impl<'a> Receiver<'a> {
     }
 
     fn classify(&self, reason: &StopReason, calls: bool) -> Result<Finish, ModelError> {
-        let refusal = self.witness.seen().refusal.clone();
+        let refusal = self.inspector.seen().refusal.clone();
         Ok(match reason {
             _ if !refusal.is_empty() => Finish::Refusal { reason: refusal },
             StopReason::MaxTokens(_) => Finish::MaxTokens,

@@ -71,7 +71,7 @@ fn push_user(message: Message, wire: Wire, fitted: &Fitted, out: &mut Vec<ChatMe
             Block::ToolResult { use_id, name, content, is_error } => {
                 results.push(result(wire, use_id, fitted.wire_name(&name), content, is_error));
             }
-            // What a model may see of kept images has been put in before (`model/sight.rs`).
+            // What a model may see of kept images has been put in before (`model/vision_input.rs`).
             Block::ImageRef { .. } | Block::ToolUse(_) | Block::Opaque { .. } => {}
         }
     }
@@ -160,7 +160,7 @@ fn custom(data: Value) -> ContentPart {
     ContentPart::Custom(CustomPart { model_iden: None, data })
 }
 
-/// A model may wish for a tool whose name no provider would take back.
+/// A model may ask for a tool whose name no provider would take back.
 fn safe_name(name: &str) -> String {
     let safe = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' };
     let out: String = name.chars().map(safe).take(NAME_BYTES_MAX).collect();

@@ -20,7 +20,7 @@ use crate::killing::log::{
 };
 use crate::killing::look::{Approval, Look};
 use crate::killing::verdict::Verdict;
-use crate::killing::{staged, window};
+use crate::killing::{staged_actions, window};
 use crate::round::{Round, Seen};
 use crate::seat::Seat;
 use crate::store;
@@ -182,12 +182,12 @@ fn calls_happened_once(
     }
     let (uses, effects) = (evidence.uses(), evidence.round.house.counted());
     counts.calls = uses.len();
-    let actions = staged::actions(&evidence.look, evidence.logs.values().flatten())?;
+    let actions = staged_actions::actions(&evidence.look, evidence.logs.values().flatten())?;
     calls_are_true(&evidence.look, &uses, &actions, &effects, verdict)?;
     let said_yes =
         |approval: &Approval| evidence.seats().iter().any(|seat| seat.has_said_yes(&approval.id));
     the_switch_is_obeyed(&evidence.look, &uses, verdict)?;
-    staged::judge(&evidence.look, &uses, &actions, &effects, said_yes, verdict)?;
+    staged_actions::judge(&evidence.look, &uses, &actions, &effects, said_yes, verdict)?;
     audit_is_true(&evidence.look, &uses, &effects, verdict)?;
     let doubts = Doubts::new(&evidence.look, &uses, &actions, &evidence.seen.watched.struck)?;
     doubts.judge(&evidence.round.house.in_hand(), verdict);

@@ -97,8 +97,8 @@ pub(crate) async fn open<R: Receive>(
             talk.send(talk.discover_request())?;
             match talk.answer(DISCOVER_ID, deadline).await? {
                 Reply::Discover(result) => match judge_discover(result)? {
-                    Verdict::Modern(agreement) => Ok(agreement),
-                    Verdict::Legacy => talk.initialize(deadline).await,
+                    EraAnswer::Modern(agreement) => Ok(agreement),
+                    EraAnswer::Legacy => talk.initialize(deadline).await,
                 },
                 Reply::Initialize(_) => Err(OpeningError::Silent),
             }
@@ -108,14 +108,14 @@ pub(crate) async fn open<R: Receive>(
 }
 
 /// An answer: its `result`, or its `error`.
-type Answer = Result<Value, Value>;
+type RpcAnswer = Result<Value, Value>;
 
 enum Reply {
-    Discover(Answer),
-    Initialize(Answer),
+    Discover(RpcAnswer),
+    Initialize(RpcAnswer),
 }
 
-enum Verdict {
+enum EraAnswer {
     Modern(Agreement),
     Legacy,
 }
@@ -136,8 +136,8 @@ impl<R: Receive> Talk<'_, R> {
         let patience = deadline.min(Instant::now() + probe_timeout);
         match self.answer(DISCOVER_ID, patience).await {
             Ok(Reply::Discover(answer)) => match judge_discover(answer)? {
-                Verdict::Modern(agreement) => Ok(agreement),
-                Verdict::Legacy => self.initialize(deadline).await,
+                EraAnswer::Modern(agreement) => Ok(agreement),
+                EraAnswer::Legacy => self.initialize(deadline).await,
             },
             Ok(Reply::Initialize(_)) => Err(OpeningError::Silent),
             Err(OpeningError::Silent) => self.both(deadline).await,
@@ -162,11 +162,11 @@ impl<R: Receive> Talk<'_, R> {
                 Reply::Initialize(Ok(result)) => return self.finish_initialize(&result),
                 Reply::Initialize(Err(error)) => refusal = Some(refused("initialize", &error)),
                 Reply::Discover(answer) => match judge_discover(answer)? {
-                    Verdict::Modern(agreement) => {
+                    EraAnswer::Modern(agreement) => {
                         modern = Some(agreement);
                         until = deadline.min(Instant::now() + SECOND_ANSWER_TIMEOUT);
                     }
-                    Verdict::Legacy => {}
+                    EraAnswer::Legacy => {}
                 },
             }
             if refusal.is_some() && modern.is_some() {
@@ -296,7 +296,7 @@ fn early_request(method: &str, id: &Value) -> Value {
 
 /// A result or -32022 means modern; any other error means legacy, but for those that only a modern
 /// server knows.
-fn judge_discover(answer: Answer) -> Result<Verdict, OpeningError> {
+fn judge_discover(answer: RpcAnswer) -> Result<EraAnswer, OpeningError> {
     let supported = match &answer {
         Ok(result) => result.get("supportedVersions"),
         Err(error) => {
@@ -305,7 +305,7 @@ fn judge_discover(answer: Answer) -> Result<Verdict, OpeningError> {
                 return Err(refused("server/discover", error));
             }
             if code != UNSUPPORTED_PROTOCOL_VERSION {
-                return Ok(Verdict::Legacy);
+                return Ok(EraAnswer::Legacy);
             }
             error.pointer("/data/supported")
         }
@@ -321,7 +321,7 @@ fn judge_discover(answer: Answer) -> Result<Verdict, OpeningError> {
     {
         let capabilities = result.get("capabilities").cloned().unwrap_or_default();
         let (protocol, instructions) = (MODERN_PROTOCOL.to_owned(), instructions(result));
-        return Ok(Verdict::Modern(Agreement {
+        return Ok(EraAnswer::Modern(Agreement {
             era: Era::Modern,
             protocol,
             capabilities,
@@ -329,7 +329,7 @@ fn judge_discover(answer: Answer) -> Result<Verdict, OpeningError> {
         }));
     }
     if supported.iter().any(|version| LEGACY_PROTOCOLS.contains(version)) {
-        return Ok(Verdict::Legacy);
+        return Ok(EraAnswer::Legacy);
     }
     let (theirs, ours) = (supported.join(", "), LEGACY_PROTOCOLS.join(", "));
     Err(OpeningError::Refused(format!(

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::manifest::{Expansion, parse};
 use crate::{
-    CallContext, CallEnd, Hub, HubNotice, HubSettings, Permit, PermitMint, PermitParts, Reach,
+    CallControl, CallEnd, Hub, HubNotice, HubSettings, Permit, PermitMint, PermitParts, Reach,
     ServerState,
 };
 
@@ -148,8 +148,8 @@ pub(super) fn permit_parts(
     }
 }
 
-pub(super) fn context() -> CallContext {
-    CallContext { cancel: CancellationToken::new(), progress: Arc::new(|_| {}) }
+pub(super) fn context() -> CallControl {
+    CallControl { cancel: CancellationToken::new(), progress: Arc::new(|_| {}) }
 }
 
 /// The text of a call that ended well.

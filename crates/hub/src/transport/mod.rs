@@ -4,10 +4,10 @@
 //!
 //! A child's stdio is one transport, an in-memory pair for tests another.
 
+mod line_queue;
 mod lines;
 #[cfg(test)]
 pub(crate) mod memory;
-mod outbox;
 mod stdio;
 mod ticket;
 

@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use tokio::io::AsyncRead;
+use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use super::line_queue::LineQueue;
 use super::lines::{Line, LineReader};
-use super::outbox::Outbox;
 use super::{Limits, Receive, Received, SendError, Ticket, Transport};
 use crate::process::child::ChildHandle;
 use crate::process::spawn::Spawned;
@@ -19,7 +19,7 @@ const NO_JSON_CHARS_MAX: usize = 200;
 
 /// Dropping it ends the process, with all that it started.
 pub(crate) struct Stdio {
-    outbox: Outbox,
+    line_queue: LineQueue,
     process: ChildHandle,
 }
 
@@ -29,11 +29,18 @@ pub(crate) struct StdioReceiver {
 }
 
 impl Stdio {
-    /// Needs a Tokio runtime: a task of its own writes to stdin.
+    /// Needs a Tokio runtime: a task of its own writes to stdin, and another one sees it closed.
     pub(crate) fn new(spawned: Spawned, limits: Limits) -> (Self, StdioReceiver) {
-        let outbox = Outbox::start(spawned.stdin, limits.queue_bytes_max);
+        let line_queue = LineQueue::start(spawned.stdin, limits.queue_bytes_max);
+        if let Some(mut hangup) = spawned.hangup {
+            let closed = line_queue.closed().clone();
+            tokio::spawn(async move {
+                let _ = closed.run_until_cancelled(hangup.read_u8()).await;
+                closed.cancel();
+            });
+        }
         let receiver = StdioReceiver::new(spawned.stdout, limits.message_bytes_max);
-        (Self { outbox, process: spawned.process }, receiver)
+        (Self { line_queue, process: spawned.process }, receiver)
     }
 
     pub(crate) fn process(&self) -> &ChildHandle {
@@ -42,26 +49,26 @@ impl Stdio {
 
     /// Closes stdin alone: the process may still end by itself.
     pub(crate) fn close_stdin(&self) {
-        self.outbox.close();
+        self.line_queue.close();
     }
 }
 
 impl Transport for Stdio {
     fn send(&self, message: Value, ticket: Option<Arc<Ticket>>) -> Result<(), SendError> {
         let line = serde_json::to_vec(&message)?;
-        Ticket::settle(ticket.as_deref(), || self.outbox.push(line))
+        Ticket::settle(ticket.as_deref(), || self.line_queue.push(line))
     }
 
     fn queued_bytes(&self) -> watch::Receiver<usize> {
-        self.outbox.queued_bytes()
+        self.line_queue.queued_bytes()
     }
 
     fn closed(&self) -> &CancellationToken {
-        self.outbox.closed()
+        self.line_queue.closed()
     }
 
     fn request_end(&self) {
-        self.outbox.close();
+        self.line_queue.close();
         self.process.request_end();
     }
 

@@ -10,7 +10,7 @@
 //! box.
 
 use super::options::{Arguments, Kind, NOTHING, Rest, Style, paths};
-use super::{Joint, Step};
+use super::{Joint, ShellStep};
 
 /// A subcommand as it is written: one word, or several (`npm run build`, where the last one is any
 /// name).
@@ -190,7 +190,7 @@ const GIT_DIFF: &str =
 
 /// The program and the words behind it that a grant for this command would name, if it can be
 /// granted so.
-pub fn words_of(steps: &[Step]) -> Option<Vec<String>> {
+pub fn words_of(steps: &[ShellStep]) -> Option<Vec<String>> {
     let [step] = steps else { return None };
     if step.joint != Joint::Start {
         return None;

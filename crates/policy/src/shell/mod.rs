@@ -38,14 +38,14 @@ pub enum Joint {
 /// One simple command, as bash runs it: the program's name and its arguments, which hold nothing to
 /// expand.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct ShellStep {
     pub joint: Joint,
     /// Never empty. The first one is made of letters, digits and `+ - . _`, was not quoted, and is
     /// no word of bash's grammar.
     pub words: Vec<String>,
 }
 
-impl Step {
+impl ShellStep {
     pub fn program(&self) -> &str {
         self.words.first().map_or("", String::as_str)
     }
@@ -58,7 +58,7 @@ impl Step {
 /// Reads a command as `bash -c` would. `None` where anything in it is more than literal words:
 /// quotes aside, no expansion, no glob, no redirection, no assignment, no group, no background, no
 /// line feed, nothing but ASCII.
-pub fn read(text: &str) -> Option<Vec<Step>> {
+pub fn read(text: &str) -> Option<Vec<ShellStep>> {
     if text.len() > TEXT_BYTES_MAX {
         return None;
     }

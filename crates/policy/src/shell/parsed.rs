@@ -10,9 +10,9 @@ use brush_parser::ast::{
 use brush_parser::word::{WordPiece, WordPieceWithSource};
 use brush_parser::{Parser, ParserOptions, SourceInfo};
 
-use super::{Joint, Step};
+use super::{Joint, ShellStep};
 
-pub(super) fn read(text: &str) -> Option<Vec<Step>> {
+pub(super) fn read(text: &str) -> Option<Vec<ShellStep>> {
     let options = ParserOptions::default();
     let program =
         Parser::new(text.as_bytes(), &options, &SourceInfo::default()).parse_program().ok()?;
@@ -37,7 +37,7 @@ fn pipeline(
     pipeline: &Pipeline,
     joint: Joint,
     options: &ParserOptions,
-    steps: &mut Vec<Step>,
+    steps: &mut Vec<ShellStep>,
 ) -> Option<()> {
     if pipeline.timed.is_some() || pipeline.bang {
         return None;
@@ -45,7 +45,7 @@ fn pipeline(
     for (index, command) in pipeline.seq.iter().enumerate() {
         let Command::Simple(simple) = command else { return None };
         let words = words(simple, options)?;
-        steps.push(Step { joint: if index == 0 { joint } else { Joint::Pipe }, words });
+        steps.push(ShellStep { joint: if index == 0 { joint } else { Joint::Pipe }, words });
     }
     Some(())
 }

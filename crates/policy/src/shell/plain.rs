@@ -1,7 +1,7 @@
 //! The first reader: bytes that mean themselves, blanks between words, two kinds of quotes, four
 //! joints. Everything else ends the reading. Must not know programs or the other reader.
 
-use super::{Joint, Step};
+use super::{Joint, ShellStep};
 
 /// Words that bash's grammar takes for itself where a command begins (Bash Reference Manual,
 /// "Reserved Words").
@@ -41,13 +41,13 @@ fn is_program(word: &str) -> bool {
         && !RESERVED.contains(&word)
 }
 
-pub(super) fn read(text: &str) -> Option<Vec<Step>> {
+pub(super) fn read(text: &str) -> Option<Vec<ShellStep>> {
     let mut steps = Vec::new();
     let mut rest = text.as_bytes();
     let mut joint = Joint::Start;
     loop {
         let words = words(&mut rest)?;
-        steps.push(Step { joint, words });
+        steps.push(ShellStep { joint, words });
         if rest.is_empty() {
             return Some(steps);
         }

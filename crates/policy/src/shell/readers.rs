@@ -9,7 +9,7 @@
 //! `--compress-program` and `-T`, `rg --pre`, `-z` and `--hostname-bin`, `find -exec`, `-delete`,
 //! `-fprint` and `-L`, `file -m`, `-f` and `-z`, `date -s`, `-f` and `-r`.
 
-use super::Step;
+use super::ShellStep;
 use super::options::{Arguments, Kind, NOTHING, Style, paths};
 
 /// A program that only reads.
@@ -269,7 +269,7 @@ pub struct Reading<'w> {
     pub paths: Vec<&'w str>,
 }
 
-pub fn reading(step: &Step) -> Option<Reading<'_>> {
+pub fn reading(step: &ShellStep) -> Option<Reading<'_>> {
     if step.program() == "git" {
         let args = step.args();
         let args = args.strip_prefix(&["--no-pager".to_owned()]).unwrap_or(args);

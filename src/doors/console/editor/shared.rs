@@ -7,15 +7,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::doors::console::paint::{Gate, Written};
+use crate::doors::console::paint::{MarksWritten, PromptGate};
 
 /// How long printing waits for the editor to draw.
 const DRAW_WAIT: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(super) struct Shared {
-    pub(super) gate: Arc<Gate>,
-    written: Written,
+    pub(super) gate: Arc<PromptGate>,
+    written: MarksWritten,
     /// Marks of lines that the editor was given while it had the terminal. They have left when it
     /// draws its prompt below them.
     handed: Mutex<VecDeque<i64>>,
@@ -34,7 +34,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub(super) fn new(written: Written) -> Self {
+    pub(super) fn new(written: MarksWritten) -> Self {
         Self {
             gate: Arc::default(),
             written,

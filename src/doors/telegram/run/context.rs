@@ -13,7 +13,7 @@ use crate::config::Telegram;
 use crate::domain::telegram_principal;
 use crate::doors::clock::Clock;
 use crate::doors::context::Context;
-use crate::doors::gateway::bot::Bot;
+use crate::doors::gateway::bot::GatewayBot;
 use crate::doors::gateway::fleet::Fleet;
 use crate::doors::shared::Shared;
 use crate::doors::telegram::Part;
@@ -150,7 +150,7 @@ impl GatewayContext {
     }
 }
 
-impl Bot for GatewayContext {
+impl GatewayBot for GatewayContext {
     fn agent(&self) -> &str {
         &self.shared.context.agent
     }

@@ -10,11 +10,11 @@ use super::notify;
 use super::pacing::until_sent;
 use crate::config::Pairing;
 use crate::domain::{Outbound, OutboundBody, telegram_principal};
-use crate::doors::telegram::api::fault::Fault;
+use crate::doors::telegram::api::fault::ApiFault;
 use crate::doors::telegram::api::incoming::Tapped;
 use crate::doors::telegram::api::pace::Urgency;
 use crate::doors::telegram::api::place::Place;
-use crate::doors::telegram::render::access_request::{self, AccessRequest, Shown};
+use crate::doors::telegram::render::access_request::{self, AccessRequest, RequestShown};
 use crate::mail::{ACCESS_REQUESTS_DAY_MAX, AccessRequestRow, AllowedUser, MailError};
 
 /// Access requests are looked for this often without a wake-up.
@@ -119,7 +119,7 @@ async fn show(ctx: &GatewayContext, row: &AccessRequestRow) -> anyhow::Result<()
         let Some(place) = ctx.notify_place().filter(|place| !ctx.is_blocked(place.chat)) else {
             return Ok(());
         };
-        let (part, keyboard) = (request.part(Shown::Asked, &clock), request.keyboard());
+        let (part, keyboard) = (request.part(RequestShown::Asked, &clock), request.keyboard());
         let sent =
             until_sent(ctx, &place, Urgency::Message, || ctx.api.send(&place, &part, &keyboard))
                 .await;
@@ -127,7 +127,7 @@ async fn show(ctx: &GatewayContext, row: &AccessRequestRow) -> anyhow::Result<()
             Ok(sent) => {
                 ctx.mail.access_request_told(bot, row.chat, place.address(), sent.message).await?
             }
-            Err(Fault::Forbidden(why)) => notify::blocked(ctx, &place, &why).await?,
+            Err(ApiFault::Forbidden(why)) => notify::blocked(ctx, &place, &why).await?,
             Err(fault) => return Err(fault.into()),
         }
         return Ok(());
@@ -136,9 +136,9 @@ async fn show(ctx: &GatewayContext, row: &AccessRequestRow) -> anyhow::Result<()
         let (by, at_ms) = (ctx.known_as(&place, &row.decided_by), row.decided_ms);
         let by = by.as_str();
         let shown = if row.state == "let_in" {
-            Shown::LetIn { by, at_ms }
+            RequestShown::LetIn { by, at_ms }
         } else {
-            Shown::Ignored { by, at_ms }
+            RequestShown::Ignored { by, at_ms }
         };
         let part = request.part(shown, &clock);
         let edit = || ctx.api.edit(&place, row.message, &part, &[]);

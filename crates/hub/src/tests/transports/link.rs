@@ -22,7 +22,7 @@ use crate::rpc::{Agreement, Opening, OpeningError, open};
 use crate::tests::rig::{context, example_exe, permit_parts};
 use crate::transport::memory::{self, MemoryReceiver};
 use crate::transport::{Receive, Received, Stdio, StdioReceiver, Transport};
-use crate::{CallContext, CallEnd, HubNotice, HubSettings};
+use crate::{CallControl, CallEnd, HubNotice, HubSettings};
 
 /// For whatever a test waits for; long, because a busy machine is no fault.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
@@ -259,7 +259,7 @@ pub(super) async fn call(connection: &Connection, arguments: Value) -> CallEnd {
 pub(super) async fn call_with(
     connection: &Connection,
     arguments: Value,
-    context: CallContext,
+    context: CallControl,
 ) -> CallEnd {
     let permit = PermitMint::new(HubMark::default())
         .permit(permit_parts("scripted", "echo", arguments, "a pin", PATIENCE));

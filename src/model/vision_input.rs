@@ -27,13 +27,13 @@ const REFUSED: &str =
 pub type LoadImage = Arc<dyn Fn(&str) -> io::Result<Vec<u8>> + Send + Sync>;
 
 /// A model with the images in place.
-pub struct Sight {
+pub struct VisionInput {
     inner: Arc<dyn Model>,
     sees: bool,
     load: LoadImage,
 }
 
-impl Sight {
+impl VisionInput {
     pub fn new(inner: Arc<dyn Model>, sees: bool, load: LoadImage) -> Self {
         Self { inner, sees, load }
     }
@@ -106,7 +106,7 @@ impl Sight {
     }
 }
 
-impl Model for Sight {
+impl Model for VisionInput {
     fn provider(&self) -> &str {
         self.inner.provider()
     }
@@ -154,5 +154,5 @@ fn replaced(request: &Request, mut with: impl FnMut(&Block) -> Block) -> Request
 }
 
 #[cfg(test)]
-#[path = "sight_tests.rs"]
+#[path = "vision_input_tests.rs"]
 mod tests;

@@ -8,7 +8,7 @@ use crate::domain::{Event, Outbound, SessionId};
 use crate::store::{DaySpent, StoreError, Tx};
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Staged {
+pub(super) struct PendingRows {
     pub(super) events: Vec<Event>,
     pub(super) absorbed: Vec<i64>,
     pub(super) outbound: Vec<Outbound>,
@@ -24,7 +24,7 @@ pub(super) struct Staged {
     pub(super) persona_faults: Option<BTreeMap<String, String>>,
 }
 
-impl Staged {
+impl PendingRows {
     pub(super) fn is_empty(&self) -> bool {
         self.events.is_empty()
             && self.absorbed.is_empty()

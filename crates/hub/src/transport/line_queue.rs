@@ -12,15 +12,15 @@ use super::SendError;
 
 /// The writing end. Clones share the queue.
 #[derive(Clone, Debug)]
-pub(super) struct Outbox {
+pub(super) struct LineQueue {
     lines: mpsc::UnboundedSender<Vec<u8>>,
     queued_bytes: Arc<watch::Sender<usize>>,
     queue_bytes_max: usize,
     closed: CancellationToken,
 }
 
-impl Outbox {
-    /// Starts the writing task. It ends, and `write` is dropped, on [`Outbox::close`] or when
+impl LineQueue {
+    /// Starts the writing task. It ends, and `write` is dropped, on [`LineQueue::close`] or when
     /// writing fails.
     pub(super) fn start(
         write: impl AsyncWrite + Send + Unpin + 'static,

@@ -19,10 +19,10 @@ async fn asked(
         "gone" => Err(io::ErrorKind::NotFound.into()),
         digest => Ok(digest.as_bytes().to_vec()),
     });
-    let sight = Sight::new(model.clone(), sees, load);
+    let vision = VisionInput::new(model.clone(), sees, load);
     let request =
         Request { messages: vec![Message { role: Role::User, blocks }], ..Request::default() };
-    let reply = sight.reply(&request, &mut |_| {}).await;
+    let reply = vision.reply(&request, &mut |_| {}).await;
     (
         model.requests().into_iter().map(|mut request| request.messages.remove(0).blocks).collect(),
         reply,
