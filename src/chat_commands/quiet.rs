@@ -2,8 +2,10 @@
 //! and which a rule or the stop switch has denied. Owns its words; must not know how an answer is
 //! shown.
 
-use crate::domain::{CallId, DeniedBy, EventBody, Outcome, SessionId, escape};
+use crate::domain::{DeniedBy, Outcome, SessionId, escape};
 use crate::store::{Store, StoreError};
+use crate::turn::Turn;
+use crate::turn::state::Ended;
 
 /// How many tools of each kind are named.
 const NAMED_MAX: usize = 4;
@@ -16,8 +18,9 @@ pub fn of_turn(
     turn_seq: u64,
 ) -> Result<Option<String>, StoreError> {
     let (mut granted, mut denied, mut stopped) = (Vec::new(), Vec::new(), Vec::new());
-    for (call, outcome) in results(store, session, turn_seq)? {
-        let Some(row) = store.read(|tx| tx.call(&call))? else { continue };
+    let events = store.read(|tx| tx.events_from(session, turn_seq))?;
+    for Ended { call, outcome, .. } in Turn::of(session, &events).results {
+        let Some(row) = store.read(|tx| tx.call(call))? else { continue };
         let tool = escape::visible(&format!("{}/{}", row.server, row.tool)).replace('`', "'");
         match outcome {
             Outcome::Denied { by: Some(DeniedBy::StopSwitch), .. } => stopped.push(tool),
@@ -29,22 +32,6 @@ pub fn of_turn(
         }
     }
     Ok(line(&granted, &denied, &stopped))
-}
-
-/// The calls of one turn that have a result.
-fn results(
-    store: &Store,
-    session: &SessionId,
-    turn_seq: u64,
-) -> Result<Vec<(CallId, Outcome)>, StoreError> {
-    let events = store.read(|tx| tx.events_from(session, turn_seq))?;
-    let turn =
-        events.into_iter().take_while(|event| !matches!(event.body, EventBody::TurnEnded { .. }));
-    let result = |body| match body {
-        EventBody::ToolResult { call, outcome } => Some((call, outcome)),
-        _ => None,
-    };
-    Ok(turn.filter_map(|event| result(event.body)).collect())
 }
 
 fn line(granted: &[String], denied: &[String], stopped: &[String]) -> Option<String> {

@@ -295,14 +295,12 @@ struct DraftState {
 
 impl<'a> Draft<'a> {
     fn new(runner: &'a Runner, log: &Log, around: &'a Around) -> Self {
-        let turn = log.open_turn().unwrap_or_default();
-        let replies =
-            turn.iter().filter(|event| matches!(event.body, EventBody::ModelReply { .. })).count();
+        let turn = log.open_turn();
         Self {
             runner,
             around,
-            turn_seq: turn.first().map_or(0, |event| event.seq),
-            step: replies as u32 + 1,
+            turn_seq: turn.as_ref().map_or(0, |turn| turn.seq),
+            step: turn.map_or(0, |turn| turn.steps()) + 1,
             state: Mutex::new(DraftState {
                 text: String::new(),
                 redactor: StreamRedactor::new(runner.gate.redactor().clone()),

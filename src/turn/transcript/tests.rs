@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::domain::EventBody;
 use crate::turn::next::tests::{
     acted, any_body, confirmed_by_tap, ended, id, log, result, said, started, summary, tapped,
     text, undone, uses,
