@@ -41,7 +41,6 @@ pub mod catalog;
 pub mod calls;
 
 /// Whether a command only reads what lies in the workspace.
-pub mod reading;
 
 /// Every tools/call takes these layers.
 pub mod gate;
