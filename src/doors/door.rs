@@ -4,11 +4,12 @@
 use std::collections::HashSet;
 use std::fmt::Debug;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::shared::Shared;
 use crate::domain::{
-    Address, Answer, ApprovalId, LiveSink, Outbound, OutboundBody, PostedState, Question,
-    SessionId, UnixMillis, unseen,
+    Address, Answer, ApprovalId, Outbound, OutboundBody, PostedState, Question, SessionId,
+    UnixMillis,
 };
 use crate::mail::{MailError, PostedRow};
 
@@ -106,14 +107,27 @@ pub enum CallStatus {
     Unknown,
 }
 
-/// A door with conversations that have an address each, whether anybody looks or not. What it shows
-/// goes out one thing at a time in each conversation. The parts beside this file decide what and
-/// when: [`super::delivery`], [`super::questions`], [`super::sessions`].
-pub trait Door: Send + Sync + Sized + 'static {
-    /// The first word of its addresses and of its sessions' names.
-    const NAME: &'static str;
+/// How a door paints what is not finished. Pure, so that drafts need no chat.
+pub trait Paint {
     /// One message, as this door shows text.
     type Text: Clone + PartialEq + Debug + Send + Sync + 'static;
+
+    /// The messages of a text that is still being written.
+    fn beginning(markdown: &str) -> Vec<Self::Text>;
+
+    /// A call that runs, with the newest line of its progress. One message.
+    fn running(title: &str, progress: &str) -> Self::Text;
+
+    /// A call that has ended, and what there is to say about it. One message.
+    fn ended(title: &str, ok: bool, summary: &str) -> Self::Text;
+}
+
+/// A door with conversations that have an address each, whether anybody looks or not. What it shows
+/// goes out one thing at a time in each conversation. The parts beside this file decide what and
+/// when: [`super::delivery`], [`super::questions`], [`super::sessions`], [`super::live`].
+pub trait Door: Paint + Send + Sync + Sized + 'static {
+    /// The first word of its addresses and of its sessions' names.
+    const NAME: &'static str;
 
     fn shared(&self) -> &Shared<Self::Text>;
 
@@ -191,14 +205,31 @@ pub trait Door: Send + Sync + Sized + 'static {
         how: &Closed,
     ) -> impl Future<Output = Result<(), DoorFault>> + Send;
 
-    /// Shows what happens now, until the sink is dropped. Nothing of it is needed.
-    fn glimpse(self: &Arc<Self>, _: &SessionId, _: &Address) -> LiveSink {
-        unseen()
+    /// Sends a message that is not finished, or changes the one that is there: now, or not at all
+    /// (`None`), because nothing of it is needed. With `stops`, a button that stops what runs goes
+    /// with it, where a door has buttons.
+    fn glimpse(
+        &self,
+        to: &Address,
+        message: Option<i64>,
+        text: &Self::Text,
+        stops: bool,
+    ) -> impl Future<Output = Result<Option<i64>, DoorFault>> + Send;
+
+    /// The least time between two glimpses in one conversation.
+    fn glimpse_every(&self, _: &Address) -> Duration {
+        Duration::from_secs(1)
     }
 
-    /// Whether words of the model before an act are shown.
+    /// Whether words of the model are shown before its turn has ended: as they are written, and
+    /// those before an act.
     fn shows_words_before_acts(&self) -> bool {
         true
+    }
+
+    /// A tool server has something to say to the owner.
+    fn about_a_server(self: &Arc<Self>, text: String) {
+        tracing::warn!(text, "a tool server");
     }
 
     /// Shows that claw is at work, for as long as it is polled.

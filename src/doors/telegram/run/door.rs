@@ -7,20 +7,27 @@ use std::time::Duration;
 
 use super::context::GatewayContext;
 use super::pacing::{self, in_turn};
-use super::{elsewhere, live, notify, outgoing, question_message};
+use super::{elsewhere, notify, outgoing, question_message};
 use crate::domain::{
-    Address, ApprovalId, LiveSink, Outbound, OutboundBody, Question, SessionId, telegram_principal,
+    Address, ApprovalId, Outbound, OutboundBody, Question, SessionId, telegram_principal,
 };
-use crate::doors::door::{Asked, Closed, Door, DoorFault, DoorPiece, File};
+use crate::doors::door::{Asked, Closed, Door, DoorFault, DoorPiece, File, Paint};
 use crate::doors::shared::Shared;
 use crate::doors::telegram::Part;
+use crate::doors::telegram::api::callback::{Button, stop_button};
 use crate::doors::telegram::api::fault::ApiFault;
 use crate::doors::telegram::api::pace::Urgency;
 use crate::doors::telegram::api::place::{DOOR, Place};
+use crate::doors::telegram::render::markdown::render_prefix;
+use crate::doors::telegram::render::running;
 use crate::mail::{MailError, PostedRow};
 
 /// Telegram shows "typing…" for five seconds (Bot API, `sendChatAction`).
 const TYPING_EVERY: Duration = Duration::from_secs(4);
+/// How often a private chat is changed. Telegram allows about one message a second.
+const EVERY: Duration = Duration::from_secs(1);
+/// The same for a group, where Telegram allows 20 a minute.
+const EVERY_IN_GROUP: Duration = Duration::from_secs(3);
 
 impl From<ApiFault> for DoorFault {
     fn from(fault: ApiFault) -> Self {
@@ -44,9 +51,24 @@ fn place(address: &Address) -> Result<Place, DoorFault> {
         .ok_or_else(|| DoorFault::Refused(format!("{address} is no chat at Telegram")))
 }
 
+impl Paint for GatewayContext {
+    type Text = Part;
+
+    fn beginning(markdown: &str) -> Vec<Part> {
+        render_prefix(markdown)
+    }
+
+    fn running(title: &str, progress: &str) -> Part {
+        running::running(title, progress)
+    }
+
+    fn ended(title: &str, ok: bool, summary: &str) -> Part {
+        running::ended(title, ok, summary)
+    }
+}
+
 impl Door for GatewayContext {
     const NAME: &'static str = DOOR;
-    type Text = Part;
 
     fn shared(&self) -> &Shared<Part> {
         &self.shared
@@ -146,8 +168,40 @@ impl Door for GatewayContext {
         Ok(in_turn(self, &place, Urgency::Message, edit).await?)
     }
 
-    fn glimpse(self: &Arc<Self>, session: &SessionId, to: &Address) -> LiveSink {
-        Place::of(to).map_or_else(crate::domain::unseen, |place| live::show(self, session, place))
+    async fn glimpse(
+        &self,
+        to: &Address,
+        message: Option<i64>,
+        part: &Part,
+        stops: bool,
+    ) -> Result<Option<i64>, DoorFault> {
+        let place = place(to)?;
+        let Some(_turn) = self.pace.try_turn(&place) else { return Ok(None) };
+        let stop = stops.then(|| stop_button("turn")).flatten();
+        let keyboard: Vec<Vec<Button>> = stop.into_iter().map(|button| vec![button]).collect();
+        let shown = match message {
+            None => self.api.send(&place, part, &keyboard).await.map(|sent| sent.message),
+            Some(message) => {
+                self.api.edit(&place, message, part, &keyboard).await.map(|()| message)
+            }
+        };
+        match shown {
+            Err(ApiFault::Wait(pause)) => {
+                self.pace.pause(&place, pause);
+                Ok(None)
+            }
+            shown => Ok(Some(shown?)),
+        }
+    }
+
+    fn glimpse_every(&self, to: &Address) -> Duration {
+        let in_group = Place::of(to).is_some_and(|place| place.chat < 0);
+        if in_group { EVERY_IN_GROUP } else { EVERY }
+    }
+
+    fn about_a_server(self: &Arc<Self>, text: String) {
+        let ctx = self.clone();
+        tokio::spawn(async move { notify::about_a_server(&ctx, &text).await });
     }
 
     fn shows_words_before_acts(&self) -> bool {

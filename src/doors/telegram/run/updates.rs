@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::chat_queue::ChatQueues;
+use super::chat_queue::Item;
 use super::context::GatewayContext;
 use super::{moves, notify};
+use crate::doors::chat_queue::ChatQueues;
 use crate::doors::gateway::fleet::State;
 use crate::doors::patience::pause_after;
 use crate::doors::telegram::api::UPDATES_MAX;
@@ -144,7 +145,7 @@ pub(super) async fn handle(ctx: Arc<GatewayContext>) {
             if let Some((chat, now)) = migration(&body) {
                 moves::note(&ctx, chat, now).await;
             }
-            chat_queues.put(id, moves::at_its_chat(&ctx, incoming));
+            chat_queues.put(Item { id, incoming: moves::at_its_chat(&ctx, incoming) });
         }
         if tidied.is_none_or(|at| at.elapsed() > TIDY_EVERY) {
             tidied = Some(tokio::time::Instant::now());
