@@ -29,7 +29,7 @@ pub use stage::{Proposed, StagedList};
 pub use tap::AnsweredAction;
 
 use crate::catalog::Catalog;
-use crate::domain::{ApprovalId, Approvers, ToolCall};
+use crate::domain::{ApprovalId, Approvers, DeniedBy, Outcome, ToolCall};
 use crate::hub::Hub;
 use crate::policy::{Facts, Policy};
 use crate::redact::Redactor;
@@ -86,6 +86,25 @@ pub struct Grounds {
     /// The standing grant that it rests on, if it does. It must still be in force when the call
     /// starts.
     pub grant: Option<i64>,
+}
+
+/// Why a call that may have been judged as allowed is not run after all.
+#[derive(Clone, Debug)]
+pub struct Denied {
+    pub by: DeniedBy,
+    pub reason: String,
+}
+
+impl Denied {
+    pub fn new(by: DeniedBy, reason: impl Into<String>) -> Self {
+        Self { by, reason: reason.into() }
+    }
+}
+
+impl From<Denied> for Outcome {
+    fn from(denied: Denied) -> Self {
+        Self::denied(denied.by, denied.reason)
+    }
 }
 
 impl Grounds {

@@ -331,7 +331,7 @@ async fn only_the_owner_pulls_the_switch_and_takes_back_grants() {
                 "Only the owner may use the stop switch."
             );
         }
-        for command in [ChatCommand::Grants, ChatCommand::Guests, ChatCommand::Approvals] {
+        for command in [ChatCommand::Grants, ChatCommand::AllowedUsers, ChatCommand::Approvals] {
             for words in ["", "revoke 1", "remove 5"] {
                 assert_eq!(rig.says(command, words).await, "Only the owner may see this.");
             }
@@ -342,16 +342,22 @@ async fn only_the_owner_pulls_the_switch_and_takes_back_grants() {
 }
 
 #[tokio::test]
-async fn guests_are_listed_and_sent_away_once() {
+async fn allowed_users_are_listed_and_removed_once() {
     let rig = Rig::new();
-    assert!(rig.says(ChatCommand::Guests, "").await.contains("Nobody was let in"));
+    assert!(rig.says(ChatCommand::AllowedUsers, "").await.contains("Nobody was let in"));
     rig.gate.store.write(|tx| tx.add_allowed_user(7, 66, "Mal`lory", "telegram:5")).await.unwrap();
-    let listed = rig.says(ChatCommand::Guests, "").await;
+    let listed = rig.says(ChatCommand::AllowedUsers, "").await;
     assert!(listed.contains("- `66` `` Mal`lory ``: let in by `telegram:5` at "), "{listed}");
-    assert!(rig.says(ChatCommand::Guests, "remove them").await.contains("There is no guest"));
-    assert!(rig.says(ChatCommand::Guests, "remove 66").await.contains("may not talk any more"));
+    assert!(
+        rig.says(ChatCommand::AllowedUsers, "remove them").await.contains("was let in; `/guests`")
+    );
+    assert!(
+        rig.says(ChatCommand::AllowedUsers, "remove 66").await.contains("may not talk any more")
+    );
     assert!(!rig.gate.store.read(|tx| tx.is_allowed_user(7, 66)).unwrap());
-    assert!(rig.says(ChatCommand::Guests, "remove 66").await.contains("There is no guest"));
+    assert!(
+        rig.says(ChatCommand::AllowedUsers, "remove 66").await.contains("was let in; `/guests`")
+    );
 }
 
 /// A command that is handled again after a kill has no second effect and no second answer.

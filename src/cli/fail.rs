@@ -72,6 +72,7 @@ asked!(
     policy::PolicyError,
     redact::RedactError,
     doors::console::editor::EditorError,
+    doors::door::DoorFault,
     doors::telegram::api::fault::ApiFault,
     doors::telegram::api::files::FetchError,
     doors::telegram::run::member::NotTaken,

@@ -95,7 +95,7 @@ fn became(call: &CallRow) -> String {
             format!("Failed: {what}: {}", out::clean(&output.text))
         }
         Some(Outcome::Ended { output }) => format!("Done: {what}: {}", out::clean(&output.text)),
-        Some(Outcome::Denied { reason }) => format!("Not run: {what}: {}", out::clean(reason)),
+        Some(Outcome::Denied { reason, .. }) => format!("Not run: {what}: {}", out::clean(reason)),
         Some(Outcome::Unknown { reason }) => {
             format!(
                 "Unknown: {what} may or may not have run ({}). It is not repeated.",

@@ -36,6 +36,19 @@ pub enum DoorFault {
     Refused(String),
 }
 
+impl crate::domain::Blamed for DoorFault {
+    fn blame(&self) -> crate::domain::Blame {
+        match self {
+            Self::MayPass(_)
+            | Self::Blocked(_)
+            | Self::Formatting(_)
+            | Self::Moved(_)
+            | Self::Gone(_)
+            | Self::Refused(_) => crate::domain::Blame::Broken,
+        }
+    }
+}
+
 /// One thing that a door sends for a row of the outbox.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DoorPiece<T> {

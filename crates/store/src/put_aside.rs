@@ -9,8 +9,8 @@ use super::damaged::{GAP_EVENTS_MAX, ROW_NUMBER_MAX, check};
 use super::tx::session_column;
 use super::{DamagedRow, RowAt, RowFault, StoreError, Tx, now_ms};
 use claw_domain::{
-    Address, ApprovalId, ApprovalState, CallId, EventBody, Inbound, Outbound, OutboundBody,
-    Outcome, Question, SessionId,
+    Address, ApprovalId, ApprovalState, CallId, DeniedBy, EventBody, Inbound, Outbound,
+    OutboundBody, Outcome, Question, SessionId,
 };
 
 /// A damaged row as it was found.
@@ -252,7 +252,7 @@ impl Tx<'_> {
         if staged
             && self.decide(&question.approval, ApprovalState::Expired, None, "expired")?.is_ok()
         {
-            self.end_call(&call, &Outcome::Denied { reason: note.to_owned() })?;
+            self.end_call(&call, &Outcome::denied(DeniedBy::Failure, note))?;
         }
         Ok(true)
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::rig::{ALLOW, Rig, echo, tool};
-use crate::domain::{Live, Outcome};
+use crate::domain::{DeniedBy, Live, Outcome};
 
 #[tokio::test]
 async fn a_large_result_is_cut_and_kept_whole() {
@@ -57,7 +57,7 @@ async fn a_stop_does_not_wait_for_a_server_that_is_slow_to_start() {
     let outcome = tokio::time::timeout(Duration::from_secs(5), both)
         .await
         .expect("not before the server is given up");
-    assert_eq!(outcome, Outcome::Denied { reason: "it was stopped before it ran".into() });
+    assert_eq!(outcome, Outcome::denied(DeniedBy::Stop, "it was stopped before it ran"));
 }
 
 #[tokio::test]

@@ -159,7 +159,7 @@ impl Rig {
 
     pub(crate) async fn denied(&self, call: ToolCall) -> String {
         match self.call(call).await {
-            Outcome::Denied { reason } => reason,
+            Outcome::Denied { reason, .. } => reason,
             other => panic!("{other:?}"),
         }
     }

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::rig::{ALLOW, OWNER, Rig, SECRET, echo, session, tool};
 use crate::domain::{
-    Address, Approvers, CallState, GrantEffect, Inbound, InboundBody, Origin, Outcome,
+    Address, Approvers, CallState, DeniedBy, GrantEffect, Inbound, InboundBody, Origin, Outcome,
 };
 use crate::policy::shape::Shape;
 use crate::store::NewGrant;
@@ -138,7 +138,7 @@ async fn a_call_whose_turn_ends_gets_the_end_that_it_has() {
     let waits = echo(1, "a");
     let asked = rig.parked(waits.clone()).await;
     let outcome = rig.gate.calls().abandon(&waits.id, "the turn ended").await.unwrap();
-    assert_eq!(outcome, Outcome::Denied { reason: "the turn ended".into() });
+    assert_eq!(outcome, Outcome::denied(DeniedBy::Stop, "the turn ended"));
     let late =
         rig.gate.calls().decide(&asked, &super::rig::allow(crate::domain::Term::Once), OWNER).await;
     assert!(late.unwrap_err().to_string().contains("already answered"), "its question is closed");

@@ -50,7 +50,7 @@ async fn a_question_that_a_killed_holder_closed_is_closed_in_the_log() {
         // An older claw has closed questions when its owner wrote.
         let how = if by_time { ApprovalState::Expired } else { ApprovalState::Superseded };
         let id = rig.gate.store.read(|tx| tx.approval_of(&call)).unwrap().unwrap().id;
-        let denied = crate::domain::Outcome::Denied { reason: "a new message".into() };
+        let denied = crate::domain::Outcome::denied(crate::domain::DeniedBy::Stop, "a new message");
         let close = move |tx: &crate::store::Tx<'_>| {
             tx.decide(&id, how, None, how.as_str())?.unwrap();
             tx.end_call(&call, &denied)?;

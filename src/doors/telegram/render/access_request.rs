@@ -132,7 +132,7 @@ impl AccessRequest {
 
     fn head(&self) -> String {
         match (&self.group, self.added) {
-            (None, _) => "A stranger wrote to claw",
+            (None, _) => "An unknown user wrote to claw",
             (Some(_), true) => "Somebody added claw to a group",
             (Some(_), false) => "Somebody wrote to claw in a group that may not",
         }
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_stranger_is_called_is_shown_and_not_believed() {
+    fn the_name_of_an_unknown_user_is_shown_and_not_believed() {
         let content = json!({"message_id": 5, "from": mallory(), "chat": {"id": 66, "type": "private"}, "text": "hi"});
         let request = read(&update("message", content)).unwrap();
         let text = request.part(RequestShown::Asked, &Clock::system()).text;

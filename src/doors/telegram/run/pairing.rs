@@ -34,10 +34,14 @@ pub(super) async fn access_requested(
     if let Some(AccessRequest { chat, user, .. }) = request
         && ctx.is_news(user)
     {
-        tracing::warn!(chat, user, "a stranger wrote; CLAW_ALLOWED_CHATS lets a chat in by its id");
+        tracing::warn!(
+            chat,
+            user,
+            "an unknown user wrote; CLAW_ALLOWED_CHATS lets a chat in by its id"
+        );
     }
     let too_many = format!(
-        "More than {ACCESS_REQUESTS_DAY_MAX} strangers have written to claw within a day. The others are not announced; the log \
+        "More than {ACCESS_REQUESTS_DAY_MAX} unknown users have written to claw within a day. The others are not announced; the log \
          names them."
     );
     let wanted = ctx.telegram.pairing == Pairing::Ask;
@@ -66,12 +70,12 @@ pub(super) async fn tap(
     let Some(row) = row.filter(here) else { return Ok("This button does nothing any more.") };
     let by = telegram_principal(tapped.user);
     let done = if let_in {
-        let guest = Place { bot: ctx.me.id, chat, thread: None };
+        let place = Place { bot: ctx.me.id, chat, thread: None };
         let text =
             "You may talk to claw now. What changes something is decided by its owner.".to_owned();
         let welcome = Outbound {
-            session: guest.session()?,
-            to: guest.address(),
+            session: place.session()?,
+            to: place.address(),
             body: OutboundBody::Notice { text },
         };
         let name = serde_json::from_str::<AccessRequest>(&row.body)?.title();
@@ -100,13 +104,13 @@ pub(super) async fn keep(ctx: Arc<GatewayContext>) {
                     {
                         tracing::error!(
                             error = format!("{error:#}"),
-                            "a stranger could not be shown to the owner"
+                            "an access request could not be shown to the owner"
                         );
                         failed.insert(row.chat, Instant::now());
                     }
                 }
             }
-            Err(error) => tracing::error!(%error, "the strangers cannot be read"),
+            Err(error) => tracing::error!(%error, "the access requests cannot be read"),
         }
         wake_ups.wait(LOOK).await;
     }
@@ -143,7 +147,7 @@ async fn show(ctx: &GatewayContext, row: &AccessRequestRow) -> anyhow::Result<()
         let part = request.part(shown, &clock);
         let edit = || ctx.api.edit(&place, row.message, &part, &[]);
         if let Err(fault) = until_sent(ctx, &place, Urgency::Message, edit).await {
-            tracing::warn!(%fault, "a message about a stranger could not be changed");
+            tracing::warn!(%fault, "a message about an access request could not be changed");
         }
     }
     Ok(ctx.mail.access_request_shown(bot, row.chat).await?)
