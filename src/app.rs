@@ -41,7 +41,9 @@ pub use settings::LiveSettings;
 pub struct App {
     /// As it was at the start. What can change while claw runs is read by [`App::settings`].
     pub config: Config,
+    /// Closed last, by `close`.
     pub store: Store,
+    /// Holds the hub, whose servers end with `close`.
     pub gate: Arc<Gate>,
     pub mail: Mail,
     pub router: Router,
@@ -49,11 +51,15 @@ pub struct App {
     pub warnings: Vec<String>,
     /// The files of settings, as they were when they were read.
     watched: tokio::sync::Mutex<watch::Watched>,
+    /// What claw follows of the files now. Replaced whole when they change.
     settings: RwLock<Arc<LiveSettings>>,
     /// What is in force, key by key.
     written: Mutex<Written>,
+    /// The models. Chosen at the first need; replaced whole with the settings.
     chosen: OnceCell<RwLock<Arc<Chain>>>,
+    /// Made at the first turn, with the models; it lives as long as the process.
     worker: OnceCell<Arc<Worker>>,
+    /// Made when a door first asks for it.
     chat_commands: OnceCell<ChatCommands>,
 }
 

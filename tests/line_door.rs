@@ -1,5 +1,5 @@
-//! What the line door (`tests/support/line_door.rs`) keeps beyond the scenes of `tests/doors`: paths
-//! of the shared parts that no other door of a test takes.
+//! What the line door (`tests/support/line_door.rs`) keeps beyond the scenes of `tests/doors`:
+//! paths of the shared parts that no other door of a test takes.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: to panic is how a test fails")]
 #![expect(clippy::disallowed_methods, reason = "a test of the whole program starts it")]
 

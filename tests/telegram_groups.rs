@@ -1,5 +1,5 @@
-//! Groups: what their members may order, what a member reads, a topic and a group that are gone, and
-//! a group that becomes a supergroup.
+//! Groups: what their members may order, what a member reads, a topic and a group that are gone,
+//! and a group that becomes a supergroup.
 
 mod botapi;
 mod program;

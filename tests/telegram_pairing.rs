@@ -1,4 +1,5 @@
-//! Who may talk: unknown users, allowed users, and what the owner hears of them, through the whole program.
+//! Who may talk: unknown users, allowed users, and what the owner hears of them, through the whole
+//! program.
 
 mod botapi;
 mod program;
@@ -57,7 +58,8 @@ fn an_unknown_user_is_let_in_by_the_owner_alone_talks_and_decides_nothing() {
     bob.starts();
     let told = rig.telegram.wait_for_button(rig.anna.id, "Let them in");
     let data = told.button("Let them in").unwrap().data.clone().unwrap();
-    // By an unknown user, by whom it is about, under another message, for somebody who has not written.
+    // By an unknown user, by whom it is about, under another message, for somebody who has not
+    // written.
     let other = rig.telegram.wait_for_text(rig.anna.id, "I am claw");
     for (tap, words) in [
         (mallory.forges_tap(rig.anna.private(), told.id, &data), "Only the owner"),

@@ -126,7 +126,9 @@ pub struct Calls {
     /// Replaced when `policy.toml` changes; each verdict is reached by one of them.
     policy: RwLock<Arc<Policy>>,
     redactor: Redactor,
+    /// The folder of kept files; retention takes old ones out of it.
     artifacts: Artifacts,
+    /// The same until the process ends.
     surroundings: Surroundings,
     /// Replaced whole when the owner changes them.
     limits: RwLock<CallLimits>,

@@ -75,7 +75,8 @@ fn rows_of(app: &App, id: &str) -> anyhow::Result<(Option<CallId>, Vec<AuditRow>
     Ok((Some(call), rows))
 }
 
-/// The id of a call as it is today: the audit, and who has written it down, may have an earlier one.
+/// The id of a call as it is today: the audit, and who has written it down, may have an earlier
+/// one.
 fn todays_id(app: &App, call: CallId) -> anyhow::Result<CallId> {
     let known = |call: &CallId| app.store.read(|tx| Ok(tx.call(call)?.is_some()));
     if known(&call)? {

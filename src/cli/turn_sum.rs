@@ -1,5 +1,5 @@
-//! What a turn took, as a line: steps, tokens, time. Must not know how it is shown beside others, or
-//! how an event is counted.
+//! What a turn took, as a line: steps, tokens, time. Must not know how it is shown beside others,
+//! or how an event is counted.
 
 use crate::domain::TurnEnd;
 use crate::turn::Turn;

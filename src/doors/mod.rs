@@ -14,6 +14,7 @@ pub mod door;
 mod drafts;
 pub mod follow;
 pub mod gateway;
+pub mod instance_outbox;
 pub mod live;
 pub mod markdown;
 pub mod parts;

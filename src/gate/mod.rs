@@ -77,9 +77,13 @@ pub struct Gate {
     hub: Arc<Hub>,
     /// The only one: no other part of claw can make a permit.
     mint: PermitMint,
+    /// A clone: it learns with all others.
     redactor: Redactor,
+    /// Made with the gate, and lives as long as it.
     calls: Arc<Calls>,
+    /// The calls hold it, too.
     catalog: Arc<Catalog>,
+    /// For servers whose entry names none. The same until the process ends.
     tool_timeout: Duration,
     /// One for each call that may run; a call holds one from its start to its end.
     slots: Semaphore,

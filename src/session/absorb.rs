@@ -147,7 +147,9 @@ impl Drive<'_> {
                 } else {
                     "the call was not run"
                 };
-                let text = format!("Nobody answered the question {approval} in time; {what}.");
+                let text = format!(
+                    "Nobody answered the question {approval} in time (limits.question_time_s); {what}."
+                );
                 self.tell(&OutboundBody::Notice { text });
             }
             self.push(EventBody::CallAnswered {

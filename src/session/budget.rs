@@ -115,8 +115,8 @@ impl Drive<'_> {
         Ok(true)
     }
 
-    /// What the next pause of the open turn is called that has this cause. The same after a kill, so
-    /// that nobody is asked twice.
+    /// What the next pause of the open turn is called that has this cause. The same after a kill,
+    /// so that nobody is asked twice.
     pub(super) fn next_pause(&self, cause: PauseCause) -> CallId {
         let (session, turn_seq) = (self.session.clone(), self.turn_seq());
         let nth = self.turn().pauses.iter().filter(|pause| pause.cause == cause).count() as u32;

@@ -1,6 +1,6 @@
 //! What an event is by its kind alone, whatever came before it: who writes it, what the time before
-//! it was spent on, what a model sees of it, what it does to the window. A new kind of event answers
-//! here, and in `state.rs` what it changes in a turn. Pure; must not know turns or logs.
+//! it was spent on, what a model sees of it, what it does to the window. A new kind of event
+//! answers here, and in `state.rs` what it changes in a turn. Pure; must not know turns or logs.
 
 use crate::domain::{Block, CallId, Event, EventBody, Outcome};
 
@@ -31,8 +31,8 @@ pub enum Written {
 pub enum Time {
     /// The turn was at work.
     Working,
-    /// The turn waited for a person, or an action ran that a person has confirmed: what is confirmed
-    /// runs on that person's account.
+    /// The turn waited for a person, or an action ran that a person has confirmed: what is
+    /// confirmed runs on that person's account.
     Waiting,
 }
 

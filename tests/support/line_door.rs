@@ -1,9 +1,9 @@
 //! A door that is made of the shared parts alone: JSON lines over a Unix socket, for the tests that
 //! keep that a door is cheap. `line-door SOCKET` runs it over the home of its environment.
 //!
-//! A client says who it is, `{"hello": "anna"}`, and then `{"say": TEXT}` or
-//! `{"answer": ID, "key": KEY}`, with `"why": TEXT` beside a no. Whoever can open the socket is the owner: it lies in a folder that
-//! nobody else may enter. Not part of the product.
+//! A client says who it is, `{"hello": "anna"}`, and then `{"say": TEXT}` or `{"answer": ID, "key":
+//! KEY}`, with `"why": TEXT` beside a no. Whoever can open the socket is the owner: it lies in a
+//! folder that nobody else may enter. Not part of the product.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a test's helper tells its test")]
 
 use std::collections::HashMap;

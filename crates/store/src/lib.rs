@@ -98,7 +98,9 @@ pub struct Store {
 }
 
 struct Inner {
+    /// The one thread that writes. Ends with the last clone of the store.
     writer: Writer,
+    /// For reads on their caller's thread; held for one query.
     reader: Mutex<Connection>,
     path: PathBuf,
     migrated: Option<Migrated>,

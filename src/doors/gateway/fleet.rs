@@ -41,8 +41,11 @@ struct News {
 }
 
 pub struct Fleet {
+    /// All agents of the home. The same until the process ends.
     cards: Vec<AgentCard>,
+    /// By agent: at work, or down and why.
     states: Mutex<BTreeMap<String, State>>,
+    /// What is to be told of an agent, until another one has told it.
     news: Mutex<Vec<News>>,
     /// Notified when a state changes, and when there is news.
     changed: Notify,

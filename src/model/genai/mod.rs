@@ -35,8 +35,8 @@ pub use self::target::{Target, Wire};
 /// The frames of one reply, in bytes. The longest real one has a few hundred thousand tokens, and
 /// some wires repeat a lot around each of them.
 const REPLY_BYTES_MAX: usize = 64 << 20;
-/// A frame may take this many times `limits.model_timeout_s`: first the head of the answer is waited
-/// for, and then the frame, as long as pieces of it come.
+/// A frame may take this many times `limits.model_timeout_s`: first the head of the answer is
+/// waited for, and then the frame, as long as pieces of it come.
 const FRAME_TIMEOUTS: u32 = 2;
 /// How often one request is asked again without a tool that was refused. A provider names one at a
 /// time or all at once.

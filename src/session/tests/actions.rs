@@ -1,5 +1,5 @@
-//! Staged actions in a session: what a cancel, time, a kill, a stop, other rules and another turn do
-//! to them.
+//! Staged actions in a session: what a cancel, time, a kill, a stop, other rules and another turn
+//! do to them.
 
 use serde_json::json;
 

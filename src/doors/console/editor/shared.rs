@@ -1,5 +1,5 @@
-//! What the thread of the line editor shares with whoever prints above its prompt: the marks of what
-//! has left, and what is typed. Must not know rustyline.
+//! What the thread of the line editor shares with whoever prints above its prompt: the marks of
+//! what has left, and what is typed. Must not know rustyline.
 
 use std::collections::VecDeque;
 use std::io;

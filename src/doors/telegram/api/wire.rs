@@ -1,11 +1,11 @@
 //! One request to the Bot API and what its answer means. Owns the way there and back for everything
 //! but downloads; must not know what a method does.
 //!
-//! The payloads are those of `teloxide-core`, its client and its `send()` are not: they would bring a
-//! second HTTP and TLS stack along, and `send()` sleeps for ten seconds after every answer from 500
-//! on (`net/request.rs`, `DELAY_ON_SERVER_ERROR`) and reads every result into a type that fails as a
-//! whole when Telegram adds something. Whoever asks decides here when to ask again, and reads what it
-//! needs.
+//! The payloads are those of `teloxide-core`, its client and its `send()` are not: they would bring
+//! a second HTTP and TLS stack along, and `send()` sleeps for ten seconds after every answer from
+//! 500 on (`net/request.rs`, `DELAY_ON_SERVER_ERROR`) and reads every result into a type that fails
+//! as a whole when Telegram adds something. Whoever asks decides here when to ask again, and reads
+//! what it needs.
 
 use std::time::Duration;
 
@@ -48,8 +48,8 @@ pub(super) async fn post(
     send(limit.into_iter().fold(request, RequestBuilder::timeout)).await
 }
 
-/// Sends a file in the field `name` with other fields beside it (Bot API, "Sending files"): texts as
-/// they are, anything else as JSON.
+/// Sends a file in the field `name` with other fields beside it (Bot API, "Sending files"): texts
+/// as they are, anything else as JSON.
 pub(super) async fn upload(
     bot: &Bot,
     method: &str,

@@ -49,11 +49,11 @@ pub struct Member {
     /// Says a line to them.
     pub say: Box<dyn Fn(&str) + Send + Sync>,
     /// Opens the home, when the bot is known and each time its tasks are started anew.
-    pub open: OpenHouse,
+    pub open: OpenHome,
 }
 
 /// Gives what the door knows of claw, or says why it cannot be opened.
-pub type OpenHouse = Box<dyn Fn() -> BoxFuture<'static, anyhow::Result<Context>> + Send + Sync>;
+pub type OpenHome = Box<dyn Fn() -> BoxFuture<'static, anyhow::Result<Context>> + Send + Sync>;
 
 /// Runs one agent until the gateway ends.
 ///
