@@ -166,7 +166,7 @@ impl GenaiModel {
                 ))
                 .into());
             }
-            match event {
+            match *event {
                 Ok(event) => match receiver.take(event, deltas) {
                     Ok(Some(reply)) => return Ok(reply),
                     Ok(None) => {}

@@ -18,7 +18,9 @@ const EVENTS_MAX: usize = 64;
 /// a thousand replies need no more of them.
 const READERS: usize = 2;
 
-pub(super) type StreamEvent = Result<ChatStreamEvent, ::genai::Error>;
+/// In a box, because a channel has room for 32 of them from its beginning: 6 KiB for each chat that
+/// waits for a model.
+pub(super) type StreamEvent = Box<Result<ChatStreamEvent, ::genai::Error>>;
 
 /// A thread that lives as long as the process, and how many replies it reads now.
 struct Reader {
@@ -85,7 +87,7 @@ async fn read(mut stream: ChatStream, inspector: Arc<StreamInspector>, send: Sen
         };
         let Some(event) = event else { return };
         let is_last = inspector.seen().malformed.is_some();
-        if send.send(event).await.is_err() || is_last {
+        if send.send(Box::new(event)).await.is_err() || is_last {
             return;
         }
     }
