@@ -48,6 +48,8 @@ pub struct Limits {
     pub command_file_bytes_max: u64,
     /// Bytes of the outputs of commands that are kept, all together.
     pub command_output_kept_bytes_max: u64,
+    /// Bytes at which the HOME of the commands of one workspace is emptied after a command.
+    pub command_home_bytes_max: u64,
     /// Files that one process of a command may have open.
     pub command_open_files_max: u64,
     /// Bytes that a command leaves free on the file systems of the workspace and of its temporary
@@ -86,6 +88,7 @@ impl Default for Limits {
             command_memory_bytes_max: 8 * GIB,
             command_file_bytes_max: 10 * GIB,
             command_output_kept_bytes_max: GIB / 4,
+            command_home_bytes_max: 10 * GIB,
             command_open_files_max: 65_536,
             command_disk_free_bytes_min: GIB / 2,
             identical_calls_max: 3,
@@ -107,6 +110,7 @@ impl Limits {
             command_memory_bytes_max: self.command_memory_bytes_max,
             command_file_bytes_max: self.command_file_bytes_max,
             command_output_kept_bytes_max: self.command_output_kept_bytes_max,
+            command_home_bytes_max: self.command_home_bytes_max,
             command_open_files_max: self.command_open_files_max,
             ..new.clone()
         }
@@ -145,6 +149,7 @@ impl Limits {
                 64 * 1024,
                 1 << 50,
             ),
+            ("command_home_bytes_max", self.command_home_bytes_max, 1 << 20, 1 << 50),
             ("command_open_files_max", self.command_open_files_max, 64, 1_048_576),
             ("command_disk_free_bytes_min", self.command_disk_free_bytes_min, 0, 1 << 50),
             ("identical_calls_max", u64::from(self.identical_calls_max), 1, 1000),

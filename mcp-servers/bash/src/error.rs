@@ -32,6 +32,14 @@ pub enum StartError {
         "--output-dir {path} and the workspace {workspace} must not hold each other; choose another folder"
     )]
     OutputInside { path: PathBuf, workspace: PathBuf },
+    #[error(
+        "--home {path} cannot be used: {source}; name a folder of your own, open to nobody else, whose parent exists"
+    )]
+    Home { path: PathBuf, source: io::Error },
+    #[error(
+        "--home {path} and the workspace {workspace} must not hold each other; choose another folder"
+    )]
+    HomeInside { path: PathBuf, workspace: PathBuf },
     #[error("{0}")]
     Limit(&'static str),
     #[error(
@@ -70,6 +78,8 @@ impl StartError {
             | Self::ReadOnly { .. }
             | Self::OutputDir { .. }
             | Self::OutputInside { .. }
+            | Self::Home { .. }
+            | Self::HomeInside { .. }
             | Self::Limit(_) => 2,
             _ => 1,
         }

@@ -13,10 +13,13 @@ mod background;
 mod capture;
 mod cgroup;
 mod confine;
+mod credentials;
 mod disk;
 mod environment;
 mod eof;
 mod error;
+mod home;
+mod identity;
 mod job_tools;
 mod kept;
 mod level;
@@ -29,25 +32,38 @@ mod run;
 mod schema;
 mod scratch;
 mod server;
+mod shared;
 mod supervisor;
 mod tool;
+mod toolchains;
 mod wire;
 
 use std::io::Write as _;
+use std::path::Path;
 use std::process::ExitCode;
 
 pub use args::Args;
 pub use cgroup::{Missing as MissingCgroup, Room as CgroupRoom, look as look_for_cgroup};
 pub use confine::{Enforcement, probe};
+pub use home::{
+    BYTES_MAX_DEFAULT as HOME_BYTES_MAX, BYTES_MAX_RANGE as HOME_BYTES_RANGE, in_words, size,
+};
 pub use level::Level;
+pub use toolchains::{
+    LeftOut, Surroundings, Toolchains, VARIABLES as TOOLCHAIN_VARIABLES, not_on_path,
+};
 
 use args::Settings;
 use cgroup::{Folder, Settled};
 use confine::Boundary;
 use error::StartError;
+use home::CommandHome;
+use identity::Identity;
 #[cfg(target_os = "linux")]
 use namespace::Place;
+use run::Machine;
 use scratch::Scratch;
+use wire::Given;
 
 /// Serves MCP over stdin and stdout until stdin closes. Confines the **whole process** for good, so
 /// it is the last thing that a program does, and it must be called before any thread exists.
@@ -91,10 +107,23 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
     let output_dir =
         own_shelf.as_ref().map(|own| own.path().to_owned()).or_else(|| settings.output_dir.clone());
     let output_dir = output_dir.unwrap_or_default();
+    let own_home = settings.home.is_none().then(|| Scratch::new("home")).transpose()?;
+    let (given, toolchains) = given(&settings, scratch.path(), own_home.as_ref())?;
     let boundary = Boundary {
         cgroup: folder.as_ref().map(Folder::path),
-        ..Boundary::new(&settings, scratch.path(), &output_dir)
+        ..Boundary::new(&settings, &given, scratch.path(), &output_dir)
     };
+    let path = environment::search_path_of_jobs(
+        &settings.workspace,
+        scratch.path(),
+        &given,
+        &boundary.readable,
+    );
+    let search: Vec<_> = std::env::split_paths(&path).collect();
+    let identity = Identity::of_user(&search, &settings.workspace);
+    let git = identity
+        .write(&given.told, &settings.workspace)
+        .map_err(|source| StartError::Home { path: given.told.clone(), source })?;
     #[cfg(target_os = "linux")]
     if namespaces {
         namespace::seal(&boundary.writable)?;
@@ -103,20 +132,41 @@ fn start(args: &Args) -> Result<ExitCode, StartError> {
     if !enforcement.is_full() {
         complain(&enforcement.to_string());
     }
-    let environment = environment::of_jobs(&settings.workspace, scratch.path(), &boundary.readable);
+    let home = CommandHome::new(given.home.clone(), settings.home_bytes_max, toolchains.shared);
+    home.fill();
+    let environment =
+        environment::of_jobs(path, scratch.path(), &given.home, &toolchains.variables, git);
+    let machine = Machine { environment, given, home };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(StartError::Runtime)?;
     let served =
-        runtime.block_on(server::serve(settings, output_dir, environment, enforcement, folder));
+        runtime.block_on(server::serve(settings, output_dir, machine, enforcement, folder));
     // A read of stdin that never returns must not hold the end up.
     runtime.shutdown_background();
     scratch.clear();
-    if let Some(own) = own_shelf {
-        own.clear();
-    }
+    own_shelf.into_iter().chain(own_home).for_each(Scratch::clear);
     served.map(|()| ExitCode::SUCCESS)
+}
+
+/// What commands get of the machine: their HOME, and the user's programs.
+fn given(
+    settings: &Settings,
+    scratch: &Path,
+    own_home: Option<&Scratch>,
+) -> Result<(Given, Toolchains), StartError> {
+    let parts = match (&settings.home, own_home) {
+        (Some(parts), _) => parts.clone(),
+        (None, own) => {
+            let path = own.map_or_else(|| scratch.to_owned(), |own| own.path().to_owned());
+            home::prepare(&path).map_err(|source| StartError::Home { path, source })?
+        }
+    };
+    let writable = [settings.workspace.clone(), scratch.to_owned(), parts.home.clone()];
+    let toolchains = Toolchains::find(&Surroundings::of_process(&writable, &settings.protect));
+    let programs = toolchains.readable.clone();
+    Ok((Given { home: parts.home, told: parts.told, programs }, toolchains))
 }
 
 /// Where commands can have a cgroup of their own. Most hosts have no such place, which is no news.

@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream as StdUnixStream;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
@@ -21,11 +21,12 @@ use crate::cgroup::Folder;
 use crate::confine::Enforcement;
 use crate::environment::Environment;
 use crate::error::StartError;
+use crate::home::CommandHome;
 use crate::level::Level;
 use crate::limits::CommandLimits;
 use crate::scratch;
 use crate::tool::Ending;
-use crate::wire::{JobEnd, JobReport, JobSpec};
+use crate::wire::{Given, JobEnd, JobReport, JobSpec};
 use claw_kit::processes;
 
 /// A supervisor that was told to kill gives up after five seconds; then we kill it and what it
@@ -40,6 +41,8 @@ const SWEEP_ROUND: Duration = Duration::from_millis(5);
 pub struct Runner {
     workspace: PathBuf,
     environment: Environment,
+    given: Given,
+    home: Arc<CommandHome>,
     program: PathBuf,
     /// Our own arguments and `--supervise`, so that it works under every name that this library is
     /// started by.
@@ -51,6 +54,13 @@ pub struct Runner {
     /// For the names of TMPDIRs.
     commands: AtomicU64,
     supervisors: Mutex<BTreeSet<i32>>,
+}
+
+/// What every command finds: variables, HOME, programs.
+pub struct Machine {
+    pub environment: Environment,
+    pub given: Given,
+    pub home: CommandHome,
 }
 
 /// The request for one job, already checked.
@@ -80,7 +90,7 @@ struct Job {
 impl Runner {
     pub fn new(
         workspace: PathBuf,
-        environment: Environment,
+        machine: Machine,
         limits: CommandLimits,
         cgroups: Option<Folder>,
         enforcement: Enforcement,
@@ -98,7 +108,9 @@ impl Runner {
         arguments.push("--supervise".into());
         Ok(Self {
             workspace,
-            environment,
+            environment: machine.environment,
+            given: machine.given,
+            home: Arc::new(machine.home),
             program,
             arguments,
             limits,
@@ -138,13 +150,19 @@ impl Runner {
             workspace: self.workspace.clone(),
             cwd: request.cwd,
             scratch: scratch.path.clone(),
+            given: self.given.clone(),
             level: request.level,
             own_process_table: self.enforcement.namespaces,
             limits: self.limits,
             cgroup: self.cgroups.as_ref().map(Folder::ticket),
         };
+        let in_use = (request.level > Level::Read).then(|| self.home.in_use());
         let cut = job.drive(&spec, deadline, stop, sink).await;
         let ending = self.conclude(job, cut, &spec, sink).await;
+        if let Some(in_use) = in_use {
+            drop(in_use);
+            self.keep_home_small(sink).await;
+        }
         if let Some(pid) = pid {
             self.supervisors().remove(&pid);
         }
@@ -153,6 +171,15 @@ impl Runner {
                 Ending::TimedOut { timeout_s: request.timeout.unwrap_or_default().as_secs() }
             }
             other => other,
+        }
+    }
+
+    /// After a command that could fill it.
+    async fn keep_home_small(&self, sink: &mut dyn Sink) {
+        let home = self.home.clone();
+        let told = tokio::task::spawn_blocking(move || home.keep_to_limit()).await;
+        if let Ok(Some(sentence)) = told {
+            sink.note(sentence);
         }
     }
 

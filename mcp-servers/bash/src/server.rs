@@ -22,13 +22,12 @@ use crate::background::Background;
 use crate::capture::Capture;
 use crate::cgroup::Folder;
 use crate::confine::Enforcement;
-use crate::environment::Environment;
 use crate::eof::EofSignal;
 use crate::error::StartError;
 use crate::kept::Shelf;
 use crate::progress::Progress;
 use crate::queue::{Queue, Turn};
-use crate::run::{RunRequest, Runner, Sink};
+use crate::run::{Machine, RunRequest, Runner, Sink};
 use crate::tool::Ending;
 use crate::{job_tools, tool};
 
@@ -59,7 +58,7 @@ struct BashServer {
 pub async fn serve(
     settings: Settings,
     output_dir: PathBuf,
-    environment: Environment,
+    machine: Machine,
     enforcement: Enforcement,
     cgroups: Option<Folder>,
 ) -> Result<(), StartError> {
@@ -68,8 +67,7 @@ pub async fn serve(
     let limits = settings.limits;
     let shelf = Arc::new(Shelf::new(output_dir, limits.kept_bytes_max));
     let workspace = settings.workspace.clone();
-    let runner =
-        Arc::new(Runner::new(workspace, environment, limits.command, cgroups, enforcement)?);
+    let runner = Arc::new(Runner::new(workspace, machine, limits.command, cgroups, enforcement)?);
     let server = BashServer {
         runner: runner.clone(),
         workspace: settings.workspace,

@@ -83,12 +83,12 @@ pub enum Ending {
 
 pub fn tool(limits: &Limits, enforcement: Enforcement) -> Result<Tool, String> {
     let reach = if enforcement.keeps_files() {
-        "The operating system confines it to what `needs` says. read (the default): read the workspace (also its HOME) and what \
-         the system's programs need, and write an empty TMPDIR that is removed afterwards; no network. write: also change the \
-         workspace. network: also reach the network. Say the least that will do. Everything else, the user's own home and Unix \
+        "The operating system confines it to what `needs` says. read (the default): read the workspace and what \
+         programs need, and write an empty TMPDIR that is removed afterwards; no network. write: also change the \
+         workspace, and HOME, a folder for caches that is not the user's. network: also reach the network. Say the least that will do. Everything else, the user's own home and Unix \
          sockets included, is refused with \"Permission denied\" or \"Operation not permitted\" at every level. "
     } else {
-        "It runs in the workspace (also its HOME). "
+        "It runs in the workspace; its HOME is a folder for caches that is not the user's. "
     };
     let description = format!(
         "Run a shell command (bash) in the workspace and return its exit code and its output, standard output and standard \

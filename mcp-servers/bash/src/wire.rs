@@ -20,12 +20,25 @@ pub struct JobSpec {
     pub cwd: PathBuf,
     /// The command's TMPDIR.
     pub scratch: PathBuf,
+    pub given: Given,
     pub level: Level,
     /// Whether `/proc` shows the processes of this server alone.
     pub own_process_table: bool,
     pub limits: CommandLimits,
     /// Where the command can have a cgroup of its own.
     pub cgroup: Option<Ticket>,
+}
+
+/// What every command of a server gets of the machine beside the system's files. All paths are
+/// real.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Given {
+    /// Its HOME.
+    pub home: PathBuf,
+    /// A folder with what it is told, which it cannot change.
+    pub told: PathBuf,
+    /// The user's programs outside of the system's folders, for reading and executing.
+    pub programs: Vec<PathBuf>,
 }
 
 /// What the supervisor says at the end.

@@ -26,7 +26,7 @@ mod paths;
 mod seccomp;
 
 pub use enforcement::Enforcement;
-pub use paths::{Boundary, ESSENTIAL_PATHS, Inner};
+pub use paths::{Boundary, ESSENTIAL_PATHS, Inner, PROGRAMS};
 
 use crate::error::StartError;
 

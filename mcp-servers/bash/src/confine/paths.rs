@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::args::Settings;
 use crate::level::Level;
-use crate::wire::JobSpec;
+use crate::wire::{Given, JobSpec};
 
 /// System directories without which hardly a command runs. A protected directory inside one of them
 /// stops the start.
@@ -33,7 +33,7 @@ const OPTIONAL_PATHS: &[&str] = &[
 
 /// Where the system's programs lie, with their libraries and data: what a command that only reads
 /// may open beside the workspace. Not `/opt`, where the administrator puts anything.
-const PROGRAMS: &[&str] =
+pub const PROGRAMS: &[&str] =
     &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"];
 
 /// What such programs open of `/etc`, which also holds what is nobody's business: names of users
@@ -114,7 +114,7 @@ pub struct Boundary {
 
 impl Boundary {
     /// `output` is writable for the server; the inner layer takes that from the commands.
-    pub fn new(settings: &Settings, scratch: &Path, output: &Path) -> Self {
+    pub fn new(settings: &Settings, given: &Given, scratch: &Path, output: &Path) -> Self {
         let system = ESSENTIAL_PATHS
             .iter()
             .chain(OPTIONAL_PATHS)
@@ -123,10 +123,17 @@ impl Boundary {
             |path: &PathBuf| !settings.protect.iter().any(|protected| protected.starts_with(path));
         let mut readable: Vec<PathBuf> =
             system.filter(holds_no_secret).chain(settings.read_only.iter().cloned()).collect();
+        readable.extend(given.programs.iter().cloned());
+        readable.push(given.told.clone());
         readable.sort();
         readable.dedup();
         Self {
-            writable: vec![settings.workspace.clone(), scratch.to_owned(), output.to_owned()],
+            writable: vec![
+                settings.workspace.clone(),
+                scratch.to_owned(),
+                output.to_owned(),
+                given.home.clone(),
+            ],
             readable,
             devices: devices(),
             cgroup: None,
@@ -158,19 +165,24 @@ impl Inner {
         let (workspace, scratch) = (spec.workspace.clone(), spec.scratch.clone());
         let network = spec.level.has_network();
         if spec.level > Level::Read {
-            return Self { writable: vec![workspace, scratch], reading: None, network };
+            let writable = vec![workspace, scratch, spec.given.home.clone()];
+            return Self { writable, reading: None, network };
         }
-        let real = |paths: &[&str]| {
+        let real = |paths: &[&str]| -> Vec<PathBuf> {
             paths.iter().filter_map(|path| Path::new(path).canonicalize().ok()).collect()
         };
         let mut data: Vec<PathBuf> = real(SETTINGS_OF_PROGRAMS);
         data.extend(real(COUNTERS_OF_PROGRAMS));
-        data.extend([workspace, scratch.clone()]);
+        data.extend([workspace, scratch.clone(), spec.given.told.clone()]);
         // A process table of the server's own holds nobody else's processes.
         if spec.own_process_table {
             data.push(PathBuf::from("/proc"));
         }
-        let reading = Reading { programs: real(PROGRAMS), data };
+        let mut programs = real(PROGRAMS);
+        programs.extend(spec.given.programs.iter().cloned());
+        // What was installed there runs at every level.
+        programs.push(spec.given.home.clone());
+        let reading = Reading { programs, data };
         Self { writable: vec![scratch], reading: Some(reading), network }
     }
 }
