@@ -173,15 +173,15 @@ impl Inner {
         };
         let mut data: Vec<PathBuf> = real(SETTINGS_OF_PROGRAMS);
         data.extend(real(COUNTERS_OF_PROGRAMS));
-        data.extend([workspace, scratch.clone(), spec.given.told.clone()]);
+        data.push(spec.given.told.clone());
         // A process table of the server's own holds nobody else's processes.
         if spec.own_process_table {
             data.push(PathBuf::from("/proc"));
         }
-        let mut programs = real(PROGRAMS);
+        // A program of the workspace or of HOME can do no more here than one of the system's.
+        let mut programs: Vec<PathBuf> = real(PROGRAMS);
+        programs.extend([workspace, scratch.clone(), spec.given.home.clone()]);
         programs.extend(spec.given.programs.iter().cloned());
-        // What was installed there runs at every level.
-        programs.push(spec.given.home.clone());
         let reading = Reading { programs, data };
         Self { writable: vec![scratch], reading: Some(reading), network }
     }
