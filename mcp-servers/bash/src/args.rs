@@ -10,6 +10,7 @@ use crate::confine::ESSENTIAL_PATHS;
 use crate::error::StartError;
 use crate::home::{self, Parts};
 use crate::limits::CommandLimits;
+use crate::openings::Openings;
 use crate::scratch::make_private;
 
 /// The least that the head, the tail and the words around them need.
@@ -30,6 +31,12 @@ pub struct Args {
     /// Repeatable
     #[arg(long, value_name = "DIR")]
     pub read_only: Vec<PathBuf>,
+    /// One more folder that commands may read, at every level. Repeatable
+    #[arg(long, value_name = "DIR")]
+    pub open_read: Vec<PathBuf>,
+    /// One more folder that commands may read, and change from the level write on. Repeatable
+    #[arg(long, value_name = "DIR")]
+    pub open_write: Vec<PathBuf>,
     /// Folder for this workspace alone, outside of it: the HOME of commands (`home`), which they write
     /// and in which their caches last, and what they are told (`told`). Default: a private one until
     /// the end
@@ -108,6 +115,7 @@ pub struct Settings {
     pub protect: Vec<PathBuf>,
     pub read_only: Vec<PathBuf>,
     pub output_dir: Option<PathBuf>,
+    pub openings: Openings,
     pub home: Option<Parts>,
     pub home_bytes_max: u64,
     pub limits: Limits,
@@ -143,9 +151,11 @@ impl Settings {
                 return Err(StartError::Overlap { protected: protected.clone(), granted });
             }
         }
+        let openings = Openings::new(&args.open_read, &args.open_write, &workspace, &protect)?;
         Ok(Self {
             protect,
             read_only,
+            openings,
             home: args.home.as_deref().map(|path| home_of(path, &workspace)).transpose()?,
             home_bytes_max: home_bytes_max(args)?,
             workspace,
@@ -289,6 +299,8 @@ mod tests {
             file_bytes_max: 1024,
             command_output_kept_bytes_max: 65_536,
             output_dir: None,
+            open_read: Vec::new(),
+            open_write: Vec::new(),
             home: None,
             command_home_bytes_max: home::BYTES_MAX_DEFAULT,
             jobs_max: 8,

@@ -40,6 +40,8 @@ pub enum StartError {
         "--home {path} and the workspace {workspace} must not hold each other; choose another folder"
     )]
     HomeInside { path: PathBuf, workspace: PathBuf },
+    #[error("--open-read or --open-write {path} cannot be opened to commands: {why}")]
+    Opening { path: PathBuf, why: &'static str },
     #[error("{0}")]
     Limit(&'static str),
     #[error(
@@ -64,7 +66,7 @@ pub enum StartError {
     #[error("the program's own file is unknown: {0}")]
     OwnProgram(io::Error),
     #[error("the MCP client said something that is no opening of MCP: {0}")]
-    Opening(String),
+    Handshake(String),
 }
 
 impl StartError {
@@ -79,6 +81,7 @@ impl StartError {
             | Self::OutputDir { .. }
             | Self::OutputInside { .. }
             | Self::Home { .. }
+            | Self::Opening { .. }
             | Self::HomeInside { .. }
             | Self::Limit(_) => 2,
             _ => 1,

@@ -69,6 +69,11 @@ const NOT_WRITTEN: &[&str] = &[
     "PermissionError",
 ];
 
+/// Whether a line of output speaks of a refusal.
+pub fn has_refusal(line: &str) -> bool {
+    NOT_WRITTEN.iter().any(|word| line.contains(word))
+}
+
 /// What programs print when they can make no socket, or find no name without one.
 const NOT_CONNECTED: &[&str] = &[
     "Could not resolve host",

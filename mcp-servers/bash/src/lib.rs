@@ -26,8 +26,10 @@ mod level;
 mod limits;
 #[cfg(target_os = "linux")]
 mod namespace;
+mod openings;
 mod progress;
 mod queue;
+mod refusals;
 mod run;
 mod schema;
 mod scratch;
@@ -49,6 +51,7 @@ pub use home::{
     BYTES_MAX_DEFAULT as HOME_BYTES_MAX, BYTES_MAX_RANGE as HOME_BYTES_RANGE, in_words, size,
 };
 pub use level::Level;
+pub use openings::{CannotOpen, check as check_opening};
 pub use toolchains::{
     LeftOut, Surroundings, Toolchains, VARIABLES as TOOLCHAIN_VARIABLES, not_on_path,
 };
@@ -164,9 +167,11 @@ fn given(
         }
     };
     let writable = [settings.workspace.clone(), scratch.to_owned(), parts.home.clone()];
-    let toolchains = Toolchains::find(&Surroundings::of_process(&writable, &settings.protect));
+    let mut toolchains = Toolchains::find(&Surroundings::of_process(&writable, &settings.protect));
     let programs = toolchains.readable.clone();
-    Ok((Given { home: parts.home, told: parts.told, programs }, toolchains))
+    let opened = settings.openings.clone();
+    toolchains.shared.extend(shared::of_openings(&opened));
+    Ok((Given { home: parts.home, told: parts.told, programs, opened }, toolchains))
 }
 
 /// Where commands can have a cgroup of their own. Most hosts have no such place, which is no news.

@@ -7,17 +7,37 @@
 use std::fs;
 use std::io;
 use std::os::unix::fs::symlink;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::toolchains::Shared;
+use crate::openings::Openings;
+use crate::toolchains::{How, Shared};
 
 /// Makes what is missing. What cannot be made is fetched again by whoever needs it.
 pub fn link(shared: &[Shared], home: &Path) {
-    for Shared { from, to, levels } in shared {
+    for Shared { from, to, how } in shared {
         let to = home.join(to);
         let _ = to.parent().map_or(Ok(()), fs::create_dir_all);
-        let _ = if *levels == 0 { copy(from, &to) } else { link_below(from, &to, *levels) };
+        let _ = match how {
+            How::Copy => copy(from, &to),
+            How::Link => link_whole(from, &to),
+            How::Links(levels) => link_below(from, &to, *levels),
+        };
     }
+}
+
+/// What the owner has opened appears in the HOME of commands where it is in the user's, so that
+/// `~/Documents` means both.
+pub fn of_openings(opened: &Openings) -> Vec<Shared> {
+    let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());
+    let in_home = |folder: &PathBuf| {
+        let to = folder.strip_prefix(home.as_ref()?).ok()?.to_owned();
+        Some(Shared { from: folder.clone(), to, how: How::Link })
+    };
+    opened.all().filter_map(in_home).collect()
+}
+
+fn link_whole(from: &Path, to: &Path) -> io::Result<()> {
+    if to.symlink_metadata().is_ok() { Ok(()) } else { symlink(from, to) }
 }
 
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
@@ -50,8 +70,6 @@ fn link_below(from: &Path, to: &Path, levels: usize) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use super::*;
 
     #[test]
@@ -62,12 +80,16 @@ mod tests {
         fs::write(owner.join("src/index/one-1.0/lib.rs"), "1").unwrap();
         fs::write(owner.join("settings"), "a").unwrap();
         fs::create_dir(&home).unwrap();
-        let shared = |from: &str, levels| Shared {
+        let shared = |from: &str, how| Shared {
             from: owner.join(from),
             to: PathBuf::from("kept").join(from),
-            levels,
+            how,
         };
-        let all = [shared("src", 2), shared("settings", 0), shared("gone", 1)];
+        let all = [
+            shared("src", How::Links(2)),
+            shared("settings", How::Copy),
+            shared("gone", How::Links(1)),
+        ];
         link(&all, &home);
         let one = home.join("kept/src/index/one-1.0");
         assert!(one.is_symlink() && one.join("lib.rs").is_file());

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::cgroup::Ticket;
 use crate::level::Level;
 use crate::limits::{self, CommandLimits, Met};
+use crate::openings::Openings;
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct JobSpec {
@@ -39,6 +40,8 @@ pub struct Given {
     pub told: PathBuf,
     /// The user's programs outside of the system's folders, for reading and executing.
     pub programs: Vec<PathBuf>,
+    /// Folders of the user's that the owner has opened.
+    pub opened: Openings,
 }
 
 /// What the supervisor says at the end.

@@ -125,15 +125,18 @@ impl Boundary {
             system.filter(holds_no_secret).chain(settings.read_only.iter().cloned()).collect();
         readable.extend(given.programs.iter().cloned());
         readable.push(given.told.clone());
+        readable.extend(given.opened.read.iter().cloned());
         readable.sort();
         readable.dedup();
+        let mut writable = vec![
+            settings.workspace.clone(),
+            scratch.to_owned(),
+            output.to_owned(),
+            given.home.clone(),
+        ];
+        writable.extend(given.opened.write.iter().cloned());
         Self {
-            writable: vec![
-                settings.workspace.clone(),
-                scratch.to_owned(),
-                output.to_owned(),
-                given.home.clone(),
-            ],
+            writable,
             readable,
             devices: devices(),
             cgroup: None,
@@ -165,7 +168,8 @@ impl Inner {
         let (workspace, scratch) = (spec.workspace.clone(), spec.scratch.clone());
         let network = spec.level.has_network();
         if spec.level > Level::Read {
-            let writable = vec![workspace, scratch, spec.given.home.clone()];
+            let mut writable = vec![workspace, scratch, spec.given.home.clone()];
+            writable.extend(spec.given.opened.write.iter().cloned());
             return Self { writable, reading: None, network };
         }
         let real = |paths: &[&str]| -> Vec<PathBuf> {
@@ -174,6 +178,7 @@ impl Inner {
         let mut data: Vec<PathBuf> = real(SETTINGS_OF_PROGRAMS);
         data.extend(real(COUNTERS_OF_PROGRAMS));
         data.push(spec.given.told.clone());
+        data.extend(spec.given.opened.all().cloned());
         // A process table of the server's own holds nobody else's processes.
         if spec.own_process_table {
             data.push(PathBuf::from("/proc"));

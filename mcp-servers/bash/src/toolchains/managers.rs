@@ -1,6 +1,8 @@
 //! The version managers that claw knows: where each keeps its programs, and which of that holds no
 //! credentials. A table; must not know how it is used.
 
+use super::How;
+
 /// One manager.
 pub(super) struct Manager {
     /// The variable that names its root.
@@ -22,7 +24,7 @@ pub(super) struct Manager {
 pub(super) struct SharedPart {
     pub(super) from: &'static str,
     pub(super) to: &'static str,
-    pub(super) levels: usize,
+    pub(super) how: How,
 }
 
 /// Variables of the user that decide what is found, and that claw hands to this server. Each is a
@@ -85,8 +87,8 @@ pub(super) const MANAGERS: &[Manager] = &[
         parts: &["toolchains", "settings.toml"],
         programs: &["rustup"],
         shared: &[
-            SharedPart { from: "toolchains", to: ".rustup/toolchains", levels: 1 },
-            SharedPart { from: "settings.toml", to: ".rustup/settings.toml", levels: 0 },
+            SharedPart { from: "toolchains", to: ".rustup/toolchains", how: How::Links(1) },
+            SharedPart { from: "settings.toml", to: ".rustup/settings.toml", how: How::Copy },
         ],
         ..NONE
     },
@@ -98,9 +100,9 @@ pub(super) const MANAGERS: &[Manager] = &[
         parts: &["bin", "registry"],
         programs: &["cargo"],
         shared: &[
-            SharedPart { from: "registry/index", to: ".cargo/registry/index", levels: 8 },
-            SharedPart { from: "registry/cache", to: ".cargo/registry/cache", levels: 2 },
-            SharedPart { from: "registry/src", to: ".cargo/registry/src", levels: 2 },
+            SharedPart { from: "registry/index", to: ".cargo/registry/index", how: How::Links(8) },
+            SharedPart { from: "registry/cache", to: ".cargo/registry/cache", how: How::Links(2) },
+            SharedPart { from: "registry/src", to: ".cargo/registry/src", how: How::Links(2) },
         ],
         ..NONE
     },
@@ -132,14 +134,14 @@ pub(super) const MANAGERS: &[Manager] = &[
         default: ".local/share/uv",
         parts: &["python", "tools"],
         programs: &["uv"],
-        shared: &[SharedPart { from: "python", to: ".local/share/uv/python", levels: 1 }],
+        shared: &[SharedPart { from: "python", to: ".local/share/uv/python", how: How::Links(1) }],
         ..NONE
     },
     Manager {
         variable: Some("UV_PYTHON_INSTALL_DIR"),
         default: ".local/share/uv/python",
         programs: &["uv"],
-        shared: &[SharedPart { from: "", to: ".local/share/uv/python", levels: 1 }],
+        shared: &[SharedPart { from: "", to: ".local/share/uv/python", how: How::Links(1) }],
         ..NONE
     },
     Manager {

@@ -48,9 +48,18 @@ pub struct Shared {
     pub from: PathBuf,
     /// Below HOME.
     pub to: PathBuf,
-    /// How many levels of folders are made anew; what lies below them is a link. 0: a copy of a
-    /// single file.
-    pub levels: usize,
+    pub how: How,
+}
+
+/// How a part of the user's appears below the HOME of commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// A single file, copied.
+    Copy,
+    /// A link to the whole.
+    Link,
+    /// So many levels of folders are made anew; what lies below them are links.
+    Links(usize),
 }
 
 /// Why a folder of PATH is kept from commands.
@@ -287,7 +296,7 @@ impl<'a> Search<'a> {
             let from = real.join(shared.from);
             if from.exists() {
                 let to = PathBuf::from(shared.to);
-                self.found.shared.push(Shared { from, to, levels: shared.levels });
+                self.found.shared.push(Shared { from, to, how: shared.how });
             }
         }
         if let Some(proxy) = manager.proxy.map(|below| real.join(below)).filter(|dir| dir.is_dir())

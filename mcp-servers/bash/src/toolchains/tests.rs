@@ -1,3 +1,5 @@
+//! What is found in homes that are made for it, and what is not given of them.
+
 use std::os::unix::fs::symlink;
 
 use super::*;
