@@ -184,7 +184,7 @@ fn a_java_and_a_go_are_given_whole_where_a_variable_or_path_names_them() {
     let java = home.at("jdk").into_os_string();
     let found =
         home.find_with(&["go-1.22/bin"], &|name| (name == "JAVA_HOME").then(|| java.clone()));
-    assert_eq!(home.given(&found), ["go-1.22", "go-1.22/bin", "go/pkg/mod", "jdk"]);
+    assert_eq!(home.given(&found), ["go/pkg/mod", "go-1.22", "go-1.22/bin", "jdk"]);
     let proxy = found.variables.iter().find(|(name, _)| name == "GOPROXY").unwrap();
     let store = home.at("go/pkg/mod/cache/download");
     let expected = format!("file://{},https://proxy.golang.org,direct", store.display());
